@@ -1,4 +1,4 @@
-//! What the linker must keep and reserve for a guest that forks.
+//! Linker options for a guest that forks.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -6,9 +6,9 @@ fn main() {
         // The kernel copies the stack pointer into a forked child and enters the child through this function.
         println!("cargo::rustc-link-arg-bins=--export=__stack_pointer");
         println!("cargo::rustc-link-arg-bins=--export=tidebox_fork_child");
-        // Deep recursion of a script ends with a message of the evaluator, never at the end of this stack.
-        // What lies behind 8 MiB, the end of the stack, the data and the beginning of the heap, is what a short script touches: one page
-        // table, so that the engine has one to look through when it makes the memory ready for the next process.
+        // Deep recursion of a script ends with a message of the evaluator, never at the end of this stack. At 8 MiB the end of
+        // the stack, the data and the start of the heap share one page table, so that the engine resets only one when it
+        // prepares the memory for the next process.
         println!("cargo::rustc-link-arg-bins=-zstack-size=8454144");
     }
 }

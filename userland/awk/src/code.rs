@@ -1,4 +1,4 @@
-//! What a program is compiled to.
+//! Bytecode of a program.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use crate::builtin::Builtin;
 use crate::pattern::Pattern;
 use crate::value::Value;
 
-/// Where an instruction comes from.
+/// Source position of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// Number of the source text.
@@ -34,35 +34,35 @@ pub(crate) enum Comparison {
     GreaterOrEqual,
 }
 
-/// `++` and `--`: by how much, and whether the value is the one before.
+/// `++` and `--`: the increment, and whether the result is the old value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) up: bool,
     pub(crate) after: bool,
 }
 
-/// Where an array is found.
+/// Location of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arr {
     Global(u32),
     Local(u32),
     /// On the stack.
     Stack,
-    /// `SYMTAB` and `FUNCTAB`, whose elements are not kept but found.
+    /// `SYMTAB` and `FUNCTAB`, whose elements are computed on access.
     Symbols,
     Functions,
 }
 
-/// Where a variable is found.
+/// Location of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Var {
     Global(u32),
     Local(u32),
-    /// A global whose value the interpreter itself keeps or must know of.
+    /// A global that the interpreter stores or watches.
     Special(u32),
 }
 
-/// What can be assigned to. Subscripts and field numbers are on the stack, above the value.
+/// Assignment target. Subscripts and field numbers are on the stack, above the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Var(Var),
@@ -71,7 +71,7 @@ pub(crate) enum Target {
     Element(Arr),
 }
 
-/// Where `print` writes.
+/// Destination of `print`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sink {
     Standard,
@@ -81,7 +81,7 @@ pub(crate) enum Sink {
     TwoWay,
 }
 
-/// Where `getline` reads.
+/// Source of `getline`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origins {
     Main,
@@ -98,7 +98,7 @@ pub(crate) enum Op {
     FieldAt(u32),
     Field,
     Element(Arr),
-    /// The array in an element, which is made.
+    /// The array in an element, created if necessary.
     SubArray(Arr),
     /// The array itself.
     Whole(Arr),
@@ -108,7 +108,7 @@ pub(crate) enum Op {
     Set(Target),
     Augment(Arithmetic, Target),
     Step(Step, Target),
-    /// As the ones before, where nobody sees the result.
+    /// Like the ones before, but with an unused result.
     SetQuietly(Target),
     AugmentQuietly(Arithmetic, Target),
     StepQuietly(bool, Target),
@@ -124,7 +124,7 @@ pub(crate) enum Op {
     Concat(u32),
     /// Joins subscripts.
     Join(u32),
-    /// The record against a constant.
+    /// Matches the record against a constant.
     MatchRecord(u32),
     Regex(u32),
     Match {
@@ -144,7 +144,7 @@ pub(crate) enum Op {
     Delete(Arr),
     DeleteAll(Arr),
     Loop(Arr),
-    /// Goes on with the next subscript, or jumps.
+    /// Advances to the next subscript, or jumps.
     LoopNext(i32),
     LoopEnd,
     Place(Target),
@@ -184,7 +184,7 @@ pub(crate) enum Op {
 pub(crate) struct Function {
     pub(crate) name: Vec<u8>,
     pub(crate) parameters: Vec<Vec<u8>>,
-    /// Where its code begins; `None` until it is defined.
+    /// Start of its code; `None` until it is defined.
     pub(crate) entry: Option<usize>,
 }
 
@@ -209,7 +209,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Adds variables that the command line alone knows: they are in `SYMTAB`.
+    /// Adds variables used only on the command line, for `SYMTAB`.
     pub(crate) fn know(&mut self, assignments: &[(Vec<u8>, Vec<u8>)]) {
         for (name, _) in assignments {
             if !self.globals.contains(name) && !self.functions.iter().any(|function| function.name == *name) {

@@ -2,8 +2,8 @@
 
 use crate::number;
 
-/// The byte that an escape stands for in strings as in regular expressions, and how long it is: a letter for a control
-/// character, or up to three octal digits.
+/// The byte of an escape valid in both strings and regular expressions, and its length: a letter for a control character, or up
+/// to three octal digits.
 pub(crate) fn character(rest: &[u8]) -> Option<(u8, usize)> {
     let byte = match rest.first()? {
         b'n' => b'\n',
@@ -23,7 +23,7 @@ pub(crate) fn character(rest: &[u8]) -> Option<(u8, usize)> {
     Some((byte, 1))
 }
 
-/// Resolves one escape, of which the backslash is read. How many bytes it took, and what is to be warned of.
+/// Resolves one escape after its backslash. Returns the number of bytes used, and a warning if necessary.
 pub(crate) fn unescape(rest: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
     let Some(letter) = rest.first().copied() else {
         out.push(b'\\');

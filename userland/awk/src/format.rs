@@ -4,13 +4,13 @@ use crate::number;
 use crate::text;
 use crate::value::Value;
 
-/// Widest field and finest precision; more would only be a way to use up memory.
-const MOST_WIDTH: usize = 1 << 26;
+/// Maximum width and precision, to bound memory.
+const MAX_WIDTH: usize = 1 << 26;
 
-/// Digits behind the point that are worked out; behind them a double has only zeros.
-const MOST_DIGITS: usize = 1100;
+/// Maximum number of computed decimals; a double has only zeros after them.
+const MAX_DIGITS: usize = 1100;
 
-/// One `%` with what stands between it and its letter.
+/// One `%` directive, without its letter.
 #[derive(Clone, Debug, Default)]
 struct Spec {
     left: bool,
@@ -22,23 +22,23 @@ struct Spec {
     precision: Option<usize>,
 }
 
-/// Where arguments come from.
+/// Source of the arguments.
 struct Arguments<'a> {
     format: &'a [u8],
     values: &'a [Value],
     next: usize,
-    /// Whether the directives before had numbers.
+    /// Whether the previous directives were numbered.
     numbered: Option<bool>,
 }
 
 impl<'a> Arguments<'a> {
-    /// Holds a directive with a number, or one without, to those before.
+    /// Checks that numbered and unnumbered directives are not mixed.
     fn agree(&mut self, numbered: bool) -> Result<(), String> {
         let agrees = *self.numbered.get_or_insert(numbered) == numbered;
         agrees.then_some(()).ok_or_else(|| "must use `count$' on all formats or none".to_owned())
     }
 
-    /// The next argument, or the one with a number. `letter` is where the format asks for it.
+    /// The next argument, or the numbered one. `letter` is the position of the directive's letter.
     fn take(&mut self, number: Option<usize>, letter: usize) -> Result<&'a Value, String> {
         if let Some(number) = number.filter(|number| *number > self.values.len()) {
             return Err(format!("argument index {number} greater than total number of supplied arguments"));
@@ -58,7 +58,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Writes values as a format says. Fails with GNU awk's message when there are too few.
+/// Formats values. Fails with GNU awk's message if there are too few.
 pub(crate) fn write(format: &[u8], values: &[Value], conversion: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
     let mut arguments = Arguments { format, values, next: 0, numbered: None };
     let mut at = 0;
@@ -74,7 +74,7 @@ pub(crate) fn write(format: &[u8], values: &[Value], conversion: &[u8], out: &mu
     Ok(())
 }
 
-/// One directive; where the format goes on.
+/// Formats one directive. Returns the position after it.
 fn directive(
     arguments: &mut Arguments<'_>,
     start: usize,
@@ -88,7 +88,7 @@ fn directive(
     let digits = |at: usize| format.iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count();
     let parsed = |at: usize, length: usize| -> usize {
         let text = std::str::from_utf8(format.get(at..at + length).unwrap_or_default()).unwrap_or("0");
-        text.parse().unwrap_or(MOST_WIDTH).min(MOST_WIDTH)
+        text.parse().unwrap_or(MAX_WIDTH).min(MAX_WIDTH)
     };
     if digits(at) > 0 && format.get(at + digits(at)) == Some(&b'$') {
         number = Some(parsed(at, digits(at)));
@@ -115,7 +115,7 @@ fn directive(
         let (width, used) = starred(arguments, at)?;
         at += used;
         spec.left |= width < 0.0;
-        spec.width = (width.abs() as usize).min(MOST_WIDTH);
+        spec.width = (width.abs() as usize).min(MAX_WIDTH);
     } else {
         spec.width = parsed(at, digits(at).max(1).min(format.len().saturating_sub(at)));
         spec.width = if digits(at) == 0 { 0 } else { spec.width };
@@ -127,7 +127,7 @@ fn directive(
             at += 1;
             let (precision, used) = starred(arguments, at)?;
             at += used;
-            spec.precision = (precision >= 0.0).then_some((precision as usize).min(MOST_WIDTH));
+            spec.precision = (precision >= 0.0).then_some((precision as usize).min(MAX_WIDTH));
         } else {
             spec.precision = Some(if digits(at) == 0 { 0 } else { parsed(at, digits(at)) });
             at += digits(at);
@@ -137,7 +137,7 @@ fn directive(
         at += 1;
     }
     let Some(letter) = format.get(at) else {
-        // An end in the middle of a directive is written as it stands.
+        // An incomplete directive at the end is written literally.
         out.extend_from_slice(format.get(start..).unwrap_or_default());
         return Ok(format.len());
     };
@@ -168,7 +168,7 @@ fn directive(
     Ok(at + 1)
 }
 
-/// The value for a `*`, and how many bytes of the format it took besides.
+/// The value for a `*`, and the number of format bytes it used.
 fn starred(arguments: &mut Arguments<'_>, at: usize) -> Result<(f64, usize), String> {
     let format = arguments.format;
     let digits = format.iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count();
@@ -177,14 +177,14 @@ fn starred(arguments: &mut Arguments<'_>, at: usize) -> Result<(f64, usize), Str
         let value = arguments.take(Some(text.parse().unwrap_or(0)), at)?;
         return Ok((value.number().trunc(), digits + 1));
     }
-    // GNU awk says it twice here.
+    // GNU awk prints it twice here.
     arguments.agree(false).map_err(|message| format!("fatal: {message}"))?;
     Ok((arguments.take(None, at.saturating_sub(1))?.number().trunc(), 0))
 }
 
-/// Writes one number as `CONVFMT` or `OFMT` says.
+/// Formats one number with `CONVFMT` or `OFMT`.
 pub(crate) fn number(format: &[u8], value: f64, out: &mut Vec<u8>) {
-    // There is one argument; a format that asks for more gets what it would get without.
+    // Only one argument exists; further directives are formatted as without an argument.
     if write(format, &[Value::Number(value)], b"%.6g", out).is_err() {
         number::write_general(value, 6, false, out);
     }
@@ -215,7 +215,7 @@ fn character(value: &Value, spec: &Spec, conversion: &[u8], out: &mut Vec<u8>) {
         Some(number) => write_char(number, &mut text),
         None => {
             value.write(conversion, &mut text);
-            // The end of a text in C is a character, too.
+            // NUL is a character, too.
             let length = text::char_len(&text).max(1);
             text.resize(length, 0);
         }
@@ -223,7 +223,7 @@ fn character(value: &Value, spec: &Spec, conversion: &[u8], out: &mut Vec<u8>) {
     pad_text(&text, spec, out);
 }
 
-/// The character with a number, also where Unicode has none.
+/// The character with a code point, even if it is invalid in Unicode.
 fn write_char(number: f64, out: &mut Vec<u8>) {
     let code = number as i64 as u32;
     match code {
@@ -244,7 +244,7 @@ fn write_char(number: f64, out: &mut Vec<u8>) {
             0x80 | (code >> 6 & 63) as u8,
             0x80 | (code & 63) as u8,
         ]),
-        // As Unicode was meant to go on once.
+        // The original UTF-8 encoding, up to six bytes.
         0x20_0000..=0x7fff_ffff => {
             let (first, more) = if code < 0x400_0000 { (0xf8 | code >> 24, 4) } else { (0xfc | code >> 30, 5) };
             out.push(first as u8);
@@ -254,13 +254,13 @@ fn write_char(number: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Digits with a sign and a prefix in front, filled up to width and precision.
+/// Writes digits with sign and prefix, padded to width and precision.
 fn pad_number(sign: &str, prefix: &str, digits: &[u8], whole: bool, spec: &Spec, out: &mut Vec<u8>) {
     let least = if whole { spec.precision.unwrap_or(1) } else { 0 };
     let mut zeros = least.saturating_sub(digits.len());
     let length = sign.len() + prefix.len() + zeros + digits.len();
     let missing = spec.width.saturating_sub(length);
-    // A precision says how many zeros there are.
+    // The precision is the minimum number of digits.
     let by_zeros = spec.zero && !spec.left && !(whole && spec.precision.is_some());
     if by_zeros {
         zeros += missing;
@@ -285,7 +285,7 @@ fn sign(negative: bool, spec: &Spec) -> &'static str {
     }
 }
 
-/// What is no number: a word in the place of the digits.
+/// Formats infinity and NaN: a name instead of digits.
 fn not_a_number(value: f64, out: &mut Vec<u8>) -> bool {
     let Some(word) = number::special(value) else {
         return false;
@@ -321,7 +321,7 @@ fn unsigned(value: f64, letter: u8, spec: &Spec, out: &mut Vec<u8>) {
     } else if (0.0..18_446_744_073_709_551_616.0).contains(&whole) {
         whole as u64
     } else {
-        // What does not fit is written as `%g` does.
+        // Values out of range are formatted as `%g`.
         return floating(value, b'g', &Spec { precision: spec.precision, ..spec.clone() }, out);
     };
     let (mut digits, prefix) = match letter {
@@ -345,8 +345,8 @@ fn floating(value: f64, letter: u8, spec: &Spec, out: &mut Vec<u8>) {
     }
     let magnitude = value.abs();
     let precision = spec.precision.unwrap_or(6);
-    // Behind so many digits there are only zeros.
-    let (worked, zeros) = (precision.min(MOST_DIGITS), precision.saturating_sub(MOST_DIGITS));
+    // All further digits are zeros.
+    let (worked, zeros) = (precision.min(MAX_DIGITS), precision.saturating_sub(MAX_DIGITS));
     let mut digits = Vec::new();
     let mut prefix = "";
     match letter {
@@ -381,7 +381,7 @@ fn hexadecimal(value: f64, precision: Option<usize>, out: &mut Vec<u8>) {
         _ => (1, exponent - 1023),
     };
     if let Some(digits @ 0..13) = precision {
-        // To even, as the processor rounds.
+        // Round half to even, as the processor does.
         let drop = (13 - digits) * 4;
         let whole = first << 52 | fraction;
         let (kept, cut) = (whole >> drop, whole & ((1 << drop) - 1));

@@ -1,4 +1,4 @@
-//! Records out of files.
+//! Reader of input records.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -7,10 +7,10 @@ use tidebox_rt::{Errno, Fd};
 
 use crate::pattern::Pattern;
 
-/// Bytes read at once.
+/// Bytes per read.
 const CHUNK: usize = 64 * 1024;
 
-/// What ends a record.
+/// Record separator (`RS`).
 #[derive(Clone, Debug)]
 pub(crate) enum Ending {
     Byte(u8),
@@ -29,7 +29,7 @@ impl Ending {
     }
 }
 
-/// Something that records are read from.
+/// A source of records.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) fd: Fd,
@@ -37,11 +37,11 @@ pub(crate) struct Input {
     start: usize,
     end: usize,
     ended: bool,
-    /// Nothing of it was read as a record yet.
+    /// True until the first record is read.
     fresh: bool,
 }
 
-/// What went wrong while reading.
+/// The read error, if one occurred.
 #[derive(Debug)]
 pub(crate) enum Trouble {
     Read(Errno),
@@ -57,7 +57,7 @@ impl Input {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Reads more behind what is there. Whether there was more.
+    /// Reads more input after the buffered bytes. Returns whether there was more.
     fn fill(&mut self) -> Result<bool, Trouble> {
         if self.ended {
             return Ok(false);
@@ -84,7 +84,7 @@ impl Input {
         Ok(count > 0)
     }
 
-    /// Appends the next record to `record` and what ended it to `terminator`. `false` at the end.
+    /// Appends the next record to `record` and its terminator to `terminator`. Returns `false` at the end.
     #[inline]
     pub(crate) fn next(
         &mut self,
@@ -118,7 +118,7 @@ impl Input {
         }
     }
 
-    /// What is left becomes the last record.
+    /// Makes the rest of the input the last record.
     fn remainder(&mut self, record: &mut Vec<u8>) -> bool {
         let pending = self.pending();
         if pending.is_empty() {
@@ -204,12 +204,12 @@ impl Input {
         }
     }
 
-    /// The first match that is not empty.
+    /// The first non-empty match.
     fn find(&self, pattern: &Pattern, text: &[u8]) -> Result<Option<Range<usize>>, String> {
         let mut from = 0;
         while let Some(found) = pattern.find(text, from)? {
             if !found.is_empty() {
-                // `^` is the beginning of the file only.
+                // `^` matches only at the start of the file.
                 if found.start == 0 && !self.fresh && pattern.source().first() == Some(&b'^') {
                     from = 1;
                     continue;

@@ -1,4 +1,4 @@
-//! From text to words.
+//! Lexer: source text to tokens.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use crate::escape::unescape;
 use crate::number;
 use crate::token::{Keyword, Sign, Token};
 
-/// Something wrong with the text of a program, and where.
+/// A syntax error in the program text and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     pub(crate) at: usize,
@@ -15,16 +15,16 @@ pub(crate) struct Mistake {
     pub(crate) what: String,
 }
 
-/// Reads one source text.
+/// Lexer of one source text.
 #[derive(Clone, Debug)]
 pub(crate) struct Lexer {
     text: Rc<[u8]>,
     at: usize,
     line: u32,
-    /// Where the last word began.
+    /// Start of the last token.
     start: usize,
     start_line: u32,
-    /// What is to be warned of, with the line.
+    /// Pending warnings with their lines.
     pub(crate) warnings: Vec<(u32, String)>,
     told: Vec<String>,
 }
@@ -34,7 +34,7 @@ impl Lexer {
         Self { text: text.into(), at: 0, line: 1, start: 0, start_line: 1, warnings: Vec::new(), told: Vec::new() }
     }
 
-    /// Where the last word began, and in which line.
+    /// Start of the last token and its line.
     pub(crate) fn start(&self) -> (usize, u32) {
         (self.start, self.start_line)
     }
@@ -198,7 +198,7 @@ impl Lexer {
                     let rest = self.text.get(self.at + 1..).unwrap_or_default();
                     let (used, warning) = unescape(rest, &mut out);
                     self.at += 1 + used;
-                    // Each letter is told of once.
+                    // Warn about each letter only once.
                     if let Some(warning) = warning.filter(|warning| !self.told.contains(warning)) {
                         self.told.push(warning.clone());
                         self.warnings.push((self.line, warning));
@@ -212,9 +212,9 @@ impl Lexer {
         }
     }
 
-    /// Reads a regular expression whose first slash is the last word.
+    /// Reads a regular expression. The last token was its opening slash.
     pub(crate) fn regex(&mut self, typed: bool) -> Result<Vec<u8>, Mistake> {
-        // `/=` may be where it begins.
+        // `/=` may also start a regular expression.
         self.at = self.start + if typed { 2 } else { 1 };
         let mut out = Vec::new();
         let mut list_start = None;
@@ -269,7 +269,7 @@ impl Lexer {
         Ok(out)
     }
 
-    /// The line in which a place is, for a message.
+    /// The source line at a position, for a message.
     pub(crate) fn line_around(&self, at: usize) -> (Vec<u8>, usize) {
         let at = at.min(self.text.len());
         let before = self.text.get(..at).unwrap_or_default();
@@ -288,7 +288,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether a text is the name of a variable.
+/// Returns whether a text is a variable name.
 pub(crate) fn is_whole_name(text: &[u8]) -> bool {
     text.first().copied().is_some_and(is_name_start) && text.iter().copied().all(is_name)
 }

@@ -1,4 +1,4 @@
-//! `awk`, as the GNU project's.
+//! `awk`, compatible with GNU awk.
 
 mod array;
 mod builtin;
@@ -27,19 +27,19 @@ mod value;
 
 use std::process::exit;
 
-use tidebox_gnu::tool::say;
+use tidebox_gnu::tool::print_and_exit_code;
 
 use compile::Failure;
 use machine::Machine;
 use message::program;
 use options::Other;
 
-/// Commands that this program is.
+/// Command names of this program.
 #[cfg(test)]
 pub(crate) const NAMES: &[&str] = &["awk", "gawk", "nawk"];
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::init();
     let code = run();
     if code != 0 {
         exit(code);
@@ -68,59 +68,59 @@ fn run() -> i32 {
 
 fn instead(other: Other) -> i32 {
     match other {
-        Other::Version => say(&program(), &usage::version(), 1),
-        Other::Copyright => say(&program(), usage::COPYRIGHT, 1),
-        Other::Usage(true) => say(&program(), &usage::usage(), 1),
+        Other::Version => print_and_exit_code(&program(), &usage::version(), 1),
+        Other::Copyright => print_and_exit_code(&program(), usage::COPYRIGHT, 1),
+        Other::Usage(true) => print_and_exit_code(&program(), &usage::usage(), 1),
         Other::Usage(false) => {
-            tidebox_gnu::tell_part!("{}", usage::usage());
+            tidebox_gnu::eprint_part!("{}", usage::usage());
             1
         }
         Other::WrongOption(message) => {
-            tidebox_gnu::tell!("{}: {message}", program());
-            tidebox_gnu::tell_part!("{}", usage::usage());
+            tidebox_gnu::eprint_line!("{}: {message}", program());
+            tidebox_gnu::eprint_part!("{}", usage::usage());
             1
         }
         Other::Fatal(message) => {
-            tidebox_gnu::tell!("{}: fatal: {message}", program());
+            tidebox_gnu::eprint_line!("{}: fatal: {message}", program());
             2
         }
     }
 }
 
 fn warn(source: &[u8], line: u32, what: &str) {
-    tidebox_gnu::tell!("{}: {}:{line}: warning: {what}", program(), String::from_utf8_lossy(source));
+    tidebox_gnu::eprint_line!("{}: {}:{line}: warning: {what}", program(), String::from_utf8_lossy(source));
 }
 
-/// Says why a program was not compiled; the exit code.
+/// Reports a compile error and returns the exit code.
 fn explain(failure: &Failure) -> i32 {
     let name = program();
     let shown = String::from_utf8_lossy;
     match failure {
         Failure::Syntax { source, line, text, column, what } => {
             let source = shown(source);
-            // A tab is as wide below as above.
+            // A tab is repeated so that the marker lines up.
             let before = text.get(..*column).unwrap_or(text);
             let blank: String = before.iter().map(|byte| if *byte == b'\t' { '\t' } else { ' ' }).collect();
-            tidebox_gnu::tell!("{name}: {source}:{line}: {}", shown(text));
-            tidebox_gnu::tell!("{name}: {source}:{line}: {blank}^ {what}");
+            tidebox_gnu::eprint_line!("{name}: {source}:{line}: {}", shown(text));
+            tidebox_gnu::eprint_line!("{name}: {source}:{line}: {blank}^ {what}");
             1
         }
         Failure::Meaning { source, line, what } => {
-            tidebox_gnu::tell!("{name}: {}:{line}: error: {what}", shown(source));
+            tidebox_gnu::eprint_line!("{name}: {}:{line}: error: {what}", shown(source));
             1
         }
         Failure::Twice { source, line, what } => {
             for _ in 0..2 {
-                tidebox_gnu::tell!("{name}: {}:{line}: error: {what}", shown(source));
+                tidebox_gnu::eprint_line!("{name}: {}:{line}: error: {what}", shown(source));
             }
             1
         }
         Failure::Place { source, line, what } => {
-            tidebox_gnu::tell!("{name}: {}:{line}: {what}", shown(source));
+            tidebox_gnu::eprint_line!("{name}: {}:{line}: {what}", shown(source));
             1
         }
         Failure::Fatal { source, line, what } => {
-            tidebox_gnu::tell!("{name}: {}:{line}: fatal: {what}", shown(source));
+            tidebox_gnu::eprint_line!("{name}: {}:{line}: fatal: {what}", shown(source));
             2
         }
     }

@@ -1,6 +1,6 @@
-//! Under which name messages come.
+//! Program name in messages.
 
-/// The name under which the program was started.
+/// The name that the program was started with.
 pub(crate) fn program() -> String {
     let name = tidebox_gnu::message::program();
     if name.is_empty() { "awk".to_owned() } else { name }

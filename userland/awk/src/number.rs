@@ -1,10 +1,10 @@
-//! Numbers in text.
+//! Number parsing and formatting.
 
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Whether `0x11` and `011` are numbers in what a program reads, too.
+/// Returns whether `0x11` and `011` in input data are numbers.
 static OTHER_BASES: AtomicBool = AtomicBool::new(false);
 
 /// `--non-decimal-data`.
@@ -12,7 +12,7 @@ pub(crate) fn read_other_bases() {
     OTHER_BASES.store(true, Relaxed);
 }
 
-/// Where a hexadecimal or octal number ends that begins with the zero at a place.
+/// End of the hexadecimal or octal number whose leading zero is at a position.
 fn other_base(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at + 1..)?;
     if let Some((b'x' | b'X', hex)) = rest.split_first() {
@@ -24,8 +24,7 @@ fn other_base(text: &[u8], at: usize) -> Option<usize> {
     (!signed && is_octal(rest)).then_some(at + 1 + digits)
 }
 
-/// Reads the number at the beginning of a text as `strtod` does, decimal only: its value and where it ends.
-/// `None` when there is none.
+/// Parses the decimal number at the start of a text like `strtod`. Returns its value and end, or `None` if no number is there.
 pub(crate) fn prefix(text: &[u8]) -> Option<(f64, usize)> {
     let start = blanks(text);
     let mut at = start;
@@ -77,7 +76,7 @@ pub(crate) fn prefix(text: &[u8]) -> Option<(f64, usize)> {
             at = after;
         }
     }
-    // Both are exact then, and so is what comes of them.
+    // Both operands are exact, so the result is exact.
     let value = match POWERS.get(scale) {
         Some(power) if digits <= 15 && !exponent => mantissa as f64 / power,
         _ => std::str::from_utf8(text.get(digits_start..at)?).ok()?.parse().ok()?,
@@ -88,7 +87,7 @@ pub(crate) fn prefix(text: &[u8]) -> Option<(f64, usize)> {
 /// Powers of ten that a double holds exactly.
 const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// `+inf`, `-nan` and the like, which count only with a sign and alone.
+/// `+inf`, `-nan` and similar, valid only with a sign and alone.
 fn magic(text: &[u8], start: usize) -> Option<(f64, usize)> {
     let word = text.get(start..start + 4)?;
     let value = match word.get(1..)?.to_ascii_lowercase().as_slice() {
@@ -113,20 +112,20 @@ fn blanks(text: &[u8]) -> usize {
     text.iter().position(|byte| !is_blank(*byte)).unwrap_or(text.len())
 }
 
-/// The value of a text: that of the number at its beginning, or 0.
+/// The value of the number at the start of a text, or 0.
 #[inline]
 pub(crate) fn value_of(text: &[u8]) -> f64 {
     prefix(text).map_or(0.0, |(value, _)| value)
 }
 
-/// The value of a text that is a number and nothing else but blanks.
+/// The value of a text that consists of a number and optional blanks.
 #[inline]
 pub(crate) fn looks_numeric(text: &[u8]) -> Option<f64> {
     let (value, end) = prefix(text)?;
     text.get(end..)?.iter().all(|byte| is_blank(*byte)).then_some(value)
 }
 
-/// Reads a number as the source of a program or `strtonum` does, with `0x` and a leading 0 for octal.
+/// Parses a number like program source or `strtonum`, with `0x` and a leading 0 for octal.
 pub(crate) fn with_base(text: &[u8]) -> f64 {
     let start = blanks(text);
     let rest = text.get(start..).unwrap_or_default();
@@ -143,7 +142,7 @@ pub(crate) fn with_base(text: &[u8]) -> f64 {
     if negative { -value } else { value }
 }
 
-/// Whether what follows a leading 0 is octal: digits below 8 and no point or exponent after them.
+/// Returns whether the text after a leading 0 is octal: digits below 8, without a point or exponent.
 pub(crate) fn is_octal(digits: &[u8]) -> bool {
     let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
     let stops = !matches!(digits.get(end), Some(b'.' | b'e' | b'E'));
@@ -158,7 +157,7 @@ pub(crate) fn in_base(digits: &[u8], base: u32) -> f64 {
     value
 }
 
-/// Writes a whole number without any format.
+/// Formats an integer without a format string.
 #[inline]
 pub(crate) fn write_integer(value: i64, out: &mut Vec<u8>) {
     let mut room = [0u8; 20];
@@ -180,14 +179,14 @@ pub(crate) fn write_integer(value: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(room.get(at..).unwrap_or_default());
 }
 
-/// The whole number that a double is, when it is one and not too large.
+/// The integer value of a double, if it is integral and in range.
 #[inline]
 pub(crate) fn as_integer(value: f64) -> Option<i64> {
     let whole = value as i64;
     (whole as f64 == value && whole != i64::MAX && whole != i64::MIN).then_some(whole)
 }
 
-/// What is written for values that are no numbers.
+/// Text for values that are not numbers.
 pub(crate) fn special(value: f64) -> Option<&'static str> {
     if value.is_nan() {
         return Some(if value.is_sign_negative() { "-nan" } else { "+nan" });
@@ -195,7 +194,7 @@ pub(crate) fn special(value: f64) -> Option<&'static str> {
     value.is_infinite().then_some(if value < 0.0 { "-inf" } else { "+inf" })
 }
 
-/// Writes a number with so many digits behind the point.
+/// Formats a number with the given number of decimals.
 pub(crate) fn write_fixed(value: f64, digits: usize, out: &mut Vec<u8>) {
     // Writing to memory does not fail.
     let _ = write!(out, "{value:.digits$}");

@@ -6,25 +6,25 @@ use crate::compile::Source;
 use crate::machine::assignment;
 use crate::stream::read_whole;
 
-/// What a command line asks for.
+/// Parsed command line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
     pub(crate) sources: Vec<Source>,
-    /// `-v`, in their order, and `-F` as one of them.
+    /// `-v` and `-F`, in their order.
     pub(crate) assignments: Vec<(Vec<u8>, Vec<u8>)>,
     pub(crate) operands: Vec<Vec<u8>>,
     /// Characters are bytes.
     pub(crate) bytes: bool,
     pub(crate) sandbox: bool,
-    /// Where all variables are written at the end.
+    /// Output file of `--dump-variables`.
     pub(crate) dump: Option<Vec<u8>>,
-    /// The text of the program has these names in it.
+    /// Names to extract from the program text.
     pub(crate) mentions_environ: bool,
     pub(crate) mentions_procinfo: bool,
     pub(crate) mentions_symtab: bool,
 }
 
-/// What to do instead of running a program.
+/// Action instead of running a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Other {
     Version,
@@ -122,8 +122,7 @@ fn long_by_short(options: &mut Options, value: Vec<u8>) -> Result<(), Other> {
     }
 }
 
-/// GNU awk reads options by a `getopt` of its own, which says nothing of options that are not there, and has no quotes
-/// for letters.
+/// GNU awk has its own `getopt`, which ignores unknown options here and prints letters without quotes.
 fn reworded(message: String) -> Other {
     if message.starts_with("invalid option") || message.starts_with("unrecognized option") {
         return Other::Usage(false);
@@ -155,7 +154,7 @@ impl Options {
             'V' => return Err(Other::Version),
             'C' => return Err(Other::Copyright),
             'h' => return Err(Other::Usage(true)),
-            // They change nothing here: intervals are always known, and programs are always optimised.
+            // No effect: intervals are always supported, and programs are always optimised.
             'O' | 's' | 'r' | 'N' => {}
             'n' => crate::number::read_other_bases(),
             'd' => self.dump = Some(if value.is_empty() { b"awkvars.out".to_vec() } else { value }),

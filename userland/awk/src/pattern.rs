@@ -1,4 +1,4 @@
-//! Regular expressions as awk writes them.
+//! Regular expressions in awk syntax.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use tidebox_gnu::regex::{Dialect, Error, Groups, Options, Regex, Subject};
 
 use crate::escape;
 
-/// A regular expression, compiled when it is first searched for.
+/// A regular expression, compiled on first search.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     source: Vec<u8>,
@@ -21,7 +21,7 @@ impl Pattern {
         Self { source, ignore_case, plain: OnceCell::new(), grouped: OnceCell::new() }
     }
 
-    /// The expression as it was written.
+    /// The expression as written in the program.
     pub(crate) fn source(&self) -> &[u8] {
         &self.source
     }
@@ -66,12 +66,12 @@ impl Pattern {
         self.plain()?.find_in_line(text, from).map_err(|error| self.explain(&error))
     }
 
-    /// As [`Self::find`], with what the groups match.
+    /// Like [`Self::find`], but also returns the matches of the groups.
     pub(crate) fn groups(&self, text: &[u8], from: usize) -> Result<Option<Groups>, String> {
         self.grouped()?.captures(text, from).map_err(|error| self.explain(&error))
     }
 
-    /// Letters that have a backslash for no reason, also in lists.
+    /// Letters with a needless backslash, also in lists.
     pub(crate) fn unknown_escapes(source: &[u8]) -> Vec<u8> {
         let mut found = Vec::new();
         let mut rest = source;
@@ -88,17 +88,17 @@ impl Pattern {
         found
     }
 
-    /// What is wrong with the expression, found without compiling it.
+    /// The syntax error of the expression, found without compiling it.
     pub(crate) fn check(source: &[u8]) -> Result<(), String> {
         tidebox_gnu::regex::check(&translate(source), Dialect::Extended).map_err(|error| error.to_string())
     }
 }
 
-/// Writes the escapes of awk, and operators that stand for themselves, as POSIX extended expressions know them.
+/// Translates awk escapes and literal operators to POSIX extended syntax.
 fn translate(source: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(source.len() + 8);
     let mut rest = source;
-    // Whether an operator that comes now has nothing to apply to.
+    // True if an operator at this position has no operand.
     let mut start = true;
     while let Some((first, after)) = rest.split_first() {
         rest = after;
@@ -110,7 +110,7 @@ fn translate(source: &[u8]) -> Vec<u8> {
                     out.extend_from_slice(&list);
                     rest = after;
                 }
-                // The engine says what is wrong with it.
+                // The regex engine reports the error.
                 None => out.push(b'['),
             },
             b'*' | b'+' | b'?' | b'{' if was_start => out.extend_from_slice(&[b'\\', *first]),
@@ -124,15 +124,15 @@ fn translate(source: &[u8]) -> Vec<u8> {
     out
 }
 
-/// One escape outside of brackets, of which the backslash is read.
+/// Translates one escape outside brackets, after its backslash.
 fn escape<'s>(rest: &'s [u8], out: &mut Vec<u8>) -> &'s [u8] {
     let Some((letter, after)) = rest.split_first() else {
-        // The engine complains of it.
+        // The regex engine reports it.
         out.push(b'\\');
         return rest;
     };
     if let Some((byte, after)) = character(rest) {
-        // An operator stays one when it is written by its number.
+        // An operator written by its number remains an operator.
         out.push(byte);
         return after;
     }
@@ -144,7 +144,7 @@ fn escape<'s>(rest: &'s [u8], out: &mut Vec<u8>) -> &'s [u8] {
     after
 }
 
-/// The byte that an escape stands for, in brackets as elsewhere.
+/// The byte of an escape, inside or outside brackets.
 fn character(rest: &[u8]) -> Option<(u8, &[u8])> {
     if let Some((byte, length)) = escape::character(rest) {
         return Some((byte, rest.get(length..)?));
@@ -162,10 +162,10 @@ fn literal(byte: u8, out: &mut Vec<u8>) {
     out.push(byte);
 }
 
-/// A bracket expression after its `[`, with escapes resolved; `None` when it has no end.
+/// Translates a bracket expression after its `[`, with escapes resolved. `None` if it is not closed.
 fn bracket(rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut list = Vec::new();
-    // What only stands for itself in some places of a list.
+    // Characters that are literal only at some positions of a list.
     let (mut closing, mut caret, mut dash, mut opening) = (false, false, false, false);
     let (negated, mut rest) = match rest {
         [b'^', rest @ ..] => (true, rest),
@@ -208,7 +208,7 @@ fn bracket(rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
                 }
             }
             b'^' if first => caret = true,
-            // Three dashes stand for one, wherever they are.
+            // Three dashes mean one dash at any position.
             b'-' if rest.starts_with(b"--") => {
                 dash = true;
                 rest = rest.get(2..)?;

@@ -1,6 +1,6 @@
-//! The numbers of `rand()`: the additive generator of BSD, shuffled, so that a seed leads to the same numbers as in GNU awk.
+//! The numbers of `rand()`: the additive generator of BSD, shuffled, so that a seed gives the same numbers as GNU awk.
 
-/// How far the generator looks back.
+/// Lag of the generator.
 const DEGREE: usize = 63;
 
 /// Distance of the two values that are added.
@@ -19,7 +19,7 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// As before the first `srand`.
+    /// The initial state, before the first `srand`.
     pub(crate) fn new() -> Self {
         let mut random = Self { state: [0; DEGREE], front: 0, rear: 0, shuffled: Vec::new(), last: 0, seed: 1.0 };
         random.start(1);
@@ -60,7 +60,7 @@ impl Random {
         value
     }
 
-    /// From 0 up to, but not, 1.
+    /// A number in `[0, 1)`.
     pub(crate) fn fraction(&mut self) -> f64 {
         const DIVISOR: f64 = 2_147_483_648.0;
         loop {

@@ -1,4 +1,4 @@
-//! The record and its fields, which are only told apart as far as they are asked for.
+//! The record and its fields, which are split lazily.
 
 use std::ops::Range;
 
@@ -6,26 +6,26 @@ use crate::split::{Splitter, is_blank};
 use crate::text::Text;
 use crate::value::Value;
 
-/// Most fields that a record may have.
-pub(crate) const MOST_FIELDS: usize = 10_000_000;
+/// Maximum number of fields in a record.
+pub(crate) const MAX_FIELDS: usize = 10_000_000;
 
 /// The current record.
 #[derive(Debug)]
 pub(crate) struct Record {
     line: Vec<u8>,
-    /// Where the fields are that have been told apart.
+    /// Positions of the fields split until now.
     ranges: Vec<Range<usize>>,
-    /// From where on the line is still to be told apart; `None` when all of it is.
+    /// Start of the unsplit rest of the line; `None` if all of it is split.
     rest: Option<usize>,
-    /// The fields as values, once one of them was assigned.
+    /// The fields as values, after one of them was assigned.
     values: Option<Vec<Value>>,
-    /// The line must be put together from the fields before it is read.
+    /// True if the line must be rebuilt from the fields before it is read.
     stale: bool,
-    /// `$0` was assigned by the program, and is no number then unless it was input.
+    /// True if the program assigned `$0`, which is then numeric only if the value came from input.
     whole: Option<Value>,
     splitter: Splitter,
     newline_splits: bool,
-    /// What the regular expression that splits complains of.
+    /// Error of the field separator's regular expression.
     pub(crate) trouble: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl Record {
         }
     }
 
-    /// Makes room for the next record: what is put into the buffer becomes the record.
+    /// Clears the buffer for the next record. The caller writes the record into it.
     pub(crate) fn renew(&mut self) -> &mut Vec<u8> {
         self.ranges.clear();
         self.rest = Some(0);
@@ -65,14 +65,14 @@ impl Record {
         });
     }
 
-    /// Takes records apart in another way from the next one on.
+    /// Sets the way to split records from the next one on.
     pub(crate) fn set_splitter(&mut self, splitter: Splitter, newline_splits: bool) {
         self.split_all();
         self.splitter = splitter;
         self.newline_splits = newline_splits;
     }
 
-    /// The line, put together anew if a field was assigned.
+    /// The line, rebuilt if a field was assigned.
     #[inline]
     pub(crate) fn line(&mut self, separator: &[u8], format: &[u8]) -> &[u8] {
         if self.stale {
@@ -105,13 +105,13 @@ impl Record {
         self.whole.clone().unwrap_or_else(|| Value::input(&self.line))
     }
 
-    /// How many fields there are.
+    /// The number of fields.
     pub(crate) fn count(&mut self) -> usize {
         self.split_all();
         self.values.as_ref().map_or(self.ranges.len(), Vec::len)
     }
 
-    /// One field; fields behind the last one have no value.
+    /// One field; a field after the last one has no value.
     #[inline]
     pub(crate) fn field(&mut self, number: usize) -> Value {
         if let Some(values) = &self.values {
@@ -124,7 +124,7 @@ impl Record {
         }
     }
 
-    /// Tells fields apart until there are so many.
+    /// Splits until the given number of fields is found.
     #[inline]
     fn split_to(&mut self, wanted: usize) {
         let Some(mut at) = self.rest else {
@@ -184,7 +184,7 @@ impl Record {
         self.split_to(usize::MAX);
     }
 
-    /// The fields as values that can be assigned.
+    /// The fields as assignable values.
     fn own(&mut self) -> &mut Vec<Value> {
         self.split_all();
         self.values.get_or_insert_with(|| {

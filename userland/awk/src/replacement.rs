@@ -1,22 +1,22 @@
-//! What `sub`, `gsub` and `gensub` put in the place of a match.
+//! Replacement text of `sub`, `gsub` and `gensub`.
 
 #[derive(Debug, PartialEq, Eq)]
 enum Part {
     Text(Vec<u8>),
-    /// What a group matched; 0 is all.
+    /// A reference to a group; 0 is the whole match.
     Group(usize),
 }
 
-/// A replacement, read once for all matches.
+/// A replacement, parsed once for all matches.
 #[derive(Debug, Default)]
 pub(crate) struct Replacement {
     parts: Vec<Part>,
-    /// Text that the part after it ends.
+    /// Literal text that ends at the next part.
     open: Vec<u8>,
 }
 
 impl Replacement {
-    /// That of `sub` and `gsub`: `&` is the match, `\&` is `&`, and two backslashes before either are one.
+    /// Parses a replacement for `sub` and `gsub`: `&` is the match, `\&` is `&`, and two backslashes before either are one.
     pub(crate) fn plain(text: &[u8]) -> Self {
         let mut replacement = Self::default();
         let mut rest = text;
@@ -44,7 +44,7 @@ impl Replacement {
         replacement
     }
 
-    /// That of `gensub`, which knows groups.
+    /// Parses a replacement for `gensub`, which supports groups.
     pub(crate) fn with_groups(text: &[u8]) -> Self {
         let mut replacement = Self::default();
         let mut rest = text;
@@ -82,12 +82,12 @@ impl Replacement {
         }
     }
 
-    /// Whether groups within the match have to be known.
+    /// Returns whether the replacement refers to groups.
     pub(crate) fn names_groups(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Group(1..)))
     }
 
-    /// Appends what replaces a match, of which `group` answers what its groups matched.
+    /// Appends the replacement of a match. `group` returns the text that a group matched.
     pub(crate) fn append<'t>(&self, out: &mut Vec<u8>, group: impl Fn(usize) -> &'t [u8]) {
         for part in &self.parts {
             out.extend_from_slice(match part {

@@ -1,4 +1,4 @@
-//! How text is taken apart: by blanks, by separators, by what fields look like, by widths.
+//! Text splitting by blanks, by separators, by field patterns and by widths.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -6,10 +6,10 @@ use std::rc::Rc;
 use crate::pattern::Pattern;
 use crate::text;
 
-/// A way to take text apart.
+/// A splitting method.
 #[derive(Clone, Debug)]
 pub(crate) enum Splitter {
-    /// Runs of blanks and line ends, of which those around the text do not count.
+    /// Runs of blanks and newlines; those around the text do not count.
     Blanks,
     Byte(u8),
     /// Every character is a field.
@@ -23,14 +23,14 @@ pub(crate) enum Splitter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Width {
     pub(crate) skip: usize,
-    /// `None` is everything that is left.
+    /// `None` takes the rest.
     pub(crate) chars: Option<usize>,
 }
 
-/// What a splitter finds: fields, and what stands around them.
+/// Receiver of the split: fields and the separators around them.
 pub(crate) trait Find {
     fn field(&mut self, range: Range<usize>);
-    /// Behind the field before; before the first field there may be one, too.
+    /// A separator after a field; there may also be one before the first field.
     fn separator(&mut self, _range: Range<usize>) {}
 }
 
@@ -41,19 +41,19 @@ impl<F: FnMut(Range<usize>)> Find for F {
 }
 
 impl Splitter {
-    /// What a separator means: one blank is special, other single characters stand for themselves.
+    /// The separator for a text: one blank is special, other single characters are literal.
     pub(crate) fn of(separator: &[u8], ignore_case: bool) -> Self {
         match separator {
             b" " => Self::Blanks,
             b"" => Self::Chars,
             b"\\" => Self::Byte(b'\\'),
-            // A single letter is not matched in either case.
+            // A single letter ignores `IGNORECASE`.
             [byte] if byte.is_ascii() => Self::Byte(*byte),
             _ => Self::Separator(Rc::new(Pattern::new(separator.to_vec(), ignore_case))),
         }
     }
 
-    /// `newline_splits` adds line ends to a separator of one character, and to no other.
+    /// `newline_splits` adds newlines to a single-character separator only.
     pub(crate) fn split(&self, text: &[u8], newline_splits: bool, find: &mut impl Find) -> Result<(), String> {
         match self {
             Self::Blanks => blanks(text, find),
@@ -136,7 +136,7 @@ fn separated(pattern: &Pattern, text: &[u8], find: &mut impl Find) -> Result<(),
         let Some(found) = pattern.find(text, from)? else {
             break;
         };
-        // An empty match separates nothing.
+        // An empty match does not separate.
         if found.is_empty() {
             from = found.end + 1;
             continue;
@@ -174,7 +174,7 @@ fn by_content(pattern: &Pattern, text: &[u8], find: &mut impl Find) -> Result<()
             break;
         };
         if found.is_empty() && non_empty && found.start == separator {
-            // Directly behind a field an empty one is none.
+            // Directly after a field, an empty match does not count.
             non_empty = false;
             from = found.end + text::char_len(text.get(found.end..).unwrap_or_default()).max(1);
             continue;

@@ -1,17 +1,17 @@
-//! Files, pipes and standard output, by the names that programs give them.
+//! Open files, pipes and standard output, by name.
 
 use tidebox_gnu::command::{Command, wait};
-use tidebox_rt::{Errno, Fd, Open, Status};
+use tidebox_rt::{Errno, ExitStatus, Fd, Open};
 
 use crate::input::{Ending, Input, Trouble};
 
-/// Bytes that are kept before they are written.
+/// Output buffer size in bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// The signal of a pipe that nobody reads.
+/// SIGPIPE: the pipe has no reader.
 const SIGPIPE: u32 = 13;
 
-/// What a stream is for.
+/// Use of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Write,
@@ -23,14 +23,15 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Whether one that is open serves for another: files that are written are one, however they were opened.
+    /// Returns whether an open stream can be used for another request. Files opened for writing are shared, however they were
+    /// opened.
     fn serves(self, wanted: Self) -> bool {
         let file = |kind| matches!(kind, Self::Write | Self::Append);
         self == wanted || file(self) && file(wanted)
     }
 }
 
-/// Output that did not arrive.
+/// A write error.
 #[derive(Debug)]
 pub(crate) enum Lost {
     Standard(Errno),
@@ -41,7 +42,7 @@ pub(crate) enum Lost {
 struct Writer {
     fd: Fd,
     buffer: Vec<u8>,
-    /// Nothing is kept back.
+    /// Unbuffered.
     direct: bool,
 }
 
@@ -75,15 +76,15 @@ struct Stream {
     pid: Option<u32>,
 }
 
-/// How closing went: how the command ended, if there was one.
-type Closed = Result<Option<Status>, Errno>;
+/// Result of closing: the exit status of the command, if any.
+type Closed = Result<Option<ExitStatus>, Errno>;
 
-/// Everything that is open.
+/// All open streams.
 #[derive(Debug)]
 pub(crate) struct Streams {
     standard: Writer,
     open: Vec<Stream>,
-    /// Which one was used last.
+    /// Index of the last used stream.
     last: usize,
     ignores_pipes: bool,
 }
@@ -96,7 +97,7 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// The place of a stream, which is opened when it is not open.
+    /// The index of a stream, opening it if necessary.
     pub(crate) fn open(&mut self, kind: Kind, name: &[u8]) -> Result<usize, Errno> {
         let fits = |stream: &Stream| stream.kind.serves(kind) && stream.name == name;
         if self.open.get(self.last).is_some_and(fits) {
@@ -139,7 +140,7 @@ impl Streams {
         Ok(Stream { name: name.to_vec(), kind, writer, input: None, pid: None })
     }
 
-    /// Closes the file that was opened first, which is opened for appending when it is written to again.
+    /// Closes the oldest file. It is opened for appending if it is written to again.
     fn give_one_up(&mut self) -> Result<(), Errno> {
         let file = |stream: &&mut Stream| {
             matches!(stream.kind, Kind::Write | Kind::Append)
@@ -158,10 +159,10 @@ impl Streams {
 
     /// Starts a command with a pipe to it, from it, or both.
     fn start(&mut self, kind: Kind, command: &[u8]) -> Result<Stream, Errno> {
-        // What was printed so far comes before what the command prints.
+        // Flush earlier output so that it precedes the output of the command.
         let _ = self.flush();
         if !self.ignores_pipes && kind != Kind::PipeFrom {
-            // A command that reads no more is an error to tell of, not the end.
+            // A command that stops reading is an error to report; it does not end the program.
             let _ = tidebox_rt::sig_set(SIGPIPE, tidebox_rt::Disposition::Ignore);
             self.ignores_pipes = true;
         }
@@ -181,8 +182,8 @@ impl Streams {
         })
     }
 
-    /// Runs a command to its end.
-    pub(crate) fn run(&mut self, command: &[u8]) -> Result<Status, Errno> {
+    /// Runs a command and waits for it.
+    pub(crate) fn run(&mut self, command: &[u8]) -> Result<ExitStatus, Errno> {
         wait(spawn(command, tidebox_gnu::command::STANDARD)?)
     }
 
@@ -192,7 +193,7 @@ impl Streams {
             return self.standard.write(bytes).map_err(Lost::Standard);
         };
         let Some(writer) = &mut stream.writer else {
-            // Standard output by its name, or the end of a command's input that is closed.
+            // Standard output by name, or the closed input of a command.
             if stream.kind == Kind::TwoWay {
                 return Err(Lost::Stream(stream.name.clone(), Errno::BADF));
             }
@@ -232,7 +233,7 @@ impl Streams {
             return Ok(false);
         };
         if let Some(writer) = &mut stream.writer {
-            // The command may wait for what was printed before it answers.
+            // The command may wait for our output before it replies.
             writer.flush().map_err(Trouble::Read)?;
         }
         match &mut stream.input {
@@ -245,7 +246,7 @@ impl Streams {
         self.standard.flush()
     }
 
-    /// Writes everything that is kept back.
+    /// Flushes all streams.
     pub(crate) fn flush(&mut self) -> Result<(), Lost> {
         self.standard.flush().map_err(Lost::Standard)?;
         for stream in &mut self.open {
@@ -256,7 +257,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Writes what is kept back for one name. Whether it is open.
+    /// Flushes the streams of one name. Returns whether it is open.
     pub(crate) fn flush_one(&mut self, name: &[u8]) -> bool {
         if name == b"/dev/stdout" {
             return self.standard.flush().is_ok();
@@ -268,7 +269,7 @@ impl Streams {
         known
     }
 
-    /// Closes what has a name, or one end of it. `None` when nothing has.
+    /// Closes the streams of a name, or one end of a two-way pipe. `None` if the name is not open.
     pub(crate) fn close(&mut self, name: &[u8], end: Option<bool>) -> Option<Closed> {
         let at = self.open.iter().rposition(|stream| stream.name == name)?;
         let stream = self.open.get_mut(at)?;
@@ -283,7 +284,7 @@ impl Streams {
         Some(finish(stream))
     }
 
-    /// Closes everything and waits for all commands, the newest first.
+    /// Closes all streams and waits for all commands, the newest first.
     pub(crate) fn close_all(&mut self) -> Result<(), Lost> {
         let mut lost = Ok(());
         while let Some(stream) = self.open.pop() {
@@ -332,7 +333,7 @@ fn spawn(command: &[u8], descriptors: &[(Fd, Fd)]) -> Result<u32, Errno> {
     Command { descriptors, ..Command::new(&words) }.spawn()
 }
 
-/// Ends as a program that writes to a pipe which nobody reads: by the signal, and with its exit code where that fails.
+/// Ends like a program that writes to a pipe without a reader: by SIGPIPE, or with its exit code if that fails.
 pub(crate) fn broken_pipe() -> i32 {
     let _ = tidebox_rt::sig_set(SIGPIPE, tidebox_rt::Disposition::Default);
     if let Ok(ids) = tidebox_rt::getids() {
@@ -355,13 +356,13 @@ pub(crate) fn read_whole(name: &[u8]) -> Result<Vec<u8>, String> {
         }
     }
     if fd > 2 {
-        // It was only read.
+        // The file was only read, so close errors do not matter.
         let _ = tidebox_rt::close(fd);
     }
     Ok(text)
 }
 
-/// Writes a file whole.
+/// Writes a whole file.
 pub(crate) fn write_whole(name: &[u8], bytes: &[u8]) -> Result<(), &'static str> {
     let how = Open { write: true, create: true, truncate: true, ..Open::default() };
     let fd = tidebox_rt::open(name, how).map_err(Errno::text)?;

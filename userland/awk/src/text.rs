@@ -1,26 +1,26 @@
-//! Strings of bytes, cheap to copy.
+//! Byte strings with cheap clones.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether characters are bytes; settled before the program begins.
+/// Whether characters are bytes. Set before the program starts.
 static CHARS_ARE_BYTES: AtomicBool = AtomicBool::new(false);
 
-/// From now on every byte is a character, as in the C locale.
+/// Treats every byte as a character from now on, as in the C locale.
 pub(crate) fn take_bytes_for_chars() {
     CHARS_ARE_BYTES.store(true, Ordering::Relaxed);
 }
 
-/// Whether every byte is a character.
+/// Returns whether every byte is a character.
 pub(crate) fn chars_are_bytes() -> bool {
     CHARS_ARE_BYTES.load(Ordering::Relaxed)
 }
 
-/// What fits into a string without memory of its own. Most fields of most files do.
+/// Maximum length of an inline string. Most fields of most files fit.
 const SHORT: usize = 22;
 
-/// How many characters are not counted yet.
+/// Marks an unknown number of characters.
 const UNCOUNTED: usize = usize::MAX;
 
 /// A string: bytes that are mostly UTF-8.
@@ -33,7 +33,7 @@ pub(crate) enum Text {
 #[derive(Clone, Debug)]
 pub(crate) struct Long {
     bytes: Vec<u8>,
-    /// How many characters; they are counted when they are asked for.
+    /// The number of characters, counted on first use.
     chars: Cell<usize>,
 }
 
@@ -75,7 +75,7 @@ impl Text {
         self.bytes().is_empty()
     }
 
-    /// How many characters; a byte that is no UTF-8 counts as one.
+    /// Counts characters; an invalid UTF-8 byte counts as one.
     pub(crate) fn chars(&self) -> usize {
         match self {
             Self::Short(..) => count(self.bytes()),
@@ -88,7 +88,7 @@ impl Text {
         }
     }
 
-    /// Adds to the end, in place where nobody else holds the string.
+    /// Appends to the string, in place if it is not shared.
     pub(crate) fn push(&mut self, more: &[u8]) {
         match self {
             Self::Short(len, bytes) => {
@@ -119,7 +119,7 @@ impl Text {
     }
 }
 
-/// The length of the first character; 1 for a byte that is no UTF-8.
+/// The length of the first character; 1 for an invalid UTF-8 byte.
 pub(crate) fn char_len(bytes: &[u8]) -> usize {
     let wanted = match bytes.first() {
         None => return 0,
@@ -150,7 +150,7 @@ fn count(bytes: &[u8]) -> usize {
     }
 }
 
-/// Where the character with that number begins, counted from 0; the end when there are not that many.
+/// Byte offset of the character with a 0-based index; the length if the index is past the end.
 pub(crate) fn offset_of(bytes: &[u8], chars: usize) -> usize {
     if chars_are_bytes() {
         return chars.min(bytes.len());
@@ -165,7 +165,7 @@ pub(crate) fn offset_of(bytes: &[u8], chars: usize) -> usize {
     at
 }
 
-/// How many characters stand before a place.
+/// The number of characters before a byte offset.
 pub(crate) fn chars_before(bytes: &[u8], at: usize) -> usize {
     count(bytes.get(..at).unwrap_or(bytes))
 }

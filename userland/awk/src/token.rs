@@ -1,8 +1,8 @@
-//! The words of the language.
+//! Tokens of the language.
 
 use crate::builtin::Builtin;
 
-/// A word of a program.
+/// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
     Newline,
@@ -11,16 +11,16 @@ pub(crate) enum Token {
     Number(f64),
     Text(Vec<u8>),
     Name(Vec<u8>),
-    /// A name with a parenthesis directly behind it.
+    /// A name directly followed by a parenthesis.
     Called(Vec<u8>),
     Builtin(Builtin),
     Keyword(Keyword),
     Sign(Sign),
     /// `@name`.
     Directive(Vec<u8>),
-    /// `@/`, at the beginning of a strongly typed regular expression.
+    /// `@/`, at the start of a strongly typed regular expression.
     TypedRegex,
-    /// `@name(`: a call of the function that a variable names.
+    /// `@name(`: an indirect call of the function named by a variable.
     CalledByName(Vec<u8>),
 }
 
@@ -29,7 +29,7 @@ macro_rules! words {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum $kind { $($name,)* }
 
-        /// Every one with its text.
+        /// All keywords with their text.
         const $all: &[(&str, $kind)] = &[$(($text, $kind::$name),)*];
     };
 }
@@ -43,7 +43,7 @@ words! { Keyword KEYWORDS {
 } }
 
 words! { Sign SIGNS {
-    // Longer ones come before their beginnings.
+    // Longer operators come before their prefixes.
     PowerAssign = "**=", TwoWay = "|&", Append = ">>", Power2 = "**", PowerSet = "^=", AddSet = "+=", SubtractSet = "-=",
     MultiplySet = "*=", DivideSet = "/=", ModuloSet = "%=", Equal = "==", LessOrEqual = "<=", GreaterOrEqual = ">=",
     NotEqual = "!=", NotMatch = "!~", Increment = "++", Decrement = "--", And = "&&", Or = "||", Open = "(", Close = ")",
@@ -59,7 +59,7 @@ impl Keyword {
 }
 
 impl Sign {
-    /// The sign at the beginning of a text, and its length.
+    /// The operator at the start of a text, and its length.
     pub(crate) fn find(text: &[u8]) -> Option<(Self, usize)> {
         SIGNS.iter().find(|(sign, _)| text.starts_with(sign.as_bytes())).map(|(text, sign)| (*sign, text.len()))
     }

@@ -1,4 +1,4 @@
-//! What `--help`, `--version` and `--copyright` print.
+//! Output of `--help`, `--version` and `--copyright`.
 
 use crate::message::program;
 

@@ -11,10 +11,10 @@ use crate::text::Text;
 /// A value.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Value {
-    /// Of a variable that was never used.
+    /// Value of a variable that was never used.
     #[default]
     Untyped,
-    /// Of a variable or field that has no value.
+    /// Value of a variable or field without a value.
     Unset,
     Number(f64),
     Text(Text),
@@ -25,7 +25,7 @@ pub(crate) enum Value {
     Array(Handle),
 }
 
-/// What a value counts as in a comparison.
+/// Type of a value in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Unset,
@@ -79,7 +79,7 @@ impl Value {
         }
     }
 
-    /// The value as text; numbers that are not whole are written by `format`.
+    /// The value as text; fractional numbers are formatted with `format`.
     #[inline]
     pub(crate) fn to_text(&self, format: &[u8]) -> Text {
         match self {
@@ -108,7 +108,7 @@ fn text_of(number: f64, format: &[u8]) -> Text {
     Text::from_vec(out)
 }
 
-/// Adds a number to the end of `out`, a whole one as it is and others by `format`.
+/// Appends a number to `out`: integers as they are, others with `format`.
 #[inline]
 pub(crate) fn write_number(number: f64, format: &[u8], out: &mut Vec<u8>) {
     if let Some(whole) = number::as_integer(number) {

@@ -1,6 +1,6 @@
-//! What a program is compiled to, with the addresses of GNU's byte code, which its messages name.
+//! Compiled code, with the addresses of GNU's byte code, which its messages contain.
 
-/// The numbers of the special variables; others follow.
+/// Slots of the special variables; others follow.
 pub(crate) const IBASE: usize = 0;
 pub(crate) const OBASE: usize = 1;
 pub(crate) const SCALE: usize = 2;
@@ -28,7 +28,7 @@ pub(crate) enum Op {
     Jump(usize),
     JumpIf(usize),
     JumpUnless(usize),
-    /// A call, with which arguments are arrays.
+    /// A call, and which arguments are arrays.
     Call(usize, Vec<bool>),
     Array(usize),
     Return,
@@ -37,16 +37,16 @@ pub(crate) enum Op {
     SquareRoot,
     Read,
     Random,
-    /// The value, with or without a line end.
+    /// Prints the value, with or without a newline.
     Write(bool),
     Text(Vec<u8>),
-    /// A text whose escapes count.
+    /// A text with escapes.
     PrintText(Vec<u8>),
     Halt,
 }
 
 impl Op {
-    /// How many bytes it has in GNU's code.
+    /// Its size in GNU's byte code.
     fn size(&self) -> usize {
         let name = |name: &usize| if *name < 128 { 2 } else { 3 };
         match self {
@@ -54,7 +54,7 @@ impl Op {
             Self::Load(at) | Self::Store(at) | Self::Step(at, _) => name(at),
             Self::LoadElement(at) | Self::StoreElement(at) | Self::StepElement(at, _) => name(at),
             Self::Jump(_) | Self::JumpIf(_) | Self::JumpUnless(_) => 3,
-            // Where a call fails is worked out by the machine.
+            // The interpreter computes the address of a failing call.
             Self::Call(at, arguments) => name(at) + arguments.len() + 1,
             Self::Array(at) => at.to_string().len() + 3,
             Self::Length | Self::ScaleOf | Self::SquareRoot | Self::Read | Self::Random => 2,
@@ -64,7 +64,7 @@ impl Op {
     }
 }
 
-/// Code with the address behind every instruction.
+/// Code with the address after each instruction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Code {
     pub(crate) ops: Vec<Op>,
@@ -79,7 +79,7 @@ impl Code {
         self.ops.len() - 1
     }
 
-    /// Makes a jump lead to a place.
+    /// Makes a jump lead to a position.
     pub(crate) fn aim(&mut self, jump: usize, to: usize) {
         if let Some(Op::Jump(target) | Op::JumpIf(target) | Op::JumpUnless(target)) = self.ops.get_mut(jump) {
             *target = to;
@@ -92,7 +92,7 @@ impl Code {
 pub(crate) struct Own {
     pub(crate) name: usize,
     pub(crate) is_array: bool,
-    /// The array of the caller itself.
+    /// The caller's own array.
     pub(crate) shared: bool,
 }
 
@@ -105,6 +105,6 @@ pub(crate) struct Function {
     pub(crate) autos: Vec<Own>,
     pub(crate) code: Code,
     pub(crate) defined: bool,
-    /// A function of the library.
+    /// A library function.
     pub(crate) library: Option<char>,
 }

@@ -1,18 +1,18 @@
-//! The functions of `-l`: sine, cosine, arctangent, logarithm, exponential and Bessel's. Each is worked out with more digits
-//! than asked for, which are cut off in the end.
+//! The functions of `-l`: sine, cosine, arctangent, logarithm, exponential and Bessel. Each is computed with extra digits, which
+//! are truncated at the end.
 
 use num_bigint::BigInt;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use crate::number::Number;
 
-/// Digits worked out beyond those asked for.
+/// Extra digits of precision.
 const MORE: usize = 12;
 
-/// Digits in front of the point that a result may have.
-const MOST_WHOLE_DIGITS: f64 = 1_000_000.0;
+/// Maximum digits of a result before the point.
+const MAX_WHOLE_DIGITS: f64 = 1_000_000.0;
 
-/// A number with a fixed count of digits behind the point.
+/// A number with a fixed number of decimals.
 struct Fixed {
     unit: BigInt,
     digits: usize,
@@ -41,7 +41,7 @@ impl Fixed {
 
     /// e to a power.
     fn exponential(&self, x: &BigInt) -> BigInt {
-        // Halved until the series is short, and squared back.
+        // Halve until the series is short, and square the result.
         let mut halvings = 0;
         let mut small = x.clone();
         while small.abs() * 8 > self.unit {
@@ -65,9 +65,9 @@ impl Fixed {
         sum
     }
 
-    /// The natural logarithm of what is greater than zero.
+    /// The natural logarithm of a positive number.
     fn logarithm(&self, x: &BigInt) -> BigInt {
-        // Roots bring it near to one, where the series of the area tangent is short.
+        // Roots bring it close to one, where the series of the inverse hyperbolic tangent is short.
         let mut value = x.clone();
         let mut factor = BigInt::from(2);
         let near = &self.unit / 10;
@@ -91,7 +91,7 @@ impl Fixed {
     }
 
     fn arctangent(&self, x: &BigInt) -> BigInt {
-        // Halved until the series is short: atan x = 2 atan (x / (1 + sqrt (1 + x*x))).
+        // Halve until the series is short: atan x = 2 atan (x / (1 + sqrt (1 + x*x))).
         let mut value = x.clone();
         let mut factor = BigInt::one();
         while value.abs() * 10 > self.unit {
@@ -165,7 +165,7 @@ impl Fixed {
     }
 }
 
-/// Works out one function. Fails with what is to be said.
+/// Evaluates one function. The error is a message.
 pub(crate) fn call(letter: char, x: &Number, n: &Number, scale: usize) -> Result<Number, String> {
     let whole = x.with_scale(0).length();
     let fixed = Fixed::new(scale + MORE + whole * 2 + 4);
@@ -173,7 +173,7 @@ pub(crate) fn call(letter: char, x: &Number, n: &Number, scale: usize) -> Result
     let result = match letter {
         'e' => return exponential(x, scale),
         'l' if value.is_zero() || value.is_negative() => {
-            // As the library of the original answers where there is no logarithm.
+            // Result of the original library for an undefined logarithm.
             let one = BigInt::one() - BigInt::from(10).pow(scale as u32);
             return Ok(Number::new(one, 0).divide(&Number::from(1), scale).unwrap_or_default());
         }
@@ -194,7 +194,7 @@ pub(crate) fn call(letter: char, x: &Number, n: &Number, scale: usize) -> Result
 
 fn exponential(x: &Number, scale: usize) -> Result<Number, String> {
     let size = x.to_i64().unwrap_or(if x.is_negative() { i64::MIN } else { i64::MAX }) as f64 / std::f64::consts::LN_10;
-    if size > MOST_WHOLE_DIGITS {
+    if size > MAX_WHOLE_DIGITS {
         return Err("the exponential is too large".to_owned());
     }
     if -size > scale as f64 + 5.0 {
@@ -211,7 +211,7 @@ fn bessel(x: &Number, n: &Number, scale: usize) -> Result<Number, String> {
     if order.unsigned_abs() > 100_000 || size > 100_000.0 {
         return Err("the arguments of j are too large".to_owned());
     }
-    // The terms grow to about e^x before they vanish.
+    // The terms grow to about e^x before they shrink.
     let fixed = Fixed::new(scale + MORE + (size * 0.9) as usize + 10);
     let result = fixed.bessel(order.unsigned_abs() as u32, &fixed.of(x));
     let negative = order < 0 && order % 2 != 0;

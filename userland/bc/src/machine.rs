@@ -1,4 +1,4 @@
-//! The machine that runs what was compiled.
+//! Interpreter of compiled code.
 
 mod variable;
 use std::cell::RefCell;
@@ -14,24 +14,24 @@ use crate::output::Output;
 use crate::parse::Names;
 use crate::token::Lexer;
 
-/// Calls in progress at most.
-const MOST_CALLS: usize = 1 << 20;
+/// Maximum number of nested calls.
+const MAX_CALLS: usize = 1 << 20;
 
-/// The largest subscript.
-const MOST_ELEMENTS: i64 = 16_777_215;
+/// Maximum subscript.
+const MAX_ELEMENTS: i64 = 16_777_215;
 
-/// The largest scale: more digits do not fit into memory.
-const MOST_SCALE: i64 = 100_000_000;
+/// Maximum scale: more digits do not fit into memory.
+const MAX_SCALE: i64 = 100_000_000;
 
-/// Digits of a power at most, for the same reason.
-const MOST_DIGITS: f64 = 500_000_000.0;
+/// Maximum digits of a power, for the same reason.
+const MAX_DIGITS: f64 = 500_000_000.0;
 
-/// The largest base of output.
-const MOST_BASE: i64 = 2_147_483_647;
+/// Maximum output base.
+const MAX_BASE: i64 = 2_147_483_647;
 
 type Array = Rc<RefCell<HashMap<i64, Number>>>;
 
-/// Why a line does not go on.
+/// Reason why a line stops.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// A message was printed.
@@ -47,11 +47,11 @@ struct Frame {
     ibase: u32,
 }
 
-/// Everything that a program changes.
+/// State of a program.
 #[derive(Debug)]
 pub(crate) struct Machine {
     stack: Vec<Number>,
-    /// Arrays that are passed, by the place of their argument.
+    /// Arrays passed as arguments, by argument index.
     passed: Vec<Option<Array>>,
     variables: Vec<Vec<Number>>,
     arrays: Vec<Vec<Array>>,
@@ -95,7 +95,7 @@ impl Machine {
             self.arrays.resize_with(arrays, || vec![Array::default()]);
         }
         let outcome = self.go(code, functions, names, lexer);
-        // A line that ends in the middle of a function leaves nothing of it behind.
+        // A line that stops within a function discards the function's frames.
         while let Some(frame) = self.frames.pop() {
             self.leave(&functions[frame.function]);
         }
@@ -137,7 +137,7 @@ impl Machine {
                     if let Err((consumed, message)) = self.pass(definition, arguments, names) {
                         return self.error(functions, start + consumed, &message);
                     }
-                    if self.frames.len() >= MOST_CALLS {
+                    if self.frames.len() >= MAX_CALLS {
                         return self.error(functions, *address, "too many calls of functions are in progress");
                     }
                     self.frames.push(Frame { function: *function, at, ibase: self.ibase });
@@ -165,7 +165,7 @@ impl Machine {
         self.stack.pop().unwrap_or_default()
     }
 
-    /// Where the machine is, as messages say it.
+    /// Current position, for messages.
     fn place(&self, functions: &[Function], address: usize) -> String {
         let function = self.frames.last().and_then(|frame| functions.get(frame.function));
         format!("(func={}, adr={address})", function.map_or("(main)", |function| &function.name))
@@ -173,13 +173,13 @@ impl Machine {
 
     fn error(&mut self, functions: &[Function], address: usize, message: &str) -> Result<(), Stop> {
         self.output.flush();
-        tidebox_gnu::tell!("Runtime error {}: {message}", self.place(functions, address));
+        tidebox_gnu::eprint_line!("Runtime error {}: {message}", self.place(functions, address));
         Err(Stop::Error)
     }
 
     fn warn(&mut self, functions: &[Function], address: usize, message: &str) {
         self.output.flush();
-        tidebox_gnu::tell!("Runtime warning {}: {message}", self.place(functions, address));
+        tidebox_gnu::eprint_line!("Runtime warning {}: {message}", self.place(functions, address));
     }
 
     fn step(&mut self, op: &Op, functions: &[Function], address: usize, names: &Names) -> Result<(), String> {
@@ -265,7 +265,7 @@ impl Machine {
             }
             Op::Text(text) => self.output.wrapped(text),
             Op::PrintText(text) => self.output.wrapped(&unescaped(text)),
-            // The others are in `go`.
+            // All others are handled in `go`.
             _ => {}
         }
         Ok(())
@@ -309,7 +309,7 @@ impl Machine {
         let power = exponent.to_i64().ok_or("exponent too large in raise")?;
         let size = (base.length().max(1) as f64) * power.unsigned_abs() as f64;
         let trivial = base.is_zero() || base.compare(&Number::from(1)).is_eq();
-        if size > MOST_DIGITS && !trivial {
+        if size > MAX_DIGITS && !trivial {
             return Err("exponent too large in raise".to_owned());
         }
         let power = if trivial { power.clamp(-2, 2) } else { power };
@@ -342,7 +342,7 @@ impl Machine {
         }
     }
 
-    /// `read()`: a number from what follows the program.
+    /// `read()`: a number from the input after the program.
     fn read(&mut self, lexer: &mut Lexer) {
         let line = lexer.rest_of_line().unwrap_or_default();
         let text: Vec<u8> = line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
@@ -357,7 +357,7 @@ impl Machine {
     }
 }
 
-/// The number that digits are in a base.
+/// The number for digits in a base.
 fn constant(digits: &[u8], base: u32) -> Number {
     let letters = digits.iter().any(u8::is_ascii_uppercase);
     if base == 10 && !letters { Number::decimal(digits) } else { Number::in_base(digits, base) }

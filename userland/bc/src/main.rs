@@ -1,4 +1,4 @@
-//! `bc` and `dc`, as the GNU project's.
+//! `bc` and `dc`, compatible with the GNU programs.
 
 mod code;
 mod dc;
@@ -16,7 +16,7 @@ use std::process::exit;
 
 use tidebox_gnu::getopt::{Item, Long, Parser as Options, Spec, Takes, long};
 use tidebox_gnu::message::arguments;
-use tidebox_gnu::tool::say;
+use tidebox_gnu::tool::print_and_exit_code;
 use tidebox_rt::Open;
 
 use code::Function;
@@ -24,7 +24,7 @@ use machine::{Machine, Stop};
 use parse::{Item as Read, Mistake, Names, Parser};
 use token::Lexer;
 
-/// Commands that this program is.
+/// Command names of this program.
 #[cfg(test)]
 pub(crate) const NAMES: &[&str] = &["bc", "dc"];
 
@@ -46,11 +46,11 @@ const USAGE: &str = "usage: bc [options] [file ...]
   -v  --version      print version information and exit
 ";
 
-/// What `--version` prints. Scripts look at its first line.
+/// Text of `--version`. Scripts check its first line.
 const VERSION: &str = "bc 1.07.1\nTidebox's bc does what that version does. It is free under MIT or Apache-2.0.\n";
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::init();
     let code = if tidebox_gnu::message::program() == "dc" { dc::main(arguments()) } else { run() };
     if code != 0 {
         exit(code);
@@ -66,18 +66,18 @@ fn run() -> i32 {
         match options.next_item() {
             Ok(None) => break,
             Ok(Some(Item::Operand(file))) => files.push(file),
-            Ok(Some(Item::Option('h', _))) => return say("bc", USAGE, 0),
-            Ok(Some(Item::Option('v', _))) => return say("bc", VERSION, 0),
+            Ok(Some(Item::Option('h', _))) => return print_and_exit_code("bc", USAGE, 0),
+            Ok(Some(Item::Option('v', _))) => return print_and_exit_code("bc", VERSION, 0),
             Ok(Some(Item::Option('l', _))) => mathlib = true,
             Ok(Some(Item::Option(letter @ ('s' | 'w'), _))) => {
-                tidebox_gnu::tell!("bc: option '-{letter}' is not supported here");
+                tidebox_gnu::eprint_line!("bc: option '-{letter}' is not supported here");
                 return 1;
             }
-            // There is neither a banner nor a terminal.
+            // Neither a banner nor a terminal is supported.
             Ok(Some(Item::Option(..))) => {}
             Err(message) => {
-                tidebox_gnu::tell!("bc: {message}");
-                tidebox_gnu::tell_part!("{USAGE}");
+                tidebox_gnu::eprint_line!("bc: {message}");
+                tidebox_gnu::eprint_part!("{USAGE}");
                 return 1;
             }
         }
@@ -88,7 +88,7 @@ fn run() -> i32 {
         let shown = String::from_utf8_lossy(file).into_owned();
         let Ok(fd) = tidebox_rt::open(file, Open { read: true, ..Open::default() }) else {
             program.machine.output.flush();
-            tidebox_gnu::tell!("File {shown} is unavailable.");
+            tidebox_gnu::eprint_line!("File {shown} is unavailable.");
             return 1;
         };
         let mut lexer = Lexer::new(fd);
@@ -102,7 +102,7 @@ fn run() -> i32 {
     }
 }
 
-/// Everything that was defined so far.
+/// All definitions until now.
 struct Program {
     names: Names,
     functions: Vec<Function>,
@@ -126,14 +126,14 @@ impl Program {
         program
     }
 
-    /// Runs a source line by line. Breaks with the exit code where the program is to end.
+    /// Runs a source line by line. Breaks with the exit code when the program ends.
     ///
-    /// `read()` reads what follows in `input`, or in the source itself.
+    /// `read()` reads the rest of `input`, or of the source itself.
     fn source(&mut self, name: &str, lexer: &mut Lexer, input: Option<&mut Lexer>) -> ControlFlow<i32> {
         let mut input = input;
         loop {
             if !lexer.has_line() {
-                // Whoever writes the next line may wait for this answer.
+                // The writer of the next line may wait for this output.
                 self.machine.output.flush();
             }
             let item = Parser::new(lexer, &mut self.names, &mut self.functions).item();
@@ -142,7 +142,7 @@ impl Program {
                 self.machine.output.flush();
             }
             for (line, shown) in &illegal {
-                tidebox_gnu::tell!("{name} {line}: illegal character: {shown}");
+                tidebox_gnu::eprint_line!("{name} {line}: illegal character: {shown}");
             }
             match item {
                 Ok(Read::Line(_)) if !illegal.is_empty() => {}
@@ -162,12 +162,12 @@ impl Program {
                     self.machine.output.flush();
                     return ControlFlow::Break(0);
                 }
-                Err(Mistake::At(line, what)) => tidebox_gnu::tell!("{name} {line}: {what}"),
+                Err(Mistake::At(line, what)) => tidebox_gnu::eprint_line!("{name} {line}: {what}"),
             }
         }
         self.machine.output.flush();
         if lexer.failed {
-            tidebox_gnu::tell!("{name} {}: read() in flex scanner failed", lexer.line);
+            tidebox_gnu::eprint_line!("{name} {}: read() in flex scanner failed", lexer.line);
             return ControlFlow::Break(1);
         }
         ControlFlow::Continue(())

@@ -1,4 +1,4 @@
-//! Numbers: a whole number, and how many of its decimal digits stand behind the point.
+//! Numbers: an integer and the number of its decimals.
 
 use std::cmp::Ordering;
 
@@ -28,7 +28,7 @@ impl Number {
         Self { digits, scale }
     }
 
-    /// All digits as a whole number.
+    /// All digits as an integer.
     pub(crate) fn into_digits(self) -> BigInt {
         self.digits
     }
@@ -37,7 +37,7 @@ impl Number {
         Self::from(i64::from(value))
     }
 
-    /// Reads decimal digits with a point among them.
+    /// Parses decimal digits with an optional point.
     pub(crate) fn decimal(text: &[u8]) -> Self {
         let point = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
         let digits: Vec<u8> = text.iter().copied().filter(u8::is_ascii_digit).collect();
@@ -57,7 +57,7 @@ impl Number {
         self.scale
     }
 
-    /// How many digits it has, as `length` counts them.
+    /// The number of digits, as returned by `length`.
     pub(crate) fn length(&self) -> usize {
         let all = if self.is_zero() { 0 } else { self.digits.magnitude().to_string().len() };
         match all.max(self.scale) {
@@ -66,7 +66,7 @@ impl Number {
         }
     }
 
-    /// With so many digits behind the point, of which too many are cut off.
+    /// Sets the number of decimals, truncating excess digits.
     pub(crate) fn with_scale(&self, scale: usize) -> Self {
         let digits = match scale.cmp(&self.scale) {
             Ordering::Equal => self.digits.clone(),
@@ -122,7 +122,7 @@ impl Number {
         Some(result.with_scale(result.scale.max(result_scale)))
     }
 
-    /// To a whole power, which is small enough.
+    /// Raises to an integer power, which must be small enough.
     pub(crate) fn raise(&self, power: i64, scale: usize) -> Option<Self> {
         if power == 0 {
             return Some(Self::from(1));
@@ -157,12 +157,12 @@ impl Number {
         left.cmp(&right)
     }
 
-    /// The whole part as a number of the machine; `None` when it is too large.
+    /// The integer part as a machine integer; `None` if it is too large.
     pub(crate) fn to_i64(&self) -> Option<i64> {
         self.with_scale(0).digits.to_i64()
     }
 
-    /// Reads digits in a base, of which those too large count as the largest.
+    /// Parses digits in a base. Digits too large for the base count as its largest digit.
     pub(crate) fn in_base(text: &[u8], base: u32) -> Self {
         let value = |byte: u8| match byte {
             b'0'..=b'9' => u32::from(byte - b'0'),
@@ -179,7 +179,7 @@ impl Number {
             BigInt::from_biguint(Sign::Plus, BigUint::from_radix_be(&part, base).unwrap_or_default())
         };
         let whole = match text.get(..point).unwrap_or_default() {
-            // One digit alone is what it says, whatever the base.
+            // A single digit has its own value in any base.
             [only] => Self::from(i64::from(value(*only))),
             several => Self { digits: digits(several), scale: 0 },
         };
@@ -195,7 +195,7 @@ impl Number {
         }
     }
 
-    /// Reads digits in a base, each of which counts what it is, also where the base has no such digit.
+    /// Parses digits in a base. Each digit has its own value, even if it is too large for the base.
     pub(crate) fn of_digits(text: &[u8], base: u32) -> Self {
         let point = text.iter().position(|byte| *byte == b'.');
         if base == 10 && text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') {
@@ -217,12 +217,12 @@ impl Number {
         whole.divide(&divisor, fraction as usize).unwrap_or_default()
     }
 
-    /// Digits without the zeros that lead, wherever the point is; a zero has one.
+    /// Number of digits without leading zeros, ignoring the point; zero has one.
     pub(crate) fn significant_digits(&self) -> usize {
         self.digits.magnitude().to_string().len()
     }
 
-    /// The characters in which a base is written.
+    /// Characters per digit in an output base.
     pub(crate) fn written(&self, base: u32) -> Vec<u8> {
         if self.is_zero() {
             return b"0".to_vec();

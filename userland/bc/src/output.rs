@@ -1,18 +1,18 @@
-//! Standard output, in lines of a width.
+//! Standard output with line wrapping.
 
 use tidebox_rt::Errno;
 
-/// Columns of a line, when `BC_LINE_LENGTH` does not say.
+/// Default line length, if `BC_LINE_LENGTH` is not set.
 const COLUMNS: usize = 70;
 
-/// Bytes that are kept before they are written.
+/// Output buffer size in bytes.
 const BUFFER: usize = 16 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct Output {
     buffer: Vec<u8>,
     column: usize,
-    /// The column of the backslash; 0 wraps nothing.
+    /// Column of the backslash; 0 disables wrapping.
     columns: usize,
     tool: &'static str,
 }
@@ -23,7 +23,7 @@ impl Output {
         Self { columns: made.columns.saturating_sub(1), ..made }
     }
 
-    /// The output of a tool whose lines are as long as that variable says.
+    /// Creates the output with the line length of that variable.
     pub(crate) fn of(tool: &'static str, variable: &str) -> Self {
         let asked = std::env::var(variable).ok().and_then(|length| length.parse::<i64>().ok());
         let columns = match asked {
@@ -34,7 +34,7 @@ impl Output {
         Self { buffer: Vec::new(), column: 0, columns, tool }
     }
 
-    /// Writes characters; a line that gets too long goes on behind a backslash.
+    /// Writes characters; a line that is too long continues after a backslash.
     pub(crate) fn wrapped(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if *byte == b'\n' {
@@ -53,7 +53,7 @@ impl Output {
         }
     }
 
-    /// Writes bytes that no width breaks.
+    /// Writes bytes without wrapping.
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= BUFFER {
@@ -67,13 +67,13 @@ impl Output {
         self.raw(b"\n");
     }
 
-    /// Says something on standard error, after what was printed before it.
+    /// Writes to standard error, after pending output.
     pub(crate) fn warn(&mut self, text: &str) {
         self.flush();
-        tidebox_gnu::tell!("{text}");
+        tidebox_gnu::eprint_line!("{text}");
     }
 
-    /// Writes what is there when whoever writes the next input may wait for it.
+    /// Flushes if the writer of the next input may wait for the output.
     pub(crate) fn flush_before_reading(&mut self, input: &tidebox_gnu::stream::Input) {
         if input.is_drained() {
             self.flush();
@@ -83,10 +83,10 @@ impl Output {
     pub(crate) fn flush(&mut self) {
         match tidebox_rt::write_all(1, &self.buffer) {
             Ok(()) => {}
-            // Nobody reads any more.
+            // The reader has closed the pipe.
             Err(Errno::PIPE) => tidebox_rt::exit(141),
             Err(error) => {
-                tidebox_gnu::tell!("{}: write error: {}", self.tool, error.text());
+                tidebox_gnu::eprint_line!("{}: write error: {}", self.tool, error.text());
                 tidebox_rt::exit(1)
             }
         }

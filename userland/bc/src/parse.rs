@@ -1,4 +1,4 @@
-//! From words to code, one line or function at a time.
+//! Compiler from tokens to code, one line or function at a time.
 
 mod expression;
 mod statement;
@@ -7,17 +7,17 @@ use std::collections::HashMap;
 use crate::code::{Code, Function, LAST, Op, Own};
 use crate::token::{Lexer, Token, Word};
 
-/// Parentheses and statements within each other.
-const MOST_NESTING: u32 = 500;
+/// Maximum nesting of parentheses and statements.
+const MAX_NESTING: u32 = 500;
 
-/// What an expression is, as its statement must know.
+/// Properties of an expression that its statement needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Kind {
     assignment: bool,
     void: bool,
 }
 
-/// Something that can be assigned to.
+/// An assignment target.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     Variable(usize),
@@ -25,7 +25,7 @@ enum Target {
     Element(usize),
 }
 
-/// What was read.
+/// A parsed unit.
 #[derive(Debug)]
 pub(crate) enum Item {
     /// A line to run.
@@ -35,7 +35,7 @@ pub(crate) enum Item {
     End,
 }
 
-/// A mistake, which costs the line.
+/// A syntax error; the line is discarded.
 #[derive(Debug)]
 pub(crate) enum Mistake {
     At(u32, String),
@@ -44,14 +44,14 @@ pub(crate) enum Mistake {
 
 type Parsed<T> = Result<T, Mistake>;
 
-/// Where jumps out of a loop lead.
+/// Targets of jumps out of a loop.
 #[derive(Debug, Default)]
 struct Loop {
     breaks: Vec<usize>,
     continues: Vec<usize>,
 }
 
-/// Names and the functions that they have.
+/// Names and their functions.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     variables: HashMap<String, usize>,
@@ -60,7 +60,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// How many variables and arrays there can be so far.
+    /// Number of variables and arrays until now.
     pub(crate) fn counts(&self) -> (usize, usize) {
         (self.variables.len() + LAST + 1, self.arrays.len() + 1)
     }
@@ -91,7 +91,7 @@ impl Names {
     }
 }
 
-/// Reads one source.
+/// Parser of one source.
 #[derive(Debug)]
 pub(crate) struct Parser<'a> {
     pub(crate) lexer: &'a mut Lexer,
@@ -145,10 +145,10 @@ impl<'a> Parser<'a> {
 
     fn deeper(&mut self) -> Parsed<()> {
         self.depth += 1;
-        if self.depth > MOST_NESTING { self.mistake("parser stack overflow") } else { Ok(()) }
+        if self.depth > MAX_NESTING { self.mistake("parser stack overflow") } else { Ok(()) }
     }
 
-    /// The next line, or the next function, which is kept among the functions.
+    /// The next line. A function definition is stored among the functions.
     pub(crate) fn item(&mut self) -> Parsed<Item> {
         self.code = Code::default();
         self.loops.clear();
@@ -225,7 +225,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The brace that ends a function; the word behind it is not read yet, because what follows is a line of its own.
+    /// The brace that ends a function. The next token is not read yet, because it belongs to a separate line.
     fn expect_closing(&mut self) -> Parsed<()> {
         if self.is("}") { Ok(()) } else { self.mistake("syntax error") }
     }
@@ -251,5 +251,5 @@ impl<'a> Parser<'a> {
         Ok(own)
     }
 
-    // Expressions, by the strength of their operators.
+    // Expressions, by operator precedence.
 }

@@ -3,7 +3,7 @@ use crate::number::Number;
 
 #[test]
 fn registry_names_what_this_program_is() {
-    assert_eq!(tidebox_gnu::tool::registered("tidebox-bc"), NAMES);
+    assert_eq!(tidebox_gnu::tool::registered("bc.wasm"), NAMES);
 }
 
 fn shown(number: &Number) -> String {

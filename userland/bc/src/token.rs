@@ -1,8 +1,8 @@
-//! The words of the language.
+//! Tokens of the language.
 
 use tidebox_rt::{Errno, Fd};
 
-/// A word.
+/// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Newline,
@@ -11,13 +11,13 @@ pub(crate) enum Token {
     Text(Vec<u8>),
     Name(String),
     Word(Word),
-    /// An operator or another sign.
+    /// An operator or punctuation.
     Sign(&'static str),
 }
 
 macro_rules! words {
     ($($name:ident = $text:literal),*) => {
-        /// A reserved word.
+        /// A keyword.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Word { $($name),* }
 
@@ -32,26 +32,26 @@ words! {
     Void = "void", Warranty = "warranty", While = "while"
 }
 
-/// Signs, longer ones before their beginnings.
+/// Operators, longer ones before their prefixes.
 const SIGNS: &[&str] = &[
     "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "==", "<=", ">=", "!=", "+", "-", "*", "/", "%", "^",
     "(", ")", "{", "}", "[", "]", ";", ",", "=", "<", ">", "!", "&",
 ];
 
-/// Bytes read at once.
+/// Bytes per read.
 const CHUNK: usize = 8 * 1024;
 
-/// Reads the text of one source.
+/// Lexer of one source.
 #[derive(Debug)]
 pub(crate) struct Lexer {
-    /// Where more text comes from.
+    /// The source of more text.
     fd: Option<Fd>,
     text: Vec<u8>,
     at: usize,
     pub(crate) line: u32,
-    /// Characters that belong nowhere, with their line.
+    /// Invalid characters, with their line.
     pub(crate) illegal: Vec<(u32, String)>,
-    /// The text ended because no more of it could be read.
+    /// The text ended because of a read error.
     pub(crate) failed: bool,
 }
 
@@ -60,12 +60,12 @@ impl Lexer {
         Self { fd: Some(fd), text: Vec::new(), at: 0, line: 1, illegal: Vec::new(), failed: false }
     }
 
-    /// Whether a whole line is there without reading.
+    /// Returns whether a complete line is buffered.
     pub(crate) fn has_line(&self) -> bool {
         self.fd.is_none() || self.text.get(self.at..).is_some_and(|rest| rest.contains(&b'\n'))
     }
 
-    /// Reads until so many bytes are there, or all.
+    /// Reads until the given number of bytes is buffered, or to the end.
     fn fill(&mut self, wanted: usize) {
         while self.text.len() < self.at + wanted
             && let Some(fd) = self.fd
@@ -85,7 +85,7 @@ impl Lexer {
                     self.failed = end.is_err();
                     self.fd = None;
                     if fd > 2 {
-                        // It was only read.
+                        // The file was only read, so close errors do not matter.
                         let _ = tidebox_rt::close(fd);
                     }
                 }
@@ -93,13 +93,13 @@ impl Lexer {
         }
     }
 
-    /// The byte so far ahead; 0 at the end.
+    /// The byte at an offset ahead; 0 at the end.
     fn byte(&mut self, ahead: usize) -> u8 {
         self.fill(ahead + 1);
         self.text.get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    /// The byte behind this one; 0 behind a line's end, because whoever writes the next line may wait for the answer to this one.
+    /// The next byte; 0 after a newline, because the writer of the next line may wait for the output of this one.
     fn after(&mut self) -> u8 {
         if self.byte(0) == b'\n' { 0 } else { self.byte(1) }
     }
@@ -109,7 +109,7 @@ impl Lexer {
         self.at >= self.text.len()
     }
 
-    /// What is not read yet, for `read()`.
+    /// The unread rest, for `read()`.
     pub(crate) fn rest_of_line(&mut self) -> Option<Vec<u8>> {
         if self.ended() {
             return None;
@@ -216,7 +216,7 @@ impl Lexer {
         }
     }
 
-    /// Digits, which may go on in the next line behind a backslash.
+    /// Digits, which may continue on the next line after a backslash.
     fn number(&mut self) -> Token {
         let mut text = Vec::new();
         let mut point = false;
@@ -235,7 +235,7 @@ impl Lexer {
             }
             self.at += 1;
         }
-        // Zeros in front mean nothing, but one digit stays.
+        // Leading zeros are dropped, but one digit remains.
         let zeros = text.iter().take_while(|byte| **byte == b'0').count();
         let kept = if zeros == text.len() { zeros - 1 } else { zeros };
         text.drain(..kept);

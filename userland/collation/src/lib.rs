@@ -1,9 +1,9 @@
-//! The part of ICU's collation that uutils uses, for the locale C: bytes in their order.
+//! The subset of ICU collation that uutils uses, for the C locale: comparison by bytes.
 //!
-//! The sandbox has the locales that a small Debian has, C and its names, and in them strings are ordered by their bytes. What
-//! the `icu_collator` crate brings for all others is some hundred kilobytes of the module of the core utilities, and it would make `comm`
-//! follow a locale that is not there where GNU's goes on in C. This crate takes its place (`[patch.crates-io]`), with the
-//! same names and signatures.
+//! The sandbox has only the locales of a small Debian, C and its aliases, where strings are ordered by their bytes. The
+//! `icu_collator` crate adds several hundred kilobytes to the core utilities module for other locales, and would make `comm`
+//! follow an uninstalled locale where GNU falls back to C. This crate replaces it (`[patch.crates-io]`), with the same names and
+//! signatures.
 
 use std::cmp::Ordering;
 use std::marker::PhantomData;
@@ -11,27 +11,27 @@ use std::marker::PhantomData;
 use icu_locale::Locale;
 use options::CollatorOptions;
 
-/// How strings are compared. All of it is without effect in C.
+/// Comparison options. They have no effect in C.
 pub mod options {
-    /// What becomes of punctuation.
+    /// Handling of punctuation.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum AlternateHandling {
-        /// It counts.
+        /// Compared like other characters.
         NonIgnorable,
-        /// It counts when all else is equal.
+        /// Compared only if the rest is equal.
         Shifted,
     }
 
-    /// Whether case is a level of its own.
+    /// Separate level for case.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CaseLevel {
-        /// It is not.
+        /// Off.
         Off,
-        /// It is.
+        /// On.
         On,
     }
 
-    /// What [`AlternateHandling::Shifted`] is about.
+    /// Characters affected by [`AlternateHandling::Shifted`].
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum MaxVariable {
         /// Blanks.
@@ -44,7 +44,7 @@ pub mod options {
         Currency,
     }
 
-    /// Which differences count.
+    /// Comparison level.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Strength {
         /// Letters.
@@ -55,25 +55,25 @@ pub mod options {
         Tertiary,
         /// Punctuation, too.
         Quaternary,
-        /// All.
+        /// All differences.
         Identical,
     }
 
-    /// What a program asks for.
+    /// Requested options.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct CollatorOptions {
-        /// Which differences count.
+        /// Comparison level.
         pub strength: Option<Strength>,
-        /// What becomes of punctuation.
+        /// Handling of punctuation.
         pub alternate_handling: Option<AlternateHandling>,
-        /// Whether case is a level of its own.
+        /// Separate level for case.
         pub case_level: Option<CaseLevel>,
-        /// What `alternate_handling` is about.
+        /// Characters affected by `alternate_handling`.
         pub max_variable: Option<MaxVariable>,
     }
 }
 
-/// What a locale wants; in C nothing.
+/// Preferences of a locale; empty in C.
 #[derive(Clone, Copy, Debug)]
 pub struct CollatorPreferences;
 
@@ -83,7 +83,7 @@ impl From<Locale> for CollatorPreferences {
     }
 }
 
-/// There is no data; never answered, because C needs none.
+/// Missing data; never returned, because C needs no data.
 #[derive(Clone, Copy, Debug)]
 pub struct DataError;
 
@@ -92,26 +92,26 @@ pub struct DataError;
 pub struct CollatorBorrowed<'a>(PhantomData<&'a ()>);
 
 impl CollatorBorrowed<'static> {
-    /// The order of C, whatever is asked for.
+    /// Creates a collator for C, ignoring all options.
     ///
     /// # Errors
-    /// None.
+    /// Never fails.
     pub fn try_new(_: CollatorPreferences, _: CollatorOptions) -> Result<Self, DataError> {
         Ok(Self(PhantomData))
     }
 }
 
 impl CollatorBorrowed<'_> {
-    /// Which one comes first.
+    /// Compares two strings.
     #[must_use]
     pub fn compare_utf8(&self, left: &[u8], right: &[u8]) -> Ordering {
         left.cmp(right)
     }
 
-    /// What is compared instead of the string: the string.
+    /// Writes the sort key: the string itself.
     ///
     /// # Errors
-    /// None.
+    /// Never fails.
     pub fn write_sort_key_utf8_to(&self, string: &[u8], key: &mut Vec<u8>) -> Result<(), DataError> {
         key.extend_from_slice(string);
         Ok(())

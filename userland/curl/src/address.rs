@@ -1,7 +1,7 @@
-//! As much of a URL as a client needs: where names for files, cookies and scopes of credentials come from. What a URL
-//! means is decided by the host, which has the only parser that counts.
+//! URL parts for a client: names for files, cookies and credential scopes. The host interprets URLs and has the only
+//! authoritative parser.
 
-/// The parts of `scheme://user@host:port/path?query#fragment`, as they stand.
+/// The parts of `scheme://user@host:port/path?query#fragment`, unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Address {
     /// In lower case.
@@ -11,14 +11,14 @@ pub(crate) struct Address {
     /// In lower case, an IPv6 address with its brackets.
     pub(crate) host: String,
     pub(crate) port: Option<String>,
-    /// With its slash; empty when there is none.
+    /// With its leading slash; empty if missing.
     pub(crate) path: String,
     /// Without its question mark.
     pub(crate) query: Option<String>,
 }
 
 impl Address {
-    /// Takes a URL apart; a missing scheme is `http`, as curl and wget guess.
+    /// Splits a URL; the default scheme is `http`, as in curl and wget.
     pub(crate) fn parse(url: &str) -> Self {
         let url = url.split('#').next().unwrap_or_default();
         let (scheme, rest) = match url.split_once("://") {
@@ -50,7 +50,7 @@ impl Address {
         }
     }
 
-    /// The URL to ask the host for: without user and fragment, with what curl would encode encoded.
+    /// The URL to request from the host: without user and fragment, percent-encoded like in curl.
     pub(crate) fn url(&self) -> String {
         let port = self.port.as_ref().map(|port| format!(":{port}")).unwrap_or_default();
         let path = if self.path.is_empty() { "/" } else { &self.path };
@@ -58,7 +58,7 @@ impl Address {
         format!("{}://{}{port}{path}{query}", self.scheme, self.host)
     }
 
-    /// The port, also when it is the scheme's own.
+    /// The port, or the default port of the scheme.
     pub(crate) fn port(&self) -> &str {
         self.port.as_deref().unwrap_or(if self.scheme == "https" { "443" } else { "80" })
     }
@@ -71,12 +71,12 @@ impl Address {
         }
     }
 
-    /// What follows the last slash of the path.
+    /// The part of the path after the last slash.
     pub(crate) fn file_name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Whether a credential for one may be sent to the other.
+    /// Returns whether a credential for one URL may be sent to the other.
     pub(crate) fn same_place(&self, other: &Self) -> bool {
         self.scheme == other.scheme && self.host == other.host && self.port() == other.port()
     }
@@ -95,7 +95,7 @@ fn is_scheme(text: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// Undoes `%xx`.
+/// Decodes `%xx`.
 pub(crate) fn decode(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -115,7 +115,7 @@ pub(crate) fn decode(text: &str) -> Vec<u8> {
     out
 }
 
-/// Writes every byte but letters, digits and `-._~` as `%XX`.
+/// Percent-encodes every byte except letters, digits and `-._~`.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for byte in bytes {

@@ -1,4 +1,4 @@
-//! What is sent: bytes, files, standard input, one after the other.
+//! Request bodies: a sequence of bytes, files and standard input.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -11,23 +11,23 @@ use tidebox_gnu::message::bytes_path;
 pub(crate) enum Part {
     /// Bytes as they are.
     Bytes(Vec<u8>),
-    /// A file from an offset on.
+    /// A file from an offset.
     File(Vec<u8>, u64),
     /// Standard input.
     Stdin,
 }
 
-/// A whole body, which can be read again for another request as long as it is not standard input.
+/// A whole body. It can be read again for another request unless it contains standard input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Body(pub(crate) Vec<Part>);
 
 impl Body {
-    /// One part of bytes.
+    /// A body of bytes.
     pub(crate) fn bytes(bytes: Vec<u8>) -> Self {
         Self(vec![Part::Bytes(bytes)])
     }
 
-    /// How long it is; `None` when nobody knows.
+    /// The length; `None` if unknown.
     pub(crate) fn length(&self) -> io::Result<Option<u64>> {
         let mut length: u64 = 0;
         for part in &self.0 {

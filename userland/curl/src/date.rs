@@ -1,4 +1,4 @@
-//! Dates of HTTP and of cookies, which come in several forms.
+//! HTTP and cookie dates, in several formats.
 
 use tidebox_gnu::calendar::days_to;
 

@@ -1,19 +1,19 @@
-//! `curl` and `wget`. Neither opens a connection: the host answers a command for each request, where the sandbox has a
-//! network policy, and both say so where it has none.
+//! `curl` and `wget`. Neither opens a connection: if the sandbox has a network policy, the host implements a command for
+//! requests. Otherwise both report an error.
 
 mod address;
 mod body;
 mod curl;
 mod date;
+mod host_http;
 mod wget;
-mod wire;
 
 use std::process::exit;
 
 use tidebox_gnu::message::{arguments, program};
 
 fn main() {
-    tidebox_rt::start_printing_by_std();
+    tidebox_rt::init_for_std_output();
     let code = match program().as_str() {
         "wget" => wget::run(arguments()),
         _ => curl::run(arguments()),

@@ -1,44 +1,40 @@
 //! `cmp`: compares two files byte by byte.
 
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Long, Takes, long};
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_rt::FileKind;
 
 use crate::file::{File, same};
 use crate::output::Output;
 use crate::{DIFFERENT, Failure, TROUBLE};
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: cmp [OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]
 Compares two files byte by byte. FILE2 is standard input when it is missing, and where a FILE is -.
 
-  -b, --print-bytes          show the bytes that differ
-  -i, --ignore-initial=SKIP  pass over the first SKIP bytes of both; SKIP1:SKIP2 of each
-  -l, --verbose              tell of every byte that differs
-  -n, --bytes=LIMIT          compare at most LIMIT bytes
-  -s, --quiet, --silent      say nothing; the exit code tells
+";
 
+const NOTES: &str = "\n\
 Numbers may end in kB (1000), K (1024), MB, M, GB, G. Exit code: 0 same, 1 different, 2 trouble.
 ";
 
-const HELP_KEY: char = '\u{e001}';
-
-const LONG: &[Long] = &[
-    long("print-bytes", Takes::Nothing, 'b'),
-    long("ignore-initial", Takes::Value, 'i'),
-    long("verbose", Takes::Nothing, 'l'),
-    long("bytes", Takes::Value, 'n'),
-    long("quiet", Takes::Nothing, 's'),
-    long("silent", Takes::Nothing, 's'),
-    long("help", Takes::Nothing, HELP_KEY),
-    long("version", Takes::Nothing, 'v'),
-];
+tidebox_gnu::options! {
+    /// Options of `cmp`.
+    enum Flag {
+        PrintBytes = "-b, --print-bytes | -c", "show the bytes that differ";
+        IgnoreInitial = "-i, --ignore-initial=SKIP", "pass over the first SKIP bytes of both; SKIP1:SKIP2 of each";
+        Verbose = "-l, --verbose", "tell of every byte that differs";
+        Bytes = "-n, --bytes=LIMIT", "compare at most LIMIT bytes";
+        Quiet = "-s, --quiet, --silent", "say nothing; the exit code tells";
+        Help = "--help", "";
+        Version = "-v, --version", "";
+    }
+}
 
 const VERSION: &str =
     "cmp (GNU diffutils) 3.8\nTidebox's cmp does what that version does. It is free under MIT or Apache-2.0.\n";
 
-const LINE: CommandLine<'_> = CommandLine { version: VERSION, ..CommandLine::new("cmp", "bci:ln:sv", LONG, HELP) };
+const LINE: Syntax<'_, Flag> = Syntax { notes: NOTES, version: VERSION, ..Syntax::new("cmp", USAGE, 29) };
 
 const CHUNK: usize = 64 * 1024;
 
@@ -54,12 +50,12 @@ struct Options {
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut output = Output::default();
     let mut options = Options::default();
-    let operands = LINE.read(arguments, |key, value| {
+    let operands = LINE.parse(arguments, |key, value| {
         match key {
-            'b' | 'c' => options.shows_bytes = true,
-            'l' => options.all = true,
-            's' => options.silent = true,
-            'i' => options.skip = skips(&value)?,
+            Flag::PrintBytes => options.shows_bytes = true,
+            Flag::Verbose => options.all = true,
+            Flag::Quiet => options.silent = true,
+            Flag::IgnoreInitial => options.skip = skips(&value)?,
             _ => options.limit = Some(count("bytes", &value)?),
         }
         Ok::<_, Failure>(())
@@ -99,7 +95,7 @@ fn count(option: &str, text: &[u8]) -> Result<u64, Failure> {
     number(text).ok_or_else(|| Failure::Usage(format!("invalid --{option} value '{}'", String::from_utf8_lossy(text))))
 }
 
-/// A number of bytes with its unit; one too large for 64 bits is as good as the largest.
+/// Parses a number of bytes with its unit; values beyond 64 bits saturate.
 pub(crate) fn number(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?;
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -127,9 +123,9 @@ fn compare(options: &Options, names: [&[u8]; 2], output: &mut Output) -> Result<
         match file {
             Ok(file) => files.push(file),
             Err(errno) => {
-                // A missing file is trouble that -s hides too, as in GNU.
+                // `-s` also hides the error of a missing file, as in GNU.
                 if !options.silent {
-                    complain("cmp", &format!("{}: {}", String::from_utf8_lossy(name), errno.text()));
+                    print_error("cmp", &format!("{}: {}", String::from_utf8_lossy(name), errno.text()));
                 }
                 return Ok(TROUBLE);
             }
@@ -162,7 +158,7 @@ fn compare(options: &Options, names: [&[u8]; 2], output: &mut Output) -> Result<
     }
 }
 
-/// Digits that the largest byte number takes.
+/// Number of digits of the largest byte number.
 fn width(options: &Options, a: &File, b: &File) -> usize {
     let mut largest = options.limit.unwrap_or(i64::MAX as u64);
     for (file, skip) in [a, b].into_iter().zip(options.skip) {
@@ -179,14 +175,14 @@ struct Walk<'a> {
     /// Bytes compared.
     byte: u64,
     line: u64,
-    /// Whether what was compared last is a line end.
+    /// True if the last byte compared is a line end.
     line_start: bool,
     width: usize,
     differs: bool,
 }
 
 impl Walk<'_> {
-    /// Compares what was read; the answer is the exit code when that ends it.
+    /// Compares two buffers; returns the exit code if the comparison ends.
     fn step(&mut self, pieces: [&[u8]; 2], wanted: usize, output: &mut Output) -> Result<Option<i32>, Failure> {
         let [a, b] = pieces;
         let common = a.len().min(b.len());
@@ -212,7 +208,7 @@ impl Walk<'_> {
         if a.len() != b.len() {
             if !self.options.silent {
                 output.flush()?;
-                complain("cmp", &self.end_message(if a.len() < b.len() { self.names[0] } else { self.names[1] }));
+                print_error("cmp", &self.end_message(if a.len() < b.len() { self.names[0] } else { self.names[1] }));
             }
             return Ok(Some(DIFFERENT));
         }
@@ -238,7 +234,7 @@ impl Walk<'_> {
             return output.put(text.as_bytes());
         }
         output.put(&[self.names[0], b" ", self.names[1]].concat())?;
-        // POSIX says `char`, and so does GNU in its locale unless bytes are shown.
+        // POSIX prints `char`, and so does GNU in the POSIX locale unless bytes are shown.
         let unit = if self.options.shows_bytes || !posix_locale() { "byte" } else { "char" };
         let mut text = format!(" differ: {unit} {number}, line {}", self.line);
         if self.options.shows_bytes {
@@ -259,14 +255,14 @@ impl Walk<'_> {
     }
 }
 
-/// Whether messages are in the language of POSIX.
+/// Returns whether messages are in the POSIX locale.
 fn posix_locale() -> bool {
     let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let named = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(set);
     named.is_none_or(|name| matches!(name.as_str(), "C" | "POSIX"))
 }
 
-/// Where two texts of one length differ first, from an offset on. Equal stretches are passed by blocks.
+/// Returns the first difference of two texts of equal length, starting at an offset. Skips equal blocks.
 fn difference(a: &[u8], b: &[u8], from: usize) -> Option<usize> {
     const BLOCK: usize = 256;
     let (mut rest_a, mut rest_b) = (a.get(from..)?, b.get(from..)?);
@@ -283,7 +279,7 @@ fn difference(a: &[u8], b: &[u8], from: usize) -> Option<usize> {
     rest_a.iter().zip(rest_b).position(|(a, b)| a != b).map(|found| at + found)
 }
 
-/// A byte as `cat -A` shows it.
+/// Formats a byte like `cat -A`.
 pub(crate) fn letter(byte: u8) -> String {
     let mut text = String::new();
     if byte >= 0x80 {

@@ -1,4 +1,4 @@
-//! Both texts side by side.
+//! Side-by-side output.
 
 use crate::Failure;
 use crate::options::Layout;
@@ -12,7 +12,7 @@ const GUTTER: usize = 3;
 pub(crate) fn print(script: &Script<'_>, layout: &Layout, output: &mut Output) -> Result<(), Failure> {
     let columns = Columns::new(layout);
     let (mut old, mut new) = (0, 0);
-    // What is ignored is common, and then lines that stand in pairs need not be those that belong together.
+    // Ignored lines are common, so paired lines need not correspond.
     for change in script.counted() {
         columns.common(script, old..change.old.start, new..change.new.start, output)?;
         (old, new) = (change.old.end, change.new.end);
@@ -21,16 +21,16 @@ pub(crate) fn print(script: &Script<'_>, layout: &Layout, output: &mut Output) -
     columns.common(script, old..script.old.len(), new..script.new.len(), output)
 }
 
-/// The lines of a range.
+/// Returns the lines of a range.
 pub(crate) fn part<'a>(lines: &'a [&'a [u8]], range: &std::ops::Range<usize>) -> &'a [&'a [u8]] {
     lines.get(range.clone()).unwrap_or_default()
 }
 
-/// How both texts stand beside each other.
+/// Column layout.
 pub(crate) struct Columns<'a> {
     layout: &'a Layout,
     tab: usize,
-    /// The width of each text, and where the right one begins.
+    /// The width of each text, and the start column of the right one.
     half: usize,
     second: usize,
 }
@@ -39,7 +39,7 @@ impl<'a> Columns<'a> {
     pub(crate) fn new(layout: &'a Layout) -> Self {
         let tab = if layout.expand_tabs { 1 } else { layout.tab_size };
         let width = layout.width;
-        // The right text begins at a tab stop.
+        // The right text starts at a tab stop.
         let second = (width + tab + GUTTER) / (2 * tab) * tab;
         let half = second.saturating_sub(GUTTER).min(width.saturating_sub(second));
         Self { layout, tab: layout.tab_size, half, second: if half > 0 { second } else { width } }
@@ -89,7 +89,7 @@ impl<'a> Columns<'a> {
         Ok(())
     }
 
-    /// One line of both texts with a mark between them.
+    /// Prints one line of both texts with a mark between them.
     fn line(&self, left: Option<&&[u8]>, mark: u8, right: Option<&&[u8]>, output: &mut Output) -> Result<(), Failure> {
         let mut out = Vec::new();
         let mut column = 0;
@@ -120,7 +120,7 @@ impl<'a> Columns<'a> {
         output.put(&out)
     }
 
-    /// As much of a line as there is room for. The column after it.
+    /// Prints a line, truncated to the column width. Returns the column after it.
     fn half_line(&self, line: &[u8], out: &mut Vec<u8>) -> usize {
         let (mut read, mut written) = (0, 0);
         let bound = self.half;
@@ -160,7 +160,7 @@ impl<'a> Columns<'a> {
         written
     }
 
-    /// Blanks from one column to another.
+    /// Prints blanks from one column to another.
     fn advance(&self, from: usize, to: usize, out: &mut Vec<u8>) -> usize {
         let mut at = from;
         if !self.layout.expand_tabs {

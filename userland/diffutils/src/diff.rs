@@ -1,45 +1,37 @@
-//! `diff`: compares files line by line, and folders file by file.
+//! `diff`: compares files line by line, and directories file by file.
 
-use tidebox_gnu::message::{complain, in_single_quotes, kind};
+use tidebox_gnu::message::{in_single_quotes, kind, print_error};
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::file::{File, same};
 use crate::format::{header, named, print};
-use crate::options::{Options, Request, Style, parse};
+use crate::options::{Options, Style, parse};
 use crate::output::Output;
 use crate::pages::Pages;
 use crate::script::Script;
 use crate::{DIFFERENT, Failure, TROUBLE};
 
-/// How much of a file is searched for a NUL byte, which makes it binary; GNU looks at one block.
+/// Number of bytes searched for a NUL byte, which marks a binary file; GNU checks one block.
 const BINARY_PREFIX: usize = 4096;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
-    let mut output = Output::default();
-    match parse(arguments)? {
-        Request::Say(text) => {
-            output.put(text.as_bytes())?;
-            output.flush()?;
-            Ok(0)
-        }
-        Request::Compare(options, pairs) => {
-            let mut run = Run { options: &options, output, late: Vec::new() };
-            let mut code = 0;
-            for names in pairs {
-                code = code.max(run.operands(names)?);
-            }
-            let late = std::mem::take(&mut run.late);
-            run.output.put(&late)?;
-            run.output.flush()?;
-            Ok(code)
-        }
+    let output = Output::default();
+    let (options, pairs) = parse(arguments)?;
+    let mut run = Run { options: &options, output, late: Vec::new() };
+    let mut code = 0;
+    for names in pairs {
+        code = code.max(run.operands(names)?);
     }
+    let late = std::mem::take(&mut run.late);
+    run.output.put(&late)?;
+    run.output.flush()?;
+    Ok(code)
 }
 
 /// One of two files.
 pub(crate) struct Side {
     pub(crate) name: Vec<u8>,
-    /// `None` stands for a missing file that counts as empty.
+    /// `None` is a missing file that counts as empty.
     pub(crate) stat: Option<Stat>,
 }
 
@@ -60,25 +52,25 @@ impl Side {
         String::from_utf8_lossy(&self.name).into_owned()
     }
 
-    /// Its text, and when it was changed last.
+    /// Its text and modification time.
     fn load(&self) -> Result<(Vec<u8>, u64), Errno> {
         if self.stat.is_none() {
             return Ok((Vec::new(), 0));
         }
         let file = File::open(&self.name)?;
         let text = file.load()?;
-        // What comes through standard input is as new as can be.
+        // Standard input has the current time.
         let streamed = self.name == b"-" && file.stat.kind() != FileKind::File;
         let time = if streamed { tidebox_rt::realtime_ns() } else { file.stat.mtime_ns };
         Ok((text, time))
     }
 }
 
-/// A comparison that is going on.
+/// State of a comparison.
 pub(crate) struct Run<'a> {
     pub(crate) options: &'a Options,
     pub(crate) output: Output,
-    /// What is said below all pages.
+    /// Messages printed at the end of all pages.
     pub(crate) late: Vec<u8>,
 }
 
@@ -113,7 +105,7 @@ impl Run<'_> {
         if both_folders(&a, &b) { self.folders(a, b) } else { self.pair(&a, &b, false) }
     }
 
-    /// The file in a folder that bears the name of another file.
+    /// Returns the file in a directory with the name of another file.
     fn within(&self, folder: Side, file: &Side) -> Result<Result<Side, (Vec<u8>, Errno)>, Failure> {
         if file.name == b"-" {
             return Err(Failure::Other("cannot compare '-' to a directory".to_owned()));
@@ -123,9 +115,9 @@ impl Run<'_> {
     }
 
     pub(crate) fn complain(&mut self, name: &[u8], errno: Errno) -> Result<(), Failure> {
-        // Both streams may lead to one place, so that their order shows.
+        // Both streams may have the same target, so flush to keep the order.
         self.output.flush()?;
-        complain("diff", &format!("{}: {}", String::from_utf8_lossy(name), errno.text()));
+        print_error("diff", &format!("{}: {}", String::from_utf8_lossy(name), errno.text()));
         Ok(())
     }
 
@@ -137,7 +129,7 @@ impl Run<'_> {
         self.output.put(text.as_bytes())
     }
 
-    /// Compares two files; folders were `nested` in others.
+    /// Compares two files; `nested` is set inside directories.
     pub(crate) fn pair(&mut self, a: &Side, b: &Side, nested: bool) -> Result<i32, Failure> {
         if both_folders(a, b) {
             self.say(&format!("Common subdirectories: {} and {}\n", a.shown(), b.shown()))?;
@@ -164,7 +156,7 @@ impl Run<'_> {
         self.files(a, b, nested)
     }
 
-    /// Ends the comparison of two files; the answer is the exit code.
+    /// Ends the comparison of two files; returns the exit code.
     fn end(&mut self, a: &Side, b: &Side, differ: bool) -> Result<i32, Failure> {
         if !differ && self.options.tells_same {
             self.say(&format!("Files {} and {} are identical\n", a.shown(), b.shown()))?;
@@ -175,7 +167,7 @@ impl Run<'_> {
         Ok(if differ { DIFFERENT } else { 0 })
     }
 
-    /// Whether files without differences are printed, too.
+    /// Returns whether files without differences are printed, too.
     fn shows_all(&self) -> bool {
         matches!(self.options.style, Style::Columns | Style::Groups) && !self.options.brief
     }
@@ -235,7 +227,7 @@ impl Run<'_> {
             for (side, text) in [(a, &old), (b, &new)] {
                 if !text.is_empty() && !text.ends_with(b"\n") {
                     self.output.flush()?;
-                    complain("diff", &format!("{}: No newline at end of file\n", side.shown()));
+                    print_error("diff", &format!("{}: No newline at end of file\n", side.shown()));
                     code = TROUBLE;
                 }
             }
@@ -247,7 +239,7 @@ impl Run<'_> {
         self.options.labels.get(index).cloned().unwrap_or_else(|| header(&side.name, time, style))
     }
 
-    /// The command that would compare just these two files.
+    /// Returns the command line that compares just these two files.
     fn command(&self, a: &Side, b: &Side) -> Vec<u8> {
         let mut line = b"diff".to_vec();
         for word in &self.options.given {
@@ -262,7 +254,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether both are folders, or would be.
+/// Returns whether both are directories, or missing counterparts of directories.
 pub(crate) fn both_folders(a: &Side, b: &Side) -> bool {
     (a.is_dir() || a.stat.is_none()) && (b.is_dir() || b.stat.is_none())
 }
@@ -272,7 +264,7 @@ pub(crate) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
     [folder, slash, name].concat()
 }
 
-/// A text without the carriage returns before line ends.
+/// Removes carriage returns before line ends.
 pub(crate) fn without_returns(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for line in text.split_inclusive(|byte| *byte == b'\n') {
@@ -287,7 +279,7 @@ pub(crate) fn without_returns(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 pub(crate) fn quoted(word: &[u8]) -> Vec<u8> {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./,+@%=:".contains(byte) || !byte.is_ascii();
     if !word.is_empty() && word.iter().all(plain) {

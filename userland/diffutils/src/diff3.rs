@@ -8,9 +8,8 @@ mod merge;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Long, Takes, long};
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_rt::{Errno, FileKind};
 
 use crate::diff::without_returns;
@@ -20,71 +19,59 @@ use crate::script::{Rules, Script};
 use crate::{DIFFERENT, Failure};
 use blocks::{Block, Kind, Order};
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: diff3 [OPTION]... MYFILE OLDFILE YOURFILE
 Compare three files line by line.
 
-  -A, --show-all              print all changes, with marks around conflicts
-  -e, --ed                    print commands of ed that bring the changes from OLDFILE to YOURFILE into MYFILE
-  -E, --show-overlap          the same, with marks around conflicts
-  -3, --easy-only             like -e, but only changes that do not overlap
-  -x, --overlap-only          like -e, but only changes that do
-  -X                          the same
-  -i                          end the commands with 'w' and 'q'
-  -m, --merge                 print the merged file, as -A says where no other option does
-  -a, --text                  take every file for text
-      --strip-trailing-cr     ignore carriage returns before line ends
-  -T, --initial-tab           begin lines with a tab, so that tabs stay in line
-  -L, --label=LABEL           use LABEL instead of a file's name, up to three times
-      --help                  print this help
-  -v, --version               say which version this is
+";
 
+const NOTES: &str = "\n\
 A FILE that is - is standard input. Exit code: 0 well, 1 conflicts, 2 trouble.
 ";
 
 const VERSION: &str =
     "diff3 (GNU diffutils) 3.8\nTidebox's diff3 does what that version does. It is free under MIT or Apache-2.0.\n";
 
-const HELP_KEY: char = '\u{e001}';
-const STRIP: char = '\u{e002}';
-const PROGRAM: char = '\u{e003}';
+tidebox_gnu::options! {
+    /// Options of `diff3`.
+    enum Flag {
+        ShowAll = "-A, --show-all", "print all changes, with marks around conflicts";
+        Ed = "-e, --ed", "print commands of ed that bring the changes from OLDFILE to YOURFILE into MYFILE";
+        ShowOverlap = "-E, --show-overlap", "the same, with marks around conflicts";
+        EasyOnly = "-3, --easy-only", "like -e, but only changes that do not overlap";
+        OverlapOnly = "-x, --overlap-only", "like -e, but only changes that do";
+        OverlapOnlyMarked = "-X", "the same";
+        WriteAndQuit = "-i", "end the commands with 'w' and 'q'";
+        Merge = "-m, --merge", "print the merged file, as -A says where no other option does";
+        Text = "-a, --text", "take every file for text";
+        StripTrailingCr = "--strip-trailing-cr", "ignore carriage returns before line ends";
+        InitialTab = "-T, --initial-tab", "begin lines with a tab, so that tabs stay in line";
+        Label = "-L, --label=LABEL", "use LABEL instead of a file's name, up to three times";
+        Help = "--help", "print this help";
+        Version = "-v, --version", "say which version this is";
+        DiffProgram = "--diff-program=X", "";
+    }
+}
 
-const LONG: &[Long] = &[
-    long("diff-program", Takes::Value, PROGRAM),
-    long("easy-only", Takes::Nothing, '3'),
-    long("ed", Takes::Nothing, 'e'),
-    long("help", Takes::Nothing, HELP_KEY),
-    long("initial-tab", Takes::Nothing, 'T'),
-    long("label", Takes::Value, 'L'),
-    long("merge", Takes::Nothing, 'm'),
-    long("overlap-only", Takes::Nothing, 'x'),
-    long("show-all", Takes::Nothing, 'A'),
-    long("show-overlap", Takes::Nothing, 'E'),
-    long("strip-trailing-cr", Takes::Nothing, STRIP),
-    long("text", Takes::Nothing, 'a'),
-    long("version", Takes::Nothing, 'v'),
-];
+const LINE: Syntax<'_, Flag> = Syntax { notes: NOTES, version: VERSION, ..Syntax::new("diff3", USAGE, 30) };
 
-const LINE: CommandLine<'_> =
-    CommandLine { version: VERSION, ..CommandLine::new("diff3", "aeimvx3AEXTL:", LONG, HELP) };
-
-/// How much of a file is searched for a NUL byte, as `diff` does.
+/// Number of bytes searched for a NUL byte, as in `diff`.
 const BINARY_PREFIX: usize = 4096;
 
-/// What to print, and of which changes.
+/// Output format and selected changes.
 #[derive(Debug, Default)]
 struct Options {
     /// A merged file.
     merge: bool,
     /// Commands of `ed`.
     edit: bool,
-    /// What the second file alone has otherwise is shown, too.
+    /// Changes of the second file alone are shown, too.
     shows_old: bool,
-    /// Conflicts stand between marks.
+    /// Conflicts are enclosed in markers.
     marks: bool,
     overlaps_only: bool,
     easy_only: bool,
-    /// The commands end with writing the file.
+    /// Append the commands that write the file.
     writes: bool,
     text: bool,
     strip_return: bool,
@@ -93,7 +80,7 @@ struct Options {
 }
 
 impl Options {
-    /// Whether a block is printed; if so, whether as a conflict.
+    /// Returns whether a block is printed; if so, whether as a conflict.
     fn conflict(&self, kind: Kind) -> Option<bool> {
         match kind {
             Kind::All => (!self.easy_only).then_some(self.marks),
@@ -112,7 +99,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         true => Cow::Owned(without_returns(text)),
         false => Cow::Borrowed(text.as_slice()),
     });
-    // Whatever merges compares both changed files with the old one, and a listing the first two with the third.
+    // Merge modes compare both changed files with the old one; the listing compares the first two with the third.
     let order = if options.merge || options.edit { Order::OLD_IS_COMMON } else { Order::THIRD_IS_COMMON };
     let common = order.file(2);
     let rules = Rules::default();
@@ -145,17 +132,17 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     Ok(if conflicts { DIFFERENT } else { 0 })
 }
 
-/// What the printers need.
+/// Input of the printers.
 struct Run<'a> {
     options: &'a Options,
     lines: &'a [Vec<&'a [u8]>; 3],
-    /// The first file as it is, also where carriage returns are not read.
+    /// The original first file, with carriage returns.
     untouched: &'a [&'a [u8]],
     labels: &'a [Vec<u8>; 3],
 }
 
 impl<'a> Run<'a> {
-    /// The lines of a block in one of the files.
+    /// Returns the lines of a block in one of the files.
     fn part(&self, block: &Block, file: usize) -> &'a [&'a [u8]] {
         let range = block.ranges.get(file).cloned().unwrap_or_default();
         self.lines.get(file).and_then(|lines| lines.get(range)).unwrap_or_default()
@@ -172,24 +159,27 @@ fn parse(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), Failure> {
     let last = arguments.last().cloned().unwrap_or_else(|| b"diff3".to_vec());
     let mut options = Options::default();
     let mut ways = 0;
-    let names = LINE.read(arguments, |key, value| {
-        ways += i32::from("AeEx3X".contains(key));
+    let names = LINE.parse(arguments, |key, value| {
+        ways += i32::from(matches!(
+            key,
+            Flag::ShowAll | Flag::Ed | Flag::ShowOverlap | Flag::OverlapOnly | Flag::EasyOnly | Flag::OverlapOnlyMarked
+        ));
         match key {
-            'A' => (options.shows_old, options.marks) = (true, true),
-            'E' => options.marks = true,
-            // The manual says that -X marks conflicts; the program does not.
-            'x' | 'X' => options.overlaps_only = true,
-            '3' => options.easy_only = true,
-            'i' => options.writes = true,
-            'm' => options.merge = true,
-            'a' => options.text = true,
-            'T' => options.initial_tab = true,
-            STRIP => options.strip_return = true,
-            'L' if options.labels.len() == 3 => {
+            Flag::ShowAll => (options.shows_old, options.marks) = (true, true),
+            Flag::ShowOverlap => options.marks = true,
+            // The manual documents markers for -X; the program does not write them.
+            Flag::OverlapOnly | Flag::OverlapOnlyMarked => options.overlaps_only = true,
+            Flag::EasyOnly => options.easy_only = true,
+            Flag::WriteAndQuit => options.writes = true,
+            Flag::Merge => options.merge = true,
+            Flag::Text => options.text = true,
+            Flag::InitialTab => options.initial_tab = true,
+            Flag::StripTrailingCr => options.strip_return = true,
+            Flag::Label if options.labels.len() == 3 => {
                 return Err(Failure::Usage("too many file label options".to_owned()));
             }
-            'L' => options.labels.push(value),
-            PROGRAM => only_diff(&value)?,
+            Flag::Label => options.labels.push(value),
+            Flag::DiffProgram => only_diff(&value)?,
             _ => {}
         }
         Ok(())
@@ -207,7 +197,7 @@ fn parse(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), Failure> {
     }
 }
 
-/// Both `sdiff` and `diff3` let somebody choose who compares; here that is always `diff`.
+/// `sdiff` and `diff3` have an option for the comparison program; this implementation always uses `diff`.
 pub(crate) fn only_diff(program: &[u8]) -> Result<(), Failure> {
     match program {
         b"diff" => Ok(()),
@@ -237,7 +227,7 @@ fn unreadable(name: &[u8], errno: Errno) -> Failure {
     Failure::Other(format!("{}: {}", shown(name), errno.text()))
 }
 
-/// Commands of `ed` end every line, so that each changed line without an end is told of.
+/// Commands of `ed` end every line, so each changed line without a line end is reported.
 fn tell_of_cut_lines(script: &Script<'_>) {
     let cut = |lines: &[&[u8]], range: &Range<usize>| {
         lines.get(range.clone()).and_then(<[_]>::last).is_some_and(|line| !line.ends_with(b"\n"))
@@ -245,7 +235,7 @@ fn tell_of_cut_lines(script: &Script<'_>) {
     for change in &script.changes {
         for there in [cut(&script.old, &change.old), cut(&script.new, &change.new)] {
             if there {
-                complain("diff3", "No newline at end of file");
+                print_error("diff3", "No newline at end of file");
             }
         }
     }

@@ -1,10 +1,10 @@
-//! Output for programs: scripts for `ed`, and what RCS reads.
+//! Machine-readable output: scripts for `ed`, and RCS format.
 
 use crate::Failure;
 use crate::output::Output;
 use crate::script::{Change, Script};
 
-/// The commands of `ed`, the last change first, so that line numbers stay true.
+/// Prints commands of `ed`, the last change first, so that line numbers stay valid.
 pub(crate) fn ed(script: &Script<'_>, output: &mut Output) -> Result<(), Failure> {
     for change in script.counted().rev() {
         let range = match change.old.len() {
@@ -21,7 +21,7 @@ pub(crate) fn ed(script: &Script<'_>, output: &mut Output) -> Result<(), Failure
                 output.put(b"a\n")?;
             }
             if matches!(*line, b".\n" | b".") {
-                // A dot alone would end the text; it is doubled and mended.
+                // A dot alone ends the text; it is doubled and then fixed.
                 output.put(b"..\n.\ns/.//\n")?;
                 inserts = false;
             } else {
@@ -35,7 +35,7 @@ pub(crate) fn ed(script: &Script<'_>, output: &mut Output) -> Result<(), Failure
     Ok(())
 }
 
-/// The same in the order of the text, which only people read.
+/// Prints commands in forward order, which only people read.
 pub(crate) fn forward_ed(script: &Script<'_>, output: &mut Output) -> Result<(), Failure> {
     for change in script.counted() {
         let range = match change.old.len() {
@@ -53,7 +53,7 @@ pub(crate) fn forward_ed(script: &Script<'_>, output: &mut Output) -> Result<(),
     Ok(())
 }
 
-/// What RCS reads: lines to delete and lines to add, by their numbers in the old text.
+/// Prints the RCS format: lines to delete and lines to add, by their numbers in the old text.
 pub(crate) fn rcs(script: &Script<'_>, output: &mut Output) -> Result<(), Failure> {
     for change in script.counted() {
         if !change.old.is_empty() {
@@ -77,7 +77,7 @@ fn letter(change: &Change) -> char {
     }
 }
 
-/// A line with its end, also where that is missing.
+/// Prints a line, adding a missing line end.
 fn whole(line: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     match line.ends_with(b"\n") {
         true => line.into(),

@@ -2,19 +2,19 @@
 
 use tidebox_rt::{Errno, Fd, FileKind, Open, Stat};
 
-/// Bytes read at once.
+/// Read buffer size in bytes.
 const CHUNK: usize = 128 * 1024;
 
 /// An open file, or standard input.
 #[derive(Debug)]
 pub(crate) struct File {
     fd: Fd,
-    /// What it was when it was opened.
+    /// Metadata at the time of opening.
     pub(crate) stat: Stat,
 }
 
 impl File {
-    /// Opens a file; `-` is standard input. A directory answers `ISDIR`.
+    /// Opens a file; `-` is standard input. A directory returns `ISDIR`.
     pub(crate) fn open(name: &[u8]) -> Result<Self, Errno> {
         let fd = match name {
             b"-" => 0,
@@ -49,7 +49,7 @@ impl File {
         Ok(used)
     }
 
-    /// Everything up to the end.
+    /// Reads everything up to the end.
     pub(crate) fn load(&self) -> Result<Vec<u8>, Errno> {
         let mut text = Vec::new();
         loop {
@@ -64,7 +64,7 @@ impl File {
         }
     }
 
-    /// Passes over bytes, by reading where there is no offset.
+    /// Skips bytes, by reading if the file is not seekable.
     pub(crate) fn skip(&self, mut bytes: u64) -> Result<(), Errno> {
         if bytes == 0 {
             return Ok(());
@@ -96,12 +96,12 @@ impl Drop for File {
 
 fn close(fd: Fd) {
     if fd > 2 {
-        // Nothing was written, so that closing has nothing to report.
+        // Nothing was written, so closing reports no error.
         let _ = tidebox_rt::close(fd);
     }
 }
 
-/// Whether two files are one, so that there is nothing to compare.
+/// Returns whether two files are the same, so that no comparison is needed.
 pub(crate) fn same(a: &Stat, b: &Stat) -> bool {
     a.ino == b.ino && a.dev == b.dev && matches!(a.kind(), FileKind::File | FileKind::Dir) && a.kind() == b.kind()
 }

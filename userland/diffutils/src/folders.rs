@@ -1,36 +1,36 @@
-//! Folders: what they hold is compared name by name.
+//! Directories: entries are compared by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::vec::IntoIter;
 
 use tidebox_gnu::glob::{Flags, matches};
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::print_error;
 use tidebox_rt::Errno;
 
 use crate::diff::{Run, Side, both_folders, joined};
 use crate::{DIFFERENT, Failure, TROUBLE};
 
-/// Device and number of a folder.
+/// Device and inode of a directory.
 type Identity = Option<(u32, u64)>;
 
-/// Two folders that are being compared.
+/// Two directories being compared.
 struct Level {
     sides: [Side; 2],
     identity: [Identity; 2],
-    /// Names that are still to be compared, on the sides that hold them.
+    /// Remaining names, on the sides that have them.
     names: IntoIter<[Option<Vec<u8>>; 2]>,
 }
 
-/// What comes of a name.
+/// Result of a name.
 enum Entry {
     /// It was compared, with this exit code.
     Code(i32),
-    /// It is a folder on both sides.
+    /// It is a directory on both sides.
     Folders(Side, Side),
 }
 
 impl Run<'_> {
-    /// Compares two folders, and folders in them to any depth: nesting takes heap and no stack.
+    /// Compares two directories recursively; nesting uses heap, not stack.
     pub(crate) fn folders(&mut self, a: Side, b: Side) -> Result<i32, Failure> {
         let mut levels = Vec::new();
         let mut code = self.enter([a, b], &mut levels)?;
@@ -48,17 +48,17 @@ impl Run<'_> {
         Ok(code)
     }
 
-    /// Lists two folders, to be compared next.
+    /// Lists two directories, to be compared next.
     fn enter(&mut self, sides: [Side; 2], levels: &mut Vec<Level>) -> Result<i32, Failure> {
         let identity = [0, 1].map(|at: usize| sides[at].stat.map(|stat| (stat.dev, stat.ino)));
         for (side, me) in sides.iter().zip(identity) {
             if me.is_some() && levels.iter().any(|level| level.identity.contains(&me)) {
                 self.output.flush()?;
-                complain("diff", &format!("{}: recursive directory loop", side.shown()));
+                print_error("diff", &format!("{}: recursive directory loop", side.shown()));
                 return Ok(TROUBLE);
             }
         }
-        // As in GNU, what a folder holds is not compared with itself, nor told of.
+        // As in GNU, the content of a directory is neither compared with itself nor reported.
         if identity[0].is_some() && identity[0] == identity[1] {
             return Ok(0);
         }
@@ -79,7 +79,7 @@ impl Run<'_> {
         Ok(code)
     }
 
-    /// Compares what two folders hold under one name.
+    /// Compares the entries with one name in two directories.
     fn entry(&mut self, folders: &[Side; 2], names: &[Option<Vec<u8>>; 2]) -> Result<Entry, Failure> {
         let held = [names[0].is_some(), names[1].is_some()];
         let Some(name) = names.iter().flatten().next() else {
@@ -98,7 +98,7 @@ impl Run<'_> {
                 if own.is_some() { Side::find(path, !self.options.links) } else { Ok(Side { name: path, stat: None }) };
             match side {
                 Ok(side) => sides.push(side),
-                // Both may be links that lead nowhere, and each is told of.
+                // Both may be dangling links, and each is reported.
                 Err((name, errno)) => self.complain(&name, errno)?,
             }
         }
@@ -109,7 +109,7 @@ impl Run<'_> {
         }
     }
 
-    /// The names in a folder that are to be compared.
+    /// Returns the names in a directory that are compared.
     fn names(&self, side: &Side, depth: usize) -> Result<BTreeSet<Vec<u8>>, Errno> {
         if side.stat.is_none() {
             return Ok(BTreeSet::new());
@@ -123,14 +123,13 @@ impl Run<'_> {
     }
 }
 
-/// Names that both sides have, or one of them, in their order.
+/// Merges the sorted names of both sides.
 fn paired(a: BTreeSet<Vec<u8>>, b: BTreeSet<Vec<u8>>) -> Vec<[Option<Vec<u8>>; 2]> {
     let names: Vec<Vec<u8>> = a.union(&b).cloned().collect();
     names.into_iter().map(|name| [a.contains(&name).then(|| name.clone()), b.contains(&name).then_some(name)]).collect()
 }
 
-/// The same where case does not count: those that are the same belong together first, then those that are left in their
-/// order.
+/// Like the previous, but case-insensitive: equal names are paired first, then the remaining ones in their order.
 fn paired_without_case(a: BTreeSet<Vec<u8>>, b: BTreeSet<Vec<u8>>) -> Vec<[Option<Vec<u8>>; 2]> {
     let mut folded: BTreeMap<Vec<u8>, [BTreeSet<Vec<u8>>; 2]> = BTreeMap::new();
     for (at, names) in [a, b].into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What is printed of two files that differ.
+//! Output of differences.
 
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::message::unicode_locale;
@@ -10,7 +10,7 @@ use crate::{Failure, columns, edits, groups};
 
 const NO_LINE_END: &[u8] = b"\\ No newline at end of file\n";
 
-/// Prints the changes of a script. `headers` name both files in the styles that name them.
+/// Prints the changes of a script. `headers` are the file headers, for the formats that have them.
 pub(crate) fn print(
     script: &Script<'_>,
     options: &Options,
@@ -48,14 +48,14 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// The header of a file: its name and the time of its last change.
+/// Prints the header of a file: its name and modification time.
 pub(crate) fn header(name: &[u8], mtime_ns: u64, style: Style) -> Vec<u8> {
     let moment = Moment::local_ns(mtime_ns);
     let field = |letter| moment.field(letter).unwrap_or_default();
     let mut out = named(name);
     out.push(b'\t');
     let time = match style {
-        // In the C locale context output shows the time in its words.
+        // In the C locale the context format prints the time in ctime format.
         Style::Context(_) if !unicode_locale() => field('c'),
         _ => format!("{} {}.{:09} {}", field('F'), field('T'), moment.nanoseconds, field('z')),
     };
@@ -63,7 +63,7 @@ pub(crate) fn header(name: &[u8], mtime_ns: u64, style: Style) -> Vec<u8> {
     out
 }
 
-/// A name, quoted as in C when a reader could take it for more or less than a name.
+/// Quotes a name with C escapes if it is ambiguous.
 pub(crate) fn named(name: &[u8]) -> Vec<u8> {
     if !name.iter().any(|byte| matches!(byte, b' ' | b'"' | b'\\') || byte.is_ascii_control()) {
         return name.to_vec();
@@ -82,13 +82,13 @@ pub(crate) fn named(name: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Prints lines as the layout says.
+/// Prints lines with the layout options.
 struct Printer<'a> {
     layout: &'a Layout,
 }
 
 impl Printer<'_> {
-    /// A line of our own in a colour.
+    /// Prints a generated line in a colour.
     fn painted(&self, colour: impl Fn(&Palette) -> &String, text: &[u8], output: &mut Output) -> Result<(), Failure> {
         match &self.layout.palette {
             Some(palette) => {
@@ -103,7 +103,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A line of a text behind its mark.
+    /// Prints a line of a text after its mark.
     fn line(&self, mark: &[u8], side: Side, line: &[u8], output: &mut Output) -> Result<(), Failure> {
         let layout = self.layout;
         let (body, ends) = match line.strip_suffix(b"\n") {
@@ -145,7 +145,7 @@ impl Printer<'_> {
             (_, true) => 'd',
             _ => 'c',
         };
-        // An empty range is named by the line before it.
+        // An empty range has the number of the line before it.
         let range = |range: &std::ops::Range<usize>| match range.len() {
             0 | 1 => range.end.to_string(),
             _ => format!("{},{}", range.start + 1, range.end),
@@ -165,7 +165,7 @@ impl Printer<'_> {
     }
 }
 
-/// Which text a line is of.
+/// The text of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Old,
@@ -173,7 +173,7 @@ enum Side {
     Both,
 }
 
-/// Groups changes whose context touches. One that counts for nothing joins only from a shorter distance, as in GNU.
+/// Groups changes with adjacent context. An ignored change joins only from a shorter distance, as in GNU.
 fn hunks(changes: &[Change], context: usize) -> impl Iterator<Item = &[Change]> {
     changes.chunk_by(move |before, after| {
         let reach = if after.ignored { context } else { context.saturating_mul(2).saturating_add(1) };
@@ -193,7 +193,7 @@ struct Hunk<'a> {
 impl<'a> Hunk<'a> {
     fn new(printer: &'a Printer<'a>, script: &'a Script<'a>, changes: &'a [Change], context: usize) -> Option<Self> {
         let (first, last) = (changes.first()?, changes.last()?);
-        // What is equal before and after is equally long on both sides.
+        // Equal lines before and after have the same number on both sides.
         let before = context.min(first.old.start).min(first.new.start);
         let after = context
             .min(script.old.len().saturating_sub(last.old.end))
@@ -203,7 +203,7 @@ impl<'a> Hunk<'a> {
         Some(Self { printer, script, changes, old, new })
     }
 
-    /// The last line before the hunk that is a heading.
+    /// Returns the last heading line before the hunk.
     fn function(&self, heading: &Heading) -> Vec<u8> {
         let heads = |line: &&&[u8]| match heading {
             Heading::Function => {
@@ -211,7 +211,7 @@ impl<'a> Hunk<'a> {
             }
             Heading::Matching(regex) => {
                 let line = line.strip_suffix(b"\n").unwrap_or(line);
-                // A line that takes too long to search does not match.
+                // A line that exceeds the search limit does not match.
                 regex.find_in_line(line, 0).is_ok_and(|found| found.is_some())
             }
         };
@@ -278,7 +278,7 @@ impl<'a> Hunk<'a> {
         Ok(())
     }
 
-    /// One version of the hunk.
+    /// Prints one version of the hunk.
     fn side(
         &self,
         lines: &[&[u8]],

@@ -1,10 +1,10 @@
-//! Both texts in one, as formats for lines and groups of lines say.
+//! Merged output with formats for lines and groups of lines.
 
 use crate::Failure;
 use crate::output::Output;
 use crate::script::Script;
 
-/// Formats for lines: those of the old text, of the new one, and of both; the same for groups, and for changed ones.
+/// Formats for lines: those of the old text, of the new one, and of both; the same three for groups, and one for changed groups.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Formats {
     pub(crate) old_line: Option<Vec<u8>>,
@@ -17,7 +17,7 @@ pub(crate) struct Formats {
 }
 
 impl Formats {
-    /// What `-D NAME` stands for.
+    /// Formats for `-D NAME`.
     pub(crate) fn ifdef(&mut self, name: &[u8]) {
         let name = String::from_utf8_lossy(name).replace('%', "%%");
         let text = |text: String| Some(text.into_bytes());
@@ -27,7 +27,7 @@ impl Formats {
         self.changed_group = text(format!("#ifndef {name}\n%<#else /* {name} */\n%>#endif /* {name} */\n"));
     }
 
-    /// Sets a format that was not set otherwise. An error is the message of a conflict.
+    /// Sets a format that has no other value. An error is the message of a conflict.
     pub(crate) fn set(slot: &mut Option<Vec<u8>>, value: Vec<u8>, option: &str) -> Result<(), Failure> {
         match slot {
             Some(other) if *other != value => {
@@ -41,7 +41,7 @@ impl Formats {
     }
 }
 
-/// A group of lines: where it lies in both texts.
+/// A group of lines: its range in both texts.
 struct Group {
     old: std::ops::Range<usize>,
     new: std::ops::Range<usize>,
@@ -179,7 +179,7 @@ impl Printer<'_> {
     }
 }
 
-/// The number that a letter of a group's format stands for.
+/// Returns the number for a letter of a group format.
 fn count(letter: u8, group: &Group) -> Option<i64> {
     let range = if letter.is_ascii_lowercase() { &group.old } else { &group.new };
     let (start, end) = (i64::try_from(range.start).ok()?, i64::try_from(range.end).ok()?);
@@ -225,7 +225,7 @@ fn number(text: &[u8], value: impl Fn(u8) -> Option<i64>) -> Option<(Vec<u8>, &[
     Some((out.into_bytes(), rest))
 }
 
-/// `%%`, `%c'C'`, `%c'\OOO'`; anything else stands for itself.
+/// `%%`, `%c'C'`, `%c'\OOO'`; anything else is literal.
 fn character<'f>(text: &'f [u8], output: &mut Output) -> Result<&'f [u8], Failure> {
     match text {
         [b'%', rest @ ..] => output.put(b"%").map(|()| rest),
@@ -241,7 +241,7 @@ fn character<'f>(text: &'f [u8], output: &mut Output) -> Result<&'f [u8], Failur
     }
 }
 
-/// Where the parenthesis closes that was opened before a text.
+/// Finds the closing parenthesis of one opened before a text.
 fn closing(text: &[u8]) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.iter().enumerate() {
@@ -255,7 +255,7 @@ fn closing(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Where the colon of a condition stands.
+/// Finds the colon of a condition.
 fn colon(text: &[u8]) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.iter().enumerate() {

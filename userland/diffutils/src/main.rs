@@ -1,6 +1,6 @@
 //! Tools that compare files.
 //!
-//! The program's name chooses the tool. Both read whatever can be opened: files, pipes and devices.
+//! The program name selects the tool. All tools read files, pipes and devices.
 
 mod cmp;
 mod columns;
@@ -19,38 +19,38 @@ mod sdiff;
 #[cfg(test)]
 mod tests;
 
-use tidebox_gnu::answer::{Answer, Ending};
-use tidebox_gnu::command_line::Early;
-use tidebox_gnu::message::complain;
-use tidebox_gnu::tool::{Main, run};
+use tidebox_gnu::command_line::FromEarlyExit;
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
+use tidebox_gnu::message::print_error;
+use tidebox_gnu::tool::{ToolMain, run};
 use tidebox_rt::Errno;
 
 /// Exit code when files differ.
 const DIFFERENT: i32 = 1;
-/// Exit code of trouble.
+/// Exit code of an error.
 const TROUBLE: i32 = 2;
 
 /// Every tool, ordered by name.
-const TOOLS: &[(&str, Main<Result<i32, Failure>>)] =
+const TOOLS: &[(&str, ToolMain<Result<i32, Failure>>)] =
     &[("cmp", cmp::main), ("diff", diff::main), ("diff3", diff3::main), ("sdiff", sdiff::main)];
 
-/// Why a tool ended early.
+/// Early exit of a tool.
 #[derive(Debug, PartialEq, Eq)]
 enum Failure {
-    /// The command line is wrong.
+    /// The command line is invalid.
     Usage(String),
-    /// Something else is, told by a message.
+    /// Another error, with a message.
     Other(String),
-    /// Standard output does not take what is written.
+    /// Standard output cannot be written.
     Write(Errno),
-    /// The command line asked for a text.
-    Asked(Answer),
+    /// The command line requested a text.
+    Asked(ToolResult),
 }
 
-impl Early for Failure {
-    fn early(_: &str, answer: Answer) -> Self {
+impl FromEarlyExit for Failure {
+    fn from_early_exit(_: &str, answer: ToolResult) -> Self {
         match answer {
-            Answer::Usage(message, _) => Self::Usage(message),
+            ToolResult::Usage(message, _) => Self::Usage(message),
             answer => Self::Asked(answer),
         }
     }
@@ -60,16 +60,16 @@ fn main() {
     run("diffutils", TOOLS);
 }
 
-impl Ending for Failure {
-    fn end(self, name: &str) -> i32 {
+impl IntoExitCode for Failure {
+    fn into_exit_code(self, name: &str) -> i32 {
         match self {
             Self::Usage(message) => {
-                complain(name, &message);
-                complain(name, &format!("Try '{name} --help' for more information."));
+                print_error(name, &message);
+                print_error(name, &format!("Try '{name} --help' for more information."));
             }
-            Self::Asked(answer) => return if answer.end(name) == 0 { 0 } else { TROUBLE },
-            Self::Other(message) => complain(name, &message),
-            Self::Write(errno) => complain(name, &format!("standard output: {}", errno.text())),
+            Self::Asked(answer) => return if answer.into_exit_code(name) == 0 { 0 } else { TROUBLE },
+            Self::Other(message) => print_error(name, &message),
+            Self::Write(errno) => print_error(name, &format!("standard output: {}", errno.text())),
         }
         TROUBLE
     }

@@ -2,68 +2,24 @@
 
 mod reader;
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::regex::Regex;
 
 use crate::Failure;
 use crate::groups::Formats;
 use crate::script::Rules;
 
-pub(crate) const HELP: &str = "\
+const USAGE: &str = "\
 Usage: diff [OPTION]... FILES
 Compares FILES line by line: 'FILE1 FILE2', 'DIR1 DIR2', or a folder and a file to be found in it.
 
-      --normal                  print normal output (the default)
-  -q, --brief                   say only that files differ
-  -s, --report-identical-files  say when files are the same
-  -c, -C NUM, --context[=NUM]   print NUM (3) lines of copied context
-  -u, -U NUM, --unified[=NUM]   print NUM (3) lines of unified context
-  -e, --ed                      print commands of ed
-  -f, --forward-ed              print such commands in the order of the text
-  -n, --rcs                     print what RCS reads
-  -y, --side-by-side            print both files in two columns
-  -W, --width=NUM               of both together (130)
-      --left-column             print common lines on the left only
-      --suppress-common-lines   do not print them
-  -D, --ifdef=NAME              print both files in one with #ifdef NAME
-      --GROUP-group-format=FORMAT, --LINE-line-format=FORMAT, --line-format=FORMAT
-                                print both files in one by formats; GROUP is old, new, unchanged or
-                                changed, LINE old, new or unchanged
-  -p, --show-c-function         show which C function a change is in
-  -F, --show-function-line=RE   show the last line before a change that matches RE
-  -t, --expand-tabs             print tabs as spaces
-  -T, --initial-tab             print a tab after each mark
-      --tabsize=NUM             tab stops are at every NUM columns (8)
-      --suppress-blank-empty    print no space before empty lines
-      --color[=WHEN]            colours: never, always or auto
-      --palette=PALETTE         which colours
-  -L, --label=LABEL             use LABEL instead of file name and time
-  -l, --paginate                pass the output to pr
-  -r, --recursive               compare folders in folders
-  -N, --new-file                treat missing files as empty
-  -P, --unidirectional-new-file treat missing first files as empty
-      --ignore-file-name-case   take names that differ in case for the same
-      --no-dereference          compare links themselves
-  -x, --exclude=PATTERN         leave out files that match PATTERN
-  -X, --exclude-from=FILE       leave out files that match a pattern in FILE
-  -S, --starting-file=FILE      begin with FILE
-      --from-file=FILE          compare FILE with all operands
-      --to-file=FILE            compare all operands with FILE
-  -i, --ignore-case             ignore case
-  -Z, --ignore-trailing-space   ignore white space at the ends of lines
-  -b, --ignore-space-change     ignore the amount of white space
-  -w, --ignore-all-space        ignore white space
-  -E, --ignore-tab-expansion    ignore whether blanks are tabs
-  -I, --ignore-matching-lines=RE  ignore changes where all lines match RE
-  -B, --ignore-blank-lines      ignore changes that are all blank lines
-  -a, --text                    take every file for text
-      --strip-trailing-cr       ignore carriage returns before line ends
-  -d, --minimal                 find the smallest set of changes
+";
 
+const NOTES: &str = "\n\
 Exit code: 0 same, 1 different, 2 trouble.
 ";
 
-/// What is printed of two files that differ.
+/// Output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Style {
     /// `2c2`, `<`, `>`.
@@ -75,17 +31,30 @@ pub(crate) enum Style {
     Unified(usize),
     /// Commands of `ed`.
     Ed,
-    /// The same forwards.
+    /// Commands of `ed` in forward order.
     ForwardEd,
-    /// What RCS reads.
+    /// RCS format.
     Rcs,
-    /// Both texts in two columns.
+    /// Side by side.
     Columns,
-    /// Both texts in one, by formats.
+    /// Merged output with formats.
     Groups,
 }
 
-/// How lines are laid out.
+/// Output format from the options, without its context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StyleOption {
+    Normal,
+    Context,
+    Unified,
+    Ed,
+    ForwardEd,
+    Rcs,
+    Columns,
+    Groups,
+}
+
+/// Line layout.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) expand_tabs: bool,
@@ -115,7 +84,7 @@ impl Default for Layout {
     }
 }
 
-/// Colours as terminals take them: of headers, line numbers, deleted and added lines.
+/// Terminal colours: of headers, line numbers, deleted and added lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Palette {
     pub(crate) header: String,
@@ -141,7 +110,7 @@ impl Palette {
     }
 }
 
-/// What `diff` was asked for.
+/// Options of `diff`.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     pub(crate) style: Style,
@@ -150,28 +119,28 @@ pub(crate) struct Options {
     pub(crate) formats: Formats,
     pub(crate) brief: bool,
     pub(crate) tells_same: bool,
-    /// `pr` makes pages of what is printed.
+    /// Paginate the output with `pr`.
     pub(crate) paginate: bool,
     pub(crate) recursive: bool,
     pub(crate) new_file: bool,
-    /// Names of files are the same in small and capital letters.
+    /// File names are case-insensitive.
     pub(crate) fold_names: bool,
-    /// Files that only the second folder has count as empty in the first one.
+    /// Files that exist only in the second directory count as empty in the first one.
     pub(crate) new_in_first: bool,
     pub(crate) text: bool,
-    /// Links are compared themselves.
+    /// Links are not followed.
     pub(crate) links: bool,
-    /// Headings show the last line before that matches.
+    /// Hunk headings show the last line before the hunk that matches.
     pub(crate) heading: Option<Heading>,
     pub(crate) labels: Vec<Vec<u8>>,
     pub(crate) excluded: Vec<Vec<u8>>,
-    /// Names before this one are passed over.
+    /// Names before this one are skipped.
     pub(crate) starting: Option<Vec<u8>>,
-    /// The options as they were given, to be shown before each pair of files of folders.
+    /// The options as given, printed before each pair of files in directories.
     pub(crate) given: Vec<Vec<u8>>,
 }
 
-/// Which lines are headings.
+/// Heading lines.
 #[derive(Debug)]
 pub(crate) enum Heading {
     /// Heads of C functions.
@@ -180,123 +149,86 @@ pub(crate) enum Heading {
     Matching(Box<Regex>),
 }
 
-/// A command line.
-#[derive(Debug)]
-pub(crate) enum Request {
-    /// Print a text.
-    Say(&'static str),
-    /// Compare these pairs.
-    Compare(Box<Options>, Vec<[Vec<u8>; 2]>),
-}
+/// Pairs of files to compare.
+pub(crate) type Pairs = Vec<[Vec<u8>; 2]>;
 
-const HELP_KEY: char = '\u{e001}';
-const NORMAL: char = '\u{e002}';
-const STRIP: char = '\u{e003}';
-const COLOR: char = '\u{e004}';
-const IGNORED: char = '\u{e005}';
-const CONTEXT: char = '\u{e006}';
-const UNIFIED: char = '\u{e007}';
-const FROM_FILE: char = '\u{e008}';
-const TO_FILE: char = '\u{e009}';
-const PALETTE: char = '\u{e00a}';
-const TAB_SIZE: char = '\u{e00b}';
-const LEFT_COLUMN: char = '\u{e00c}';
-const SUPPRESS_COMMON: char = '\u{e00d}';
-const BARE_BLANKS: char = '\u{e00e}';
-const NO_DEREFERENCE: char = '\u{e00f}';
-const LINE_FORMAT: char = '\u{e010}';
-const OLD_LINE: char = '\u{e011}';
-const NEW_LINE: char = '\u{e012}';
-const SAME_LINE: char = '\u{e013}';
-const OLD_GROUP: char = '\u{e014}';
-const NEW_GROUP: char = '\u{e015}';
-const SAME_GROUP: char = '\u{e016}';
-const CHANGED_GROUP: char = '\u{e017}';
-const NAME_CASE: char = '\u{e018}';
-const KEEP_NAME_CASE: char = '\u{e019}';
-const TERMINAL: char = '\u{e01a}';
-const VERSION_KEY: char = 'v';
-
-/// Scripts look at the first line, and whether it says GNU.
-pub(crate) const VERSION: &str =
+/// Scripts check the first line for GNU.
+const VERSION: &str =
     "diff (GNU diffutils) 3.8\nTidebox's diff does what that version does. It is free under MIT or Apache-2.0.\n";
 
-const LONG: &[Long] = &[
-    long("-presume-output-tty", Takes::Nothing, TERMINAL),
-    long("brief", Takes::Nothing, 'q'),
-    long("changed-group-format", Takes::Value, CHANGED_GROUP),
-    long("color", Takes::Maybe, COLOR),
-    long("colour", Takes::Maybe, COLOR),
-    long("context", Takes::Maybe, CONTEXT),
-    long("ed", Takes::Nothing, 'e'),
-    long("exclude", Takes::Value, 'x'),
-    long("exclude-from", Takes::Value, 'X'),
-    long("expand-tabs", Takes::Nothing, 't'),
-    long("forward-ed", Takes::Nothing, 'f'),
-    long("from-file", Takes::Value, FROM_FILE),
-    long("help", Takes::Nothing, HELP_KEY),
-    long("horizon-lines", Takes::Value, IGNORED),
-    long("ifdef", Takes::Value, 'D'),
-    long("ignore-all-space", Takes::Nothing, 'w'),
-    long("ignore-blank-lines", Takes::Nothing, 'B'),
-    long("ignore-case", Takes::Nothing, 'i'),
-    long("ignore-file-name-case", Takes::Nothing, NAME_CASE),
-    long("ignore-matching-lines", Takes::Value, 'I'),
-    long("ignore-space-change", Takes::Nothing, 'b'),
-    long("ignore-tab-expansion", Takes::Nothing, 'E'),
-    long("ignore-trailing-space", Takes::Nothing, 'Z'),
-    long("initial-tab", Takes::Nothing, 'T'),
-    long("label", Takes::Value, 'L'),
-    long("left-column", Takes::Nothing, LEFT_COLUMN),
-    long("line-format", Takes::Value, LINE_FORMAT),
-    long("minimal", Takes::Nothing, 'd'),
-    long("new-file", Takes::Nothing, 'N'),
-    long("new-group-format", Takes::Value, NEW_GROUP),
-    long("new-line-format", Takes::Value, NEW_LINE),
-    long("no-dereference", Takes::Nothing, NO_DEREFERENCE),
-    long("no-ignore-file-name-case", Takes::Nothing, KEEP_NAME_CASE),
-    long("normal", Takes::Nothing, NORMAL),
-    long("old-group-format", Takes::Value, OLD_GROUP),
-    long("old-line-format", Takes::Value, OLD_LINE),
-    long("paginate", Takes::Nothing, 'l'),
-    long("palette", Takes::Value, PALETTE),
-    long("rcs", Takes::Nothing, 'n'),
-    long("recursive", Takes::Nothing, 'r'),
-    long("report-identical-files", Takes::Nothing, 's'),
-    long("show-c-function", Takes::Nothing, 'p'),
-    long("show-function-line", Takes::Value, 'F'),
-    long("side-by-side", Takes::Nothing, 'y'),
-    long("speed-large-files", Takes::Nothing, 'H'),
-    long("starting-file", Takes::Value, 'S'),
-    long("strip-trailing-cr", Takes::Nothing, STRIP),
-    long("suppress-blank-empty", Takes::Nothing, BARE_BLANKS),
-    long("suppress-common-lines", Takes::Nothing, SUPPRESS_COMMON),
-    long("tabsize", Takes::Value, TAB_SIZE),
-    long("text", Takes::Nothing, 'a'),
-    long("to-file", Takes::Value, TO_FILE),
-    long("unchanged-group-format", Takes::Value, SAME_GROUP),
-    long("unchanged-line-format", Takes::Value, SAME_LINE),
-    long("unidirectional-new-file", Takes::Nothing, 'P'),
-    long("unified", Takes::Maybe, UNIFIED),
-    long("version", Takes::Nothing, VERSION_KEY),
-    long("width", Takes::Value, 'W'),
-];
+tidebox_gnu::options! {
+    /// Options of `diff`.
+    enum Flag {
+        Normal = "--normal", "print normal output (the default)";
+        Brief = "-q, --brief", "say only that files differ";
+        ReportIdenticalFiles = "-s, --report-identical-files", "say when files are the same";
+        Context = "-c, -C NUM, --context[=NUM]", "print NUM (3) lines of copied context";
+        Unified = "-u, -U NUM, --unified[=NUM]", "print NUM (3) lines of unified context";
+        Ed = "-e, --ed", "print commands of ed";
+        ForwardEd = "-f, --forward-ed", "print such commands in the order of the text";
+        Rcs = "-n, --rcs", "print what RCS reads";
+        SideBySide = "-y, --side-by-side", "print both files in two columns";
+        Width = "-W, --width=NUM", "of both together (130)";
+        LeftColumn = "--left-column", "print common lines on the left only";
+        SuppressCommonLines = "--suppress-common-lines", "do not print them";
+        Ifdef = "-D, --ifdef=NAME", "print both files in one with #ifdef NAME";
+        LineFormat = "--line-format=FORMAT", "print both files in one; format of all lines";
+        OldLineFormat = "--old-line-format=FORMAT", "format of lines of the first file";
+        NewLineFormat = "--new-line-format=FORMAT", "format of lines of the second file";
+        UnchangedLineFormat = "--unchanged-line-format=FORMAT", "format of common lines";
+        OldGroupFormat = "--old-group-format=FORMAT", "format of groups of lines of the first file";
+        NewGroupFormat = "--new-group-format=FORMAT", "format of groups of lines of the second file";
+        UnchangedGroupFormat = "--unchanged-group-format=FORMAT", "format of groups of common lines";
+        ChangedGroupFormat = "--changed-group-format=FORMAT", "format of groups of changed lines";
+        ShowCFunction = "-p, --show-c-function", "show which C function a change is in";
+        ShowFunctionLine = "-F, --show-function-line=RE", "show the last line before a change that matches RE";
+        ExpandTabs = "-t, --expand-tabs", "print tabs as spaces";
+        InitialTab = "-T, --initial-tab", "print a tab after each mark";
+        Tabsize = "--tabsize=NUM", "tab stops are at every NUM columns (8)";
+        SuppressBlankEmpty = "--suppress-blank-empty", "print no space before empty lines";
+        Color = "--color[=WHEN] | --colour[=X]", "colours: never, always or auto";
+        Palette = "--palette=PALETTE", "which colours";
+        Label = "-L, --label=LABEL", "use LABEL instead of file name and time";
+        Paginate = "-l, --paginate", "pass the output to pr";
+        Recursive = "-r, --recursive", "compare folders in folders";
+        NewFile = "-N, --new-file", "treat missing files as empty";
+        UnidirectionalNewFile = "-P, --unidirectional-new-file", "treat missing first files as empty";
+        IgnoreFileNameCase = "--ignore-file-name-case", "take names that differ in case for the same";
+        NoDereference = "--no-dereference", "compare links themselves";
+        Exclude = "-x, --exclude=PATTERN", "leave out files that match PATTERN";
+        ExcludeFrom = "-X, --exclude-from=FILE", "leave out files that match a pattern in FILE";
+        StartingFile = "-S, --starting-file=FILE", "begin with FILE";
+        FromFile = "--from-file=FILE", "compare FILE with all operands";
+        ToFile = "--to-file=FILE", "compare all operands with FILE";
+        IgnoreCase = "-i, --ignore-case", "ignore case";
+        IgnoreTrailingSpace = "-Z, --ignore-trailing-space", "ignore white space at the ends of lines";
+        IgnoreSpaceChange = "-b, --ignore-space-change", "ignore the amount of white space";
+        IgnoreAllSpace = "-w, --ignore-all-space", "ignore white space";
+        IgnoreTabExpansion = "-E, --ignore-tab-expansion", "ignore whether blanks are tabs";
+        IgnoreMatchingLines = "-I, --ignore-matching-lines=RE", "ignore changes where all lines match RE";
+        IgnoreBlankLines = "-B, --ignore-blank-lines", "ignore changes that are all blank lines";
+        Text = "-a, --text", "take every file for text";
+        StripTrailingCr = "--strip-trailing-cr", "ignore carriage returns before line ends";
+        Minimal = "-d, --minimal", "find the smallest set of changes";
+        SpeedLargeFiles = "-H, --speed-large-files", "";
+        Ignored = "-h", "";
+        Help = "--help", "";
+        Version = "-v, --version", "";
+        PresumeOutputTty = "---presume-output-tty", "";
+        HorizonLines = "--horizon-lines=X", "";
+        NoIgnoreFileNameCase = "--no-ignore-file-name-case", "";
+        Digit = "-0 ... -9", "";
+    }
+}
 
-/// Reads a command line.
-pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Failure> {
-    let short = "0123456789aBbcC:D:dEefF:HhI:iL:lNnPpqrS:sTtuU:vW:wX:x:yZ";
+const LINE: Syntax<'_, Flag> =
+    Syntax { notes: NOTES, version: VERSION, usage_exit_code: crate::TROUBLE, ..Syntax::new("diff", USAGE, 32) };
+
+/// Parses a command line.
+pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<(Box<Options>, Pairs), Failure> {
     let given = arguments.clone();
     let mut reader = Reader::default();
-    let mut operands = Vec::new();
-    let mut parser = Parser::new(Spec { short, long: LONG, permute: true }, arguments);
-    while let Some(item) = parser.next_item().map_err(Failure::Usage)? {
-        match item {
-            Item::Operand(operand) => operands.push(operand),
-            Item::Option(HELP_KEY, _) => return Ok(Request::Say(HELP)),
-            Item::Option(VERSION_KEY, _) => return Ok(Request::Say(VERSION)),
-            Item::Option(key, value) => reader.option(key, value.unwrap_or_default())?,
-        }
-    }
+    let operands = LINE.parse_given(arguments, |option| reader.option(option))?;
     let given = without(given, &operands);
     let last = given.last().map_or(&b"diff"[..], Vec::as_slice);
     let pairs = match (&reader.from, &reader.to) {
@@ -309,10 +241,10 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Failure> {
     };
     let mut options = reader.finish()?;
     options.given = given;
-    Ok(Request::Compare(Box::new(options), pairs))
+    Ok((Box::new(options), pairs))
 }
 
-/// Just two operands.
+/// Returns exactly two operands.
 fn pair(operands: Vec<Vec<u8>>, last: &[u8]) -> Result<[Vec<u8>; 2], Failure> {
     let mut operands = operands.into_iter();
     let pair = match (operands.next(), operands.next()) {
@@ -328,7 +260,7 @@ fn pair(operands: Vec<Vec<u8>>, last: &[u8]) -> Result<[Vec<u8>; 2], Failure> {
     }
 }
 
-/// The arguments that are no operands.
+/// Returns the arguments that are not operands.
 fn without(arguments: Vec<Vec<u8>>, operands: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut operands = operands.iter().peekable();
     arguments.into_iter().filter(|argument| operands.next_if_eq(&argument).is_none()).collect()
@@ -337,10 +269,10 @@ fn without(arguments: Vec<Vec<u8>>, operands: &[Vec<u8>]) -> Vec<Vec<u8>> {
 #[derive(Default)]
 struct Reader {
     options: Options,
-    /// The style asked for, its context aside.
-    style: Option<char>,
+    /// The selected output format, without its context.
+    style: Option<StyleOption>,
     context: usize,
-    /// Whether that number was given as such.
+    /// True if the number was given explicitly.
     explicit: bool,
     /// Digits given as options: `-u5` is an old way to write `-U5`.
     digits: String,

@@ -1,13 +1,13 @@
-//! Standard output, written in large pieces.
+//! Buffered standard output.
 
 use tidebox_rt::Fd;
 
 use crate::Failure;
 
-/// Bytes collected before they are written.
+/// Buffer size in bytes.
 const FULL: usize = 128 * 1024;
 
-/// What is printed and not written yet.
+/// The output buffer.
 #[derive(Debug)]
 pub(crate) struct Output {
     held: Vec<u8>,
@@ -33,7 +33,7 @@ impl Output {
         if self.held.len() >= FULL { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what is held.
+    /// Flushes the buffer.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         tidebox_rt::write_all(self.to, &self.held).map_err(Failure::Write)?;
         self.held.clear();

@@ -1,12 +1,12 @@
-//! Pages, which `pr` makes of what `diff -l` prints.
+//! Pagination with `pr` for `diff -l`.
 
 use tidebox_gnu::command::{Command, wait};
-use tidebox_rt::{Fd, Status};
+use tidebox_rt::{ExitStatus, Fd};
 
 use crate::Failure;
 use crate::output::Output;
 
-/// A `pr` that runs and reads.
+/// A running `pr` process.
 #[derive(Debug)]
 pub(crate) struct Pages {
     child: u32,
@@ -14,12 +14,12 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Starts it with the heading of every page.
+    /// Starts `pr` with the heading of every page.
     pub(crate) fn begin(heading: &[u8]) -> Result<Self, Failure> {
         let (read, input) = tidebox_rt::pipe().map_err(Failure::Write)?;
         let arguments: [&[u8]; 3] = [b"pr", b"-h", heading];
         let child = Command { descriptors: &[(0, read), (1, 1), (2, 2)], ..Command::new(&arguments) }.spawn();
-        // Only the child reads; the end that nobody else holds tells it when all is written.
+        // Only the child reads; it sees the end after the only write end is closed.
         let _ = tidebox_rt::close(read);
         match child {
             Ok(child) => Ok(Self { child, input }),
@@ -30,7 +30,7 @@ impl Pages {
         }
     }
 
-    /// Hands it what is printed, and waits for its end.
+    /// Writes the output to `pr`, and waits for its exit.
     pub(crate) fn print(self, print: impl FnOnce(&mut Output) -> Result<(), Failure>) -> Result<(), Failure> {
         let mut output = Output::to(self.input);
         let printed = print(&mut output).and_then(|()| output.flush());
@@ -38,9 +38,11 @@ impl Pages {
         let ended = wait(self.child).map_err(Failure::Write)?;
         printed?;
         match ended {
-            Status::Exited(0) => Ok(()),
-            Status::Exited(code) => Err(Failure::Other(format!("subsidiary program 'pr' failed (exit status {code})"))),
-            Status::Killed(_) => Err(Failure::Other("subsidiary program 'pr' failed".to_owned())),
+            ExitStatus::Exited(0) => Ok(()),
+            ExitStatus::Exited(code) => {
+                Err(Failure::Other(format!("subsidiary program 'pr' failed (exit status {code})")))
+            }
+            ExitStatus::Killed(_) => Err(Failure::Other("subsidiary program 'pr' failed".to_owned())),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which lines differ.
+//! Line comparison.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,49 +7,49 @@ use std::rc::Rc;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use tidebox_gnu::regex::Regex;
 
-/// How lines are compared.
+/// Comparison options.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
-    /// Letters are the same in either case.
+    /// Case-insensitive.
     pub(crate) ignore_case: bool,
-    /// What white space counts for.
+    /// Handling of white space.
     pub(crate) space: Space,
-    /// A tab is the same as the spaces that it stands for.
+    /// A tab equals the spaces that it expands to.
     pub(crate) ignore_tabs: bool,
-    /// A change of nothing but lines that match is none.
+    /// Ignore changes that consist only of lines that match.
     pub(crate) ignored: Option<Rc<Regex>>,
-    /// A change of nothing but blank lines is none.
+    /// Ignore changes that consist only of blank lines.
     pub(crate) ignore_blank_lines: bool,
-    /// A carriage return before a line end is not read.
+    /// Strip a carriage return before a line end.
     pub(crate) strip_return: bool,
-    /// Look for the smallest set of changes, however long that takes.
+    /// Find the smallest set of changes, regardless of time.
     pub(crate) minimal: bool,
 }
 
-/// What white space counts for.
+/// Handling of white space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Space {
-    /// As any other text.
+    /// Significant.
     #[default]
     Exact,
-    /// Nothing at the end of a line.
+    /// Ignored at the end of a line.
     NotAtEnd,
-    /// Nothing at the end of a line; its amount elsewhere does not count.
+    /// Ignored at the end of a line; amount ignored elsewhere.
     Some,
-    /// Nothing.
+    /// Ignored.
     Nothing,
 }
 
-/// Lines that were replaced, counted from 0.
+/// Replaced lines, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) old: Range<usize>,
     pub(crate) new: Range<usize>,
-    /// Whether it counts for nothing, being of blank lines only.
+    /// True if the change is ignored, because it consists of blank lines only.
     pub(crate) ignored: bool,
 }
 
-/// Two texts in lines (with their line ends) and what changed between them.
+/// Two texts in lines (with their line ends) and the changes between them.
 #[derive(Debug)]
 pub(crate) struct Script<'a> {
     pub(crate) old: Vec<&'a [u8]>,
@@ -58,7 +58,7 @@ pub(crate) struct Script<'a> {
 }
 
 impl Rules {
-    /// Whether every byte counts, so that texts differ when their bytes do.
+    /// Returns whether every byte is significant, so that texts differ if their bytes do.
     pub(crate) fn are_strict(&self) -> bool {
         let plain = !self.ignore_case && !self.ignore_blank_lines && !self.ignore_tabs && !self.strip_return;
         plain && self.space == Space::Exact && self.ignored.is_none()
@@ -66,7 +66,7 @@ impl Rules {
 }
 
 impl<'a> Script<'a> {
-    /// The changes that count.
+    /// Returns the changes that are not ignored.
     pub(crate) fn counted(&self) -> impl DoubleEndedIterator<Item = &Change> {
         self.changes.iter().filter(|change| !change.ignored)
     }
@@ -85,7 +85,7 @@ impl<'a> Script<'a> {
             let blank = |line: &&[u8]| {
                 let matches = |regex: &Rc<Regex>| {
                     let line = line.strip_suffix(b"\n").unwrap_or(line);
-                    // A line that takes too long to search does not match.
+                    // A line that exceeds the search limit does not match.
                     regex.find_in_line(line, 0).is_ok_and(|found| found.is_some())
                 };
                 (rules.ignore_blank_lines && is_blank(line, rules)) || rules.ignored.as_ref().is_some_and(matches)
@@ -98,13 +98,13 @@ impl<'a> Script<'a> {
         Self { old, new, changes }
     }
 
-    /// Whether anything changed that counts.
+    /// Returns whether there are changes that are not ignored.
     pub(crate) fn differs(&self) -> bool {
         self.changes.iter().any(|change| !change.ignored)
     }
 }
 
-/// Lines with their line ends; the last may have none.
+/// Splits into lines with their line ends; the last may have none.
 fn lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').collect()
 }
@@ -131,7 +131,7 @@ fn collect(diff: &Diff, old_lines: usize, new_lines: usize) -> Vec<Change> {
     changes
 }
 
-/// What of a line is compared. Where white space counts, a missing line end makes a line different.
+/// Returns the significant part of a line. If white space is significant, so is a missing line end.
 pub(crate) fn essence<'l>(line: &'l [u8], rules: &Rules) -> Cow<'l, [u8]> {
     let mut line = line;
     if rules.space != Space::Exact {
@@ -150,7 +150,7 @@ pub(crate) fn essence<'l>(line: &'l [u8], rules: &Rules) -> Cow<'l, [u8]> {
     line
 }
 
-/// A line with spaces in place of its tabs.
+/// Expands tabs to spaces.
 pub(crate) fn expanded(line: &[u8], tab: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut column = 0;
@@ -170,7 +170,7 @@ pub(crate) fn expanded(line: &[u8], tab: usize) -> Vec<u8> {
     out
 }
 
-/// Each run of white space as one space.
+/// Collapses each run of white space to one space.
 fn one_space(line: &[u8]) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::with_capacity(line.len());
     let mut in_space = false;

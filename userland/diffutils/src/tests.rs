@@ -11,11 +11,11 @@ fn changes(old: &str, new: &str, rules: Rules) -> Vec<Change> {
 #[test]
 fn registry_and_table_name_the_same_tools() {
     let held: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(tidebox_gnu::tool::registered("tidebox-diffutils"), held);
+    assert_eq!(tidebox_gnu::tool::registered("diffutils.wasm"), held);
     assert!(held.is_sorted(), "the table is not ordered");
 }
 
-/// The script must turn the old text into the new one, whatever the texts.
+/// Checks that the script turns the old text into the new one.
 #[test]
 fn changes_lead_from_the_old_text_to_the_new_one() {
     let mut seed = 7_u64;
@@ -97,7 +97,7 @@ fn words_are_quoted_for_a_shell_where_they_need_it() {
     }
 }
 
-/// Whatever the texts, a merge of one changed file with an unchanged one is the changed one.
+/// A merge of one changed file with an unchanged one must be the changed one.
 #[test]
 fn a_merge_with_what_did_not_change_is_what_changed() {
     let mut seed = 11_u64;

@@ -1,8 +1,8 @@
-//! Addresses of lines.
+//! Line addresses.
 
 use crate::session::{Session, Trouble};
 
-/// The lines that a command is for, and how many addresses were given.
+/// The lines of a command, and the number of addresses given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) first: usize,
@@ -10,7 +10,7 @@ pub(crate) struct Range {
     pub(crate) given: usize,
 }
 
-/// What is left of a command line.
+/// The rest of a command line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
 
@@ -39,7 +39,7 @@ impl<'a> Cursor<'a> {
         Some(number)
     }
 
-    /// Takes a text up to a delimiter, which is taken, too. Backslashes keep the delimiter; false tells that it is missing.
+    /// Reads a text up to and including a delimiter. Backslashes quote the delimiter; false if it is missing.
     pub(crate) fn until(&mut self, delimiter: u8) -> (Vec<u8>, bool) {
         let mut text = Vec::new();
         let mut bracket = false;
@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
                 b'[' if !bracket => {
                     bracket = true;
                     text.push(byte);
-                    // A bracket or a caret right behind the beginning is part of the set.
+                    // A bracket or a caret at the start belongs to the set.
                     for special in [b'^', b']'] {
                         if self.peek() == Some(special) {
                             text.extend(self.next());
@@ -75,7 +75,7 @@ impl<'a> Cursor<'a> {
 }
 
 impl Session {
-    /// Reads addresses. Without any the range is the current line, and `given` is 0. Of more than two the last two count.
+    /// Parses addresses. Without any, the range is the current line and `given` is 0. Of more than two, the last two count.
     pub(crate) fn range(&mut self, cursor: &mut Cursor<'_>) -> Result<Range, Trouble> {
         let here = as_i64(self.buffer.current);
         let (mut first, mut last, mut given) = (here, here, 0);
@@ -92,7 +92,7 @@ impl Session {
             if separator == b';' && given > 0 {
                 self.buffer.current = self.checked(last)?;
             }
-            // What is left out before a separator is the first line, or the current one.
+            // An omitted address before a separator is the first line, or the current one.
             first = match (given, separator) {
                 (0, b';') => here,
                 (0, _) => 1.min(as_i64(self.buffer.len())),
@@ -117,7 +117,7 @@ impl Session {
             .ok_or_else(|| Trouble::new("Invalid address"))
     }
 
-    /// Reads one address with what is added to it.
+    /// Parses one address with its offsets.
     pub(crate) fn address(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<i64>, Trouble> {
         let mut at = None;
         loop {
@@ -163,7 +163,7 @@ impl Session {
         }
     }
 
-    /// The next line that the pattern matches, from the current one round the end.
+    /// The next line that matches the pattern, from the current one, wrapping around.
     fn search(&self, forward: bool) -> Result<usize, Trouble> {
         let count = self.buffer.len();
         for step in 1..=count {

@@ -1,11 +1,11 @@
-//! The text that is edited, and what undoes a change.
+//! The edited text with undo.
 
 use std::rc::Rc;
 
 /// A line without its end.
 pub(crate) type Line = Rc<[u8]>;
 
-/// What was before the last command that changed something.
+/// State before the last command that changed the text.
 #[derive(Clone, Debug, Default)]
 struct Before {
     lines: Vec<Line>,
@@ -13,11 +13,11 @@ struct Before {
     changed: bool,
 }
 
-/// Lines, counted from 1, and where one stands.
+/// Lines, counted from 1, and the current line.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
     lines: Vec<Line>,
-    /// The current line; 0 when there is none.
+    /// The current line; 0 if the text is empty.
     pub(crate) current: usize,
     /// Whether the text differs from the file.
     pub(crate) changed: bool,
@@ -38,12 +38,12 @@ impl Buffer {
         self.lines.get(first.saturating_sub(1)..last).unwrap_or_default()
     }
 
-    /// Remembers the text before a command changes it.
+    /// Saves the text before a command changes it.
     pub(crate) fn remember(&mut self) {
         self.before = Some(Before { lines: self.lines.clone(), current: self.current, changed: self.changed });
     }
 
-    /// Takes the last change back, which can be taken back again. False when there is none.
+    /// Undoes the last change; calling it again redoes it. False if no change is saved.
     pub(crate) fn undo(&mut self) -> bool {
         let Some(before) = self.before.take() else {
             return false;
@@ -58,12 +58,12 @@ impl Buffer {
         true
     }
 
-    /// Nothing can be undone from here on.
+    /// Discards the undo state.
     pub(crate) fn forget(&mut self) {
         self.before = None;
     }
 
-    /// Puts lines behind a line and stands on the last of them.
+    /// Inserts lines after a line. The last of them becomes the current line.
     pub(crate) fn insert(&mut self, behind: usize, lines: Vec<Line>) {
         let (at, count) = (behind.min(self.lines.len()), lines.len());
         self.lines.splice(at..at, lines);
@@ -71,7 +71,7 @@ impl Buffer {
         self.changed |= count > 0;
     }
 
-    /// Takes lines out and stands on what follows them.
+    /// Removes lines. The following line becomes the current one.
     pub(crate) fn remove(&mut self, first: usize, last: usize) -> Vec<Line> {
         let end = last.min(self.lines.len());
         let begin = first.saturating_sub(1).min(end);
@@ -98,13 +98,13 @@ impl Buffer {
         }
     }
 
-    /// The line that was marked, wherever it is now.
+    /// The marked line at its current position.
     pub(crate) fn marked(&self, letter: u8) -> Option<usize> {
         let line = self.marks.get(usize::from(letter.wrapping_sub(b'a')))?.as_ref()?;
         self.number(line)
     }
 
-    /// Where a line is now: the very line, not one that reads the same.
+    /// Current position of a line, by identity and not by text.
     pub(crate) fn number(&self, line: &Line) -> Option<usize> {
         self.lines.iter().position(|known| Rc::ptr_eq(known, line)).map(|at| at + 1)
     }

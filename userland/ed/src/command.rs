@@ -7,7 +7,7 @@ use crate::address::{Cursor, Range};
 use crate::session::{Session, Step, Trouble};
 use crate::show::Suffix;
 
-/// What a command that asks for nothing more answers.
+/// Result of an ordinary command.
 type Done = Result<Step, Trouble>;
 
 fn wrong(text: &str) -> Trouble {
@@ -15,7 +15,7 @@ fn wrong(text: &str) -> Trouble {
 }
 
 impl Session {
-    /// Carries out a line.
+    /// Executes a line.
     pub(crate) fn execute(&mut self, line: &[u8]) -> Done {
         let mut cursor = Cursor(line);
         let range = self.range(&mut cursor)?;
@@ -63,7 +63,7 @@ impl Session {
         self.show(line, line, Suffix::default().with(b'p'))
     }
 
-    /// The lines of a range; there must be some.
+    /// The lines of a range, which must not be empty.
     pub(crate) fn lines_of(&self, range: Range) -> Result<Range, Trouble> {
         if range.first == 0 || range.last == 0 || range.first > range.last {
             return Err(wrong("Invalid address"));
@@ -75,7 +75,7 @@ impl Session {
         if range.last == 0 { Err(wrong("Invalid address")) } else { Ok(range.last) }
     }
 
-    /// Remembers the text for `u`, once for all that one `g` does.
+    /// Saves the text for `u`, once for all commands of one `g`.
     pub(crate) fn start_change(&mut self) {
         if self.scripted.is_none() {
             self.buffer.remember();
@@ -91,7 +91,7 @@ impl Session {
         self.show_current(suffix)
     }
 
-    /// `H`: from now on every trouble is explained, or no longer.
+    /// `H`: toggles error explanations.
     fn explain_always(&mut self, range: Range, cursor: &mut Cursor<'_>) -> Done {
         no_address(range)?;
         let suffix = self.suffix(cursor)?;
@@ -132,7 +132,7 @@ impl Session {
         Ok(Step::Quit(self.code))
     }
 
-    /// `z`: a window full of lines, of the size that is given from here on.
+    /// `z`: a window of lines, with the size given by the last `z`.
     fn scroll(&mut self, range: Range, cursor: &mut Cursor<'_>) -> Done {
         let first = if range.given > 0 { range.last } else { self.buffer.current + 1 };
         let count = cursor.0.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,4 +1,4 @@
-//! `g` and `v`: commands for all lines that match, or do not.
+//! `g` and `v`: commands for all lines that match, or do not match.
 
 use crate::address::{Cursor, Range};
 use crate::buffer::Line;
@@ -29,7 +29,7 @@ impl Session {
         self.buffer.remember();
         let mut last_command: Vec<Vec<u8>> = Vec::new();
         for line in chosen {
-            // A line that an earlier command removed is passed over.
+            // A line removed by an earlier command is skipped.
             let Some(number) = self.buffer.number(&line) else {
                 continue;
             };
@@ -64,7 +64,7 @@ impl Session {
         result.map(|_| ())
     }
 
-    /// The commands behind the pattern: each line but the last ends with a backslash.
+    /// The commands after the pattern: each line except the last ends with a backslash.
     fn commands(&mut self, cursor: &Cursor<'_>) -> Vec<Vec<u8>> {
         let mut line = cursor.0.to_vec();
         let mut commands = Vec::new();

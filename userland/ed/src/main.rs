@@ -1,7 +1,7 @@
-//! `ed`: edits text line by line.
+//! `ed`, the line editor.
 //!
-//! The crates called `ed` are toys or whole-screen editors; scripts of `diff -e` and of people need GNU's commands and its
-//! short answers.
+//! The crates called `ed` are toys or whole-screen editors. Scripts of `diff -e` and of users need GNU's commands and its short
+//! messages.
 
 mod address;
 mod buffer;
@@ -35,7 +35,7 @@ Usage: ed [options] [file]
 ";
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::init();
     let code = run();
     if code != 0 {
         exit(code);
@@ -64,7 +64,7 @@ fn run() -> i32 {
         match parser.next_item() {
             Err(message) => return usage("ed", &message, 1),
             Ok(None) => break,
-            // A lone dash is an old way to say `-s`.
+            // A lone dash is an obsolete form of `-s`.
             Ok(Some(Item::Operand(file))) if file == b"-" => session.quiet = true,
             Ok(Some(Item::Operand(file))) => files.push(file),
             Ok(Some(Item::Option(key, value))) => match key {

@@ -7,13 +7,13 @@ use tidebox_rt::{Errno, FileKind};
 use crate::buffer::{Buffer, Line};
 use crate::substitute::Substitution;
 
-/// Why a command fails: what `h` tells of it.
+/// Error of a command, as explained by `h`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trouble {
     pub(crate) text: String,
-    /// It only warns that changes would be lost: whoever insists may go on.
+    /// A warning that changes would be lost; repeating the command confirms it.
     pub(crate) warns: bool,
-    /// A file could not even be opened, and is taken to be a new one where `ed` begins with it.
+    /// A file could not be opened. On startup it counts as a new one.
     pub(crate) is_unopened: bool,
 }
 
@@ -37,7 +37,7 @@ pub(crate) enum Step {
 pub(crate) struct Session {
     pub(crate) out: Output,
     input: Input,
-    /// Why no more commands could be read.
+    /// The read error of the command input.
     input_failed: Option<Errno>,
     pub(crate) buffer: Buffer,
     pub(crate) quiet: bool,
@@ -48,20 +48,20 @@ pub(crate) struct Session {
     pub(crate) prompt: Vec<u8>,
     pub(crate) prompts: bool,
     pub(crate) file: Option<Vec<u8>>,
-    /// Lines that `d`, `c`, `y` and their kin put aside for `x`.
+    /// Lines stored by `d`, `c`, `y` and similar commands for `x`.
     pub(crate) cut: Vec<Line>,
     pub(crate) last_trouble: Option<String>,
-    /// The command before was told that changes would be lost.
+    /// The previous command was warned that changes would be lost.
     pub(crate) warned: bool,
     pattern: Option<Regex>,
     pub(crate) substitution: Option<Substitution>,
     pub(crate) last_shell: Option<Vec<u8>>,
-    /// A search without its closing delimiter prints what it finds.
+    /// A search without a closing delimiter prints the line.
     pub(crate) suffix_prints: bool,
-    /// Commands of `g` that are being carried out, and whether there is one.
+    /// Pending commands of `g`, if one is running.
     pub(crate) scripted: Option<std::collections::VecDeque<Vec<u8>>>,
     pub(crate) window: usize,
-    /// The exit code: 1 once a command failed.
+    /// The exit code: 1 after a failed command.
     pub(crate) code: i32,
 }
 
@@ -109,7 +109,7 @@ impl Session {
         }
     }
 
-    /// Reads lines of text up to a single dot.
+    /// Reads text lines up to a single dot.
     pub(crate) fn read_text(&mut self) -> Vec<Line> {
         let mut lines = Vec::new();
         while let Some(line) = self.read_line().filter(|line| line != b".") {
@@ -118,7 +118,7 @@ impl Session {
         lines
     }
 
-    /// Begins with a file; one that is not there is begun anew, but not by a script in a file.
+    /// Opens the initial file. A missing one counts as new, except in a script file.
     pub(crate) fn open(&mut self, name: &[u8]) -> Step {
         self.file = Some(name.to_vec());
         let result = self.read_file(name, 0);
@@ -141,7 +141,7 @@ impl Session {
         }
     }
 
-    /// Carries out one command.
+    /// Executes one command.
     pub(crate) fn step(&mut self) -> Step {
         if self.prompts {
             let prompt = self.prompt.clone();
@@ -159,7 +159,7 @@ impl Session {
         }
     }
 
-    /// The first error ends a script in a file; what comes through a pipe goes on, as if somebody typed it.
+    /// The first error ends a script file; input from a pipe continues, as if it were typed.
     fn failed(&mut self, trouble: Trouble) -> Step {
         self.out.push(b"?\n");
         self.tell(&trouble.text);
@@ -186,7 +186,7 @@ impl Session {
         Step::Quit(2)
     }
 
-    /// Reads a pattern, or takes the last one when it is empty.
+    /// Reads a pattern; an empty one means the last one.
     pub(crate) fn set_pattern(&mut self, pattern: &[u8]) -> Result<(), Trouble> {
         if pattern.is_empty() {
             return if self.pattern.is_some() { Ok(()) } else { Err(Trouble::new("No previous pattern")) };
@@ -206,7 +206,7 @@ impl Session {
         self.pattern.as_ref().ok_or_else(|| Trouble::new("No previous pattern"))
     }
 
-    /// Whether the pattern matches a line.
+    /// Returns whether the pattern matches a line.
     pub(crate) fn matches(&self, number: usize) -> Result<bool, Trouble> {
         let Some(line) = self.buffer.line(number) else {
             return Ok(false);
@@ -215,9 +215,9 @@ impl Session {
         Ok(found.is_some())
     }
 
-    /// Says on standard error what the system says of a file.
+    /// Prints a system error of a file to standard error.
     pub(crate) fn complain(&mut self, name: &[u8], errno: Errno) {
         self.out.flush_now();
-        tidebox_gnu::tell!("{}: {}", String::from_utf8_lossy(name), errno.text());
+        tidebox_gnu::eprint_line!("{}: {}", String::from_utf8_lossy(name), errno.text());
     }
 }

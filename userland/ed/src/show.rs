@@ -3,12 +3,12 @@
 use crate::address::Cursor;
 use crate::session::{Session, Step, Trouble};
 
-/// How lines are printed behind a command.
+/// Print suffixes of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Suffix {
     prints: bool,
     numbers: bool,
-    /// What does not print is shown by escapes, and `$` at the end.
+    /// Shows unprintable characters as escapes, and `$` at the line end.
     unambiguous: bool,
 }
 
@@ -25,7 +25,7 @@ impl Suffix {
 }
 
 impl Session {
-    /// Reads the letters behind a command; anything else is wrong.
+    /// Parses the letters after a command; any other letter is an error.
     pub(crate) fn suffix(&mut self, cursor: &mut Cursor<'_>) -> Result<Suffix, Trouble> {
         let mut suffix = Suffix::default();
         while let Some(letter) = cursor.next() {
@@ -37,7 +37,7 @@ impl Session {
         Ok(suffix)
     }
 
-    /// Prints the current line when the command asks for it.
+    /// Prints the current line if the command requests it.
     pub(crate) fn show_current(&mut self, suffix: Suffix) -> Result<Step, Trouble> {
         let line = self.buffer.current;
         if suffix.prints && line > 0 {
@@ -46,7 +46,7 @@ impl Session {
         Ok(Step::Next)
     }
 
-    /// Prints lines and stands on the last of them.
+    /// Prints lines. The last of them becomes the current line.
     pub(crate) fn show(&mut self, first: usize, last: usize, suffix: Suffix) -> Result<Step, Trouble> {
         for number in first..=last {
             let Some(line) = self.buffer.line(number).cloned() else {
@@ -67,7 +67,7 @@ impl Session {
     }
 }
 
-/// As wide as lines of `l` are before they are folded.
+/// Width at which `l` folds lines.
 const WIDTH: usize = 72;
 
 fn escaped(line: &[u8]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! `s`: replaces what a pattern matches.
+//! `s`: replaces matches of a pattern.
 
 use tidebox_gnu::regex::Groups;
 
@@ -7,7 +7,7 @@ use crate::buffer::Line;
 use crate::session::{Session, Step, Trouble};
 use crate::show::Suffix;
 
-/// What was replaced last, for `s` alone.
+/// The last replacement, for `s` alone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Substitution {
     replacement: Vec<u8>,
@@ -52,7 +52,7 @@ impl Session {
         }
     }
 
-    /// The last substitution with other flags.
+    /// Repeats the last substitution with other flags.
     fn again(&mut self, cursor: &mut Cursor<'_>) -> Result<Substitution, Trouble> {
         let mut substitution = self.substitution.clone().ok_or_else(|| Trouble::new("No previous substitution"))?;
         substitution.suffix = Suffix::default();
@@ -78,7 +78,7 @@ impl Session {
                 b'\\' => match cursor.next() {
                     Some(next) if next == delimiter && next != b'&' => substitution.replacement.push(next),
                     Some(next) => substitution.replacement.extend([b'\\', next]),
-                    // A line that ends in a backslash goes on in the next one.
+                    // A line that ends in a backslash continues on the next one.
                     None => {
                         substitution.replacement.extend(b"\\\n");
                         let Some(rest) = self.read_line() else {
@@ -135,7 +135,7 @@ impl Session {
         }
     }
 
-    /// A replacement of one percent sign is the last replacement.
+    /// A single percent sign means the last replacement.
     fn take_percent(&self, mut substitution: Substitution) -> Result<Substitution, Trouble> {
         if substitution.replacement == b"%" {
             let last = self.substitution.as_ref().ok_or_else(|| Trouble::new("No previous substitution"))?;
@@ -144,7 +144,7 @@ impl Session {
         Ok(substitution)
     }
 
-    /// The line with its replacements; `None` when there is nothing to replace.
+    /// The line with its replacements; `None` without a match.
     fn replaced(&self, line: &[u8], substitution: &Substitution) -> Result<Option<Vec<u8>>, Trouble> {
         let pattern = self.pattern()?;
         let (mut out, mut from, mut copied, mut count, mut changed) = (Vec::new(), 0, 0, 0, false);
@@ -200,7 +200,7 @@ fn flags(substitution: &mut Substitution, cursor: &mut Cursor<'_>) -> Result<(),
     Ok(())
 }
 
-/// Adds a replacement: `&` is what was matched, `\1` a part of it.
+/// Appends a replacement: `&` is the match, `\1` a group.
 fn expand(replacement: &[u8], line: &[u8], groups: &Groups, out: &mut Vec<u8>) {
     let group =
         |number: usize| groups.get(number).cloned().flatten().and_then(|range| line.get(range)).unwrap_or_default();

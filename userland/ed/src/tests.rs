@@ -5,7 +5,7 @@ use crate::session::{Session, Step};
 
 #[test]
 fn registry_names_what_this_program_is() {
-    assert_eq!(tidebox_gnu::tool::registered("tidebox-ed"), ["ed"]);
+    assert_eq!(tidebox_gnu::tool::registered("ed.wasm"), ["ed"]);
 }
 
 fn edited(lines: &[&str], commands: &[&str]) -> Result<Vec<String>, String> {

@@ -3,9 +3,9 @@
 use tidebox_gnu::calendar::Moment;
 
 use crate::bytes::Bytes;
-use crate::data::{Found, found};
+use crate::data::{Found, recognized};
 
-/// A tar, by the checksum of its first header.
+/// A tar, detected by the checksum of its first header.
 pub(crate) fn tar(bytes: Bytes<'_>) -> Found {
     let header = bytes.get(0, 512)?;
     let digits =
@@ -24,7 +24,7 @@ pub(crate) fn tar(bytes: Bytes<'_>) -> Found {
         () if bytes.has(257, b"ustar\0") => "POSIX tar archive",
         () => "tar archive",
     };
-    found(name, "application/x-tar")
+    recognized(name, "application/x-tar")
 }
 
 pub(crate) fn find(bytes: Bytes<'_>) -> Found {
@@ -36,11 +36,14 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
         return zip(bytes);
     }
     if start(b"PK\x05\x06") {
-        return found("Zip archive data (empty)", "application/zip");
+        return recognized("Zip archive data (empty)", "application/zip");
     }
     if start(b"BZh") {
         let level = bytes.byte(3).filter(u8::is_ascii_digit)?;
-        return found(format!("bzip2 compressed data, block size = {}00k", char::from(level)), "application/x-bzip2");
+        return recognized(
+            format!("bzip2 compressed data, block size = {}00k", char::from(level)),
+            "application/x-bzip2",
+        );
     }
     if start(b"\xfd7zXZ\0") {
         return xz(bytes);
@@ -50,47 +53,47 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
     }
     if start(b"7z\xbc\xaf\x27\x1c") {
         let (major, minor) = (bytes.byte(6)?, bytes.byte(7)?);
-        return found(format!("7-zip archive data, version {major}.{minor}"), "application/x-7z-compressed");
+        return recognized(format!("7-zip archive data, version {major}.{minor}"), "application/x-7z-compressed");
     }
     if start(b"Rar!\x1a\x07\x01\0") {
-        return found("RAR archive data, v5", "application/x-rar");
+        return recognized("RAR archive data, v5", "application/x-rar");
     }
     if start(b"Rar!") {
-        return found("RAR archive data", "application/x-rar");
+        return recognized("RAR archive data", "application/x-rar");
     }
     if start(b"!<arch>\ndebian") {
         return debian(bytes);
     }
     if start(b"!<arch>\n") {
-        return found("current ar archive", "application/x-archive");
+        return recognized("current ar archive", "application/x-archive");
     }
     if start(b"LZIP") {
-        return found(format!("lzip compressed data, version: {}", bytes.byte(4)?), "application/x-lzip");
+        return recognized(format!("lzip compressed data, version: {}", bytes.byte(4)?), "application/x-lzip");
     }
     if start(b"\x04\x22\x4d\x18") {
-        return found("LZ4 compressed data (v1.4+)", "application/x-lz4");
+        return recognized("LZ4 compressed data (v1.4+)", "application/x-lz4");
     }
     if start(b"\x1f\x9d") {
         return compress(bytes);
     }
     if start(b"\x89LZO\0\r\n\x1a\n") {
-        return found("lzop compressed data", "application/octet-stream");
+        return recognized("lzop compressed data", "application/octet-stream");
     }
     if start(b"\x5d\0\0") && matches!(bytes.byte(12), Some(0 | 0xff)) {
         return lzma(bytes);
     }
     if start(b"070701") || start(b"070702") {
         let kind = if start(b"070701") { "SVR4 with no CRC" } else { "SVR4 with CRC" };
-        return found(format!("ASCII cpio archive ({kind})"), "application/x-cpio");
+        return recognized(format!("ASCII cpio archive ({kind})"), "application/x-cpio");
     }
     if start(b"070707") {
-        return found("ASCII cpio archive (pre-SVR4 or odc)", "application/x-cpio");
+        return recognized("ASCII cpio archive (pre-SVR4 or odc)", "application/x-cpio");
     }
     if bytes.le16(0) == Some(0o70707) {
-        return found("cpio archive", "application/x-cpio");
+        return recognized("cpio archive", "application/x-cpio");
     }
     let is_zlib = bytes.byte(0) == Some(0x78) && matches!(bytes.byte(1), Some(0x01 | 0x5e | 0x9c | 0xda));
-    if is_zlib { found("zlib compressed data", "application/zlib") } else { None }
+    if is_zlib { recognized("zlib compressed data", "application/zlib") } else { None }
 }
 
 fn gzip(bytes: Bytes<'_>) -> Found {
@@ -134,7 +137,7 @@ fn gzip(bytes: Bytes<'_>) -> Found {
     if let Some(size) = bytes.0.len().checked_sub(4).and_then(|at| bytes.le32(at)) {
         text.push_str(&format!(", original size modulo 2^32 {size}"));
     }
-    found(text, "application/gzip")
+    recognized(text, "application/gzip")
 }
 
 fn xz(bytes: Bytes<'_>) -> Found {
@@ -145,10 +148,10 @@ fn xz(bytes: Bytes<'_>) -> Found {
         10 => "SHA-256",
         _ => "unknown",
     };
-    found(format!("XZ compressed data, checksum {check}"), "application/x-xz")
+    recognized(format!("XZ compressed data, checksum {check}"), "application/x-xz")
 }
 
-/// A package of Debian: an archive of `ar` that holds two of `tar`.
+/// A Debian package: an `ar` archive that contains two `tar` archives.
 fn debian(bytes: Bytes<'_>) -> Found {
     let version = bytes.text(68);
     let version = version.lines().next().unwrap_or_default();
@@ -159,19 +162,19 @@ fn debian(bytes: Bytes<'_>) -> Found {
             text.push_str(&format!(", {told}{kind}"));
         }
     }
-    found(text, "application/vnd.debian.binary-package")
+    recognized(text, "application/vnd.debian.binary-package")
 }
 
 fn compress(bytes: Bytes<'_>) -> Found {
     let bits = bytes.byte(2)?;
     let block = if bits & 0x80 != 0 { " block compressed" } else { "" };
-    found(format!("compress'd data{} {} bits", block, bits & 0x1f), "application/x-compress")
+    recognized(format!("compress'd data{} {} bits", block, bits & 0x1f), "application/x-compress")
 }
 
 fn lzma(bytes: Bytes<'_>) -> Found {
     let size = bytes.le64(5)?;
     let size = if size == u64::MAX { ", streamed".to_owned() } else { format!(", non-streamed, size {size}") };
-    found(format!("LZMA compressed data{size}"), "application/x-lzma")
+    recognized(format!("LZMA compressed data{size}"), "application/x-lzma")
 }
 
 fn zstandard(bytes: Bytes<'_>) -> Found {
@@ -185,10 +188,10 @@ fn zstandard(bytes: Bytes<'_>) -> Found {
         _ => bytes.le32(at),
     };
     let dictionary = dictionary.map_or_else(|| "None".to_owned(), |id| id.to_string());
-    found(format!("Zstandard compressed data (v0.8+), Dictionary ID: {dictionary}"), "application/zstd")
+    recognized(format!("Zstandard compressed data (v0.8+), Dictionary ID: {dictionary}"), "application/zstd")
 }
 
-/// What the first entry of a zip says that it is.
+/// Returns the type of a zip by its first entry.
 fn zip(bytes: Bytes<'_>) -> Found {
     let name_length = usize::from(bytes.le16(26)?);
     let name = bytes.get(30, name_length).unwrap_or_default();
@@ -204,7 +207,7 @@ fn zip(bytes: Bytes<'_>) -> Found {
         ] {
             let rest = kind.strip_prefix(mime);
             if rest.is_some_and(|rest| !rest.starts_with('-')) {
-                return found(told, mime);
+                return recognized(told, mime);
             }
         }
     }
@@ -215,7 +218,7 @@ fn zip(bytes: Bytes<'_>) -> Found {
     }
     let is_jar = bytes.le16(26 + 4 + name_length) == Some(0xcafe);
     if is_jar {
-        return found("Java archive data (JAR)", "application/java-archive");
+        return recognized("Java archive data (JAR)", "application/java-archive");
     }
     let needed = bytes.byte(4)?;
     let method = match bytes.le16(8)? {
@@ -231,7 +234,10 @@ fn zip(bytes: Bytes<'_>) -> Found {
         _ => "unknown",
     };
     let version = format!("v{}.{}", needed / 10, needed % 10);
-    found(format!("Zip archive data, at least {version} to extract, compression method={method}"), "application/zip")
+    recognized(
+        format!("Zip archive data, at least {version} to extract, compression method={method}"),
+        "application/zip",
+    )
 }
 
 fn office(bytes: Bytes<'_>) -> Found {
@@ -251,7 +257,7 @@ fn office(bytes: Bytes<'_>) -> Found {
             (b"xl/", "Microsoft Excel 2007+", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         ] {
             if bytes.has(at + 30, folder) {
-                return found(told, mime);
+                return recognized(told, mime);
             }
         }
     }

@@ -1,11 +1,11 @@
-//! Numbers and strings at places of a file.
+//! Numbers and strings at offsets of a file.
 
-/// Bytes of a file, or of a part of it. Whatever lies outside is `None`.
+/// Bytes of a file, or of a part of it. Out-of-range reads return `None`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {
-    /// Whether it has these bytes at a place.
+    /// Returns whether it has these bytes at an offset.
     pub(crate) fn has(self, at: usize, wanted: &[u8]) -> bool {
         self.get(at, wanted.len()) == Some(wanted)
     }
@@ -46,14 +46,14 @@ impl<'a> Bytes<'a> {
         self.number(at).map(u64::from_le_bytes)
     }
 
-    /// Where a string stands within the first `within` bytes behind `from`.
+    /// Finds a string within the first `within` bytes after `from`.
     pub(crate) fn find(self, from: usize, within: usize, wanted: &[u8]) -> Option<usize> {
         let end = from.saturating_add(within).saturating_add(wanted.len()).min(self.0.len());
         let at = memchr::memmem::find(self.0.get(from..end)?, wanted)?;
         Some(from + at)
     }
 
-    /// The text up to the next zero byte.
+    /// Returns the text up to the next zero byte.
     pub(crate) fn text(self, at: usize) -> String {
         let rest = self.0.get(at..).unwrap_or_default();
         let end = memchr::memchr(0, rest).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! What is in bytes.
+//! Content detection.
 
 use crate::bytes::Bytes;
 use crate::encoding::{self, Encoding};
@@ -6,40 +6,40 @@ use crate::json::{Json, is_csv, json};
 use crate::text::{Ending, Text};
 use crate::{Told, archive, document, elf, image, media, program, text};
 
-/// A binary format that was found: its description and its media type.
+/// A detected binary format: its description and media type.
 pub(crate) type Found = Option<(String, &'static str)>;
 
-/// A found format from a text and a type.
-pub(crate) fn found(text: impl Into<String>, mime: &'static str) -> Found {
+/// A detected format from a text and a type.
+pub(crate) fn recognized(text: impl Into<String>, mime: &'static str) -> Found {
     Some((text.into(), mime))
 }
 
-/// Tells what is in bytes.
+/// Detects the type of content.
 pub(crate) fn tell(bytes: &[u8]) -> Told {
     if bytes.len() == 1 {
-        return told("very short file (no magic)", "application/octet-stream", None);
+        return description("very short file (no magic)", "application/octet-stream", None);
     }
     let encoding = encoding::find(bytes).map(|(encoding, _)| encoding);
     let view = Bytes(bytes);
     if let Some((text, mime)) = archive::tar(view) {
-        return told(text, mime, encoding);
+        return description(text, mime, encoding);
     }
     match json(bytes) {
-        Some(Json::One) => return told("JSON text data", "application/json", encoding),
-        Some(Json::Lines) => return told("New Line Delimited JSON text data", "application/x-ndjson", encoding),
+        Some(Json::One) => return description("JSON text data", "application/json", encoding),
+        Some(Json::Lines) => return description("New Line Delimited JSON text data", "application/x-ndjson", encoding),
         None => {}
     }
     if let Some((text, mime)) = binary(view) {
-        return told(text, mime, encoding);
+        return description(text, mime, encoding);
     }
-    // A text may end with zero bytes, although its character set is told as binary then.
+    // A text may end with zero bytes, although its character set is then reported as binary.
     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
     let trimmed = bytes.get(..end).unwrap_or_default();
     let Some((text_encoding, letters)) = encoding::find(bytes).or_else(|| encoding::find(trimmed)) else {
-        return told("data", "application/octet-stream", None);
+        return description("data", "application/octet-stream", None);
     };
     let ascii: Vec<u8> = match text_encoding.charset {
-        // Kinds of text are found in its characters, whatever their width.
+        // Text types are detected in decoded characters, of any width.
         "utf-16le" | "utf-16be" | "utf-32le" | "utf-32be" => {
             letters.iter().map(|letter| u8::try_from(*letter).unwrap_or(b'?')).collect()
         }
@@ -49,17 +49,17 @@ pub(crate) fn tell(bytes: &[u8]) -> Told {
     let kind = text::shebang(&ascii).or_else(csv).or_else(|| text::find(&ascii)).or_else(|| text::unknown(&ascii));
     let described = |suffix: &str| format!("{} text{suffix}{}", text_encoding.name, encoding::lines(&letters));
     let Some(kind) = kind else {
-        return told(described(""), "text/plain", encoding);
+        return description(described(""), "text/plain", encoding);
     };
     let text = match kind.ending {
         Ending::Alone => kind.name.into_owned(),
         Ending::Encoding => format!("{}, {}", kind.name, described("")),
         Ending::Executable => format!("{}, {}", kind.name, described(" executable")),
     };
-    told(text, kind.mime, encoding)
+    description(text, kind.mime, encoding)
 }
 
-fn told(text: impl Into<String>, mime: &str, encoding: Option<Encoding>) -> Told {
+fn description(text: impl Into<String>, mime: &str, encoding: Option<Encoding>) -> Told {
     let charset = encoding.map_or("binary", |encoding| encoding.charset);
     Told { text: text.into(), mime: mime.to_owned(), charset, failed: false }
 }

@@ -1,7 +1,7 @@
 //! Documents, databases and files of tools.
 
 use crate::bytes::Bytes;
-use crate::data::{Found, found};
+use crate::data::{Found, recognized};
 
 pub(crate) fn find(bytes: Bytes<'_>) -> Found {
     let start = |wanted: &[u8]| bytes.has(0, wanted);
@@ -12,30 +12,33 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
         return sqlite(bytes);
     }
     if start(b"DIRC") {
-        return found(
+        return recognized(
             format!("Git index, version {}, {} entries", bytes.be32(4)?, bytes.be32(8)?),
             "application/octet-stream",
         );
     }
     if start(b"PACK") {
-        return found(format!("Git pack, version {}, {} objects", bytes.be32(4)?, bytes.be32(8)?), "application/x-git");
+        return recognized(
+            format!("Git pack, version {}, {} objects", bytes.be32(4)?, bytes.be32(8)?),
+            "application/x-git",
+        );
     }
     if start(b"b0VIM ") {
         let version: String = bytes.text(6).trim_end().to_owned();
-        return found(format!("Vim swap file, version {version}"), "text/plain");
+        return recognized(format!("Vim swap file, version {version}"), "text/plain");
     }
     if start(b"PAR1") {
-        return found("Apache Parquet", "text/plain");
+        return recognized("Apache Parquet", "text/plain");
     }
     if start(b"\x93NUMPY") {
         let (major, minor) = (bytes.byte(6)?, bytes.byte(7)?);
-        return found(
+        return recognized(
             format!("NumPy array, version {major}.{minor}, header length {}", bytes.le16(8)?),
             "application/octet-stream",
         );
     }
     if start(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
-        return found("Composite Document File V2 Document", "application/x-ole-storage");
+        return recognized("Composite Document File V2 Document", "application/x-ole-storage");
     }
     if start(b"\xd4\xc3\xb2\xa1") {
         return capture(bytes, "little");
@@ -54,7 +57,7 @@ fn pdf(bytes: Bytes<'_>) -> Found {
             text.push_str(&format!(", {pages} page{}", if pages == 1 { "" } else { "s" }));
         }
     }
-    found(text, "application/pdf")
+    recognized(text, "application/pdf")
 }
 
 fn sqlite(bytes: Bytes<'_>) -> Found {
@@ -98,7 +101,7 @@ fn sqlite(bytes: Bytes<'_>) -> Found {
         text.push_str(&format!(", vacuum mode {vacuum}"));
     }
     text.push_str(&format!(", version-valid-for {}", bytes.be32(92)?));
-    found(text, "application/vnd.sqlite3")
+    recognized(text, "application/vnd.sqlite3")
 }
 
 fn capture(bytes: Bytes<'_>, order: &str) -> Found {
@@ -107,5 +110,5 @@ fn capture(bytes: Bytes<'_>, order: &str) -> Found {
     let text = format!(
         "pcap capture file, microsecond ts ({order}-endian) - version {major}.{minor} ({link}, capture length {length})"
     );
-    found(text, "application/vnd.tcpdump.pcap")
+    recognized(text, "application/vnd.tcpdump.pcap")
 }

@@ -3,7 +3,7 @@
 use crate::bytes::Bytes;
 use crate::data::Found;
 
-/// Sizes and byte order of a file.
+/// Word size and byte order of a file.
 #[derive(Clone, Copy)]
 struct Elf<'a> {
     bytes: Bytes<'a>,
@@ -11,7 +11,7 @@ struct Elf<'a> {
     little: bool,
 }
 
-/// A section or a segment: kind, place, size.
+/// A section or a segment: type, offset, size.
 struct Part {
     kind: u32,
     at: usize,
@@ -37,7 +37,7 @@ const MACHINES: &[(u16, &str)] = &[
 const DYNAMIC: u32 = 2;
 const INTERPRETER: u32 = 3;
 const NOTE: u32 = 4;
-/// Entry of the dynamic segment that holds flags, and the flag of a program that can lie anywhere.
+/// Tag of the flags in the dynamic segment, and the flag of a position-independent executable.
 const FLAGS_1: u64 = 0x6fff_fffb;
 const PIE: u64 = 0x0800_0000;
 
@@ -95,7 +95,7 @@ impl Elf<'_> {
             .any(|at| self.word(at) == Some(FLAGS_1) && self.word(at + step / 2).is_some_and(|flags| flags & PIE != 0))
     }
 
-    /// How the description begins: class, order of bytes, kind of file, machine, version and system.
+    /// Formats the start of the description: class, byte order, file type, architecture, version and system.
     fn head(self, name: &str) -> Option<String> {
         let class = if self.wide { "64-bit" } else { "32-bit" };
         let order = if self.little { "LSB" } else { "MSB" };
@@ -114,7 +114,7 @@ impl Elf<'_> {
         Some(format!("ELF {class} {order} {name}, {machine}, version {version}{system}"))
     }
 
-    /// What the notes of all sections tell, or of all segments where there are no sections; each once.
+    /// Returns the descriptions of the notes of all sections, or of all segments if the file has no sections; each once.
     fn all_notes(self, segments: &[Part], sections: &[Part]) -> Vec<String> {
         let (parts, kind) = if sections.is_empty() { (segments, NOTE) } else { (sections, 7) };
         let mut told = Vec::new();
@@ -126,7 +126,7 @@ impl Elf<'_> {
         told
     }
 
-    /// What notes tell: the hash of the build, and the oldest kernel.
+    /// Describes notes: the build id, and the oldest supported kernel.
     fn notes(self, part: &Part) -> Vec<String> {
         let mut told = Vec::new();
         let end = part.at.saturating_add(part.size);

@@ -1,12 +1,12 @@
-//! How text is encoded, and what its lines look like.
+//! Text encoding and line format.
 
-/// As much as is looked at to find the encoding.
+/// Number of bytes examined to detect the encoding.
 const LOOKED_AT: usize = 64 * 1024;
 
-/// A line longer than this is told of.
+/// Longer lines are reported.
 const LONG: usize = 300;
 
-/// An encoding: what it is called, and as a character set.
+/// An encoding: its name, and its character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Encoding {
     pub(crate) name: &'static str,
@@ -17,12 +17,12 @@ const fn encoding(name: &'static str, charset: &'static str) -> Encoding {
     Encoding { name, charset }
 }
 
-/// Text characters of ASCII: what prints, white space, bell, backspace and escape.
+/// ASCII text characters: printable characters, white space, bell, backspace and escape.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, 7..=13 | 27 | 32..=126)
 }
 
-/// Finds the encoding of text and its characters; `None` when it is none.
+/// Detects the encoding of text and decodes it; `None` if it is not text.
 pub(crate) fn find(bytes: &[u8]) -> Option<(Encoding, Vec<u32>)> {
     let looked_at = bytes.len().min(LOOKED_AT);
     let text_bytes = bytes.get(..looked_at).unwrap_or_default();
@@ -58,7 +58,7 @@ pub(crate) fn find(bytes: &[u8]) -> Option<(Encoding, Vec<u32>)> {
 fn utf8(bytes: &[u8], has_more: bool) -> Option<Vec<u32>> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
-        // A character may be cut where looking stops.
+        // The last character may be truncated.
         Err(error) if has_more && error.error_len().is_none() => {
             std::str::from_utf8(bytes.get(..error.valid_up_to())?).ok()?
         }
@@ -95,11 +95,11 @@ fn is_text(text: &[u32]) -> bool {
         .all(|letter| *letter != 0xfffe && u8::try_from(*letter).map_or(true, |byte| byte >= 128 || is_plain(byte)))
 }
 
-/// What is told of lines and control characters, behind the encoding.
+/// Describes lines and control characters, after the encoding.
 pub(crate) fn lines(text: &[u32]) -> String {
     let (mut crlf, mut cr, mut lf, mut nel, mut longest) = (0u64, 0u64, 0u64, 0u64, 0);
     let (mut escapes, mut backspaces, mut seen_return) = (false, false, false);
-    // How many characters of the line there are.
+    // Length of the current line in characters.
     let mut length = 0;
     for letter in text {
         length += 1;
@@ -117,7 +117,7 @@ pub(crate) fn lines(text: &[u32]) -> String {
         seen_return = *letter == 0x0d;
         escapes |= *letter == 0x1b;
         backspaces |= *letter == 0x08;
-        // A return may be half of a line end.
+        // A carriage return may be half of a line end.
         if length > LONG && !seen_return {
             longest = longest.max(length);
         }

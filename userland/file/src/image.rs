@@ -1,7 +1,7 @@
 //! Pictures.
 
 use crate::bytes::Bytes;
-use crate::data::{Found, found};
+use crate::data::{Found, recognized};
 
 pub(crate) fn find(bytes: Bytes<'_>) -> Found {
     png(bytes)
@@ -19,7 +19,7 @@ fn png(bytes: Bytes<'_>) -> Found {
         return None;
     }
     if !bytes.has(12, b"IHDR") {
-        return found("PNG image data", "image/png");
+        return recognized("PNG image data", "image/png");
     }
     let (width, height, depth) = (bytes.be32(16)?, bytes.be32(20)?, bytes.byte(24)?);
     let color = match bytes.byte(25)? {
@@ -31,14 +31,14 @@ fn png(bytes: Bytes<'_>) -> Found {
         _ => "",
     };
     let order = if bytes.byte(28)? == 1 { "interlaced" } else { "non-interlaced" };
-    found(format!("PNG image data, {width} x {height}, {depth}-bit{color}, {order}"), "image/png")
+    recognized(format!("PNG image data, {width} x {height}, {depth}-bit{color}, {order}"), "image/png")
 }
 
 fn gif(bytes: Bytes<'_>) -> Found {
     let version = bytes.get(3, 3).filter(|_| bytes.has(0, b"GIF8"))?;
     let version = String::from_utf8_lossy(version).into_owned();
     let (width, height) = (bytes.le16(6)?, bytes.le16(8)?);
-    found(format!("GIF image data, version {version}, {width} x {height}"), "image/gif")
+    recognized(format!("GIF image data, version {version}, {width} x {height}"), "image/gif")
 }
 
 fn jpeg(bytes: Bytes<'_>) -> Found {
@@ -47,7 +47,7 @@ fn jpeg(bytes: Bytes<'_>) -> Found {
     }
     let mut text = "JPEG image data".to_owned();
     let mut at = 2;
-    // Segment by segment up to the one that tells the size.
+    // Read segments up to the one with the size.
     for _ in 0..1000 {
         let (Some(0xff), Some(kind), Some(length)) = (bytes.byte(at), bytes.byte(at + 1), bytes.be16(at + 2)) else {
             break;
@@ -80,7 +80,7 @@ fn jpeg(bytes: Bytes<'_>) -> Found {
         }
         at += 2 + usize::from(length);
     }
-    found(text, "image/jpeg")
+    recognized(text, "image/jpeg")
 }
 
 fn jfif(bytes: Bytes<'_>, at: usize) -> Option<String> {
@@ -107,7 +107,7 @@ fn webp(bytes: Bytes<'_>) -> Found {
         text.push_str(&format!(", Scaling: [{}]x[{}]", scaling(width), scaling(height)));
         text.push_str(", YUV color, decoders should clamp");
     }
-    found(text, "image/webp")
+    recognized(text, "image/webp")
 }
 
 fn bmp(bytes: Bytes<'_>) -> Found {
@@ -144,7 +144,7 @@ fn bmp(bytes: Bytes<'_>) -> Found {
     optional(46, "", &mut text);
     optional(2, "cbSize", &mut text);
     optional(10, "bits offset", &mut text);
-    found(text.replace(",  ", ", "), "image/bmp")
+    recognized(text.replace(",  ", ", "), "image/bmp")
 }
 
 fn icon(bytes: Bytes<'_>) -> Found {
@@ -166,7 +166,7 @@ fn icon(bytes: Bytes<'_>) -> Found {
     if let Some(bits) = bytes.le16(12).filter(|bits| *bits != 0) {
         text.push_str(&format!(", {bits} bits/pixel"));
     }
-    found(text, "image/vnd.microsoft.icon")
+    recognized(text, "image/vnd.microsoft.icon")
 }
 
 fn tiff(bytes: Bytes<'_>) -> Found {
@@ -194,7 +194,7 @@ fn tiff(bytes: Bytes<'_>) -> Found {
             text.push_str(&format!(", {name}={value}"));
         }
     }
-    found(text, "image/tiff")
+    recognized(text, "image/tiff")
 }
 
 fn tag_name(tag: u16) -> Option<&'static str> {
@@ -225,5 +225,5 @@ fn photoshop(bytes: Bytes<'_>) -> Found {
     let depth = bytes.be16(22)?;
     let channels = if channels == 1 { "1x".to_owned() } else { format!("{channels}x") };
     let text = format!("Adobe Photoshop Image, {width} x {height}, {mode}, {channels} {depth}-bit channels");
-    found(text, "image/vnd.adobe.photoshop")
+    recognized(text, "image/vnd.adobe.photoshop")
 }

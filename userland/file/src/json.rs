@@ -1,23 +1,23 @@
-//! JSON and CSV as libmagic sees them, which is more lenient than their grammars.
+//! JSON and CSV detection like libmagic, which is more lenient than their grammars.
 
-/// What text of JSON it is.
+/// Kind of JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Json {
     One,
-    /// Several values, each on a line.
+    /// Several values, one per line.
     Lines,
 }
 
-/// Deeper nesting is not taken for JSON.
-const DEEPEST: usize = 500;
+/// Maximum nesting of JSON.
+const MAX_DEPTH: usize = 500;
 
 struct Reader<'a> {
     rest: &'a [u8],
-    /// Whether an array or an object was seen; a lone word is not called JSON.
+    /// Set if an array or an object was found; a single literal does not count as JSON.
     structured: bool,
 }
 
-/// Whether the bytes are JSON from beginning to end.
+/// Returns whether the bytes are JSON from start to end.
 pub(crate) fn json(bytes: &[u8]) -> Option<Json> {
     let mut reader = Reader { rest: bytes, structured: false };
     reader.skip_space();
@@ -47,7 +47,7 @@ impl Reader<'_> {
     }
 
     fn value(&mut self, depth: usize) -> Option<()> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return None;
         }
         self.skip_space();
@@ -134,10 +134,10 @@ impl Reader<'_> {
     }
 }
 
-/// Lines that are looked at for CSV.
+/// Number of lines examined for CSV.
 const CSV_LINES: usize = 10;
 
-/// Whether the lines have the same number of fields, and are at least three.
+/// Returns whether there are at least three lines, with the same number of fields.
 pub(crate) fn is_csv(bytes: &[u8]) -> bool {
     let (mut fields, mut expected, mut lines, mut quoted) = (0usize, 0usize, 0usize, false);
     for byte in bytes {

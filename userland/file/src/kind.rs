@@ -1,4 +1,4 @@
-//! What kind of thing a name stands for, before its content counts.
+//! File types, before the content is examined.
 
 use tidebox_gnu::stream::Input;
 use tidebox_rt::{Errno, FileKind, Stat};
@@ -6,10 +6,10 @@ use tidebox_rt::{Errno, FileKind, Stat};
 use crate::options::Options;
 use crate::{Told, data};
 
-/// As much of a file as is looked at.
+/// Maximum number of bytes of a file that are examined.
 const LOOKED_AT: usize = 1 << 20;
 
-/// Looks at a file.
+/// Examines a file.
 pub(crate) fn tell(name: &[u8], options: &Options) -> Told {
     if name == b"-" {
         return content(Input::standard(), name);
@@ -42,7 +42,7 @@ fn special(text: &str, mime: &str) -> Told {
     Told { text: text.to_owned(), mime: mime.to_owned(), charset: "binary", failed: false }
 }
 
-/// The bits that change who somebody is come first.
+/// The set-id bits come first.
 fn with_bits(text: &str, stat: &Stat) -> String {
     let mut out = String::new();
     for (bit, word) in [(0o4000, "setuid, "), (0o2000, "setgid, "), (0o1000, "sticky, ")] {
@@ -50,7 +50,7 @@ fn with_bits(text: &str, stat: &Stat) -> String {
             out.push_str(word);
         }
     }
-    // The last word has no comma when something follows.
+    // The last word has no comma if something follows.
     match out.strip_suffix(", ") {
         Some(bits) => format!("{bits}, {text}"),
         None => text.to_owned(),
@@ -95,12 +95,12 @@ fn regular(name: &[u8], stat: Stat) -> Told {
 fn content(mut input: Input, name: &[u8]) -> Told {
     let mut bytes = Vec::new();
     while bytes.len() < LOOKED_AT {
-        match input.piece() {
+        match input.chunk() {
             Ok([]) => break,
             Ok(piece) => {
                 let count = piece.len().min(LOOKED_AT - bytes.len());
                 bytes.extend_from_slice(piece.get(..count).unwrap_or_default());
-                input.take(count);
+                input.consume(count);
             }
             Err(errno) => {
                 let name = String::from_utf8_lossy(name);

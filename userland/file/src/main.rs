@@ -1,7 +1,7 @@
-//! `file`: what is in files, in the words of libmagic 5.44.
+//! `file`: detects file types, with the messages of libmagic 5.44.
 //!
-//! The crates with libmagic's rules decode its whole database at every start, which takes longer than a tool may; those
-//! that know signatures have no descriptions. So the formats that one meets in a sandbox are told apart here.
+//! The crates with libmagic's rules decode the whole database at every start, which is too slow; those that detect signatures
+//! have no descriptions. Therefore this crate detects the formats that are common in a sandbox.
 
 mod archive;
 mod bytes;
@@ -30,7 +30,7 @@ use unicode_width::UnicodeWidthChar;
 use options::{Options, Request, Style};
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::init();
     let code = match options::parse(arguments()) {
         Request::Run(options) => run(options),
         Request::Print(text) => {
@@ -39,7 +39,7 @@ fn main() {
             out.finish("file", 0)
         }
         Request::Refuse(message) => {
-            tidebox_gnu::tell!("{message}");
+            tidebox_gnu::eprint_line!("{message}");
             1
         }
     };
@@ -57,7 +57,7 @@ fn run(mut options: Options) -> i32 {
             }
             Err(errno) => {
                 let name = String::from_utf8_lossy(&list).into_owned();
-                tidebox_gnu::tell!("file: Cannot open `{name}' ({})", errno.text());
+                tidebox_gnu::eprint_line!("file: Cannot open `{name}' ({})", errno.text());
                 return 1;
             }
         }
@@ -85,7 +85,7 @@ fn run(mut options: Options) -> i32 {
     out.finish("file", code)
 }
 
-/// A name on one line: what does not print is three octal digits.
+/// Formats a name on one line: unprintable bytes are three octal digits.
 fn printable(name: &[u8]) -> String {
     let mut shown = String::new();
     for chunk in name.utf8_chunks() {
@@ -105,16 +105,16 @@ fn width(name: &[u8]) -> usize {
     printable(name).chars().filter_map(UnicodeWidthChar::width).sum()
 }
 
-/// What was found out about a file.
+/// Result for a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Told {
     /// The description.
     pub(crate) text: String,
     /// The media type.
     pub(crate) mime: String,
-    /// The character set, or `binary`; empty when there is no file.
+    /// The character set, or `binary`; empty if the file does not exist.
     pub(crate) charset: &'static str,
-    /// The file could not be looked at.
+    /// The file could not be examined.
     pub(crate) failed: bool,
 }
 

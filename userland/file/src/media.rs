@@ -1,7 +1,7 @@
-//! Sound, films and fonts.
+//! Audio, video and fonts.
 
 use crate::bytes::Bytes;
-use crate::data::{Found, found};
+use crate::data::{Found, recognized};
 
 pub(crate) fn find(bytes: Bytes<'_>) -> Found {
     let start = |wanted: &[u8]| bytes.has(0, wanted);
@@ -16,7 +16,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
         if let Some((inside, _)) = inside {
             text.push_str(&format!(", contains: {inside}"));
         }
-        return found(text, "audio/mpeg");
+        return recognized(text, "audio/mpeg");
     }
     if start(b"fLaC") {
         return flac(bytes);
@@ -29,13 +29,13 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
     }
     if start(b"\x1a\x45\xdf\xa3") {
         return match bytes.find(4, 4096, b"\x42\x82") {
-            Some(at) if bytes.has(at + 3, b"webm") => found("WebM", "video/webm"),
-            Some(at) if bytes.has(at + 3, b"matroska") => found("Matroska data", "video/x-matroska"),
+            Some(at) if bytes.has(at + 3, b"webm") => recognized("WebM", "video/webm"),
+            Some(at) if bytes.has(at + 3, b"matroska") => recognized("Matroska data", "video/x-matroska"),
             _ => None,
         };
     }
     if start(b"OTTO") {
-        return found("OpenType font data", "application/vnd.ms-opentype");
+        return recognized("OpenType font data", "application/vnd.ms-opentype");
     }
     for (begin, name, mime) in [
         (b"wOFF".as_slice(), "Web Open Font Format", "font/woff"),
@@ -49,7 +49,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
             };
             let at = if begin == b"wOFF" { 20 } else { 24 };
             let (major, minor) = (bytes.be16(at)?, bytes.be16(at + 2)?);
-            return found(format!("{name}, {flavor}, length {}, version {major}.{minor}", bytes.be32(8)?), mime);
+            return recognized(format!("{name}, {flavor}, length {}, version {major}.{minor}", bytes.be32(8)?), mime);
         }
     }
     mpeg(bytes)
@@ -58,9 +58,9 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
 fn riff(bytes: Bytes<'_>) -> Found {
     let text = "RIFF (little-endian) data".to_owned();
     match bytes.get(8, 4)? {
-        b"WAVE" => found(text + ", WAVE audio" + &wave(bytes).unwrap_or_default(), "audio/x-wav"),
-        b"AVI " => found(text + ", AVI", "video/x-msvideo"),
-        _ => found(text, "application/octet-stream"),
+        b"WAVE" => recognized(text + ", WAVE audio" + &wave(bytes).unwrap_or_default(), "audio/x-wav"),
+        b"AVI " => recognized(text + ", AVI", "video/x-msvideo"),
+        _ => recognized(text, "application/octet-stream"),
     }
 }
 
@@ -107,7 +107,7 @@ fn flac(bytes: Bytes<'_>) -> Found {
             text.push_str(&format!(", {samples} samples"));
         }
     }
-    found(text, "audio/flac")
+    recognized(text, "audio/flac")
 }
 
 fn ogg(bytes: Bytes<'_>) -> Found {
@@ -120,12 +120,12 @@ fn ogg(bytes: Bytes<'_>) -> Found {
         };
         let (rate, nominal) = (bytes.le32(40)?, bytes.le32(48)?);
         text.push_str(&format!(", Vorbis audio, {channels}, {rate} Hz, ~{nominal} bps"));
-        return found(text, "audio/ogg");
+        return recognized(text, "audio/ogg");
     }
     if bytes.has(28, b"OpusHead") {
-        return found(text + ", Opus audio", "audio/ogg");
+        return recognized(text + ", Opus audio", "audio/ogg");
     }
-    found(text, "application/ogg")
+    recognized(text, "application/ogg")
 }
 
 fn iso(bytes: Bytes<'_>) -> Found {
@@ -145,10 +145,10 @@ fn iso(bytes: Bytes<'_>) -> Found {
         b"dash" => (", MPEG v4 system, Dynamic Adaptive Streaming over HTTP", "video/mp4"),
         _ => ("", "video/mp4"),
     };
-    found(format!("ISO Media{name}"), mime)
+    recognized(format!("ISO Media{name}"), mime)
 }
 
-/// Kilobits a second of layer III of MPEG 1, by their code.
+/// Bit rates of MPEG 1 layer III in kbit/s, by code.
 const BIT_RATES: &[u16] = &[0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 
 fn mpeg(bytes: Bytes<'_>) -> Found {
@@ -159,5 +159,5 @@ fn mpeg(bytes: Bytes<'_>) -> Found {
     let bits = BIT_RATES.get(usize::from(rates >> 4)).filter(|rate| **rate > 0)?;
     let rate = ["44.1 kHz", "48 kHz", "32 kHz"].get(usize::from(rates >> 2 & 3))?;
     let channels = ["Stereo", "JntStereo", "2x Monaural", "Monaural"].get(usize::from(mode >> 6))?;
-    found(format!("MPEG ADTS, layer III, v1, {bits} kbps, {rate}, {channels}"), "audio/mpeg")
+    recognized(format!("MPEG ADTS, layer III, v1, {bits} kbps, {rate}, {channels}"), "audio/mpeg")
 }

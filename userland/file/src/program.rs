@@ -1,9 +1,9 @@
-//! Programs of other systems than Linux.
+//! Executables of systems other than Linux.
 
 use tidebox_gnu::calendar::Moment;
 
 use crate::bytes::Bytes;
-use crate::data::{Found, found};
+use crate::data::{Found, recognized};
 
 pub(crate) fn find(bytes: Bytes<'_>) -> Found {
     let start = |wanted: &[u8]| bytes.has(0, wanted);
@@ -13,7 +13,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
             1 => (" version 0x1 (MVP)".to_owned(), "application/wasm"),
             _ => (format!(" version {version:#x}"), "application/octet-stream"),
         };
-        return found(format!("WebAssembly (wasm) binary module{text}"), mime);
+        return recognized(format!("WebAssembly (wasm) binary module{text}"), mime);
     }
     if start(b"\xca\xfe\xba\xbe") {
         return java(bytes);
@@ -37,10 +37,10 @@ fn java(bytes: Bytes<'_>) -> Found {
         53.. => format!(" (Java SE {})", major - 44),
         _ => String::new(),
     };
-    found(format!("compiled Java class data, version {major}.{minor}{name}"), "application/x-java-applet")
+    recognized(format!("compiled Java class data, version {major}.{minor}{name}"), "application/x-java-applet")
 }
 
-/// Numbers that begin compiled modules of CPython, by version.
+/// Magic numbers of compiled CPython modules, by version.
 const PYTHONS: &[(u16, u16, &str)] = &[
     (3310, 3310, "3.4"),
     (3320, 3351, "3.5"),
@@ -64,13 +64,13 @@ fn python(bytes: Bytes<'_>) -> Found {
     } else {
         text.push_str(", hash-based");
     }
-    found(text, "application/x-bytecode.python")
+    recognized(text, "application/x-bytecode.python")
 }
 
 fn windows(bytes: Bytes<'_>) -> Found {
     let header = usize::try_from(bytes.le32(0x3c).unwrap_or(0)).ok()?;
     if header == 0 || !bytes.has(header, b"PE\0\0") {
-        return found("MS-DOS executable, MZ for MS-DOS", "application/x-dosexec");
+        return recognized("MS-DOS executable, MZ for MS-DOS", "application/x-dosexec");
     }
     let magic = bytes.le16(header + 24).unwrap_or(0);
     let flags = bytes.le16(header + 22).unwrap_or(0);
@@ -94,7 +94,7 @@ fn windows(bytes: Bytes<'_>) -> Found {
     let stripped = if flags & 0x0200 != 0 { " (stripped to external PDB)" } else { "" };
     let sections = bytes.le16(header + 6).unwrap_or(0);
     let text = format!("{form} executable{dll}{subsystem} {machine}{stripped}, for MS Windows, {sections} sections");
-    found(text, "application/vnd.microsoft.portable-executable")
+    recognized(text, "application/vnd.microsoft.portable-executable")
 }
 
 fn mach(bytes: Bytes<'_>) -> Found {
@@ -121,5 +121,5 @@ fn mach(bytes: Bytes<'_>) -> Found {
         _ => "file",
     };
     let width = if wide { " 64-bit" } else { "" };
-    found(format!("Mach-O{width} {processor} {kind}"), "application/x-mach-binary")
+    recognized(format!("Mach-O{width} {processor} {kind}"), "application/x-mach-binary")
 }

@@ -1,8 +1,8 @@
-//! Texts that begin with `#!`.
+//! Scripts that start with `#!`.
 
 use crate::text::{Ending, Text};
 
-/// What interpreters are called, by the last part of their path.
+/// Names of interpreters, by the last component of their path.
 const INTERPRETERS: &[(&str, &str, &str, Ending)] = &[
     ("sh", "POSIX shell script", "text/x-shellscript", Ending::Executable),
     ("bash", "Bourne-Again shell script", "text/x-shellscript", Ending::Executable),
@@ -23,7 +23,7 @@ const INTERPRETERS: &[(&str, &str, &str, Ending)] = &[
     ("wish", "Tcl/Tk script", "text/x-tcl", Ending::Executable),
 ];
 
-/// Interpreters that are only known by a path, not by way of `env`.
+/// Interpreters that are detected only by path, not through `env`.
 const BY_PATH: &[&str] = &["sh", "csh", "ksh", "awk", "nawk", "gawk"];
 
 fn first_line(text: &[u8]) -> Option<String> {
@@ -32,7 +32,7 @@ fn first_line(text: &[u8]) -> Option<String> {
     Some(line.trim_matches([' ', '\t', '\r']).to_owned())
 }
 
-/// A script whose interpreter nobody knows.
+/// A script with an unknown interpreter.
 pub(crate) fn unknown(text: &[u8]) -> Option<Text> {
     let line = first_line(text).filter(|line| !line.is_empty())?;
     let command = line.strip_prefix("/usr/bin/env ").map(str::trim_start);
@@ -40,7 +40,7 @@ pub(crate) fn unknown(text: &[u8]) -> Option<Text> {
     Some(Text { name: name.into(), mime: "text/plain", ending: Ending::Executable })
 }
 
-/// The kind of a script by its first line.
+/// Returns the type of a script by its first line.
 pub(crate) fn shebang(text: &[u8]) -> Option<Text> {
     let line = first_line(text)?;
     let command = line.strip_prefix("/usr/bin/env ").map(str::trim_start);

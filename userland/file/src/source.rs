@@ -1,11 +1,11 @@
-//! Programs by words that their languages have.
+//! Source code detection by keywords.
 
 use crate::text::{Text, contains, head};
 
-/// As far as most words are looked for.
+/// Number of bytes in which most keywords are searched.
 const LOOKED_AT: usize = 8192;
 
-/// The language that a text is in.
+/// Returns the programming language of a text.
 pub(crate) fn find(text: &[u8]) -> Option<Text> {
     let text = head(text, LOOKED_AT);
     let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
@@ -55,7 +55,7 @@ fn starts(lines: &[&[u8]], wanted: &[u8]) -> bool {
     lines.iter().any(|line| line.starts_with(wanted))
 }
 
-/// What follows a word and white space at the beginning of a line.
+/// Returns the text after a word and white space at the start of a line.
 fn after<'a>(line: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
     let rest = line.strip_prefix(word)?;
     rest.first().filter(|byte| byte.is_ascii_whitespace())?;
@@ -152,7 +152,7 @@ fn is_python(text: &[u8], lines: &[&[u8]]) -> bool {
         || is_python_by_doc(text, lines)
 }
 
-/// A documentation string at the beginning of a line.
+/// Detects a documentation string at the start of a line.
 fn is_python_by_doc(_text: &[u8], lines: &[&[u8]]) -> bool {
     lines.first().is_some_and(|line| line.starts_with(b"\"\"\"") || line.starts_with(b"'''"))
 }

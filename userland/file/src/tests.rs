@@ -6,7 +6,7 @@ fn text_of(bytes: &[u8]) -> String {
 
 #[test]
 fn registry_names_what_this_program_is() {
-    assert_eq!(tidebox_gnu::tool::registered("tidebox-file"), ["file"]);
+    assert_eq!(tidebox_gnu::tool::registered("file.wasm"), ["file"]);
 }
 
 #[test]

@@ -1,21 +1,21 @@
-//! Kinds of text that are known by what they begin with or by words in them.
+//! Text types that are detected by their start or by keywords.
 
 use std::borrow::Cow;
 
 use crate::source;
 
-/// What follows the name of a kind.
+/// Suffix of a type description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Nothing: the name says it all.
+    /// None: the name is complete.
     Alone,
     /// The encoding.
     Encoding,
-    /// The encoding, and that it can be executed.
+    /// The encoding, and that it is executable.
     Executable,
 }
 
-/// A kind of text.
+/// A text type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Text {
     pub(crate) name: Cow<'static, str>,
@@ -39,7 +39,7 @@ impl Text {
 
 pub(crate) use crate::script::{shebang, unknown};
 
-/// What texts of a kind begin with.
+/// Prefixes of text types.
 const BEGINNINGS: &[(&[u8], &str, &str, Ending)] = &[
     (b"-----BEGIN CERTIFICATE-----", "PEM certificate", "text/plain", Ending::Alone),
     (b"-----BEGIN CERTIFICATE REQUEST", "PEM certificate request", "text/plain", Ending::Alone),
@@ -79,7 +79,7 @@ const BEGINNINGS: &[(&[u8], &str, &str, Ending)] = &[
     (b".SH ", "troff or preprocessor input", "text/troff", Ending::Encoding),
 ];
 
-/// Tags that make a text HTML wherever they stand, in small letters.
+/// Lower-case tags that mark a text as HTML at any position.
 const TAGS: &[&[u8]] = &[
     b"<!doctype html",
     b"<head>",
@@ -97,7 +97,7 @@ const TAGS: &[&[u8]] = &[
     b"<a href=",
 ];
 
-/// The kind of a text that does not begin with `#!`.
+/// Returns the type of a text that does not start with `#!`.
 pub(crate) fn find(text: &[u8]) -> Option<Text> {
     let beginning = || {
         let (_, name, mime, ending) = BEGINNINGS.iter().find(|(begin, ..)| text.starts_with(begin))?;
@@ -106,7 +106,7 @@ pub(crate) fn find(text: &[u8]) -> Option<Text> {
     markup(text).or_else(|| structured(text)).or_else(beginning).or_else(|| source::find(text))
 }
 
-/// The first bytes, in which rules look.
+/// The first bytes, to which the rules apply.
 pub(crate) fn head(text: &[u8], count: usize) -> &[u8] {
     text.get(..count.min(text.len())).unwrap_or_default()
 }
@@ -136,7 +136,7 @@ fn markup(text: &[u8]) -> Option<Text> {
     TAGS.iter().any(|tag| contains(&small, tag)).then(|| Text::encoded("HTML document", "text/html"))
 }
 
-/// Texts whose description needs a look at more than their beginning.
+/// Types that need more than the start of the text.
 fn structured(text: &[u8]) -> Option<Text> {
     if let Some(rest) = text.strip_prefix(b"{\\rtf") {
         let version = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-/// What a variable stands for.
+/// Value of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FluentValue<'a> {
     /// Text, printed as it is.
     String(Cow<'a, str>),
-    /// A number, which a choice compares by its value.
+    /// A number, matched by value in a selector.
     Number(f64),
 }
 
@@ -42,7 +42,7 @@ macro_rules! numbers {
     ($($kind:ty)*) => { $(
         impl From<$kind> for FluentValue<'_> {
             fn from(number: $kind) -> Self {
-                // Fluent's numbers are doubles too.
+                // Fluent numbers are doubles, too.
                 Self::Number(number as f64)
             }
         }
@@ -63,7 +63,7 @@ impl<'a> FluentArgs<'a> {
         Self::default()
     }
 
-    /// Sets a variable, in place of an earlier value.
+    /// Sets a variable, replacing an earlier value.
     pub fn set<K: Into<Cow<'a, str>>, V: Into<FluentValue<'a>>>(&mut self, key: K, value: V) {
         let key = key.into();
         let value = value.into();
@@ -73,7 +73,7 @@ impl<'a> FluentArgs<'a> {
         }
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub fn get(&self, key: &str) -> Option<&FluentValue<'a>> {
         self.values.iter().find(|(known, _)| known == key).map(|(_, value)| value)
     }

@@ -1,4 +1,4 @@
-//! Messages whose text is replaced by another.
+//! Replacement texts for messages.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -8,23 +8,23 @@ type Corrections = (&'static [(&'static str, &'static str)], bool);
 
 static CORRECTIONS: OnceLock<Corrections> = OnceLock::new();
 
-/// Gives messages another text: pairs of a name and a text as Fluent writes it, ordered by name.
+/// Sets corrected texts: pairs of a name and a text in Fluent syntax, ordered by name.
 ///
-/// `‘{ $value }’` in such a text sets a value between these marks, and takes away those that it comes with; without
-/// `curly` the marks are straight. Only the first call counts.
+/// `‘{ $value }’` in such a text puts the value between these marks and removes the marks of the value itself; without `curly`
+/// the marks are straight. Only the first call has an effect.
 pub fn correct(messages: &'static [(&'static str, &'static str)], curly: bool) {
-    // A second caller would want other words for the same messages; there is none.
+    // The application calls this only once.
     let _ = CORRECTIONS.set((messages, curly));
 }
 
-/// The corrected text of a message.
+/// Returns the corrected text of a message.
 pub(crate) fn find(id: &str) -> Option<&'static str> {
     let (messages, _) = CORRECTIONS.get()?;
     let at = messages.binary_search_by(|(known, _)| (*known).cmp(id)).ok()?;
     messages.get(at).map(|(_, text)| *text)
 }
 
-/// A finished message with one pair of quotation marks where there would be two.
+/// Merges doubled quotation marks in a formatted message.
 pub(crate) fn marked(text: Cow<'_, str>) -> Cow<'_, str> {
     match CORRECTIONS.get() {
         Some((_, curly)) if text.contains('\u{2018}') => Cow::Owned(single(&text, *curly)),

@@ -1,16 +1,16 @@
-//! Puts a message together.
+//! Message formatting.
 
 use std::borrow::Cow;
 
 use crate::args::{FluentArgs, FluentValue};
 use crate::pattern::{Piece, pieces, placeable_end, shared_indent};
 
-/// References from message to message that are followed. The messages of uutils refer one deep; a circle ends here.
+/// Maximum depth of references between messages. The messages of uutils use depth one; cycles end here.
 const DEPTH: u32 = 8;
 
-/// What is needed to put a message together.
+/// Formatting context.
 pub(crate) struct Formatter<'a> {
-    /// Finds another message by its name.
+    /// Looks up another message by name.
     pub(crate) find: &'a dyn Fn(&str) -> Option<&'a str>,
     /// The variables.
     pub(crate) args: Option<&'a FluentArgs<'a>>,
@@ -19,9 +19,9 @@ pub(crate) struct Formatter<'a> {
 }
 
 impl<'a> Formatter<'a> {
-    /// The text of a message.
+    /// Formats a message.
     pub(crate) fn text<'s>(&self, source: &'s str) -> Cow<'s, str> {
-        // Most messages are one line of plain text.
+        // Fast path: most messages are one line of plain text.
         let line = source.trim();
         if !line.contains(['{', '\n']) {
             return Cow::Borrowed(line);
@@ -38,10 +38,10 @@ impl<'a> Formatter<'a> {
         for (at, piece) in pieces.iter().enumerate() {
             match *piece {
                 Piece::Text(text) => out.push_str(text),
-                // A value that begins on the line after its name has no line end before it.
+                // A value that starts on the line after its name has no line end before it.
                 Piece::Line { indent } if begun => {
                     out.push('\n');
-                    // Fluent drops the spaces before a placeable, though its grammar would keep them.
+                    // Fluent drops the spaces before a placeable, although its grammar keeps them.
                     if let Some(Piece::Text(_)) = pieces.get(at + 1) {
                         out.extend(std::iter::repeat_n(' ', indent.saturating_sub(shared)));
                     }
@@ -78,7 +78,7 @@ impl<'a> Formatter<'a> {
         self.args?.get(expression.strip_prefix('$')?.trim())
     }
 
-    /// The variant that fits the selector, or the default.
+    /// Returns the variant that matches the selector, or the default.
     fn choose<'s>(&self, selector: &str, variants: &'s str) -> Option<&'s str> {
         let value = self.variable(selector);
         let mut fallback = None;
@@ -109,7 +109,7 @@ impl<'a> Formatter<'a> {
     }
 }
 
-/// Cuts `selector -> variants`; `None` for every other expression.
+/// Splits `selector -> variants`; `None` for any other expression.
 fn select(expression: &str) -> Option<(&str, &str)> {
     if expression.starts_with('"') {
         return None;
@@ -117,7 +117,7 @@ fn select(expression: &str) -> Option<(&str, &str)> {
     expression.split_once("->")
 }
 
-/// The variants of a choice: key, whether it is the default, text.
+/// Parses the variants of a selector: key, default flag, text.
 struct Variants<'a>(&'a str);
 
 impl<'a> Iterator for Variants<'a> {
@@ -134,7 +134,7 @@ impl<'a> Iterator for Variants<'a> {
     }
 }
 
-/// Where the next variant begins: at a line whose first character is `[` or `*[`.
+/// Finds the start of the next variant: a line whose first character is `[` or `*[`.
 fn variant_end(rest: &str) -> usize {
     let mut at = 0;
     while let Some(byte) = rest.as_bytes().get(at) {

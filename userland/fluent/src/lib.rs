@@ -1,13 +1,13 @@
-//! The part of Project Fluent that uutils uses, reading a message only when it is asked for.
+//! The subset of Project Fluent that uutils uses, with lazy parsing of messages.
 //!
-//! Every tool of uutils loads its messages before it does anything else, and the `fluent` crate then parses all of them
-//! into a tree: more than half of the run time of a short command. This crate takes its place (`[patch.crates-io]`),
-//! with the same names and signatures. Loading only finds where each message begins; text is read when it is printed.
+//! Every tool of uutils loads its messages first, and the `fluent` crate then parses all of them into a tree: more than half of
+//! the run time of a short command. This crate replaces it (`[patch.crates-io]`), with the same names and signatures. Loading
+//! only finds the start of each message; text is parsed when it is printed.
 //!
-//! Messages can be corrected: [`correct`] gives some of them another text.
+//! [`correct`] replaces the text of some messages.
 //!
-//! It knows what the messages of uutils contain: text, variables, literals, references to other messages, and choices
-//! by number or word. Functions, terms and attributes are unknown to it and are printed as they are written.
+//! Supported: text, variables, literals, references to other messages, and selectors by number or string. Functions, terms and
+//! attributes are not supported and are printed as source text.
 
 mod args;
 mod correction;
@@ -25,12 +25,11 @@ pub use args::{FluentArgs, FluentValue};
 pub use correction::correct;
 pub use resource::FluentResource;
 
-/// A mistake found while a message is put together. None is ever reported: what cannot be filled in is printed as it is
-/// written, as Fluent does too.
+/// Formatting error. Never returned: unresolved expressions are printed as source text, as in Fluent.
 #[derive(Debug)]
 pub enum FluentError {}
 
-/// The value of a message as it is written, placeables and all.
+/// The source text of a message value, including placeables.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern<'a> {
     source: &'a str,
@@ -43,16 +42,16 @@ pub struct FluentMessage<'a> {
 }
 
 impl<'a> FluentMessage<'a> {
-    /// Its value; `None` when it has attributes only.
+    /// Its value; `None` if it has only attributes.
     pub fn value(&self) -> Option<Pattern<'a>> {
         (!self.source.trim().is_empty()).then_some(Pattern { source: self.source })
     }
 }
 
-/// Messages of one locale from several resources; a later resource wins.
+/// Messages of one locale from several resources; a later resource takes precedence.
 #[derive(Debug)]
 pub struct FluentBundle<R> {
-    /// The locales, the preferred one first. It decides what counts as "one".
+    /// The locales, the preferred one first. They determine the plural rule for "one".
     pub locales: Vec<LanguageIdentifier>,
     resources: Vec<R>,
 }
@@ -63,25 +62,25 @@ impl<R: Borrow<FluentResource>> FluentBundle<R> {
         Self { locales, resources: Vec::new() }
     }
 
-    /// Says whether values are set between marks of direction. They never are here, which is what uutils asks for.
+    /// Sets whether values are enclosed in direction marks. They never are, which is the setting of uutils.
     pub fn set_use_isolating(&mut self, _isolating: bool) {}
 
-    /// Adds messages; one that is there already is replaced.
+    /// Adds messages, replacing existing ones.
     pub fn add_resource_overriding(&mut self, resource: R) {
         self.resources.push(resource);
     }
 
-    /// Whether there is a message of that name.
+    /// Returns whether the message exists.
     pub fn has_message(&self, id: &str) -> bool {
         self.find(id).is_some()
     }
 
-    /// The message of that name.
+    /// Returns the message of this name.
     pub fn get_message(&self, id: &str) -> Option<FluentMessage<'_>> {
         self.find(id).map(|source| FluentMessage { source })
     }
 
-    /// The text of a message with its variables filled in.
+    /// Formats a message with its variables.
     pub fn format_pattern<'b>(
         &'b self,
         pattern: Pattern<'b>,
@@ -93,7 +92,7 @@ impl<R: Borrow<FluentResource>> FluentBundle<R> {
     }
 
     fn find(&self, id: &str) -> Option<&str> {
-        // Also one that uutils asks for and has forgotten to write.
+        // Includes messages that uutils uses but does not define.
         correction::find(id).or_else(|| self.resources.iter().rev().find_map(|resource| resource.borrow().find(id)))
     }
 }

@@ -1,17 +1,17 @@
-//! The pieces of a message as it is written.
+//! Parts of a message's source text.
 
-/// One piece of a pattern.
+/// Part of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
     /// Text within one line, without its line end.
     Text(&'a str),
-    /// The end of a line, and the spaces at the beginning of the next one.
+    /// A line end, and the indentation of the next line.
     Line { indent: usize },
-    /// What stands between braces.
+    /// The expression between braces.
     Placeable(&'a str),
 }
 
-/// Cuts a pattern into pieces. The spaces before the first piece and everything blank after the last are left out.
+/// Splits a pattern into parts. Spaces before the first part and all blanks after the last are dropped.
 pub(crate) fn pieces(source: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = source.trim_start_matches(' ');
@@ -57,7 +57,7 @@ fn trim_end(pieces: &mut Vec<Piece<'_>>) {
     }
 }
 
-/// Where the brace that closes the one at the beginning of `source` stands. Braces within quotes do not count.
+/// Finds the closing brace of the one at the start of `source`. Ignores braces within quotes.
 pub(crate) fn placeable_end(source: &str) -> usize {
     let mut depth = 0usize;
     let mut quoted = false;
@@ -80,7 +80,7 @@ pub(crate) fn placeable_end(source: &str) -> usize {
     source.len()
 }
 
-/// The spaces that every line after the first begins with. Blank lines do not count.
+/// Returns the common indentation of all lines after the first. Blank lines are ignored.
 pub(crate) fn shared_indent(pieces: &[Piece<'_>]) -> usize {
     let followers = pieces.iter().skip(1).map(Some).chain([None]);
     pieces

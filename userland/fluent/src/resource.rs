@@ -1,29 +1,29 @@
-//! The text of a file of messages, and how a message is found in it.
+//! The text of a message file, and lookup of messages in it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fluent_syntax::parser::ParserError;
 use memchr::{memchr, memmem};
 
-/// Lines after the message found last that are looked at before the whole text is searched.
+/// Lines scanned after the last message found before the whole text is searched.
 const NEAR_LINES: usize = 8;
 
 /// A file of messages.
 #[derive(Debug)]
 pub struct FluentResource {
     text: String,
-    /// Where the message ends that was found last. Tools ask for their messages nearly in the order of the file, so that
-    /// the next one usually begins here.
+    /// End of the message found last. Tools request their messages nearly in the order of the file, so the next one usually
+    /// starts here.
     next: AtomicUsize,
 }
 
 impl FluentResource {
-    /// Takes the text of a file. It is not checked: what is no message is passed over when messages are looked up.
+    /// Stores the text of a file without validation: lines that are not messages are skipped during lookup.
     pub fn try_new(text: String) -> Result<Self, (Self, Vec<ParserError>)> {
         Ok(Self { text, next: AtomicUsize::new(0) })
     }
 
-    /// The value of a message as it is written.
+    /// Returns the source text of a message value.
     pub(crate) fn find(&self, id: &str) -> Option<&str> {
         let start = self.near(id).or_else(|| self.anywhere(id))?;
         let end = value_end(self.text.as_bytes(), start);
@@ -31,7 +31,7 @@ impl FluentResource {
         self.text.get(start..end)
     }
 
-    /// Looks at the next few lines. The beginning of the value.
+    /// Scans the next few lines. Returns the start of the value.
     fn near(&self, id: &str) -> Option<usize> {
         let text = self.text.as_bytes();
         let mut at = self.next.load(Ordering::Relaxed);
@@ -56,7 +56,7 @@ impl FluentResource {
     }
 }
 
-/// Where the value begins of the message that stands at `at`, if it has this name.
+/// Returns the start of the value of the message at `at`, if it has this name.
 fn value_at(text: &[u8], at: usize, id: &str) -> Option<usize> {
     let first = text.get(at)?;
     let rest = text.get(at..)?.strip_prefix(id.as_bytes())?;
@@ -64,7 +64,7 @@ fn value_at(text: &[u8], at: usize, id: &str) -> Option<usize> {
     (first.is_ascii_alphabetic() && rest.get(blanks) == Some(&b'=')).then_some(at + id.len() + blanks + 1)
 }
 
-/// Where a value ends: before a line that neither is blank, nor indented, nor closes a placeable.
+/// Returns the end of a value: before a line that is neither blank, nor indented, nor closes a placeable.
 fn value_end(text: &[u8], start: usize) -> usize {
     let mut at = start;
     loop {

@@ -63,7 +63,7 @@ fn ours(id: &str, locale: &str, fill: &dyn Fn(&mut FluentArgs<'_>)) -> Option<St
     Some(bundle.format_pattern(value, Some(&args), &mut Vec::new()).into_owned())
 }
 
-/// What the crate says that this one stands in for.
+/// Output of the original crate.
 fn theirs(id: &str, locale: &str, count: Option<i64>, words: &[(&'static str, &'static str)]) -> Option<String> {
     let mut bundle = fluent_bundle::FluentBundle::new(vec![locale.parse().expect("a locale")]);
     bundle.set_use_isolating(false);

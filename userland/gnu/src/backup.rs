@@ -1,28 +1,28 @@
-//! Copies of what is going to be replaced.
+//! Backups of files that are about to be replaced.
 
 use tidebox_rt::Errno;
 
-use crate::choice::choose;
+use crate::choice::parse_choice;
 
-/// The words of `--backup`.
+/// Values of `--backup`.
 const WORDS: &[&[&str]] = &[&["none", "off"], &["simple", "never"], &["existing", "nil"], &["numbered", "t"]];
 
-/// How backups are named.
+/// Naming scheme of backups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
-    /// With a suffix.
+    /// A suffix.
     Simple,
-    /// With a number where there are such backups already, else with a suffix.
+    /// A number if numbered backups exist already, else a suffix.
     Existing,
-    /// With a number.
+    /// A number.
     Numbered,
 }
 
-/// What the options say about backups.
+/// Backup options.
 #[derive(Clone, Debug)]
 pub struct Backup {
     wanted: bool,
-    /// What messages call the word.
+    /// Name of the value in error messages.
     called: &'static str,
     word: Option<Vec<u8>>,
     suffix: Option<Vec<u8>>,
@@ -37,25 +37,25 @@ impl Default for Backup {
 }
 
 impl Backup {
-    /// None, with the name that messages have for the kind of backup.
+    /// No backups. Takes the name that messages use for the kind of backup.
     pub fn called(called: &'static str) -> Self {
         Self { wanted: false, called, word: None, suffix: None, naming: None, tail: Vec::new() }
     }
 
     /// `-b` or `--backup=WORD`.
-    pub fn want(&mut self, word: Option<Vec<u8>>) {
+    pub fn set_control(&mut self, word: Option<Vec<u8>>) {
         self.wanted = true;
         self.word = word.filter(|word| !word.is_empty()).or(self.word.take());
     }
 
-    /// `-S SUFFIX`, which asks for backups by itself.
+    /// `-S SUFFIX`, which implies backups.
     pub fn suffix(&mut self, suffix: Vec<u8>) {
         self.wanted = true;
         self.suffix = Some(suffix);
     }
 
-    /// Works out what was asked for. An error is the message of a wrong command line.
-    pub fn settle(&mut self) -> Result<(), String> {
+    /// Resolves the options. An error is the message of a wrong command line.
+    pub fn resolve(&mut self) -> Result<(), String> {
         if !self.wanted {
             return Ok(());
         }
@@ -66,7 +66,7 @@ impl Backup {
         };
         self.naming = match word {
             None => Some(Naming::Existing),
-            Some(word) => match choose(what, &word, WORDS)? {
+            Some(word) => match parse_choice(what, &word, WORDS)? {
                 0 => None,
                 1 => Some(Naming::Simple),
                 2 => Some(Naming::Existing),
@@ -78,22 +78,22 @@ impl Backup {
         Ok(())
     }
 
-    /// Whether there are to be backups at all.
+    /// Returns whether backups are made.
     pub fn is_wanted(&self) -> bool {
         self.naming.is_some()
     }
 
-    /// Whether no backup takes the place of another.
+    /// Returns whether every backup gets a new name.
     pub fn is_numbered(&self) -> bool {
         self.naming == Some(Naming::Numbered)
     }
 
-    /// Whether what has this name is itself a simple backup of `other`.
+    /// Returns whether the file of this name is itself the simple backup of `other`.
     pub fn would_replace(&self, other: &[u8], name: &[u8]) -> bool {
         self.naming != Some(Naming::Numbered) && self.is_wanted() && [name, &self.tail].concat() == other
     }
 
-    /// The name that a file's backup gets.
+    /// Returns the backup name of a file.
     pub fn name(&self, path: &[u8]) -> Vec<u8> {
         let path = without_slashes(path);
         let plain = [path, &self.tail].concat();
@@ -104,11 +104,11 @@ impl Backup {
         }
     }
 
-    /// Renames a file to its backup; the new name.
+    /// Renames a file to its backup and returns the new name.
     pub fn make(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
         let backup = self.name(path);
         tidebox_rt::rename(path, &backup)?;
-        // Where the backup is another name of the file already, renaming leaves both.
+        // If the backup is already another name of the file, the rename keeps both.
         if let (Ok(left), Ok(made)) = (tidebox_rt::stat(path, false), tidebox_rt::stat(&backup, false))
             && (left.dev, left.ino) == (made.dev, made.ino)
         {
@@ -118,7 +118,7 @@ impl Backup {
     }
 }
 
-/// A name without slashes at its end.
+/// Strips trailing slashes from a name.
 fn without_slashes(path: &[u8]) -> &[u8] {
     let end = path.iter().rposition(|byte| *byte != b'/').map_or(path.len().min(1), |last| last + 1);
     path.get(..end).unwrap_or_default()
@@ -128,7 +128,7 @@ fn numbered(path: &[u8], number: u64) -> Vec<u8> {
     [path, format!(".~{number}~").as_bytes()].concat()
 }
 
-/// The highest number of a backup that there is.
+/// Returns the highest number of the existing backups.
 fn highest(path: &[u8]) -> Option<u64> {
     let (folder, name) = match path.iter().rposition(|byte| *byte == b'/') {
         Some(slash) => path.split_at(slash + 1),

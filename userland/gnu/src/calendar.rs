@@ -2,9 +2,9 @@
 
 use crate::zone::Zone;
 
-/// The days of a week, from Sunday on.
+/// Days of the week, Sunday first.
 pub const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-/// The months of a year.
+/// Months of a year.
 pub const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -20,7 +20,7 @@ pub const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// A point in time, taken apart.
+/// A broken-down point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Seconds since 1970.
@@ -43,7 +43,7 @@ pub struct Moment {
     pub weekday: u32,
     /// Day of the year, 1 to 366.
     pub year_day: u32,
-    /// Seconds east of Greenwich of the zone that the parts are of.
+    /// Offset of the zone of these fields, in seconds east of Greenwich.
     pub offset: i64,
 }
 
@@ -54,7 +54,7 @@ impl Moment {
         Self::new(seconds, u32::try_from(ns % 1_000_000_000).unwrap_or(0))
     }
 
-    /// From nanoseconds since 1970, in the zone that the environment asks for.
+    /// From nanoseconds since 1970, in the zone of the environment.
     pub fn local_ns(ns: u64) -> Self {
         let Self { seconds, nanoseconds, .. } = Self::from_ns(ns);
         Zone::local().moment(seconds, nanoseconds)
@@ -82,7 +82,7 @@ impl Moment {
         }
     }
 
-    /// One field as `strftime` of the C locale writes it; `None` when there is no such field.
+    /// Formats one field like `strftime` in the C locale. `None` if the field does not exist.
     pub fn field(&self, letter: char) -> Option<String> {
         let day_name = DAYS.get(self.weekday as usize).copied().unwrap_or("");
         let month_name = MONTHS.get((self.month as usize).wrapping_sub(1)).copied().unwrap_or("");
@@ -130,7 +130,7 @@ impl Moment {
         })
     }
 
-    /// Year and number of the week as ISO 8601 counts them: a week belongs to the year of its Thursday.
+    /// ISO 8601 year and week number: a week belongs to the year of its Thursday.
     fn iso_week(&self) -> (i64, u32) {
         let monday_based = i64::from((self.weekday + 6) % 7);
         let thursday = self.seconds.saturating_add(self.offset).div_euclid(86_400) - monday_based + 3;

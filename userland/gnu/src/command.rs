@@ -1,11 +1,11 @@
 //! Running other programs.
 
-use tidebox_rt::{Errno, Fd, SpawnRequest, Status, Waited};
+use tidebox_rt::{Errno, ExitStatus, Fd, SpawnRequest, WaitResult};
 
-/// Where programs are looked for when the environment does not say.
+/// Default of `PATH`.
 const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
-/// What runs a file that is executable but neither a module nor a script with `#!`.
+/// Interpreter of an executable file that is neither a module nor a script with `#!`.
 const SHELL: &[u8] = b"/bin/sh";
 
 /// A program to run.
@@ -13,19 +13,19 @@ const SHELL: &[u8] = b"/bin/sh";
 pub struct Command<'a> {
     /// The arguments, the program's name first.
     pub arguments: &'a [&'a [u8]],
-    /// The environment; `None` passes on the caller's.
+    /// The environment; `None` inherits the caller's.
     pub environment: Option<&'a [Vec<u8>]>,
     /// The working directory; empty means the caller's.
     pub directory: &'a [u8],
-    /// Descriptors: the child's, the caller's.
+    /// Pairs of the child's descriptor and the caller's descriptor.
     pub descriptors: &'a [(Fd, Fd)],
     /// As in [`SpawnRequest`]: 0 the caller's process group, 1 a new one.
     pub group: u32,
-    /// Signals that it starts with ignored; bit *n* is signal *n*.
+    /// Signals that the child starts with ignored; bit *n* is signal *n*.
     pub ignored: u64,
 }
 
-/// Standard input, output and error as the caller has them.
+/// The caller's standard input, output and error.
 pub const STANDARD: &[(Fd, Fd)] = &[(0, 0), (1, 1), (2, 2)];
 
 impl<'a> Command<'a> {
@@ -34,7 +34,7 @@ impl<'a> Command<'a> {
         Self { arguments, environment: None, directory: b"", descriptors: STANDARD, group: 0, ignored: 0 }
     }
 
-    /// Starts it and returns its process id. The program is looked up in `PATH` of the environment that it gets.
+    /// Starts the program and returns its process id. The program is looked up in `PATH` of the environment it receives.
     pub fn spawn(&self) -> Result<u32, Errno> {
         let inherited;
         let environment = match self.environment {
@@ -57,7 +57,7 @@ impl<'a> Command<'a> {
             let folder = if folder.is_empty() { b"." } else { folder };
             match self.start(&[folder, b"/", name].concat(), environment) {
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
-                // A file that may not run is passed over, but told of when nothing else is found.
+                // A file without execute permission is skipped, but reported if no other file is found.
                 Err(Errno::ACCES) => answer = Errno::ACCES,
                 other => return other,
             }
@@ -67,7 +67,7 @@ impl<'a> Command<'a> {
 
     fn start(&self, path: &[u8], environment: &[Vec<u8>]) -> Result<u32, Errno> {
         match self.start_with(self.descriptors, path, environment) {
-            // One that is closed here is closed in the child, too.
+            // A descriptor that is closed here is closed in the child, too.
             Err(Errno::BADF) => {
                 let is_open = |pair: &&(Fd, Fd)| tidebox_rt::fstat(pair.1).is_ok();
                 let open: Vec<(Fd, Fd)> = self.descriptors.iter().filter(is_open).copied().collect();
@@ -99,18 +99,18 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Runs it to its end.
-    pub fn run(&self) -> Result<Status, Errno> {
+    /// Runs the program until it exits.
+    pub fn run(&self) -> Result<ExitStatus, Errno> {
         wait(self.spawn()?)
     }
 }
 
 /// Waits for a child to end.
-pub fn wait(pid: u32) -> Result<Status, Errno> {
+pub fn wait(pid: u32) -> Result<ExitStatus, Errno> {
     let pid = i32::try_from(pid).map_err(|_| Errno::CHILD)?;
     loop {
         match tidebox_rt::wait(pid, true) {
-            Ok(Some(Waited { status, .. })) => return Ok(status),
+            Ok(Some(WaitResult { status, .. })) => return Ok(status),
             Ok(None) | Err(Errno::INTR) => {}
             Err(error) => return Err(error),
         }

@@ -1,19 +1,19 @@
-//! Dates as people write them, read as `date -d` and `touch -d` of GNU read them.
+//! Date strings as accepted by `date -d` and `touch -d` of GNU.
 
+mod fields;
 mod read;
-mod said;
 #[cfg(test)]
 mod tests;
-mod words;
+mod tokens;
 
 use crate::zone::Zone;
 use read::Reader;
-use words::{Token, tokens};
+use tokens::{Token, tokens};
 
 /// A point in time: seconds since 1970, and nanoseconds of the second.
 pub type Instant = (i64, u32);
 
-/// Reads a date, counted from `now` where it is not complete. `None` when it has no meaning.
+/// Parses a date, relative to `now` if incomplete. `None` if it is invalid.
 pub fn parse(text: &[u8], now: Instant, zone: &Zone) -> Option<Instant> {
     let trimmed = text.trim_ascii_start();
     let own;
@@ -34,5 +34,5 @@ pub fn parse(text: &[u8], now: Instant, zone: &Zone) -> Option<Instant> {
             _ => None,
         };
     }
-    Reader::new(&tokens).all()?.settle(now, zone)
+    Reader::new(&tokens).all()?.resolve(now, zone)
 }

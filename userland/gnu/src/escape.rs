@@ -1,6 +1,6 @@
-//! Escapes of C, as the tools read them.
+//! C escapes.
 
-/// The control character that a letter behind a backslash stands for.
+/// Returns the control character for a letter after a backslash.
 pub fn control(letter: u8) -> Option<u8> {
     Some(match letter {
         b'a' => 7,

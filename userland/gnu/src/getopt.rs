@@ -1,27 +1,28 @@
-//! Options as `getopt_long` of GNU reads them.
+//! Option parser compatible with GNU `getopt_long`.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
-/// Whether an option takes a value.
+/// Value requirement of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// It takes none.
+    /// No value.
     Nothing,
-    /// It must have one.
+    /// A required value.
     Value,
-    /// It may have one, only in the same argument.
+    /// An optional value, only in the same argument.
     Maybe,
 }
 
 /// A long option.
 #[derive(Clone, Copy, Debug)]
-pub struct Long {
+pub struct Long<K = char> {
     /// Its name without dashes.
     pub name: &'static str,
-    /// Whether it takes a value.
+    /// Its value requirement.
     pub takes: Takes,
-    /// What [`Item::Option`] reports: the letter of the short option it stands for, or a character of its own.
-    pub key: char,
+    /// Key that [`Item::Option`] reports.
+    pub key: K,
 }
 
 /// A long option from its parts.
@@ -29,44 +30,94 @@ pub const fn long(name: &'static str, takes: Takes, key: char) -> Long {
     Long { name, takes, key }
 }
 
-/// Which options a tool has.
+/// Options of a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec<'a> {
     /// Short options as `getopt` writes them: a letter, then `:` when it takes a value, `::` when it may.
     pub short: &'a str,
     /// Long options.
     pub long: &'a [Long],
-    /// Whether options may stand after operands. Tools that run another command stop at the first operand.
+    /// True if options may follow operands. Tools that run another command stop at the first operand.
     pub permute: bool,
 }
 
-/// One thing on a command line.
+/// A short option.
+#[derive(Clone, Copy, Debug)]
+pub struct Short<K> {
+    /// Its letter.
+    pub letter: char,
+    /// Its value requirement.
+    pub takes: Takes,
+    /// Key that [`Item::Option`] reports.
+    pub key: K,
+}
+
+/// One item of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum Item<K = char> {
     /// An option with its value.
-    Option(char, Option<Vec<u8>>),
+    Option(K, Option<Vec<u8>>),
     /// Not an option.
     Operand(Vec<u8>),
 }
 
-/// Reads a command line item by item. Operands come in their place, so that a caller which needs them last collects them.
+/// Parses a command line item by item. Operands are returned in order between the options.
 #[derive(Debug)]
-pub struct Parser<'a> {
-    spec: Spec<'a>,
+pub struct Parser<'a, K: Clone = char> {
+    short: Vec<Short<K>>,
+    long: Cow<'a, [Long<K>]>,
+    permute: bool,
     rest: VecDeque<Vec<u8>>,
-    /// Short options of one argument that are still to be read.
+    /// Remaining short options of the current argument.
     cluster: Vec<u8>,
     ended: bool,
+    /// Letter of the last option, if it was a short one.
+    letter: Option<char>,
+}
+
+/// Parses a list of short options in the format of `getopt`.
+pub fn short_options(spec: &str) -> Vec<Short<char>> {
+    let mut short = Vec::new();
+    let mut rest = spec.trim_start_matches(':');
+    while let Some(letter) = rest.chars().next() {
+        rest = rest.get(letter.len_utf8()..).unwrap_or_default();
+        let after = rest.trim_start_matches(':');
+        let takes = match rest.len() - after.len() {
+            0 => Takes::Nothing,
+            1 => Takes::Value,
+            _ => Takes::Maybe,
+        };
+        rest = after;
+        short.push(Short { letter, takes, key: letter });
+    }
+    short
 }
 
 impl<'a> Parser<'a> {
-    /// Begins with the argument after the program's name.
+    /// Starts with the argument after the program's name.
     pub fn new(spec: Spec<'a>, arguments: Vec<Vec<u8>>) -> Self {
-        Self { spec, rest: arguments.into(), cluster: Vec::new(), ended: false }
+        Self::with_options(short_options(spec.short), Cow::Borrowed(spec.long), spec.permute, arguments)
+    }
+}
+
+impl<'a, K: Copy + PartialEq> Parser<'a, K> {
+    /// Starts with the argument after the program's name. `permute` is as in [`Spec`].
+    pub fn with_options(
+        short: Vec<Short<K>>,
+        long: Cow<'a, [Long<K>]>,
+        permute: bool,
+        arguments: Vec<Vec<u8>>,
+    ) -> Self {
+        Self { short, long, permute, rest: arguments.into(), cluster: Vec::new(), ended: false, letter: None }
     }
 
-    /// The next item; `None` at the end. An error is the text of GNU's message, without the tool's name.
-    pub fn next_item(&mut self) -> Result<Option<Item>, String> {
+    /// Letter of the last option, if it was a short one.
+    pub fn letter(&self) -> Option<char> {
+        self.letter
+    }
+
+    /// Returns the next item; `None` at the end. An error is the text of GNU's message, without the tool's name.
+    pub fn next_item(&mut self) -> Result<Option<Item<K>>, String> {
         if !self.cluster.is_empty() {
             return self.short().map(Some);
         }
@@ -74,7 +125,7 @@ impl<'a> Parser<'a> {
             return Ok(None);
         };
         if self.ended || argument.len() < 2 || argument.first() != Some(&b'-') {
-            self.ended |= !self.spec.permute;
+            self.ended |= !self.permute;
             return Ok(Some(Item::Operand(argument)));
         }
         if argument == b"--" {
@@ -88,20 +139,21 @@ impl<'a> Parser<'a> {
         self.short().map(Some)
     }
 
-    /// The argument that is read next, unless one is half read.
+    /// The next argument, unless one is partly parsed.
     pub fn peek(&self) -> Option<&[u8]> {
         self.rest.front().filter(|_| self.cluster.is_empty()).map(Vec::as_slice)
     }
 
-    /// Takes the argument that is read next as an operand, whatever it looks like.
+    /// Takes the next argument as an operand, even if it looks like an option.
     pub fn take_operand(&mut self) -> Option<Vec<u8>> {
-        self.ended |= !self.spec.permute;
+        self.ended |= !self.permute;
         self.rest.pop_front().filter(|_| self.cluster.is_empty())
     }
 
-    fn short(&mut self) -> Result<Item, String> {
+    fn short(&mut self) -> Result<Item<K>, String> {
         let letter = char::from(self.cluster.remove(0));
-        let takes = self.takes(letter).ok_or_else(|| format!("invalid option -- '{letter}'"))?;
+        let found = self.short.iter().find(|short| short.letter == letter).copied();
+        let Short { takes, key, .. } = found.ok_or_else(|| format!("invalid option -- '{letter}'"))?;
         let attached = !self.cluster.is_empty();
         let value = match takes {
             Takes::Nothing => None,
@@ -112,22 +164,11 @@ impl<'a> Parser<'a> {
             }
             Takes::Value | Takes::Maybe => Some(std::mem::take(&mut self.cluster)),
         };
-        Ok(Item::Option(letter, value))
+        self.letter = Some(letter);
+        Ok(Item::Option(key, value))
     }
 
-    fn takes(&self, letter: char) -> Option<Takes> {
-        if letter == ':' {
-            return None;
-        }
-        let (_, after) = self.spec.short.split_once(letter)?;
-        Some(match after {
-            after if after.starts_with("::") => Takes::Maybe,
-            after if after.starts_with(':') => Takes::Value,
-            _ => Takes::Nothing,
-        })
-    }
-
-    fn long(&mut self, option: &[u8]) -> Result<Item, String> {
+    fn long(&mut self, option: &[u8]) -> Result<Item<K>, String> {
         let (name, value) = match option.iter().position(|byte| *byte == b'=') {
             Some(at) => (option.get(..at).unwrap_or_default(), option.get(at + 1..).map(<[u8]>::to_vec)),
             None => (option, None),
@@ -142,15 +183,16 @@ impl<'a> Parser<'a> {
             }
             (_, value) => value,
         };
+        self.letter = None;
         Ok(Item::Option(found.key, value))
     }
 
-    /// The long option of that name, which may be shortened as long as it stays clear. Messages show what was `given`.
-    fn find(&self, name: &str, given: &str) -> Result<Long, String> {
-        if let Some(exact) = self.spec.long.iter().find(|long| long.name == name) {
+    /// Finds the long option of this name or unambiguous prefix. Messages show `given`.
+    fn find(&self, name: &str, given: &str) -> Result<Long<K>, String> {
+        if let Some(exact) = self.long.iter().find(|long| long.name == name) {
             return Ok(*exact);
         }
-        let fitting: Vec<&Long> = self.spec.long.iter().filter(|long| long.name.starts_with(name)).collect();
+        let fitting: Vec<&Long<K>> = self.long.iter().filter(|long| long.name.starts_with(name)).collect();
         let Some(first) = fitting.first() else {
             return Err(format!("unrecognized option '--{given}'"));
         };
@@ -161,12 +203,12 @@ impl<'a> Parser<'a> {
         Err(format!("option '--{given}' is ambiguous; possibilities:{names}"))
     }
 
-    /// How many arguments are not begun yet.
+    /// Returns the number of arguments that are not parsed yet.
     pub fn left(&self) -> usize {
         self.rest.len()
     }
 
-    /// Everything that is not read yet.
+    /// Returns all remaining arguments.
     pub fn remaining(self) -> Vec<Vec<u8>> {
         self.rest.into()
     }

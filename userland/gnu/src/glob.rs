@@ -1,21 +1,21 @@
-//! File name patterns as `fnmatch` reads them.
+//! File name patterns compatible with `fnmatch`.
 
-/// How a pattern is read.
+/// Matching options.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flags {
-    /// Letters match in either case.
+    /// Case-insensitive matching.
     pub ignore_case: bool,
     /// `*`, `?` and sets do not match a slash.
     pub pathname: bool,
 }
 
-/// Whether the whole name fits the pattern.
+/// Returns whether the whole name matches the pattern.
 ///
-/// The work is bounded by the product of both lengths, whatever the pattern.
+/// The run time is bounded by the product of both lengths for every pattern.
 pub fn matches(pattern: &[u8], name: &[u8], flags: Flags) -> bool {
     let mut at = 0;
     let mut seen = 0;
-    // Where to go on when what follows the last `*` does not fit: the pattern after it, and the name it has swallowed.
+    // Backtracking position if the rest after the last `*` does not match: the pattern after it, and the name it has consumed.
     let mut star: Option<(usize, usize)> = None;
     loop {
         let rest = pattern.get(at..).unwrap_or_default();
@@ -48,12 +48,12 @@ pub fn matches(pattern: &[u8], name: &[u8], flags: Flags) -> bool {
     }
 }
 
-/// Whether a pattern holds a character that stands for others.
+/// Returns whether a pattern contains a wildcard.
 pub fn is_pattern(text: &[u8]) -> bool {
     text.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\'))
 }
 
-/// Matches one character: how much of the pattern and of the name that takes.
+/// Matches one character; returns the lengths consumed in pattern and name.
 fn one(pattern: &[u8], name: &[u8], flags: Flags) -> Option<(usize, usize)> {
     let (char, eaten) = next_char(name)?;
     let first = *pattern.first()?;
@@ -78,7 +78,7 @@ fn same(a: char, b: char, flags: Flags) -> bool {
     a == b || (flags.ignore_case && a.to_lowercase().eq(b.to_lowercase()))
 }
 
-/// The first character and its length. A byte that is not UTF-8 counts as a character of its own, unlike every other.
+/// Returns the first character and its length. A byte that is not UTF-8 counts as a distinct character.
 fn next_char(bytes: &[u8]) -> Option<(char, usize)> {
     let first = *bytes.first()?;
     if first.is_ascii() {
@@ -91,13 +91,13 @@ fn next_char(bytes: &[u8]) -> Option<(char, usize)> {
     };
     match valid.chars().next() {
         Some(char) => Some((char, char.len_utf8())),
-        // The private use area has room for the 128 bytes.
+        // Map the 128 bytes into the private use area.
         None => Some((char::from_u32(0x0010_ff00 + u32::from(first))?, 1)),
     }
 }
 
-/// Matches a set such as `[!a-z]`: its length and whether the character is in it. `None` when it is not closed, and
-/// then `[` stands for itself.
+/// Matches a set such as `[!a-z]`; returns its length and whether it contains the character. `None` if it is not closed; `[` is
+/// then a literal.
 fn set(pattern: &[u8], char: char, flags: Flags) -> Option<(usize, bool)> {
     let mut at = 1;
     let negated = matches!(pattern.get(at), Some(b'!' | b'^'));

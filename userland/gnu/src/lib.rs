@@ -1,23 +1,24 @@
-//! What GNU tools share: command lines, patterns, and the words of their messages.
+//! Code shared by GNU-compatible tools: command lines, patterns and messages.
 //!
-//! Tools that no crate offers in a form which runs here (`grep`, `find`, `xargs`, `chmod` ...) are written on top of
-//! this, so that they read options, patterns and globs in one way.
+//! Tools for which no suitable crate exists (`grep`, `find`, `xargs`, `chmod` ...) use this crate, so that they parse options,
+//! patterns and globs consistently.
 
-pub mod answer;
 pub mod backup;
 pub mod calendar;
 pub mod choice;
 pub mod command;
 pub mod command_line;
 pub mod datetime;
+pub mod disk_usage;
 pub mod escape;
+pub mod exit;
 pub mod getopt;
 pub mod glob;
 pub mod message;
 pub mod mode;
+pub mod options;
+pub mod posix_time;
 pub mod regex;
-pub mod room;
-pub mod stamp;
 pub mod stream;
 pub mod strftime;
 pub mod tool;

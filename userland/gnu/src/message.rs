@@ -1,12 +1,12 @@
-//! The words of messages.
+//! Error messages and quoting.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use tidebox_rt::{FileKind, Stat};
 
-/// What the system says about an error, in the words of POSIX and without its number.
-pub fn reason(error: &io::Error) -> String {
+/// Returns the POSIX text of an error, without its number.
+pub fn error_text(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error ") {
         Some((words, _)) => words.to_owned(),
@@ -14,27 +14,27 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Prints a line on standard error, written as for `eprintln!`, which panics where nobody takes it.
+/// Prints a line on standard error like `eprintln!`, which panics if standard error cannot be written.
 #[macro_export]
-macro_rules! tell {
-    ($($words:tt)*) => { $crate::message::tell(format!($($words)*) + "\n") };
+macro_rules! eprint_line {
+    ($($words:tt)*) => { $crate::message::eprint_all(format!($($words)*) + "\n") };
 }
 
-/// The same without a line end.
+/// Like `eprint_line!`, but without a line end.
 #[macro_export]
-macro_rules! tell_part {
-    ($($words:tt)*) => { $crate::message::tell(format!($($words)*)) };
+macro_rules! eprint_part {
+    ($($words:tt)*) => { $crate::message::eprint_all(format!($($words)*)) };
 }
 
-/// Prints a text on standard error, in one piece.
-pub fn tell(text: String) {
-    // Nobody is left to tell when standard error is closed or full.
+/// Prints a text on standard error in one write.
+pub fn eprint_all(text: String) {
+    // A failure cannot be reported if standard error is closed or full.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Prints `tool: message` on standard error.
-pub fn complain(tool: &str, message: &str) {
-    tell!("{tool}: {message}");
+pub fn print_error(tool: &str, message: &str) {
+    eprint_line!("{tool}: {message}");
 }
 
 /// The bytes of a path, which need not be UTF-8.
@@ -56,13 +56,13 @@ pub fn arguments() -> Vec<Vec<u8>> {
     std::env::args_os().skip(1).map(std::ffi::OsString::into_encoded_bytes).collect()
 }
 
-/// The name under which the process was started, without folders.
+/// Returns the name under which the process was started, without directories.
 pub fn program() -> String {
     let name = std::env::args_os().next().unwrap_or_default();
     Path::new(&name).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Whether the environment asks for Unicode rather than the C locale.
+/// Returns whether the environment selects Unicode instead of the C locale.
 pub fn unicode_locale() -> bool {
     ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
@@ -74,13 +74,13 @@ pub fn unicode_locale() -> bool {
         })
 }
 
-/// A name as a message shows it that quotes only where the name could be misread.
-pub fn shown(name: &[u8]) -> std::borrow::Cow<'_, str> {
-    named(name).into()
+/// Formats a name for a message, quoted only if it could be misread.
+pub fn display_name(name: &[u8]) -> std::borrow::Cow<'_, str> {
+    path_label(name).into()
 }
 
-/// Cites what somebody wrote (a number, a mode, an operand), in the quotes of the locale: ‘so’ where it is Unicode.
-pub fn cited(text: &[u8]) -> String {
+/// Quotes user input (a number, a mode, an operand) with the quotes of the locale: ‘so’ for Unicode.
+pub fn quote_value(text: &[u8]) -> String {
     let (open, close) = if unicode_locale() { ("\u{2018}", "\u{2019}") } else { ("'", "'") };
     let mut out = String::from(open);
     for chunk in text.utf8_chunks() {
@@ -98,8 +98,8 @@ pub fn cited(text: &[u8]) -> String {
     out
 }
 
-/// Quotes a file's name so that a shell reads it as one word.
-pub fn quoted(name: &[u8]) -> String {
+/// Quotes a file name as one shell word.
+pub fn quote_path(name: &[u8]) -> String {
     let plain = |byte: &u8| !byte.is_ascii_control() && *byte != b'\'';
     if std::str::from_utf8(name).is_ok() {
         if name.iter().all(plain) {
@@ -110,7 +110,7 @@ pub fn quoted(name: &[u8]) -> String {
             return format!("\"{}\"", String::from_utf8_lossy(name));
         }
     }
-    // Stretches that a shell takes literally stand in '', the others in $''.
+    // Parts that a shell takes literally are written in '', the others in $''.
     let mut out = String::from("'");
     let mut escaped = false;
     let mut switch = |out: &mut String, to: bool| {
@@ -145,17 +145,17 @@ pub fn quoted(name: &[u8]) -> String {
     out
 }
 
-/// A file's name as it stands at the head of a message: in quotes only where it could be misread.
-pub fn named(name: &[u8]) -> String {
+/// Formats a file name at the start of a message: quoted only if it could be misread.
+pub fn path_label(name: &[u8]) -> String {
     let harmless = |byte: &u8| !byte.is_ascii_control() && !b" !\"$&'()*;<=>?[\\^`|".contains(byte);
     let leads = name.first().is_some_and(|byte| !b"~#".contains(byte));
     match std::str::from_utf8(name) {
         Ok(text) if leads && name.iter().all(harmless) && text != "{" && text != "}" => text.to_owned(),
-        _ => quoted(name),
+        _ => quote_path(name),
     }
 }
 
-/// What a file is.
+/// Returns the file type.
 pub fn kind(stat: &Stat) -> &'static str {
     match stat.kind() {
         FileKind::File if stat.size == 0 => "regular empty file",
@@ -170,7 +170,7 @@ pub fn kind(stat: &Stat) -> &'static str {
     }
 }
 
-/// A word between single quotes, as every shell reads it back.
+/// Quotes a word with single quotes for any shell.
 pub fn in_single_quotes(word: &[u8]) -> Vec<u8> {
     let mut out = vec![b'\''];
     for byte in word {
@@ -183,7 +183,7 @@ pub fn in_single_quotes(word: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A control character as C writes it.
+/// Returns the C escape of a control character.
 fn escape(char: char, out: &mut String) {
     match char {
         '\u{7}' => out.push_str("\\a"),
@@ -199,7 +199,7 @@ fn escape(char: char, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{named, quoted};
+    use super::{path_label, quote_path};
 
     #[test]
     fn a_quoted_name_is_one_word_of_a_shell() {
@@ -212,14 +212,14 @@ mod tests {
             (b"\xff", "''$'\\377'"),
             ("\u{e4}".as_bytes(), "'\u{e4}'"),
         ] {
-            assert_eq!(quoted(name), wanted);
+            assert_eq!(quote_path(name), wanted);
         }
     }
 
     #[test]
     fn a_name_that_cannot_be_misread_stands_alone() {
         for (name, wanted) in [("a/b.c", "a/b.c"), ("", "''"), ("a b", "'a b'"), ("~x", "'~x'"), ("x~", "x~")] {
-            assert_eq!(named(name.as_bytes()), wanted);
+            assert_eq!(path_label(name.as_bytes()), wanted);
         }
     }
 }

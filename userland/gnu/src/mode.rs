@@ -1,6 +1,6 @@
-//! File modes in octal digits and in letters.
+//! File modes in octal and symbolic notation.
 
-/// A change of mode as `chmod` and `find -perm` read it.
+/// A mode change as accepted by `chmod` and `find -perm`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     clauses: Vec<Clause>,
@@ -8,9 +8,9 @@ pub struct Change {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Clause {
-    /// The bits of the users it concerns, set-id bits and sticky bit included.
+    /// Bits of the affected users, including set-id bits and sticky bit.
     affected: u32,
-    /// Whether users were named. If not, the umask holds bits back.
+    /// True if users were specified. If not, the umask applies.
     named: bool,
     operator: u8,
     permission: Permission,
@@ -18,20 +18,20 @@ struct Clause {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Permission {
-    /// These bits, in the places of all users.
+    /// These bits, for all users.
     Bits(u32),
-    /// `X`: execution for folders and for what can be executed already, together with these bits.
+    /// `X`: execute permission for directories and for executable files, together with these bits.
     ConditionalExecution(u32),
-    /// The bits that another kind of user has: how far they are shifted.
+    /// The bits of another class of users, as a shift.
     Copy(u32),
-    /// Exactly this mode, from octal digits.
+    /// This exact mode, from octal digits.
     Exactly { bits: u32, keeps_special: bool },
 }
 
 const ALL: u32 = 0o7777;
 
 impl Change {
-    /// Reads a mode. `None` when it is none.
+    /// Parses a mode. `None` if it is invalid.
     pub fn parse(text: &str) -> Option<Self> {
         if text.starts_with(|first: char| first.is_ascii_digit()) {
             return parse_octal(text, text, false).map(|clause| Self { clauses: vec![clause] });
@@ -40,7 +40,7 @@ impl Change {
         Some(Self { clauses: clauses.concat() })
     }
 
-    /// The mode that follows from `mode`. `umask` holds back bits where no users are named.
+    /// Returns `mode` after this change. `umask` masks bits if no users are specified.
     pub fn apply(&self, mode: u32, is_folder: bool, umask: u32) -> u32 {
         self.clauses.iter().fold(mode & ALL, |mode, clause| clause.apply(mode, is_folder, umask))
     }
@@ -62,8 +62,8 @@ impl Clause {
         match self.operator {
             b'+' => mode | bits,
             b'-' => mode & !bits,
-            // `=` leaves the set-id bits of folders alone when it does not name them, and everything where it concerns
-            // others; without users it concerns all, whatever the umask holds back.
+            // `=` keeps the set-id bits of directories unless it specifies them, and keeps everything that applies to other
+            // users. Without users it applies to all, regardless of the umask.
             _ => {
                 let kept = if is_folder { 0o6000 & !bits & mode } else { 0 };
                 (mode & !self.affected) | bits | kept
@@ -72,11 +72,11 @@ impl Clause {
     }
 }
 
-/// Reads octal digits, of a mode as a whole or behind an operator, where they may say less about a folder's set-id bits.
+/// Parses octal digits, of a whole mode or after an operator, where they may leave a directory's set-id bits unspecified.
 fn parse_octal(digits: &str, text: &str, operates: bool) -> Option<Clause> {
     let bits = u32::from_str_radix(digits, 8).ok().filter(|bits| *bits <= ALL && !digits.starts_with('+'))?;
     let operator = text.bytes().next().filter(|first| matches!(first, b'+' | b'-')).unwrap_or(b'=');
-    // Four digits and fewer leave the set-id bits of a folder alone, as in GNU.
+    // Four digits and fewer keep the set-id bits of a directory, as in GNU.
     let keeps_special = !operates && digits.len() < 5 && bits & 0o6000 == 0;
     let permission = match operator {
         b'=' => Permission::Exactly { bits, keeps_special },
@@ -108,7 +108,7 @@ fn parse_clause(text: &str) -> Option<Vec<Clause>> {
         if after.starts_with(|first: char| first.is_ascii_digit()) {
             let digits = after.get(..end).filter(|_| !named)?;
             clauses.push(parse_octal(digits, rest, true)?);
-            // Nothing follows digits.
+            // Digits must be last.
             return (end == after.len()).then_some(clauses);
         }
         let permission = parse_permission(after.get(..end)?, affected)?;
@@ -141,11 +141,11 @@ fn parse_permission(letters: &str, affected: u32) -> Option<Permission> {
             _ => return None,
         };
     }
-    // The sticky bit belongs to no kind of user; naming any of them lets it through.
+    // The sticky bit belongs to no class of users; any specified class includes it.
     Some(if conditional { Permission::ConditionalExecution(bits) } else { Permission::Bits(bits) })
 }
 
-/// A mode as `ls -l` writes it, the type of file first.
+/// Formats a mode like `ls -l`, file type first.
 pub fn letters(mode: u32) -> String {
     let kind = match mode >> 12 {
         0o04 => 'd',
@@ -171,7 +171,7 @@ pub fn letters(mode: u32) -> String {
     text
 }
 
-/// Gives a file the mode of another one. On a file system without modes there is none to keep.
+/// Copies the mode of another file. Does nothing on a file system without modes.
 pub fn keep(path: &[u8], mode: u32) -> Result<(), tidebox_rt::Errno> {
     match tidebox_rt::chmod(path, mode) {
         Err(tidebox_rt::Errno::NOTSUP) => Ok(()),

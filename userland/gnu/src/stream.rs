@@ -1,15 +1,15 @@
-//! Bytes in and out of a tool: files, pipes and devices alike, in bounded memory.
+//! Byte input and output of tools on files, pipes and devices, in bounded memory.
 
 use std::io;
 
 use tidebox_rt::{Errno, Fd, Open};
 
-/// Bytes moved at once: as many as a pipe holds.
+/// Buffer size in bytes: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// Standard output, written in large pieces.
+/// Buffered standard output.
 ///
-/// The first failed write is kept and what follows is dropped; [`Output::finish`] tells of it.
+/// After the first failed write the rest is discarded; [`Output::finish`] reports the error.
 #[derive(Debug)]
 pub struct Output {
     fd: Fd,
@@ -36,7 +36,7 @@ impl Output {
         }
     }
 
-    /// Writes what is held back. A tool does so before it writes a message, so that both stand in order.
+    /// Flushes the buffer. Tools do this before they write a message, so that both appear in order.
     pub fn flush_now(&mut self) {
         if self.failed.is_none() {
             self.failed = tidebox_rt::write_all(self.fd, &self.buffer).err();
@@ -44,18 +44,18 @@ impl Output {
         self.buffer.clear();
     }
 
-    /// Why writing failed, if it did.
+    /// The error of a failed write, if any.
     pub fn failure(&self) -> Option<Errno> {
         self.failed
     }
 
-    /// Writes what is left and answers the exit code: `code`, or 1 with a message when something could not be written.
+    /// Flushes and returns the exit code: `code`, or 1 with a message if a write failed.
     pub fn finish(mut self, tool: &str, code: i32) -> i32 {
         self.flush_now();
         match self.failed {
             None => code,
             Some(errno) => {
-                crate::message::complain(tool, &format!("write error: {}", errno.text()));
+                crate::message::print_error(tool, &format!("write error: {}", errno.text()));
                 code.max(1)
             }
         }
@@ -74,17 +74,17 @@ impl io::Write for Output {
     }
 }
 
-/// Standard input as it is: what is not asked for stays for the program that reads after this one.
+/// Unbuffered standard input: bytes that are not read remain for the next program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StandardInput;
 
 impl StandardInput {
-    /// Gives back bytes that were read and not used, where standard input is a file.
-    pub fn give_back(count: u64) {
+    /// Seeks back over unused bytes if standard input is a file.
+    pub fn unread(count: u64) {
         if let Ok(count) = i64::try_from(count)
             && count > 0
         {
-            // A pipe takes nothing back, and nobody expects it to.
+            // A pipe cannot seek back, and no program relies on it.
             let _ = tidebox_rt::seek(0, -count);
         }
     }
@@ -102,7 +102,7 @@ impl io::Read for StandardInput {
     }
 }
 
-/// A file that is read piece by piece or line by line.
+/// A file that is read in chunks or line by line.
 #[derive(Debug)]
 pub struct Input {
     fd: Fd,
@@ -117,13 +117,13 @@ impl Input {
         if name == b"-" { Ok(Self::standard()) } else { Self::file(name) }
     }
 
-    /// Opens a file, whatever its name.
+    /// Opens a file; `-` has no special meaning.
     pub fn file(name: &[u8]) -> Result<Self, Errno> {
         let fd = tidebox_rt::open(name, Open { read: true, ..Open::default() })?;
         Ok(Self { fd, owned: true, buffer: Vec::new(), at: 0 })
     }
 
-    /// A descriptor, which is closed in the end.
+    /// A descriptor that is closed on drop.
     pub fn of(fd: Fd) -> Self {
         Self { fd, owned: true, buffer: Vec::new(), at: 0 }
     }
@@ -138,13 +138,13 @@ impl Input {
         self.fd
     }
 
-    /// Whether everything that was read is taken, so that more has to be waited for.
+    /// Returns whether the buffer is empty, so that the next read may block.
     pub fn is_drained(&self) -> bool {
         self.at >= self.buffer.len()
     }
 
-    /// What is read and not yet taken; empty at the end only.
-    pub fn piece(&mut self) -> Result<&[u8], Errno> {
+    /// The buffered bytes; empty only at the end.
+    pub fn chunk(&mut self) -> Result<&[u8], Errno> {
         if self.at >= self.buffer.len() {
             self.at = 0;
             self.buffer.resize(CHUNK, 0);
@@ -163,40 +163,40 @@ impl Input {
         Ok(self.buffer.get(self.at..).unwrap_or_default())
     }
 
-    /// Takes bytes of the piece.
-    pub fn take(&mut self, count: usize) {
+    /// Consumes bytes of the buffer.
+    pub fn consume(&mut self, count: usize) {
         self.at = self.at.saturating_add(count);
     }
 
-    /// Reads up to and with the next `terminator` into `line`, which is emptied first. False at the end.
+    /// Reads up to and including the next `terminator` into `line`, which is cleared first. False at the end.
     pub fn line(&mut self, terminator: u8, line: &mut Vec<u8>) -> Result<bool, Errno> {
         line.clear();
         loop {
-            let piece = self.piece()?;
+            let piece = self.chunk()?;
             if piece.is_empty() {
                 return Ok(!line.is_empty());
             }
             let end = memchr::memchr(terminator, piece).map(|at| at + 1);
             let count = end.unwrap_or(piece.len());
             line.extend_from_slice(piece.get(..count).unwrap_or_default());
-            self.take(count);
+            self.consume(count);
             if end.is_some() {
                 return Ok(true);
             }
         }
     }
 
-    /// Everything that is left.
-    pub fn rest(&mut self) -> Result<Vec<u8>, Errno> {
+    /// Reads everything up to the end.
+    pub fn read_to_end(&mut self) -> Result<Vec<u8>, Errno> {
         let mut all = Vec::new();
         loop {
-            let piece = self.piece()?;
+            let piece = self.chunk()?;
             if piece.is_empty() {
                 return Ok(all);
             }
             all.extend_from_slice(piece);
             let count = piece.len();
-            self.take(count);
+            self.consume(count);
         }
     }
 }
@@ -204,18 +204,18 @@ impl Input {
 impl Drop for Input {
     fn drop(&mut self) {
         if self.owned {
-            // Nothing was written, so that closing has nothing to report.
+            // Nothing was written, so closing reports no error.
             let _ = tidebox_rt::close(self.fd);
         }
     }
 }
 
-/// The whole of a file; `-` is standard input.
+/// Reads a whole file; `-` is standard input.
 pub fn read_all(name: &[u8]) -> Result<Vec<u8>, Errno> {
-    Input::open(name)?.rest()
+    Input::open(name)?.read_to_end()
 }
 
-/// So many bytes of a file from an offset on, or fewer where it ends.
+/// Reads up to `len` bytes of a file from an offset.
 pub fn read_at(fd: Fd, at: u64, count: usize) -> Result<Vec<u8>, Errno> {
     tidebox_rt::seek_to(fd, at)?;
     let mut bytes = vec![0; count];
@@ -232,7 +232,7 @@ pub fn read_at(fd: Fd, at: u64, count: usize) -> Result<Vec<u8>, Errno> {
     Ok(bytes)
 }
 
-/// Writes a file anew.
+/// Writes a file, replacing its content.
 pub fn write_file(name: &[u8], bytes: &[u8]) -> Result<(), Errno> {
     let how = Open { write: true, create: true, truncate: true, ..Open::default() };
     let fd = tidebox_rt::open(name, how)?;

@@ -1,4 +1,4 @@
-//! Formats of times, with the flags and widths that GNU adds to `strftime`.
+//! Time formats, with the flags and widths that GNU adds to `strftime`.
 
 use crate::calendar::Moment;
 use crate::zone::Zone;
@@ -14,10 +14,10 @@ struct Form {
     colons: usize,
 }
 
-/// Widest field.
-const WIDEST: usize = 1 << 20;
+/// Maximum field width.
+const MAX_WIDTH: usize = 1 << 20;
 
-/// Writes a time in a format. Years, names and zones are those of the C locale.
+/// Formats a time. Years, names and zones are those of the C locale.
 pub fn format(format: &[u8], (seconds, nanoseconds): (i64, u32), zone: &Zone) -> Vec<u8> {
     let (offset, name) = zone.at(seconds);
     let moment = zone.moment(seconds, nanoseconds);
@@ -42,7 +42,7 @@ pub fn format(format: &[u8], (seconds, nanoseconds): (i64, u32), zone: &Zone) ->
             at += 1;
         }
         while let Some(digit) = format.get(at).filter(|byte| byte.is_ascii_digit()) {
-            form.width = (form.width * 10 + usize::from(digit - b'0')).min(WIDEST);
+            form.width = (form.width * 10 + usize::from(digit - b'0')).min(MAX_WIDTH);
             at += 1;
         }
         while format.get(at) == Some(&b':') {
@@ -57,7 +57,7 @@ pub fn format(format: &[u8], (seconds, nanoseconds): (i64, u32), zone: &Zone) ->
         match letter.and_then(|letter| field(letter, form, &moment, offset, name)) {
             Some(text) => out.extend_from_slice(&text),
             None => {
-                // What has no meaning stands for itself, as wide as it was asked for.
+                // An unknown field is literal, padded to the given width.
                 at = at.min(format.len());
                 let text = format.get(start..at).unwrap_or_default();
                 out.resize(out.len() + form.width.saturating_sub(text.len()), b' ');
@@ -68,12 +68,12 @@ pub fn format(format: &[u8], (seconds, nanoseconds): (i64, u32), zone: &Zone) ->
     out
 }
 
-/// Writes a time as `strftime` of the C library does, which knows fewer fields than GNU's `date`.
+/// Formats a time like `strftime` of the C library, which has fewer fields than GNU's `date`.
 pub fn of_c_library(format: &[u8], instant: (i64, u32), zone: &Zone) -> Vec<u8> {
     self::format(&without_fields_of_date(format), instant, zone)
 }
 
-/// Makes text of fields that `date` knows and the C library does not: `%N`, `%q`, and those with colons or `+`.
+/// Escapes fields that `date` supports and the C library does not: `%N`, `%q`, and those with colons or `+`.
 fn without_fields_of_date(format: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(format.len());
     let mut rest = format;
@@ -92,7 +92,7 @@ fn without_fields_of_date(format: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What one field is padded with and how wide it is at least.
+/// Default padding and minimum width of a field.
 fn padded(form: Form, default: u8, width: usize, text: String) -> Vec<u8> {
     let (pad, width) = match form.padding {
         Some(b'-') => return text.into_bytes(),
@@ -102,7 +102,7 @@ fn padded(form: Form, default: u8, width: usize, text: String) -> Vec<u8> {
     };
     let missing = width.saturating_sub(text.chars().count());
     let mut out = Vec::with_capacity(width);
-    // Zeros come behind the sign.
+    // Zeros follow the sign.
     match text.strip_prefix(['-', '+']).filter(|_| pad == b'0') {
         Some(digits) => {
             out.push(text.as_bytes().first().copied().unwrap_or(b'-'));
@@ -152,7 +152,7 @@ fn field(letter: u8, form: Form, moment: &Moment, offset: i64, zone: &str) -> Op
             let padding = if form.width == 0 { form.padding.or(Some(b'+')) } else { form.padding };
             Some([year_of(Form { width, padding, ..form }, moment.year, 4), rest.into_bytes()].concat())
         }
-        // Before year 0 both count the other way.
+        // Before year 0 both are reversed.
         b'C' => number(2, moment.year / 100),
         b'y' => number(2, (moment.year % 100).abs()),
         b'Y' => Some(year_of(form, moment.year, 4)),
@@ -178,7 +178,7 @@ fn field(letter: u8, form: Form, moment: &Moment, offset: i64, zone: &str) -> Op
     }
 }
 
-/// A year has four digits at least, and a sign where that is asked for and it has more.
+/// A year has at least four digits, and a sign if requested and it has more.
 fn year_of(form: Form, year: i64, digits: usize) -> Vec<u8> {
     let wide = form.padding == Some(b'+') && (year > 9999 || form.width > digits) && year >= 0;
     let text = if wide && form.width > digits || form.padding == Some(b'+') && year > 9999 {
@@ -189,14 +189,14 @@ fn year_of(form: Form, year: i64, digits: usize) -> Vec<u8> {
     padded(form, b'0', digits, text)
 }
 
-/// As many digits of the fraction as the width says.
+/// Prints as many digits of the fraction as the width specifies.
 fn nanoseconds(form: Form, value: u32) -> Vec<u8> {
     let mut digits = format!("{value:09}");
     if form.width > 0 {
         digits.truncate(form.width);
     }
     let width = if form.width == 0 { digits.len() } else { form.width };
-    // Zeros at the end are spaces with `_`, and left out with `-` where a width is said.
+    // Trailing zeros are spaces with `_`, and omitted with `-` if a width is given.
     let trims = form.padding == Some(b'_') || form.padding == Some(b'-') && form.width > 0;
     if trims {
         let kept = digits.trim_end_matches('0').len().max(1);
@@ -210,7 +210,7 @@ fn nanoseconds(form: Form, value: u32) -> Vec<u8> {
     .into_bytes()
 }
 
-/// `+hhmm`, and with more colons `+hh:mm`, `+hh:mm:ss`, and as short as can be.
+/// `+hhmm`; with more colons `+hh:mm`, `+hh:mm:ss`, and the shortest form.
 fn offset_text(form: Form, offset: i64) -> Option<Vec<u8>> {
     let sign = if offset < 0 { '-' } else { '+' };
     let seconds = offset.unsigned_abs();
@@ -225,7 +225,7 @@ fn offset_text(form: Form, offset: i64) -> Option<Vec<u8>> {
         _ => return None,
     };
     let width = form.width.saturating_sub(rest.len() + 1).max(2);
-    // Without zeros in front, hours and minutes are one number.
+    // Without leading zeros, hours and minutes form one number.
     let bare = if form.colons == 0 { (hours * 100 + minutes).to_string() } else { format!("{hours}{rest}") };
     Some(
         match form.padding {

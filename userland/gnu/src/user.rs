@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// Who there is when `/etc/passwd` or `/etc/group` do not say.
+/// Entries if `/etc/passwd` or `/etc/group` do not exist.
 const BUILT_IN: &[(&str, u32)] = &[("root", 0), ("tidebox", 1000)];
 
 /// Users or groups.
@@ -14,14 +14,14 @@ pub enum Kind {
     Group,
 }
 
-/// The names that are known.
+/// The known names.
 #[derive(Clone, Debug)]
 pub struct Names {
     entries: Vec<(String, u32)>,
 }
 
 impl Names {
-    /// Reads the names of the system.
+    /// Reads the user or group database.
     pub fn load(kind: Kind) -> Self {
         let file = if kind == Kind::User { "/etc/passwd" } else { "/etc/group" };
         let mut entries = parse(&fs::read_to_string(file).unwrap_or_default());
@@ -33,17 +33,17 @@ impl Names {
         Self { entries }
     }
 
-    /// The name of an id.
+    /// Returns the name of an id.
     pub fn name(&self, id: u32) -> Option<&str> {
         self.entries.iter().find(|(_, known)| *known == id).map(|(name, _)| name.as_str())
     }
 
-    /// The name of an id, or its digits.
+    /// Returns the name of an id, or its digits.
     pub fn name_or_id(&self, id: u32) -> String {
         self.name(id).map_or_else(|| id.to_string(), str::to_owned)
     }
 
-    /// The id of a name, or what its digits say.
+    /// Returns the id of a name, or its numeric value.
     pub fn id(&self, name: &str) -> Option<u32> {
         let known = self.entries.iter().find(|(known, _)| known == name).map(|(_, id)| *id);
         known.or_else(|| name.parse().ok())

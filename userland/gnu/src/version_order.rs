@@ -1,8 +1,8 @@
-//! The order of names with numbers in them, as `ls -v` and `sort -V` have it.
+//! Version sort order, as in `ls -v` and `sort -V`.
 
 use std::cmp::Ordering;
 
-/// Compares two names: their runs of digits as numbers, and what looks like an extension only where the rest is equal.
+/// Compares two names: runs of digits as numbers, and file extensions only if the rest is equal.
 pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let by_dots = dots(a).cmp(&dots(b));
     if by_dots != Ordering::Equal || a == b {
@@ -12,7 +12,7 @@ pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
     in_pieces(short_a, short_b).then_with(|| in_pieces(a, b))
 }
 
-/// Names without anything, `.` and `..` come first, then hidden ones, then the others.
+/// Empty names, `.` and `..` sort first, then hidden ones, then the others.
 fn dots(name: &[u8]) -> u8 {
     match name {
         b"" => 0,
@@ -23,7 +23,7 @@ fn dots(name: &[u8]) -> u8 {
     }
 }
 
-/// The name up to the extensions at its end: each a dot, a letter or `~`, and letters, digits and `~`.
+/// Returns the name without its extensions: each a dot, a letter or `~`, and letters, digits and `~`.
 fn without_extensions(name: &[u8]) -> &[u8] {
     let at = |at: usize| name.get(at).copied().unwrap_or(0);
     let mut end = 0;
@@ -44,7 +44,7 @@ fn without_extensions(name: &[u8]) -> &[u8] {
     name.get(..end).unwrap_or(name)
 }
 
-/// What a byte counts among others that are not digits: `~` comes before the end, letters before signs.
+/// Sort weight of a non-digit byte: `~` sorts before the end, letters before punctuation.
 fn rank(byte: Option<u8>) -> i32 {
     match byte {
         None => -1,
@@ -76,7 +76,7 @@ fn in_pieces(mut a: &[u8], mut b: &[u8]) -> Ordering {
     Ordering::Equal
 }
 
-/// The digits at the beginning without leading zeros, and what follows them.
+/// Returns the leading digits without leading zeros, and the rest.
 fn number(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = text.split_at_checked(end).unwrap_or((text, b""));

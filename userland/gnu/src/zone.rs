@@ -1,4 +1,4 @@
-//! The zone of local times, as `TZ` says it: a place of the time zone database, or a rule in the form of POSIX.
+//! The local time zone from `TZ`: a name in the time zone database, or a POSIX rule.
 
 mod posix;
 
@@ -10,10 +10,10 @@ use tz::timezone::{LocalTimeType, TransitionRule};
 use crate::calendar::Moment;
 use posix::Rule;
 
-/// Where the time zone database is.
+/// Directory of the time zone database.
 const DATABASE: &str = "/usr/share/zoneinfo";
 
-/// Far enough from a change to be before or behind it, and near enough to meet no other.
+/// Distance from a transition, in seconds: large enough to be before or after it, small enough to reach no other one.
 const DAY: i64 = 86_400;
 
 /// A zone.
@@ -23,10 +23,10 @@ pub struct Zone(Kind);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Rule(Rule),
-    Place(Box<TimeZone>),
+    Location(Box<TimeZone>),
 }
 
-/// What is in force at a point in time.
+/// Offset and name in force at a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Local<'a> {
     /// Seconds east of Greenwich.
@@ -41,31 +41,31 @@ impl Zone {
         Self(Kind::Rule(Rule::fixed("UTC", 0)))
     }
 
-    /// The zone that the environment asks for.
+    /// Returns the zone of the environment.
     pub fn of_environment() -> Self {
         std::env::var("TZ").map_or_else(|_| Self::utc(), |name| Self::named(&name))
     }
 
-    /// The zone that the environment asked for when this was first called.
+    /// Returns the zone of the environment at the time of the first call.
     pub fn local() -> &'static Self {
         static LOCAL: OnceLock<Zone> = OnceLock::new();
         LOCAL.get_or_init(Self::of_environment)
     }
 
-    /// A point in time, seconds since 1970, taken apart as the clocks of this zone show it.
+    /// Converts seconds since 1970 to local broken-down time.
     pub fn moment(&self, seconds: i64, nanoseconds: u32) -> Moment {
         let offset = self.local_at(seconds).offset;
         Moment { seconds, offset, ..Moment::new(seconds.saturating_add(offset), nanoseconds) }
     }
 
-    /// The zone of a value of `TZ`. What has no meaning is universal time under the name that it begins with.
+    /// Parses a value of `TZ`. Invalid values mean universal time, under the name with which they start.
     pub fn named(text: &str) -> Self {
         let text = text.strip_prefix(':').unwrap_or(text);
         if matches!(text, "" | "UTC" | "UTC0") {
             return Self::utc();
         }
         if let Some(place) = place(text) {
-            return Self(Kind::Place(Box::new(place)));
+            return Self(Kind::Location(Box::new(place)));
         }
         Self(Kind::Rule(Rule::read(text).unwrap_or_else(|| {
             let name: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
@@ -73,21 +73,21 @@ impl Zone {
         })))
     }
 
-    /// Seconds east of Greenwich and the name of the zone at a point in time.
+    /// Returns the offset in seconds east of Greenwich and the zone name at a point in time.
     pub fn at(&self, seconds: i64) -> (i64, &str) {
         let local = self.local_at(seconds);
         (local.offset, local.name)
     }
 
-    /// Seconds east of Greenwich at a local time, which counts as if it were universal. Of an hour that comes twice the
-    /// first counts; for one that is left out it is the offset behind the gap.
+    /// Returns the offset in seconds east of Greenwich at a local time, given as if it were universal. An ambiguous hour resolves
+    /// to the first one; a skipped hour gets the offset after the gap.
     pub fn offset_of_local(&self, local: i64) -> i64 {
         let before = self.local_at(local.saturating_sub(DAY)).offset;
         let after = self.local_at(local.saturating_add(DAY)).offset;
         if self.local_at(local.saturating_sub(before)).offset == before { before } else { after }
     }
 
-    /// The same, where it is said whether it is the time of summer: of an hour that comes twice that tells which.
+    /// Like the previous, with a daylight-saving flag that resolves an ambiguous hour.
     pub fn offset_of_local_in(&self, local: i64, summer: bool) -> i64 {
         let around = [local.saturating_sub(DAY), local.saturating_add(DAY)].map(|near| self.local_at(near).offset);
         let fits = |offset: &i64| {
@@ -97,24 +97,24 @@ impl Zone {
         around.into_iter().find(fits).unwrap_or_else(|| self.offset_of_local(local))
     }
 
-    /// Whether summer time is in force.
+    /// Returns whether daylight saving time is in force.
     pub fn is_summer_at(&self, seconds: i64) -> bool {
         self.local_at(seconds).summer
     }
 
-    /// The names that stand for this zone.
+    /// Returns the names of this zone.
     pub fn names(&self) -> Vec<String> {
         match &self.0 {
             Kind::Rule(rule) => rule.names(),
-            Kind::Place(place) => names(place),
+            Kind::Location(place) => names(place),
         }
     }
 
     fn local_at(&self, seconds: i64) -> Local<'_> {
         match &self.0 {
             Kind::Rule(rule) => rule.at(seconds),
-            // Beyond the years that can be reckoned with it is the first that the place had.
-            Kind::Place(place) => {
+            // Before the supported years, the first offset of the zone applies.
+            Kind::Location(place) => {
                 match place.find_local_time_type(seconds).ok().or(TimeZone::as_ref(place).local_time_types().first()) {
                     Some(local) => Local::from(local),
                     None => Local { offset: 0, name: "UTC", summer: false },
@@ -130,9 +130,9 @@ impl<'a> From<&'a LocalTimeType> for Local<'a> {
     }
 }
 
-/// What the database says of a place; `None` when it does not know it.
+/// Looks up a zone in the database; `None` if it is unknown.
 fn place(text: &str) -> Option<TimeZone> {
-    // Of what is a rule and a file's name as well, like EST5EDT, the file tells more; a rule with commas is no name.
+    // For values that are both a rule and a file name, like EST5EDT, the file has more data; a rule with commas is never a name.
     if text.contains(',') {
         return None;
     }
@@ -140,7 +140,7 @@ fn place(text: &str) -> Option<TimeZone> {
     TimeZone::from_tz_data(&std::fs::read(path).ok()?).ok()
 }
 
-/// The names that are in use since the last change of rules.
+/// The names in use since the last change of rules.
 fn names(place: &TimeZone) -> Vec<String> {
     let place = place.as_ref();
     let last = || {

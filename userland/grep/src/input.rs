@@ -1,12 +1,12 @@
-//! A file in memory piece by piece, always with whole lines.
+//! Buffered file reader that always holds whole lines.
 
 use std::io::{ErrorKind, Read};
 
-/// What is read at once in the beginning. Programs that print a little finish with one read.
+/// Initial read size. Programs with little output finish with one read.
 const FIRST_READ: usize = 32 * 1024;
 
-/// What is read at once later. Beyond this a read costs little beside the search.
-const LARGEST_READ: usize = 512 * 1024;
+/// Later read size. Beyond it, the cost of a read is small compared with the search.
+const MAX_READ: usize = 512 * 1024;
 
 /// Bytes of a file from some line on.
 #[derive(Debug)]
@@ -14,9 +14,9 @@ pub(crate) struct Input<R> {
     from: R,
     bytes: Vec<u8>,
     filled: usize,
-    /// Where the first byte stands in the file.
+    /// File offset of the first byte.
     pub(crate) offset: u64,
-    /// Whether everything is read.
+    /// Whether the end of the file was reached.
     pub(crate) ended: bool,
     read_size: usize,
 }
@@ -26,17 +26,17 @@ impl<R: Read> Input<R> {
         Self { from, bytes: Vec::new(), filled: 0, offset: 0, ended: false, read_size: FIRST_READ }
     }
 
-    /// What is in memory.
+    /// The buffered bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.filled).unwrap_or_default()
     }
 
-    /// What is in memory, to change it.
+    /// The buffered bytes, mutable.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         self.bytes.get_mut(..self.filled).unwrap_or_default()
     }
 
-    /// Forgets the first `count` bytes.
+    /// Drops the first `count` bytes.
     pub(crate) fn forget(&mut self, count: usize) {
         let count = count.min(self.filled);
         self.bytes.copy_within(count..self.filled, 0);
@@ -44,7 +44,7 @@ impl<R: Read> Input<R> {
         self.offset = self.offset.saturating_add(count as u64);
     }
 
-    /// Reads on, and answers how many bytes came.
+    /// Reads more. Returns the number of bytes read.
     pub(crate) fn read(&mut self) -> std::io::Result<usize> {
         let wanted = self.filled.saturating_add(self.read_size);
         if self.bytes.len() < wanted {
@@ -60,7 +60,7 @@ impl<R: Read> Input<R> {
         };
         self.ended = count == 0;
         if count == room.len() {
-            self.read_size = self.read_size.saturating_mul(4).min(LARGEST_READ);
+            self.read_size = self.read_size.saturating_mul(4).min(MAX_READ);
         }
         self.filled += count;
         Ok(count)

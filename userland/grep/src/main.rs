@@ -16,16 +16,16 @@ use std::process::exit;
 use options::{Directories, Listing, Options, Request};
 use output::Output;
 use search::{Found, Searcher};
-use tidebox_gnu::message::{bytes_path, complain, path_bytes, reason};
+use tidebox_gnu::message::{bytes_path, error_text, path_bytes, print_error};
 use tidebox_gnu::regex::Regex;
 use tidebox_gnu::stream::StandardInput;
-use tidebox_gnu::tool::say;
+use tidebox_gnu::tool::print_and_exit_code;
 
-/// Exit code of any trouble.
+/// Exit code of an error.
 const TROUBLE: i32 = 2;
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::init();
     exit(run());
 }
 
@@ -34,23 +34,23 @@ fn run() -> i32 {
         Ok(request) => request,
         Err(message) => {
             if let Some(message) = message {
-                complain("grep", &message);
+                print_error("grep", &message);
             }
-            tidebox_gnu::tell!("{}", options::USAGE);
+            tidebox_gnu::eprint_line!("{}", options::USAGE);
             return TROUBLE;
         }
     };
     let options = match request {
         Request::Search(options) => options,
-        Request::Say(text) => return say("grep", &text, TROUBLE),
+        Request::Say(text) => return print_and_exit_code("grep", &text, TROUBLE),
         Request::NoSuchChoice(message) => {
-            complain("grep", &message);
-            tidebox_gnu::tell!("{}", options::USAGE);
-            // The one mistake that is not told by the code of trouble.
+            print_error("grep", &message);
+            tidebox_gnu::eprint_line!("{}", options::USAGE);
+            // The only error with a different exit code.
             return 1;
         }
         Request::Fail(message) => {
-            complain("grep", &message);
+            print_error("grep", &message);
             return TROUBLE;
         }
     };
@@ -58,12 +58,12 @@ fn run() -> i32 {
         Ok(regex) => regex,
         Err(error) => {
             let message = error.to_string();
-            complain("grep", if message.ends_with("nested too deeply") { "stack overflow" } else { &message });
+            print_error("grep", if message.ends_with("nested too deeply") { "stack overflow" } else { &message });
             return TROUBLE;
         }
     };
     for warning in regex.warnings() {
-        complain("grep: warning", warning);
+        print_error("grep: warning", warning);
     }
     if selects_nothing(&options) && options.listing != Listing::NotMatching {
         return 1;
@@ -73,7 +73,7 @@ fn run() -> i32 {
     grep.end()
 }
 
-/// Whether no line can be selected, whatever the files hold, so that they are not looked at.
+/// Returns whether no line can be selected in any file, so that the files are not read.
 fn selects_nothing(options: &Options) -> bool {
     let whole = options.regex.whole_line || options.regex.whole_word;
     let all = !whole && options.patterns.iter().any(Vec::is_empty);
@@ -95,7 +95,7 @@ impl Grep<'_> {
         let files = &self.options.files;
         let recursive = self.options.directories == Directories::Recurse;
         if files.is_empty() && recursive {
-            // The files are then named without `./`.
+            // The files are then printed without `./`.
             self.walk(Path::new("."), true);
         } else if files.is_empty() {
             self.file(None, b"-", false);
@@ -121,14 +121,14 @@ impl Grep<'_> {
         }
     }
 
-    /// Whether a name leads to a device or a pipe that is not to be read.
+    /// Returns whether a name is a device or FIFO that is skipped.
     fn skips(&self, name: &[u8]) -> bool {
         self.options.skips_devices
             && tidebox_rt::stat(name, true)
                 .is_ok_and(|stat| !matches!(stat.kind(), tidebox_rt::FileKind::File | tidebox_rt::FileKind::Dir))
     }
 
-    /// Whether the exit code is settled and nothing is left to print.
+    /// Returns whether the exit code is final and no output remains.
     fn is_done(&self) -> bool {
         self.out.is_broken() || (self.options.quiet && self.matched)
     }
@@ -153,7 +153,7 @@ impl Grep<'_> {
         self.failed = true;
         if !self.options.no_messages {
             self.out.flush();
-            complain("grep", &format!("{}: {reason}", String::from_utf8_lossy(name)));
+            print_error("grep", &format!("{}: {reason}", String::from_utf8_lossy(name)));
         }
     }
 
@@ -184,7 +184,7 @@ impl Grep<'_> {
                 }
                 Ok(file) => self.search(file),
                 Err(error) => {
-                    self.trouble(name, &reason(&error));
+                    self.trouble(name, &error_text(&error));
                     return;
                 }
             },
@@ -194,7 +194,7 @@ impl Grep<'_> {
             }
             None => {
                 let found = self.search(StandardInput);
-                StandardInput::give_back(found.unused);
+                StandardInput::unread(found.unused);
                 found
             }
         };
@@ -208,7 +208,7 @@ impl Grep<'_> {
         Searcher::new(self.options, self.regex, &mut self.out).search(from)
     }
 
-    /// Prints what is said once for a file.
+    /// Prints the per-file summary.
     fn report(&mut self, found: &Found) {
         let selected = found.selected > 0;
         self.matched |= selected;
@@ -224,7 +224,7 @@ impl Grep<'_> {
         }
     }
 
-    /// Whether searching the file would go on for ever, because what is found is appended to it.
+    /// Returns whether the search would never end because the output is appended to the file itself.
     fn is_output(&self, path: &Path) -> bool {
         self.is_output_state(tidebox_rt::stat(path_bytes(path), true).ok())
     }
@@ -243,7 +243,7 @@ impl Grep<'_> {
     fn end(mut self) -> i32 {
         self.out.flush();
         if let Some(error) = self.out.error() {
-            complain("grep", &format!("write error: {error}"));
+            print_error("grep", &format!("write error: {error}"));
             return TROUBLE;
         }
         match (self.matched, self.failed) {

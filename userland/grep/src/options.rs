@@ -2,36 +2,50 @@
 
 mod value;
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::{complain, unicode_locale};
+use tidebox_gnu::command_line::FromEarlyExit;
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::getopt::Item;
+use tidebox_gnu::message::{print_error, unicode_locale};
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::regex::{self, Dialect};
 
 use crate::walk::Filter;
 use value::{context, max_count, read_file};
 
-/// What stands after the message of a wrong command line.
+/// Hint after the message of a usage error.
 pub(crate) const USAGE: &str = "Usage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information.";
 
-const HELP: &str = include_str!("help.txt");
+/// Text of `--help` before the options.
+const HELP: &str = "\
+Usage: grep [OPTION]... PATTERNS [FILE]...
+Search for PATTERNS in each FILE; without FILE in standard input, with -r in the
+working directory. PATTERNS may be several, separated by newlines.
 
-/// Scripts look at the first line, and whether it says GNU.
+How patterns are read:
+";
+
+const NOTES: &str = "\n\
+Exit code: 0 when a line was selected, 1 when none was, 2 on any trouble.
+";
+
+/// Scripts check the first line for `GNU`.
 const VERSION: &str =
     "grep (GNU grep) 3.8\nTidebox's grep does what that version does. It is free under MIT or Apache-2.0.\n";
 
-/// What is printed of each file.
+/// Output per file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
     /// The selected lines.
     Lines,
-    /// How many there are.
+    /// The number of selected lines.
     Count,
-    /// The file's name when there is one.
+    /// The file name if a line is selected.
     Matching,
-    /// The file's name when there is none.
+    /// The file name if no line is selected.
     NotMatching,
 }
 
-/// What is done with a folder.
+/// Handling of directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Directories {
     Read,
@@ -39,10 +53,10 @@ pub(crate) enum Directories {
     Skip,
 }
 
-/// What is done with a file that is not text.
+/// Handling of binary files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Binary {
-    /// It is said that it matches.
+    /// Print that it matches.
     Say,
     /// It is searched as text.
     Text,
@@ -50,7 +64,7 @@ pub(crate) enum Binary {
     Never,
 }
 
-/// Everything that the command line says.
+/// All options.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) patterns: Vec<Vec<u8>>,
@@ -59,7 +73,7 @@ pub(crate) struct Options {
     pub(crate) filter: Filter,
     pub(crate) listing: Listing,
     pub(crate) directories: Directories,
-    /// Devices and pipes that are named are not read.
+    /// Skip devices and FIFOs named on the command line.
     pub(crate) skips_devices: bool,
     pub(crate) follow_links: bool,
     pub(crate) binary: Binary,
@@ -67,7 +81,7 @@ pub(crate) struct Options {
     pub(crate) only_matching: bool,
     pub(crate) quiet: bool,
     pub(crate) no_messages: bool,
-    /// Whether names are printed; `None` decides by the number of files.
+    /// Whether names are printed; `None` depends on the number of files.
     pub(crate) with_names: Option<bool>,
     pub(crate) line_numbers: bool,
     pub(crate) byte_offsets: bool,
@@ -83,97 +97,85 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Whether lines are printed at all.
+    /// Returns whether lines are printed.
     pub(crate) fn prints_lines(&self) -> bool {
         self.listing == Listing::Lines && !self.quiet
     }
 }
 
-/// What a command line asks for.
+/// Action of a command line.
 #[derive(Debug)]
 pub(crate) enum Request {
     Search(Box<Options>),
     /// Only text is printed.
     Say(String),
-    /// An option has a word that is none of those to choose from.
+    /// An option has an invalid choice.
     NoSuchChoice(String),
-    /// The command line reads well but asks for what cannot be.
+    /// The command line is valid but requests something unsupported.
     Fail(String),
 }
 
-const SHORT: &str = "0123456789A:B:C:D:EFGHILPTUVX:abcd:e:f:hiLlm:noqRrsuvwxyZz";
+tidebox_gnu::options! {
+    /// Options of `grep`.
+    enum Flag {
+        BasicRegexp = "-G, --basic-regexp", "basic regular expressions (the default)";
+        ExtendedRegexp = "-E, --extended-regexp", "extended regular expressions";
+        FixedStrings = "-F, --fixed-strings", "strings";
+        PerlRegexp = "-P, --perl-regexp", "Perl regular expressions";
+        Regexp = "-e, --regexp=PATTERNS", "use PATTERNS, also when they begin with a dash";
+        File = "-f, --file=FILE", "take patterns from FILE, one on each line";
+        IgnoreCase = "-i, --ignore-case | -y", "letters match in either case";
+        NoIgnoreCase = "--no-ignore-case", "they do not (the default)";
+        WordRegexp = "-w, --word-regexp", "match whole words only";
+        LineRegexp = "-x, --line-regexp", "match whole lines only";
+        NullData = "-z, --null-data", "lines end in a zero byte\n\nWhich lines and files:";
+        InvertMatch = "-v, --invert-match", "select lines that do not match";
+        MaxCount = "-m, --max-count=NUM", "stop after NUM selected lines of a file";
+        Recursive = "-r, --recursive", "search folders too, but follow links only when named";
+        DereferenceRecursive = "-R, --dereference-recursive", "search folders too and follow links";
+        Directories = "-d, --directories=ACTION", "read, recurse or skip folders";
+        Devices = "-D, --devices=ACTION", "read or skip devices";
+        Include = "--include=GLOB", "search only files whose name matches GLOB";
+        Exclude = "--exclude=GLOB", "skip files whose name matches GLOB";
+        ExcludeFrom = "--exclude-from=FILE", "skip files whose name matches a GLOB in FILE";
+        ExcludeDir = "--exclude-dir=GLOB", "skip folders whose name matches GLOB";
+        Text = "-a, --text", "treat every file as text";
+        SkipBinary = "-I", "treat binary files as not matching";
+        BinaryFiles = "--binary-files=TYPE", "binary, text or without-match";
+        Binary = "-U, --binary", "has no effect here\n\nWhat is printed:";
+        Count = "-c, --count", "only the number of selected lines";
+        FilesWithMatches = "-l, --files-with-matches", "only names of files with selected lines";
+        FilesWithoutMatch = "-L, --files-without-match", "only names of files without";
+        OnlyMatching = "-o, --only-matching", "only the parts that match";
+        Quiet = "-q, --quiet, --silent", "nothing; the exit code tells";
+        NoMessages = "-s, --no-messages", "no message about files that cannot be read";
+        LineNumber = "-n, --line-number", "line numbers";
+        ByteOffset = "-b, --byte-offset", "byte offsets";
+        WithFilename = "-H, --with-filename", "file names";
+        NoFilename = "-h, --no-filename", "no file names";
+        Label = "--label=LABEL", "the name of standard input";
+        InitialTab = "-T, --initial-tab", "a tab before each line";
+        Null = "-Z, --null", "a zero byte after each file name";
+        LineBuffered = "--line-buffered", "write each line at once";
+        Color = "--color[=WHEN] | --colour[=WHEN]", "colors: always, never or auto\n\nLines around:";
+        BeforeContext = "-B, --before-context=NUM", "NUM lines before";
+        AfterContext = "-A, --after-context=NUM", "NUM lines after";
+        Context = "-C, --context=NUM", "NUM lines before and after";
+        GroupSeparator = "--group-separator=SEP", "print SEP between groups instead of --";
+        NoGroupSeparator = "--no-group-separator", "print nothing between groups";
+        Matcher = "-X MATCHER", "";
+        Help = "--help", "";
+        Version = "-V, --version", "";
+        UnixByteOffsets = "-u, --unix-byte-offsets", "";
+        Digit = "-0 ... -9", "";
+    }
+}
 
-// Keys of long options that have no letter.
-const BINARY_FILES: char = '\u{e001}';
-const COLOR: char = '\u{e002}';
-const EXCLUDE: char = '\u{e003}';
-const EXCLUDE_DIR: char = '\u{e004}';
-const EXCLUDE_FROM: char = '\u{e005}';
-const GROUP_SEPARATOR: char = '\u{e006}';
-const HELP_KEY: char = '\u{e007}';
-const INCLUDE: char = '\u{e008}';
-const LABEL: char = '\u{e009}';
-const LINE_BUFFERED: char = '\u{e00a}';
-const NO_GROUP_SEPARATOR: char = '\u{e00b}';
-const NO_IGNORE_CASE: char = '\u{e00c}';
-
-const LONG: &[Long] = &[
-    long("after-context", Takes::Value, 'A'),
-    long("basic-regexp", Takes::Nothing, 'G'),
-    long("before-context", Takes::Value, 'B'),
-    long("binary", Takes::Nothing, 'U'),
-    long("binary-files", Takes::Value, BINARY_FILES),
-    long("byte-offset", Takes::Nothing, 'b'),
-    long("context", Takes::Value, 'C'),
-    long("color", Takes::Maybe, COLOR),
-    long("colour", Takes::Maybe, COLOR),
-    long("count", Takes::Nothing, 'c'),
-    long("dereference-recursive", Takes::Nothing, 'R'),
-    long("devices", Takes::Value, 'D'),
-    long("directories", Takes::Value, 'd'),
-    long("exclude", Takes::Value, EXCLUDE),
-    long("exclude-dir", Takes::Value, EXCLUDE_DIR),
-    long("exclude-from", Takes::Value, EXCLUDE_FROM),
-    long("extended-regexp", Takes::Nothing, 'E'),
-    long("file", Takes::Value, 'f'),
-    long("files-with-matches", Takes::Nothing, 'l'),
-    long("files-without-match", Takes::Nothing, 'L'),
-    long("fixed-strings", Takes::Nothing, 'F'),
-    long("group-separator", Takes::Value, GROUP_SEPARATOR),
-    long("help", Takes::Nothing, HELP_KEY),
-    long("ignore-case", Takes::Nothing, 'i'),
-    long("include", Takes::Value, INCLUDE),
-    long("initial-tab", Takes::Nothing, 'T'),
-    long("invert-match", Takes::Nothing, 'v'),
-    long("label", Takes::Value, LABEL),
-    long("line-buffered", Takes::Nothing, LINE_BUFFERED),
-    long("line-number", Takes::Nothing, 'n'),
-    long("line-regexp", Takes::Nothing, 'x'),
-    long("max-count", Takes::Value, 'm'),
-    long("no-ignore-case", Takes::Nothing, NO_IGNORE_CASE),
-    long("no-filename", Takes::Nothing, 'h'),
-    long("no-group-separator", Takes::Nothing, NO_GROUP_SEPARATOR),
-    long("no-messages", Takes::Nothing, 's'),
-    long("null", Takes::Nothing, 'Z'),
-    long("null-data", Takes::Nothing, 'z'),
-    long("only-matching", Takes::Nothing, 'o'),
-    long("perl-regexp", Takes::Nothing, 'P'),
-    long("quiet", Takes::Nothing, 'q'),
-    long("recursive", Takes::Nothing, 'r'),
-    long("regexp", Takes::Value, 'e'),
-    long("silent", Takes::Nothing, 'q'),
-    long("text", Takes::Nothing, 'a'),
-    long("unix-byte-offsets", Takes::Nothing, 'u'),
-    long("version", Takes::Nothing, 'V'),
-    long("with-filename", Takes::Nothing, 'H'),
-    long("word-regexp", Takes::Nothing, 'w'),
-];
-
-/// Why reading stops before the end.
+/// Reason to stop parsing.
 enum Stop {
     /// With the usage, and a message before it.
     Usage(Option<String>),
-    /// With the usage after a message about a word that is none of those to choose from.
+    /// With the usage after a message about an invalid choice.
     NoSuchChoice(String),
     /// With a message only.
     Fail(String),
@@ -181,13 +183,19 @@ enum Stop {
     Say(String),
 }
 
-impl From<String> for Stop {
-    fn from(message: String) -> Self {
-        Self::Usage(Some(message))
+impl FromEarlyExit for Stop {
+    fn from_early_exit(_: &str, answer: ToolResult) -> Self {
+        match answer {
+            ToolResult::Print(text) => Self::Say(String::from_utf8_lossy(&text).into_owned()),
+            ToolResult::Usage(message, _) | ToolResult::Failure(message, _) => Self::Usage(Some(message)),
+            ToolResult::Code(_) | ToolResult::PrintAndCode(..) => Self::Usage(None),
+        }
     }
 }
 
-/// Reads the command line. The error is a message to print before the usage.
+const LINE: Syntax<'_, Flag> = Syntax { notes: NOTES, version: VERSION, ..Syntax::new("grep", HELP, 28) };
+
+/// Parses the command line. The error is a message to print before the usage.
 pub(crate) fn parse(program: &str, arguments: Vec<Vec<u8>>) -> Result<Request, Option<String>> {
     match Reader::new(program).read(arguments) {
         Ok(options) => Ok(Request::Search(Box::new(options))),
@@ -202,9 +210,9 @@ struct Reader {
     options: Options,
     /// Whether `-e` or `-f` was given, so that the first operand is a file.
     patterns_given: bool,
-    /// Digits of `-NUM` so far.
+    /// Digits of `-NUM` until now.
     digits: String,
-    /// How many arguments followed the one with the last digit.
+    /// Number of arguments after the one with the last digit.
     digits_at: Option<usize>,
     context: Option<usize>,
 }
@@ -248,17 +256,18 @@ impl Reader {
     }
 
     fn read(mut self, arguments: Vec<Vec<u8>>) -> Result<Options, Stop> {
-        let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, arguments);
-        while let Some(item) = parser.next_item()? {
+        let mut items = LINE.items(arguments);
+        while let Some(item) = items.next_item::<Stop>()? {
             match item {
                 Item::Operand(operand) => self.options.files.push(operand),
                 Item::Option(key, value) => {
-                    if key.is_ascii_digit() {
-                        // Digits of one argument make a number; another argument makes another.
-                        let left = parser.left();
+                    if key == Flag::Digit {
+                        // Digits of one argument form one number; another argument starts a new number.
+                        let left = items.left();
                         if self.digits_at.replace(left) != Some(left) {
                             self.digits.clear();
                         }
+                        self.digits.extend(items.letter());
                     }
                     self.option(key, value.unwrap_or_default())?;
                 }
@@ -279,60 +288,58 @@ impl Reader {
         Ok(self.options)
     }
 
-    fn option(&mut self, key: char, value: Vec<u8>) -> Result<(), Stop> {
+    fn option(&mut self, key: Flag, value: Vec<u8>) -> Result<(), Stop> {
         let options = &mut self.options;
         match key {
-            '0'..='9' => self.digits.push(key),
-            'A' => options.after = Some(context(&value)?),
-            'B' => options.before = Some(context(&value)?),
-            'C' => self.context = Some(context(&value)?),
-            'E' => return self.dialect(Dialect::Extended),
-            'F' => return self.dialect(Dialect::Fixed),
-            'G' => return self.dialect(Dialect::Basic),
-            'P' => return self.dialect(Dialect::Perl),
-            'X' => return self.matcher(&value),
-            'H' => options.with_names = Some(true),
-            'h' => options.with_names = Some(false),
-            'I' => options.binary = Binary::Never,
-            'a' => options.binary = Binary::Text,
-            'L' => options.listing = Listing::NotMatching,
-            'l' => options.listing = Listing::Matching,
-            'c' if options.listing == Listing::Lines => options.listing = Listing::Count,
-            'T' => options.initial_tab = true,
-            'b' => options.byte_offsets = true,
-            'n' => options.line_numbers = true,
-            'e' => self.add_patterns(&value),
-            'f' => return self.pattern_file(&value),
-            'i' | 'y' => options.regex.ignore_case = true,
-            'm' => options.max_count = max_count(&value)?,
-            'o' => options.only_matching = true,
-            'q' => options.quiet = true,
-            'R' => (options.directories, options.follow_links) = (Directories::Recurse, true),
-            'r' => (options.directories, options.follow_links) = (Directories::Recurse, false),
-            's' => options.no_messages = true,
-            'v' => options.invert = true,
-            'w' => options.regex.whole_word = true,
-            'x' => options.regex.whole_line = true,
-            'Z' => options.null_after_name = true,
-            'z' => options.regex.terminator = 0,
-            'd' => return self.directories(&value),
-            'D' if value != b"read" && value != b"skip" => {
+            Flag::AfterContext => options.after = Some(context(&value)?),
+            Flag::BeforeContext => options.before = Some(context(&value)?),
+            Flag::Context => self.context = Some(context(&value)?),
+            Flag::ExtendedRegexp => return self.dialect(Dialect::Extended),
+            Flag::FixedStrings => return self.dialect(Dialect::Fixed),
+            Flag::BasicRegexp => return self.dialect(Dialect::Basic),
+            Flag::PerlRegexp => return self.dialect(Dialect::Perl),
+            Flag::Matcher => return self.matcher(&value),
+            Flag::WithFilename => options.with_names = Some(true),
+            Flag::NoFilename => options.with_names = Some(false),
+            Flag::SkipBinary => options.binary = Binary::Never,
+            Flag::Text => options.binary = Binary::Text,
+            Flag::FilesWithoutMatch => options.listing = Listing::NotMatching,
+            Flag::FilesWithMatches => options.listing = Listing::Matching,
+            Flag::Count if options.listing == Listing::Lines => options.listing = Listing::Count,
+            Flag::InitialTab => options.initial_tab = true,
+            Flag::ByteOffset => options.byte_offsets = true,
+            Flag::LineNumber => options.line_numbers = true,
+            Flag::Regexp => self.add_patterns(&value),
+            Flag::File => return self.pattern_file(&value),
+            Flag::IgnoreCase => options.regex.ignore_case = true,
+            Flag::MaxCount => options.max_count = max_count(&value)?,
+            Flag::OnlyMatching => options.only_matching = true,
+            Flag::Quiet => options.quiet = true,
+            Flag::DereferenceRecursive => (options.directories, options.follow_links) = (Directories::Recurse, true),
+            Flag::Recursive => (options.directories, options.follow_links) = (Directories::Recurse, false),
+            Flag::NoMessages => options.no_messages = true,
+            Flag::InvertMatch => options.invert = true,
+            Flag::WordRegexp => options.regex.whole_word = true,
+            Flag::LineRegexp => options.regex.whole_line = true,
+            Flag::Null => options.null_after_name = true,
+            Flag::NullData => options.regex.terminator = 0,
+            Flag::Directories => return self.directories(&value),
+            Flag::Devices if value != b"read" && value != b"skip" => {
                 return Err(Stop::Fail("unknown devices method".to_owned()));
             }
-            'V' => return Err(Stop::Say(VERSION.to_owned())),
-            // `-U` concerns line ends of other systems.
-            'D' => options.skips_devices = value == b"skip",
-            'c' | 'U' => {}
-            'u' => complain("grep", "warning: --unix-byte-offsets (-u) is obsolete"),
+            // `-U` affects only line ends of other systems.
+            Flag::Devices => options.skips_devices = value == b"skip",
+            Flag::Count | Flag::Binary => {}
+            Flag::UnixByteOffsets => print_error("grep", "warning: --unix-byte-offsets (-u) is obsolete"),
             _ => return self.long_option(key, value),
         }
         Ok(())
     }
 
-    fn long_option(&mut self, key: char, value: Vec<u8>) -> Result<(), Stop> {
+    fn long_option(&mut self, key: Flag, value: Vec<u8>) -> Result<(), Stop> {
         let options = &mut self.options;
         match key {
-            BINARY_FILES => {
+            Flag::BinaryFiles => {
                 options.binary = match value.as_slice() {
                     b"binary" => Binary::Say,
                     b"text" => Binary::Text,
@@ -340,29 +347,28 @@ impl Reader {
                     _ => return Err(Stop::Fail("unknown binary-files type".to_owned())),
                 }
             }
-            COLOR => {
+            Flag::Color => {
                 options.color = match value.as_slice() {
                     b"always" | b"yes" | b"force" => true,
                     b"never" | b"no" | b"none" => false,
                     b"" | b"auto" | b"tty" | b"if-tty" => color_terminal(),
-                    _ => return Err(Stop::Say(HELP.to_owned())),
+                    _ => return Err(Stop::Say(LINE.help())),
                 }
             }
-            EXCLUDE => options.filter.add_exclude(value),
-            EXCLUDE_DIR => options.filter.add_exclude_dir(value),
-            INCLUDE => options.filter.add_include(value),
-            EXCLUDE_FROM => {
+            Flag::Exclude => options.filter.add_exclude(value),
+            Flag::ExcludeDir => options.filter.add_exclude_dir(value),
+            Flag::Include => options.filter.add_include(value),
+            Flag::ExcludeFrom => {
                 let text = read_file(&value)?;
                 text.split(|byte| *byte == b'\n')
                     .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
                     .for_each(|line| options.filter.add_exclude(line.to_vec()));
             }
-            GROUP_SEPARATOR => options.separator = Some(value),
-            NO_GROUP_SEPARATOR => options.separator = None,
-            NO_IGNORE_CASE => options.regex.ignore_case = false,
-            LABEL => options.label = Some(value),
-            LINE_BUFFERED => options.line_buffered = true,
-            HELP_KEY => return Err(Stop::Say(HELP.to_owned())),
+            Flag::GroupSeparator => options.separator = Some(value),
+            Flag::NoGroupSeparator => options.separator = None,
+            Flag::NoIgnoreCase => options.regex.ignore_case = false,
+            Flag::Label => options.label = Some(value),
+            Flag::LineBuffered => options.line_buffered = true,
             _ => {}
         }
         Ok(())

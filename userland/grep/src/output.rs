@@ -1,14 +1,14 @@
-//! What is printed.
+//! Output of matches.
 
 use std::io;
 
-use tidebox_gnu::answer::print;
-use tidebox_gnu::message::{complain, reason};
+use tidebox_gnu::exit::print;
+use tidebox_gnu::message::{error_text, print_error};
 use tidebox_gnu::regex::{Error, Regex};
 
 use crate::options::Options;
 
-/// Bytes that wait before they are written.
+/// Output buffer size in bytes.
 const BUFFER: usize = 32 * 1024;
 
 /// A line to print.
@@ -16,9 +16,9 @@ const BUFFER: usize = 32 * 1024;
 pub(crate) struct Line<'a> {
     pub(crate) text: &'a [u8],
     pub(crate) number: u64,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub(crate) offset: u64,
-    /// Otherwise it is context.
+    /// Otherwise a context line.
     pub(crate) selected: bool,
 }
 
@@ -33,9 +33,9 @@ pub(crate) struct Output {
     separator: Option<Vec<u8>>,
     null_after_name: bool,
     terminator: u8,
-    /// Columns of numbers, so that lines stand below each other.
+    /// Minimum width of numbers, for alignment.
     width: usize,
-    /// A group was printed, so that the next one is set apart.
+    /// A group was printed, so a separator precedes the next one.
     used: bool,
 }
 
@@ -55,25 +55,25 @@ impl Output {
         }
     }
 
-    /// Sets the name of the file that lines come from.
+    /// Sets the file name of the lines.
     pub(crate) fn begin_file(&mut self, name: Vec<u8>, with_name: bool) {
         self.name = name;
         self.with_name = with_name;
     }
 
-    /// Makes room for numbers up to this one.
+    /// Sets the width for numbers up to this one.
     pub(crate) fn number_width(&mut self, largest: u64) {
         self.width = largest.to_string().len();
     }
 
-    /// Whether nothing more can be written.
+    /// Returns whether writing has failed.
     pub(crate) fn is_broken(&self) -> bool {
         self.error.is_some()
     }
 
-    /// Why nothing more can be written.
+    /// The write error, if one occurred.
     pub(crate) fn error(&self) -> Option<String> {
-        self.error.as_ref().map(reason)
+        self.error.as_ref().map(error_text)
     }
 
     pub(crate) fn flush(&mut self) {
@@ -90,13 +90,13 @@ impl Output {
         }
     }
 
-    /// Prints the file's name alone.
+    /// Prints only the file name.
     pub(crate) fn file_name(&mut self) {
         self.colored(|colors| &colors.name, |out| out.buffer.extend_from_slice(&out.name));
         self.end_line(if self.null_after_name { 0 } else { b'\n' }, false);
     }
 
-    /// Prints how many lines were selected.
+    /// Prints the number of selected lines.
     pub(crate) fn count(&mut self, count: u64) {
         if self.with_name {
             self.name_field(b':');
@@ -105,13 +105,13 @@ impl Output {
         self.end_line(b'\n', false);
     }
 
-    /// Says that a binary file matches.
+    /// Prints that a binary file matches.
     pub(crate) fn binary_matches(&mut self) {
         self.flush();
-        complain("grep", &format!("{}: binary file matches", String::from_utf8_lossy(&self.name)));
+        print_error("grep", &format!("{}: binary file matches", String::from_utf8_lossy(&self.name)));
     }
 
-    /// Sets a group of lines apart from the one before, unless it is the next lines of the same file.
+    /// Separates a group of lines from the previous one, unless it directly continues it in the same file.
     pub(crate) fn separate(&mut self, adjacent: bool) {
         if self.used
             && !adjacent
@@ -123,12 +123,12 @@ impl Output {
         self.used = true;
     }
 
-    /// Prints a line, or what matches in it.
+    /// Prints a line, or its matches.
     pub(crate) fn line(&mut self, options: &Options, regex: &Regex, line: &Line<'_>) -> Result<(), Error> {
         let matching = line.selected != options.invert;
         let separator = if line.selected { b':' } else { b'-' };
         if options.only_matching {
-            // Where what does not match is selected, the context is what matches.
+            // With `-v`, matches are in the context lines.
             if matching {
                 self.parts(options, regex, line, separator)?;
             }
@@ -194,7 +194,7 @@ impl Output {
         Ok(())
     }
 
-    /// Name, line number and offset, as far as they are asked for.
+    /// Prints name, line number and offset, if requested.
     fn fields(&mut self, options: &Options, line: &Line<'_>, within: u64, separator: u8) {
         let mut any = false;
         if self.with_name {
@@ -249,7 +249,7 @@ impl Output {
     }
 }
 
-/// Parameters of terminal sequences; empty ones print none.
+/// Parameters of terminal sequences; empty ones are not printed.
 #[derive(Debug)]
 struct Colors {
     selected_match: String,
@@ -262,7 +262,7 @@ struct Colors {
 }
 
 impl Colors {
-    /// The colors of GNU, changed by `GREP_COLORS`.
+    /// GNU's colors, changed by `GREP_COLORS`.
     fn from_environment() -> Self {
         let mut colors = Self {
             selected_match: "01;31".to_owned(),
@@ -274,7 +274,7 @@ impl Colors {
             separator: "36".to_owned(),
         };
         if let Some(old) = std::env::var("GREP_COLOR").ok().filter(|old| !old.is_empty()) {
-            complain("grep", &format!("warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'"));
+            print_error("grep", &format!("warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'"));
             (colors.selected_match, colors.context_match) = (old.clone(), old);
         }
         for entry in std::env::var("GREP_COLORS").unwrap_or_default().split(':') {

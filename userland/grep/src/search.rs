@@ -1,26 +1,26 @@
-//! The search of one file.
+//! Search in one file.
 
 use std::io::Read;
 use std::ops::Range;
 
 use memchr::{memchr, memrchr};
-use tidebox_gnu::message::reason;
+use tidebox_gnu::message::error_text;
 use tidebox_gnu::regex::Regex;
 
 use crate::input::Input;
 use crate::options::{Binary, Listing, Options};
 use crate::output::{Line, Output};
 
-/// What a search brought.
+/// Result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// How many lines were selected.
+    /// Number of selected lines.
     pub(crate) selected: u64,
-    /// Whether the file holds a zero byte.
+    /// Whether the file contains a zero byte.
     pub(crate) binary: bool,
-    /// Bytes that were read behind the last line of as many as were asked for.
+    /// Bytes read after the last requested line.
     pub(crate) unused: u64,
-    /// Why the search ended early.
+    /// Error that ended the search early.
     pub(crate) error: Option<String>,
 }
 
@@ -30,20 +30,20 @@ pub(crate) struct Searcher<'a> {
     regex: &'a Regex,
     out: &'a mut Output,
     found: Found,
-    /// Lines are printed. Not so for binary files.
+    /// Whether lines are printed. False for binary files.
     prints: bool,
-    /// Lines after the last selected one that are still to be printed.
+    /// Number of context lines still to print.
     pending: usize,
-    /// Up to where lines are printed, or need not be.
+    /// End of the lines that are printed or skipped.
     done: usize,
-    /// Lines between the last printed one and what is in memory are gone.
+    /// Lines between the last printed one and the buffer were dropped.
     apart: bool,
-    /// Up to where lines are counted, and how many they are.
+    /// End of the counted lines, and their number.
     counted: usize,
     lines: u64,
-    /// Enough lines are selected.
+    /// The maximum number of lines is selected.
     full: bool,
-    /// Where the last of them ends.
+    /// End of the last of them.
     last: Option<u64>,
 }
 
@@ -69,14 +69,14 @@ impl<'a> Searcher<'a> {
 
     pub(crate) fn search(mut self, from: impl Read) -> Found {
         let mut input = Input::new(from);
-        // Where the first line begins that is not searched yet.
+        // Start of the first line not yet searched.
         let mut next = 0;
         loop {
             let before = input.bytes().len();
             let count = match input.read() {
                 Ok(count) => count,
                 Err(error) => {
-                    self.found.error = Some(reason(&error));
+                    self.found.error = Some(error_text(&error));
                     return self.found;
                 }
             };
@@ -102,14 +102,14 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    /// Looks for zero bytes in what was read last. `false` when the file does not count for that.
+    /// Checks new data for zero bytes. Returns `false` if the file is skipped as binary.
     fn look_at(&mut self, input: &mut Input<impl Read>, before: usize) -> bool {
         if self.options.binary == Binary::Text || self.options.regex.terminator == 0 {
             return true;
         }
         let fresh = input.bytes_mut().get_mut(before..).unwrap_or_default();
         if !self.found.binary && memchr(0, fresh).is_none() {
-            // A file that does not count when it is binary is looked at before any line of it is.
+            // A file that is skipped if binary is checked before any line of it is searched.
             let checks = self.options.binary == Binary::Never && self.options.regex.unicode && before == 0;
             return !(checks && std::str::from_utf8(fresh).is_err_and(|error| error.error_len().is_some()));
         }
@@ -118,12 +118,12 @@ impl<'a> Searcher<'a> {
         }
         self.found.binary = true;
         self.prints = false;
-        // As in GNU, zero bytes end lines then, so that these stay short.
+        // As in GNU grep, zero bytes then end lines, so that lines stay short.
         fresh.iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = b'\n');
         true
     }
 
-    /// Forgets lines that are not needed any more and answers how many bytes they were.
+    /// Drops unneeded lines. Returns their size in bytes.
     fn forget(&mut self, input: &mut Input<impl Read>, end: usize) -> usize {
         self.count_to(input.bytes(), end);
         let keep = match self.options.before {
@@ -137,7 +137,7 @@ impl<'a> Searcher<'a> {
         keep
     }
 
-    /// Where the `lines` lines before `end` begin, but not before what is done.
+    /// Start of the `lines` lines before `end`, but not before printed lines.
     fn back(&self, text: &[u8], end: usize, lines: usize) -> usize {
         let mut at = end;
         for _ in 0..lines {
@@ -150,12 +150,12 @@ impl<'a> Searcher<'a> {
         at
     }
 
-    /// Searches whole lines from `next` on. `false` when the rest of the file does not matter.
+    /// Searches whole lines from `next`. Returns `false` if the rest of the file is irrelevant.
     fn lines(&mut self, text: &[u8], next: usize, offset: u64) -> bool {
         let mut at = next;
         while at < text.len() {
             if self.full {
-                // Enough is selected, so that only the lines after it matter.
+                // The maximum is reached, so only trailing context remains.
                 return self.unselected(text, at..text.len(), offset);
             }
             let hit = match self.regex.find_line(text, at) {
@@ -179,7 +179,7 @@ impl<'a> Searcher<'a> {
         true
     }
 
-    /// Selects every line of a range.
+    /// Selects all lines of a range.
     fn each_line(&mut self, text: &[u8], range: Range<usize>, offset: u64) -> bool {
         let mut at = range.start;
         while at < range.end {
@@ -195,7 +195,7 @@ impl<'a> Searcher<'a> {
         true
     }
 
-    /// Passes over lines, of which the first may be context.
+    /// Skips lines; the first ones may be context.
     fn unselected(&mut self, text: &[u8], range: Range<usize>, offset: u64) -> bool {
         let mut at = range.start;
         while self.pending > 0 && at < range.end {
@@ -239,7 +239,7 @@ impl<'a> Searcher<'a> {
         !(self.full && self.pending == 0)
     }
 
-    /// Whether a line holds what is no text in the locale; the file is binary then and nothing more of it is printed.
+    /// Returns whether a line contains invalid text in the locale. The file is then binary and printing stops.
     fn is_no_text(&mut self, text: &[u8], line: &Range<usize>, selected: bool) -> bool {
         let bytes = text.get(line.clone()).unwrap_or_default();
         let checks = self.prints && self.options.regex.unicode && self.options.binary != Binary::Text;

@@ -3,7 +3,7 @@ use crate::output::Output;
 use crate::search::Searcher;
 use tidebox_gnu::regex::Regex;
 
-/// Gives its bytes one by one, so that every line is split between two reads.
+/// Returns its bytes one by one, so that every line spans several reads.
 struct Slowly<'a>(&'a [u8]);
 
 impl std::io::Read for Slowly<'_> {
@@ -17,7 +17,7 @@ impl std::io::Read for Slowly<'_> {
     }
 }
 
-/// How many lines a command line selects, and whether the text is binary.
+/// Number of lines that a command line selects, and whether the text is binary.
 fn search(arguments: &[&str], text: &[u8]) -> (u64, bool) {
     let arguments = arguments.iter().map(|argument| argument.as_bytes().to_vec()).collect();
     let Ok(Request::Search(options)) = options::parse("grep", arguments) else {

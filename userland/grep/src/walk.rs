@@ -1,16 +1,16 @@
-//! Folders within folders.
+//! Recursive directory traversal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use tidebox_gnu::glob::{self, Flags};
-use tidebox_gnu::message::{path_bytes, reason};
+use tidebox_gnu::message::{error_text, path_bytes};
 
-/// Which files and folders count.
+/// Filters for files and directories.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
-    /// Globs in the order of the command line, and whether they include.
+    /// Globs in command line order, and whether they include.
     files: Vec<(Vec<u8>, bool)>,
     folders: Vec<Vec<u8>>,
 }
@@ -31,7 +31,7 @@ impl Filter {
         self.folders.push(glob);
     }
 
-    /// Whether a name on the command line is passed over.
+    /// Returns whether a name on the command line is skipped.
     pub(crate) fn excludes_argument(&self, name: &[u8], is_folder: bool) -> bool {
         if is_folder {
             return self.folders.iter().any(|glob| fits_suffix(glob, name));
@@ -47,7 +47,7 @@ impl Filter {
         self.folders.iter().any(|glob| glob::matches(glob, name, Flags::default()))
     }
 
-    /// The last glob that fits decides; when none fits, a file is out if there is an `--include` before all else.
+    /// The last matching glob decides. Without a match, a file is excluded if the first glob is an `--include`.
     fn excludes(&self, fits: impl Fn(&[u8]) -> bool) -> bool {
         match self.files.iter().rev().find(|(glob, _)| fits(glob)) {
             Some((_, included)) => !included,
@@ -56,7 +56,7 @@ impl Filter {
     }
 }
 
-/// Whether the glob fits the name or what stands after one of its slashes.
+/// Returns whether the glob matches the name or a suffix after a slash.
 fn fits_suffix(glob: &[u8], name: &[u8]) -> bool {
     let starts = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at + 1);
     std::iter::once(0)
@@ -64,21 +64,21 @@ fn fits_suffix(glob: &[u8], name: &[u8]) -> bool {
         .any(|at| name.get(at..).is_some_and(|suffix| glob::matches(glob, suffix, Flags::default())))
 }
 
-/// A folder or file that cannot be read.
+/// A directory or file that cannot be read.
 #[derive(Debug)]
 pub(crate) struct Trouble {
     pub(crate) path: PathBuf,
     pub(crate) reason: String,
 }
 
-/// A folder on the way to another, by which circles of links are found.
+/// An open ancestor directory, to detect symlink loops.
 #[derive(Debug)]
 struct Ancestor {
     id: (u32, u64),
     parent: Option<Rc<Self>>,
 }
 
-/// Every file below a folder.
+/// Iterator over all files below a directory.
 #[derive(Debug)]
 pub(crate) struct Walk {
     waiting: Vec<Waiting>,
@@ -112,7 +112,8 @@ impl Walk {
 
     fn open(&mut self, path: PathBuf, parent: Option<Rc<Ancestor>>, filter: &Filter) -> Result<(), Trouble> {
         let ancestor = self.enter(&path, parent)?;
-        let entries = fs::read_dir(&path).map_err(|error| Trouble { path: path.clone(), reason: reason(&error) })?;
+        let entries =
+            fs::read_dir(&path).map_err(|error| Trouble { path: path.clone(), reason: error_text(&error) })?;
         let begin = self.waiting.len();
         for entry in entries.flatten() {
             let name = entry.file_name();
@@ -121,7 +122,7 @@ impl Walk {
             };
             let child = path.join(&name);
             let name = name.as_encoded_bytes();
-            // A link counts as what it leads to, or not at all.
+            // A symbolic link counts as its target, or is skipped.
             let (is_folder, is_file) = match kind {
                 kind if kind.is_symlink() && !self.follow_links => continue,
                 kind if kind.is_symlink() => (child.is_dir(), child.is_file()),
@@ -140,7 +141,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Notes a folder as one on the way, unless it is already, which happens only behind links.
+    /// Records an ancestor directory. It can already be recorded only through symbolic links.
     fn enter(&self, path: &Path, parent: Option<Rc<Ancestor>>) -> Result<Option<Rc<Ancestor>>, Trouble> {
         if !self.follow_links {
             return Ok(None);

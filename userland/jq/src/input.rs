@@ -1,43 +1,43 @@
-//! Inputs: files one after the other, or standard input, as values or as lines.
+//! Inputs: files in order, or standard input, as values or as lines.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
-use tidebox_gnu::message::{bytes_path, reason};
+use tidebox_gnu::message::{bytes_path, error_text};
 
 use crate::json::Reader;
 use crate::value::Val;
 
-/// How inputs are read.
+/// Input mode.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading {
     /// Lines are strings, not JSON.
     pub(crate) raw: bool,
-    /// All inputs make one.
+    /// All inputs are combined into one.
     pub(crate) slurp: bool,
     pub(crate) stream: bool,
     pub(crate) sequence: bool,
 }
 
-/// Bytes of a line that are read at once.
-const MOST_PIECE: u64 = 64 << 10;
+/// Maximum bytes per read of a line.
+const MAX_PIECE: u64 = 64 << 10;
 
-/// What is read from.
+/// Input source.
 pub(crate) struct Inputs {
     reading: Reading,
-    /// Names of files that are still to be read; `-` is standard input.
+    /// Remaining file names; `-` is standard input.
     files: VecDeque<Vec<u8>>,
     current: Option<(String, Box<dyn BufRead>)>,
     line: usize,
     reader: Reader,
-    /// What was read of the current input and not yet looked at.
+    /// Data read but not yet parsed.
     piece: Vec<u8>,
     at: usize,
-    /// A line that has not ended yet, across files.
+    /// An unfinished line, which may span files.
     rest: Vec<u8>,
     ended: bool,
-    /// Files that could not be read.
+    /// Number of files that could not be read.
     pub(crate) failures: usize,
 }
 
@@ -73,7 +73,7 @@ impl Inputs {
         self.current.as_ref().map(|(name, _)| name.as_str()).filter(|name| *name != "<stdin>")
     }
 
-    /// Where the input is, for messages.
+    /// The input position, for messages.
     pub(crate) fn place(&self) -> String {
         match &self.current {
             Some((name, _)) => format!("{name}:{}", self.line),
@@ -148,13 +148,13 @@ impl Inputs {
         Val::from(text)
     }
 
-    /// Reads on, at most to the end of a line. False when nothing is left.
+    /// Reads more, at most to the end of a line. Returns false at the end.
     fn more(&mut self) -> bool {
         self.piece.clear();
         self.at = 0;
         loop {
             if let Some((_, input)) = &mut self.current {
-                match input.take(MOST_PIECE).read_until(b'\n', &mut self.piece) {
+                match input.take(MAX_PIECE).read_until(b'\n', &mut self.piece) {
                     Ok(0) => {}
                     Ok(_) => {
                         if self.piece.last() == Some(&b'\n') {
@@ -163,11 +163,11 @@ impl Inputs {
                         return true;
                     }
                     Err(error) => {
-                        tidebox_gnu::tell!("jq: error: Input error: {}", reason(&error));
+                        tidebox_gnu::eprint_line!("jq: error: Input error: {}", error_text(&error));
                         self.failures += 1;
                     }
                 }
-                // The last input is told in messages also after its end.
+                // Messages name the last input even after its end.
                 if self.files.is_empty() {
                     return false;
                 }
@@ -188,7 +188,7 @@ impl Inputs {
             return;
         }
         let opened = File::open(bytes_path(name)).and_then(|file| {
-            // A folder opens and cannot be read.
+            // A directory can be opened but not read.
             if file.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(file) }
         });
         match opened {
@@ -197,9 +197,9 @@ impl Inputs {
                 let why = if error.kind() == io::ErrorKind::IsADirectory {
                     "Is a directory".to_owned()
                 } else {
-                    reason(&error)
+                    error_text(&error)
                 };
-                tidebox_gnu::tell!("jq: error: Could not open file {shown}: {why}");
+                tidebox_gnu::eprint_line!("jq: error: Could not open file {shown}: {why}");
                 self.failures += 1;
             }
         }

@@ -1,4 +1,4 @@
-//! `jq` with the command line, the grammar and the words of the original, on the interpreter of jaq.
+//! `jq` with the command line, grammar and messages of the original, based on the jaq interpreter.
 
 mod builtins;
 mod depth;
@@ -20,26 +20,26 @@ use input::Inputs;
 use options::{Options, Other};
 use program::{Program, Source};
 use run::{End, Output, World};
-use tidebox_gnu::message::{arguments, bytes_path, reason};
+use tidebox_gnu::message::{arguments, bytes_path, error_text};
 use value::{Map, Val};
 
-/// Ends a program that takes more memory than there is with a message.
+/// Reports memory exhaustion with a message.
 #[cfg(target_family = "wasm")]
 #[global_allocator]
 static ALLOCATOR: tidebox_rt::EndingAllocator =
     tidebox_rt::EndingAllocator { message: b"error: cannot allocate memory\n", code: 2, fails_from: usize::MAX };
 
-/// Exit code of a wrong command line, and of files that cannot be read.
+/// Exit code of a usage error or an unreadable file.
 const MISUSE: i32 = 2;
-/// Exit code of a program that is none.
+/// Exit code of a compile error.
 const NO_PROGRAM: i32 = 3;
-/// Exit code of inputs that are no JSON.
+/// Exit code of invalid JSON input.
 const NO_JSON: i32 = 4;
-/// Exit code of a program that fails.
+/// Exit code of a runtime error.
 const FAILED: i32 = 5;
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::init();
     depth::start();
     let code = match options::parse(arguments()) {
         Ok(options) => filter(options),
@@ -50,23 +50,23 @@ fn main() {
 
 fn instead(other: Other) -> i32 {
     match other {
-        Other::Say(text) => i32::from(tidebox_gnu::answer::print(text.as_bytes()).is_err()) * MISUSE,
+        Other::Say(text) => i32::from(tidebox_gnu::exit::print(text.as_bytes()).is_err()) * MISUSE,
         Other::Fail(message) => {
-            tidebox_gnu::tell!("{message}");
+            tidebox_gnu::eprint_line!("{message}");
             MISUSE
         }
         Other::Misuse(message) => {
-            tidebox_gnu::tell_part!("{message}\n{}", options::HELP);
+            tidebox_gnu::eprint_part!("{message}\n{}", options::HELP);
             MISUSE
         }
         Other::Usage => {
-            tidebox_gnu::tell_part!("{}", options::USAGE);
+            tidebox_gnu::eprint_part!("{}", options::USAGE);
             MISUSE
         }
     }
 }
 
-/// Where modules are searched without `-L`.
+/// Module search path without `-L`.
 const LIBRARIES: [&str; 3] = ["~/.jq", "$ORIGIN/../lib/jq", "$ORIGIN/../lib"];
 
 fn filter(options: Options) -> i32 {
@@ -90,7 +90,7 @@ fn filter(options: Options) -> i32 {
     world.out.borrow_mut().flush();
     if let Some(error) = world.out.borrow_mut().take_error() {
         if error.kind() != std::io::ErrorKind::BrokenPipe {
-            tidebox_gnu::tell!("Error: writing output failed: {}", reason(&error));
+            tidebox_gnu::eprint_line!("Error: writing output failed: {}", error_text(&error));
         }
         return MISUSE;
     }
@@ -119,7 +119,7 @@ fn each_input(program: &Program, world: &World, form: &run::Form, exit_status: b
     }
 }
 
-/// The exit code of an end. With `-e` it tells of the last output.
+/// The exit code. With `-e` it depends on the last output.
 fn code_of(end: End, exit_status: bool) -> i32 {
     match end {
         End::Error => FAILED,
@@ -150,10 +150,10 @@ fn load(options: &Options, libraries: &[String]) -> Result<Program, i32> {
     globals.extend(options.named.iter().map(|(name, value)| (name.to_string(), value.clone())));
     program::compile(Source { text, origin, libraries, globals }).map_err(|messages| {
         for message in &messages {
-            tidebox_gnu::tell!("{message}");
+            tidebox_gnu::eprint_line!("{message}");
         }
         let plural = if messages.len() == 1 { "" } else { "s" };
-        tidebox_gnu::tell!("jq: {} compile error{plural}", messages.len());
+        tidebox_gnu::eprint_line!("jq: {} compile error{plural}", messages.len());
         NO_PROGRAM
     })
 }
@@ -162,7 +162,7 @@ fn read_program(path: &Path) -> Result<String, i32> {
     match std::fs::read(path) {
         Ok(text) => Ok(String::from_utf8_lossy(&text).into_owned()),
         Err(error) => {
-            tidebox_gnu::tell!("jq: Could not open {}: {}", path.display(), reason(&error));
+            tidebox_gnu::eprint_line!("jq: Could not open {}: {}", path.display(), error_text(&error));
             Err(MISUSE)
         }
     }

@@ -1,13 +1,13 @@
 //! The command line.
 
-use tidebox_gnu::message::{bytes_path, reason};
+use tidebox_gnu::message::{bytes_path, error_text};
 
 use crate::input::Reading;
 use crate::json::{Colors, Layout, parse_all, parse_one};
 use crate::run::Form;
 use crate::value::{Map, Val};
 
-/// What the command line asks for.
+/// Parsed command line.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) program: String,
@@ -22,27 +22,27 @@ pub(crate) struct Options {
     pub(crate) positional: Vec<Val>,
 }
 
-/// What is to be done instead of running a program.
+/// Action instead of running a program.
 #[derive(Debug)]
 pub(crate) enum Other {
-    /// Print this on standard output and end well.
+    /// Print this to standard output and exit successfully.
     Say(String),
-    /// Print these lines on standard error and end with 2.
+    /// Print these lines to standard error and exit with 2.
     Fail(String),
-    /// The same, and then where help is.
+    /// Like [`Self::Fail`], but followed by a hint about the help.
     Misuse(String),
-    /// Nothing to run was given.
+    /// No program was given.
     Usage,
 }
 
-/// The release whose behaviour this is.
+/// The emulated release.
 const VERSION: &str = "jq-1.7.1";
 
 pub(crate) const HELP: &str = "Use jq --help for help with command-line options,
 or see the jq manpage, or online docs  at https://stedolan.github.io/jq
 ";
 
-/// What stands before the options in the help.
+/// Help text before the options.
 pub(crate) const USAGE: &str = "Usage:\tjq [OPTIONS] FILTER [FILES...]
 \tjq [OPTIONS] -n FILTER
 \tjq [OPTIONS] --args FILTER [STRINGS...]
@@ -85,7 +85,7 @@ Named arguments are also available as $ARGS.named[], while
 positional arguments are available as $ARGS.positional[].
 ";
 
-/// What further arguments are.
+/// Meaning of further arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Further {
     Files,
@@ -249,7 +249,7 @@ impl Parsing {
 
     fn indent_by(&mut self, count: Option<Vec<u8>>) -> Result<(), Other> {
         let count = count.ok_or_else(|| misuse("jq: --indent takes one parameter"))?;
-        // As atoi: what is no number is 0.
+        // Like `atoi`: an invalid number is 0.
         let count = text(&count);
         let digits = count.strip_prefix('-').unwrap_or(&count);
         let digits = digits.split(|char: char| !char.is_ascii_digit()).next().unwrap_or_default();
@@ -291,7 +291,7 @@ impl Parsing {
         let mut options = self.options;
         match self.program.take() {
             Some(program) => options.program = program,
-            // Within a pipe the values themselves are wanted.
+            // In a pipe, the default program prints the values themselves.
             None if !tidebox_rt::is_terminal(0) || !tidebox_rt::is_terminal(1) => options.program = ".".to_owned(),
             None => return Err(Other::Usage),
         }
@@ -306,7 +306,7 @@ impl Parsing {
             match Colors::from_setting(&setting.to_string_lossy()) {
                 Some(colors) if colored => options.form.layout.colors = Some(colors),
                 Some(_) => {}
-                None => tidebox_gnu::tell!("Failed to set $JQ_COLORS"),
+                None => tidebox_gnu::eprint_line!("Failed to set $JQ_COLORS"),
             }
         }
         if colored && options.form.layout.colors.is_none() {
@@ -330,8 +330,8 @@ standard output.
 fn from_file(option: &str, name: &str, file: &[u8]) -> Result<Val, Other> {
     let shown = text(file);
     let bad = |why: String| Other::Fail(format!("jq: Bad JSON in --{option} {name} {shown}: {why}"));
-    let content =
-        std::fs::read(bytes_path(file)).map_err(|error| bad(format!("Could not open {shown}: {}", reason(&error))))?;
+    let content = std::fs::read(bytes_path(file))
+        .map_err(|error| bad(format!("Could not open {shown}: {}", error_text(&error))))?;
     if option == "rawfile" {
         return Ok(Val::from(text(&content)));
     }

@@ -1,4 +1,4 @@
-//! From the text of a program, and of the modules that it imports, to what jaq runs.
+//! Compiler from the text of a program and its modules to jaq.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,48 +10,48 @@ use crate::run::Kind;
 use crate::syntax::{Def, Definitions, Dependency, Parsed, Parser, Scope, Term, constant, keep};
 use crate::value::{Result as ValResult, Val, fault};
 
-/// A program, ready to run.
+/// A compiled program.
 pub(crate) struct Program {
     pub(crate) filter: jaq_core::Filter<Kind>,
     /// The values of global variables.
     pub(crate) globals: Vec<Val>,
 }
 
-/// What a program is made from.
+/// Input of the compiler.
 #[derive(Debug)]
 pub(crate) struct Source<'a> {
     pub(crate) text: String,
-    /// The folder that relative library paths start from.
+    /// The base directory of relative library paths.
     pub(crate) origin: PathBuf,
     pub(crate) libraries: &'a [String],
     /// Global variables without their dollar.
     pub(crate) globals: Vec<(String, Val)>,
 }
 
-/// How the program itself is called in messages.
+/// Name of the main program in messages.
 const TOP: &str = "<top-level>";
-/// The name of the definition that holds the program.
+/// The name of the definition that contains the program.
 const MAIN: &str = "__main__";
 
-/// What is put together on the way.
+/// Compiler state.
 struct Assembly<'a> {
     libraries: &'a [String],
-    /// Modules by their files.
+    /// Modules by file.
     modules: Vec<(PathBuf, Definitions)>,
-    /// Files that are being read, for modules that import each other.
+    /// Files being read, to detect import cycles.
     open: Vec<PathBuf>,
-    /// Definitions for jaq, each after those that it calls.
+    /// Definitions for jaq, each after its dependencies.
     definitions: Vec<Def>,
     names: Vec<&'static str>,
     values: Vec<Val>,
-    /// Filters written in Rust that are called.
+    /// Native filters in use.
     native: HashSet<(&'static str, usize)>,
-    /// Definitions of ours that are in place or on their way.
+    /// Builtin definitions that are compiled or in progress.
     defined: HashSet<(&'static str, usize)>,
     messages: Vec<String>,
 }
 
-/// Reads a program. The messages of an error are complete but for the last line, which counts them.
+/// Compiles a program. The messages of an error are complete except for the last line, which counts them.
 pub(crate) fn compile(source: Source<'_>) -> Result<Program, Vec<String>> {
     let mut assembly = Assembly {
         libraries: source.libraries,
@@ -81,7 +81,7 @@ pub(crate) fn compile(source: Source<'_>) -> Result<Program, Vec<String>> {
 }
 
 impl Assembly<'_> {
-    /// Reads a text and what it imports. A program has a term at its end, a module has not.
+    /// Compiles a text and its imports. A program ends with a term, a module does not.
     fn read(
         &mut self,
         text: String,
@@ -115,7 +115,7 @@ impl Assembly<'_> {
         parsed
     }
 
-    /// A filter is called that the text does not define; or a variable, which has no number of arguments.
+    /// Reports a call of an undefined filter, or of a variable (without an arity).
     fn call(&mut self, name: &'static str, arity: usize) -> Result<(), String> {
         if arity == usize::MAX {
             return Err(format!("{name} is not defined"));
@@ -149,7 +149,7 @@ impl Assembly<'_> {
         self.messages.push(message);
     }
 
-    /// Makes what a text imports known in its scope.
+    /// Adds the imports of a text to its scope.
     fn import(&mut self, dependency: &Dependency, folder: &Path, scope: &mut Scope) {
         let data = dependency.name.as_deref().and_then(|name| name.strip_prefix('$'));
         let extension = if data.is_some() { "json" } else { "jq" };
@@ -159,7 +159,7 @@ impl Assembly<'_> {
         };
         if let Some(name) = data {
             match std::fs::read(&file)
-                .map_err(|error| tidebox_gnu::message::reason(&error))
+                .map_err(|error| tidebox_gnu::message::error_text(&error))
                 .and_then(|text| crate::json::parse_all(&text))
             {
                 Ok(values) => self.bind_data(name, Val::array(values), scope),
@@ -172,7 +172,7 @@ impl Assembly<'_> {
         };
         match &dependency.name {
             Some(name) => {
-                // Of several modules by one name the first one that has a definition counts.
+                // If several modules share a name, the first one with a definition is used.
                 let known = scope.modules.entry(name.clone()).or_default();
                 for (key, called) in definitions {
                     known.entry(key).or_insert(called);
@@ -186,7 +186,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Data is known under its name, and with the name twice, as if it were in a module.
+    /// Data is available under its name, and under the doubled name as if it were in a module.
     fn bind_data(&mut self, name: &str, value: Val, scope: &mut Scope) {
         for name in [format!("${name}"), format!("${name}::{name}")] {
             let name = keep(name);
@@ -196,7 +196,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// The definitions of a module, which is read when it is asked for the first time.
+    /// The definitions of a module, loaded on first use.
     fn module(&mut self, file: &Path) -> Option<Definitions> {
         if let Some((_, definitions)) = self.modules.iter().find(|(known, _)| known == file) {
             return Some(definitions.clone());
@@ -208,7 +208,7 @@ impl Assembly<'_> {
         let text = match std::fs::read(file) {
             Ok(text) => String::from_utf8_lossy(&text).into_owned(),
             Err(error) => {
-                let reason = tidebox_gnu::message::reason(&error);
+                let reason = tidebox_gnu::message::error_text(&error);
                 self.fail(format!("jq: error: Could not open {}: {reason}\n", file.display()));
                 return None;
             }
@@ -237,7 +237,7 @@ impl Assembly<'_> {
         find_module(&dependency.path, &folders, extension)
     }
 
-    /// `~/.jq` as a file holds definitions for every program.
+    /// If `~/.jq` is a file, its definitions are available to every program.
     fn include_own_file(&mut self, scope: &mut Scope) {
         let Some(file) = home().map(|home| home.join(".jq")).filter(|file| file.is_file()) else {
             return;
@@ -247,7 +247,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Hands everything to jaq.
+    /// Compiles everything with jaq.
     fn finish(self) -> Result<Program, Vec<String>> {
         let internal = |what: &str| vec![format!("jq: error: {what}\n")];
         let arena = Arena::default();
@@ -266,7 +266,7 @@ impl Assembly<'_> {
     }
 }
 
-/// A message with its place and the line there, and behind it as many spaces as stand before the place.
+/// A message with its position and source line, followed by as many spaces as precede the position.
 fn located(message: &str, text: &str, at: usize, file: &str) -> String {
     let before = text.get(..at).unwrap_or_default();
     let start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -280,7 +280,7 @@ fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// A library path: `~` is the home, `$ORIGIN` where jq is, and what is relative starts from a folder.
+/// A library path: `~` is the home, `$ORIGIN` the directory of jq; relative paths start from a base directory.
 fn expanded(library: &str, folder: &Path) -> PathBuf {
     if let Some(rest) = library.strip_prefix('~')
         && let Some(home) = home()
@@ -293,7 +293,7 @@ fn expanded(library: &str, folder: &Path) -> PathBuf {
     folder.join(library)
 }
 
-/// `name.jq`, or `name/name.jq`, in the first folder that has it.
+/// `name.jq` or `name/name.jq` in the first directory that contains it.
 fn find_module(name: &str, folders: &[PathBuf], extension: &str) -> Option<PathBuf> {
     let last = name.rsplit('/').next().unwrap_or(name);
     let candidates = folders.iter().flat_map(|folder| {
@@ -304,7 +304,7 @@ fn find_module(name: &str, folders: &[PathBuf], extension: &str) -> Option<PathB
     candidates.into_iter().find(|file| file.is_file())
 }
 
-/// What an import says of where to search.
+/// Search path of an import.
 fn search_of(meta: &Term) -> Vec<String> {
     match constant(meta) {
         Some(meta) => match meta.get(&Val::text("search")) {
@@ -316,7 +316,7 @@ fn search_of(meta: &Term) -> Vec<String> {
     }
 }
 
-/// What a module says of itself and of what it imports.
+/// Metadata of a module and its imports.
 pub(crate) fn module_meta(name: &str, libraries: &[String]) -> ValResult {
     let origin = std::env::current_dir().unwrap_or_default();
     let folders: Vec<PathBuf> = libraries.iter().map(|library| expanded(library, &origin)).collect();

@@ -1,4 +1,4 @@
-//! Running a program: what filters can reach while it runs, and what becomes of its outputs.
+//! Program execution: the context of filters and the handling of outputs.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -11,9 +11,9 @@ use crate::input::Inputs;
 use crate::json::{Layout, write};
 use crate::program::{self, Program};
 use crate::value::{Result, Val, fault, in_words_of_jq};
-use tidebox_gnu::answer::print;
+use tidebox_gnu::exit::print;
 
-/// What jaq runs programs over.
+/// The data type for jaq.
 #[derive(Debug)]
 pub(crate) struct Kind;
 
@@ -22,7 +22,7 @@ impl DataT for Kind {
     type Data<'a> = Scene<'a>;
 }
 
-/// What filters are handed: the program's terms and the world around it.
+/// Context of native filters: the program's terms and its environment.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     lut: &'a Lut<Kind>,
@@ -41,7 +41,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// What a program can reach besides its input.
+/// Environment of a program besides its input.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) inputs: RefCell<Inputs>,
@@ -71,20 +71,20 @@ impl World {
         program::module_meta(name, &self.libraries)
     }
 
-    /// Writes to standard error, after what was put out before.
+    /// Writes to standard error, after pending output.
     pub(crate) fn tell(&self, text: &str) {
         self.out.borrow_mut().flush();
-        // Nobody is left to tell when stderr is closed.
+        // Ignore the error: a closed stderr leaves no way to report it.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 }
 
-/// How outputs are written.
+/// Output format.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub(crate) layout: Layout,
     pub(crate) raw: bool,
-    /// What comes after each output.
+    /// Text after each output.
     pub(crate) end: &'static str,
     pub(crate) sequence: bool,
     pub(crate) unbuffered: bool,
@@ -97,8 +97,8 @@ pub(crate) struct Output {
     error: Option<io::Error>,
 }
 
-/// Bytes of output that are kept before they are written.
-const MOST_PENDING: usize = 32 << 10;
+/// Output buffer size in bytes.
+const MAX_PENDING: usize = 32 << 10;
 
 impl Output {
     pub(crate) fn new() -> Self {
@@ -107,7 +107,7 @@ impl Output {
 
     fn put(&mut self, text: &str) {
         self.pending.extend_from_slice(text.as_bytes());
-        if self.pending.len() >= MOST_PENDING {
+        if self.pending.len() >= MAX_PENDING {
             self.flush();
         }
     }
@@ -119,24 +119,24 @@ impl Output {
         self.pending.clear();
     }
 
-    /// Why nothing more can be written.
+    /// The write error, if one occurred.
     pub(crate) fn take_error(&mut self) -> Option<io::Error> {
         self.error.take()
     }
 }
 
-/// How a program ended for one input.
+/// Result of a program for one input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Nothing was put out.
+    /// No output.
     Silent,
     /// The last output was `false` or `null`.
     False,
-    /// The last output was something else.
+    /// The last output was any other value.
     True,
-    /// An error was told.
+    /// An error was reported.
     Error,
-    /// The program asked to end with this code.
+    /// The program requested this exit code.
     Halt(i32),
 }
 

@@ -1,4 +1,4 @@
-//! Assignments: which there are, and what they do.
+//! Variable assignments: parsing and execution.
 
 use crate::Make;
 use crate::failure::Stop;
@@ -7,7 +7,7 @@ use crate::pattern::Pattern;
 use crate::variable::{Export, Origin, Scope, Variable, store};
 use crate::words::{first_word, is_blank, reference_length, trim, trim_end, trim_start};
 
-/// How a value is assigned.
+/// Kind of assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     /// `=`
@@ -22,7 +22,7 @@ pub(crate) enum Operator {
     Shell,
 }
 
-/// Words before an assignment.
+/// Modifiers before an assignment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modifiers {
     pub(crate) export: Option<bool>,
@@ -30,7 +30,7 @@ pub(crate) struct Modifiers {
     pub(crate) private: bool,
 }
 
-/// A line that deals with a variable.
+/// A line that assigns, defines or undefines a variable.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Definition<'t> {
     Assign {
@@ -38,12 +38,12 @@ pub(crate) enum Definition<'t> {
         operator: Operator,
         value: &'t [u8],
     },
-    /// `define`, with what stands behind it.
+    /// `define`, with the text after it.
     Define(&'t [u8]),
     Undefine(&'t [u8]),
 }
 
-/// A variable of the targets that fit a pattern.
+/// A pattern-specific variable.
 #[derive(Clone, Debug)]
 pub(crate) struct PatternVariable {
     pattern: Pattern,
@@ -51,7 +51,7 @@ pub(crate) struct PatternVariable {
     variable: Variable,
 }
 
-/// The parts of `name op value`; `None` when the text is no assignment.
+/// The parts of `name op value`; `None` if the text is not an assignment.
 pub(crate) fn assignment(text: &[u8]) -> Option<(&[u8], Operator, &[u8])> {
     let text = trim_start(text);
     let mut at = 0;
@@ -90,7 +90,7 @@ pub(crate) fn assignment(text: &[u8]) -> Option<(&[u8], Operator, &[u8])> {
     }
 }
 
-/// Reads a line that assigns, defines or undefines; `None` when it does neither.
+/// Parses a line that assigns, defines or undefines; `None` for other lines.
 pub(crate) fn definition(text: &[u8], of_target: bool) -> Option<(Modifiers, Definition<'_>)> {
     let mut rest = trim_start(text);
     let mut modifiers = Modifiers::default();
@@ -116,7 +116,7 @@ pub(crate) fn definition(text: &[u8], of_target: bool) -> Option<(Modifiers, Def
 }
 
 impl Make {
-    /// Carries out an assignment to a global variable. `name` is expanded here.
+    /// Executes an assignment to a global variable. Expands `name`.
     pub(crate) fn assign(
         &mut self,
         name: &[u8],
@@ -170,14 +170,14 @@ impl Make {
         if name.is_empty() { Err(self.fatal("empty variable name".to_owned())) } else { Ok(name) }
     }
 
-    /// Notes whether a variable is exported.
+    /// Records whether a variable is exported.
     fn mark(&mut self, name: &[u8], modifiers: Modifiers) {
         if let (Some(export), Some(variable)) = (modifiers.export, self.globals.get_mut(name)) {
             variable.export = if export { Export::Yes } else { Export::No };
         }
     }
 
-    /// Variables that make itself looks at.
+    /// Variables with an effect on make itself.
     fn variable_was_set(&mut self, name: &[u8]) {
         match name {
             b".RECIPEPREFIX" => {
@@ -223,7 +223,7 @@ impl Make {
             };
             let location = self.location.clone();
             let mut variable = Variable { origin, export, private: modifiers.private, location, ..made };
-            // What was said on the command line holds for all targets.
+            // Command line assignments apply to all targets.
             let stronger = self.globals.get(&name).filter(|global| global.origin > origin);
             if let Some(global) = stronger.filter(|global| global.origin != Origin::Automatic) {
                 variable = Variable { export, private: modifiers.private, ..global.clone() };
@@ -236,7 +236,7 @@ impl Make {
         Ok(())
     }
 
-    /// The variable that an assignment makes for a target; `None` when it has one already.
+    /// The variable that an assignment creates for a target; `None` if the target already has one.
     fn target_variable(
         &mut self,
         file: Option<FileId>,
@@ -268,14 +268,14 @@ impl Make {
         Ok(Some(variable))
     }
 
-    /// Shorter patterns come first, so that longer ones, which say more, are applied over them.
+    /// Apply shorter patterns first: longer ones are more specific and override them.
     fn add_pattern_variable(&mut self, added: PatternVariable) {
         let length = |known: &PatternVariable| known.pattern.text().len();
         let at = self.pattern_variables.partition_point(|known| length(known) <= length(&added));
         self.pattern_variables.insert(at, added);
     }
 
-    /// Gives a target the variables of the patterns that it fits.
+    /// Gives a target the variables of all matching patterns.
     pub(crate) fn know_pattern_variables(&mut self, file: FileId) {
         if std::mem::replace(&mut self.files.get_mut(file).pattern_variables_known, true) {
             return;
@@ -305,7 +305,7 @@ impl Make {
     }
 }
 
-/// Puts a variable of a target in its place; what is appended joins what the target has already.
+/// Stores a target-specific variable. Appended text joins the target's own value.
 fn put(scope: &mut Scope, name: &[u8], variable: Variable) {
     if variable.append
         && let Some(known) = scope.get_mut(name)

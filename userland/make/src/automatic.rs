@@ -9,7 +9,7 @@ use crate::variable::{Origin, Scope, Variable};
 use crate::words::joined;
 
 impl Make {
-    /// Sets the automatic variables of a target whose recipe is about to run.
+    /// Sets the automatic variables of a target before its recipe runs.
     pub(crate) fn set_automatic_variables(&mut self, file: FileId) {
         let target = self.files.get(file);
         let name = target.real_name().to_vec();
@@ -53,7 +53,7 @@ impl Make {
         }
     }
 
-    /// The stem of a target with a rule of its own: its name without a known suffix.
+    /// The stem of a target with an explicit rule: its name without a known suffix.
     fn stem_by_suffix(&self, name: &[u8]) -> Vec<u8> {
         let own = self.files.find(b".SUFFIXES").map(|file| self.files.get(file).dependencies.as_slice());
         let own = own.unwrap_or_default().iter().map(|known| self.files.get(known.file).name.as_slice());
@@ -65,7 +65,7 @@ impl Make {
             .to_vec()
     }
 
-    /// Expands prerequisites of a pattern rule a second time, when the target and its stem are known.
+    /// Second expansion of a pattern rule's prerequisites, when the target and its stem are known.
     pub(crate) fn expand_with_stem(&mut self, name: &[u8], stem: &[u8], text: &[u8]) -> Result<Vec<u8>, Stop> {
         let mut scope = Scope::new();
         for (variable, value) in [(b"@", name), (b"*", stem)] {
@@ -77,7 +77,7 @@ impl Make {
         expanded
     }
 
-    /// Expands the prerequisites of a target that waited for it.
+    /// Expands the deferred prerequisites of a target.
     pub(crate) fn expand_later(&mut self, file: FileId) -> Result<(), Stop> {
         let waiting = std::mem::take(&mut self.files.get_mut(file).later);
         for (text, stem) in waiting {
@@ -102,7 +102,7 @@ impl Make {
         Ok(())
     }
 
-    /// When a file was changed last; a link counts as what it leads to.
+    /// Modification time of a file, following symbolic links.
     pub(crate) fn age(&mut self, file: FileId) -> Age {
         let known = self.files.get(file);
         if let Some(age) = known.age {
@@ -131,10 +131,10 @@ impl Make {
         age
     }
 
-    /// A file from the future makes it impossible to say what is newer.
+    /// With a file from the future, timestamps cannot be compared reliably.
     fn look_at_clock(&mut self, name: &[u8], time: u64) {
         let ahead = time.saturating_sub(tidebox_rt::realtime_ns());
-        // What is written meanwhile may be a moment ahead.
+        // A file written while make runs may be slightly ahead.
         if ahead > 1_000_000_000 && !self.clock_skew {
             self.clock_skew = true;
             let seconds = ahead as f64 / 1e9;
@@ -145,12 +145,12 @@ impl Make {
     }
 }
 
-/// A number with two significant digits.
+/// Formats a number with two significant digits.
 fn two_digits(seconds: f64) -> String {
     if seconds >= 10.0 { format!("{seconds:.0}") } else { format!("{seconds:.1}") }
 }
 
-/// When the file of that name was changed last.
+/// Modification time of the file with that name.
 fn age_of(name: &[u8]) -> Age {
     match tidebox_rt::stat(name, true) {
         Ok(stat) => Age::At(stat.mtime_ns),

@@ -1,4 +1,4 @@
-//! Rules and variables that are there before any makefile.
+//! Builtin rules and variables.
 
 use std::rc::Rc;
 
@@ -8,11 +8,11 @@ use crate::pattern::Pattern;
 use crate::rule::PatternRule;
 use crate::variable::{Origin, Variable};
 
-/// The suffixes whose rules are known.
+/// The suffixes with builtin rules.
 pub(crate) const SUFFIXES: &str = ".out .a .ln .o .c .cc .C .cpp .p .f .F .m .r .y .l .ym .yl .s .S .mod .sym .def .h \
                                    .info .dvi .tex .texinfo .texi .txinfo .w .ch .web .sh .elc .el";
 
-/// Variables that recipes may use, as POSIX and GNU have them.
+/// Recipe variables defined by POSIX and GNU make.
 const VARIABLES: &[(&str, &str)] = &[
     ("AR", "ar"),
     ("ARFLAGS", "-rv"),
@@ -66,7 +66,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("YACC.y", "$(YACC) $(YFLAGS)"),
 ];
 
-/// Rules by suffixes: target, prerequisite, lines of the recipe.
+/// Suffix rules: target, prerequisite, recipe lines.
 const RULES: &[(&str, &str, &[&str])] = &[
     ("%", "%.o", &["$(LINK.o) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
     ("%", "%.c", &["$(LINK.c) $^ $(LOADLIBES) $(LDLIBS) -o $@"]),
@@ -96,7 +96,7 @@ const RULES: &[(&str, &str, &[&str])] = &[
 ];
 
 impl Make {
-    /// Sets what is known before the makefiles.
+    /// Defines the builtins before the makefiles are read.
     pub(crate) fn set_builtin_variables(&mut self) {
         let own: &[(&str, &str, bool)] = &[
             ("@D", "$(patsubst %/,%,$(dir $@))", true),
@@ -149,13 +149,13 @@ impl Make {
         }
     }
 
-    /// Adds the rules that are built in, behind those of the makefiles.
+    /// Adds the builtin rules after those of the makefiles.
     pub(crate) fn add_builtin_rules(&mut self) {
         if self.options.no_builtin_rules {
             return;
         }
         for (target, prerequisite, lines) in RULES {
-            // Without its suffix in `.SUFFIXES`, a rule is not there.
+            // A suffix rule is inactive unless its suffix is in `.SUFFIXES`.
             if self.suffixes_cleared {
                 return;
             }

@@ -1,16 +1,16 @@
-//! Command lines that need no shell.
+//! Commands that run without a shell.
 
-/// What only a shell understands.
+/// Characters that only a shell interprets.
 const SHELL_CHARACTERS: &[u8] = b"#;\"*?[]&|<>(){}$`^~!";
 
-/// Commands that are part of a shell.
+/// Shell builtins.
 const SHELL_COMMANDS: &[&str] = &[
     ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue", "eval", "exec", "exit", "export", "fc",
     "fg", "for", "getopts", "hash", "if", "jobs", "login", "logout", "read", "readonly", "return", "set", "shift",
     "test", "times", "trap", "type", "ulimit", "umask", "unalias", "unset", "wait", "while",
 ];
 
-/// The arguments of a command that make starts itself; `None` when it takes a shell to understand it.
+/// The arguments of a command that make starts directly; `None` if it needs a shell.
 pub(crate) fn arguments_without_shell(command: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut arguments: Vec<Vec<u8>> = Vec::new();
     let mut word: Option<Vec<u8>> = None;
@@ -26,7 +26,7 @@ pub(crate) fn arguments_without_shell(command: &[u8]) -> Option<Vec<Vec<u8>>> {
                 }
             }
             b'=' => {
-                // A word like this before the command sets a variable.
+                // A word of this form before the command sets a variable.
                 if !seen_without {
                     return None;
                 }
@@ -57,7 +57,7 @@ pub(crate) fn arguments_without_shell(command: &[u8]) -> Option<Vec<Vec<u8>>> {
     if builtin || first.is_empty() { None } else { Some(arguments) }
 }
 
-/// What the system calls a signal.
+/// The system's description of a signal.
 pub(crate) fn signal_name(signal: u8) -> String {
     let name = match signal {
         1 => "Hangup",

@@ -1,27 +1,27 @@
-//! `ifeq`, `ifdef` and their kin.
+//! Conditionals: `ifeq`, `ifdef` and related directives.
 
 use crate::Make;
 use crate::failure::Stop;
 use crate::words::{first_word, is_blank, trim_start};
 
-/// One conditional that is open.
+/// An open conditional.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Branch {
-    /// This branch is read.
+    /// The current branch is read.
     Taken,
-    /// None was read yet.
+    /// No branch was taken yet.
     Waiting,
-    /// One was read, or everything round it is left out.
+    /// A branch was taken, or the enclosing conditional is skipped.
     Over,
 }
 
-/// The conditionals that are open where a makefile is read.
+/// The open conditionals of a makefile.
 #[derive(Debug, Default)]
 pub(crate) struct Conditionals {
     open: Vec<(Branch, bool)>,
 }
 
-/// What is wrong with a line.
+/// The error of a line.
 enum Mistake {
     Syntax,
     Says(String),
@@ -35,7 +35,7 @@ impl From<Stop> for Mistake {
 }
 
 impl Conditionals {
-    /// Whether lines are left out here.
+    /// Returns whether lines are skipped.
     pub(crate) fn skipping(&self) -> bool {
         self.open.iter().any(|(branch, _)| *branch != Branch::Taken)
     }
@@ -46,7 +46,7 @@ impl Conditionals {
 }
 
 impl Make {
-    /// Reads a line of a conditional; false when it is another line.
+    /// Handles a conditional directive; returns false for other lines.
     pub(crate) fn conditional(&mut self, conditionals: &mut Conditionals, line: &[u8]) -> Result<bool, Stop> {
         let (word, rest) = first_word(line);
         if !matches!(word, b"ifeq" | b"ifneq" | b"ifdef" | b"ifndef" | b"else" | b"endif") {
@@ -111,7 +111,7 @@ impl Make {
         Ok(())
     }
 
-    /// Whether a condition holds.
+    /// Evaluates a condition.
     fn holds(&mut self, word: &[u8], arguments: &[u8]) -> Result<bool, Mistake> {
         match word {
             b"ifdef" | b"ifndef" => {
@@ -139,7 +139,7 @@ impl Make {
     }
 }
 
-/// The two sides of `(a,b)` or `"a" 'b'`, and what stands behind.
+/// The two sides of `(a,b)` or `"a" 'b'`, and the text after them.
 fn operands(text: &[u8]) -> Option<(Vec<u8>, Vec<u8>, &[u8])> {
     let (open, rest) = text.split_first()?;
     if *open != b'(' {
@@ -161,7 +161,7 @@ fn in_quotes(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     Some((rest.get(..end)?.to_vec(), rest.get(end + 1..)?))
 }
 
-/// Where a character stands outside of round brackets.
+/// Position of a character outside parentheses.
 fn unnested(text: &[u8], wanted: u8) -> Option<usize> {
     let mut depth = 0i64;
     for (at, byte) in text.iter().enumerate() {

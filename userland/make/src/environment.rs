@@ -1,4 +1,4 @@
-//! The environment of the programs that recipes run.
+//! Environment of recipe commands.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::failure::Stop;
 use crate::variable::{Export, Origin, Variable};
 
 impl Make {
-    /// The environment of a line of the target that is being made.
+    /// The environment of a recipe line of the current target.
     pub(super) fn environment(&mut self) -> Result<Vec<Vec<u8>>, Stop> {
         let mut names: BTreeMap<Vec<u8>, bool> = BTreeMap::new();
         for (place, inherited) in self.places() {
@@ -34,14 +34,14 @@ impl Make {
         Ok(environment)
     }
 
-    /// Whether programs get a variable.
+    /// Returns whether a variable is exported.
     fn is_exported(&self, name: &[u8], variable: &Variable) -> bool {
         if matches!(name, b"MAKELEVEL" | b"MAKEFLAGS") {
             return variable.export != Export::No;
         }
         let legal = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let target = name.iter().all(legal) && !name.first().is_some_and(u8::is_ascii_digit);
-        // A target's own variable goes where the global one of the name goes.
+        // A target-specific variable is exported if the global one of the same name is.
         let global = self.globals.get(name);
         match variable.export {
             Export::Yes => true,

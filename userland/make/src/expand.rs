@@ -1,4 +1,4 @@
-//! Expanding references to variables and calls of functions.
+//! Expansion of variable references and function calls.
 
 use crate::failure::Stop;
 use crate::file::FileId;
@@ -7,17 +7,17 @@ use crate::variable::{Place, Variable};
 use crate::words::{closing, first_word, joined, partner, trim_end, words};
 use crate::{Make, function};
 
-/// References within references and values within values, at most. Each takes some kilobytes of stack.
-const DEEPEST: usize = 1200;
+/// Maximum nesting of references and values. Each level takes some kilobytes of stack.
+const MAX_DEPTH: usize = 1200;
 
 impl Make {
-    /// Expands everything in a text.
+    /// Expands all references in a text.
     pub(crate) fn expand(&mut self, text: &[u8]) -> Result<Vec<u8>, Stop> {
         if memchr::memchr(b'$', text).is_none() {
             return Ok(text.to_vec());
         }
-        if self.depth >= DEEPEST {
-            return Err(self.fatal(format!("references nest deeper than {DEEPEST}")));
+        if self.depth >= MAX_DEPTH {
+            return Err(self.fatal(format!("references nest deeper than {MAX_DEPTH}")));
         }
         self.depth += 1;
         let mut out = Vec::with_capacity(text.len());
@@ -26,7 +26,7 @@ impl Make {
         done.map(|()| out)
     }
 
-    /// Expands a text as seen from a target.
+    /// Expands a text in the scope of a target.
     pub(crate) fn expand_for(&mut self, target: FileId, text: &[u8]) -> Result<Vec<u8>, Stop> {
         let outside = self.target.replace(target);
         let text = self.expand(text);
@@ -64,7 +64,7 @@ impl Make {
         Ok(())
     }
 
-    /// Expands what stands behind `$(`, and answers how much of it that was, the closing bracket included.
+    /// Expands the text after `$(`. Returns its length, including the closing bracket.
     fn reference(&mut self, open: u8, text: &[u8], out: &mut Vec<u8>) -> Result<usize, Stop> {
         let close = partner(open);
         if let Some((function, arguments_at)) = function::at_start(text) {
@@ -94,7 +94,7 @@ impl Make {
         Ok(end + 1)
     }
 
-    /// `$(name:a=b)`; false when it is none.
+    /// `$(name:a=b)`; false if it is not a substitution reference.
     fn substitution(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<bool, Stop> {
         let Some(colon) = memchr::memchr(b':', text) else {
             return Ok(false);
@@ -125,7 +125,7 @@ impl Make {
         Ok(value)
     }
 
-    /// Adds the expanded value of a variable.
+    /// Appends the expanded value of a variable.
     pub(crate) fn value_into(&mut self, name: &[u8], out: &mut Vec<u8>) -> Result<(), Stop> {
         let Some((place, variable)) = self.find_variable(name, None) else {
             if let Some(value) = self.special(name) {
@@ -145,7 +145,7 @@ impl Make {
         Ok(())
     }
 
-    /// The value of a variable as it is used.
+    /// The value of a variable, before expansion.
     pub(crate) fn expanded(&mut self, name: &[u8], place: Place, variable: &Variable) -> Result<Vec<u8>, Stop> {
         let mut value = Vec::new();
         if variable.append {
@@ -179,7 +179,7 @@ impl Make {
         Ok(value)
     }
 
-    /// Variables whose value nobody sets.
+    /// Computed variables.
     pub(crate) fn special(&self, name: &[u8]) -> Option<Vec<u8>> {
         match name {
             b".VARIABLES" => {
@@ -246,7 +246,7 @@ impl Make {
         }
         let outer = std::mem::replace(&mut self.call_arguments, arguments.len());
         self.locals.push(scope);
-        // A function may call itself, other than a variable.
+        // Unlike a variable, a function may be recursive.
         self.expanding.push((name, place, true));
         let hidden = std::mem::take(&mut self.expanding);
         let value = self.expand(&body);
@@ -288,7 +288,7 @@ impl Make {
     }
 }
 
-/// The arguments of a call, of which the last takes what is left when there are `most` (0: any number).
+/// The arguments of a call. The last one takes the rest if there are `most` (0: any number).
 fn split_arguments(text: &[u8], open: u8, most: usize) -> Vec<&[u8]> {
     let close = partner(open);
     let mut arguments = Vec::new();

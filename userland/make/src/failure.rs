@@ -1,23 +1,23 @@
-//! Why make stops, and its messages.
+//! Errors and messages of make.
 
 use std::io::Write;
 
 use crate::Make;
 
-/// What ends everything.
+/// Reason to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It was told; make ends with this code.
+    /// The error was reported; make exits with this code.
     Code(i32),
-    /// A makefile was made anew: everything is read again.
+    /// A makefile was rebuilt: read everything again.
     ReadAgain,
 }
 
-/// The exit code of whatever goes wrong.
+/// Exit code of all errors.
 pub(crate) const TROUBLE: i32 = 2;
 
 impl Make {
-    /// What messages begin with: the program's name, and how deep it was called.
+    /// Message prefix: the program name and recursion level.
     pub(crate) fn called(&self) -> String {
         match self.level {
             0 => self.name.clone(),
@@ -25,7 +25,7 @@ impl Make {
         }
     }
 
-    /// Where the makefile is being read, or who is called.
+    /// Position in the makefile, or the program name.
     fn here(&self) -> String {
         match &self.location {
             Some(location) => format!("{}:{}", String::from_utf8_lossy(&location.file), location.line),
@@ -33,14 +33,14 @@ impl Make {
         }
     }
 
-    /// Tells what is wrong at this place and answers that make ends.
+    /// Reports an error at the current position and returns `Stop`.
     pub(crate) fn fatal(&mut self, message: String) -> Stop {
         let here = self.here();
         self.complain(&format!("{here}: *** {message}.  Stop."));
         Stop::Code(TROUBLE)
     }
 
-    /// The same where a value is expanded: the place is that of the assignment, when it is known.
+    /// Like [`Self::fatal`], but during expansion: uses the position of the assignment if known.
     pub(crate) fn fatal_in_value(&mut self, message: String) -> Stop {
         let outside = self.location.clone();
         if let Some(place) = self.defined_at.take() {
@@ -51,34 +51,34 @@ impl Make {
         stop
     }
 
-    /// The same without a place.
+    /// Like [`Self::fatal`], but without a position.
     pub(crate) fn fatal_nowhere(&mut self, message: &str) -> Stop {
         let called = self.called();
         self.complain(&format!("{called}: *** {message}.  Stop."));
         Stop::Code(TROUBLE)
     }
 
-    /// Says something with the place in front.
+    /// Prints a message with the position.
     pub(crate) fn warn(&mut self, message: &str) {
         let here = self.here();
         self.complain(&format!("{here}: {message}"));
     }
 
-    /// Says something with the program's name in front.
+    /// Prints a message with the program name.
     pub(crate) fn error(&mut self, message: &str) {
         let called = self.called();
         self.complain(&format!("{called}: {message}"));
     }
 
-    /// Writes a line on standard error, behind what was written before.
+    /// Writes a line to standard error, after pending output.
     pub(crate) fn complain(&mut self, line: &str) {
         self.announce();
-        // Nobody is left to tell when stderr is closed.
+        // Ignore the error: a closed stderr leaves no way to report it.
         let _ = std::io::stdout().flush();
         let _ = writeln!(std::io::stderr(), "{line}");
     }
 
-    /// Writes on standard output.
+    /// Writes to standard output.
     pub(crate) fn say(&mut self, text: &[u8]) {
         self.announce();
         self.say_quietly(text);
@@ -91,7 +91,7 @@ impl Make {
         }
     }
 
-    /// Says which directory it works in before anything else is said, when it is to.
+    /// Prints the `Entering directory` line before any other output, if enabled.
     pub(crate) fn announce(&mut self) {
         if self.options.print_directory && !self.announced {
             self.announced = true;
@@ -105,7 +105,7 @@ impl Make {
         }
     }
 
-    /// The counterpart at the end.
+    /// Prints the `Leaving directory` line.
     pub(crate) fn leave(&mut self) {
         if std::mem::take(&mut self.announced) {
             let line = [

@@ -1,15 +1,15 @@
-//! What make knows of a file: as a target, as a prerequisite, or both.
+//! Data about a file: as a target, as a prerequisite, or both.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::variable::Scope;
 
-/// Names a file in [`Files`].
+/// Index of a file in [`Files`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct FileId(usize);
 
-/// A place in a makefile.
+/// A makefile position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Location {
     pub(crate) file: Rc<[u8]>,
@@ -19,14 +19,14 @@ pub(crate) struct Location {
 /// The recipe of a rule.
 #[derive(Debug)]
 pub(crate) struct Recipe {
-    /// `None` for a rule that is built in.
+    /// `None` for a builtin rule.
     pub(crate) location: Option<Location>,
-    /// Lines as they are written, their tab taken away; a continued line is one, and where each begins.
+    /// Lines as written, without their tab, and the line number of each. A continued line is one entry.
     pub(crate) lines: Vec<(usize, Vec<u8>)>,
 }
 
 impl Recipe {
-    /// Where a line of it stands, as messages say it.
+    /// Position of a line, for messages.
     pub(crate) fn place(&self, line: usize) -> String {
         match &self.location {
             None => "<builtin>".to_owned(),
@@ -39,54 +39,54 @@ impl Recipe {
 #[derive(Clone, Debug)]
 pub(crate) struct Dependency {
     pub(crate) file: FileId,
-    /// It stands behind `|`: it must be there, however old it is.
+    /// Order-only (after `|`): it must exist, whatever its age.
     pub(crate) order_only: bool,
-    /// Whether it was made, or is newer than its target.
+    /// Whether it was rebuilt or is newer than its target.
     pub(crate) changed: bool,
 }
 
-/// How far a target has come.
+/// Update state of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Progress {
     #[default]
     Waiting,
-    /// Its prerequisites are being looked at.
+    /// Its prerequisites are being checked.
     Updating,
     Done,
     Failed,
-    /// `-q` asked, and it would have to be made.
+    /// `-q` is set, and the target is out of date.
     Question,
 }
 
-/// When a file was changed last, in nanoseconds.
+/// Modification time in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Age {
     Missing,
-    /// `-o` says so.
+    /// Set by `-o`.
     Old,
     At(u64),
-    /// Newer than everything: it was made, but is no file.
+    /// Newer than everything: it was made, but does not exist as a file.
     New,
 }
 
-/// One rule of a target with two colons; the others stand beside it.
+/// One double-colon rule of a target; the others are separate entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct File {
     pub(crate) name: Vec<u8>,
-    /// Where `VPATH` found it.
+    /// Path found through `VPATH`.
     pub(crate) found_at: Option<Vec<u8>>,
     pub(crate) dependencies: Vec<Dependency>,
-    /// Prerequisites that are expanded a second time, when they are needed: the text, and the stem of a static pattern.
+    /// Prerequisites for the second expansion: the text, and the stem of a static pattern.
     pub(crate) later: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     pub(crate) recipe: Option<Rc<Recipe>>,
     pub(crate) stem: Option<Vec<u8>>,
-    /// Targets that the same recipe makes.
+    /// Targets made by the same recipe.
     pub(crate) also_makes: Vec<FileId>,
     pub(crate) variables: Scope,
     pub(crate) pattern_variables: Scope,
     pub(crate) pattern_variables_known: bool,
     pub(crate) parent: Option<FileId>,
-    /// Further rules of the same target with two colons.
+    /// Further double-colon rules of the same target.
     pub(crate) double_colon: Option<Vec<FileId>>,
     pub(crate) is_target: bool,
     pub(crate) phony: bool,
@@ -96,9 +96,9 @@ pub(crate) struct File {
     pub(crate) silent: bool,
     pub(crate) ignore_errors: bool,
     pub(crate) tried_implicit: bool,
-    /// Nobody is told when it cannot be made.
+    /// No message if it cannot be made.
     pub(crate) dont_care: bool,
-    /// It came into being for this run: nothing keeps it.
+    /// An intermediate file created in this run; not kept.
     pub(crate) explicit: bool,
     pub(crate) progress: Progress,
     pub(crate) told: bool,
@@ -107,13 +107,13 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// The name under which recipes find it.
+    /// The name used in recipes.
     pub(crate) fn real_name(&self) -> &[u8] {
         self.found_at.as_deref().unwrap_or(&self.name)
     }
 }
 
-/// All files that anything was said about.
+/// All files mentioned in the makefiles.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     all: Vec<File>,
@@ -126,7 +126,7 @@ impl Files {
         self.names.get(plain(name)).copied()
     }
 
-    /// The file of that name, made known if it is not.
+    /// The file with that name, added if necessary.
     pub(crate) fn enter(&mut self, name: &[u8]) -> FileId {
         let name = plain(name);
         if let Some(id) = self.names.get(name) {
@@ -137,7 +137,7 @@ impl Files {
         id
     }
 
-    /// One more rule for a name, which is not found by the name.
+    /// Adds a rule for a name. The entry is not found by its name.
     pub(crate) fn add(&mut self, name: &[u8]) -> FileId {
         self.all.push(File { name: name.to_vec(), ..File::default() });
         FileId(self.all.len() - 1)
@@ -151,13 +151,13 @@ impl Files {
         self.all.get_mut(id.0).unwrap_or(&mut self.nobody)
     }
 
-    /// All of them, in the order in which they were met.
+    /// All files, in insertion order.
     pub(crate) fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
         (0..self.all.len()).map(FileId)
     }
 }
 
-/// A name without `./` before it.
+/// Strips a leading `./` from a name.
 fn plain(mut name: &[u8]) -> &[u8] {
     while let Some(rest) = name.strip_prefix(b"./") {
         let rest = match rest.iter().position(|byte| *byte != b'/') {

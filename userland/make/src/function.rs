@@ -1,4 +1,4 @@
-//! The functions of makefiles.
+//! Builtin functions.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use crate::path;
 use crate::pattern::{Pattern, replaced};
 use crate::words::{is_space, joined, trim, trim_start, words};
 
-/// Adds what a call with these arguments stands for.
+/// Appends the result of a call with these arguments.
 type Run = fn(&mut Make, &[Vec<u8>], &mut Vec<u8>) -> Result<(), Stop>;
 
 /// A function.
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) name: &'static str,
-    /// Arguments at least.
+    /// Minimum number of arguments.
     pub(crate) least: usize,
-    /// Arguments at most; 0 says any number.
+    /// Maximum number of arguments; 0 means unlimited.
     pub(crate) most: usize,
-    /// Whether the arguments are expanded before.
+    /// Whether the arguments are expanded before the call.
     pub(crate) expands: bool,
     pub(crate) run: Run,
 }
@@ -35,7 +35,7 @@ const fn lazy(name: &'static str, least: usize, most: usize, run: Run) -> Functi
     Function { name, least, most, expands: false, run }
 }
 
-/// Every function, ordered by name.
+/// All functions, sorted by name.
 const FUNCTIONS: &[Function] = &[
     function("abspath", 0, 1, |make, given, out| per_word(given, out, |word| Some(make.absolute(word)))),
     function("addprefix", 2, 2, |_, given, out| {
@@ -146,7 +146,7 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Function> {
     FUNCTIONS.binary_search_by(|known| known.name.as_bytes().cmp(name)).ok().and_then(|at| FUNCTIONS.get(at))
 }
 
-/// The function whose call stands here, behind `$(`, and where its arguments begin.
+/// The function called after `$(`, and the start of its arguments.
 pub(crate) fn at_start(text: &[u8]) -> Option<(&'static Function, usize)> {
     let end = text.iter().position(|byte| !(byte.is_ascii_lowercase() || *byte == b'-'))?;
     let function = find(text.get(..end)?)?;
@@ -158,7 +158,7 @@ fn argument(given: &[Vec<u8>], at: usize) -> &[u8] {
     given.get(at).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Adds what becomes of every word of the first argument.
+/// Appends the result for each word of the first argument.
 fn per_word(
     given: &[Vec<u8>],
     out: &mut Vec<u8>,
@@ -235,7 +235,7 @@ fn subst(_: &mut Make, given: &[Vec<u8>], out: &mut Vec<u8>) -> Result<(), Stop>
     Ok(())
 }
 
-/// A number of a word, or why it is none.
+/// Parses a word index, or returns the error message.
 fn number(make: &mut Make, text: &[u8], which: &str, function: &str) -> Result<usize, Stop> {
     let digits = trim(text);
     let parsed = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
@@ -285,7 +285,7 @@ fn file(make: &mut Make, given: &[Vec<u8>], out: &mut Vec<u8>) -> Result<(), Sto
     }
     let shown = String::from_utf8_lossy(name).into_owned();
     if operation == "<" {
-        match tidebox_gnu::stream::Input::file(name).and_then(|mut input| input.rest()) {
+        match tidebox_gnu::stream::Input::file(name).and_then(|mut input| input.read_to_end()) {
             Ok(mut text) => {
                 if text.last() == Some(&b'\n') {
                     text.pop();
@@ -312,7 +312,7 @@ fn append(name: &[u8], text: &[u8]) -> Result<(), tidebox_rt::Errno> {
 }
 
 impl Make {
-    /// `$(shell command)`: its output, whose line ends become spaces.
+    /// `$(shell command)`: its output, with newlines replaced by spaces.
     pub(crate) fn shell(&mut self, command: &[u8], out: &mut Vec<u8>) -> Result<(), Stop> {
         let mut text = self.output_of(command)?;
         while text.last() == Some(&b'\n') {
@@ -330,7 +330,7 @@ impl Make {
         Ok(())
     }
 
-    /// Ends with what was told, once standard output cannot be written.
+    /// Stops if standard output cannot be written.
     pub(crate) fn end_code(&mut self, code: i32) -> i32 {
         if self.write_failed {
             self.error("write error: stdout");

@@ -1,4 +1,4 @@
-//! Finding a rule by patterns for a target that has no recipe.
+//! Implicit rule search for a target without a recipe.
 
 use std::rc::Rc;
 
@@ -9,21 +9,21 @@ use crate::pattern::Pattern;
 use crate::rule::prerequisites;
 use crate::words::words;
 
-/// Rules that make each other's prerequisites, at most.
-const LONGEST_CHAIN: usize = 100;
+/// Maximum length of a chain of implicit rules.
+const MAX_CHAIN: usize = 100;
 
-/// A rule that fits a name.
+/// A rule that matches a name.
 #[derive(Debug)]
 struct Candidate {
     rule: usize,
-    /// Which of its targets fits.
+    /// Index of the matching target.
     target: usize,
     stem: Vec<u8>,
-    /// Whether the folder was taken away before the pattern was compared.
+    /// Whether the directory was removed before matching.
     folded: bool,
 }
 
-/// How a target can be made.
+/// A way to make a target.
 #[derive(Debug)]
 pub(crate) struct Way {
     stem: Vec<u8>,
@@ -32,19 +32,19 @@ pub(crate) struct Way {
     also: Vec<Vec<u8>>,
 }
 
-/// A prerequisite that a rule brings in.
+/// A prerequisite from a rule.
 #[derive(Debug)]
 struct Need {
     name: Vec<u8>,
     order_only: bool,
-    /// How it is made, when it is neither there nor named anywhere.
+    /// The rule for it, if it neither exists nor is mentioned.
     way: Option<Way>,
-    /// It is named in the rule itself, without a `%`.
+    /// It is named explicitly in the rule, without a `%`.
     named: bool,
 }
 
 impl Make {
-    /// Looks for a rule for a target and gives it that rule's prerequisites and recipe.
+    /// Finds a rule for a target and gives the target its prerequisites and recipe.
     pub(crate) fn try_implicit_rule(&mut self, file: FileId) -> Result<(), Stop> {
         if std::mem::replace(&mut self.files.get_mut(file).tried_implicit, true) {
             return Ok(());
@@ -93,7 +93,7 @@ impl Make {
         taken.is_target = true;
     }
 
-    /// The rules whose targets fit a name: those with shorter stems first.
+    /// The rules that match a name, shortest stems first.
     fn candidates(&self, name: &[u8], depth: usize) -> Vec<Candidate> {
         let slash = name.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         let (folder, base) = (name.get(..slash).unwrap_or_default(), name.get(slash..).unwrap_or_default());
@@ -124,16 +124,16 @@ impl Make {
                 ));
             }
         }
-        // A name that fits something in particular is not made of just anything.
+        // A name that matches a specific rule is not made by a match-anything rule.
         found.retain(|(anything, _)| !(*anything && specific));
         let mut found: Vec<Candidate> = found.into_iter().map(|(_, candidate)| candidate).collect();
         found.sort_by_key(|candidate| candidate.stem.len());
         found
     }
 
-    /// Looks for a way to make `name`.
+    /// Finds a way to make `name`.
     fn search(&mut self, name: &[u8], file: Option<FileId>, depth: usize) -> Result<Option<Way>, Stop> {
-        if depth >= LONGEST_CHAIN || name.ends_with(b"/") {
+        if depth >= MAX_CHAIN || name.ends_with(b"/") {
             return Ok(None);
         }
         let candidates = self.candidates(name, depth);
@@ -158,7 +158,7 @@ impl Make {
         let Some(rule) = self.pattern_rules.get_mut(candidate.rule).filter(|rule| !rule.in_use) else {
             return Ok(None);
         };
-        // Without prerequisites there is nothing to chain, and the first round has taken it.
+        // A rule without prerequisites cannot be chained, and the first pass has already tried it.
         let (terminal, Some(recipe)) = (rule.terminal, rule.recipe.clone()) else {
             return Ok(None);
         };
@@ -182,7 +182,7 @@ impl Make {
         Ok(Some(Way { stem, recipe, needs, also }))
     }
 
-    /// What a rule needs for a name, when all of that is there or can be made.
+    /// The prerequisites of a rule for a name, if all of them exist or can be made.
     fn needs_of(
         &mut self,
         name: &[u8],
@@ -227,7 +227,7 @@ impl Make {
         Ok(Some(needs))
     }
 
-    /// The prerequisites of a rule as they are written.
+    /// The prerequisites of a rule as written.
     fn wanted(&mut self, name: &[u8], candidate: &Candidate, folder: &[u8]) -> Result<Vec<(Vec<u8>, bool)>, Stop> {
         let Some(rule) = self.pattern_rules.get(candidate.rule) else {
             return Ok(Vec::new());
@@ -235,7 +235,7 @@ impl Make {
         let Some(text) = rule.later.clone() else {
             return Ok(rule.prerequisites.clone());
         };
-        // The stem is put in before the second expansion, word by word.
+        // The stem is inserted before the second expansion, word by word.
         let filled: Vec<Vec<u8>> = words(&text)
             .map(|word| {
                 let pattern = Pattern::parse(word);
@@ -251,7 +251,7 @@ impl Make {
         Ok(prerequisites(&expanded))
     }
 
-    /// Whether a file is there, or is named as a target or a prerequisite.
+    /// Returns whether a file exists, or is a target or prerequisite.
     fn ought_to_exist(&mut self, name: &[u8]) -> bool {
         let named = self.files.find(name).is_some_and(|file| {
             let file = self.files.get(file);

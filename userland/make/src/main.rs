@@ -37,14 +37,14 @@ use rule::PatternRule;
 use variable::{Origin, Place, Scope};
 use vpath::Vpath;
 
-/// Everything that make knows.
+/// State of make.
 #[derive(Debug)]
 struct Make {
-    /// How it was called, without folders.
+    /// Program name without directories.
     name: String,
-    /// How it calls itself in recipes.
+    /// Value of `MAKE` in recipes.
     command: Vec<u8>,
-    /// How many makes are above this one.
+    /// Recursion level (`MAKELEVEL`).
     level: u32,
     options: Options,
     /// The working directory.
@@ -53,11 +53,11 @@ struct Make {
     locals: Vec<Scope>,
     /// Arguments of the innermost `call`.
     call_arguments: usize,
-    /// Recursive variables that are being expanded, and whether as functions.
+    /// Recursive variables in expansion, and whether they are called as functions.
     expanding: Vec<(Vec<u8>, Place, bool)>,
     depth: usize,
     include_depth: usize,
-    /// The target whose variables are seen.
+    /// The target whose variables are visible.
     target: Option<FileId>,
     files: Files,
     pattern_rules: Vec<PatternRule>,
@@ -65,11 +65,11 @@ struct Make {
     vpaths: Vec<Vpath>,
     vpath_all: Vec<Vec<u8>>,
     makefiles: Vec<Makefile>,
-    /// What is being read or run.
+    /// Position that is read or run.
     location: Option<Location>,
-    /// Where the variable was assigned whose value is being expanded.
+    /// Position of the assignment whose value is expanded.
     defined_at: Option<Location>,
-    /// Whose assignments are being read.
+    /// Origin of the assignments that are read.
     reading_origin: Origin,
     recipe_prefix: u8,
     second_expansion: bool,
@@ -81,22 +81,22 @@ struct Make {
     suffixes_cleared: bool,
     /// A makefile assigned to `MAKEFLAGS`.
     flags_changed: bool,
-    /// Makefiles are being brought up to date.
+    /// The makefiles are being updated.
     rebuilding: bool,
     announced: bool,
     clock_skew: bool,
     write_failed: bool,
     commands_started: u64,
-    /// The environment that it was started with, for `$(shell)`.
+    /// The initial environment, for `$(shell)`.
     shell_environment: Vec<Vec<u8>>,
     inherited_environment: HashSet<Vec<u8>>,
     outer_shell: Option<Vec<u8>>,
 }
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::init();
     let code = start::run();
-    // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
+    // Returning is cheaper for exit code 0: exiting from inside unwinds the instance.
     if code != 0 {
         exit(code);
     }

@@ -1,10 +1,10 @@
-//! The command line of make, and what `MAKEFLAGS` says.
+//! Command line of make, and `MAKEFLAGS`.
 
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 
 use crate::words::words;
 
-/// How make runs.
+/// Options of make.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
     pub(crate) always_make: bool,
@@ -29,9 +29,9 @@ pub(crate) struct Options {
     pub(crate) no_print_directory: bool,
     pub(crate) warn_undefined: bool,
     pub(crate) goals: Vec<Vec<u8>>,
-    /// `NAME=value` in their order.
+    /// `NAME=value` operands, in order.
     pub(crate) variables: Vec<Vec<u8>>,
-    /// Help or version, when that is asked for.
+    /// Help or version text, if requested.
     pub(crate) say: Option<String>,
 }
 
@@ -79,7 +79,7 @@ const LONG: &[Long] = &[
     long("warn-undefined-variables", Takes::Nothing, '\u{3}'),
 ];
 
-/// What `--help` says.
+/// Text of `--help`.
 pub(crate) const HELP: &str = "\
 Usage: make [options] [target] ...
 Options:
@@ -122,11 +122,11 @@ This program is that of Tidebox.
 ";
 
 impl Options {
-    /// Reads arguments. An error is a message, and says whether the usage follows.
+    /// Parses arguments. The error is a message and whether the usage follows.
     pub(crate) fn read(&mut self, arguments: Vec<Vec<u8>>) -> Result<(), String> {
         let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, arguments);
         loop {
-            // The number of -j and -l may be an argument of its own.
+            // The number of -j and -l may be a separate argument.
             match parser.next_item()? {
                 None => return Ok(()),
                 Some(Item::Operand(operand)) => self.operand(operand),
@@ -142,7 +142,7 @@ impl Options {
         }
     }
 
-    /// A target or a variable.
+    /// A target or a variable assignment.
     fn operand(&mut self, operand: Vec<u8>) {
         match crate::assign::assignment(&operand) {
             Some(_) => self.variables.push(operand),
@@ -194,7 +194,7 @@ impl Options {
         Ok(())
     }
 
-    /// Reads the flags of an outer make, or those that a makefile adds. Goals are none of them.
+    /// Parses flags of an outer make or of `MAKEFLAGS` in a makefile. Goals are not accepted.
     pub(crate) fn read_flags(&mut self, flags: &[u8]) {
         let mut arguments: Vec<Vec<u8>> = words_with_quotes(flags);
         let Some(first) = arguments.first_mut() else { return };
@@ -202,14 +202,14 @@ impl Options {
             first.insert(0, b'-');
         }
         let mut read = Self { goals: Vec::new(), ..self.clone() };
-        // A flag that is none is passed over, as make does.
+        // Unknown flags are ignored, as in GNU make.
         if read.read(arguments).is_ok() {
             read.goals.clone_from(&self.goals);
             *self = read;
         }
     }
 
-    /// The letters of flags that are passed on.
+    /// The letters of the flags passed to submakes.
     pub(crate) fn letters(&self) -> String {
         let flags = [
             ('B', self.always_make),
@@ -260,7 +260,7 @@ impl Options {
     }
 }
 
-/// What `--version` says.
+/// Text of `--version`.
 const VERSION: &str = "\
 GNU Make 4.3
 This is make of Tidebox, with the language of GNU Make 4.3.

@@ -1,10 +1,10 @@
-//! Names of files: their parts, and which files fit a pattern.
+//! File names: parts and wildcard expansion.
 
 use tidebox_gnu::glob::{Flags, is_pattern, matches};
 
 use crate::Make;
 
-/// Everything up to and with the last slash, or `./`.
+/// Directory part up to and including the last slash, or `./`.
 pub(crate) fn folder(word: &[u8]) -> Vec<u8> {
     match word.iter().rposition(|byte| *byte == b'/') {
         Some(at) => word.get(..=at).unwrap_or_default().to_vec(),
@@ -12,13 +12,13 @@ pub(crate) fn folder(word: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Everything behind the last slash.
+/// The part after the last slash.
 pub(crate) fn without_folder(word: &[u8]) -> &[u8] {
     let at = word.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     word.get(at..).unwrap_or_default()
 }
 
-/// The suffix with its point, if the name has one.
+/// The suffix including its dot, if the name has one.
 pub(crate) fn suffix(word: &[u8]) -> Option<&[u8]> {
     let at = word.iter().rposition(|byte| matches!(byte, b'.' | b'/')).filter(|at| word.get(*at) == Some(&b'.'))?;
     word.get(at..)
@@ -30,12 +30,12 @@ pub(crate) fn without_suffix(word: &[u8]) -> &[u8] {
     word.get(..end).unwrap_or_default()
 }
 
-/// A path without symbolic links; `None` when it leads nowhere.
+/// The path with symbolic links resolved; `None` if it does not exist.
 pub(crate) fn real(path: &[u8]) -> Option<Vec<u8>> {
     tidebox_rt::stat(path, true).ok()?;
     let mut done: Vec<u8> = Vec::new();
     let mut left: Vec<Vec<u8>> = path.split(|byte| *byte == b'/').rev().map(<[u8]>::to_vec).collect();
-    // The kernel refuses longer chains of links; the path was followed by it just before.
+    // The kernel rejects longer link chains, and it has just followed this path.
     for _ in 0..4096 {
         let Some(part) = left.pop() else { break };
         match part.as_slice() {
@@ -59,7 +59,7 @@ pub(crate) fn real(path: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Make {
-    /// A path from the root on, without points; links stay.
+    /// An absolute path without `.` and `..`; links are not resolved.
     pub(crate) fn absolute(&self, word: &[u8]) -> Vec<u8> {
         let mut path = if word.starts_with(b"/") { Vec::new() } else { self.directory.clone() };
         for part in word.split(|byte| *byte == b'/') {
@@ -80,7 +80,7 @@ impl Make {
         if path.is_empty() { b"/".to_vec() } else { path }
     }
 
-    /// The files that fit a pattern, sorted; the word itself where nothing fits, unless only files count.
+    /// The files that match a pattern, sorted. Without a match, the word itself unless only existing files count.
     pub(crate) fn files_matching(&self, word: &[u8], only_files: bool) -> Vec<Vec<u8>> {
         let word = self.home(word);
         if !is_pattern(&word) {
@@ -104,7 +104,7 @@ impl Make {
         found
     }
 
-    /// `~` and `~/...` are below the home of whoever calls.
+    /// Expands `~` and `~/...` to the user's home.
     fn home(&self, word: &[u8]) -> Vec<u8> {
         match word.strip_prefix(b"~") {
             Some(rest) if rest.is_empty() || rest.starts_with(b"/") => match self.globals.get(b"HOME".as_slice()) {
@@ -116,7 +116,7 @@ impl Make {
     }
 }
 
-/// A word without the backslashes that quote characters of patterns.
+/// Removes the backslashes that quote pattern characters.
 fn unquoted(word: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(word.len());
     let mut bytes = word.iter();
@@ -129,7 +129,7 @@ fn unquoted(word: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The names in a folder that fit one part of a pattern.
+/// The names in a directory that match one component of a pattern.
 fn matching(folder: &[u8], part: &[u8], last: bool) -> Vec<Vec<u8>> {
     let below = |name: &[u8]| {
         let slash: &[u8] = if folder.is_empty() || folder.ends_with(b"/") { b"" } else { b"/" };
@@ -146,6 +146,6 @@ fn matching(folder: &[u8], part: &[u8], last: bool) -> Vec<Vec<u8>> {
     }
     names.retain(|name| name.starts_with(b".") == part.starts_with(b".") && matches(part, name, Flags::default()));
     let paths = names.iter().map(|name| below(name));
-    // Only folders have something below them.
+    // Only directories have entries.
     paths.filter(|path| last || tidebox_rt::stat(&[path.as_slice(), b"/."].concat(), true).is_ok()).collect()
 }

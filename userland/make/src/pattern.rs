@@ -1,15 +1,15 @@
-//! Patterns: words with a `%` that stands for any text.
+//! Patterns: words in which `%` matches any text.
 
-/// A pattern, or a plain word when there is no `%` in it.
+/// A pattern, or a plain word without `%`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pattern {
     pub(crate) prefix: Vec<u8>,
-    /// `None` for a plain word, which is the prefix then.
+    /// `None` for a plain word, which is stored in the prefix.
     pub(crate) suffix: Option<Vec<u8>>,
 }
 
 impl Pattern {
-    /// Reads a pattern, in which backslashes quote a `%`.
+    /// Parses a pattern. A backslash quotes a `%`.
     pub(crate) fn parse(text: &[u8]) -> Self {
         let mut prefix = Vec::with_capacity(text.len());
         let mut at = 0;
@@ -33,12 +33,12 @@ impl Pattern {
         Self { prefix, suffix: None }
     }
 
-    /// Whether it has a `%`.
+    /// Returns whether it contains a `%`.
     pub(crate) fn has_percent(&self) -> bool {
         self.suffix.is_some()
     }
 
-    /// What `%` stands for in a word; `None` when the word does not fit. A plain word fits itself.
+    /// The stem of a word; `None` if the word does not match. A plain word matches itself.
     pub(crate) fn stem<'w>(&self, word: &'w [u8]) -> Option<&'w [u8]> {
         match &self.suffix {
             None => (word == self.prefix).then_some(b""),
@@ -46,7 +46,7 @@ impl Pattern {
         }
     }
 
-    /// The word with that text in the place of `%`.
+    /// Replaces `%` with a text.
     pub(crate) fn fill(&self, stem: &[u8]) -> Vec<u8> {
         match &self.suffix {
             None => self.prefix.clone(),
@@ -54,13 +54,13 @@ impl Pattern {
         }
     }
 
-    /// How it was written.
+    /// The pattern as written.
     pub(crate) fn text(&self) -> Vec<u8> {
         self.fill(b"%")
     }
 }
 
-/// What `patsubst` makes of one word.
+/// Applies `patsubst` to one word.
 pub(crate) fn replaced(pattern: &Pattern, replacement: &Pattern, word: &[u8]) -> Vec<u8> {
     match pattern.stem(word) {
         Some(stem) if pattern.has_percent() => replacement.fill(stem),

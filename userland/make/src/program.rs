@@ -1,7 +1,7 @@
-//! Running programs: those of recipes, and those whose output becomes text of the makefile.
+//! Execution of recipe commands and of commands whose output is used in the makefile.
 
 use tidebox_gnu::command::{Command, wait};
-use tidebox_rt::{Errno, Fd, Status};
+use tidebox_rt::{Errno, ExitStatus, Fd};
 
 use crate::Make;
 use crate::command::arguments_without_shell;
@@ -10,13 +10,13 @@ use crate::variable::{Origin, Variable};
 use crate::words::{trim, words};
 
 impl Make {
-    /// Runs a program to its end. One that cannot be started is told of, and answered by its exit code.
+    /// Runs a program and waits for it. If it cannot be started, reports the error and returns its exit code.
     pub(super) fn run_program(
         &mut self,
         argv: &[Vec<u8>],
         environment: &[Vec<u8>],
         fds: &[(Fd, Fd)],
-    ) -> Result<Status, u8> {
+    ) -> Result<ExitStatus, u8> {
         let arguments: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
         let command = Command { environment: Some(environment), descriptors: fds, ..Command::new(&arguments) };
         match command.run() {
@@ -31,7 +31,7 @@ impl Make {
         127
     }
 
-    /// The arguments of the program that runs a line: its own, or those of the shell.
+    /// The arguments of the program that runs a line: the command's own or the shell's.
     pub(super) fn argv(&mut self, command: &[u8]) -> Result<Vec<Vec<u8>>, Stop> {
         let shell = self.value(b"SHELL")?;
         let flags = self.value(b".SHELLFLAGS")?;
@@ -46,7 +46,7 @@ impl Make {
         Ok(argv)
     }
 
-    /// What a command writes on standard output. `.SHELLSTATUS` has its exit code then.
+    /// Output of a command. Sets `.SHELLSTATUS` to its exit code.
     pub(crate) fn output_of(&mut self, command: &[u8]) -> Result<Vec<u8>, Stop> {
         let command = command.strip_prefix(b"\n").unwrap_or(command);
         if trim(command).is_empty() {
@@ -62,11 +62,11 @@ impl Make {
         let fds: &[(Fd, Fd)] = &[(0, 0), (1, write), (2, 2)];
         let command = Command { environment: Some(&environment), descriptors: fds, ..Command::new(&arguments) };
         let started = command.spawn();
-        // The end of the output shows only once nobody else can write.
+        // EOF arrives only after all write ends are closed.
         let _ = tidebox_rt::close(write);
-        let output = tidebox_gnu::stream::Input::of(read).rest().unwrap_or_default();
+        let output = tidebox_gnu::stream::Input::of(read).read_to_end().unwrap_or_default();
         let status = match started {
-            Ok(pid) => wait(pid).map_or(1, Status::code),
+            Ok(pid) => wait(pid).map_or(1, ExitStatus::code),
             Err(error) => self.cannot_start(&arguments, error),
         };
         let status = Variable::new(status.to_string(), false, Origin::Override);

@@ -1,4 +1,4 @@
-//! Reading makefiles.
+//! Makefile reader.
 
 mod rule_line;
 
@@ -17,34 +17,34 @@ use crate::source::{Source, collapsed, without_comment};
 use crate::variable::{Origin, Variable};
 use crate::words::{first_word, trim, trim_start, words};
 
-/// Makefiles that include each other, at most.
-const DEEPEST_INCLUDE: usize = 100;
+/// Maximum nesting of includes.
+const MAX_INCLUDE: usize = 100;
 
-/// Where files to include are looked for, behind the folders of `-I`.
+/// Search path of includes, after the directories of `-I`.
 const INCLUDE_FOLDERS: &[&str] = &["/usr/local/include", "/usr/include"];
 
-/// A makefile that was read, or that is to be.
+/// A makefile that was read or is to be read.
 #[derive(Clone, Debug)]
 pub(crate) struct Makefile {
     pub(crate) name: Vec<u8>,
     /// It may be absent.
     pub(crate) optional: bool,
     pub(crate) missing: Option<Errno>,
-    /// Where it is included.
+    /// Position of the include.
     pub(crate) wanted_at: Option<Location>,
 }
 
-/// What is being read: a rule whose recipe may go on.
+/// The current rule, whose recipe may continue.
 #[derive(Debug, Default)]
 struct Reading {
     conditionals: Conditionals,
     rule: Option<Rule>,
-    /// A rule without targets was read, whose recipe nobody runs.
+    /// A rule without targets was read; its recipe is discarded.
     without_targets: bool,
 }
 
 impl Make {
-    /// Reads a makefile. One that is absent is noted.
+    /// Reads a makefile. Records a missing one.
     pub(crate) fn read_makefile(
         &mut self,
         name: &[u8],
@@ -97,8 +97,8 @@ impl Make {
     }
 
     fn read_source(&mut self, mut source: Source) -> Result<(), Stop> {
-        if self.include_depth >= DEEPEST_INCLUDE {
-            return Err(self.fatal(format!("makefiles nest deeper than {DEEPEST_INCLUDE}")));
+        if self.include_depth >= MAX_INCLUDE {
+            return Err(self.fatal(format!("makefiles nest deeper than {MAX_INCLUDE}")));
         }
         self.include_depth += 1;
         let outside = self.location.take();
@@ -235,7 +235,7 @@ impl Make {
         Err(self.fatal("missing 'endef', unterminated 'define'".to_owned()))
     }
 
-    /// `export`, `include`, `vpath` and their kin; false for any other line.
+    /// `export`, `include`, `vpath` and similar directives; false for any other line.
     fn directive(&mut self, reading: &mut Reading, line: &[u8]) -> Result<bool, Stop> {
         let (word, rest) = first_word(line);
         // A target may have any of these names.

@@ -1,11 +1,11 @@
-//! Running recipes.
+//! Recipe execution.
 
 mod line;
 
 use std::rc::Rc;
 
 use tidebox_gnu::command::STANDARD;
-use tidebox_rt::Status;
+use tidebox_rt::ExitStatus;
 
 use crate::Make;
 use crate::command::signal_name;
@@ -15,17 +15,17 @@ use crate::update::Outcome;
 use crate::words::trim;
 use line::{Flags, calls_make, continued, unescaped_lines};
 
-/// How a line ended.
+/// Result of a line.
 enum Ended {
     Well,
-    /// `-q` would have run it.
+    /// `-q` is set, and the line would have run.
     Asked,
-    /// The exit code or the signal, as a message says it.
+    /// The exit code or signal, as printed in the message.
     Badly(String),
 }
 
 impl Make {
-    /// Whether every line of a target's recipe runs make itself, so that even `-n` runs it.
+    /// Returns whether every recipe line calls make, so that it also runs with `-n`.
     pub(crate) fn only_recursive(&self, file: FileId) -> bool {
         let recipe = self.files.get(file).recipe.as_ref();
         recipe.is_some_and(|recipe| recipe.lines.iter().all(|(_, line)| calls_make(line)))
@@ -58,14 +58,14 @@ impl Make {
         Ok(Outcome::Fine)
     }
 
-    /// Expands all lines before the first of them runs.
+    /// Expands all lines before running the first one.
     fn expand_recipe(&mut self, file: FileId, recipe: &Recipe) -> Result<Vec<(usize, Flags, Vec<u8>)>, Stop> {
         let outside = self.location.take();
         let mut commands = Vec::with_capacity(recipe.lines.len());
         let mut stopped = None;
         let first = recipe.lines.first().map_or(0, |(line, _)| *line);
         for (at, (_, text)) in recipe.lines.iter().enumerate() {
-            // GNU counts the lines of a recipe without those that continue others.
+            // GNU make does not count continuation lines.
             let line = first + at;
             self.location = recipe.location.as_ref().map(|known| Location { file: Rc::clone(&known.file), line });
             let mut flags = Flags { recursive: calls_make(text), ..Flags::default() };
@@ -91,7 +91,7 @@ impl Make {
         Ok(commands)
     }
 
-    /// Runs one line, which may have become several by expansion. `None` when all went well.
+    /// Runs one line, which may be several after expansion. Returns `None` on success.
     fn run_lines(
         &mut self,
         file: FileId,
@@ -154,14 +154,14 @@ impl Make {
             _ => return Ended::Badly(format!("Error {TROUBLE}")),
         };
         match self.run_program(&argv, &environment, STANDARD) {
-            Ok(Status::Exited(0)) => Ended::Well,
-            Ok(Status::Exited(code)) => Ended::Badly(format!("Error {code}")),
-            Ok(Status::Killed(signal)) => Ended::Badly(signal_name(signal)),
+            Ok(ExitStatus::Exited(0)) => Ended::Well,
+            Ok(ExitStatus::Exited(code)) => Ended::Badly(format!("Error {code}")),
+            Ok(ExitStatus::Killed(signal)) => Ended::Badly(signal_name(signal)),
             Err(code) => Ended::Badly(format!("Error {code}")),
         }
     }
 
-    /// `-t`: gives a target the present time.
+    /// `-t`: sets the target's modification time to now.
     fn touch(&mut self, file: FileId) -> Outcome {
         let target = self.files.get(file);
         if target.phony {
@@ -191,7 +191,7 @@ impl Make {
         }
     }
 
-    /// `.DELETE_ON_ERROR`: what a recipe that failed has left of its target is no good.
+    /// `.DELETE_ON_ERROR`: the target of a failed recipe is incomplete.
     fn delete_on_error(&mut self, file: FileId, before: Age) {
         let target = self.files.get(file);
         if !self.delete_on_error || target.phony || target.precious {

@@ -1,4 +1,4 @@
-//! Rules, as they are recorded once they are read.
+//! Recording of parsed rules.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 use crate::variable::{Origin, Variable};
 use crate::words::words;
 
-/// A rule as it is read.
+/// A parsed rule.
 #[derive(Debug, Default)]
 pub(crate) struct Rule {
     pub(crate) targets: Vec<Vec<u8>>,
@@ -27,25 +27,25 @@ pub(crate) struct Rule {
 #[derive(Debug)]
 pub(crate) struct PatternRule {
     pub(crate) targets: Vec<Pattern>,
-    /// Names with a `%`, and whether they stand behind `|`.
+    /// Names with a `%`, and whether they are order-only (after `|`).
     pub(crate) prerequisites: Vec<(Vec<u8>, bool)>,
-    /// To be expanded a second time.
+    /// Pending second expansion.
     pub(crate) later: Option<Vec<u8>>,
     pub(crate) recipe: Option<Rc<Recipe>>,
-    /// Two colons: the prerequisites must be there, and cannot be made by a pattern themselves.
+    /// Double colon: the prerequisites must exist and cannot be made by a pattern themselves.
     pub(crate) terminal: bool,
-    /// A search with this rule is under way.
+    /// A search with this rule is in progress.
     pub(crate) in_use: bool,
 }
 
 impl Rule {
-    /// Adds a line of the recipe, without its tab.
+    /// Adds a recipe line, without its tab.
     pub(crate) fn add_line(&mut self, number: usize, line: Vec<u8>) {
         self.lines.get_or_insert_default().push((number, line));
     }
 }
 
-/// Prerequisites from a text: names, and whether they stand behind `|`.
+/// Parses prerequisites: names, and whether they are order-only (after `|`).
 pub(crate) fn prerequisites(text: &[u8]) -> Vec<(Vec<u8>, bool)> {
     let bar = text.iter().position(|byte| *byte == b'|').unwrap_or(text.len());
     let normal = words(text.get(..bar).unwrap_or_default()).map(|word| (word.to_vec(), false));
@@ -72,7 +72,7 @@ impl Make {
                 self.record_pattern_rule(&rule, patterns, recipe);
                 Ok(())
             } else {
-                // It is told, and the line counts for the plain targets as far as it can.
+                // Report the error; the line still applies to the plain targets.
                 self.warn("*** mixed implicit and normal rules: deprecated syntax");
                 let (implicit, plain): (Vec<Pattern>, Vec<Pattern>) =
                     patterns.into_iter().partition(Pattern::has_percent);
@@ -94,7 +94,7 @@ impl Make {
         self.add_pattern_rule(added, true);
     }
 
-    /// Adds a pattern rule. One for the same targets and prerequisites is replaced by it, or stays.
+    /// Adds a pattern rule. It replaces one with the same targets and prerequisites, unless that one takes precedence.
     pub(crate) fn add_pattern_rule(&mut self, added: PatternRule, replace: bool) {
         let same = |known: &PatternRule| {
             known.targets == added.targets
@@ -112,7 +112,7 @@ impl Make {
         self.pattern_rules.push(added);
     }
 
-    /// The prerequisites, when they are to be expanded a second time.
+    /// The prerequisites, if they need a second expansion.
     fn later(&self, rule: &Rule) -> Option<Vec<u8>> {
         (self.second_expansion && rule.prerequisites.contains(&b'$')).then(|| rule.prerequisites.clone())
     }
@@ -169,7 +169,7 @@ impl Make {
         Ok(())
     }
 
-    /// The file that a rule for this target adds to.
+    /// The file entry that a rule for this target extends.
     fn target_of(&mut self, target: &[u8], double_colon: bool, name: &str) -> Result<FileId, Stop> {
         let file = self.files.enter(target);
         let known = self.files.get(file);
@@ -229,7 +229,7 @@ impl Make {
         }
     }
 
-    /// The first target is the goal unless one is named.
+    /// The first target is the default goal.
     fn maybe_default_goal(&mut self, target: &[u8]) {
         let goal = self.globals.get(b".DEFAULT_GOAL".as_slice()).is_some_and(|goal| !goal.value.is_empty());
         if goal || (target.starts_with(b".") && !target.contains(&b'/')) {

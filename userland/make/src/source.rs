@@ -1,10 +1,10 @@
-//! Lines of a makefile.
+//! Logical lines of a makefile.
 
 use std::rc::Rc;
 
 use crate::words::{is_blank, is_space};
 
-/// A text that is read line by line.
+/// A text read line by line.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) name: Rc<[u8]>,
@@ -14,18 +14,18 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// A text whose first line has this number.
+    /// A text with the given number for its first line.
     pub(crate) fn new(name: Rc<[u8]>, text: Vec<u8>, first_line: usize) -> Self {
         let at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         Self { name, text, at, next_line: first_line }
     }
 
-    /// The number of the line that is read next.
+    /// The number of the next line.
     pub(crate) fn line(&self) -> usize {
         self.next_line
     }
 
-    /// The next line with those that continue it, their line ends included but the last, and its number.
+    /// The next line with its continuation lines, without the last newline, and its number.
     pub(crate) fn next_line(&mut self) -> Option<(usize, Vec<u8>)> {
         let first = self.next_line;
         let mut line = Vec::new();
@@ -51,7 +51,7 @@ impl Source {
     }
 }
 
-/// A line with one space in the place of every line end that a backslash quotes and of the blanks round it.
+/// A line with each continuation and the blanks around it replaced by one space.
 pub(crate) fn collapsed(line: &[u8]) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::with_capacity(line.len());
     let mut at = 0;
@@ -62,7 +62,7 @@ pub(crate) fn collapsed(line: &[u8]) -> Vec<u8> {
             continue;
         }
         let slashes = out.iter().rev().take_while(|byte| **byte == b'\\').count();
-        // Half of the backslashes stay; an odd one quotes the line end.
+        // Half of the backslashes remain; an odd one quotes the newline.
         out.truncate(out.len() - slashes.div_ceil(2));
         if slashes % 2 == 0 {
             out.push(b'\n');
@@ -79,7 +79,7 @@ pub(crate) fn collapsed(line: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A line without its comment. A backslash quotes a `#`.
+/// Removes the comment of a line. A backslash quotes a `#`.
 pub(crate) fn without_comment(mut line: Vec<u8>) -> Vec<u8> {
     if !line.contains(&b'#') {
         return line;

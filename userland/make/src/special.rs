@@ -1,4 +1,4 @@
-//! Targets with a meaning of their own, as they stand once everything is read.
+//! Special targets, processed after all makefiles are read.
 
 use std::rc::Rc;
 
@@ -9,13 +9,13 @@ use crate::pattern::Pattern;
 use crate::rule::PatternRule;
 
 impl Make {
-    /// The prerequisites of a special target, or `None` when there is no such target.
+    /// The prerequisites of a special target, or `None` if it is not defined.
     fn listed(&self, name: &[u8]) -> Option<Vec<FileId>> {
         let file = self.files.get(self.files.find(name)?);
         file.is_target.then(|| file.dependencies.iter().map(|dependency| dependency.file).collect())
     }
 
-    /// Looks at the special targets.
+    /// Applies the special targets.
     pub(crate) fn know_special_targets(&mut self) {
         for file in self.listed(b".PHONY").unwrap_or_default() {
             let file = self.files.get_mut(file);
@@ -52,7 +52,7 @@ impl Make {
         self.export_all |= self.listed(b".EXPORT_ALL_VARIABLES").is_some();
     }
 
-    /// The suffixes of `.SUFFIXES`, in their order.
+    /// The suffixes of `.SUFFIXES`, in order.
     fn suffixes(&self) -> Vec<Vec<u8>> {
         let own = self.listed(b".SUFFIXES").unwrap_or_default();
         let mut all: Vec<Vec<u8>> = match self.suffixes_cleared || self.options.no_builtin_rules {
@@ -63,7 +63,7 @@ impl Make {
         all
     }
 
-    /// Makes pattern rules of targets like `.c.o`.
+    /// Converts suffix rules like `.c.o` to pattern rules.
     pub(crate) fn convert_suffix_rules(&mut self) {
         let suffixes = self.suffixes();
         let mut rules: Vec<(Vec<u8>, Vec<u8>, Rc<Recipe>)> = Vec::new();

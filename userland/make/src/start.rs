@@ -1,9 +1,9 @@
-//! From the command line to the goals.
+//! Startup: from the command line to the goals.
 
 use std::collections::HashSet;
 
 use tidebox_gnu::message::program;
-use tidebox_gnu::tool::say;
+use tidebox_gnu::tool::print_and_exit_code;
 use tidebox_rt::environ;
 
 use crate::Make;
@@ -15,13 +15,13 @@ use crate::update::Outcome;
 use crate::variable::{Export, Origin, Scope, Variable};
 use crate::words::words;
 
-/// Makefiles that are looked for, the first that is there is read.
+/// Default makefile names; the first one that exists is read.
 const DEFAULT_MAKEFILES: [&[u8]; 3] = [b"GNUmakefile", b"makefile", b"Makefile"];
 
-/// How often makefiles may be made anew before make gives up.
-const MOST_RESTARTS: usize = 20;
+/// Maximum number of restarts after makefiles were rebuilt.
+const MAX_RESTARTS: usize = 20;
 
-/// Runs make as it was called, and answers the exit code.
+/// Runs make. Returns the exit code.
 pub(crate) fn run() -> i32 {
     let arguments: Vec<Vec<u8>> = tidebox_gnu::message::arguments();
     let mut options = Options::default();
@@ -32,29 +32,29 @@ pub(crate) fn run() -> i32 {
     };
     let level: u32 = std::str::from_utf8(&value(b"MAKELEVEL")).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     options.read_flags(&value(b"MAKEFLAGS"));
-    // What directory to go to and which makefile to read is said to each make anew.
+    // Directory and makefile options are not inherited; each make gets its own.
     options.print_directory &= level > 0;
     let called = match level {
         0 => program(),
         level => format!("{}[{level}]", program()),
     };
     if let Err(message) = options.read(arguments) {
-        tidebox_gnu::tell!("{called}: {message}\n{}", HELP.trim_end());
+        tidebox_gnu::eprint_line!("{called}: {message}\n{}", HELP.trim_end());
         return TROUBLE;
     }
     if let Some(text) = &options.say {
-        return say("make", text, 1);
+        return print_and_exit_code("make", text, 1);
     }
     for folder in &options.folders {
         if let Err(error) = tidebox_rt::chdir(folder) {
-            tidebox_gnu::tell!("{called}: *** {}: {}.  Stop.", String::from_utf8_lossy(folder), error.text());
+            tidebox_gnu::eprint_line!("{called}: *** {}: {}.  Stop.", String::from_utf8_lossy(folder), error.text());
             return TROUBLE;
         }
     }
-    tidebox_rt::start();
+    tidebox_rt::init();
     let implied = !options.silent && (!options.folders.is_empty() || level > 0);
     options.print_directory = (options.print_directory || implied) && !options.no_print_directory;
-    for restart in 0..MOST_RESTARTS {
+    for restart in 0..MAX_RESTARTS {
         let mut make = Make::new(&options, level, &environment);
         if restart > 0 {
             make.globals
@@ -70,7 +70,7 @@ pub(crate) fn run() -> i32 {
         make.leave();
         return make.end_code(code);
     }
-    tidebox_gnu::tell!("{called}: *** The makefiles were made anew {MOST_RESTARTS} times without an end.  Stop.");
+    tidebox_gnu::eprint_line!("{called}: *** The makefiles were made anew {MAX_RESTARTS} times without an end.  Stop.");
     TROUBLE
 }
 
@@ -122,7 +122,7 @@ impl Make {
         make
     }
 
-    /// Makes variables of the environment.
+    /// Imports variables from the environment.
     fn take_environment(&mut self, environment: &[Vec<u8>]) {
         let origin = if self.options.environment_overrides { Origin::EnvironmentOverride } else { Origin::Environment };
         for entry in environment {
@@ -146,7 +146,7 @@ impl Make {
         self.set_flags();
     }
 
-    /// Sets `MAKEFLAGS` as the options are now.
+    /// Sets `MAKEFLAGS` from the current options.
     fn set_flags(&mut self) {
         let flags = self.options.flags();
         let variable = Variable { export: Export::Yes, ..Variable::new(flags, true, Origin::File) };
@@ -208,7 +208,7 @@ impl Make {
         Ok(())
     }
 
-    /// Brings the makefiles up to date. When one was made, everything is read again.
+    /// Updates the makefiles. If one was rebuilt, everything is read again.
     fn rebuild_makefiles(&mut self) -> Result<(), Stop> {
         let makefiles = self.makefiles.clone();
         let options = self.options.clone();
@@ -220,7 +220,7 @@ impl Make {
         for makefile in makefiles.iter().rev() {
             let file = self.files.enter(&makefile.name);
             let target = self.files.get(file);
-            // A rule that is always run would never come to an end.
+            // A rule that always runs would cause an endless loop.
             if makefile.name == b"-"
                 || target.phony
                 || (target.double_colon.is_some() && target.dependencies.is_empty())
@@ -267,7 +267,7 @@ impl Make {
         }
     }
 
-    /// What is to be made.
+    /// The goals.
     fn goals(&mut self) -> Result<Vec<Vec<u8>>, Stop> {
         if !self.options.goals.is_empty() {
             return Ok(self.options.goals.clone());

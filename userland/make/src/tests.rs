@@ -1,4 +1,4 @@
-//! What several parts promise together.
+//! Integration tests of several modules.
 
 use crate::Make;
 use crate::failure::{Stop, TROUBLE};

@@ -1,17 +1,17 @@
-//! Bringing targets up to date.
+//! Updating of targets.
 
 use crate::Make;
 use crate::failure::{Stop, TROUBLE};
 use crate::file::{Age, FileId, Progress};
 
-/// Targets whose prerequisites are targets in turn, at most.
-const LONGEST_CHAIN: usize = 1500;
+/// Maximum depth of the dependency graph.
+const MAX_CHAIN: usize = 1500;
 
-/// What became of a target.
+/// Result of updating a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     Fine,
-    /// `-q`: it would have to be made.
+    /// `-q`: the target is out of date.
     Question,
     Failed,
 }
@@ -26,7 +26,7 @@ impl Outcome {
     }
 }
 
-/// What the prerequisites say of a target.
+/// Summary of a target's prerequisites.
 #[derive(Debug)]
 struct Verdict {
     must_make: bool,
@@ -34,7 +34,7 @@ struct Verdict {
 }
 
 impl Make {
-    /// Makes the goals in their order, and answers the exit code.
+    /// Updates the goals in order. Returns the exit code.
     pub(crate) fn make_goals(&mut self, goals: &[Vec<u8>]) -> Result<i32, Stop> {
         let mut worst = Outcome::Fine;
         for goal in goals {
@@ -63,12 +63,10 @@ impl Make {
         })
     }
 
-    /// Brings a target up to date, by all of its rules.
+    /// Updates a target by all of its rules.
     pub(crate) fn update(&mut self, file: FileId, depth: usize) -> Result<Outcome, Stop> {
-        if depth > LONGEST_CHAIN {
-            return Err(
-                self.fatal_nowhere(&format!("targets depend on each other in chains longer than {LONGEST_CHAIN}"))
-            );
+        if depth > MAX_CHAIN {
+            return Err(self.fatal_nowhere(&format!("targets depend on each other in chains longer than {MAX_CHAIN}")));
         }
         let further = self.files.get(file).double_colon.clone().unwrap_or_default();
         let parent = self.files.get(file).parent;
@@ -80,7 +78,7 @@ impl Make {
             self.files.get_mut(rule).parent = parent;
             self.files.get_mut(rule).double_colon.get_or_insert_default();
             worst = worst.max(self.update_rule(rule, depth)?);
-            // Who depends on the target asks the first rule.
+            // Dependents use the state of the first rule.
             if self.files.get(rule).ran {
                 self.files.get_mut(file).age = self.files.get(rule).age;
             }
@@ -90,7 +88,7 @@ impl Make {
 
     fn update_rule(&mut self, file: FileId, depth: usize) -> Result<Outcome, Stop> {
         if !self.options.old_files.is_empty() {
-            // What is old by decree is never made.
+            // A file of `-o` is never made.
             self.age(file);
         }
         match self.files.get(file).progress {
@@ -126,12 +124,12 @@ impl Make {
             self.finish(file, Outcome::Fine);
             return Ok(Outcome::Fine);
         }
-        // It is made where its name says, wherever the old one was found.
+        // It is created under its own name, wherever `VPATH` found the old one.
         self.files.get_mut(file).found_at = None;
         self.remake(file)
     }
 
-    /// Looks for a recipe where none is written.
+    /// Searches an implicit rule for a target without a recipe.
     fn find_recipe(&mut self, file: FileId) -> Result<(), Stop> {
         let target = self.files.get(file);
         if !target.phony && target.recipe.is_none() && !target.tried_implicit {
@@ -145,7 +143,7 @@ impl Make {
         Ok(())
     }
 
-    /// Brings the prerequisites up to date that are no intermediate files.
+    /// Updates the prerequisites that are not intermediate files.
     fn look_at_dependencies(
         &mut self,
         file: FileId,
@@ -187,7 +185,7 @@ impl Make {
         true
     }
 
-    /// Notes whether a prerequisite was changed since it had that age.
+    /// Records whether a prerequisite has changed since the given modification time.
     fn note_change(&mut self, file: FileId, at: usize, before: Age) {
         let Some(needed) = self.files.get(file).dependencies.get(at).map(|dependency| dependency.file) else {
             return;
@@ -200,7 +198,7 @@ impl Make {
         }
     }
 
-    /// Brings the intermediate files among the prerequisites up to date.
+    /// Updates the intermediate files among the prerequisites.
     fn make_intermediates(&mut self, file: FileId, depth: usize, verdict: &mut Verdict) -> Result<(), Stop> {
         let dependencies = self.files.get(file).dependencies.clone();
         for (at, dependency) in dependencies.iter().enumerate() {
@@ -222,7 +220,7 @@ impl Make {
         self.files.get(file).intermediate
     }
 
-    /// Brings one prerequisite up to date and says whether its target must be made for it.
+    /// Updates one prerequisite. Returns whether its target must be rebuilt.
     fn check(&mut self, needed: FileId, depth: usize, this_age: Age, must_make: &mut bool) -> Result<Outcome, Stop> {
         if self.files.get(needed).phony || !self.is_intermediate(needed) {
             let outcome = self.update(needed, depth + 1)?;
@@ -235,8 +233,8 @@ impl Make {
             *must_make = true;
             return Ok(Outcome::Fine);
         }
-        // An intermediate file that is not there is made only for something newer further down.
-        if depth > LONGEST_CHAIN {
+        // A missing intermediate file is made only if something it depends on is newer.
+        if depth > MAX_CHAIN {
             return Ok(Outcome::Fine);
         }
         let progress = std::mem::replace(&mut self.files.get_mut(needed).progress, Progress::Updating);
@@ -264,7 +262,7 @@ impl Make {
         Ok(worst)
     }
 
-    /// Whether a target has to be made after all, and which prerequisites are the reason.
+    /// Returns whether a target must be rebuilt, and marks the newer prerequisites.
     fn must_make(&mut self, file: FileId, this_age: Age, wanted: bool) -> bool {
         let missing = this_age == Age::Missing;
         let (mut must_make, mut dependencies_changed) = (wanted, false);
@@ -304,7 +302,7 @@ impl Make {
         Ok(outcome)
     }
 
-    /// A target that was up to date.
+    /// An up-to-date target.
     fn finish(&mut self, file: FileId, outcome: Outcome) {
         let target = self.files.get_mut(file);
         target.progress = match outcome {
@@ -317,7 +315,7 @@ impl Make {
         };
     }
 
-    /// A target that was made, or for which nothing could be done.
+    /// A target that was made, or that has no recipe.
     fn finish_made(&mut self, file: FileId, outcome: Outcome) {
         self.finish(file, outcome);
         let target = self.files.get(file);
@@ -328,7 +326,7 @@ impl Make {
             let age = if new { Some(Age::New) } else { None };
             self.files.get_mut(file).age = age;
             if age.is_none() && self.age(file) == Age::Missing {
-                // What its recipe did not make counts as made all the same.
+                // A target that its recipe did not create still counts as made.
                 self.files.get_mut(file).age = Some(Age::New);
             }
         }
@@ -340,7 +338,7 @@ impl Make {
         }
     }
 
-    /// There is no rule for something that is needed.
+    /// Reports a missing rule for a required file.
     fn no_rule(&mut self, file: FileId) {
         let target = self.files.get(file);
         let name = String::from_utf8_lossy(&target.name).into_owned();
@@ -355,7 +353,7 @@ impl Make {
         self.error(&format!("*** No rule to make target '{name}'{needed}{end}"));
     }
 
-    /// Removes what was made only to make something else.
+    /// Removes intermediate files.
     pub(crate) fn remove_intermediates(&mut self) {
         if self.options.question || self.options.touch || self.all_secondary {
             return;
@@ -378,7 +376,7 @@ impl Make {
         }
     }
 
-    /// Whether a pattern of `.PRECIOUS` fits.
+    /// Returns whether a pattern of `.PRECIOUS` matches.
     fn is_precious(&self, name: &[u8]) -> bool {
         let listed = self.files.find(b".PRECIOUS").map(|file| self.files.get(file).dependencies.as_slice());
         listed.unwrap_or_default().iter().any(|known| {

@@ -1,11 +1,11 @@
-//! Variables, and where they are looked for.
+//! Variables and scopes.
 
 use std::collections::HashMap;
 
 use crate::Make;
 use crate::file::{FileId, Location};
 
-/// Where a value comes from, weakest first.
+/// Origin of a value, in increasing precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
     Default,
@@ -18,7 +18,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// What `$(origin)` calls it.
+    /// The name in `$(origin)`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -32,10 +32,10 @@ impl Origin {
     }
 }
 
-/// Whether programs get a variable in their environment.
+/// Whether a variable is exported to the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Export {
-    /// As its origin says.
+    /// Depends on the origin.
     #[default]
     Default,
     Yes,
@@ -46,15 +46,15 @@ pub(crate) enum Export {
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub(crate) value: Vec<u8>,
-    /// Whether references in the value are expanded when it is used.
+    /// Recursive: references in the value are expanded on use.
     pub(crate) recursive: bool,
     pub(crate) origin: Origin,
     pub(crate) export: Export,
-    /// The value of a target goes behind that of the scopes outside.
+    /// The target's value is appended to that of the outer scopes.
     pub(crate) append: bool,
     /// Prerequisites do not inherit it.
     pub(crate) private: bool,
-    /// Where it was assigned.
+    /// Position of the assignment.
     pub(crate) location: Option<Location>,
 }
 
@@ -75,28 +75,28 @@ impl Variable {
 /// The variables of one scope.
 pub(crate) type Scope = HashMap<Vec<u8>, Variable>;
 
-/// Names a scope.
+/// Identifier of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Arguments of `call` and the variable of `foreach`, innermost last.
     Local(usize),
-    /// Those of a target.
+    /// Target-specific variables.
     Target(FileId),
-    /// Those of the patterns that fit a target.
+    /// Pattern-specific variables of a target.
     Pattern(FileId),
     Global,
 }
 
-/// Targets whose prerequisites lead to one that inherits, at most; a longer chain inherits no further.
-const LONGEST_CHAIN: usize = 4096;
+/// Maximum length of the chain through which targets inherit variables.
+const MAX_CHAIN: usize = 4096;
 
 impl Make {
-    /// The scopes that are seen from here, innermost first.
+    /// The visible scopes, innermost first.
     pub(crate) fn places(&self) -> Vec<(Place, bool)> {
         let mut places: Vec<(Place, bool)> = (0..self.locals.len()).rev().map(|at| (Place::Local(at), false)).collect();
         let mut target = self.target;
         let mut inherited = false;
-        for _ in 0..LONGEST_CHAIN {
+        for _ in 0..MAX_CHAIN {
             let Some(file) = target else { break };
             places.push((Place::Target(file), inherited));
             places.push((Place::Pattern(file), inherited));
@@ -116,7 +116,7 @@ impl Make {
         }
     }
 
-    /// The variable of that name, and where it was found. `after` skips the scopes up to and with one.
+    /// The variable with that name, and its scope. `after` skips the scopes up to and including one.
     pub(crate) fn find_variable(&self, name: &[u8], after: Option<Place>) -> Option<(Place, &Variable)> {
         if after.is_none() && self.locals.is_empty() && self.target.is_none() {
             return self.globals.get(name).map(|variable| (Place::Global, variable));
@@ -136,13 +136,13 @@ impl Make {
         None
     }
 
-    /// Sets a global variable unless a stronger one is there.
+    /// Sets a global variable unless one with higher precedence exists.
     pub(crate) fn set_global(&mut self, name: &[u8], variable: Variable) {
         store(&mut self.globals, name, variable);
     }
 }
 
-/// Puts a variable into a scope unless a stronger one is there. Whether it is exported stays as it was said.
+/// Sets a variable in a scope unless one with higher precedence exists. Its export state is kept.
 pub(crate) fn store(scope: &mut Scope, name: &[u8], variable: Variable) {
     match scope.get_mut(name) {
         None => {

@@ -1,17 +1,17 @@
-//! `VPATH` and `vpath`: further folders in which prerequisites are looked for.
+//! `VPATH` and `vpath`: search directories for prerequisites.
 
 use crate::Make;
 use crate::pattern::Pattern;
 use crate::words::first_word;
 
-/// The folders of a pattern.
+/// The directories of a pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Vpath {
     pattern: Pattern,
     folders: Vec<Vec<u8>>,
 }
 
-/// The folders in a list that colons and blanks divide.
+/// The directories of a list separated by colons and blanks.
 fn folders(list: &[u8]) -> Vec<Vec<u8>> {
     list.split(|byte| *byte == b':' || crate::words::is_space(*byte))
         .filter(|folder| !folder.is_empty())
@@ -36,7 +36,7 @@ impl Make {
         }
     }
 
-    /// Notes the variable `VPATH` once everything is read.
+    /// Records the variable `VPATH` after all makefiles are read.
     pub(crate) fn know_vpath(&mut self) {
         let mut list = Vec::new();
         if !self.globals.contains_key(b"VPATH".as_slice()) {
@@ -47,7 +47,7 @@ impl Make {
         }
     }
 
-    /// Where a file is found that is not where its name says.
+    /// Path of a file found in a search directory.
     pub(crate) fn search_vpath(&self, name: &[u8]) -> Option<Vec<u8>> {
         if name.starts_with(b"/") {
             return None;

@@ -1,6 +1,6 @@
-//! Words of makefiles: bytes between blanks.
+//! Words of makefiles: bytes separated by blanks.
 
-/// What separates words.
+/// Word separators.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
@@ -15,24 +15,24 @@ pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| is_space(*byte)).filter(|word| !word.is_empty())
 }
 
-/// A text without blanks before it.
+/// Trims leading blanks.
 pub(crate) fn trim_start(text: &[u8]) -> &[u8] {
     let at = text.iter().position(|byte| !is_space(*byte)).unwrap_or(text.len());
     text.get(at..).unwrap_or_default()
 }
 
-/// A text without blanks behind it.
+/// Trims trailing blanks.
 pub(crate) fn trim_end(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|byte| !is_space(*byte)).map_or(0, |at| at + 1);
     text.get(..end).unwrap_or_default()
 }
 
-/// A text without blanks round it.
+/// Trims blanks on both sides.
 pub(crate) fn trim(text: &[u8]) -> &[u8] {
     trim_end(trim_start(text))
 }
 
-/// Words with one space between them.
+/// Joins words with one space.
 pub(crate) fn joined<'a>(words: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut out = Vec::new();
     for (at, word) in words.into_iter().enumerate() {
@@ -44,14 +44,14 @@ pub(crate) fn joined<'a>(words: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     out
 }
 
-/// The first word, and what stands behind it without the blanks between.
+/// The first word, and the rest without leading blanks.
 pub(crate) fn first_word(text: &[u8]) -> (&[u8], &[u8]) {
     let text = trim_start(text);
     let end = text.iter().position(|byte| is_space(*byte)).unwrap_or(text.len());
     (text.get(..end).unwrap_or_default(), trim_start(text.get(end..).unwrap_or_default()))
 }
 
-/// Where the closing partner of the bracket stands that was opened just before `text`.
+/// Position of the bracket that closes the one just before `text`.
 pub(crate) fn closing(text: &[u8], open: u8, close: u8) -> Option<usize> {
     let mut depth = 0usize;
     for (at, byte) in text.iter().enumerate() {
@@ -67,13 +67,13 @@ pub(crate) fn closing(text: &[u8], open: u8, close: u8) -> Option<usize> {
     None
 }
 
-/// The bracket that closes this one.
+/// The matching closing bracket.
 pub(crate) fn partner(open: u8) -> u8 {
     if open == b'(' { b')' } else { b'}' }
 }
 
-/// Where the first byte stands that `stop` wants and that is neither quoted by a backslash nor inside of a reference.
-/// Backslashes before it are halved, as they quoted each other.
+/// Position of the first byte matched by `stop` that is neither quoted by a backslash nor inside a reference. Halves the
+/// backslashes before it, because they quoted each other.
 pub(crate) fn find_unquoted(text: &mut Vec<u8>, inside: bool, stop: impl Fn(u8) -> bool) -> Option<usize> {
     let mut at = 0;
     while let Some(byte) = text.get(at).copied() {
@@ -90,7 +90,7 @@ pub(crate) fn find_unquoted(text: &mut Vec<u8>, inside: bool, stop: impl Fn(u8) 
         if slashes == 0 {
             return Some(at);
         }
-        // Every second backslash quotes the one behind it, and an odd one the character.
+        // Every second backslash quotes the next one, and an odd one quotes the character.
         let dropped = slashes.div_ceil(2);
         text.drain(at - dropped..at);
         at -= dropped;
@@ -102,7 +102,7 @@ pub(crate) fn find_unquoted(text: &mut Vec<u8>, inside: bool, stop: impl Fn(u8) 
     None
 }
 
-/// How long the reference is that begins with this `$`.
+/// Length of the reference that starts with this `$`.
 pub(crate) fn reference_length(text: &[u8]) -> usize {
     match text.get(1) {
         None => 1,

@@ -1,38 +1,30 @@
-//! `man`, `apropos` and `whatis`: short manuals out of what the tools say of themselves.
+//! `man`, `apropos` and `whatis`: short manuals derived from the help of the tools.
 //!
-//! Manuals of GNU are under a licence that nobody may link into closed programs, and troff is no small thing; a tool's
-//! own `--help` is true of the tool that is there.
+//! GNU manuals have a licence that does not allow linking into closed programs, and troff is large. The `--help` of a tool
+//! always matches the installed tool.
 
 mod page;
 #[cfg(test)]
 mod tests;
 
 use regex_lite::Regex;
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Long, Takes, long};
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::Output;
-use tidebox_gnu::tool::{Main, run};
+use tidebox_gnu::tool::{ToolMain, run};
 
 /// Every tool, ordered by name.
-const TOOLS: &[(&str, Main)] = &[("apropos", apropos), ("man", man), ("whatis", whatis)];
+const TOOLS: &[(&str, ToolMain)] = &[("apropos", apropos), ("man", man), ("whatis", whatis)];
 
-/// Names and what they are in a line, ordered by name.
+/// Names with one-line descriptions, sorted by name.
 const NAMES: &str = include_str!("names.txt");
 
-/// The exit code when there is no such manual.
+/// The exit code of a missing manual.
 const NOTHING: i32 = 16;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: man [OPTION...] [SECTION] PAGE...
 Shows the manual of each command PAGE: what it is for, and what it says of its options.
 
-  -f, --whatis     print one-line descriptions
-  -k, --apropos    search names and descriptions for words
-  -K               search the texts of manuals (not supported)
-  -w, --where      print where manuals are (not supported: they are made when asked for)
-  -s, -S, --sections=LIST  only these sections; there is section 1
-  -a, --all, -P, --pager, -l ...  as far as they mean anything without a terminal
-  -V, --version    print the version
 ";
 
 fn main() {
@@ -44,27 +36,33 @@ pub(crate) fn description(name: &str) -> Option<&'static str> {
     NAMES.lines().find_map(|line| line.split_once('\t').filter(|(known, _)| *known == name)).map(|(_, text)| text)
 }
 
-const WHERE: char = '\u{e001}';
-const HELP_KEY: char = '\u{e002}';
+tidebox_gnu::options! {
+    /// Options of `man`.
+    enum Flag {
+        Whatis = "-f, --whatis", "print one-line descriptions";
+        Apropos = "-k, --apropos", "search names and descriptions for words";
+        GlobalApropos = "-K", "search the texts of manuals (not supported)",
+            unsupported "there are no files of manuals here; they are made when they are asked for";
+        Where = "-w, --where | -W, --path, --location",
+            "print where manuals are (not supported: they are made when asked for)",
+            unsupported "there are no files of manuals here; they are made when they are asked for";
+        Sections = "-s, -S, --sections=LIST", "only these sections; there is section 1";
+        All = "-a, --all | -l, --no-hyphenation, --nh, --nj, --no-justification", "has no effect";
+        Pager = "-P, --pager=PAGER | -L, --locale=LOCALE, -M, --manpath=PATH", "has no effect";
+        Help = "--help", "";
+        Version = "-V, --version", "print the version";
+    }
+}
 
-const LONG: &[Long] = &[
-    long("all", Takes::Nothing, 'a'),
-    long("apropos", Takes::Nothing, 'k'),
-    long("whatis", Takes::Nothing, 'f'),
-    long("where", Takes::Nothing, WHERE),
-    long("path", Takes::Nothing, WHERE),
-    long("location", Takes::Nothing, WHERE),
-    long("pager", Takes::Value, 'P'),
-    long("sections", Takes::Value, 's'),
-    long("locale", Takes::Value, 'L'),
-    long("manpath", Takes::Value, 'M'),
-    long("no-hyphenation", Takes::Nothing, 'a'),
-    long("nh", Takes::Nothing, 'a'),
-    long("nj", Takes::Nothing, 'a'),
-    long("no-justification", Takes::Nothing, 'a'),
-    long("help", Takes::Nothing, HELP_KEY),
-    long("version", Takes::Nothing, 'V'),
-];
+tidebox_gnu::options! {
+    /// Options of `apropos` and `whatis`, which have no effect.
+    enum SearchFlag {
+        Matching = "-e, --exact, -r, --regex, -w, --wildcard, -a, --and, -l, --long", "has no effect";
+        Sections = "-s, --sections=LIST | -L, --locale=LOCALE, -M, --manpath=PATH", "has no effect";
+        Help = "--help", "";
+        Version = "-V, --version", "print the version";
+    }
+}
 
 fn is_section(word: &str) -> bool {
     matches!(word.as_bytes(), [b'1'..=b'9'] | [b'1'..=b'9', b'a'..=b'z', ..]) || word == "n" || word == "l"
@@ -72,24 +70,17 @@ fn is_section(word: &str) -> bool {
 
 fn man(arguments: Vec<Vec<u8>>) -> i32 {
     let (mut search, mut describe, mut section) = (false, false, None);
-    let line = CommandLine {
-        version: "man 2.11.2 (as Tidebox speaks it)\n",
-        ..CommandLine::new("man", "afkKwWP:s:S:L:M:lV", LONG, HELP)
-    };
-    let words = line.read(arguments, |key, value| {
+    let line = Syntax { version: "man 2.11.2 (as Tidebox speaks it)\n", ..Syntax::new("man", USAGE, 19) };
+    let words = line.parse(arguments, |key, value| {
         match key {
-            'k' => search = true,
-            'f' => describe = true,
-            's' | 'S' => {
+            Flag::Apropos => search = true,
+            Flag::Whatis => describe = true,
+            Flag::Sections => {
                 section = String::from_utf8_lossy(&value).split([',', ':']).next().map(str::to_owned);
-            }
-            'K' | 'w' | 'W' | WHERE => {
-                tidebox_gnu::tell!("man: there are no files of manuals here; they are made when they are asked for");
-                return Err(1);
             }
             _ => {}
         }
-        Ok(())
+        Ok::<_, i32>(())
     });
     let words: Vec<String> = match words {
         Ok(words) => words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
@@ -102,13 +93,13 @@ fn man(arguments: Vec<Vec<u8>>) -> i32 {
         return if words.is_empty() { nothing_asked("whatis") } else { list(&words, false) };
     }
     if words.is_empty() {
-        tidebox_gnu::tell!("What manual page do you want?\nFor example, try 'man man'.");
+        tidebox_gnu::eprint_line!("What manual page do you want?\nFor example, try 'man man'.");
         return 1;
     }
     show_pages(words, section)
 }
 
-/// Prints the page of each word. A section among the words holds for those that follow it.
+/// Prints the page of each operand. A section operand applies to the following ones.
 fn show_pages(words: Vec<String>, mut section: Option<String>) -> i32 {
     let mut out = Output::standard();
     let mut code = 0;
@@ -119,10 +110,10 @@ fn show_pages(words: Vec<String>, mut section: Option<String>) -> i32 {
             continue;
         }
         if is_section(&word) && last == 1 {
-            tidebox_gnu::tell!("No manual entry for {word}");
+            tidebox_gnu::eprint_line!("No manual entry for {word}");
             return NOTHING;
         }
-        // `ls.1` and `ls(1)` are ways to say the section, too.
+        // `ls.1` and `ls(1)` also specify the section.
         let (name, own) = match word.strip_suffix(')').and_then(|word| word.split_once('(')) {
             Some((name, section)) => (name.to_owned(), Some(section.to_owned())),
             None => (word.clone(), None),
@@ -134,8 +125,8 @@ fn show_pages(words: Vec<String>, mut section: Option<String>) -> i32 {
             None => {
                 out.flush_now();
                 match wanted {
-                    Some(section) => tidebox_gnu::tell!("No manual entry for {name} in section {section}"),
-                    None => tidebox_gnu::tell!("No manual entry for {name}"),
+                    Some(section) => tidebox_gnu::eprint_line!("No manual entry for {name} in section {section}"),
+                    None => tidebox_gnu::eprint_line!("No manual entry for {name}"),
                 }
                 code = NOTHING;
             }
@@ -156,9 +147,9 @@ fn nothing_asked(tool: &'static str) -> i32 {
 
 fn words(tool: &'static str, arguments: Vec<Vec<u8>>) -> Result<Vec<String>, i32> {
     let version = format!("{tool} 2.11.2 (as Tidebox speaks it)\n");
-    let line = CommandLine { version: &version, ..CommandLine::new(tool, "erwals:L:M:V", LONG, HELP) };
+    let line = Syntax { version: &version, ..Syntax::new(tool, USAGE, 19) };
     let words: Vec<String> = line
-        .read::<i32>(arguments, |_, _| Ok(()))?
+        .parse::<i32>(arguments, |_: SearchFlag, _| Ok(()))?
         .iter()
         .map(|word| String::from_utf8_lossy(word).into_owned())
         .collect();
@@ -179,7 +170,7 @@ fn whatis(arguments: Vec<Vec<u8>>) -> i32 {
     }
 }
 
-/// Lists the descriptions of names, or of everything that a pattern finds.
+/// Lists the descriptions of names, or of all matches of a pattern.
 fn list(words: &[String], search: bool) -> i32 {
     let mut out = Output::standard();
     let mut code = 0;
@@ -195,7 +186,7 @@ fn list(words: &[String], search: bool) -> i32 {
             entries.filter(|(name, text)| fits(name, text) && page::is_there(name)).collect();
         if found.is_empty() {
             out.flush_now();
-            tidebox_gnu::tell!("{word}: nothing appropriate.");
+            tidebox_gnu::eprint_line!("{word}: nothing appropriate.");
             code = NOTHING;
         }
         for (name, text) in found {

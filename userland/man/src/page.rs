@@ -2,17 +2,17 @@
 
 use tidebox_gnu::command::{Command, wait};
 use tidebox_gnu::stream::Input;
-use tidebox_rt::{Open, Status};
+use tidebox_rt::{ExitStatus, Open};
 
 use crate::description;
 
-/// As wide as a page is.
+/// Page width.
 const WIDTH: usize = 78;
 
-/// As much of a tool's help as is read.
-const LONGEST: usize = 1 << 20;
+/// Maximum bytes of a tool's help.
+const MAX_LENGTH: usize = 1 << 20;
 
-/// Where the sandbox's own commands are.
+/// Directory of the sandbox's builtin commands.
 fn place(name: &str) -> Option<String> {
     if name.is_empty() || name.contains('/') {
         return None;
@@ -21,17 +21,17 @@ fn place(name: &str) -> Option<String> {
     places.into_iter().find(|path| tidebox_rt::access(path.as_bytes(), 1).is_ok())
 }
 
-/// Whether a command of the sandbox has that name.
+/// Returns whether the sandbox has a command with that name.
 pub(crate) fn is_there(name: &str) -> bool {
     place(name).is_some()
 }
 
-/// The manual of a command; `None` when there is no such command.
+/// The manual of a command; `None` if the command does not exist.
 pub(crate) fn page(name: &str) -> Option<String> {
     let path = place(name)?;
     let about = description(name);
     let help = help(name, &path).filter(|help| !help.trim().is_empty());
-    // What neither describes itself nor is described has no manual.
+    // Without help output or a description, a command has no manual.
     if about.is_none() && help.is_none() {
         return None;
     }
@@ -63,7 +63,7 @@ pub(crate) fn page(name: &str) -> Option<String> {
     Some(out)
 }
 
-/// The lines that say how a command is called, and what follows them.
+/// The usage lines, and the rest.
 fn split(help: &str) -> (Vec<String>, Vec<String>) {
     let mut synopsis = Vec::new();
     let mut lines = help.lines().skip_while(|line| line.trim().is_empty()).peekable();
@@ -91,7 +91,7 @@ fn split(help: &str) -> (Vec<String>, Vec<String>) {
     (synopsis, rest)
 }
 
-/// What a command prints when it is asked for help.
+/// Output of a command's help.
 fn help(name: &str, path: &str) -> Option<String> {
     let (read, write) = tidebox_rt::pipe().ok()?;
     let null = tidebox_rt::open(b"/dev/null", Open { read: true, write: true, ..Open::default() }).ok();
@@ -99,7 +99,7 @@ fn help(name: &str, path: &str) -> Option<String> {
     let arguments: &[&[u8]] = &[path.as_bytes(), b"--help"];
     let command = Command { descriptors: &[(0, quiet), (1, write), (2, write)], ..Command::new(arguments) };
     let started = command.spawn();
-    // The pipe ends when nobody holds its other end any more.
+    // EOF arrives after all write ends are closed.
     let _ = tidebox_rt::close(write);
     if let Some(null) = null {
         let _ = tidebox_rt::close(null);
@@ -113,20 +113,20 @@ fn help(name: &str, path: &str) -> Option<String> {
         }
     };
     let mut input = Input::of(read);
-    while text.len() < LONGEST {
-        match input.piece() {
+    while text.len() < MAX_LENGTH {
+        match input.chunk() {
             Ok([]) | Err(_) => break,
             Ok(piece) => {
                 text.extend_from_slice(piece);
                 let count = piece.len();
-                input.take(count);
+                input.consume(count);
             }
         }
     }
     drop(input);
     let ended = wait(pid);
     let text = String::from_utf8_lossy(&text).replace(path, name);
-    // Some tell how they are used as if that were an error.
-    let is_help = matches!(ended, Ok(Status::Exited(0))) || text.to_ascii_lowercase().contains("usage:");
+    // Some tools print their usage to standard error.
+    let is_help = matches!(ended, Ok(ExitStatus::Exited(0))) || text.to_ascii_lowercase().contains("usage:");
     is_help.then_some(text)
 }

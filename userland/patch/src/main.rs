@@ -1,16 +1,16 @@
-//! `patch`: applies what `diff` wrote.
+//! `patch`: applies the output of `diff`.
 //!
-//! The crates that apply patches know unified diffs only and either match exactly or guess by likeness; what scripts see
-//! of `patch` is how GNU looks for a hunk (offsets, fuzz), what it says of it, and the rejects that it leaves.
+//! The crates that apply patches support unified diffs only and either match exactly or by similarity; scripts depend on GNU's
+//! search for a hunk (offsets, fuzz), its messages, and its reject files.
 
 mod patch;
 #[cfg(test)]
 mod tests;
 
-use tidebox_gnu::tool::{Main, run};
+use tidebox_gnu::tool::{ToolMain, run};
 
 /// Every tool, ordered by name.
-const TOOLS: &[(&str, Main)] = &[("patch", patch::main)];
+const TOOLS: &[(&str, ToolMain)] = &[("patch", patch::main)];
 
 fn main() {
     run("patch", TOOLS);

@@ -4,7 +4,7 @@ use crate::patch::{Conflicts, Hunk, Line, Lines, Mark, Packing, Place, Reader, S
 #[test]
 fn registry_and_table_name_the_same_tools() {
     let held: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(tidebox_gnu::tool::registered("tidebox-patch"), held);
+    assert_eq!(tidebox_gnu::tool::registered("patch.wasm"), held);
     assert!(held.is_sorted(), "the table is not ordered");
 }
 
@@ -73,7 +73,7 @@ fn a_hunk_that_does_not_fit_is_merged_with_what_is_most_alike() {
         let input = split(text.as_bytes());
         let region = Place { input: &input, frozen: 0, offset: 0, loosely: false }.most_alike(&hunk);
         let mut work = Work::new(input, None);
-        let told = work.merge(&hunk, region, false, Conflicts::Diff3).told();
+        let told = work.merge(&hunk, region, false, Conflicts::Diff3).format_summary();
         (told, String::from_utf8_lossy(&work.finish()).into_owned())
     };
     assert_eq!(

@@ -1,13 +1,13 @@
-//! Makes calls and writes one line for each: what was asked, how it was answered.
+//! Makes WASI calls and writes one line for each, with arguments and results.
 //!
-//! Two hosts that mean the same by a call write the same line. So descriptors appear by the name that a scenario gave
-//! them, inode numbers by the order in which they were first seen, and a time close to now as `now`.
+//! Two hosts that behave the same write the same lines. Therefore descriptors appear under the name given by the scenario, inode
+//! numbers by order of first appearance, and a time close to now as `now`.
 
 mod descriptor;
+mod environment;
 mod listing;
 mod open;
 mod path;
-mod surroundings;
 
 use std::fmt::Display;
 
@@ -20,7 +20,7 @@ pub(crate) use open::{
 
 const NO_DESCRIPTOR: u32 = 0x7fff_fff0;
 
-/// A descriptor and what lines call it.
+/// A descriptor and its name in the lines.
 #[derive(Clone)]
 pub(crate) struct Fd {
     pub(crate) number: u32,
@@ -32,7 +32,7 @@ impl Fd {
         Self { number, name: name.into() }
     }
 
-    /// A number that no host gives out, so that what follows a failed `path_open` answers `badf` everywhere.
+    /// A number that no host assigns, so that calls after a failed `path_open` return `badf` on every host.
     pub(crate) fn none(name: impl Into<String>) -> Self {
         Self::new(NO_DESCRIPTOR, name)
     }
@@ -42,7 +42,7 @@ impl Fd {
     }
 }
 
-/// What a `filestat` says, as far as hosts agree on it.
+/// The `filestat` fields on which hosts agree.
 #[derive(Clone, Copy)]
 pub(crate) struct Stat(Record<64>);
 
@@ -67,7 +67,7 @@ impl Stat {
         self.0.u64(48)
     }
 
-    /// Size and links of a directory are a file system's private affair, so they are left out.
+    /// Size and links of a directory depend on the file system, so they are omitted.
     fn text(self) -> String {
         let kind = text::file_type(self.0.u8(16));
         if self.is_dir() { kind.to_owned() } else { format!("{kind} nlink={} size={}", self.0.u64(24), self.size()) }
@@ -84,7 +84,7 @@ impl Journal {
         Self { inos: Vec::new() }
     }
 
-    /// Writes a line that is no call: a relation between results.
+    /// Writes a line for a relation between results instead of a call.
     pub(crate) fn note(&self, what: impl Display, holds: impl Display) {
         println!("{what}: {holds}");
     }
@@ -101,7 +101,7 @@ impl Journal {
         errno == 0
     }
 
-    /// A short name for an inode: the order in which this journal first saw it.
+    /// Returns a short name for an inode: its order of first appearance in this journal.
     pub(crate) fn ino(&mut self, ino: u64) -> usize {
         let known = self.inos.iter().position(|seen| *seen == ino);
         known.unwrap_or_else(|| {

@@ -1,8 +1,8 @@
-//! A plain guest that calls every function of `wasi_snapshot_preview1` and writes down what came back.
+//! A plain guest that calls every function of `wasi_snapshot_preview1` and records the results.
 //!
-//! Two hosts that understand the border alike produce the same text; the host tests compare ours with another
-//! implementation. `probe FD SCENARIO` plays one scenario in the preopened directory FD, `probe FD list` names them, and
-//! `probe FD random SEED STEPS` makes a seeded sequence of calls.
+//! Two hosts that implement WASI the same way produce the same text; the host tests compare ours with another implementation.
+//! `probe FD SCENARIO` runs one scenario in the preopened directory FD, `probe FD list` lists them, and `probe FD random SEED
+//! STEPS` makes a seeded sequence of calls.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what it prints is its journal, which tests compare")]
 
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// `None` when the arguments name nothing that can be done.
+/// Returns `None` if the arguments are invalid.
 fn run(words: &[&str]) -> Option<()> {
     let (fd, words) = words.split_first()?;
     let root = Fd::new(fd.parse().ok()?, "root");

@@ -4,13 +4,13 @@ use crate::journal::{APPEND, BOTH, CREAT, DIRECTORY, EXCL, FOLLOW, Fd, Journal, 
 
 use crate::sys;
 
-/// Few names, so that calls meet each other's results all the time.
+/// Few names, so that calls often interact.
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// SplitMix64: small, and the same everywhere.
+/// SplitMix64: small and portable.
 struct Dice {
     state: u64,
-    /// Whether paths go up, too.
+    /// Allow `..` in paths.
     parents: bool,
 }
 
@@ -65,8 +65,8 @@ fn appends(fd: &Fd) -> bool {
     errno == 0 && stat.u8(0) == 4 && u32::from(stat.u16(2)) & APPEND != 0
 }
 
-/// Makes `steps` calls that depend on `seed` alone: even seeds in the preopened directory, odd ones in one below it,
-/// where paths also go up. (At the root of all, hosts disagree on what is above it.)
+/// Makes `steps` calls that depend only on `seed`: even seeds in the preopened directory, odd ones in one below it, where paths
+/// also contain parents. (At the root, hosts disagree on its parent.)
 pub(crate) fn play(journal: &Journal, root: &Fd, seed: u64, steps: u32) {
     let slots = [0, 1, 2, 3, 4].map(|number| Fd::none(format!("s{number}")));
     let parents = seed % 2 == 1;
@@ -78,7 +78,7 @@ pub(crate) fn play(journal: &Journal, root: &Fd, seed: u64, steps: u32) {
 }
 
 impl Play<'_> {
-    /// A descriptor that is open, if one is; now and then one that is not.
+    /// Returns an open descriptor, if any; sometimes a closed one.
     fn slot(&mut self) -> Fd {
         let open: Vec<Fd> = self.slots.iter().filter(|fd| fd.is_open()).cloned().collect();
         if open.is_empty() || self.dice.roll(10) == 0 {
@@ -87,7 +87,7 @@ impl Play<'_> {
         open[self.dice.roll(open.len())].clone()
     }
 
-    /// Where a path starts: mostly at the root, else at any descriptor, whatever it is.
+    /// Returns the start of a path: mostly the root, else any descriptor.
     fn start(&mut self) -> Fd {
         if self.dice.roll(4) == 0 { self.slot() } else { self.root.clone() }
     }
@@ -105,7 +105,7 @@ impl Play<'_> {
     fn open(&mut self) {
         let sets = [0, 0, CREAT, CREAT, CREAT, CREAT | EXCL, CREAT | TRUNC, TRUNC, DIRECTORY, DIRECTORY];
         let oflags = self.dice.of(&sets);
-        // What makes or cuts a file is open for writing in other implementations even when only reading was asked for.
+        // Files that are created or truncated are opened for writing by other implementations even if only reading was requested.
         let modes = if oflags & (CREAT | TRUNC) == 0 { [READ, WRITE, BOTH] } else { [WRITE, BOTH, BOTH] };
         let mut how = self.dice.of(&modes).flags(oflags);
         if self.dice.roll(6) == 0 {
@@ -126,7 +126,7 @@ impl Play<'_> {
             0 | 1 => drop(self.journal.fd_read(&fd, &[size])),
             2 => drop(self.journal.fd_pread(&fd, &[size], offset)),
             3..=5 => drop(self.journal.fd_write(&fd, &[&self.dice.bytes()])),
-            // Not to what appends: some hosts heed the offset then, as POSIX says, and some do not, as Linux.
+            // Not to descriptors in append mode: some hosts use the offset then, as in POSIX, and some do not, as in Linux.
             6 if !appends(&fd) => self.journal.fd_pwrite(&fd, &[&self.dice.bytes()], offset),
             6 | 7 => self.journal.fd_filestat_set_size(&fd, offset),
             8 => {
@@ -160,7 +160,7 @@ impl Play<'_> {
         let (at, path) = (self.start(), self.dice.path());
         match self.dice.roll(18) {
             0..4 => self.journal.mkdir(&at, path),
-            // Without a slash at the end, which other implementations refuse.
+            // Without a trailing slash, which other implementations reject.
             4 | 5 => self.journal.rmdir(&at, path.trim_end_matches('/')),
             6..8 => self.journal.unlink(&at, path),
             8..13 => {
@@ -172,7 +172,7 @@ impl Play<'_> {
                 self.journal.link_with(&at, path, NOFOLLOW, &to, new);
             }
             15 | 16 => {
-                // A target with a slash at its end is refused in other ways when a file is to be made through it.
+                // Hosts reject a target with a trailing slash in different ways if a file is created through it.
                 let target = self.dice.path();
                 self.journal.symlink(target.trim_end_matches('/'), &at, path);
             }
@@ -199,7 +199,7 @@ impl Play<'_> {
                 }
             }
             _ => {
-                // Hosts give freed numbers out in orders of their own, so the number must not be used again.
+                // Hosts reuse closed numbers in different orders, so the number must not be used again.
                 let slot = self.dice.roll(5);
                 self.journal.fd_close(&self.slots[slot]);
                 self.slots[slot] = Fd::none(format!("s{slot}"));

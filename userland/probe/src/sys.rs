@@ -1,16 +1,15 @@
-//! The functions of `wasi_snapshot_preview1` as the module imports them, and one safe function around each.
+//! The imported functions of `wasi_snapshot_preview1`, with one safe wrapper each.
 //!
-//! The probe calls them itself, because libc retries, checks and rewrites what it passes on, and a test of the border
-//! must see the border.
+//! The probe calls them directly, because libc retries, checks and rewrites its calls, and an ABI test must see the raw results.
 
 #![allow(unsafe_code, reason = "the imported functions take addresses; this module turns slices into them and back")]
 
 pub(crate) mod fault;
 
-/// What a call answers: the number of the witx type `errno`.
+/// Return value of a call: the number of the witx type `errno`.
 pub(crate) type Errno = u16;
 
-/// An address that no module of this size has: the last page of 4 GiB.
+/// An address beyond the memory of this module: the last page of 4 GiB.
 const NOWHERE: usize = 0xffff_f000;
 
 /// A buffer as `iovec` and `ciovec` describe it.
@@ -20,7 +19,7 @@ struct Vector {
     len: usize,
 }
 
-/// Room for a record of the witx, aligned as the strictest of them.
+/// Buffer for a witx record, with the strictest alignment of all.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub(crate) struct Record<const N: usize>(pub(crate) [u8; N]);
@@ -63,22 +62,22 @@ fn vectors_mut(buffers: &mut [&mut [u8]]) -> Vec<Vector> {
 }
 
 fn vectors(buffers: &[&[u8]]) -> Vec<Vector> {
-    // The address is mutable only in type: the host reads what `fd_write` and its like name.
+    // The address is mutable only in type: the host reads the buffers of `fd_write` and similar calls.
     buffers.iter().map(|buffer| Vector { at: buffer.as_ptr().cast_mut(), len: buffer.len() }).collect()
 }
 
-/// What `args_get` or `environ_get` hand out: the strings, each without its NUL.
+/// Result of `args_get` or `environ_get`: the strings, each without its NUL.
 pub(crate) fn args_get() -> (Errno, Vec<Vec<u8>>) {
-    // SAFETY: both functions get room for as many strings and bytes as the host said it has.
+    // SAFETY: both functions get buffers for as many strings and bytes as the host reported.
     strings(
         |count, size| unsafe { import::args_sizes_get(count, size) },
         |list, bytes| unsafe { import::args_get(list, bytes) },
     )
 }
 
-/// As [`args_get`], for the environment.
+/// Like [`args_get`], for the environment.
 pub(crate) fn environ_get() -> (Errno, Vec<Vec<u8>>) {
-    // SAFETY: both functions get room for as many strings and bytes as the host said it has.
+    // SAFETY: both functions get buffers for as many strings and bytes as the host reported.
     strings(
         |count, size| unsafe { import::environ_sizes_get(count, size) },
         |list, bytes| unsafe { import::environ_get(list, bytes) },
@@ -105,41 +104,41 @@ fn strings(
     (errno, list.iter().map(string).collect())
 }
 
-/// Count and bytes that `args_sizes_get` names.
+/// Count and bytes from `args_sizes_get`.
 pub(crate) fn args_sizes_get() -> (Errno, u32, u32) {
     let (mut count, mut size) = (0, 0);
-    // SAFETY: both places are live for the call.
+    // SAFETY: both pointers are live for the call.
     (unsafe { import::args_sizes_get(&mut count, &mut size) }, count, size)
 }
 
-/// Count and bytes that `environ_sizes_get` names.
+/// Count and bytes from `environ_sizes_get`.
 pub(crate) fn environ_sizes_get() -> (Errno, u32, u32) {
     let (mut count, mut size) = (0, 0);
-    // SAFETY: both places are live for the call.
+    // SAFETY: both pointers are live for the call.
     (unsafe { import::environ_sizes_get(&mut count, &mut size) }, count, size)
 }
 
 pub(crate) fn clock_res_get(id: u32) -> (Errno, u64) {
     let mut out = 0;
-    // SAFETY: the place is live for the call.
+    // SAFETY: the pointer is live for the call.
     (unsafe { import::clock_res_get(id, &mut out) }, out)
 }
 
 pub(crate) fn clock_time_get(id: u32) -> (Errno, u64) {
     let mut out = 0;
-    // SAFETY: the place is live for the call.
+    // SAFETY: the pointer is live for the call.
     (unsafe { import::clock_time_get(id, 1, &mut out) }, out)
 }
 
 pub(crate) fn fd_fdstat_get(fd: u32) -> (Errno, Record<24>) {
     let mut out = Record::new();
-    // SAFETY: the place is live for the call and as large as the record.
+    // SAFETY: the pointer is live for the call and as large as the record.
     (unsafe { import::fd_fdstat_get(fd, &mut out) }, out)
 }
 
 pub(crate) fn fd_filestat_get(fd: u32) -> (Errno, Record<64>) {
     let mut out = Record::new();
-    // SAFETY: the place is live for the call and as large as the record.
+    // SAFETY: the pointer is live for the call and as large as the record.
     (unsafe { import::fd_filestat_get(fd, &mut out) }, out)
 }
 
@@ -151,7 +150,7 @@ pub(crate) fn fd_pread(fd: u32, buffers: &mut [&mut [u8]], offset: u64) -> (Errn
 
 pub(crate) fn fd_prestat_get(fd: u32) -> (Errno, Record<8>) {
     let mut out = Record::new();
-    // SAFETY: the place is live for the call and as large as the record.
+    // SAFETY: the pointer is live for the call and as large as the record.
     (unsafe { import::fd_prestat_get(fd, &mut out) }, out)
 }
 
@@ -180,13 +179,13 @@ pub(crate) fn fd_readdir(fd: u32, buffer: &mut [u8], cookie: u64) -> (Errno, u32
 
 pub(crate) fn fd_seek(fd: u32, offset: i64, whence: u32) -> (Errno, u64) {
     let mut out = 0;
-    // SAFETY: the place is live for the call.
+    // SAFETY: the pointer is live for the call.
     (unsafe { import::fd_seek(fd, offset, whence, &mut out) }, out)
 }
 
 pub(crate) fn fd_tell(fd: u32) -> (Errno, u64) {
     let mut out = 0;
-    // SAFETY: the place is live for the call.
+    // SAFETY: the pointer is live for the call.
     (unsafe { import::fd_tell(fd, &mut out) }, out)
 }
 
@@ -203,7 +202,7 @@ pub(crate) fn path_create_directory(fd: u32, path: &[u8]) -> Errno {
 
 pub(crate) fn path_filestat_get(fd: u32, flags: u32, path: &[u8]) -> (Errno, Record<64>) {
     let mut out = Record::new();
-    // SAFETY: the path is borrowed for the call, and the place is as large as the record.
+    // SAFETY: the path is borrowed for the call, and the pointer is as large as the record.
     (unsafe { import::path_filestat_get(fd, flags, path.as_ptr(), path.len(), &mut out) }, out)
 }
 
@@ -217,7 +216,7 @@ pub(crate) fn path_link(fd: u32, flags: u32, path: &[u8], to: u32, new: &[u8]) -
     unsafe { import::path_link(fd, flags, path.as_ptr(), path.len(), to, new.as_ptr(), new.len()) }
 }
 
-/// Arguments of `path_open` beside the directory and the path.
+/// Arguments of `path_open` other than the directory and the path.
 #[derive(Clone, Copy)]
 pub(crate) struct Open {
     pub(crate) dirflags: u32,
@@ -229,7 +228,7 @@ pub(crate) struct Open {
 pub(crate) fn path_open(fd: u32, path: &[u8], how: Open) -> (Errno, u32) {
     let mut out = 0;
     let Open { dirflags, oflags, rights, fdflags } = how;
-    // SAFETY: the path is borrowed for the call, and the place is live for it.
+    // SAFETY: the path is borrowed for the call, and the pointer is live for it.
     let errno = unsafe {
         import::path_open(fd, dirflags, path.as_ptr(), path.len(), oflags, rights, rights, fdflags, &mut out)
     };
@@ -267,7 +266,7 @@ pub(crate) fn path_unlink_file(fd: u32, path: &[u8]) -> Errno {
 pub(crate) fn poll_oneoff(subscriptions: &[Record<48>]) -> (Errno, Vec<Record<32>>) {
     let mut events = vec![Record::new(); subscriptions.len()];
     let mut out = 0;
-    // SAFETY: there is room for as many events as there are subscriptions.
+    // SAFETY: the buffer has space for as many events as there are subscriptions.
     let errno =
         unsafe { import::poll_oneoff(subscriptions.as_ptr(), events.as_mut_ptr(), subscriptions.len(), &mut out) };
     events.truncate(out as usize);
@@ -281,7 +280,7 @@ pub(crate) fn random_get(buffer: &mut [u8]) -> Errno {
 
 pub(crate) fn sock_accept(fd: u32) -> Errno {
     let mut out = 0;
-    // SAFETY: the place is live for the call.
+    // SAFETY: the pointer is live for the call.
     unsafe { import::sock_accept(fd, 0, &mut out) }
 }
 

@@ -1,4 +1,4 @@
-//! How values appear in a line: names of the witx instead of numbers, digests instead of long contents.
+//! Value formats in a line: witx names instead of numbers, digests instead of long contents.
 
 use std::fmt::Write as _;
 
@@ -84,12 +84,12 @@ const ERRNO: [&str; 77] = [
 
 const FILE_TYPE: [&str; 8] = ["unknown", "block", "char", "dir", "file", "dgram", "stream", "link"];
 
-/// The witx name of an error number.
+/// Returns the witx name of an error number.
 pub(crate) fn errno(number: u16) -> &'static str {
     ERRNO.get(usize::from(number)).copied().unwrap_or("errno-beyond-the-witx")
 }
 
-/// The witx name of a file type.
+/// Returns the witx name of a file type.
 pub(crate) fn file_type(number: u8) -> &'static str {
     FILE_TYPE.get(usize::from(number)).copied().unwrap_or("type-beyond-the-witx")
 }
@@ -100,7 +100,7 @@ pub(crate) fn flags(bits: u32, names: &[&str]) -> String {
     if set.is_empty() { "-".to_owned() } else { set.join("+") }
 }
 
-/// Bytes in quotes; beyond 40 their number and digest, so that a line stays one line.
+/// Formats bytes in quotes; beyond 40 bytes as length and digest, to keep the line short.
 pub(crate) fn bytes(bytes: &[u8]) -> String {
     if bytes.len() <= 40 {
         return format!("\"{}\"", bytes.escape_ascii());
@@ -111,8 +111,7 @@ pub(crate) fn bytes(bytes: &[u8]) -> String {
     out
 }
 
-/// FNV-1a, which tells different contents apart well enough to point at the line where they differ; the trees are
-/// compared byte by byte afterwards.
+/// FNV-1a: distinguishes contents well enough to point at the line that differs; the trees are compared byte by byte afterwards.
 fn digest(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }

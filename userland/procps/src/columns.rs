@@ -6,7 +6,7 @@ use tidebox_gnu::zone::Zone;
 
 use crate::process::{Memory, Process, booted, now, uptime};
 
-/// A column: what is shown, under which name, and how wide.
+/// A column: its value, header and width.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) key: &'static str,
@@ -15,7 +15,7 @@ pub(crate) struct Column {
     right: bool,
 }
 
-/// Names of columns, what they show, their header, width and whether they lean to the right.
+/// Column names, values, headers, widths and alignment.
 const KNOWN: &[(&str, &str, &str, usize, bool)] = &[
     ("%cpu", "%cpu", "%CPU", 4, true),
     ("%mem", "%mem", "%MEM", 4, true),
@@ -79,20 +79,20 @@ const KNOWN: &[(&str, &str, &str, usize, bool)] = &[
     ("wchan", "wchan", "WCHAN", 6, false),
 ];
 
-/// The column of a name.
+/// The column with a name.
 pub(crate) fn find(name: &str) -> Option<Column> {
     let (_, key, header, width, right) = KNOWN.iter().find(|(known, ..)| *known == name)?;
     Some(Column { key, header: (*header).to_owned(), width: *width, right: *right })
 }
 
-/// Columns out of `pid,user:10,args=WHAT`. An error is the name that nobody knows.
+/// Parses columns like `pid,user:10,args=WHAT`. The error is the unknown name.
 pub(crate) fn parse(text: &str) -> Result<Vec<Column>, String> {
     let mut columns = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
         let end = rest.find([',', ' ', '\t', '\n', '=']).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
-        // What follows an equals sign is the header, to the end.
+        // The header follows the equals sign, up to the end.
         let header = after.strip_prefix('=');
         rest = if header.is_some() { "" } else { after.get(1..).unwrap_or_default() };
         if word.is_empty() && header.is_none() {
@@ -115,7 +115,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Column>, String> {
     Ok(columns)
 }
 
-/// What values are made with.
+/// Data for computing values.
 pub(crate) struct Context {
     users: Names,
     groups: Names,
@@ -139,7 +139,7 @@ impl Context {
 
     fn name(&self, names: &Names, id: u32) -> String {
         let name = names.name_or_id(id);
-        // Names that do not fit are cut and marked.
+        // Names that do not fit are truncated and marked.
         if name.chars().count() > 8 { name.chars().take(7).chain(['+']).collect() } else { name }
     }
 
@@ -225,7 +225,7 @@ impl Context {
         self.now - self.started(process).seconds < 86_400
     }
 
-    /// How much of the processor it has used since it began, in percent.
+    /// CPU use since the start of the process, in percent.
     fn share(&self, process: &Process) -> f64 {
         let lived = self.uptime - process.started as f64 / 100.0;
         if lived > 0.0 { process.used as f64 / lived } else { 0.0 }

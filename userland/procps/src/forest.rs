@@ -1,8 +1,8 @@
-//! Processes below those that started them.
+//! Process trees.
 
 use crate::process::Process;
 
-/// How a process is moved to the right.
+/// Indentation style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Two blanks for each level.
@@ -11,17 +11,17 @@ pub(crate) enum Style {
     Lines,
 }
 
-/// Puts processes below their parents, in the order in which they come, each with what stands before its name.
+/// Orders processes below their parents, with the prefix of each name.
 pub(crate) fn planted(processes: Vec<Process>, style: Style) -> Vec<(String, Process)> {
     let known: Vec<(u32, u32)> = processes.iter().map(|process| (process.pid, process.parent)).collect();
-    // A parent that is not shown, or that is the process itself, makes a root.
+    // A process without a visible parent, or that is its own parent, is a root.
     let is_root = |(pid, parent): (u32, u32)| pid == parent || !known.iter().any(|(other, _)| *other == parent);
     let children = |of: u32| -> Vec<usize> {
         let below = |(at, pair): (usize, &(u32, u32))| (pair.1 == of && !is_root(*pair)).then_some(at);
         known.iter().enumerate().filter_map(below).collect()
     };
     let roots = known.iter().enumerate().filter(|(_, pair)| is_root(**pair)).map(|(at, _)| at);
-    // What is still to be placed, the next one last: its place in the list, its level and whether ancestors have more below.
+    // Pending entries, the next one last: index, level, and whether ancestors have further children.
     let mut waiting: Vec<(usize, Vec<bool>)> = roots.rev().map(|at| (at, Vec::new())).collect();
     let mut order = Vec::new();
     while let Some((at, levels)) = waiting.pop() {

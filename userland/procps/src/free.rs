@@ -1,50 +1,55 @@
-//! `free`: how much memory is left.
+//! `free`: memory use.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::complain;
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
+use tidebox_gnu::getopt::Item;
+use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 
 use crate::process::Memory;
 use crate::{print, wrong};
 
-const HELP_TEXT: &str = include_str!("free.txt");
+const USAGE: &str = "
+Usage:
+ free [options]
 
-const KILO: char = '\u{e001}';
-const MEGA: char = '\u{e002}';
-const GIGA: char = '\u{e003}';
-const TERA: char = '\u{e004}';
-const PETA: char = '\u{e005}';
-const TEBI: char = '\u{e006}';
-const PEBI: char = '\u{e007}';
-const SI: char = '\u{e008}';
-const HELP: char = '\u{e009}';
+Tells how much memory there is and how much of it is used.
 
-const LONG: &[Long] = &[
-    long("bytes", Takes::Nothing, 'b'),
-    long("kilo", Takes::Nothing, KILO),
-    long("mega", Takes::Nothing, MEGA),
-    long("giga", Takes::Nothing, GIGA),
-    long("tera", Takes::Nothing, TERA),
-    long("peta", Takes::Nothing, PETA),
-    long("kibi", Takes::Nothing, 'k'),
-    long("mebi", Takes::Nothing, 'm'),
-    long("gibi", Takes::Nothing, 'g'),
-    long("tebi", Takes::Nothing, TEBI),
-    long("pebi", Takes::Nothing, PEBI),
-    long("human", Takes::Nothing, 'h'),
-    long("si", Takes::Nothing, SI),
-    long("lohi", Takes::Nothing, 'l'),
-    long("total", Takes::Nothing, 't'),
-    long("committed", Takes::Nothing, 'v'),
-    long("seconds", Takes::Value, 's'),
-    long("count", Takes::Value, 'c'),
-    long("wide", Takes::Nothing, 'w'),
-    long("help", Takes::Nothing, HELP),
-    long("version", Takes::Nothing, 'V'),
-];
+Options:
+";
+
+tidebox_gnu::options! {
+    /// Options of `free`.
+    enum Flag {
+        Bytes = "-b, --bytes", "show output in bytes";
+        Kilo = "--kilo", "show output in kilobytes";
+        Mega = "--mega", "show output in megabytes";
+        Giga = "--giga", "show output in gigabytes";
+        Tera = "--tera", "show output in terabytes";
+        Peta = "--peta", "show output in petabytes";
+        Kibi = "-k, --kibi", "show output in kibibytes";
+        Mebi = "-m, --mebi", "show output in mebibytes";
+        Gibi = "-g, --gibi", "show output in gibibytes";
+        Tebi = "--tebi", "show output in tebibytes";
+        Pebi = "--pebi", "show output in pebibytes";
+        Human = "-h, --human", "show human-readable output";
+        Si = "--si", "use powers of 1000 not 1024";
+        Lohi = "-l, --lohi", "show detailed low and high memory statistics";
+        Total = "-t, --total", "show total for RAM + swap";
+        Committed = "-v, --committed", "", unsupported "committed memory (-v) is not known here";
+        Seconds = "-s N, --seconds N", "repeat printing every N seconds";
+        Count = "-c N, --count N", "repeat printing N times, then exit";
+        Wide = "-w, --wide", "wide output\n\n";
+        Help = "--help", "display this help and exit";
+        Version = "-V, --version", "output version information and exit";
+    }
+}
+
+const LINE: Syntax<'_, Flag> =
+    Syntax { indent: 1, version: "free from procps-ng 4.0.2\n", ..Syntax::new("free", USAGE, 21) };
 
 #[derive(Clone, Copy)]
 struct Shown {
-    /// The power of the unit; `None` chooses it for people.
+    /// The power of the unit; `None` selects a human-readable one.
     power: Option<u32>,
     si: bool,
     wide: bool,
@@ -52,59 +57,56 @@ struct Shown {
     low_and_high: bool,
 }
 
-/// When it is shown.
+/// Schedule of the output.
 struct Times {
     count: u64,
-    /// Seconds between two times, where that was said.
+    /// Seconds between two reports, if given.
     pause: Option<f64>,
 }
 
-pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+/// Runs `free`.
+pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let mut shown = Shown { power: Some(1), si: false, wide: false, total: false, low_and_high: false };
     let mut times = Times { count: 1, pause: None };
-    let mut parser = Parser::new(Spec { short: "bkmghlvts:c:wV", long: LONG, permute: true }, arguments);
+    let mut items = LINE.items(arguments);
     loop {
-        let (key, value) = match parser.next_item() {
-            Err(message) => return wrong("free", &message, HELP_TEXT, 1),
+        let (flag, value) = match items.next_item() {
+            Err(ToolResult::Usage(message, code)) => return wrong("free", &message, &LINE.help(), code),
+            Err(answer) => return answer.into_exit_code("free"),
             Ok(None) => break,
-            Ok(Some(Item::Operand(_))) => return wrong("free", "unexpected operand", HELP_TEXT, 1),
-            Ok(Some(Item::Option(key, value))) => {
-                (key, String::from_utf8_lossy(&value.unwrap_or_default()).into_owned())
+            Ok(Some(Item::Operand(_))) => return wrong("free", "unexpected operand", &LINE.help(), 1),
+            Ok(Some(Item::Option(flag, value))) => {
+                (flag, String::from_utf8_lossy(&value.unwrap_or_default()).into_owned())
             }
         };
-        match key {
-            'b' => shown.power = Some(0),
-            'k' | KILO => (shown.power, shown.si) = (Some(1), shown.si || key == KILO),
-            'm' | MEGA => (shown.power, shown.si) = (Some(2), shown.si || key == MEGA),
-            'g' | GIGA => (shown.power, shown.si) = (Some(3), shown.si || key == GIGA),
-            TEBI | TERA => (shown.power, shown.si) = (Some(4), shown.si || key == TERA),
-            PEBI | PETA => (shown.power, shown.si) = (Some(5), shown.si || key == PETA),
-            'h' => shown.power = None,
-            SI => shown.si = true,
-            'w' => shown.wide = true,
-            't' => shown.total = true,
-            'l' => shown.low_and_high = true,
-            's' | 'c' => {
-                if let Err(message) = times.set(key, &value) {
-                    complain("free", &message);
+        match flag {
+            Flag::Bytes => shown.power = Some(0),
+            Flag::Kibi | Flag::Kilo => (shown.power, shown.si) = (Some(1), shown.si || flag == Flag::Kilo),
+            Flag::Mebi | Flag::Mega => (shown.power, shown.si) = (Some(2), shown.si || flag == Flag::Mega),
+            Flag::Gibi | Flag::Giga => (shown.power, shown.si) = (Some(3), shown.si || flag == Flag::Giga),
+            Flag::Tebi | Flag::Tera => (shown.power, shown.si) = (Some(4), shown.si || flag == Flag::Tera),
+            Flag::Pebi | Flag::Peta => (shown.power, shown.si) = (Some(5), shown.si || flag == Flag::Peta),
+            Flag::Human => shown.power = None,
+            Flag::Si => shown.si = true,
+            Flag::Wide => shown.wide = true,
+            Flag::Total => shown.total = true,
+            Flag::Lohi => shown.low_and_high = true,
+            Flag::Seconds | Flag::Count => {
+                if let Err(message) = times.set(flag, &value) {
+                    print_error("free", &message);
                     return 1;
                 }
             }
-            'v' => {
-                complain("free", "committed memory (-v) is not known here");
-                return 1;
-            }
-            HELP => return print("free", HELP_TEXT, 0),
-            _ => return print("free", "free from procps-ng 4.0.2\n", 0),
+            Flag::Committed | Flag::Help | Flag::Version => {}
         }
     }
     times.show(shown)
 }
 
 impl Times {
-    /// Sets how often (`c`) or in what distance (`s`). An error is the message.
-    fn set(&mut self, key: char, value: &str) -> Result<(), String> {
-        if key == 'c' {
+    /// Sets the repetitions or the interval in seconds. The error is the message.
+    fn set(&mut self, flag: Flag, value: &str) -> Result<(), String> {
+        if flag == Flag::Count {
             let count = value.parse::<u64>().ok().filter(|count| *count > 0);
             self.count = count.ok_or_else(|| format!("failed to parse count argument: '{value}'"))?;
             self.pause = self.pause.or(Some(1.0));
@@ -118,7 +120,7 @@ impl Times {
         Ok(())
     }
 
-    /// Shows the memory as often as asked for.
+    /// Prints the memory use for each repetition.
     fn show(&self, shown: Shown) -> i32 {
         for time in 0..self.count {
             if time > 0 {

@@ -2,27 +2,41 @@
 
 use tidebox_gnu::stream::read_all;
 
-/// A process as it is when it is looked at.
+/// A snapshot of a process.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Process {
-    pub(crate) pid: u32,
-    pub(crate) parent: u32,
-    pub(crate) group: u32,
-    pub(crate) session: u32,
-    pub(crate) state: char,
-    pub(crate) name: String,
-    pub(crate) arguments: Vec<Vec<u8>>,
-    pub(crate) user: u32,
-    pub(crate) own_group: u32,
-    pub(crate) nice: i64,
-    pub(crate) priority: i64,
-    pub(crate) threads: u64,
-    /// Bytes.
-    pub(crate) memory: u64,
-    pub(crate) resident: u64,
-    /// Hundredths of a second: of the processor, and of the start since the system began.
-    pub(crate) used: u64,
-    pub(crate) started: u64,
+pub struct Process {
+    /// Process id.
+    pub pid: u32,
+    /// Process id of the parent.
+    pub parent: u32,
+    /// Process group.
+    pub group: u32,
+    /// Session.
+    pub session: u32,
+    /// State as in `/proc/PID/stat`: `R`, `S`, `Z` and so on.
+    pub state: char,
+    /// Name of the program, shortened by the kernel.
+    pub name: String,
+    /// Command line; empty for a zombie.
+    pub arguments: Vec<Vec<u8>>,
+    /// User id.
+    pub user: u32,
+    /// Group id.
+    pub own_group: u32,
+    /// Nice value.
+    pub nice: i64,
+    /// Priority.
+    pub priority: i64,
+    /// Number of threads.
+    pub threads: u64,
+    /// Virtual memory in bytes.
+    pub memory: u64,
+    /// Resident memory in bytes.
+    pub resident: u64,
+    /// Processor time in hundredths of a second.
+    pub used: u64,
+    /// Start, in hundredths of a second since boot.
+    pub started: u64,
 }
 
 fn text(path: &str) -> Option<String> {
@@ -30,19 +44,19 @@ fn text(path: &str) -> Option<String> {
 }
 
 impl Process {
-    /// The processes of now, by their numbers.
-    pub(crate) fn all() -> Vec<Self> {
+    /// The current processes, sorted by id.
+    pub fn all() -> Vec<Self> {
         let entries = tidebox_rt::read_dir(b"/proc").unwrap_or_default();
         let number = |entry: &tidebox_rt::Entry| std::str::from_utf8(&entry.name).ok()?.parse::<u32>().ok();
         let mut pids: Vec<u32> = entries.iter().filter_map(number).collect();
         pids.sort_unstable();
-        // One that has just ended is not there.
+        // A process that has just exited is missing.
         pids.into_iter().filter_map(Self::read).collect()
     }
 
     fn read(pid: u32) -> Option<Self> {
         let stat = text(&format!("/proc/{pid}/stat"))?;
-        // The name stands in parentheses and may hold some.
+        // The name is in parentheses and may contain parentheses.
         let (head, tail) = stat.rsplit_once(')')?;
         let name = head.split_once('(')?.1.to_owned();
         let fields: Vec<&str> = tail.split_whitespace().collect();
@@ -77,8 +91,8 @@ impl Process {
         })
     }
 
-    /// The whole command line; of one that has none, the name in brackets.
-    pub(crate) fn command(&self) -> String {
+    /// The whole command line; without one, the name in brackets.
+    pub fn command(&self) -> String {
         let dead = if self.state == 'Z' { " <defunct>" } else { "" };
         if self.arguments.is_empty() {
             return format!("[{}]{dead}", self.name);
@@ -95,8 +109,8 @@ impl Process {
     }
 }
 
-/// Seconds since the system began, with their fraction.
-pub(crate) fn uptime() -> f64 {
+/// Seconds since boot, with fraction.
+pub fn uptime() -> f64 {
     let text = text("/proc/uptime").unwrap_or_default();
     text.split_whitespace().next().and_then(|seconds| seconds.parse().ok()).unwrap_or(0.0)
 }
@@ -106,12 +120,12 @@ pub(crate) fn now() -> i64 {
     i64::try_from(tidebox_rt::realtime_ns() / 1_000_000_000).unwrap_or(0)
 }
 
-/// When the system began, in seconds since 1970.
+/// Boot time in seconds since 1970.
 pub(crate) fn booted() -> i64 {
     now() - uptime() as i64
 }
 
-/// The three averages of how much there was to do.
+/// The three load averages.
 pub(crate) fn load() -> String {
     let text = text("/proc/loadavg").unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().take(3).collect();

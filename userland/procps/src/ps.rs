@@ -1,4 +1,4 @@
-//! `ps`: the processes of now.
+//! `ps`: the current processes.
 
 use std::cmp::Ordering;
 
@@ -56,11 +56,11 @@ How they are shown:
  -V, --version        display version information
 ";
 
-/// What is asked for.
+/// Selection and format.
 #[derive(Default)]
 struct Asked {
     everyone: bool,
-    /// Asked for without dashes, which shows states.
+    /// Requested without dashes, which shows states.
     bsd: bool,
     deselect: bool,
     pids: Option<Vec<u32>>,
@@ -77,7 +77,7 @@ struct Asked {
     sort: Vec<(bool, &'static str)>,
 }
 
-/// Why nothing is shown: a message and the summary, or a text and the end.
+/// Reason to show nothing: a message and the usage, or a text and exit.
 enum Stop {
     Wrong(String),
     Print(&'static str),
@@ -87,13 +87,14 @@ fn wrong(message: &str) -> Stop {
     Stop::Wrong(message.to_owned())
 }
 
-pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+/// Runs `ps`.
+pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let words: Vec<String> = arguments.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     match read(&words) {
         Ok(asked) => show(asked),
         Err(Stop::Print(text)) => print("ps", text, 0),
         Err(Stop::Wrong(message)) => {
-            tidebox_gnu::tell_part!("error: {message}\n{USAGE}");
+            tidebox_gnu::eprint_part!("error: {message}\n{USAGE}");
             1
         }
     }
@@ -201,7 +202,7 @@ impl Asked {
     ) -> Result<(), Stop> {
         let mut letters = letters.chars();
         while let Some(letter) = letters.next() {
-            // A value is what is left of the word, or the next word.
+            // The value is the rest of the word, or the next word.
             let mut value = || {
                 let attached = letters.as_str().to_owned();
                 letters = "".chars();
@@ -261,7 +262,7 @@ impl Asked {
                 ('V', _) => return Err(Stop::Print("ps from procps-ng 4.0.2\n")),
                 ('H', true) => self.tree = Some(Style::Blanks),
                 ('f', false) => self.tree = Some(Style::Lines),
-                // How lines are cut; they are whole here.
+                // Line truncation; lines are not truncated here.
                 ('w' | 'c' | 'y' | 'M' | 'Z', true) | ('w' | 'e' | 'c' | 'n' | 'S' | 'm' | 'H', false) => {}
                 (_, true) => return Err(wrong("unsupported SysV option")),
                 (_, false) => return Err(wrong("unsupported option (BSD syntax)")),
@@ -288,7 +289,7 @@ impl Asked {
         of(names.is_some(), names.is_some_and(|names| names.contains(&process.name)));
         let ttys = self.ttys.as_ref();
         of(ttys.is_some(), ttys.is_some_and(|ttys| ttys.iter().any(|tty| tty == "?" || tty == "-")));
-        // Without a terminal, everything of the caller is of the caller's terminal.
+        // Without a terminal, all processes of the caller count as on the caller's terminal.
         let chosen = if given { any } else { process.user == own };
         chosen != self.deselect
     }
@@ -313,7 +314,7 @@ impl Asked {
     }
 }
 
-/// Names of columns one by one, because what follows an equals sign ends a list.
+/// Column names one by one, because a header after an equals sign ends a list.
 fn split(text: &str) -> Vec<&str> {
     text.split(',').collect()
 }

@@ -1,16 +1,7 @@
-use crate::TOOLS;
-
-#[test]
-fn registry_and_table_name_the_same_tools() {
-    let held: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(tidebox_gnu::tool::registered("tidebox-procps"), held);
-    assert!(held.is_sorted(), "the table is not ordered");
-}
-
 #[test]
 fn signals_have_names_and_numbers() {
     for (text, wanted) in [("TERM", Some(15)), ("sigkill", Some(9)), ("9", Some(9)), ("nope", None), ("99", None)] {
-        assert_eq!(crate::grep::signal(text), wanted, "{text}");
+        assert_eq!(crate::signal(text), wanted, "{text}");
     }
 }
 

@@ -1,7 +1,7 @@
-//! `top` in its batch mode: one picture of what runs.
+//! `top` in batch mode: one snapshot of the running processes.
 
 use tidebox_gnu::getopt::{Item, Parser, Spec};
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::print_error;
 use tidebox_gnu::user::{Kind, Names};
 
 use crate::print;
@@ -10,13 +10,14 @@ use crate::uptime;
 
 const HELP: &str = "Usage:\n top -b [-n NUMBER] [-d SECONDS]\nShows what runs. There is no terminal, so that only the batch mode (-b) works.\n";
 
-pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+/// Runs `top`.
+pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let (mut batch, mut times, mut pause) = (false, u64::MAX, 3.0);
     let mut parser = Parser::new(Spec { short: "bcd:hiHn:o:p:sSu:vVw::1", long: &[], permute: true }, arguments);
     loop {
         let (key, value) = match parser.next_item() {
             Err(message) => {
-                complain("top", &message);
+                print_error("top", &message);
                 return 1;
             }
             Ok(None) => break,
@@ -30,28 +31,28 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             'n' => match value.trim().parse::<u64>() {
                 Ok(count) if count > 0 => times = count,
                 _ => {
-                    complain("top", &format!("bad iterations arg '{value}'"));
+                    print_error("top", &format!("bad iterations arg '{value}'"));
                     return 1;
                 }
             },
             'd' => match value.trim().parse::<f64>() {
                 Ok(seconds) if (0.0..1e9).contains(&seconds) => pause = seconds,
                 _ => {
-                    complain("top", &format!("bad delay interval '{value}'"));
+                    print_error("top", &format!("bad delay interval '{value}'"));
                     return 1;
                 }
             },
             'h' => return print("top", HELP, 0),
             'v' | 'V' => return print("top", "top from procps-ng 4.0.2\n", 0),
             'o' | 'p' | 'u' => {
-                complain("top", &format!("the option -{key} is not supported"));
+                print_error("top", &format!("the option -{key} is not supported"));
                 return 1;
             }
             _ => {}
         }
     }
     if !batch {
-        complain("top", "failed tty get");
+        print_error("top", "failed tty get");
         return 1;
     }
     for time in 0..times {

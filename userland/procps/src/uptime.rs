@@ -1,4 +1,4 @@
-//! `uptime`: since when the system runs.
+//! `uptime`: time since boot.
 
 use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
 use tidebox_gnu::zone::Zone;
@@ -8,7 +8,8 @@ use crate::{print, wrong};
 
 const HELP: &str = include_str!("uptime.txt");
 
-pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+/// Runs `uptime`.
+pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let long = [
         long("pretty", Takes::Nothing, 'p'),
         long("help", Takes::Nothing, 'h'),
@@ -33,7 +34,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     }
 }
 
-/// The line that `w` and `top` begin with, too. Nobody is logged in.
+/// The line that `w` and `top` also start with. No user is logged in.
 pub(crate) fn line() -> String {
     let seconds = uptime() as u64;
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);

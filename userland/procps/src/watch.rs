@@ -1,4 +1,4 @@
-//! `watch`: runs a command again and again. There is no screen, so that every run is printed below the one before.
+//! `watch`: runs a command repeatedly. Without a screen, each run is printed below the previous one.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::command::Command;
 use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::getopt::{Long, Takes, long};
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::print_error;
 use tidebox_gnu::stream::{Input, Output, read_all};
 use tidebox_rt::Errno;
 
@@ -58,14 +58,15 @@ struct Options {
     beep: bool,
     exit_on_error: bool,
     exit_on_change: bool,
-    /// So many equal runs are enough.
+    /// Number of equal runs after which to stop.
     equal: Option<u64>,
     interval: Duration,
     title: bool,
     direct: bool,
 }
 
-pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
+/// Runs `watch`.
+pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let line = CommandLine {
         permute: false,
         version: "watch from procps-ng 4.0.2\n",
@@ -80,14 +81,14 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         title: true,
         direct: false,
     };
-    match line.read::<i32>(arguments, |key, value| options.set(key, &value)) {
+    match line.parse::<i32>(arguments, |key, value| options.set(key, &value)) {
         Err(code) => code,
         Ok(words) if words.is_empty() => {
-            tidebox_gnu::tell_part!("{HELP}");
+            tidebox_gnu::eprint_part!("{HELP}");
             1
         }
         Ok(words) => options.run(&words).unwrap_or_else(|errno| {
-            complain("watch", &format!("unable to execute '{}': {}", shown(&words), errno.text()));
+            print_error("watch", &format!("unable to execute '{}': {}", shown(&words), errno.text()));
             if errno == Errno::NOENT { 127 } else { 1 }
         }),
     }
@@ -99,11 +100,11 @@ fn shown(words: &[Vec<u8>]) -> String {
 }
 
 impl Options {
-    /// Does what one option asks for. An error is the code to end with.
+    /// Applies one option. The error is the exit code.
     fn set(&mut self, key: char, value: &[u8]) -> Result<(), i32> {
         let text = String::from_utf8_lossy(value);
         let wrong = || {
-            complain("watch", &format!("failed to parse argument: '{text}': Invalid argument"));
+            print_error("watch", &format!("failed to parse argument: '{text}': Invalid argument"));
             1
         };
         match key {
@@ -113,12 +114,12 @@ impl Options {
             'q' => self.equal = Some(text.parse().map_err(|_| wrong())?),
             'n' => {
                 let seconds = text.replace(',', ".").parse::<f64>().ok().filter(|seconds| seconds.is_finite());
-                // As the tool has it, a tenth of a second is the least.
+                // As in the original, the minimum is a tenth of a second.
                 self.interval = Duration::from_secs_f64(seconds.ok_or_else(wrong)?.clamp(0.1, 4_294_967.0));
             }
             't' => self.title = false,
             'x' => self.direct = true,
-            // Nothing is drawn, so that colours pass, changes are not marked and lines are not broken.
+            // Without a screen, colours are passed through, changes are not marked and lines are not wrapped.
             _ => {}
         }
         Ok(())
@@ -159,7 +160,7 @@ impl Options {
         }
     }
 
-    /// The line above a run: what runs and how often, and on the right where and when.
+    /// The line above a run: interval and command, and on the right host and time.
     fn title_of(&self, command: &str) -> String {
         let host = read_all(b"/proc/sys/kernel/hostname").unwrap_or_default();
         let host = String::from_utf8_lossy(&host).trim().to_owned();
@@ -171,12 +172,12 @@ impl Options {
     }
 }
 
-/// Everything that a command prints, and its exit code.
+/// Output of a command, and its exit code.
 fn output_of(words: &[&[u8]]) -> Result<(Vec<u8>, i32), Errno> {
     let (read, write) = tidebox_rt::pipe()?;
     let spawned = Command { descriptors: &[(0, 0), (1, write), (2, write)], ..Command::new(words) }.spawn();
     tidebox_rt::close(write)?;
-    let text = Input::of(read).rest();
+    let text = Input::of(read).read_to_end();
     let child = spawned?;
     let text = text?;
     let waited = tidebox_rt::wait(i32::try_from(child).unwrap_or(-1), true)?;

@@ -1,4 +1,4 @@
-//! ripgrep's libraries behind its command line. There is one thread, so the order of files is always the same.
+//! Command line for ripgrep's libraries. Single-threaded, so the file order is deterministic.
 
 mod message;
 mod options;
@@ -14,11 +14,11 @@ use std::io::Write;
 
 use options::{Mode, Options, Request};
 
-/// Exit code of any trouble.
+/// Exit code of an error.
 const TROUBLE: i32 = 2;
 
 fn main() {
-    tidebox_rt::start_printing_by_std();
+    tidebox_rt::init_for_std_output();
     std::process::exit(run());
 }
 
@@ -49,7 +49,7 @@ fn run() -> i32 {
     }
 }
 
-/// The exit code: trouble counts more than matches, unless nothing but matches was asked for.
+/// The exit code: errors take precedence over matches, unless `--quiet` found a match.
 fn code(options: &Options, matched: bool) -> i32 {
     match (matched, message::was_told()) {
         (true, false) => 0,

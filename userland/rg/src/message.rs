@@ -1,21 +1,21 @@
-//! What is said on standard error.
+//! Messages on standard error.
 
 use std::cell::Cell;
 use std::io::{self, Write};
 
 thread_local! {
-    /// Something was said, which the exit code tells.
+    /// A message was printed, which affects the exit code.
     static TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says what is wrong.
+/// Prints an error.
 pub(crate) fn tell(message: &str) {
     TOLD.set(true);
-    // Nobody is left to tell when stderr is closed.
+    // Ignore the error: a closed stderr leaves no way to report it.
     let _ = writeln!(io::stderr(), "{message}");
 }
 
-/// Notes that something is wrong without saying it, for `--no-messages`.
+/// Records an error without printing it, for `--no-messages`.
 pub(crate) fn note() {
     TOLD.set(true);
 }
@@ -24,10 +24,10 @@ pub(crate) fn was_told() -> bool {
     TOLD.get()
 }
 
-/// An error of the system with the number that Linux gives it.
+/// A system error with Linux's error number.
 pub(crate) fn reason(error: &io::Error) -> String {
-    let words = tidebox_gnu::message::reason(error);
-    // What the walk tells has the path before it once more.
+    let words = tidebox_gnu::message::error_text(error);
+    // Messages of the walk repeat the path.
     let words = match words.strip_prefix("IO error for operation on ") {
         Some(told) => told.rsplit(": ").next().unwrap_or(told).to_owned(),
         None => words,
@@ -46,7 +46,7 @@ pub(crate) fn reason(error: &io::Error) -> String {
     format!("{words} (os error {number})")
 }
 
-/// An error of the walk: the file, and what is wrong with it.
+/// An error of the walk: the file and its error.
 pub(crate) fn of_walk(error: &ignore::Error) -> String {
     match error {
         ignore::Error::WithPath { path, err } => match err.io_error() {

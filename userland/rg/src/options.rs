@@ -6,7 +6,7 @@ mod value;
 use crate::usage::USAGE;
 use value::{needed, pattern};
 
-/// What is to be done.
+/// Action to perform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
     #[default]
@@ -15,7 +15,7 @@ pub(crate) enum Mode {
     Types,
 }
 
-/// What is put out for a file.
+/// Output per file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Show {
     #[default]
@@ -27,7 +27,7 @@ pub(crate) enum Show {
     NotMatching,
 }
 
-/// How letters match.
+/// Case sensitivity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Case {
     #[default]
@@ -36,7 +36,7 @@ pub(crate) enum Case {
     Smart,
 }
 
-/// What files are sorted by.
+/// Sort key of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SortBy {
     Path,
@@ -45,7 +45,7 @@ pub(crate) enum SortBy {
     Created,
 }
 
-/// What the command line asks for.
+/// Parsed command line.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option that people type")]
 pub(crate) struct Options {
@@ -88,7 +88,7 @@ pub(crate) struct Options {
     pub(crate) stats: bool,
     pub(crate) color: bool,
     pub(crate) colors: Vec<String>,
-    /// Between parts of a file; nothing for `--no-context-separator`.
+    /// Separator between parts of a file; `None` for `--no-context-separator`.
     pub(crate) context_separator: Option<Option<Vec<u8>>>,
     pub(crate) match_separator: Option<Vec<u8>>,
     pub(crate) field_separator: Option<Vec<u8>>,
@@ -117,7 +117,7 @@ pub(crate) struct Options {
     unrestricted: u8,
 }
 
-/// A change to the types of files, in the order in which they were given.
+/// A change to the file types, in command line order.
 #[derive(Clone, Debug)]
 pub(crate) enum TypeChange {
     Select(String),
@@ -126,14 +126,14 @@ pub(crate) enum TypeChange {
     Clear(String),
 }
 
-/// What the command line is.
+/// Result of parsing.
 #[derive(Debug)]
 pub(crate) enum Request {
     Run(Box<Options>),
     Say(String),
 }
 
-/// Long names of options that take a value, and what the value is called.
+/// Long options with a value, and the name of the value.
 const WITH_VALUE: [(&str, &str); 34] = [
     ("regexp", "PATTERN"),
     ("file", "PATTERNFILE"),
@@ -171,7 +171,7 @@ const WITH_VALUE: [(&str, &str); 34] = [
     ("hyperlink-format", "FORMAT"),
 ];
 
-/// The long name of an option of one letter.
+/// The long name of a short option.
 fn long_name(letter: char) -> Option<&'static str> {
     Some(match letter {
         'A' => "after-context",
@@ -223,7 +223,7 @@ fn value_name(option: &str) -> Option<&'static str> {
     WITH_VALUE.iter().find(|(name, _)| *name == option).map(|(_, value)| *value)
 }
 
-/// A wrong command line, with the usage behind it.
+/// A usage error, followed by the usage.
 fn misuse(message: &str) -> String {
     format!("error: {message}\n{USAGE}")
 }
@@ -232,7 +232,7 @@ fn unexpected(argument: &str) -> String {
     misuse(&format!("Found argument '{argument}' which wasn't expected, or isn't valid in this context"))
 }
 
-/// Reads the command line.
+/// Parses the command line.
 pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, String> {
     let mut options = Options::default();
     let mut operands = Vec::new();
@@ -284,7 +284,7 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, String> {
 const NO_PATTERN: &str = "The following required arguments were not provided:\n    <PATTERN>";
 
 impl Options {
-    /// Takes what stands between the options, and settles what depends on several of them.
+    /// Handles operands, and resolves settings that depend on several options.
     fn finish(mut self, operands: Vec<Vec<u8>>, has_patterns: bool) -> Result<Self, String> {
         let mut operands = operands.into_iter();
         if self.mode == Mode::Search && !has_patterns {

@@ -1,4 +1,4 @@
-//! Where matches go.
+//! Output of matches.
 
 use std::io::{self, BufWriter, Write};
 
@@ -14,14 +14,14 @@ use crate::walk::Roots;
 /// Standard output, with colours or without.
 pub(crate) type Out = Box<dyn WriteColor>;
 
-/// What prints.
+/// Printers.
 pub(crate) enum Printer {
     Standard(Box<Standard<Out>>),
     Summary(Box<Summary<Out>>),
     Json(Box<JSON<Out>>),
 }
 
-/// What an output that fails means: a reader that is gone ends everything without a word.
+/// Handles a write error: a closed reader ends the program silently.
 pub(crate) fn failed(error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::BrokenPipe { String::new() } else { crate::message::reason(error) }
 }
@@ -33,7 +33,7 @@ fn out(options: &Options) -> Out {
 
 fn colors(options: &Options) -> Result<ColorSpecs, String> {
     let mut specs = default_color_specs();
-    // The library gives names a colour on Unix only.
+    // The library colors names only on Unix.
     specs.insert(0, "path:fg:magenta".parse::<UserColorSpec>().map_err(|error| error.to_string())?);
     for spec in &options.colors {
         specs.push(spec.parse::<UserColorSpec>().map_err(|error| error.to_string().replace("|highlight", ""))?);
@@ -112,7 +112,7 @@ fn standard(options: &Options, names: bool) -> Result<Printer, String> {
     Ok(Printer::Standard(Box::new(builder.build(out(options)))))
 }
 
-/// The figures behind everything else.
+/// The statistics after all other output.
 pub(crate) fn figures(out: &mut Out, stats: &Stats, elapsed: std::time::Duration, json: bool) -> io::Result<()> {
     let (searching, total) = (stats.elapsed().as_secs_f64(), elapsed.as_secs_f64());
     if json {
@@ -147,7 +147,7 @@ pub(crate) fn figures(out: &mut Out, stats: &Stats, elapsed: std::time::Duration
     )
 }
 
-/// Prints the types of files and what belongs to each.
+/// Prints the file types and their globs.
 pub(crate) fn types(options: &Options) -> Result<(), String> {
     let types = crate::walk::types(options)?;
     let mut out = BufWriter::new(io::stdout());

@@ -6,15 +6,15 @@ use std::ops::Range;
 use grep_matcher::{Captures, Match, Matcher};
 use tidebox_gnu::regex::{Error, Groups, Options, Regex, Subject};
 
-/// Finds matches of such a pattern.
+/// Matcher for such a pattern.
 #[derive(Debug)]
 pub(crate) struct PerlMatcher(Regex);
 
-/// What the groups of a match match.
+/// Capture groups of a match.
 #[derive(Debug)]
 pub(crate) struct PerlCaptures(Groups);
 
-/// The search took too many steps.
+/// The search exceeded the step limit.
 #[derive(Debug)]
 pub(crate) struct GaveUp(Error);
 

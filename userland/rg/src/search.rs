@@ -15,7 +15,7 @@ use crate::output::{self, Printer};
 use crate::perl::PerlMatcher;
 use crate::walk::{self, Subject};
 
-/// Searches everything. Says whether something matched.
+/// Searches all files. Returns whether any matched.
 pub(crate) fn all(options: &Options) -> Result<bool, String> {
     if options.patterns.is_empty() || options.max_count == Some(0) {
         return Ok(false);
@@ -59,7 +59,7 @@ fn matcher(options: &Options) -> Result<RegexMatcher, String> {
     })
 }
 
-/// What is wrong with a pattern as it was written: the library puts it into a group before it reads it.
+/// The error of a pattern as written: the library wraps it in a group before parsing.
 fn wrong_pattern(options: &Options) -> Option<String> {
     let mut parser = regex_syntax::ParserBuilder::new();
     parser.utf8(false).unicode(!options.ascii).multi_line(true);
@@ -98,7 +98,7 @@ fn searcher(options: &Options) -> Result<Searcher, String> {
     Ok(builder.build())
 }
 
-/// How bytes that are no text are met.
+/// Handling of binary data.
 fn binary(options: &Options, subject: &Subject) -> BinaryDetection {
     if options.text || options.null_data {
         BinaryDetection::none()
@@ -163,7 +163,7 @@ fn flush(printer: &mut Printer) -> Result<(), String> {
     printer.writer().flush().map_err(|error| output::failed(&error))
 }
 
-/// Searches one file: whether it matched, and its figures.
+/// Searches one file. Returns whether it matched, and its statistics.
 fn one<M: Matcher>(
     searcher: &mut Searcher,
     printer: &mut Printer,

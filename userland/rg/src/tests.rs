@@ -11,7 +11,7 @@ fn options(arguments: &[&str]) -> crate::options::Options {
 fn short_options_stand_together_with_the_value_of_the_last_one() {
     let options = options(&["-inA2", "-C=1", "foo", "a", "b"]);
     assert_eq!((options.case, options.line_number), (Case::Ignored, Some(true)));
-    // What is said of one side counts more than what is said of both.
+    // An option for one side takes precedence over one for both sides.
     assert_eq!(options.context(), (1, 2));
     assert_eq!((options.patterns, options.paths.len()), (vec!["foo".to_owned()], 2));
 }

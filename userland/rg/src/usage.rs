@@ -2,7 +2,7 @@
 
 pub(crate) const VERSION: &str = "ripgrep 13.0.0\n";
 
-/// What follows every message about the command line.
+/// Text after each usage error.
 pub(crate) const USAGE: &str = "
 USAGE:
     
@@ -18,7 +18,7 @@ USAGE:
 For more information try --help
 ";
 
-/// What `-h` and `--help` print.
+/// Text of `-h` and `--help`.
 pub(crate) const HELP: &str = "ripgrep 13.0.0
 
 Searches folders for lines that match a pattern, without what .gitignore excludes,

@@ -1,4 +1,4 @@
-//! Which files are searched.
+//! Selection of files to search.
 
 use std::cmp::Ordering;
 use std::fs::Metadata;
@@ -14,20 +14,20 @@ use tidebox_gnu::message::{bytes_path, path_bytes};
 use crate::message;
 use crate::options::{Mode, Options, SortBy, TypeChange};
 
-/// What is searched.
+/// A search input.
 #[derive(Debug)]
 pub(crate) struct Subject {
-    /// Nothing for standard input.
+    /// `None` for standard input.
     pub(crate) path: Option<PathBuf>,
-    /// It was named on the command line, so that it is searched also when it looks binary.
+    /// Named on the command line, so it is searched even if it looks binary.
     pub(crate) is_explicit: bool,
 }
 
-/// Where the search begins: what was named, or the working directory, or standard input.
+/// Start of the search: operands, working directory, or standard input.
 #[derive(Debug)]
 pub(crate) struct Roots {
     pub(crate) paths: Vec<PathBuf>,
-    /// Nothing was named, and names are shown without `./`.
+    /// No operand was given, and names are shown without `./`.
     pub(crate) is_default: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn roots(options: &Options) -> Roots {
 }
 
 impl Roots {
-    /// Whether there is just one file, whose name needs not be shown.
+    /// Returns whether only one file is searched, whose name is not shown.
     pub(crate) fn is_one_file(&self) -> bool {
         match self.paths.as_slice() {
             [path] => path.as_os_str() == "-" || path.is_file(),
@@ -55,7 +55,7 @@ impl Roots {
         }
     }
 
-    /// All files, and the messages about what cannot be looked at.
+    /// All files, and errors about unreadable ones.
     pub(crate) fn walk(&self, options: &Options) -> Result<Subjects, String> {
         let mut paths = self.paths.iter();
         let first = paths.next().map_or(Path::new("./"), PathBuf::as_path);
@@ -94,7 +94,7 @@ impl Roots {
     }
 }
 
-/// Files come in the order of their names unless another one is wanted, so that a search prints the same twice.
+/// Files are sorted by name by default, so that the output is deterministic.
 fn sort(builder: &mut WalkBuilder, by: Option<(SortBy, bool)>) {
     let turned = |order: Ordering, reverse: bool| if reverse { order.reverse() } else { order };
     match by {
@@ -119,7 +119,7 @@ fn time_of(path: &Path, by: SortBy) -> Option<SystemTime> {
     }
 }
 
-/// What `-g` and `--iglob` say.
+/// Globs of `-g` and `--iglob`.
 fn overrides(options: &Options) -> Result<Override, String> {
     let mut builder = OverrideBuilder::new(std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")));
     for (glob, any_case) in &options.globs {
@@ -131,7 +131,7 @@ fn overrides(options: &Options) -> Result<Override, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// What `-t` and its kin say.
+/// Types of `-t` and related options.
 pub(crate) fn types(options: &Options) -> Result<Types, String> {
     let mut builder = TypesBuilder::new();
     builder.add_defaults();
@@ -152,7 +152,7 @@ pub(crate) fn types(options: &Options) -> Result<Types, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// The files of a search, one after the other.
+/// Iterator over the files of a search.
 pub(crate) struct Subjects {
     walk: Walk,
     strip: bool,
@@ -191,7 +191,7 @@ impl Subjects {
             return Some(Subject { path: None, is_explicit: true });
         }
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-        // What was named is searched unless it is a folder, which the walk goes through.
+        // An operand is searched directly unless it is a directory, which is walked.
         let is_named = entry.depth() == 0 && !entry.path().is_dir();
         if !is_file && !is_named {
             return None;

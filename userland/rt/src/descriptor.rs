@@ -2,10 +2,10 @@
 
 use crate::{Errno, Result, border};
 
-/// A descriptor as WASI counts them. [`fd_of_unix`] maps the numbers that shell scripts use.
+/// A WASI descriptor number. [`fd_of_unix`] maps the numbers that shell scripts use.
 pub type Fd = u32;
 
-/// How to open a file.
+/// Open flags.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Open {
     /// Allow reading.
@@ -14,7 +14,7 @@ pub struct Open {
     pub write: bool,
     /// Every write goes to the end.
     pub append: bool,
-    /// Make the file when it is missing.
+    /// Create the file if it is missing.
     pub create: bool,
     /// Together with `create`: refuse an existing file.
     pub exclusive: bool,
@@ -22,30 +22,30 @@ pub struct Open {
     pub truncate: bool,
     /// Refuse anything but a directory.
     pub directory: bool,
-    /// Never wait: not for the other end of a named pipe, and not for bytes or room.
+    /// Never block: neither for the other end of a named pipe, nor for bytes or space.
     pub nonblock: bool,
 }
 
-/// What a poll found.
+/// Result of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
     /// A read will not block.
     Ready,
-    /// The time ran out first.
+    /// The timeout expired first.
     TimedOut,
 }
 
-/// The WASI descriptor of Unix descriptor `n`: 3 and up lie 64 higher, because 3 is a preopened directory.
+/// Returns the WASI descriptor of Unix descriptor `n`: 3 and up are 64 higher, because 3 is a preopened directory.
 pub fn fd_of_unix(n: u32) -> Fd {
     if n < 3 { n } else { n.saturating_add(border::FD_SHIFT) }
 }
 
-/// The Unix descriptor of a WASI descriptor; `None` for the preopened directories and the gap after them.
+/// Returns the Unix descriptor of a WASI descriptor; `None` for the preopened directories and the gap after them.
 pub fn unix_of_fd(fd: Fd) -> Option<u32> {
     if fd < 3 { Some(fd) } else { fd.checked_sub(border::FD_SHIFT).filter(|&n| n >= 3) }
 }
 
-/// The WASI descriptor of Unix descriptor `n` when the process was started with it.
+/// Returns the WASI descriptor of Unix descriptor `n` if the process was started with it.
 pub fn inherited(n: u32) -> Option<Fd> {
     border::inherit(n, fd_of_unix(n)).then(|| fd_of_unix(n))
 }
@@ -55,17 +55,17 @@ pub fn open(path: &[u8], how: Open) -> Result<Fd> {
     border::open(path, how)
 }
 
-/// Reads once. 0 bytes mean the end.
+/// Reads once. 0 bytes mean the end of the file.
 pub fn read(fd: Fd, into: &mut [u8]) -> Result<usize> {
     border::read(fd, into)
 }
 
-/// Writes once and says how many bytes went out.
+/// Writes once and returns the number of bytes written.
 pub fn write(fd: Fd, from: &[u8]) -> Result<usize> {
     border::write(fd, from)
 }
 
-/// Writes everything; an interruption by a noted signal is retried.
+/// Writes everything; retries after an interruption by a caught signal.
 pub fn write_all(fd: Fd, mut from: &[u8]) -> Result<()> {
     while !from.is_empty() {
         match write(fd, from) {
@@ -78,17 +78,17 @@ pub fn write_all(fd: Fd, mut from: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Moves the offset by `by` from where it is and returns the new one. `SPIPE` when the descriptor has none.
+/// Moves the offset by `by` and returns the new one. `SPIPE` if the descriptor cannot seek.
 pub fn seek(fd: Fd, by: i64) -> Result<u64> {
     border::seek(fd, by)
 }
 
-/// Moves the offset to `to` bytes from the beginning. `SPIPE` when the descriptor has none.
+/// Sets the offset to `to` bytes from the start. `SPIPE` if the descriptor cannot seek.
 pub fn seek_to(fd: Fd, to: u64) -> Result<u64> {
     border::seek_to(fd, to)
 }
 
-/// Cuts or stretches a file to `size` bytes; what is new reads as zeros.
+/// Truncates or extends a file to `size` bytes; the extension reads as zeros.
 pub fn set_size(fd: Fd, size: u64) -> Result<()> {
     border::set_size(fd, size)
 }
@@ -108,7 +108,7 @@ pub fn dup(fd: Fd, at_least: Fd) -> Result<Fd> {
     border::dup(fd, at_least)
 }
 
-/// Copies to `target`, closing what was there. 3 and 4 as target answer `INVAL`.
+/// Copies to `target`, closing it first. Targets 3 and 4 return `INVAL`.
 pub fn dup_to(fd: Fd, target: Fd) -> Result<()> {
     border::dup_to(fd, target)
 }
@@ -120,18 +120,18 @@ pub fn move_fd(fd: Fd, at_least: Fd) -> Result<Fd> {
     moved
 }
 
-/// Whether the descriptor is a terminal.
+/// Returns whether the descriptor is a terminal.
 pub fn is_terminal(fd: Fd) -> bool {
     border::is_terminal(fd)
 }
 
-/// Waits until `fd` is readable, at most `timeout_ns` nanoseconds. `INTR` when a noted signal came first.
+/// Waits until `fd` is readable, at most `timeout_ns` nanoseconds. `INTR` if a caught signal arrives first.
 pub fn poll_read(fd: Fd, timeout_ns: u64) -> Result<Readiness> {
     border::poll_read(fd, timeout_ns)
 }
 
-/// Waits until `read` is readable or `write` takes at least 4,096 bytes, and says which. An error or a hang-up counts as
-/// ready: the call that follows meets it. `INTR` when a noted signal came first.
+/// Waits until `read` is readable or `write` accepts at least 4,096 bytes, and returns which. An error or hang-up counts as
+/// ready: the next call reports it. `INTR` if a caught signal arrives first.
 pub fn poll_both(read: Fd, write: Fd) -> Result<(bool, bool)> {
     border::poll_both(read, write)
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// An error number as preview1 counts them. `Display` is the text that a Unix program would print.
+/// A preview1 error number. `Display` is the text that a Unix program prints.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Errno(pub u16);
 
@@ -125,7 +125,7 @@ impl fmt::Debug for Errno {
 impl std::error::Error for Errno {}
 
 impl From<Errno> for std::io::Error {
-    /// Keeps the text; std's own kinds are found by the number on wasm only.
+    /// Keeps the text; std maps numbers to its own kinds only on wasm.
     fn from(errno: Errno) -> Self {
         #[cfg(target_family = "wasm")]
         return Self::from_raw_os_error(i32::from(errno.0));
@@ -135,7 +135,7 @@ impl From<Errno> for std::io::Error {
 }
 
 #[cfg(target_family = "wasm")]
-/// Turns the number that a call of the border returned into a result.
+/// Converts the return value of an ABI call into a result.
 pub(crate) fn check(code: i32) -> crate::Result<()> {
     match u16::try_from(code) {
         Ok(0) => Ok(()),

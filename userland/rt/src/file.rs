@@ -1,8 +1,8 @@
-//! Files by path: state, modes, listings, the working directory.
+//! Files by path: metadata, modes, listings, the working directory.
 
 use crate::{Errno, Fd, Result, border};
 
-/// What a file is.
+/// A file type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -19,11 +19,11 @@ pub enum FileKind {
     Pipe,
     /// A socket.
     Socket,
-    /// Something that the kernel did not name.
+    /// A type that the kernel did not report.
     Unknown,
 }
 
-/// State of a file, as `stat` of POSIX gives it. Times are nanoseconds since the epoch.
+/// File metadata, as in POSIX `stat`. Times are nanoseconds since the epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     /// Inode number.
@@ -49,7 +49,7 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// What the file is, from the type bits of `mode`.
+    /// The file type from the type bits of `mode`.
     pub fn kind(&self) -> FileKind {
         match self.mode & 0o170000 {
             0o100000 => FileKind::File,
@@ -63,7 +63,7 @@ impl Stat {
         }
     }
 
-    /// Decodes the 64 bytes that the border writes.
+    /// Decodes the 64 bytes that the kernel writes.
     #[cfg(any(target_family = "wasm", test))]
     pub(crate) fn decode(raw: &[u8; 64]) -> Self {
         let u64_at = |at: usize| {
@@ -87,26 +87,26 @@ impl Stat {
     }
 }
 
-/// One name of a directory.
+/// A directory entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The name alone.
+    /// The file name, without directories.
     pub name: Vec<u8>,
-    /// What it is, links not followed.
+    /// The file type, links not followed.
     pub kind: FileKind,
 }
 
-/// State of the file at `path`.
+/// Returns the metadata of the file at `path`.
 pub fn stat(path: &[u8], follow: bool) -> Result<Stat> {
     border::stat(path, follow)
 }
 
-/// State of an open file.
+/// Returns the metadata of an open file.
 pub fn fstat(fd: Fd) -> Result<Stat> {
     border::fstat(fd)
 }
 
-/// Asks whether the caller may read (4), write (2), execute (1) `path`, or whether it exists (0).
+/// Checks whether the caller may read (4), write (2), execute (1) `path`, or whether it exists (0).
 pub fn access(path: &[u8], mode: u32) -> Result<()> {
     border::access(path, mode)
 }
@@ -116,17 +116,17 @@ pub fn chmod(path: &[u8], mode: u32) -> Result<()> {
     border::chmod(path, mode)
 }
 
-/// Sets the mask for new files, or only asks (`None`); returns the old one.
+/// Sets the umask, or only reads it (`None`); returns the old one.
 pub fn umask(mask: Option<u32>) -> Result<u32> {
     border::umask(mask.unwrap_or(u32::MAX))
 }
 
-/// Changes the kernel's working directory. Tools that use std call [`crate::start`] afterwards.
+/// Changes the kernel's working directory. Tools that use std must call [`crate::start`] afterwards.
 pub fn chdir(path: &[u8]) -> Result<()> {
     border::chdir(path)
 }
 
-/// The working directory, without symbolic links.
+/// Returns the working directory, without symbolic links.
 pub fn getcwd() -> Result<Vec<u8>> {
     let mut path = vec![0; 256];
     loop {
@@ -141,12 +141,12 @@ pub fn getcwd() -> Result<Vec<u8>> {
     }
 }
 
-/// Names in a directory, `.` and `..` left out, in the kernel's order.
+/// Lists a directory without `.` and `..`, in the kernel's order.
 pub fn read_dir(path: &[u8]) -> Result<Vec<Entry>> {
     border::read_dir(path)
 }
 
-/// The text of a symbolic link.
+/// Returns the target of a symbolic link.
 pub fn read_link(path: &[u8]) -> Result<Vec<u8>> {
     border::read_link(path)
 }
@@ -156,21 +156,21 @@ pub fn unlink(path: &[u8]) -> Result<()> {
     border::unlink(path)
 }
 
-/// A time to give a file.
+/// A time to set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
-    /// Leave it as it is.
-    Keep,
+    /// Leave it unchanged.
+    Omit,
     /// Nanoseconds since the epoch.
     At(u64),
 }
 
-/// Sets the times of last access and last change of `path`.
+/// Sets the times of last access and last modification of `path`.
 pub fn set_times(path: &[u8], follow: bool, accessed: Time, changed: Time) -> Result<()> {
     border::set_times(path, follow, accessed, changed)
 }
 
-/// Makes a directory with the mode that the mask for new files leaves.
+/// Creates a directory with this mode, masked by the umask.
 pub fn make_dir(path: &[u8]) -> Result<()> {
     border::make_dir(path)
 }
@@ -180,22 +180,22 @@ pub fn remove_dir(path: &[u8]) -> Result<()> {
     border::remove_dir(path)
 }
 
-/// Makes a symbolic link at `path` with this text.
+/// Creates a symbolic link at `path` with this target.
 pub fn symlink(text: &[u8], path: &[u8]) -> Result<()> {
     border::symlink(text, path)
 }
 
-/// Makes a named pipe with this mode, of which the mask for new files takes its part.
+/// Creates a FIFO with this mode, masked by the umask.
 pub fn make_fifo(path: &[u8], mode: u32) -> Result<()> {
     border::make_fifo(path, mode)
 }
 
-/// Gives a file a second name. A symbolic link is not followed but gets the name itself.
+/// Creates a hard link. A symbolic link is not followed; the link itself gets the name.
 pub fn link(existing: &[u8], path: &[u8]) -> Result<()> {
     border::link(existing, path)
 }
 
-/// Moves a file or a directory, in the place of what is there.
+/// Renames a file or a directory, replacing the target.
 pub fn rename(from: &[u8], to: &[u8]) -> Result<()> {
     border::rename(from, to)
 }

@@ -1,10 +1,9 @@
-//! What a guest of Tidebox may ask of its kernel, as safe Rust.
+//! Safe Rust bindings of the Tidebox kernel ABI for guests.
 //!
-//! The functions of the import module `tidebox_v1` are bound one by one, together with those calls of
-//! `wasi_snapshot_preview1` that a shell needs and std does not offer (raw descriptors, directory listing without
-//! `stat`, polling). `docs/abi.md` is the text that this crate follows.
+//! Binds the functions of the import module `tidebox_v1`, and those calls of `wasi_snapshot_preview1` that a shell needs and std
+//! does not provide (raw descriptors, directory listing without `stat`, polling). `docs/abi.md` is the specification.
 //!
-//! Every aware tool calls [`start`] first, so that relative paths work in std.
+//! Every Tidebox guest must call [`init`] first, so that relative paths work in std.
 
 mod descriptor;
 mod errno;
@@ -12,7 +11,7 @@ mod file;
 mod process;
 mod request;
 mod shell_state;
-mod started;
+mod startup;
 #[cfg(test)]
 mod tests;
 
@@ -35,29 +34,29 @@ pub use file::{
     remove_dir, rename, set_times, stat, symlink, umask, unlink,
 };
 pub use process::{
-    Disposition, Ids, Limits, Status, Waited, args, environ, exit, fork, getids, kill, limits, monotonic_ns, random,
-    realtime_ns, setpgid, sig_set, sig_take, spawn, wait,
+    Disposition, ExitStatus, Ids, Limits, WaitResult, args, environ, exit, fork, getids, kill, limits, monotonic_ns,
+    random, realtime_ns, setpgid, sig_set, sig_take, spawn, wait,
 };
 pub use request::SpawnRequest;
-pub use shell_state::{ShellSession, leave_shell_state, shell_session};
-pub use started::{Started, started};
+pub use shell_state::{ShellSession, shell_session, store_shell_state};
+pub use startup::{StartupInfo, startup_info};
 
-/// The result of every call: a value, or the kernel's error number.
+/// Result of every call: a value, or the kernel's error number.
 pub type Result<T> = core::result::Result<T, Errno>;
 
-/// Tells std where the process stands, because preview1 has no working directory of its own.
+/// Sets the working directory of std, because preview1 has none.
 ///
-/// Call it first in `main`. A working directory that no longer exists leaves std at `/`, as the kernel would.
+/// Call it first in `main`. If the working directory no longer exists, std stays at `/`, as in the kernel.
 ///
-/// Where standard output is closed, something lies there afterwards that refuses what is written with the same error: the first
-/// file that the program opens would be taken for its output otherwise.
-pub fn start() {
+/// If standard output is closed, it is replaced by a descriptor that rejects writes with the same error: otherwise the first file
+/// that the program opens would get its number and receive its output.
+pub fn init() {
     start_with(b"/dev/zero", Open { read: true, ..Open::default() });
 }
 
-/// [`start`] for a program that prints by std, which takes a closed standard output for one that swallows everything: what is
-/// written there fails as on a full disk.
-pub fn start_printing_by_std() {
+/// Like [`init`], for a program that prints through std, which ignores a closed standard output: writes there fail as on a full
+/// disk.
+pub fn init_for_std_output() {
     start_with(b"/dev/full", Open { write: true, ..Open::default() });
 }
 
@@ -66,16 +65,16 @@ fn start_with(closed_output: &[u8], how: Open) {
         && let Ok(fd) = open(closed_output, how)
         && fd != 1
     {
-        // What cannot be put there leaves the output closed, as it was.
+        // If this fails, the output stays closed.
         let _ = dup_to(fd, 1).and_then(|()| close(fd));
     }
     if let Ok(path) = getcwd() {
-        // A directory that vanished in between is met again, and reported, by the first relative path.
+        // A directory that was removed in between is reported by the first relative path.
         let _ = std::env::set_current_dir(path_of_bytes(&path));
     }
 }
 
-/// Views the kernel's bytes as a path of std, without copying or checking.
+/// Views the kernel's bytes as a path of std, without copying or validation.
 pub fn path_of_bytes(bytes: &[u8]) -> &std::path::Path {
     #[cfg(not(target_family = "wasm"))]
     use std::os::unix::ffi::OsStrExt;

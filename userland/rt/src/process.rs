@@ -2,7 +2,7 @@
 
 use crate::{Result, SpawnRequest, border};
 
-/// Who the caller is.
+/// Ids of the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ids {
     /// Process id.
@@ -17,32 +17,32 @@ pub struct Ids {
     pub gid: u32,
 }
 
-/// What the kernel allows the caller.
+/// Limits of the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Linear memory of one process, in bytes.
     pub process_memory_bytes: u64,
-    /// Bytes of all files that the sandbox wrote.
+    /// Bytes of all files written by the sandbox.
     pub file_bytes: u64,
     /// Descriptors of one process.
     pub descriptors: u32,
     /// Live processes of the sandbox.
     pub processes: u32,
-    /// Calls in progress of functions in one shell.
+    /// Nested function calls in one shell.
     pub nesting: u32,
 }
 
-/// How a process ended.
+/// Exit status of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// With this exit code.
+pub enum ExitStatus {
+    /// Exited with this code.
     Exited(u8),
-    /// By this signal.
+    /// Killed by this signal.
     Killed(u8),
 }
 
-impl Status {
-    /// The code that a shell shows: the exit code, or 128 + the signal.
+impl ExitStatus {
+    /// Exit code as a shell reports it: the exit code, or 128 + the signal.
     pub fn code(self) -> u8 {
         match self {
             Self::Exited(code) => code,
@@ -59,23 +59,23 @@ impl Status {
     }
 }
 
-/// What a wait brought.
+/// Result of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waited {
-    /// Which child ended.
+pub struct WaitResult {
+    /// Process id of the child.
     pub pid: u32,
-    /// How.
-    pub status: Status,
+    /// Its exit status.
+    pub status: ExitStatus,
 }
 
-/// What a signal does to the caller.
+/// Signal disposition of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disposition {
-    /// What the signal does by default.
+    /// Default action.
     Default,
-    /// Nothing.
+    /// Ignored.
     Ignore,
-    /// It is noted until [`sig_take`] asks.
+    /// Caught: pending until [`sig_take`] is called.
     Note,
 }
 
@@ -84,22 +84,22 @@ pub fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {
     border::spawn(request)
 }
 
-/// Starts a copy of the caller that runs `child` and ends; `child` calls [`exit`] itself when its code is not 0.
+/// Starts a copy of the caller that runs `child` and exits; `child` calls [`exit`] itself if its code is not 0.
 ///
-/// The copy has the caller's memory, so what `child` borrows is there, but nothing of the call stack: `child` never
-/// returns into the frames that called `fork`. The caller itself goes on, and `child` is dropped without being run.
+/// The copy has the caller's memory, so everything that `child` borrows exists, but not its call stack: `child` never returns
+/// into the frames that called `fork`. The caller continues, and `child` is dropped without being run.
 pub fn fork<'a>(child: impl FnOnce() + 'a) -> Result<u32> {
     border::fork(Box::new(child))
 }
 
 /// Waits for a child: `pid` > 0 that one, -1 any, 0 any of the caller's group, < -1 any of group `-pid`.
 ///
-/// With `block` false, `None` says that none has ended. Errors: `CHILD`, `INTR`.
-pub fn wait(pid: i32, block: bool) -> Result<Option<Waited>> {
+/// With `block` false, `None` means that none has ended. Errors: `CHILD`, `INTR`.
+pub fn wait(pid: i32, block: bool) -> Result<Option<WaitResult>> {
     border::wait(pid, block)
 }
 
-/// The ids of the caller.
+/// Returns the ids of the caller.
 pub fn getids() -> Result<Ids> {
     border::getids()
 }
@@ -109,12 +109,12 @@ pub fn setpgid(pid: u32, pgid: u32) -> Result<()> {
     border::setpgid(pid, pgid)
 }
 
-/// Sends a signal; 0 only asks. `pid` as for the system call of POSIX.
+/// Sends a signal; 0 only checks permission. `pid` as in POSIX `kill`.
 pub fn kill(pid: i32, signal: u32) -> Result<()> {
     border::kill(pid, signal)
 }
 
-/// Sets what a signal does.
+/// Sets the disposition of a signal.
 pub fn sig_set(signal: u32, disposition: Disposition) -> Result<()> {
     border::sig_set(
         signal,
@@ -126,37 +126,37 @@ pub fn sig_set(signal: u32, disposition: Disposition) -> Result<()> {
     )
 }
 
-/// The noted signals (bit *n* is signal *n*), which are cleared.
+/// Returns and clears the caught signals (bit *n* is signal *n*).
 pub fn sig_take() -> Result<u64> {
     border::sig_take()
 }
 
-/// What the kernel allows the caller.
+/// Returns the limits of the caller.
 pub fn limits() -> Result<Limits> {
     border::limits()
 }
 
-/// Ends the caller at once, without unwinding and without flushing std's buffers.
+/// Exits immediately, without unwinding and without flushing std's buffers.
 pub fn exit(code: u8) -> ! {
     border::exit(code)
 }
 
-/// The arguments, the program's name first, as bytes.
+/// Returns the arguments, the program's name first, as bytes.
 pub fn args() -> Vec<Vec<u8>> {
     border::args()
 }
 
-/// The environment, each `NAME=value`, as bytes.
+/// Returns the environment, each `NAME=value`, as bytes.
 pub fn environ() -> Vec<Vec<u8>> {
     border::environ()
 }
 
-/// Nanoseconds since the epoch.
+/// Returns nanoseconds since the epoch.
 pub fn realtime_ns() -> u64 {
     border::clock(0)
 }
 
-/// Nanoseconds since some fixed moment, never going back.
+/// Returns nanoseconds on a monotonic clock with an arbitrary origin.
 pub fn monotonic_ns() -> u64 {
     border::clock(1)
 }

@@ -1,8 +1,8 @@
-//! The bytes of a spawn request.
+//! Encoding of spawn requests.
 
 use crate::Fd;
 
-/// What `spawn` is asked to start. `docs/abi.md` defines the bytes.
+/// A spawn request. `docs/abi.md` defines the encoding.
 #[derive(Clone, Debug, Default)]
 pub struct SpawnRequest<'a> {
     /// The program's file, already looked up in `PATH`.
@@ -13,7 +13,7 @@ pub struct SpawnRequest<'a> {
     pub env: &'a [&'a [u8]],
     /// Working directory of the child; empty means the caller's.
     pub cwd: &'a [u8],
-    /// Pairs of (the child's descriptor, the caller's descriptor). The child gets these and no others.
+    /// Pairs of (the child's descriptor, the caller's descriptor). The child gets only these.
     pub fds: &'a [(Fd, Fd)],
     /// 0: the caller's process group; 1: a new one; else the group to join.
     pub group: u32,
@@ -22,7 +22,7 @@ pub struct SpawnRequest<'a> {
 }
 
 impl SpawnRequest<'_> {
-    /// The request as the kernel reads it. Lengths beyond `u32` cannot occur in a 32-bit guest and saturate elsewhere.
+    /// Encodes the request. Lengths beyond `u32` cannot occur in a 32-bit guest and saturate elsewhere.
     pub fn encode(&self) -> Vec<u8> {
         let strings = |list: &[&[u8]]| list.iter().map(|s| s.len() + 4).sum::<usize>() + 4;
         let room = 28 + self.path.len() + self.cwd.len() + strings(self.args) + strings(self.env) + self.fds.len() * 8;

@@ -1,25 +1,25 @@
-//! The session that the shell of an `execute` takes part in.
+//! The shell session of an `execute`.
 
 use crate::{Errno, Result, border};
 
-/// What most sessions fit into, so that one call is enough.
+/// Initial buffer size, large enough for most sessions, so that one call suffices.
 const FIRST_BYTES: usize = 1024;
 const VERSION: u32 = 1;
 
-/// What a shell is told of its session; `docs/abi.md` has the layout.
+/// Session data of a shell; `docs/abi.md` has the layout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShellSession {
-    /// The request names the working directory.
+    /// True if the request specifies the working directory.
     pub names_cwd: bool,
-    /// The sandbox's working directory cannot be entered, so the shell starts in `/`.
+    /// True if the sandbox's working directory cannot be entered and the shell starts in `/`.
     pub astray: bool,
     /// Variables of the request, each `NAME=value`.
     pub variables: Vec<Vec<u8>>,
-    /// What the shell before left. Empty in a new session.
+    /// State saved by the previous shell. Empty in a new session.
     pub state: Vec<u8>,
 }
 
-/// The session that the caller takes part in; `None` when it is not the first shell of an `execute` in a session.
+/// Returns the caller's session; `None` if it is not the first shell of an `execute` in a session.
 pub fn shell_session() -> Option<ShellSession> {
     let mut bytes = vec![0; FIRST_BYTES];
     loop {
@@ -34,11 +34,11 @@ pub fn shell_session() -> Option<ShellSession> {
     }
 }
 
-/// Leaves a state for the next shell of the session, in the place of what was left before.
+/// Saves the state for the next shell of the session, replacing the previous state.
 ///
 /// # Errors
-/// [`Errno::TOOBIG`] when the sandbox does not keep as much; what was left before stays.
-pub fn leave_shell_state(state: &[u8]) -> Result<()> {
+/// [`Errno::TOOBIG`] if the state exceeds the sandbox's limit; the previous state is kept.
+pub fn store_shell_state(state: &[u8]) -> Result<()> {
     border::shell_state_write(state)
 }
 

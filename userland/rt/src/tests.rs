@@ -1,4 +1,4 @@
-use crate::{FileKind, SpawnRequest, Started, Stat, fd_of_unix, unix_of_fd};
+use crate::{FileKind, SpawnRequest, StartupInfo, Stat, fd_of_unix, unix_of_fd};
 
 #[test]
 fn spawn_request_has_the_bytes_of_the_border_text() {
@@ -49,13 +49,13 @@ fn what_a_program_was_started_with_is_read_as_the_border_text_says() {
     let mut told = b"\x01\0\0\0\x01\0\0\0".to_vec();
     told.extend_from_slice(b"\x07\0\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\x0f\0\0\0\0\0\0\0");
     told.extend_from_slice(b"\x0a\0\0\0sh\0-c\0a b\0\x04\0\0\0A=1\0\x04\0\0\0/tmp");
-    let started = Started::decode(&told).expect("the layout is that of the text");
+    let started = StartupInfo::decode(&told).expect("the layout is that of the text");
     assert_eq!((started.keeps_state, started.at_ns), (true, 7));
     assert_eq!((started.ignored, started.descriptors), (1 << 13, 0b1111));
     assert_eq!(started.args().collect::<Vec<_>>(), [&b"sh"[..], b"-c", b"a b"]);
     assert_eq!(started.environ().collect::<Vec<_>>(), [b"A=1"]);
     assert_eq!(started.cwd, b"/tmp");
-    assert_eq!(Started::decode(&told[..40]), None, "less than it says");
+    assert_eq!(StartupInfo::decode(&told[..40]), None, "less than it says");
     told[0] = 2;
-    assert_eq!(Started::decode(&told), None, "another version");
+    assert_eq!(StartupInfo::decode(&told), None, "another version");
 }

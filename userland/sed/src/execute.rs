@@ -7,7 +7,7 @@ mod substitute;
 
 use std::collections::HashMap;
 
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::print_error;
 use tidebox_gnu::regex::Regex;
 
 use listed::listed;
@@ -18,10 +18,10 @@ use crate::options::Options;
 use crate::output::Outputs;
 use crate::script::{Action, Address, Command, Lines, Script, Target, When};
 
-/// How a cycle goes on after a command.
+/// Control flow after a command.
 enum Flow {
     Next,
-    /// At that command.
+    /// Continue at that command.
     To(usize),
     /// The cycle ends, and the pattern space is printed.
     End,
@@ -35,15 +35,15 @@ enum Flow {
     },
 }
 
-/// Where a range is.
+/// State of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Range {
     Closed,
-    /// Open until a line of that number, or until something matches.
+    /// Open until a line number or a match.
     Open(Option<u64>),
 }
 
-/// The ranges of a script before the first line: those from line 0 are open, also where no command asks until later.
+/// The initial ranges: those from line 0 are open, even if their command runs later.
 fn ranges_of(script: &Script) -> Vec<Range> {
     let mut ranges = vec![Range::Closed; script.ranges];
     for command in &script.commands {
@@ -61,25 +61,25 @@ pub(crate) struct Machine<'a> {
     script: &'a Script,
     input: Input,
     out: Outputs,
-    /// The pattern space, and whether its line has an end.
+    /// The pattern space, and whether its line had a newline.
     space: Vec<u8>,
     ended: bool,
     hold: Vec<u8>,
-    /// The line in the hold space had an end.
+    /// The line in the hold space had a newline.
     hold_ended: bool,
-    /// Something was replaced since the last line was read or `t` was taken.
+    /// A replacement was made since the last line was read or `t` jumped.
     replaced: bool,
     ranges: Vec<Range>,
-    /// The regular expression used last.
+    /// The last regular expression used.
     last: Option<&'a Regex>,
     queue: Vec<Queued>,
     read_files: HashMap<usize, Option<FileLines>>,
     quiet: bool,
     code: i32,
-    /// A line to begin the next cycle with is in the pattern space already.
+    /// The pattern space already contains the line for the next cycle.
     kept: bool,
     failure: Option<String>,
-    /// It is that a file could not be written.
+    /// The error is a failed write.
     unwritten: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Runs the script over all lines and answers the exit code.
+    /// Runs the script over all lines and returns the exit code.
     pub(crate) fn run(mut self) -> i32 {
         while self.begin_cycle() {
             let flow = self.cycle();
@@ -139,7 +139,7 @@ impl<'a> Machine<'a> {
             self.flush_queue();
             if quits {
                 self.input.give_back();
-                // A file that is changed in place ends here.
+                // A file edited in place ends here.
                 let suffix = self.options.in_place.as_deref().unwrap_or_default();
                 if let Err(message) = self.out.end_change(suffix) {
                     (self.failure, self.unwritten) = (Some(message), true);
@@ -152,7 +152,7 @@ impl<'a> Machine<'a> {
         }
         self.out.end();
         if let Some(message) = self.failure.as_deref().or(self.out.error()) {
-            complain("sed", message);
+            print_error("sed", message);
             return if self.failure.is_some() && !self.unwritten { 1 } else { 4 };
         }
         match (self.input.broken, self.code) {
@@ -162,7 +162,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Reads the first line of a cycle. `false` when none is left.
+    /// Reads the first line of a cycle. Returns `false` at the end.
     fn begin_cycle(&mut self) -> bool {
         if self.kept {
             return true;
@@ -200,7 +200,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A file of its own begins with an empty hold space, and with ranges as they are before the first line.
+    /// A separate file starts with an empty hold space and initial ranges.
     fn begin_anew(&mut self) {
         self.hold.clear();
         self.hold_ended = true;
@@ -310,7 +310,7 @@ impl<'a> Machine<'a> {
     }
 
     fn change(&mut self, text: &[u8], command: &Command) -> Flow {
-        // For a range the text comes once, at its end.
+        // For a range the text is printed once, at its end.
         let inside = match &command.lines {
             Lines::Range { number, .. } if !command.negated => {
                 self.ranges.get(*number).is_some_and(|range| *range != Range::Closed)
@@ -335,11 +335,11 @@ impl<'a> Machine<'a> {
 
     fn next(&mut self) -> Flow {
         if self.input.is_exhausted() {
-            // Without a further line GNU prints what there is and ends.
+            // Without a next line, GNU sed prints the pattern space and exits.
             return Flow::Quit { code: self.code, prints: true };
         }
         if self.input.is_last() {
-            // The files that follow are looked at by themselves.
+            // The following files are checked separately.
             return Flow::End;
         }
         if !self.quiet {

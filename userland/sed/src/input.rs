@@ -6,30 +6,30 @@ use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
 
 use memchr::memchr;
-use tidebox_gnu::message::{bytes_path, complain, reason};
+use tidebox_gnu::message::{bytes_path, error_text, print_error};
 use tidebox_gnu::stream::StandardInput;
 
 use crate::options::Options;
 
-/// What is read at once.
+/// Bytes per read.
 const READ: usize = 64 * 1024;
 
-/// A line without its end.
+/// A line without its newline.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) text: Vec<u8>,
-    /// It had an end. The last line of a file may have none, and then none is printed.
+    /// It had a newline. The last line of a file may lack it, and then none is printed.
     pub(crate) ended: bool,
 }
 
-/// Something to read lines from.
+/// A line source.
 pub(crate) struct Lines {
     from: Box<dyn Read>,
     buffer: Vec<u8>,
     at: usize,
     filled: usize,
     delimiter: u8,
-    /// How much is read at once.
+    /// Bytes per read.
     size: usize,
 }
 
@@ -38,7 +38,7 @@ impl Lines {
         Self { from, buffer: Vec::new(), at: 0, filled: 0, delimiter, size: READ }
     }
 
-    /// Reads on when everything is used up. `false` at the end.
+    /// Reads more if the buffer is empty. Returns `false` at the end.
     fn fill(&mut self) -> io::Result<bool> {
         if self.at < self.filled {
             return Ok(true);
@@ -76,46 +76,46 @@ impl Lines {
         Ok(any.then_some(line))
     }
 
-    /// Whether another line follows.
+    /// Returns whether another line follows.
     fn has_more(&mut self) -> bool {
         self.fill().unwrap_or(false)
     }
 }
 
-/// What a file is to be replaced by when it is changed in place.
+/// Replacement of a file edited in place.
 #[derive(Debug)]
 pub(crate) struct InPlace {
     pub(crate) path: PathBuf,
 }
 
-/// The input files one after the other.
+/// The input files in order.
 pub(crate) struct Input {
     waiting: VecDeque<Vec<u8>>,
     current: Option<Lines>,
     /// The name of the current file; `-` is standard input.
     pub(crate) name: Vec<u8>,
     delimiter: u8,
-    /// Every file has a last line of its own.
+    /// Each file has a separate last line.
     separate: bool,
     in_place: bool,
     follow_links: bool,
-    /// Standard input is read byte by byte, so that nothing is taken that is not used.
+    /// Standard input is read byte by byte, so that unused input is not consumed.
     unbuffered: bool,
-    /// A new file has begun, which has its own line numbers.
+    /// A new file has started, with separate line numbers.
     pub(crate) anew: bool,
-    /// Files that could not be read.
+    /// Number of unreadable files.
     pub(crate) failed: bool,
-    /// Reading failed in a way that ends everything.
+    /// A fatal read error.
     pub(crate) broken: bool,
     /// The number of the line read last.
     pub(crate) number: u64,
 }
 
-/// The name that symbolic links lead to, each read from where it stands.
+/// The target of a chain of symbolic links, each resolved relative to its directory.
 fn end_of_links(name: &[u8]) -> Result<Vec<u8>, String> {
     let mut path = name.to_vec();
     let shown = String::from_utf8_lossy(name).into_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match tidebox_rt::stat(&path, false) {
             Err(errno) => {
                 return Err(format!("couldn't readlink {}: {}", String::from_utf8_lossy(&path), errno.text()));
@@ -136,17 +136,17 @@ fn end_of_links(name: &[u8]) -> Result<Vec<u8>, String> {
     Err(format!("couldn't follow symlink {shown}: {}", tidebox_rt::Errno::LOOP.text()))
 }
 
-/// As many as Linux follows within one name.
-const MOST_LINKS: usize = 40;
+/// Linux's limit of symbolic links in a path.
+const MAX_LINKS: usize = 40;
 
-/// What the input does next.
+/// Next input event.
 pub(crate) enum Step {
     Line(Line),
-    /// A file begins that is changed in place.
+    /// A file edited in place starts.
     Begin(InPlace),
     /// That file ends.
     End,
-    /// Nothing is left.
+    /// End of the input.
     Done,
 }
 
@@ -189,7 +189,7 @@ impl Input {
                     Err(error) => {
                         self.give_up();
                         let name = String::from_utf8_lossy(&self.name).into_owned();
-                        complain("sed", &format!("read error on {name}: {}", reason(&error)));
+                        print_error("sed", &format!("read error on {name}: {}", error_text(&error)));
                     }
                 }
                 self.current = None;
@@ -206,7 +206,7 @@ impl Input {
         }
     }
 
-    /// Nothing more is read.
+    /// Stops reading.
     fn give_up(&mut self) {
         (self.failed, self.broken) = (true, true);
         self.waiting.clear();
@@ -216,7 +216,7 @@ impl Input {
         let name = match if self.follow_links && name != b"-" { end_of_links(&name) } else { Ok(name) } {
             Ok(name) => name,
             Err(message) => {
-                complain("sed", &message);
+                print_error("sed", &message);
                 self.give_up();
                 return false;
             }
@@ -228,12 +228,12 @@ impl Input {
             let path = bytes_path(&name);
             match std::fs::metadata(path) {
                 Ok(metadata) if self.in_place && !metadata.is_file() => {
-                    complain("sed", &format!("couldn't edit {shown}: not a regular file"));
+                    print_error("sed", &format!("couldn't edit {shown}: not a regular file"));
                     self.give_up();
                     return false;
                 }
                 Ok(metadata) if metadata.is_dir() => {
-                    complain("sed", &format!("read error on {shown}: Is a directory"));
+                    print_error("sed", &format!("read error on {shown}: Is a directory"));
                     self.give_up();
                     return false;
                 }
@@ -242,7 +242,7 @@ impl Input {
             match File::open(path) {
                 Ok(file) => Box::new(file),
                 Err(error) => {
-                    complain("sed", &format!("can't read {shown}: {}", reason(&error)));
+                    print_error("sed", &format!("can't read {shown}: {}", error_text(&error)));
                     self.failed = true;
                     return false;
                 }
@@ -261,14 +261,14 @@ impl Input {
         true
     }
 
-    /// Gives back what is read of standard input and was not used.
+    /// Seeks standard input back over buffered but unused data.
     pub(crate) fn give_back(&mut self) {
         if let Some(lines) = self.current.take().filter(|_| self.name == b"-" && !self.in_place) {
-            StandardInput::give_back((lines.filled - lines.at) as u64);
+            StandardInput::unread((lines.filled - lines.at) as u64);
         }
     }
 
-    /// Whether the line read last is the last one.
+    /// Returns whether the last line read is the last one.
     pub(crate) fn is_last(&mut self) -> bool {
         if self.current.as_mut().is_some_and(Lines::has_more) {
             return false;
@@ -276,14 +276,14 @@ impl Input {
         if self.separate {
             return true;
         }
-        // A file that is empty or cannot be read has no line to follow.
+        // An empty or unreadable file has no next line.
         while let Some(name) = self.waiting.front().cloned() {
             let readable = name == b"-" || File::open(bytes_path(&name)).is_ok();
             if !readable {
                 self.waiting.pop_front();
                 self.failed = true;
                 let shown = String::from_utf8_lossy(&name).into_owned();
-                complain("sed", &format!("can't read {shown}: No such file or directory"));
+                print_error("sed", &format!("can't read {shown}: No such file or directory"));
                 continue;
             }
             if name == b"-" {
@@ -299,7 +299,7 @@ impl Input {
         true
     }
 
-    /// Whether no further line comes, whatever the file.
+    /// Returns whether no further line follows in any file.
     pub(crate) fn is_exhausted(&mut self) -> bool {
         let separate = std::mem::replace(&mut self.separate, false);
         let last = self.is_last();

@@ -1,25 +1,30 @@
 //! The command line.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::{bytes_path, reason, unicode_locale};
+use tidebox_gnu::command_line::FromEarlyExit;
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::message::{bytes_path, error_text, unicode_locale};
+use tidebox_gnu::options::Syntax;
 
-pub(crate) const HELP: &str = include_str!("help.txt");
+const USAGE: &str = "\
+Usage: sed [OPTION]... {script-only-if-no-other-script} [input-file]...
 
-/// Scripts look at the first line, and whether it says GNU.
+";
+
+/// Scripts check the first line for `GNU`.
 const VERSION: &str =
     "sed (GNU sed) 4.9\nTidebox's sed does what that version does. It is free under MIT or Apache-2.0.\n";
 
-/// Columns of the `l` command, as in GNU.
+/// Columns of the `l` command, as in GNU sed.
 const DEFAULT_COLUMNS: usize = 70;
 
-/// A piece of the script and where it is from.
+/// A script fragment and its origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub(crate) origin: Origin,
     pub(crate) text: Vec<u8>,
 }
 
-/// Where a piece of the script is from, for messages.
+/// Origin of a script fragment, for messages.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
     /// The expression of that number.
@@ -27,7 +32,7 @@ pub(crate) enum Origin {
     File(String),
 }
 
-/// Everything that the command line says.
+/// All options.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) pieces: Vec<Piece>,
@@ -35,63 +40,72 @@ pub(crate) struct Options {
     pub(crate) quiet: bool,
     pub(crate) extended: bool,
     pub(crate) separate: bool,
-    /// Files are changed; the suffix of the copies that are kept is empty when none are.
+    /// Edit files in place; the backup suffix is empty if no backups are kept.
     pub(crate) in_place: Option<Vec<u8>>,
     pub(crate) follow_links: bool,
     pub(crate) unbuffered: bool,
-    /// Commands that touch other files or run programs are refused.
+    /// Reject commands that access other files or run programs.
     pub(crate) sandbox: bool,
     pub(crate) posix: bool,
     /// `N` without a next line prints nothing.
     pub(crate) strict_next: bool,
-    /// The byte that ends lines.
+    /// The line terminator.
     pub(crate) delimiter: u8,
     pub(crate) columns: usize,
     pub(crate) unicode: bool,
 }
 
-/// What a command line asks for.
+/// Action of a command line.
 #[derive(Debug)]
 pub(crate) enum Request {
     Run(Box<Options>),
     /// Only text is printed.
-    Say(&'static str),
+    Say(String),
 }
 
-const DEBUG: char = '\u{e001}';
-const FOLLOW: char = '\u{e002}';
-const POSIX: char = '\u{e003}';
-const SANDBOX: char = '\u{e004}';
-const HELP_KEY: char = '\u{e005}';
-const VERSION_KEY: char = '\u{e006}';
+tidebox_gnu::options! {
+    /// Options of `sed`.
+    pub(crate) enum Flag {
+        Quiet = "-n, --quiet, --silent", "do not print the pattern space at the end of a cycle";
+        Expression = "-e, --expression=SCRIPT", "add SCRIPT to the commands";
+        File = "-f, --file=FILE", "add the commands in FILE";
+        RegexpExtended = "-E, -r, --regexp-extended", "read extended regular expressions";
+        InPlace = "-i[SUFFIX], --in-place[=SUFFIX]", "change files; with SUFFIX keep a copy";
+        FollowSymlinks = "--follow-symlinks", "with -i, change what a link leads to";
+        Separate = "-s, --separate", "files are not one long stream";
+        NullData = "-z, --null-data | --zero-terminated", "lines end in a zero byte";
+        LineLength = "-l, --line-length=N", "columns of the l command";
+        Unbuffered = "-u, --unbuffered", "write each line at once";
+        Posix = "--posix", "no special replacements";
+        Sandbox = "--sandbox", "refuse e, r and w";
+        Binary = "-b | --binary", "has no effect";
+        Help = "--help | -h", "print this help";
+        Version = "--version", "print the version";
+        Ignored = "-V VALUE", "";
+        Debug = "--debug", "", unsupported "--debug is not supported here";
+    }
+}
 
-const SHORT: &str = "bsnrzuEe:f:l:i::V:hs";
-
-const LONG: &[Long] = &[
-    long("binary", Takes::Nothing, 'b'),
-    long("regexp-extended", Takes::Nothing, 'r'),
-    long("debug", Takes::Nothing, DEBUG),
-    long("in-place", Takes::Maybe, 'i'),
-    long("expression", Takes::Value, 'e'),
-    long("file", Takes::Value, 'f'),
-    long("line-length", Takes::Value, 'l'),
-    long("null-data", Takes::Nothing, 'z'),
-    long("zero-terminated", Takes::Nothing, 'z'),
-    long("quiet", Takes::Nothing, 'n'),
-    long("posix", Takes::Nothing, POSIX),
-    long("silent", Takes::Nothing, 'n'),
-    long("sandbox", Takes::Nothing, SANDBOX),
-    long("separate", Takes::Nothing, 's'),
-    long("unbuffered", Takes::Nothing, 'u'),
-    long("version", Takes::Nothing, VERSION_KEY),
-    long("help", Takes::Nothing, HELP_KEY),
-    long("follow-symlinks", Takes::Nothing, FOLLOW),
-];
-
-/// A message and an exit code; without one, how `sed` is used is printed.
+/// A message and an exit code; without a message, the usage is printed.
 type Refusal = Option<(String, i32)>;
 
-/// Reads the command line.
+/// Reason to stop parsing.
+enum Stop {
+    /// The command line is handled.
+    Answered(ToolResult),
+    /// An option is rejected.
+    Refused(Refusal),
+}
+
+impl FromEarlyExit for Stop {
+    fn from_early_exit(_: &str, answer: ToolResult) -> Self {
+        Self::Answered(answer)
+    }
+}
+
+pub(crate) const LINE: Syntax<'_, Flag> = Syntax { version: VERSION, ..Syntax::new("sed", USAGE, 29) };
+
+/// Parses the command line.
 pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Refusal> {
     let mut options = Options {
         pieces: Vec::new(),
@@ -109,17 +123,19 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Refusal> {
         columns: columns_of_environment(),
         unicode: unicode_locale(),
     };
-    let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return Err(Some((format!("{message}\n{HELP}").trim_end().to_owned(), 1))),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(operand))) => options.files.push(operand),
-            Ok(Some(Item::Option(HELP_KEY | 'h', _))) => return Ok(Request::Say(HELP)),
-            Ok(Some(Item::Option(VERSION_KEY, _))) => return Ok(Request::Say(VERSION)),
-            Ok(Some(Item::Option(key, value))) => options.option(key, value.unwrap_or_default())?,
+    let files = LINE.parse(arguments, |key, value| options.option(key, value).map_err(Stop::Refused));
+    options.files = match files {
+        Ok(files) => files,
+        Err(Stop::Refused(refusal)) => return Err(refusal),
+        Err(Stop::Answered(ToolResult::Usage(message, code))) => {
+            return Err(Some((format!("{message}\n{}", LINE.help()).trim_end().to_owned(), code)));
         }
-    }
+        Err(Stop::Answered(ToolResult::Failure(message, code))) => return Err(Some((message, code))),
+        Err(Stop::Answered(ToolResult::Print(text) | ToolResult::PrintAndCode(text, _))) => {
+            return Ok(Request::Say(String::from_utf8_lossy(&text).into_owned()));
+        }
+        Err(Stop::Answered(ToolResult::Code(_))) => return Err(None),
+    };
     if options.pieces.is_empty() {
         if options.files.is_empty() {
             return Err(None);
@@ -131,41 +147,40 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Refusal> {
 }
 
 impl Options {
-    fn option(&mut self, key: char, value: Vec<u8>) -> Result<(), Refusal> {
+    fn option(&mut self, key: Flag, value: Vec<u8>) -> Result<(), Refusal> {
         match key {
-            'n' => self.quiet = true,
-            'E' | 'r' => self.extended = true,
-            's' => self.separate = true,
-            'i' => {
+            Flag::Quiet => self.quiet = true,
+            Flag::RegexpExtended => self.extended = true,
+            Flag::Separate => self.separate = true,
+            Flag::InPlace => {
                 self.separate = true;
                 self.in_place = Some(value);
             }
-            'e' => {
+            Flag::Expression => {
                 let earlier = self.pieces.iter().filter(|piece| matches!(piece.origin, Origin::Expression(_))).count();
                 self.pieces.push(Piece { origin: Origin::Expression(earlier + 1), text: value });
             }
-            'f' => self.pieces.push(script_file(&value)?),
-            'l' => {
-                // As in GNU, what is no number is 0, and a line of one column is not broken.
+            Flag::File => self.pieces.push(script_file(&value)?),
+            Flag::LineLength => {
+                // As in GNU sed, an invalid number is 0, and a line length of one disables wrapping.
                 let digits: Vec<u8> = value.iter().copied().take_while(u8::is_ascii_digit).collect();
                 self.columns = String::from_utf8_lossy(&digits).parse().unwrap_or(0);
                 if self.columns == 1 {
                     self.columns = 0;
                 }
             }
-            'u' => self.unbuffered = true,
-            'z' => self.delimiter = 0,
-            POSIX => (self.posix, self.strict_next) = (true, true),
-            SANDBOX => self.sandbox = true,
-            FOLLOW => self.follow_links = true,
-            DEBUG => return Err(Some(("--debug is not supported here".to_owned(), 1))),
+            Flag::Unbuffered => self.unbuffered = true,
+            Flag::NullData => self.delimiter = 0,
+            Flag::Posix => (self.posix, self.strict_next) = (true, true),
+            Flag::Sandbox => self.sandbox = true,
+            Flag::FollowSymlinks => self.follow_links = true,
             _ => {}
         }
         Ok(())
     }
 }
 
-/// The columns that `COLS` asks for.
+/// The number of columns in `COLS`.
 fn columns_of_environment() -> usize {
     let asked = std::env::var("COLS").ok().and_then(|columns| columns.parse::<usize>().ok());
     asked.filter(|columns| *columns > 1).map_or(DEFAULT_COLUMNS, |columns| columns - 1)
@@ -181,12 +196,12 @@ fn script_file(name: &[u8]) -> Result<Piece, Refusal> {
     };
     match read {
         Ok(mut text) => {
-            // Behind a backslash the end of the last line is text.
+            // After a backslash, the end of the last line is text.
             if text.ends_with(b"\n") && !text.ends_with(b"\\\n") {
                 text.pop();
             }
             Ok(Piece { origin: Origin::File(shown), text })
         }
-        Err(error) => Err(Some((format!("couldn't open file {shown}: {}", reason(&error)), 4))),
+        Err(error) => Err(Some((format!("couldn't open file {shown}: {}", error_text(&error)), 4))),
     }
 }

@@ -1,26 +1,26 @@
-//! What is written: standard output, the file that is changed in place, and the files of `w`.
+//! Outputs: standard output, the file edited in place, and the files of `w`.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tidebox_gnu::answer::print;
-use tidebox_gnu::message::{bytes_path, path_bytes, reason};
+use tidebox_gnu::exit::print;
+use tidebox_gnu::message::{bytes_path, error_text, path_bytes};
 
 use crate::input::InPlace;
 use crate::script::Target;
 
-/// Bytes that wait before they are written.
+/// Output buffer size in bytes.
 const BUFFER: usize = 32 * 1024;
 
-/// Something to write to.
+/// An output.
 #[derive(Debug)]
 struct Sink {
     /// `None` is standard output.
     file: Option<File>,
     name: String,
     buffer: Vec<u8>,
-    /// The last line written had no end, so that one is due before the next.
+    /// The last line lacked a newline, which precedes the next output.
     missing_end: bool,
 }
 
@@ -35,10 +35,10 @@ impl Sink {
             None => print(&self.buffer),
         };
         self.buffer.clear();
-        written.map_err(|error| format!("couldn't flush {}: {}", self.name, reason(&error)))
+        written.map_err(|error| format!("couldn't flush {}: {}", self.name, error_text(&error)))
     }
 
-    /// Begins something new: the line before it gets the end that it lacked.
+    /// Starts new output: writes the missing newline of the previous line.
     fn begin(&mut self, delimiter: u8) {
         if std::mem::take(&mut self.missing_end) {
             self.buffer.push(delimiter);
@@ -46,7 +46,7 @@ impl Sink {
     }
 }
 
-/// A file that is being changed in place.
+/// A file being edited in place.
 #[derive(Debug)]
 struct Change {
     sink: Sink,
@@ -54,7 +54,7 @@ struct Change {
     temporary: PathBuf,
 }
 
-/// Everything that is written to.
+/// All outputs.
 #[derive(Debug)]
 pub(crate) struct Outputs {
     stdout: Sink,
@@ -62,12 +62,12 @@ pub(crate) struct Outputs {
     files: Vec<Option<Sink>>,
     delimiter: u8,
     unbuffered: bool,
-    /// The first thing that could not be written.
+    /// The first write error.
     error: Option<String>,
 }
 
 impl Outputs {
-    /// Opens the files that `written` names.
+    /// Opens the files in `written`.
     pub(crate) fn new(files: &[Vec<u8>], written: &[bool], delimiter: u8, unbuffered: bool) -> Result<Self, String> {
         let open = |(name, written): (&Vec<u8>, &bool)| {
             if !written {
@@ -76,7 +76,7 @@ impl Outputs {
             let shown = String::from_utf8_lossy(name).into_owned();
             match File::create(bytes_path(name)) {
                 Ok(file) => Ok(Some(Sink::new(Some(file), shown))),
-                Err(error) => Err(format!("couldn't open file {shown}: {}", reason(&error))),
+                Err(error) => Err(format!("couldn't open file {shown}: {}", error_text(&error))),
             }
         };
         let files = files.iter().zip(written).map(open).collect::<Result<Vec<_>, String>>()?;
@@ -97,12 +97,12 @@ impl Outputs {
         }
     }
 
-    /// What could not be written.
+    /// The write error, if one occurred.
     pub(crate) fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// Prints a line; `ended` says that it has an end.
+    /// Prints a line; `ended` means with a newline.
     pub(crate) fn line(&mut self, text: &[u8], ended: bool) {
         let delimiter = self.delimiter;
         let at_once = self.unbuffered;
@@ -119,7 +119,7 @@ impl Outputs {
         }
     }
 
-    /// Prints text as it is.
+    /// Prints text unchanged.
     pub(crate) fn text(&mut self, text: &[u8]) {
         let delimiter = self.delimiter;
         let sink = self.main();
@@ -134,7 +134,7 @@ impl Outputs {
     pub(crate) fn write(&mut self, target: Target, text: &[u8], ended: bool) {
         let delimiter = self.delimiter;
         let result = match target {
-            // Also when a file is changed in place, this is standard output itself.
+            // This is standard output even while a file is edited in place.
             Target::Stdout if self.change.is_some() => {
                 self.stdout.buffer.extend_from_slice(text);
                 self.stdout.buffer.push(delimiter);
@@ -144,7 +144,7 @@ impl Outputs {
             Target::Stderr => {
                 let mut line = text.to_vec();
                 line.push(delimiter);
-                io::stderr().write_all(&line).map_err(|error| reason(&error))
+                io::stderr().write_all(&line).map_err(|error| error_text(&error))
             }
             Target::File(number) => match self.files.get_mut(number) {
                 Some(Some(sink)) => {
@@ -168,28 +168,28 @@ impl Outputs {
         self.settle(result);
     }
 
-    /// Begins to change a file in place: what is printed goes into a new file beside it.
+    /// Starts editing a file in place: output goes to a new file in the same directory.
     pub(crate) fn begin_change(&mut self, change: &InPlace) -> Result<(), String> {
         let path = change.path.clone();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut number = [0; 8];
-        // Without entropy the name is still one that hardly any file has.
+        // Without randomness the name is still unlikely to exist.
         let _ = tidebox_rt::random(&mut number);
         let temporary = folder.join(format!("sed{:016x}", u64::from_le_bytes(number)));
         let file = File::create_new(&temporary)
-            .map_err(|error| format!("couldn't open temporary file {}: {}", temporary.display(), reason(&error)))?;
+            .map_err(|error| format!("couldn't open temporary file {}: {}", temporary.display(), error_text(&error)))?;
         let sink = Sink::new(Some(file), temporary.display().to_string());
         self.change = Some(Change { sink, path, temporary });
         Ok(())
     }
 
-    /// Puts the changed file in the place of the old one, of which a copy may be kept.
+    /// Replaces the old file with the edited one, optionally keeping a backup.
     pub(crate) fn end_change(&mut self, suffix: &[u8]) -> Result<(), String> {
         let Some(mut change) = self.change.take() else {
             return Ok(());
         };
         if let Err(message) = change.sink.flush() {
-            // The old file stays as it is.
+            // The old file is unchanged.
             let _ = fs::remove_file(&change.temporary);
             return Err(message);
         }
@@ -198,12 +198,12 @@ impl Outputs {
             let _ = tidebox_rt::chmod(path_bytes(&change.temporary), stat.mode & 0o7777);
         }
         let moved = |from: &Path, to: &Path| {
-            fs::rename(from, to).map_err(|error| format!("cannot rename {}: {}", from.display(), reason(&error)))
+            fs::rename(from, to).map_err(|error| format!("cannot rename {}: {}", from.display(), error_text(&error)))
         };
         if !suffix.is_empty() {
             let kept = moved(&change.path, &copy_name(&change.path, suffix));
             if kept.is_err() {
-                // The old file stays as it is.
+                // The old file is unchanged.
                 let _ = fs::remove_file(&change.temporary);
                 return kept;
             }
@@ -211,7 +211,7 @@ impl Outputs {
         moved(&change.temporary, &change.path)
     }
 
-    /// Writes what waits. The old file stays where it was being changed.
+    /// Flushes the outputs. A file being edited in place is left unchanged.
     pub(crate) fn end(&mut self) {
         if let Some(change) = self.change.take() {
             let _ = fs::remove_file(&change.temporary);
@@ -221,7 +221,7 @@ impl Outputs {
     }
 }
 
-/// The name of the copy: the suffix follows the name as it was given, or takes it in where it has stars.
+/// The backup name: the suffix is appended, or contains the name in place of its asterisks.
 pub(crate) fn copy_name(path: &Path, suffix: &[u8]) -> PathBuf {
     let name = path_bytes(path);
     let copy = if suffix.contains(&b'*') {

@@ -1,4 +1,4 @@
-//! Reads a script.
+//! Script parser.
 
 mod address;
 mod argument;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use crate::options::{Options, Origin};
 use crate::script::{Action, Command, Lines, Script, Target, When};
 
-/// Why a script is none.
+/// Syntax error of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Error {
     pub(crate) message: String,
@@ -18,7 +18,7 @@ pub(crate) struct Error {
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// Reads all pieces of the script.
+/// Parses all fragments of the script.
 pub(crate) fn parse(options: &Options) -> Result<Script> {
     let mut parser = Parser {
         options,
@@ -35,7 +35,7 @@ pub(crate) fn parse(options: &Options) -> Result<Script> {
     };
     for (at, piece) in options.pieces.iter().enumerate() {
         parser.begin(&piece.origin, &piece.text);
-        // GNU does not look at what follows.
+        // GNU sed ignores the rest.
         if at == 0 && piece.text.starts_with(b"#n") {
             parser.script.quiet = true;
         }
@@ -50,18 +50,18 @@ struct Parser<'a> {
     script: Script,
     rest: &'a [u8],
     origin: &'a Origin,
-    /// Bytes of the piece that are read.
+    /// Bytes of the fragment already parsed.
     used: usize,
-    /// The line within the piece.
+    /// The line within the fragment.
     line: usize,
-    /// Commands that opened a block which is not closed yet.
+    /// Commands whose block is still open.
     blocks: Vec<usize>,
     labels: HashMap<Vec<u8>, usize>,
-    /// Commands that branch, and to which label.
+    /// Branch commands with their labels.
     branches: Vec<(usize, Vec<u8>)>,
-    /// A text that ended in a backslash at the end of its piece; the next piece goes on with it.
+    /// A text that ended in a backslash at the end of its fragment; the next fragment continues it.
     pending: Option<usize>,
-    /// The text read last ended in a backslash at the end of its piece.
+    /// The last text ended in a backslash at the end of its fragment.
     ends_in_backslash: bool,
 }
 
@@ -208,7 +208,7 @@ impl<'a> Parser<'a> {
                     b't' => When::Replaced,
                     _ => When::NotReplaced,
                 };
-                // A blank ends the label, and what follows is the next command.
+                // A blank ends the label, and the next command follows.
                 return Ok(Action::Branch { to: usize::MAX, when });
             }
             b'd' => Action::Delete,
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
             b'P' => Action::PrintFirst,
             b'q' | b'Q' => {
                 let code = self.number_after().unwrap_or(0);
-                // A process ends with the lower eight bits.
+                // An exit code has eight bits.
                 Action::Quit { code: i32::from((code & 255) as u8), prints: letter == b'q' }
             }
             b'r' => return Ok(Action::Read(self.file_name()?)),
@@ -271,7 +271,7 @@ impl<'a> Parser<'a> {
         Ok(action)
     }
 
-    /// After a command there may be blanks, a comment, and then a line end, a semicolon or the end of a block.
+    /// A command may be followed by blanks and a comment, then a newline, a semicolon or the end of a block.
     fn end_of_command(&mut self) -> Result<()> {
         self.skip(|byte| byte == b' ' || byte == b'\t');
         match self.peek() {

@@ -1,14 +1,12 @@
-//! `rename`: renames files by expressions of Perl, of which it knows those that names are changed by: `s`, `y`, `tr`, `lc`
-//! and `uc`.
+//! `rename`: renames files by Perl expressions. Supports those for changing names: `s`, `y`, `tr`, `lc` and `uc`.
 
 mod code;
 
 use std::collections::VecDeque;
 
-use tidebox_gnu::answer::Answer;
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
-use tidebox_gnu::message::complain;
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::regex::Regex;
 use tidebox_gnu::stream::{Input, Output};
 
@@ -58,13 +56,32 @@ The code is statements of the forms s/RE/TEXT/FLAGS, y/FROM/TO/FLAGS, tr/FROM/TO
 
 ";
 
-/// The exit code of code that cannot be run.
+/// The exit code of unsupported code.
 const CANNOT_RUN: i32 = 255;
 
-/// The exit code of a command line that is wrong.
+/// The exit code of a usage error.
 const MISUSE: i32 = 2;
 
-const FULL_PATH: char = '\u{e001}';
+tidebox_gnu::options! {
+    /// Options of `rename`. `--help` prints the manual instead of a table.
+    enum Flag {
+        Verbose = "-v, --verbose", "";
+        Null = "-0, --null", "";
+        DryRun = "-n, --nono", "";
+        Force = "-f, --force", "";
+        FullPath = "--path, --fullpath", "";
+        NameOnly = "-d, --filename, --nopath, --nofullpath", "";
+        Code = "-e CODE", "";
+        Help = "-h, --help", "";
+        Version = "-V, --version", "";
+    }
+}
+
+const LINE: Syntax<'_, Flag> = Syntax {
+    version: "rename (Tidebox), as File::Rename 2.01 does\n",
+    usage_exit_code: MISUSE,
+    ..Syntax::new("rename", HELP, 0)
+};
 
 #[derive(Default)]
 struct Options {
@@ -77,46 +94,28 @@ struct Options {
 }
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("verbose", Takes::Nothing, 'v'),
-        long("null", Takes::Nothing, '0'),
-        long("nono", Takes::Nothing, 'n'),
-        long("force", Takes::Nothing, 'f'),
-        long("path", Takes::Nothing, FULL_PATH),
-        long("fullpath", Takes::Nothing, FULL_PATH),
-        long("filename", Takes::Nothing, 'd'),
-        long("nopath", Takes::Nothing, 'd'),
-        long("nofullpath", Takes::Nothing, 'd'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
-    let line = CommandLine {
-        version: "rename (Tidebox), as File::Rename 2.01 does\n",
-        misuse: MISUSE,
-        ..CommandLine::new("rename", "v0nfde:hV", &long, HELP)
-    };
     let mut options = Options::default();
-    let operands = line.read::<Answer>(arguments, |key, value| {
+    let operands = LINE.parse::<ToolResult>(arguments, |key, value| {
         match key {
-            'v' => options.verbose = true,
-            '0' => options.null = true,
-            'n' => options.dry = true,
-            'f' => options.force = true,
-            'd' => options.name_only = true,
-            FULL_PATH => options.name_only = false,
+            Flag::Verbose => options.verbose = true,
+            Flag::Null => options.null = true,
+            Flag::DryRun => options.dry = true,
+            Flag::Force => options.force = true,
+            Flag::NameOnly => options.name_only = true,
+            Flag::FullPath => options.name_only = false,
             _ => options.code.push(value),
         }
         Ok(())
     });
     let mut files: VecDeque<Vec<u8>> = match operands {
         Ok(operands) => operands.into(),
-        Err(answer) => return tidebox_gnu::answer::Ending::end(answer, "rename"),
+        Err(answer) => return tidebox_gnu::exit::IntoExitCode::into_exit_code(answer, "rename"),
     };
     if options.code.is_empty() {
         match files.pop_front() {
             Some(code) => options.code.push(code),
             None => {
-                tidebox_gnu::tell_part!("{USAGE}");
+                tidebox_gnu::eprint_part!("{USAGE}");
                 return MISUSE;
             }
         }
@@ -124,7 +123,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let statements = match read_code(&options.code.join(&b"\n"[..])) {
         Ok(statements) => statements,
         Err(message) => {
-            complain("rename", &message);
+            print_error("rename", &message);
             return CANNOT_RUN;
         }
     };
@@ -147,7 +146,7 @@ impl Options {
             let mut name = old.get(from..).unwrap_or_default().to_vec();
             for statement in statements {
                 if let Err(message) = statement.apply(&mut name) {
-                    complain("rename", &message);
+                    print_error("rename", &message);
                     return CANNOT_RUN;
                 }
             }
@@ -156,7 +155,7 @@ impl Options {
                 self.rename(&old, &new, &mut out);
             }
         }
-        // What could not be renamed is told and no failure, as the tool has it.
+        // As in the original, a failed rename is reported and does not change the exit code.
         out.finish("rename", 0)
     }
 
@@ -164,7 +163,7 @@ impl Options {
         let (from, to) = (String::from_utf8_lossy(old).into_owned(), String::from_utf8_lossy(new).into_owned());
         if !self.force && tidebox_rt::stat(new, false).is_ok() {
             out.flush_now();
-            tidebox_gnu::tell!("{from} not renamed: {to} already exists");
+            tidebox_gnu::eprint_line!("{from} not renamed: {to} already exists");
             return;
         }
         if self.dry {
@@ -173,7 +172,7 @@ impl Options {
         }
         if let Err(errno) = tidebox_rt::rename(old, new) {
             out.flush_now();
-            tidebox_gnu::tell!("Can't rename {from} {to}: {}", errno.text());
+            tidebox_gnu::eprint_line!("Can't rename {from} {to}: {}", errno.text());
             return;
         }
         if self.verbose {

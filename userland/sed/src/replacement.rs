@@ -1,8 +1,8 @@
-//! What takes the place of a match.
+//! Replacement of a match.
 
 use tidebox_gnu::regex::Groups;
 
-/// A replacement as read.
+/// A parsed replacement.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Replacement {
     pub(crate) parts: Vec<Part>,
@@ -12,12 +12,12 @@ pub(crate) struct Replacement {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Text(Vec<u8>),
-    /// What the group of that number matched; 0 is the match.
+    /// The text of a group; 0 is the match.
     Group(usize),
     Case(Case),
 }
 
-/// How letters are written from here on.
+/// Case conversion from here on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     /// `\U`
@@ -33,7 +33,7 @@ pub(crate) enum Case {
 }
 
 impl Replacement {
-    /// The largest group that is referred to.
+    /// The largest referenced group.
     pub(crate) fn most_group(&self) -> usize {
         let groups = self.parts.iter().map(|part| match part {
             Part::Group(number) => *number,
@@ -42,7 +42,7 @@ impl Replacement {
         groups.max().unwrap_or(0)
     }
 
-    /// Adds what takes the place of a match.
+    /// Appends the replacement of a match.
     pub(crate) fn write(&self, text: &[u8], groups: &Groups, out: &mut Vec<u8>) {
         let (mut lasting, mut next) = (Case::End, Case::End);
         for part in &self.parts {

@@ -1,23 +1,23 @@
-//! The commands of a script.
+//! Commands of a parsed script.
 
 use tidebox_gnu::regex::Regex;
 
 use crate::replacement::Replacement;
 
-/// A script as read.
+/// A parsed script.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     pub(crate) commands: Vec<Command>,
     /// `#n` stands on its first line.
     pub(crate) quiet: bool,
-    /// Names of the files that are written.
+    /// Names of the output files.
     pub(crate) files: Vec<Vec<u8>>,
     pub(crate) regexes: Vec<Regex>,
-    /// How many ranges there are, each of which remembers whether it is open.
+    /// Number of ranges. Each has an open state at run time.
     pub(crate) ranges: usize,
 }
 
-/// A command and the lines that it is for.
+/// A command and its addresses.
 #[derive(Debug)]
 pub(crate) struct Command {
     pub(crate) lines: Lines,
@@ -36,11 +36,11 @@ pub(crate) enum Lines {
 /// A line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// Before the first one; only where a range begins.
+    /// Before the first line; only as the start of a range.
     Zero,
     Number(u64),
     Last,
-    /// Every `step`th, from `first` on.
+    /// Every `step`th line, starting at `first`.
     Step {
         first: u64,
         step: u64,
@@ -48,26 +48,26 @@ pub(crate) enum Address {
     Matching(Pattern),
 }
 
-/// Where a range ends.
+/// End of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Number(u64),
     Last,
     Matching(Pattern),
-    /// So many lines later.
+    /// After this number of lines.
     Plus(u64),
     /// At the next line whose number is a multiple.
     Multiple(u64),
 }
 
-/// A regular expression of the script by its number, or the one that was used last.
+/// Index of a regular expression, or the last one used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
     Number(usize),
     Last,
 }
 
-/// A file that is written: standard output, standard error, or a file by its number.
+/// An output file: standard output, standard error, or a file by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Stdout,
@@ -75,10 +75,10 @@ pub(crate) enum Target {
     File(usize),
 }
 
-/// What a command does.
+/// Action of a command.
 #[derive(Debug)]
 pub(crate) enum Action {
-    /// `{`: goes on behind the block when the lines do not fit; the number of the command there.
+    /// `{`: jumps past the block if the lines do not match, to the command with this number.
     Block {
         end: usize,
     },
@@ -87,7 +87,7 @@ pub(crate) enum Action {
     Append(Vec<u8>),
     Insert(Vec<u8>),
     Change(Vec<u8>),
-    /// Goes on at a command: always, after a replacement, without one.
+    /// Branches: always, after a replacement, without one.
     Branch {
         to: usize,
         when: When,
@@ -120,7 +120,7 @@ pub(crate) enum Action {
     Empty,
 }
 
-/// When a branch is taken.
+/// Condition of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     Always,
@@ -133,12 +133,12 @@ pub(crate) enum When {
 pub(crate) struct Substitute {
     pub(crate) pattern: Pattern,
     pub(crate) replacement: Replacement,
-    /// Which match is the first to be replaced, from 1 on.
+    /// Number of the first match to replace, from 1.
     pub(crate) from: u64,
-    /// The ones after it, too.
+    /// Also replace the following matches.
     pub(crate) global: bool,
     pub(crate) print: bool,
-    /// `pe`: the line is printed before it is run.
+    /// `pe`: print the line before running it.
     pub(crate) print_first: bool,
     pub(crate) execute: bool,
     pub(crate) write: Option<Target>,
@@ -147,6 +147,6 @@ pub(crate) struct Substitute {
 /// `y`
 #[derive(Debug)]
 pub(crate) struct Translate {
-    /// Characters and what becomes of them.
+    /// Characters and their replacements.
     pub(crate) pairs: Vec<(Vec<u8>, Vec<u8>)>,
 }

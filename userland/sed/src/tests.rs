@@ -102,5 +102,5 @@ fn copies_are_named_by_suffix_or_stars() {
 
 #[test]
 fn registry_names_what_this_program_is() {
-    assert_eq!(tidebox_gnu::tool::registered("tidebox-sed"), crate::NAMES);
+    assert_eq!(tidebox_gnu::tool::registered("sed.wasm"), crate::NAMES);
 }

@@ -5,10 +5,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the locale is that of C, in which every byte is a character. One of the process, as in the C library, because
-/// what takes text apart knows no shell.
+/// True if the locale is C, in which every byte is a character. Global, as in the C library, because text functions have no
+/// access to the shell.
 static BYTES: AtomicBool = AtomicBool::new(false);
-/// Whether a variable of the locale was ever assigned, so that it has to be looked at when variables come back.
+/// True once a locale variable was assigned, so that it must be checked when variables are restored.
 static TOUCHED: AtomicBool = AtomicBool::new(false);
 
 /// Makes every byte a character, or takes that back.
@@ -17,34 +17,34 @@ pub(crate) fn set_bytes(on: bool) {
     TOUCHED.store(true, Ordering::Relaxed);
 }
 
-/// Whether the locale is that of C, in which every byte is a character of its own and those beyond ASCII are not printed.
+/// Returns whether the locale is C, in which every byte is a character and bytes beyond ASCII are not printable.
 pub(crate) fn in_bytes() -> bool {
     BYTES.load(Ordering::Relaxed)
 }
 
-/// Runs `inner` with every byte a character if `broken`, as bash matches what it cannot take apart into characters.
-pub(crate) fn in_bytes_where<T>(broken: bool, inner: impl FnOnce() -> T) -> T {
+/// Runs `inner` with every byte a character if `invalid_utf8`, as bash matches what it cannot take apart into characters.
+pub(crate) fn in_bytes_where<T>(invalid_utf8: bool, inner: impl FnOnce() -> T) -> T {
     let outer = BYTES.load(Ordering::Relaxed);
-    BYTES.store(outer || broken, Ordering::Relaxed);
+    BYTES.store(outer || invalid_utf8, Ordering::Relaxed);
     let result = inner();
     BYTES.store(outer, Ordering::Relaxed);
     result
 }
 
-/// Whether the locale's name asks for UTF-8, which counts for characters that are made from their numbers.
+/// True if the name of the locale requests UTF-8, which affects characters that are created from code points.
 static NAMED_UNICODE: AtomicBool = AtomicBool::new(true);
 
-/// Notes whether the name of the locale asks for UTF-8.
+/// Records whether the name of the locale requests UTF-8.
 pub(crate) fn name_unicode(on: bool) {
     NAMED_UNICODE.store(on, Ordering::Relaxed);
 }
 
-/// Whether characters beyond ASCII can be written.
+/// Returns whether characters beyond ASCII can be written.
 pub(crate) fn writes_unicode() -> bool {
     !BYTES.load(Ordering::Relaxed) || NAMED_UNICODE.load(Ordering::Relaxed)
 }
 
-/// Whether a variable of the locale was ever assigned.
+/// Returns whether a locale variable was ever assigned.
 pub(crate) fn locale_touched() -> bool {
     TOUCHED.load(Ordering::Relaxed)
 }

@@ -2,7 +2,7 @@
 
 use crate::ir::Bytes;
 
-/// Whose escapes: they differ in a few.
+/// The dialect of escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escapes {
     /// `echo -e`: an octal number comes after `\0`, and quotes have no escape.
@@ -13,9 +13,8 @@ pub(crate) enum Escapes {
     Ansi,
 }
 
-/// Appends what the escape at the start of `text`, after its backslash, means, and answers what follows it. What is no
-/// escape stays as it is; when it is none for lack of digits, `complain` is told. `\c` is left to the caller, because it
-/// means something else everywhere.
+/// Appends the meaning of the escape at the start of `text`, after its backslash, and returns the rest. An invalid escape stays
+/// as it is; `complain` is called if digits are missing. `\c` is left to the caller, because its meaning differs.
 pub(crate) fn replace<'t>(escapes: Escapes, text: &'t [u8], out: &mut Bytes, complain: impl FnOnce(&str)) -> &'t [u8] {
     let Some((&letter, rest)) = text.split_first() else {
         out.push(b'\\');
@@ -53,12 +52,12 @@ fn octal<'t>(digits: &'t [u8], out: &mut Bytes) -> &'t [u8] {
 
 /// `\xHH` is a byte, `\uHHHH` and `\UHHHHHHHH` are characters.
 fn hexadecimal<'t>(letter: u8, digits: &'t [u8], out: &mut Bytes, complain: impl FnOnce(&str)) -> &'t [u8] {
-    let (most, missing) = match letter {
+    let (max_digits, missing) = match letter {
         b'x' => (2, "missing hex digit for \\x"),
         b'u' => (4, "missing unicode digit for \\u"),
         _ => (8, "missing unicode digit for \\U"),
     };
-    let (value, len) = number(digits, 16, most);
+    let (value, len) = number(digits, 16, max_digits);
     match (len, letter) {
         (0, _) => {
             out.extend_from_slice(&[b'\\', letter]);
@@ -85,11 +84,11 @@ pub(crate) fn unescape(escapes: Escapes, text: &[u8], mut complain: impl FnMut(&
     (out, false)
 }
 
-/// The number at the start of `text` with at most `most` digits, and how many it has.
-fn number(text: &[u8], radix: u32, most: usize) -> (u32, usize) {
+/// The number at the start of `text` with at max_digits `max_digits` digits, and how many it has.
+fn number(text: &[u8], radix: u32, max_digits: usize) -> (u32, usize) {
     let mut value: u32 = 0;
     let mut len = 0;
-    for &byte in text.iter().take(most) {
+    for &byte in text.iter().take(max_digits) {
         let Some(digit) = char::from(byte).to_digit(radix) else { break };
         value = value.wrapping_mul(radix).wrapping_add(digit);
         len += 1;
@@ -97,8 +96,8 @@ fn number(text: &[u8], radix: u32, most: usize) -> (u32, usize) {
     (value, len)
 }
 
-/// Appends a code point in the manner of UTF-8, also one that is no character, as bash does.
-/// Without such characters in the locale it stays an escape.
+/// Appends a code point in UTF-8, as bash does, even if it is not a character. Without such characters in the locale it stays
+/// an escape.
 fn push_char(out: &mut Bytes, code: u32) {
     if code > 0x7f && !crate::character::writes_unicode() {
         let text = if code <= 0xffff { format!("\\u{code:04X}") } else { format!("\\U{code:08X}") };

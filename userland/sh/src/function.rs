@@ -7,7 +7,7 @@ use crate::ir::{Bytes, Compound, Name};
 use crate::state::Shell;
 use crate::vars::Lines;
 
-/// How an exported function is called in the environment, before and after its name.
+/// The environment name of an exported function, before and after its name.
 const ENVIRONMENT: (&[u8], &[u8]) = (b"BASH_FUNC_", b"%%");
 
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Function {
     pub(crate) source: Rc<[u8]>,
     /// The line that the definition starts in.
     pub(crate) line: u32,
-    /// Whether extended patterns were on when it was read, as they must be when it is read again.
+    /// True if extended patterns were enabled when it was parsed; parsing it again needs the same setting.
     pub(crate) extglob: bool,
     /// The definition as it was read. Empty where it cannot be cut out of its source.
     text: OnceCell<Rc<[u8]>>,
@@ -31,8 +31,8 @@ impl Function {
         Self { name, source, line, extglob, text: OnceCell::new(), body: OnceCell::from(Some(body)) }
     }
 
-    /// A function of which only the text is known. Most functions of a session are never called by the next command,
-    /// so reading waits for the first call.
+    /// A function with unparsed text. Most functions of a session are not called by the next command, so parsing waits for the
+    /// first call.
     pub(crate) fn from_text(name: Name, text: Rc<[u8]>, source: Rc<[u8]>, line: u32, extglob: bool) -> Self {
         Self { name, source, line, extglob, text: OnceCell::from(text), body: OnceCell::new() }
     }
@@ -52,7 +52,7 @@ impl Function {
         self.text.get().map(Rc::clone)
     }
 
-    /// What a call runs; `None` when the text is no definition.
+    /// The body; `None` if the text is not a definition.
     pub(crate) fn body(&self) -> Option<&Rc<Compound>> {
         let read = || {
             let text = self.text.get()?;
@@ -62,11 +62,11 @@ impl Function {
     }
 }
 
-/// What stands for an exported function in the environment.
+/// The environment line of an exported function.
 fn environment_line(function: &Function) -> Bytes {
     let printed = crate::print::function(function);
     let body = printed.get(function.name.len()..).unwrap_or_default().trim_ascii();
-    // `() ` and a newline stand before the brace.
+    // `() ` and a newline precede the brace.
     let body = body.strip_prefix(b"()").unwrap_or(body).trim_ascii_start();
     [ENVIRONMENT.0, &function.name, ENVIRONMENT.1, b"=() ", body].concat()
 }
@@ -75,35 +75,35 @@ impl Shell {
     /// The environment of programs: `NAME=value` of exported variables and functions.
     pub(crate) fn environment(&self) -> Lines {
         let mut lines = self.vars.environment();
-        for name in &self.exported_computed {
+        for name in &self.computed.exported {
             let table = if *name == "SHELLOPTS" { crate::options::SET } else { crate::options::SHOPT };
             lines.push(&[name.as_bytes(), b"=", self.options.names_on(table).as_bytes()]);
         }
-        let exported = self.exported_functions.iter().filter_map(|name| self.functions.get(name));
+        let exported = self.functions.exported.iter().filter_map(|name| self.functions.by_name.get(name));
         for function in exported {
             lines.push(&[&environment_line(function)]);
         }
         lines
     }
 
-    /// Takes over a function from the environment; false when the variable stands for none.
+    /// Imports a function from the environment. Returns false if the variable is not an exported function.
     pub(crate) fn import_function(&mut self, variable: &[u8], value: &[u8]) -> bool {
         let name = variable.strip_prefix(ENVIRONMENT.0).and_then(|rest| rest.strip_suffix(ENVIRONMENT.1));
         let Some(name) = name.filter(|name| !name.is_empty() && value.starts_with(b"() {")) else { return false };
         let text = [name, b" ", value].concat().into();
         let name: Name = name.into();
         let function = Function::from_text(Name::clone(&name), text, Rc::from(&b"environment"[..]), 0, false);
-        // What is not a definition and nothing but that is not taken over.
+        // A text other than a single definition is not imported.
         if function.body().is_some() {
-            self.functions.insert(Name::clone(&name), Rc::new(function));
-            self.exported_functions.insert(name);
+            self.functions.by_name.insert(Name::clone(&name), Rc::new(function));
+            self.functions.exported.insert(name);
         }
         true
     }
 
     pub(crate) fn remove_function(&mut self, name: &[u8]) {
-        self.functions.remove(name);
-        self.exported_functions.remove(name);
-        self.traced_functions.remove(name);
+        self.functions.by_name.remove(name);
+        self.functions.exported.remove(name);
+        self.functions.traced.remove(name);
     }
 }

@@ -1,6 +1,6 @@
-//! The shell as a library for the targets of `fuzz/`: what reads texts that nobody wrote, without starting anything.
+//! The shell as a library for the fuzz targets: parsing and expansion of arbitrary texts, without starting processes.
 
-#![allow(dead_code, reason = "what runs commands is not called from here")]
+#![allow(dead_code, reason = "the fuzz targets do not run commands")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "as in the shell itself")]
 
 mod builtins;
@@ -20,7 +20,6 @@ mod pattern;
 mod positional;
 mod print;
 mod regex;
-mod restricted;
 mod session;
 mod state;
 mod trap;
@@ -32,26 +31,18 @@ use parse::Parser;
 use pattern::{Pattern, Style};
 use state::Shell;
 
-/// Reads a script to its end or its first mistake, in the ways that shells read; what it makes of it can be printed and read again.
+/// Parses a script to its end or first error, in all modes. The result can be printed and parsed again.
 pub fn parse(text: &[u8], extglob: bool, posix: bool) {
     let mut parser = Parser::new(text, 1, Rc::from(&b"fuzz"[..]));
     parser.set_extglob(extglob);
     parser.set_posix(posix);
     for _ in 0..1000 {
         match parser.next_list() {
-            Ok(Some(list)) => drop(print::substitution(&list)),
-            Ok(None) => break,
-            Err(_) => {
-                let before = parser.offset();
-                parser.skip_line();
-                if parser.offset() == before {
-                    break;
-                }
-            }
+            Ok(Some(list)) => drop(print::job(&list)),
+            Ok(None) | Err(_) => break,
         }
     }
-    let _ = parse::read_list_for_print(text, extglob);
-    let _ = parse::word_for_print(text);
+    let _ = parse::read_list(text, extglob);
     let _ = parse::subscript_from_text(text);
 }
 
@@ -61,18 +52,19 @@ fn shell() -> Shell {
     shell.io.set_table(Vec::new());
     shell.options.noglob = true;
     let assigned = shell.run_text(
-        b"a=1 b='x y' c=$'\\xff\\n' n=-3; l=(p 'q r' '' s); declare -A m=([k]=v ['k 2']=w); declare -n r=a; set -- one 'two 3' ''",
+        b"a=1 b='x y' c=$'\\xff\\n' n=-3; l=(p 'q r' '' s); declare -A m=([k]=v ['k 2']=w); declare -n r=a
+          set -- one 'two 3' ''",
         1,
     );
     debug_assert!(assigned.is_ok(), "the variables are set");
     shell
 }
 
-/// Expands a text as a word, as a here-document, as arithmetic and as a prompt. Texts that hold a substitution of a command, or could
-/// put one together, are left out: nothing may run here.
+/// Expands a text as a word, as a here-document, as arithmetic and as a prompt. Texts that contain a command substitution, or
+/// could form one, are skipped, because nothing may run here.
 pub fn expand(text: &[u8]) {
     let parts: [&[u8]; 12] = [b"$(", b"<(", b">(", b"${ ", b"${|", b"${\n", b"${\t", b"$'", b"\\\n", b"`", b"@", b"\0"];
-    if parts.iter().any(|part| text.windows(part.len()).any(|piece| piece == *part)) {
+    if parts.iter().any(|part| text.windows(part.len()).any(|window| window == *part)) {
         return;
     }
     let mut shell = shell();
@@ -80,7 +72,7 @@ pub fn expand(text: &[u8]) {
         let _ = shell.expand_words(std::slice::from_ref(&word));
         let _ = shell.expand_text(&word);
         let _ = shell.expand_pattern(&word);
-        let _ = shell.expand_document(&word);
+        let _ = shell.expand_text(&word);
     }
     let _ = shell.evaluate_text(text);
     let _ = shell.expand_history(text, None, 0);
@@ -91,14 +83,14 @@ pub fn matching(pattern: &[u8], text: &[u8]) {
     for (extended, fold) in [(false, false), (true, false), (true, true)] {
         let pattern = Pattern::new(pattern, Style { extended, fold });
         let (matches, ends) = (pattern.matches(text), pattern.ends(text));
-        assert!(!matches || ends.contains(&text.len()), "it matches all of a text and ends elsewhere");
-        assert!(ends.iter().all(|end| *end <= text.len()), "it ends behind the text");
+        assert!(!matches || ends.contains(&text.len()), "a match of the whole text must be among its ends");
+        assert!(ends.iter().all(|end| *end <= text.len()), "a match must end within the text");
     }
     if let Ok(regex) = regex::Regex::new(pattern, false)
         && let Ok(Some(groups)) = regex.find(text)
     {
         for (start, end) in groups.into_iter().flatten() {
-            assert!(start <= end && end <= text.len(), "a group lies outside the text");
+            assert!(start <= end && end <= text.len(), "a group must lie within the text");
         }
     }
     let quoted = expand::shell_quote(pattern);

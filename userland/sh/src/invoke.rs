@@ -1,12 +1,11 @@
-//! How the shell is called and where its commands come from.
+//! Invocation of the shell and the source of its commands.
 
 use std::rc::Rc;
 
 use tidebox_rt::{self as rt, Errno, FileKind, Open};
 
 use crate::ir::Bytes;
-use crate::restricted::is_restricted_name;
-use crate::state::{Run, Shell, Stop};
+use crate::state::{EvalResult, Shell, Unwind};
 
 pub(crate) use reading::Lines;
 
@@ -15,23 +14,23 @@ mod interactive;
 mod reading;
 mod startup;
 
-/// Where commands are read from.
+/// The source of commands.
 enum Source {
     Text(Bytes),
     File(Bytes),
     Stdin,
 }
 
-/// Runs the shell with what its process was started with; answers its exit code.
-pub(crate) fn run(started: &rt::Started) -> u8 {
+/// Runs the shell. Returns its exit code.
+pub(crate) fn run(started: &rt::StartupInfo) -> u8 {
     let mut args = started.args().map(<[u8]>::to_vec);
     let name = args.next().unwrap_or_else(|| b"sh".to_vec());
     let args: Vec<Bytes> = args.collect();
     let mut shell = Shell::new(name);
     shell.io.inherit(started.descriptors);
-    shell.started_ns = started.at_ns;
+    shell.computed.started_ns = started.at_ns;
     shell.traps.ignored_at_start = started.ignored;
-    let invoked = shell.name.clone();
+    let invoked = shell.invocation.name.clone();
     let called = shell.base_name().to_vec();
     if called == b"sh" || called == b"-sh" {
         shell.options.set_named(b"posix", true);
@@ -45,10 +44,6 @@ pub(crate) fn run(started: &rt::Started) -> u8 {
             return status;
         }
     };
-    let restricted = shell.options.restricted || is_restricted_name(&called);
-    shell.options.restricted_shell = restricted;
-    // Files that are read at the start may do what they like.
-    shell.options.restricted = false;
     shell.import_environment(started, &invoked);
     if started.keeps_state {
         shell.join_session();
@@ -60,29 +55,25 @@ pub(crate) fn run(started: &rt::Started) -> u8 {
     if shell.options.extdebug {
         shell.note_start_args();
     }
-    shell.note_source(&source);
+    shell.set_source(&source);
     let result = shell.read_startup(&start).and_then(|()| {
-        if restricted {
-            shell.options.restricted = true;
-            shell.fix_variables();
-        }
         if shell.options.history {
             shell.start_history();
         }
         run_from(&mut shell, source)
     });
-    // What stopped the commands has set the status; nothing is left to run but the EXIT trap.
+    // The unwinding has set the status; only the EXIT trap is left to run.
     let _ = result;
     shell.finish();
     shell.save_history();
     shell.leave_session();
     let status = shell.status;
-    // The process ends with it; to take its memory apart piece by piece is a tenth of the work of a shell that runs `:`.
+    // The process exits; dropping the shell would take a tenth of the time of a shell that runs `:`.
     std::mem::forget(shell);
     status
 }
 
-fn run_from(shell: &mut Shell, source: Source) -> Run {
+fn run_from(shell: &mut Shell, source: Source) -> EvalResult {
     shell.status = 0;
     match source {
         Source::Text(text) => shell.run_source(&text, 1, Rc::from(&b""[..]), b"-c"),
@@ -92,12 +83,12 @@ fn run_from(shell: &mut Shell, source: Source) -> Run {
 }
 
 impl Shell {
-    /// Sets what `$-` and messages tell of where the commands come from.
-    fn note_source(&mut self, source: &Source) {
+    /// Sets `$-` and the message prefix for the source of the commands.
+    fn set_source(&mut self, source: &Source) {
         match source {
             Source::Text(text) => {
                 self.options.from_string = true;
-                self.execution_string = Some(text.clone());
+                self.invocation.command_string = Some(text.clone());
             }
             Source::File(_) => {}
             Source::Stdin => self.options.from_stdin = true,
@@ -120,23 +111,23 @@ impl Shell {
         }
         if self.options.interactive || self.options.monitor {
             self.options.monitor = false;
-            self.miss_terminal();
+            self.report_no_job_control();
         }
     }
 }
 
-fn run_file(shell: &mut Shell, path: &[u8]) -> Run {
+fn run_file(shell: &mut Shell, path: &[u8]) -> EvalResult {
     let found = if rt::stat(path, true).is_err() && !path.contains(&b'/') {
         shell.search_for_script(path).unwrap_or_else(|| path.to_vec())
     } else {
         path.to_vec()
     };
     let failed = |shell: &mut Shell, status: u8, why: &str| {
-        let name = if status == 126 && why != Errno::ACCES.text() { path } else { &shell.name[..] };
+        let name = if status == 126 && why != Errno::ACCES.text() { path } else { &shell.invocation.name[..] };
         let line = [name, b": ", path, b": ", why.as_bytes(), b"\n"].concat();
         let _ = shell.io.write(2, &line);
         shell.status = status;
-        Err(Stop::Exit)
+        Err(Unwind::Exit)
     };
     if rt::stat(&found, true).is_ok_and(|stat| stat.kind() == FileKind::Dir) {
         return failed(shell, 126, "Is a directory");
@@ -154,8 +145,8 @@ fn run_file(shell: &mut Shell, path: &[u8]) -> Run {
         return failed(shell, 126, "cannot execute binary file");
     }
     reading::end_last_line(&mut text);
-    shell.name = path.to_vec();
-    shell.script = found.as_slice().into();
-    let source = Rc::clone(&shell.script);
-    shell.run_script(&text, 1, source, b"")
+    shell.invocation.name = path.to_vec();
+    shell.invocation.script = found.as_slice().into();
+    let source = Rc::clone(&shell.invocation.script);
+    shell.run_source(&text, 1, source, b"")
 }

@@ -17,6 +17,8 @@ pub(crate) type Table = Vec<(u32, Fd)>;
 
 #[derive(Debug)]
 pub(crate) struct Io {
+    /// The descriptor in `BASH_XTRACEFD`, for the output of `set -x`.
+    pub(crate) trace_fd: Option<u32>,
     table: Table,
     /// Kernel descriptors that this process opened and has not closed.
     owned: Vec<Fd>,
@@ -28,15 +30,16 @@ pub(crate) struct Io {
     held: Vec<Fd>,
     /// Numbers that belong to the shell alone, as the ends of a coprocess do.
     private: Vec<u32>,
-    /// The first error of a buffered write that nobody heard of yet.
+    /// The first error of a buffered write that was not reported yet.
     failed: Option<Errno>,
     /// Below which the numbers of descriptors stay, as `ulimit -n` has set it.
-    most: u32,
+    max_fd: u32,
 }
 
 impl Io {
     pub(crate) fn new() -> Self {
         Self {
+            trace_fd: None,
             table: vec![(0, 0), (1, 1), (2, 2)],
             owned: vec![0, 1, 2],
             out: Bytes::new(),
@@ -45,11 +48,11 @@ impl Io {
             held: Vec::new(),
             private: Vec::new(),
             failed: None,
-            most: u32::MAX,
+            max_fd: u32::MAX,
         }
     }
 
-    /// Takes over the descriptors from 3 on that the shell was started with; bit *n* is descriptor *n*.
+    /// Registers the descriptors starting at 3 that the shell inherited; bit *n* is descriptor *n*.
     pub(crate) fn inherit(&mut self, descriptors: u64) {
         for number in (3..u64::BITS).filter(|n| descriptors >> n & 1 == 1) {
             let fd = rt::fd_of_unix(number);
@@ -58,12 +61,12 @@ impl Io {
         }
     }
 
-    /// Whether output is taken in memory.
+    /// Returns whether output is captured in memory.
     pub(crate) fn is_capturing(&self) -> bool {
         !self.captures.is_empty()
     }
 
-    /// What the kernel calls the script's descriptor `number`.
+    /// The kernel's descriptor for the script's descriptor `number`.
     pub(crate) fn fd(&self, number: u32) -> Option<Fd> {
         self.table.iter().find(|(n, _)| *n == number).map(|&(_, fd)| fd)
     }
@@ -85,28 +88,28 @@ impl Io {
         }
     }
 
-    /// The lowest number from `at_least` on that the script does not use.
+    /// The lowest unused number starting at `at_least`.
     pub(crate) fn free_number(&self, at_least: u32) -> u32 {
         (at_least..).find(|n| self.fd(*n).is_none()).unwrap_or(at_least)
     }
 
     /// Sets below which number descriptors stay.
-    pub(crate) fn set_most(&mut self, most: u32) {
-        self.most = most;
+    pub(crate) fn set_max_fd(&mut self, limit: u32) {
+        self.max_fd = limit;
     }
 
-    /// Whether a descriptor may have this number.
-    pub(crate) fn may_number(&self, number: u32) -> bool {
-        number < self.most
+    /// Returns whether a descriptor may have this number.
+    pub(crate) fn is_valid_fd(&self, number: u32) -> bool {
+        number < self.max_fd
     }
 
-    /// Whether one more file may be opened.
+    /// Returns an error if no more files may be opened.
     pub(crate) fn has_room(&self) -> Result<(), Errno> {
-        if self.most < u32::MAX && !self.may_number(self.free_number(0)) { Err(Errno::MFILE) } else { Ok(()) }
+        if self.max_fd < u32::MAX && !self.is_valid_fd(self.free_number(0)) { Err(Errno::MFILE) } else { Ok(()) }
     }
 
     /// Takes note of a descriptor that this process opened.
-    pub(crate) fn own(&mut self, fd: Fd) -> Fd {
+    pub(crate) fn track_fd(&mut self, fd: Fd) -> Fd {
         self.owned.push(fd);
         fd
     }
@@ -162,7 +165,7 @@ impl Io {
         }
     }
 
-    /// Starts to collect what is written to descriptor 1; ended by [`Self::end_capture`] with the table given back.
+    /// Starts to capture the output of descriptor 1. [`Self::end_capture`] takes the returned table.
     pub(crate) fn begin_capture(&mut self) -> Table {
         self.flush();
         let table = self.table.clone();
@@ -176,7 +179,7 @@ impl Io {
         self.captures.pop().unwrap_or_default()
     }
 
-    /// Writes to the script's descriptor `number`, most often into the buffer.
+    /// Writes to the script's descriptor `number`, limit often into the buffer.
     pub(crate) fn write(&mut self, number: u32, bytes: &[u8]) -> Result<(), Errno> {
         let fd = self.fd(number).ok_or(Errno::BADF)?;
         if fd == CAPTURE {
@@ -220,8 +223,8 @@ impl Io {
     pub(crate) fn pipe(&mut self) -> Result<(Fd, Fd), Errno> {
         self.has_room()?;
         let (read, write) = rt::pipe()?;
-        self.own(read);
-        self.own(write);
+        self.track_fd(read);
+        self.track_fd(write);
         Ok((read, write))
     }
 

@@ -1,4 +1,4 @@
-//! What a script becomes before it runs: words already in pieces, arithmetic already a tree, builtins already found.
+//! Intermediate representation of a script: words as parts, arithmetic as trees, builtins resolved.
 
 mod arith;
 mod cond;
@@ -13,9 +13,9 @@ use crate::function::Function;
 
 pub(crate) use arith::{Arith, BinaryOp, Expr, UnaryOp};
 pub(crate) use cond::{Cond, CondOp};
-pub(crate) use param::{Broken, Index, Op, Param, Replace, Subscript, Target, Test};
+pub(crate) use param::{Index, Op, Param, Replace, Subscript, Target, Test};
 pub(crate) use redirect::{HereDoc, Redirect, RedirectFd, RedirectKind};
-pub(crate) use word::{Layout, Part, Substitution, Word};
+pub(crate) use word::{Part, Substitution, Word};
 
 /// Text of the shell: any bytes, most often UTF-8.
 pub(crate) type Bytes = Vec<u8>;
@@ -34,8 +34,6 @@ pub(crate) struct Item {
     pub(crate) chain: Rc<Chain>,
     /// Ended by `&`.
     pub(crate) background: bool,
-    /// Ended by a newline, which a substitution that is printed keeps, and no message.
-    pub(crate) newline: bool,
 }
 
 /// Pipelines joined by `&&` and `||`.
@@ -85,7 +83,7 @@ pub(crate) struct Simple {
     pub(crate) builtin: Option<&'static Builtin>,
     /// Expanding the words cannot change the shell, so it may happen outside the subshell where bash does it.
     pub(crate) pure_words: bool,
-    /// The same, but substitutions among the words are fine.
+    /// Like `pure_words`, but the words may contain substitutions.
     pub(crate) quiet_words: bool,
     /// Some argument is an assignment of a declaration builtin.
     pub(crate) declares: bool,
@@ -112,7 +110,7 @@ pub(crate) enum Kind {
     Subshell(List),
     If {
         arms: Vec<(List, List)>,
-        otherwise: Option<List>,
+        else_body: Option<List>,
     },
     Loop {
         until: bool,

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use tidebox_rt::{self as rt, Errno, Status};
+use tidebox_rt::{self as rt, Errno, ExitStatus};
 
 use crate::ir::{Bytes, Simple};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
-/// Ends of processes that are remembered after their jobs are gone.
-const REMEMBERED: usize = 4096;
+/// Maximum number of exit statuses kept after their jobs were removed.
+const MAX_REMEMBERED_STATUSES: usize = 4096;
 
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -18,7 +18,7 @@ pub(crate) struct Job {
     /// All processes, the one whose status counts last.
     pub(crate) processes: Vec<Process>,
     pub(crate) text: Bytes,
-    /// It has a process group of its own, because it was started under `set -m`.
+    /// It has its own process group, because it was started under `set -m`.
     pub(crate) grouped: bool,
     /// The number of the last job that still ran when this one was started, which `%-` means then.
     before: Option<u32>,
@@ -27,7 +27,7 @@ pub(crate) struct Job {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
-    pub(crate) status: Option<Status>,
+    pub(crate) status: Option<ExitStatus>,
 }
 
 impl Job {
@@ -35,8 +35,8 @@ impl Job {
         self.processes.last().map_or(0, |process| process.pid)
     }
 
-    /// How it ended, once every process of it has.
-    pub(crate) fn status(&self) -> Option<Status> {
+    /// The exit status, once every process has ended.
+    pub(crate) fn status(&self) -> Option<ExitStatus> {
         if self.processes.iter().any(|process| process.status.is_none()) {
             return None;
         }
@@ -44,9 +44,9 @@ impl Job {
     }
 }
 
-/// Why a job specification means no job.
+/// The error of a job specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoJob {
+pub(crate) enum JobLookupError {
     Unknown,
     Ambiguous,
 }
@@ -58,19 +58,19 @@ pub(crate) struct Jobs {
     pub(crate) inherited: bool,
     /// This is a subshell other than a substitution, which has no job control whatever `set -m` says.
     pub(crate) uncontrolled: bool,
-    /// What is started is a job that gets a process group of its own.
+    /// The next process is a job with its own process group.
     pub(crate) starting: bool,
     /// `$!`.
     pub(crate) last_pid: Option<u32>,
-    /// The line that is named where a command in the foreground is told of that a signal ended: the last one of the
-    /// commands that were read together, or the first one of the innermost function or loop over words, or `case`.
+    /// The line for reports about foreground commands that a signal ended: the last one of the commands that were read
+    /// together, or the first one of the innermost function, loop over words, or `case`.
     pub(crate) line: u32,
     /// The program that this subshell ends with.
     pub(crate) last: Option<Rc<Simple>>,
-    /// Processes of process substitutions, which nobody waits for by name.
+    /// Processes of process substitutions, which are not waited for by name.
     pub(crate) substituted: Vec<u32>,
-    /// How processes ended whose jobs are gone; `wait` may still ask.
-    ended: VecDeque<(u32, Status)>,
+    /// Exit statuses of removed jobs, for `wait`.
+    ended: VecDeque<(u32, ExitStatus)>,
 }
 
 impl Jobs {
@@ -86,7 +86,7 @@ impl Jobs {
         number
     }
 
-    pub(crate) fn note(&mut self, pid: u32, status: Status) {
+    pub(crate) fn note(&mut self, pid: u32, status: ExitStatus) {
         for process in self.list.iter_mut().flat_map(|job| &mut job.processes) {
             if process.pid == pid {
                 process.status = Some(status);
@@ -104,35 +104,35 @@ impl Jobs {
         }
     }
 
-    pub(crate) fn remember(&mut self, pid: u32, status: Status) {
-        if self.ended.len() >= REMEMBERED {
+    pub(crate) fn remember(&mut self, pid: u32, status: ExitStatus) {
+        if self.ended.len() >= MAX_REMEMBERED_STATUSES {
             self.ended.pop_front();
         }
         self.ended.push_back((pid, status));
     }
 
-    /// How a process ended whose job is gone.
-    pub(crate) fn ended(&self, pid: u32) -> Option<Status> {
+    /// The exit status of a process whose job was removed.
+    pub(crate) fn ended(&self, pid: u32) -> Option<ExitStatus> {
         self.ended.iter().rev().find(|(known, _)| *known == pid).map(|(_, status)| *status)
     }
 
-    /// What a subshell keeps of the jobs of its parent: only that they can be shown.
+    /// Inherits the jobs of the parent in a subshell. They can only be printed.
     pub(crate) fn inherit(&mut self) {
         self.inherited = true;
         self.ended.clear();
         self.substituted.clear();
     }
 
-    /// The place of the job that `%-` means: the one that ran before the newest was started, or, when that is gone, the
-    /// last one beside it that still runs.
+    /// The index of the job that `%-` denotes: the one that ran before the newest was started, or else the last other running
+    /// one.
     pub(crate) fn previous(&self) -> Option<usize> {
         let (newest, others) = self.list.split_last()?;
         let kept = others.iter().position(|job| Some(job.number) == newest.before);
         kept.or_else(|| newest.before.and_then(|_| others.iter().rposition(|job| job.status().is_none())))
     }
 
-    /// The place of the job that `%n`, `%%`, `%+`, `%-`, `%text` or `%?text` names.
-    pub(crate) fn find(&self, spec: &[u8]) -> Result<usize, NoJob> {
+    /// The index of the job that `%n`, `%%`, `%+`, `%-`, `%text` or `%?text` denotes.
+    pub(crate) fn find(&self, spec: &[u8]) -> Result<usize, JobLookupError> {
         let spec = spec.strip_prefix(b"%").unwrap_or(spec);
         let newest = self.list.len().checked_sub(1);
         let found = match spec {
@@ -143,10 +143,10 @@ impl Jobs {
                 None => return self.find_text(spec),
             },
         };
-        found.ok_or(NoJob::Unknown)
+        found.ok_or(JobLookupError::Unknown)
     }
 
-    fn find_text(&self, spec: &[u8]) -> Result<usize, NoJob> {
+    fn find_text(&self, spec: &[u8]) -> Result<usize, JobLookupError> {
         let fits = |job: &Job| match spec.strip_prefix(b"?") {
             Some(part) => job.text.windows(part.len().max(1)).any(|window| window == part),
             None => job.text.starts_with(spec),
@@ -154,15 +154,15 @@ impl Jobs {
         let mut found = self.list.iter().enumerate().filter(|(_, job)| fits(job)).map(|(at, _)| at);
         match (found.next(), found.next()) {
             (Some(at), None) => Ok(at),
-            (Some(_), Some(_)) => Err(NoJob::Ambiguous),
-            (None, _) => Err(NoJob::Unknown),
+            (Some(_), Some(_)) => Err(JobLookupError::Ambiguous),
+            (None, _) => Err(JobLookupError::Unknown),
         }
     }
 }
 
 impl Shell {
-    /// Waits until `pid` has ended. Traps for signals that arrive meanwhile run afterwards, as in bash.
-    pub(crate) fn wait_pid(&mut self, pid: u32) -> Run<Status> {
+    /// Waits until `pid` has ended. Traps for signals that arrive in that time run afterwards, as in bash.
+    pub(crate) fn wait_pid(&mut self, pid: u32) -> EvalResult<ExitStatus> {
         self.io.flush();
         loop {
             match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
@@ -171,15 +171,15 @@ impl Shell {
                     return Ok(waited.status);
                 }
                 Ok(None) => {}
-                Err(Errno::INTR) => self.note_signals(),
-                // Somebody else reaped it; there is nothing to wait for.
-                Err(_) => return Ok(Status::Exited(127)),
+                Err(Errno::INTR) => self.catch_signals(),
+                // The process was already reaped.
+                Err(_) => return Ok(ExitStatus::Exited(127)),
             }
         }
     }
 
     /// Takes note that a background process has ended.
-    pub(crate) fn note_end(&mut self, pid: u32, status: Status) {
+    pub(crate) fn note_end(&mut self, pid: u32, status: ExitStatus) {
         self.jobs.note(pid, status);
         self.traps.child_ended();
         if self.coprocess.is_some() {
@@ -198,7 +198,7 @@ impl Shell {
         for pid in running {
             match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), false) {
                 Ok(Some(waited)) => self.note_end(waited.pid, waited.status),
-                Err(Errno::CHILD) => self.note_end(pid, Status::Exited(127)),
+                Err(Errno::CHILD) => self.note_end(pid, ExitStatus::Exited(127)),
                 Ok(None) | Err(_) => {}
             }
         }
@@ -211,82 +211,82 @@ impl Shell {
         }
     }
 
-    /// Forgets jobs that have ended: a signal that ended one is told of, and under `set -m` every end is.
+    /// Removes ended jobs. Reports those that a signal ended, and all of them under `set -m`.
     pub(crate) fn notify_jobs(&mut self) {
         if self.jobs.list.is_empty() || self.jobs.inherited {
             return;
         }
         self.reap();
-        while let Some(at) = self.jobs.list.iter().position(|job| self.is_told(job)) {
-            if self.options.interactive && !self.forked {
+        while let Some(at) = self.jobs.list.iter().position(|job| self.should_report(job)) {
+            if self.options.interactive && !self.process.forked {
                 let line = self.job_line(at, false);
-                // Where standard error is closed there is nobody to tell.
+                // A closed standard error is ignored.
                 let _ = self.io.write(2, &line);
             } else {
-                self.tell_end(at);
+                self.report_exit(at);
             }
             self.jobs.finish(at);
         }
     }
 
-    /// Whether each end of a job is told: to who types the commands, and of a command string under `set -m`.
-    fn tells_jobs(&self) -> bool {
+    /// Returns whether every end of a job is reported: in interactive shells, and in a command string under `set -m`.
+    fn reports_all_jobs(&self) -> bool {
         self.options.interactive || (self.options.monitor && self.options.from_string)
     }
 
-    /// What is told of a job that has ended: under `set -m` how, else only which signal ended it.
-    pub(crate) fn tell_end(&mut self, at: usize) {
-        // What a script is not told of otherwise it hears under `set -m`.
+    /// Reports an ended job: its state under `set -m`, else_body only the signal that ended it.
+    pub(crate) fn report_exit(&mut self, at: usize) {
+        // Under `set -m` a script also gets reports that are else_body suppressed.
         let status = self.jobs.list.get(at).and_then(Job::status);
-        let quiet = matches!(status, Some(Status::Killed(signal)) if self.is_quiet(signal));
-        if self.options.monitor && (self.options.from_string || quiet) && !self.forked {
+        let quiet = matches!(status, Some(ExitStatus::Killed(signal)) if self.is_quiet(signal));
+        if self.options.monitor && (self.options.from_string || quiet) && !self.process.forked {
             let line = self.job_line(at, false);
-            // Where standard error is closed there is nobody to tell.
+            // A closed standard error is ignored.
             let _ = self.io.write(2, &line);
         } else {
-            self.tell_death(at);
+            self.report_signal_exit(at);
         }
     }
 
-    /// Whether a job that has ended is told of, where there is something to tell, and forgotten without being asked for.
-    fn is_told(&self, job: &Job) -> bool {
+    /// Returns whether an ended job is removed automatically, with a report if there is one.
+    fn should_report(&self, job: &Job) -> bool {
         match job.status() {
             None => false,
-            Some(_) if self.tells_jobs() => true,
+            Some(_) if self.reports_all_jobs() => true,
             // A command string keeps what has ended for POSIX alone.
             Some(_) if self.options.from_string => !self.options.posix,
-            // In a script one that a signal ended is over with that, also where nothing is said of it.
-            Some(status) => matches!(status, Status::Killed(_)),
+            // In a script a job that a signal ended is removed, even without a report.
+            Some(status) => matches!(status, ExitStatus::Killed(_)),
         }
     }
 
-    /// Whether nothing is said of a job that this signal ended.
+    /// Returns whether the end by this signal is not reported.
     fn is_quiet(&self, signal: u8) -> bool {
         matches!(signal, 2 | 13 | 15) || self.traps.get(signal).is_some()
     }
 
     /// Forgets the jobs of a script that signals have ended, and all that have ended of a command string, as bash does
     /// whenever it has waited for a command.
-    pub(crate) fn notify_of_deaths(&mut self) {
+    pub(crate) fn report_signal_exits(&mut self) {
         if !self.jobs.list.is_empty() && !self.options.interactive {
             self.notify_jobs();
         }
     }
 
-    /// What a script is told of a job that a signal ended.
-    fn tell_death(&mut self, at: usize) {
+    /// Reports a job that a signal ended to a script.
+    fn report_signal_exit(&mut self, at: usize) {
         let Some(job) = self.jobs.list.get(at) else { return };
-        let Some(Status::Killed(signal)) = job.status() else { return };
-        if self.substitutes || self.is_quiet(signal) {
+        let Some(ExitStatus::Killed(signal)) = job.status() else { return };
+        if self.process.is_substitution || self.is_quiet(signal) {
             return;
         }
         let what = crate::eval::death_text(signal);
         let text = format!("{:5} {what:<23} {}", job.pid(), crate::expand::lossy(&job.text));
-        self.complain(text);
+        self.report_error(text);
     }
 
     /// Waits for the job at `index`; `None` when a trapped signal ended the waiting, whose status is set.
-    pub(crate) fn wait_job(&mut self, index: usize) -> Run<Option<Status>> {
+    pub(crate) fn wait_job(&mut self, index: usize) -> EvalResult<Option<ExitStatus>> {
         self.io.flush();
         loop {
             let Some(job) = self.jobs.list.get(index) else { return Ok(None) };
@@ -297,7 +297,7 @@ impl Shell {
             match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
                 Ok(Some(waited)) => self.note_end(waited.pid, waited.status),
                 Ok(None) | Err(Errno::INTR) => {}
-                Err(_) => self.note_end(pid, Status::Exited(127)),
+                Err(_) => self.note_end(pid, ExitStatus::Exited(127)),
             }
             // A trapped signal ends the waiting, also one that came together with the child's end.
             if self.notes_signals()
@@ -312,14 +312,14 @@ impl Shell {
 
     /// The trapped signal that has arrived and ends the waiting for jobs. The end of a child does so in posix mode alone; else
     /// its trap runs.
-    pub(crate) fn signal_that_ends_waiting(&mut self) -> Run<Option<u8>> {
+    pub(crate) fn signal_that_ends_waiting(&mut self) -> EvalResult<Option<u8>> {
         let signals = self.take_signals();
         let signal = signals.iter().copied().find(|signal| *signal != crate::trap::CHLD || self.options.posix);
         if signal.is_none() && !signals.is_empty() {
             self.reap();
         }
         if self.options.posix {
-            self.traps.takes_child();
+            self.traps.consume_child_exit();
         } else {
             self.run_child_traps()?;
         }

@@ -1,7 +1,7 @@
-//! The shell of the sandbox: bash as agents write it, not interactive.
+//! The shell of the sandbox: a bash-compatible shell for scripts and commands of agents.
 //!
-//! A text becomes IR (`parse`), whose words expand (`expand`) and whose commands run (`eval`). What a process may do
-//! comes from `tidebox-rt`; outside the sandbox that is the operating system, so that the tests run beside real bash.
+//! `parse` converts a text to IR, `expand` expands its words, and `eval` runs its commands. System calls go through
+//! `tidebox-rt`, which uses the operating system outside the sandbox, so that tests can compare the shell with bash.
 
 mod builtins;
 mod character;
@@ -20,7 +20,6 @@ mod pattern;
 mod positional;
 mod print;
 mod regex;
-mod restricted;
 mod session;
 mod state;
 #[cfg(test)]
@@ -28,8 +27,8 @@ mod tests;
 mod trap;
 mod vars;
 
-/// Scripts do run out of memory, and are to be told so as bash does. Strings from 1 MiB on are asked for where a message can
-/// name them.
+/// Scripts may run out of memory and get bash's message. Allocations starting at 1 MiB fail instead, so that the message can
+/// name their size.
 #[cfg(target_family = "wasm")]
 #[global_allocator]
 static ALLOCATOR: tidebox_rt::EndingAllocator =
@@ -39,7 +38,7 @@ fn main() {
     // std ignores this signal where there is an operating system; a shell must die of it.
     #[cfg(not(target_family = "wasm"))]
     let _ = tidebox_rt::sig_set(13, tidebox_rt::Disposition::Default);
-    let code = invoke::run(&tidebox_rt::started());
+    let code = invoke::run(&tidebox_rt::startup_info());
     // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
     if code != 0 {
         tidebox_rt::exit(code)

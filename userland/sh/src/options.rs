@@ -2,14 +2,14 @@
 
 mod table;
 
-use table::has_letter;
+pub(crate) use table::has_letter;
 
 pub(crate) use table::{SET, SHOPT, Switch, switch};
 
 /// Declares the options together with what they are when a shell starts.
 macro_rules! options {
     ($($(#[$about:meta])* $name:ident: $initial:literal,)*) => {
-        /// What a script may switch. Some of it only matters to interactive shells and is kept to be asked for.
+        /// Options of the shell. Some only affect interactive shells and can just be set and printed.
         #[derive(Clone, Debug)]
         pub(crate) struct Options {
             $($(#[$about])* pub(crate) $name: bool,)*
@@ -102,8 +102,6 @@ options! {
     progcomp: true,
     progcomp_alias: false,
     promptvars: true,
-    /// `-r`: what the shell does is restricted now; `restricted_shell` is whether it was when it started.
-    restricted: false,
     restricted_shell: false,
     shift_verbose: false,
     sourcepath: true,
@@ -116,9 +114,6 @@ options! {
     called_interactive: false,
 }
 
-/// The letter of what has no name: `set -r`.
-pub(crate) const RESTRICTED: u8 = b'r';
-
 impl Options {
     /// `$-`.
     pub(crate) fn letters(&self) -> Vec<u8> {
@@ -126,9 +121,6 @@ impl Options {
             SET.iter().filter(|switch| (switch.get)(self)).filter_map(|switch| switch.letter).collect();
         if self.interactive || self.called_interactive {
             letters.push(b'i');
-        }
-        if self.restricted {
-            letters.push(RESTRICTED);
         }
         letters.sort_by_key(|b| (b.is_ascii_uppercase(), *b));
         if self.from_string {
@@ -146,22 +138,13 @@ impl Options {
         on.collect::<Vec<_>>().join(":")
     }
 
-    /// Switches by the name that `set -o` takes; false when there is none.
+    /// Sets an option by its `set -o` name. Returns false if it does not exist.
     pub(crate) fn set_named(&mut self, name: &[u8], on: bool) -> bool {
         switch(SET, name).is_some_and(|switch| self.apply(switch, on))
     }
 
-    /// Whether `set` takes this letter: there is no way out of a restricted shell.
-    pub(crate) fn may_set(&self, letter: u8, on: bool) -> bool {
-        if letter == RESTRICTED { on || !self.restricted } else { has_letter(letter) }
-    }
-
-    /// Switches by letter; false when there is none.
+    /// Sets an option by its letter. Returns false if it does not exist.
     pub(crate) fn set_letter(&mut self, letter: u8, on: bool) -> bool {
-        if letter == RESTRICTED {
-            self.restricted = on;
-            return true;
-        }
         SET.iter().find(|switch| switch.letter == Some(letter)).is_some_and(|switch| self.apply(switch, on))
     }
 
@@ -197,10 +180,10 @@ impl crate::state::Shell {
                 self.options.apply(switch, true);
             }
         }
-        self.exported_computed.insert(own);
+        self.computed.exported.insert(own);
     }
 
-    /// Switches by name, with what else depends on it; false when there is no such option.
+    /// Sets an option by name, with its side effects. Returns false if it does not exist.
     pub(crate) fn set_option(&mut self, name: &[u8], on: bool) -> bool {
         if !self.options.set_named(name, on) {
             return false;

@@ -1,7 +1,6 @@
 //! Patterns of the shell: `*`, `?`, brackets, extended groups.
 //!
-//! Matching keeps the set of all places where the text may stand after each element, so that its cost stays polynomial
-//! however groups are nested.
+//! Matching keeps the set of all positions in the text after each element, so that its cost stays polynomial for nested groups.
 
 mod bracket;
 mod collating;
@@ -15,9 +14,7 @@ use matcher::{Matcher, simple_match};
 use parse::parse;
 
 pub(crate) use bracket::{class_named, in_set};
-pub(crate) use quoting::{
-    ends_in_backslash, escape_into, has_special, is_glob, is_pattern, leaves_open, needs_backslash,
-};
+pub(crate) use quoting::{escape_into, has_special, is_glob, is_pattern, leaves_open, needs_backslash};
 
 #[derive(Debug)]
 enum Node {
@@ -38,7 +35,7 @@ enum Node {
     },
 }
 
-/// What a bracket expression holds.
+/// An item of a bracket expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     Range(char, char),
@@ -54,10 +51,10 @@ pub(crate) struct Pattern {
     nodes: Vec<Node>,
     fold: bool,
     /// It is no UTF-8, so that every byte of it is a character.
-    broken: bool,
+    invalid_utf8: bool,
 }
 
-/// How to read a pattern.
+/// The syntax of a pattern.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
     /// `@(a|b)` and its kind are groups.
@@ -69,14 +66,14 @@ pub(crate) struct Style {
 impl Pattern {
     /// Reads a pattern. A backslash takes the meaning from the next byte.
     pub(crate) fn new(text: &[u8], style: Style) -> Self {
-        let broken = std::str::from_utf8(text).is_err();
-        let nodes = in_bytes_where(broken, || parse(text, style));
-        Self { nodes, fold: style.fold, broken }
+        let invalid_utf8 = std::str::from_utf8(text).is_err();
+        let nodes = in_bytes_where(invalid_utf8, || parse(text, style));
+        Self { nodes, fold: style.fold, invalid_utf8 }
     }
 
     /// Runs `inner`, which matches parts of `text`. Where the pattern or the text is no UTF-8 every byte is a character then.
     pub(crate) fn within<T>(&self, text: &[u8], inner: impl FnOnce() -> T) -> T {
-        in_bytes_where(self.broken || std::str::from_utf8(text).is_err(), inner)
+        in_bytes_where(self.invalid_utf8 || std::str::from_utf8(text).is_err(), inner)
     }
 
     /// The text of a pattern that is nothing but text.
@@ -87,12 +84,12 @@ impl Pattern {
         self.nodes.iter().map(|node| if let Node::Byte(byte) = node { Some(*byte) } else { None }).collect()
     }
 
-    /// Whether it is a pattern of no text at all.
+    /// Returns whether the pattern is empty.
     pub(crate) fn is_nothing(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Whether a dot at the start of a name can be matched by a dot of the pattern.
+    /// Returns whether the pattern can match a dot at the start of a name explicitly.
     pub(crate) fn may_start_with_dot(&self) -> bool {
         fn dot(nodes: &[Node]) -> bool {
             match nodes.split_first() {
@@ -107,17 +104,17 @@ impl Pattern {
         dot(&self.nodes)
     }
 
-    /// Whether it starts with `*`, so that bash looks for it in empty text too.
+    /// Returns whether it starts with `*`; like bash, replacements then also match in empty text.
     pub(crate) fn starts_with_star(&self) -> bool {
         matches!(self.nodes.first(), Some(Node::Star | Node::Group { kind: b'*', .. }))
     }
 
-    /// Whether the whole of `text` matches.
+    /// Returns whether all of `text` matches.
     pub(crate) fn matches(&self, text: &[u8]) -> bool {
         self.within(text, || self.fits(text))
     }
 
-    /// The same for a part of the text that [`Self::within`] was told of.
+    /// Like [`Self::matches`], for a part of the text passed to [`Self::within`].
     pub(crate) fn fits(&self, text: &[u8]) -> bool {
         if self.nodes.iter().all(|node| !matches!(node, Node::Group { .. })) {
             return simple_match(&self.nodes, text, self.fold);
@@ -125,13 +122,13 @@ impl Pattern {
         self.ends(text).last() == Some(&text.len())
     }
 
-    /// Whether a name whose dot at the start only a dot of the pattern may match does.
+    /// Returns whether a name matches if only an explicit dot matches its leading dot.
     pub(crate) fn matches_hidden(&self, name: &[u8]) -> bool {
         let mut matcher = Matcher::new(name, self.fold, true);
         self.within(name, || matcher.ends(&self.nodes, vec![0]).last() == Some(&name.len()))
     }
 
-    /// All lengths, in order, of prefixes of `text` that match; a part of what [`Self::within`] was told of.
+    /// The sorted lengths of all prefixes of `text` that match. `text` is part of the text passed to [`Self::within`].
     pub(crate) fn ends(&self, text: &[u8]) -> Vec<usize> {
         Matcher::new(text, self.fold, false).ends(&self.nodes, vec![0])
     }

@@ -10,7 +10,7 @@ use crate::ir::Bytes;
 pub(crate) struct Positional {
     words: Rc<Vec<Bytes>>,
     shifted: usize,
-    /// They were given by `set`, since the last call that had parameters of its own.
+    /// They were set by `set` since the last call with its own parameters.
     pub(crate) chosen: bool,
 }
 

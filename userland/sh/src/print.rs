@@ -3,27 +3,15 @@
 mod command;
 mod compound;
 
-use std::borrow::Cow;
-
 use crate::function::Function;
 use crate::ir::{Bytes, Chain, Command, Compound, Cond, Join, Kind, List, Pipeline, Redirect, Simple, TimeFormat};
 
 /// The definition of a function.
 pub(crate) fn function(function: &Function) -> Bytes {
-    let text = function.known_text();
-    let normal = text.as_ref().and_then(|text| crate::parse::read_for_print(text, function));
-    let Some(body) = normal.as_ref().or_else(|| function.body()) else { return text.unwrap_or_default().to_vec() };
+    let Some(body) = function.body() else { return function.known_text().unwrap_or_default().to_vec() };
     let mut printer = Printer::default();
     printer.definition(&function.name, body);
     printer.out.push(b'\n');
-    printer.out
-}
-
-/// The commands of a substitution.
-pub(crate) fn substitution(list: &List) -> Bytes {
-    let mut printer = Printer { inline: true, newlines: true, ..Printer::default() };
-    printer.list(list);
-    printer.flush_bodies("");
     printer.out
 }
 
@@ -35,31 +23,16 @@ pub(crate) fn job(list: &List) -> Bytes {
     printer.out
 }
 
-/// The commands of a substitution on one line, to be read again.
-pub(crate) fn one_line(list: &List) -> Bytes {
-    let mut printer = Printer { inline: true, newlines: true, reads: true, ..Printer::default() };
-    printer.list(list);
-    printer.flush_bodies("");
-    printer.out
-}
-
-/// A word as it is written, but for the commands of substitutions, which are in the form that bash prints.
-pub(crate) fn word(raw: &[u8]) -> Cow<'_, [u8]> {
-    let substitutes = raw.windows(2).any(|pair| matches!(pair, b"$(" | b"<(" | b">("));
-    let printed = if substitutes { crate::parse::word_for_print(raw) } else { None };
-    printed.map_or(Cow::Borrowed(raw), Cow::Owned)
-}
-
 /// A simple command, as `BASH_COMMAND` and messages show it.
 pub(crate) fn simple(simple: &Simple) -> Bytes {
-    let mut printer = Printer { restates: true, ..Printer::default() };
+    let mut printer = Printer::default();
     printer.simple(simple);
     printer.out
 }
 
 /// A simple command with its here-documents, as a message about its end shows it.
 pub(crate) fn whole_simple(simple: &Simple) -> Bytes {
-    let mut printer = Printer { restates: true, ..Printer::default() };
+    let mut printer = Printer::default();
     printer.simple(simple);
     printer.flush_bodies("");
     printer.out
@@ -67,7 +40,7 @@ pub(crate) fn whole_simple(simple: &Simple) -> Bytes {
 
 /// `[[ ]]`, as `BASH_COMMAND` shows it.
 pub(crate) fn condition(cond: &Cond) -> Bytes {
-    let mut printer = Printer { restates: true, ..Printer::default() };
+    let mut printer = Printer::default();
     printer.put("[[ ");
     printer.cond(cond);
     printer.put(" ]]");
@@ -76,7 +49,7 @@ pub(crate) fn condition(cond: &Cond) -> Bytes {
 
 /// A coprocess, as `jobs` shows it.
 pub(crate) fn coprocess(name: &[u8], body: &Command) -> Bytes {
-    let mut printer = Printer { inline: true, restates: true, ..Printer::default() };
+    let mut printer = Printer { inline: true, ..Printer::default() };
     printer.put("coproc ");
     printer.put(name);
     printer.put(" ");
@@ -90,7 +63,7 @@ pub(crate) fn coprocess(name: &[u8], body: &Command) -> Bytes {
 
 /// A command on one line, as messages about a pipeline show its stages.
 pub(crate) fn command(command: &Command) -> Bytes {
-    let mut printer = Printer { inline: true, restates: true, ..Printer::default() };
+    let mut printer = Printer { inline: true, ..Printer::default() };
     printer.stage(command);
     printer.flush_bodies("");
     printer.out
@@ -98,7 +71,7 @@ pub(crate) fn command(command: &Command) -> Bytes {
 
 /// A subshell, as messages about it show it.
 pub(crate) fn subshell(list: &List, redirects: &[Redirect]) -> Bytes {
-    let mut printer = Printer { inline: true, restates: true, ..Printer::default() };
+    let mut printer = Printer { inline: true, ..Printer::default() };
     printer.put("( ");
     printer.list(list);
     printer.put(" )");
@@ -116,25 +89,13 @@ struct Printer {
     printed_bodies: bool,
     /// Commands of a list stand side by side, as in a substitution.
     inline: bool,
-    /// Those that stand on lines of their own keep them.
-    newlines: bool,
-    /// Words are as they were read, and substitutions in them have another form when they are printed.
-    restates: bool,
-    /// What is printed will be read again, and shall be what it is.
+    /// The output will be parsed again and must have the same meaning.
     reads: bool,
 }
 
 impl Printer {
     fn put(&mut self, text: impl AsRef<[u8]>) {
         self.out.extend_from_slice(text.as_ref());
-    }
-
-    fn word(&mut self, raw: &[u8]) {
-        if self.restates {
-            self.put(word(raw));
-        } else {
-            self.put(raw);
-        }
     }
 
     fn indent(&mut self) {
@@ -146,7 +107,7 @@ impl Printer {
         self.indent();
     }
 
-    /// Prints the bodies that wait, after this; says whether there were any.
+    /// Prints the waiting bodies after `before`. Returns whether there were any.
     fn flush_bodies(&mut self, before: &str) -> bool {
         let bodies = std::mem::take(&mut self.bodies);
         if bodies.is_empty() {
@@ -228,19 +189,14 @@ impl Printer {
                     self.put(" ");
                 }
             } else if !last {
-                let newline = self.newlines && self.inline && item.newline;
-                if self.flush_bodies(if self.inline && !newline { ";" } else { "" }) {
-                    // To bash this is the separator of two commands for the first one alone, and for any other the end of
-                    // such a pair, behind which the next separator stands at once.
-                    self.printed_bodies &= at == 0;
-                } else if !std::mem::take(&mut self.printed_bodies) && !newline {
+                if !self.flush_bodies(if self.inline { ";" } else { "" }) && !std::mem::take(&mut self.printed_bodies) {
                     self.put(";");
                 }
                 if !self.inline {
                     self.out.push(b'\n');
                     self.indent();
                 } else {
-                    self.put(if newline { "\n" } else { " " });
+                    self.put(" ");
                 }
             }
         }
@@ -250,7 +206,7 @@ impl Printer {
         self.pipeline(&chain.first);
         for (at, (join, pipeline)) in chain.rest.iter().enumerate() {
             if at > 0 || chain.first.stages.len() > 1 {
-                // What stands before the operator is a pair itself, at whose end its bodies are.
+                // The text before the operator is a pair itself, and its bodies are at its end.
                 self.flush_bodies("");
             }
             self.put(if *join == Join::And { " && " } else { " || " });

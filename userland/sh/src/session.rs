@@ -1,8 +1,8 @@
-//! A shell session: what the first shell of an `execute` takes over from the one before and leaves for the next.
+//! Shell sessions: the state that the first shell of an execution restores, and stores for the next one.
 //!
-//! Only what differs from a new shell of the same sandbox is kept, so that a session without changes is empty, costs
-//! nothing, and follows the sandbox when its environment changes. Options, traps, `$?`, positional parameters,
-//! descriptors, jobs, the umask and what the shell computes (`SECONDS`, `RANDOM`, `SHLVL`) begin anew.
+//! Only the difference from a new shell of the same sandbox is stored. A session without changes is therefore empty and follows
+//! changes of the sandbox's environment. Options, traps, `$?`, positional parameters, descriptors, jobs, the umask and computed
+//! variables (`SECONDS`, `RANDOM`, `SHLVL`) are reset.
 
 pub(crate) mod state;
 #[cfg(test)]
@@ -20,9 +20,9 @@ use crate::vars::{self, Map, Value, Var};
 use state::{State, StoredFunction};
 
 /// Variables that the shell sets for itself at every start; the directory is kept on its own.
-const OWN: [&[u8]; 4] = [b"PWD", b"SHLVL", b"BASH_ALIASES", b"BASH_CMDS"];
+const SHELL_VARIABLES: [&[u8]; 4] = [b"PWD", b"SHLVL", b"BASH_ALIASES", b"BASH_CMDS"];
 
-/// What a shell remembers of its start, to tell at its end what has changed.
+/// The initial state of a shell, to find the changes at its end.
 #[derive(Debug)]
 pub(crate) struct Session {
     /// The variables of a new shell.
@@ -32,46 +32,46 @@ pub(crate) struct Session {
     /// The directory of a new shell.
     home: Bytes,
     /// The state as it was taken over.
-    old: Bytes,
+    initial_state: Bytes,
     /// Variables of the request, which do not stay: name, value, what the session has under that name.
-    lent: Vec<(Name, Var, Option<Var>)>,
+    request_variables: Vec<(Name, Var, Option<Var>)>,
     /// A directory that does not stay: where the command started, and where the session is.
-    lent_dir: Option<(Bytes, Option<Bytes>)>,
+    request_dir: Option<(Bytes, Option<Bytes>)>,
 }
 
 impl Shell {
     /// Takes over the session, if the shell takes part in one.
     pub(crate) fn join_session(&mut self) {
-        let Some(told) = rt::shell_session() else { return };
+        let Some(stored) = rt::shell_session() else { return };
         // A session is what people type line by line, and there aliases work.
         self.options.expand_aliases = true;
-        let state = State::decode(&told.state);
+        let state = State::decode(&stored.state);
         if state.is_none() {
-            self.tell("the state of the session is damaged; the session begins anew");
+            self.print_session_message("the state of the session is damaged; the session begins anew");
         }
         let state = state.unwrap_or_default();
         let mut session = Session {
             new: self.vars.all().clone(),
-            new_functions: self.functions.keys().map(Name::clone).collect(),
-            home: self.cwd.clone(),
-            old: told.state,
-            lent: Vec::new(),
-            lent_dir: None,
+            new_functions: self.functions.by_name.keys().map(Name::clone).collect(),
+            home: self.dirs.cwd.clone(),
+            initial_state: stored.state,
+            request_variables: Vec::new(),
+            request_dir: None,
         };
         let dir = state.dir.clone();
-        self.take_over(state);
-        if told.names_cwd {
-            session.lent_dir = Some((self.cwd.clone(), dir));
+        self.restore(state);
+        if stored.names_cwd {
+            session.request_dir = Some((self.dirs.cwd.clone(), dir));
         } else {
-            self.enter_session_dir(dir, told.astray, &mut session);
+            self.enter_session_dir(dir, stored.astray, &mut session);
         }
-        for line in told.variables {
-            self.lend(&line, &mut session);
+        for line in stored.variables {
+            self.set_request_variable(&line, &mut session);
         }
         self.session = Some(Box::new(session));
     }
 
-    fn take_over(&mut self, state: State) {
+    fn restore(&mut self, state: State) {
         for name in &state.removed {
             self.vars.remove(name);
         }
@@ -81,11 +81,11 @@ impl Shell {
         for stored in state.functions {
             let name: Name = stored.name.as_slice().into();
             if stored.exported {
-                self.exported_functions.insert(Name::clone(&name));
+                self.functions.exported.insert(Name::clone(&name));
             }
             let (text, source) = (stored.text.into(), stored.source.into());
             let function = Function::from_text(Name::clone(&name), text, source, stored.line, stored.extglob);
-            self.functions.insert(name, Rc::new(function));
+            self.functions.by_name.insert(name, Rc::new(function));
         }
         for name in &state.removed_functions {
             self.remove_function(name);
@@ -93,15 +93,15 @@ impl Shell {
         for (name, value) in state.aliases {
             self.set_alias(&name, value);
         }
-        self.dir_stack = state.dir_stack.into();
+        self.dirs.stack = state.dir_stack.into();
     }
 
-    /// Goes to the session's directory. One that is gone is told of, and the shell stays where it is.
-    fn enter_session_dir(&mut self, dir: Option<Bytes>, astray: bool, session: &mut Session) {
-        let gone = match &dir {
+    /// Changes to the directory of the session. If it no longer exists, reports that and stays in the current one.
+    fn enter_session_dir(&mut self, dir: Option<Bytes>, cwd_missing: bool, session: &mut Session) {
+        let missing = match &dir {
             Some(dir) => match rt::chdir(dir) {
                 Ok(()) => {
-                    self.cwd.clone_from(dir);
+                    self.dirs.cwd.clone_from(dir);
                     self.set_exported(b"PWD", dir.clone());
                     return;
                 }
@@ -109,40 +109,42 @@ impl Shell {
             },
             None => None,
         };
-        let here = lossy(&self.cwd);
-        match gone {
-            Some((dir, errno)) => self.tell(&format!("{dir}: {errno}; the session goes on in {here}")),
-            None if astray => {
-                self.tell(&format!("the sandbox's working directory is gone; the session goes on in {here}"))
+        let here = lossy(&self.dirs.cwd);
+        match missing {
+            Some((dir, errno)) => {
+                self.print_session_message(&format!("{dir}: {errno}; the session continues in {here}"))
             }
+            None if cwd_missing => self.print_session_message(&format!(
+                "the sandbox's working directory is missing; the session continues in {here}"
+            )),
             None => {}
         }
         // The start in `/` for want of the sandbox's directory is for this command alone.
-        if astray {
-            session.lent_dir = Some((self.cwd.clone(), None));
+        if cwd_missing {
+            session.request_dir = Some((self.dirs.cwd.clone(), None));
         }
     }
 
     /// Sets a variable of the request over whatever the session has.
-    fn lend(&mut self, line: &[u8], session: &mut Session) {
+    fn set_request_variable(&mut self, line: &[u8], session: &mut Session) {
         let Some(at) = line.iter().position(|&b| b == b'=') else { return };
         let (name, value) = (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default());
         if name.is_empty() || name_len(name) != name.len() || name == b"_" {
-            // As in every shell, what is no name cannot be a variable; a function can be handed over so.
+            // As in the environment, an invalid name is not a variable; it may be an exported function.
             self.import_function(name, value);
             return;
         }
         let (name, var): (Name, _) = (name.into(), Var { value: Value::Text(value.to_vec()), flags: vars::EXPORT });
         let kept = self.vars.remove(&name);
         self.vars.insert(Name::clone(&name), var.clone());
-        session.lent.push((name, var, kept));
+        session.request_variables.push((name, var, kept));
     }
 
-    /// Leaves what has changed for the next shell. Called at the end, and before a program takes the shell's place.
+    /// Stores the changes for the next shell. Called at the end, and before a program replaces the shell.
     pub(crate) fn leave_session(&mut self) {
         let Some(session) = self.session.take() else { return };
         self.vars.leave_scopes();
-        for (name, var, kept) in &session.lent {
+        for (name, var, kept) in &session.request_variables {
             if self.vars.get(name) != Some(var) {
                 continue;
             }
@@ -151,42 +153,42 @@ impl Shell {
                 None => drop(self.vars.remove(name)),
             }
         }
-        let dir = match &session.lent_dir {
-            Some((given, kept)) if *given == self.cwd => kept.clone(),
-            _ if self.cwd == session.home => None,
-            _ => Some(self.cwd.clone()),
+        let dir = match &session.request_dir {
+            Some((given, kept)) if *given == self.dirs.cwd => kept.clone(),
+            _ if self.dirs.cwd == session.home => None,
+            _ => Some(self.dirs.cwd.clone()),
         };
         let state = self.changes(&session, dir).encode();
-        if state == session.old {
+        if state == session.initial_state {
             return;
         }
-        if let Err(errno) = rt::leave_shell_state(&state) {
+        if let Err(errno) = rt::store_shell_state(&state) {
             let why = if errno == Errno::TOOBIG {
                 format!("variables and functions have {} bytes, which is more than the sandbox keeps", state.len())
             } else {
                 errno.text().to_owned()
             };
-            self.tell(&format!("the session stays as it was before this command: {why}"));
+            self.print_session_message(&format!("the session stays as it was before this command: {why}"));
             if self.status == 0 {
                 self.status = 1;
             }
         }
     }
 
-    /// What is not as in a new shell.
+    /// The difference from a new shell.
     fn changes(&self, session: &Session, dir: Option<Bytes>) -> State {
-        let own = |name: &[u8]| OWN.contains(&name);
+        let own = |name: &[u8]| SHELL_VARIABLES.contains(&name);
         let now = self.vars.all().iter();
         let changed = now.filter(|(name, var)| !own(name) && session.new.get(&***name) != Some(*var));
         let mut variables: Vec<(Bytes, Var)> = changed.map(|(name, var)| (name.to_vec(), var.clone())).collect();
         variables.sort_by(|a, b| a.0.cmp(&b.0));
-        let gone = session.new.keys().filter(|name| !own(name) && self.vars.get(name).is_none());
-        let mut removed: Vec<Bytes> = gone.map(|name| name.to_vec()).collect();
+        let missing = session.new.keys().filter(|name| !own(name) && self.vars.get(name).is_none());
+        let mut removed: Vec<Bytes> = missing.map(|name| name.to_vec()).collect();
         removed.sort();
-        let gone = session.new_functions.iter().filter(|name| !self.functions.contains_key(&name[..]));
-        let removed_functions = gone.map(|name| name.to_vec()).collect();
+        let missing = session.new_functions.iter().filter(|name| !self.functions.by_name.contains_key(&name[..]));
+        let removed_functions = missing.map(|name| name.to_vec()).collect();
         let mut functions: Vec<StoredFunction> =
-            self.functions.values().map(|function| self.stored(function)).collect();
+            self.functions.by_name.values().map(|function| self.stored(function)).collect();
         functions.sort_by(|a, b| a.name.cmp(&b.name));
         let mut aliases: Vec<(Bytes, Bytes)> =
             self.aliases.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -198,7 +200,7 @@ impl Shell {
             variables,
             functions,
             aliases,
-            dir_stack: self.dir_stack.iter().cloned().collect(),
+            dir_stack: self.dirs.stack.iter().cloned().collect(),
         }
     }
 
@@ -209,14 +211,14 @@ impl Shell {
             source: function.source.to_vec(),
             line: function.line,
             extglob: function.extglob,
-            exported: self.exported_functions.contains(&function.name),
+            exported: self.functions.exported.contains(&function.name),
         }
     }
 
     /// Words about the session rather than about a line of the command.
-    fn tell(&mut self, text: &str) {
-        let line = [&self.name[..], b": ", text.as_bytes(), b"\n"].concat();
-        // Where standard error is closed there is nobody to tell.
+    fn print_session_message(&mut self, text: &str) {
+        let line = [&self.invocation.name[..], b": ", text.as_bytes(), b"\n"].concat();
+        // A closed standard error is ignored.
         let _ = self.io.write(2, &line);
         self.io.flush();
     }

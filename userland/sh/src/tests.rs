@@ -1,9 +1,9 @@
 use crate::pattern::{Pattern, Style};
-use crate::state::{Shell, Stop};
+use crate::state::{Shell, Unwind};
 
 fn shell() -> Shell {
     let mut shell = Shell::new(b"bash".to_vec());
-    // What is written in a test goes nowhere.
+    // Output of tests is discarded.
     shell.io.set_table(Vec::new());
     shell
 }
@@ -42,13 +42,13 @@ fn arithmetic_follows_the_precedence_of_c() {
 fn arithmetic_errors_give_up_the_command_only() {
     for text in ["1/0", "1+", "08", "(1", "1 2", "2**-1", "5=3"] {
         let mut shell = shell();
-        assert_eq!(shell.evaluate_text(text.as_bytes()), Err(Stop::Discard), "{text}");
+        assert_eq!(shell.evaluate_text(text.as_bytes()), Err(Unwind::Discard), "{text}");
         assert_eq!(shell.status, 1, "{text}");
     }
 }
 
 #[test]
-fn the_smallest_number_divided_by_minus_one_does_not_end_the_shell() {
+fn smallest_number_divided_by_minus_one_wraps() {
     assert_eq!(shell().evaluate_text(b"(-9223372036854775807-1)/-1"), Ok(i64::MIN));
     assert_eq!(shell().evaluate_text(b"(-9223372036854775807-1)%-1"), Ok(0));
 }
@@ -57,7 +57,7 @@ fn the_smallest_number_divided_by_minus_one_does_not_end_the_shell() {
 fn a_variable_that_refers_to_itself_ends_with_an_error() {
     let mut shell = shell();
     shell.run_text(b"a=b; b=a", 1).expect("assigned");
-    assert_eq!(shell.evaluate_text(b"a"), Err(Stop::Discard));
+    assert_eq!(shell.evaluate_text(b"a"), Err(Unwind::Discard));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn recursion_of_every_kind_ends_with_a_status() {
     let run = |script: &'static str| {
         let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(move || {
             let mut shell = shell();
-            // What gives up a command gives up this text, or the shell.
+            // An error in a command ends this text, or the shell.
             let _ = shell.run_text(script.as_bytes(), 1);
             shell.status
         });
@@ -133,10 +133,10 @@ fn recursion_of_every_kind_ends_with_a_status() {
 }
 
 #[test]
-fn braces_that_would_fill_the_memory_are_refused() {
+fn braces_beyond_the_memory_budget_are_rejected() {
     for word in ["{1..999999999}", "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{1..9999}"] {
         let mut shell = shell();
         let result = shell.run_text(format!("set -- {word}").as_bytes(), 1);
-        assert_eq!((result, shell.status), (Err(Stop::Exit), 2), "{word}");
+        assert_eq!((result, shell.status), (Err(Unwind::Exit), 2), "{word}");
     }
 }

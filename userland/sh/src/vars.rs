@@ -30,7 +30,7 @@ pub(crate) const NAMEREF: u16 = 32;
 pub(crate) const TRACE: u16 = 64;
 /// An array that was declared and has got no value yet.
 pub(crate) const BARE: u16 = 128;
-/// Assigned text begins with a capital and goes on in lower case.
+/// Assigned text is capitalized: the first letter in upper case, the others in lower case.
 pub(crate) const CAPITAL: u16 = 256;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,7 +54,7 @@ impl Var {
         self.flags & flag != 0
     }
 
-    /// What the name alone means: the text, or element 0 of an array.
+    /// The value of the name alone: the text, or element 0 of an array.
     pub(crate) fn scalar(&self) -> Option<&Bytes> {
         match &self.value {
             Value::Unset => None,
@@ -65,7 +65,7 @@ impl Var {
     }
 }
 
-/// A place in a variable.
+/// The part of a variable that an access refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Key {
     /// The variable itself.
@@ -75,10 +75,10 @@ pub(crate) enum Key {
     Word(Bytes),
 }
 
-/// What a name means once references are followed.
+/// The target of a name after resolving references.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Meant {
-    /// The name is no reference.
+pub(crate) enum NamerefTarget {
+    /// The name is not a reference.
     Own,
     Variable(Name),
     /// The text in the brackets is not expanded yet.

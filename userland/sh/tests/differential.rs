@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Where bash is on the machines that run this test. Without it there is nothing to compare with, and the test says so.
+/// Path of bash on the host. Without it the test is skipped with a message.
 const BASH: &str = "/bin/bash";
 
 fn scripts() -> Vec<PathBuf> {
@@ -16,13 +16,13 @@ fn scripts() -> Vec<PathBuf> {
     scripts
 }
 
-/// Runs one script in an empty folder of its own. What the shells print of that folder is made the same.
+/// Runs one script in an empty directory. The name of the directory is replaced in the output.
 fn run(shell: &Path, name: &str, script: &Path, folder: &Path) -> (i32, String) {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).expect("folder made");
     fs::copy(script, folder.join("case.sh")).expect("script copied");
-    // Both shells must call themselves the same, because messages start with that name.
-    // Signals that whoever runs the tests ignores (`nohup` does) would show in what `trap` prints.
+    // Both shells must have the same name, because messages start with it. Signals that the test runner ignores (as `nohup`
+    // does) would appear in the output of `trap`.
     let started = Command::new("env")
         .args(["--default-signal", BASH, "-c", "exec -a \"$1\" \"$0\" case.sh 2>&1", &shell.to_string_lossy(), name])
         .current_dir(folder)

@@ -1,12 +1,12 @@
-//! Every file of `sessions` holds the commands of one session. Ours runs each in a shell of its own, the state handed from
-//! one to the next; bash runs all of them in one process. What they print must be the same.
+//! Every file of `sessions` contains the commands of one shell session. This shell runs each command in a new process with the
+//! stored state; bash runs all of them in one process. The output must be the same.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Without it there is nothing to compare with, and the test says so.
+/// Path of bash on the host. Without it the test is skipped with a message.
 const BASH: &str = "/bin/bash";
 /// Stands between two commands of a session.
 const BETWEEN: &str = "----\n";

@@ -1,7 +1,7 @@
-//! The file or pipe that an archive is, and the program that compresses it.
+//! The archive as a file or pipe, and its compression program.
 
 use tidebox_gnu::command::Command;
-use tidebox_rt::{Errno, Fd, FileKind, Open, Status};
+use tidebox_rt::{Errno, ExitStatus, Fd, FileKind, Open};
 
 use crate::header::{self, Block, Parsed};
 use crate::message::{Fatal, error, fatal, warn};
@@ -12,12 +12,12 @@ use crate::quote::escaped;
 #[derive(Debug)]
 pub(crate) struct Archive {
     pub(crate) fd: Fd,
-    /// The program between it and the file.
+    /// The program between the archive and the file.
     child: Option<u32>,
     reads: bool,
 }
 
-/// Which file it is, so that it is not put into itself.
+/// Identity of the archive file, so that it is not added to itself.
 pub(crate) type Identity = Option<(u32, u64)>;
 
 fn cannot_open(name: &[u8], errno: Errno) -> Fatal {
@@ -25,7 +25,7 @@ fn cannot_open(name: &[u8], errno: Errno) -> Fatal {
 }
 
 impl Archive {
-    /// Makes the archive of the options, or writes to standard output.
+    /// Creates the archive of the options, or writes to standard output.
     pub(crate) fn create(options: &Options) -> Result<(Self, Identity), Fatal> {
         let name = options.archive.as_slice();
         let how = Open { write: true, create: true, truncate: true, ..Open::default() };
@@ -45,7 +45,7 @@ impl Archive {
         Ok((Self { fd: write, child: Some(child), reads: false }, identity))
     }
 
-    /// Opens the archive of the options to read it, through the program that its first bytes ask for.
+    /// Opens the archive of the options for reading, with the decompressor that matches its first bytes.
     pub(crate) fn open(options: &Options) -> Result<Self, Fatal> {
         let name = options.archive.as_slice();
         let opened = if name == b"-" { Ok(0) } else { tidebox_rt::open(name, Open { read: true, ..Open::default() }) };
@@ -80,12 +80,12 @@ impl Archive {
         Ok(Self { fd: read, child: Some(child), reads: true })
     }
 
-    /// Whether a program stands between the archive and its file.
+    /// Returns whether a program runs between the archive and its file.
     pub(crate) fn is_piped(&self) -> bool {
         self.child.is_some()
     }
 
-    /// Closes the archive and waits for its program, which tells by its status whether all is well.
+    /// Closes the archive and waits for its program, whose exit status reports errors.
     pub(crate) fn close(self) -> Result<(), Fatal> {
         if self.fd > 2
             && let Err(errno) = tidebox_rt::close(self.fd)
@@ -96,11 +96,11 @@ impl Archive {
             return Ok(());
         };
         match tidebox_gnu::command::wait(child) {
-            Ok(Status::Exited(0)) => Ok(()),
-            // When enough was read, the rest is of no interest to anybody.
-            Ok(Status::Killed(13)) if self.reads => Ok(()),
-            Ok(Status::Killed(signal)) => Err(fatal(&[format!("Child died with signal {signal}").as_bytes()])),
-            Ok(Status::Exited(code)) => Err(fatal(&[format!("Child returned status {code}").as_bytes()])),
+            Ok(ExitStatus::Exited(0)) => Ok(()),
+            // The reader has read enough; the rest is discarded.
+            Ok(ExitStatus::Killed(13)) if self.reads => Ok(()),
+            Ok(ExitStatus::Killed(signal)) => Err(fatal(&[format!("Child died with signal {signal}").as_bytes()])),
+            Ok(ExitStatus::Exited(code)) => Err(fatal(&[format!("Child returned status {code}").as_bytes()])),
             Err(errno) => Err(fatal(&[b"Cannot wait for the child: ", errno.text().as_bytes()])),
         }
     }
@@ -110,20 +110,20 @@ fn pipe() -> Result<(Fd, Fd), Fatal> {
     tidebox_rt::pipe().map_err(|errno| fatal(&[b"Cannot open pipe: ", errno.text().as_bytes()]))
 }
 
-/// Which file a descriptor is. Only a regular one can be put into itself.
+/// Returns the identity of a descriptor's file. Only a regular file can be added to itself.
 fn identity(fd: Fd) -> Identity {
     let stat = tidebox_rt::fstat(fd).ok().filter(|stat| stat.kind() == FileKind::File)?;
     Some((stat.dev, stat.ino))
 }
 
-/// What the program's process would say of a file that it cannot open.
+/// The message of the child process for a file that cannot be opened.
 fn child_cannot(name: &[u8], errno: Errno) -> Fatal {
     child_says(&[&escaped(name, true), b": Cannot open: ", errno.text().as_bytes()])
 }
 
 fn child_says(parts: &[&[u8]]) -> Fatal {
     let text = [b"tar (child): ", parts.concat().as_slice(), b"\n"].concat();
-    // Nobody is left to tell when standard error is closed.
+    // A failure cannot be reported if standard error is closed.
     let _ = tidebox_rt::write_all(2, &text);
     let _ = tidebox_rt::write_all(2, b"tar (child): Error is not recoverable: exiting now\n");
     fatal(&[b"Child returned status 2"])
@@ -138,7 +138,7 @@ fn start(program: &[Vec<u8>], unpacks: bool, descriptors: &[(Fd, Fd)]) -> Result
     let name = program.first().map(Vec::as_slice).unwrap_or_default();
     command.spawn().map_err(|errno| match errno {
         Errno::NOENT if unpacks => child_says(&[&escaped(name, true), b": Cannot exec: ", errno.text().as_bytes()]),
-        // The words of the shell that the real one starts programs with.
+        // The message of the shell with which GNU tar starts programs.
         Errno::NOENT => {
             let _ = tidebox_rt::write_all(2, &[b"/bin/sh: 1: ", name, b": not found\n"].concat());
             fatal(&[b"Child returned status 127"])
@@ -147,7 +147,7 @@ fn start(program: &[Vec<u8>], unpacks: bool, descriptors: &[(Fd, Fd)]) -> Result
     })
 }
 
-/// First bytes of compressed files, and what unpacks them.
+/// Magic bytes of compressed files, and their decompressors.
 const MAGICS: &[(&[u8], &str)] = &[
     (b"\x1f\x9d", "compress"),
     (b"\x1f\x8b", "gzip"),
@@ -159,12 +159,12 @@ const MAGICS: &[(&[u8], &str)] = &[
     (b"\x28\xb5\x2f\xfd", "zstd"),
 ];
 
-/// What unpacks a file that begins so.
+/// Returns the decompressor for these first bytes.
 pub(crate) fn by_magic(head: &[u8]) -> Option<&'static str> {
     MAGICS.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, program)| *program)
 }
 
-/// Whether a file begins neither with a header nor with zeros, so that its name decides what it is.
+/// Returns whether a file starts neither with a header nor with zeros, so that its name determines the format.
 fn is_no_archive(fd: Fd) -> bool {
     let mut block: Block = [0; header::BLOCK];
     let Ok(got) = tidebox_rt::read(fd, &mut block) else {
@@ -178,7 +178,7 @@ fn is_no_archive(fd: Fd) -> bool {
     tidebox_rt::seek_to(fd, 0).is_ok() && strange
 }
 
-/// What unpacks a file, by its first bytes, which are put back. A pipe is not looked into.
+/// Returns the decompressor for a file by its first bytes, and seeks back. Pipes are not checked.
 fn sniffed(fd: Fd) -> Option<&'static str> {
     tidebox_rt::seek(fd, 0).ok()?;
     let mut head = [0; 512];

@@ -1,4 +1,4 @@
-//! Archives that are changed where they lie: more at their end, or less within.
+//! Changes of archives in the same file: appending and deleting members.
 
 use tidebox_rt::{Errno, Fd, Open};
 
@@ -79,7 +79,7 @@ pub(crate) fn concatenate(options: &Options) -> Result<(), Fatal> {
     compare::verify(options)
 }
 
-/// Where the members of an archive end.
+/// Returns the end offset of the last member.
 fn scan_end(options: &Options, fd: Fd) -> Result<u64, Fatal> {
     let stat = tidebox_rt::fstat(fd).map_err(|errno| cannot(options, "stat", errno))?;
     if stat.size == 0 {
@@ -94,7 +94,7 @@ pub(crate) fn delete(options: &Options) -> Result<(), Fatal> {
     let fd = open(options, false)?;
     let mut reader = Reader::new(fd);
     let any = options.words.iter().any(|word| matches!(word, Word::Name(..)));
-    // Where each member begins, and whether it goes.
+    // Start of each member, and whether it is deleted.
     let mut begins: Vec<(u64, bool)> = Vec::new();
     let end = scan::each(options, &mut reader, |reader, member| {
         begins.push((reader.began, any && wanted.take(&member.name).is_some()));
@@ -117,7 +117,7 @@ pub(crate) fn delete(options: &Options) -> Result<(), Fatal> {
     compare::verify(options)
 }
 
-/// Copies bytes of a file to a place that is before them or in another file.
+/// Copies bytes of a file to an earlier offset or to another file.
 fn copy(options: &Options, from: Fd, from_at: u64, to: Fd, to_at: u64, length: u64) -> Result<(), Fatal> {
     let mut buffer = vec![0; RECORD * 8];
     let mut done = 0;
@@ -137,7 +137,7 @@ fn copy(options: &Options, from: Fd, from_at: u64, to: Fd, to_at: u64, length: u
     Ok(())
 }
 
-/// Ends an archive at a place.
+/// Ends an archive at an offset.
 fn seal(options: &Options, fd: Fd, end: u64) -> Result<(), Fatal> {
     let whole = (end + 2 * BLOCK as u64).next_multiple_of(options.record as u64);
     let zeros = vec![0; usize::try_from(whole - end).unwrap_or(0)];

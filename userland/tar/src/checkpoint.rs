@@ -1,35 +1,35 @@
-//! What is said and done after so many records of an archive.
+//! Checkpoints: messages and actions after a number of records.
 
 use tidebox_gnu::command::Command;
 
 use crate::message::warn;
 
-/// Records between two checkpoints where the option does not say how many.
+/// Default number of records between two checkpoints.
 const DEFAULT: u64 = 10;
 
-/// What happens at a checkpoint.
+/// A checkpoint action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Action {
     Bell,
     Dot,
-    /// A message, with or without a text of its own.
+    /// A message, with optional custom text.
     Say(Option<Vec<u8>>),
     Run(Vec<u8>),
     Sleep(u64),
     Totals,
 }
 
-/// After how many records something happens, and what.
+/// The interval in records, and the actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checkpoints {
     every: u64,
     actions: Vec<Action>,
-    /// The last one that was reached.
+    /// Number of the last checkpoint.
     last: u64,
 }
 
 impl Checkpoints {
-    /// Those of the options, made when they are asked for first.
+    /// Returns the checkpoints of the options, created on first use.
     pub(crate) fn of(slot: &mut Option<Self>) -> &mut Self {
         slot.get_or_insert_with(|| Self { every: DEFAULT, actions: Vec::new(), last: 0 })
     }
@@ -74,7 +74,7 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// So many records are read or written by now.
+    /// Updates the number of records read or written.
     pub(crate) fn reached(&mut self, records: u64, writes: bool, bytes: u64) {
         let number = records - records % self.every;
         while self.last < number {
@@ -85,7 +85,7 @@ impl Checkpoints {
             }
             for action in &self.actions {
                 match action {
-                    // Nobody is left to hear bells or see dots where the descriptor is closed.
+                    // Ignore errors: the descriptor may be closed.
                     Action::Bell => drop(tidebox_rt::write_all(2, b"\x07")),
                     Action::Dot => drop(tidebox_rt::write_all(1, b".")),
                     Action::Say(text) => say(at, writes, text.as_deref(), bytes),
@@ -122,7 +122,7 @@ fn say(number: u64, writes: bool, text: Option<&[u8]>, bytes: u64) {
     warn(&[&out]);
 }
 
-/// Runs a command of the shell, which learns from its environment where the run is.
+/// Runs a shell command; environment variables describe the state of the run.
 fn run(command: &[u8], number: u64) {
     let mut environment = tidebox_rt::environ();
     environment.push(format!("TAR_CHECKPOINT={number}").into_bytes());

@@ -1,7 +1,7 @@
-//! Files that are handed to a command instead of being unpacked.
+//! Members that are piped to a command instead of being extracted.
 
 use tidebox_gnu::command::{Command, wait};
-use tidebox_rt::{Disposition, Errno, Status};
+use tidebox_rt::{Disposition, Errno, ExitStatus};
 
 use crate::header::{Format, Member};
 use crate::message::{Fatal, error, fatal, warn};
@@ -10,10 +10,10 @@ use crate::quote::escaped;
 use crate::reader::{RECORD, Reader};
 use crate::scan;
 
-/// The signal that a pipe without a reader sends.
+/// Signal of a write to a pipe without a reader.
 const SIGPIPE: u32 = 13;
 
-/// Runs a command with the bytes of a member as its standard input.
+/// Runs a command with the content of a member as its standard input.
 pub(crate) fn feed(
     command: &[u8],
     options: &Options,
@@ -30,7 +30,7 @@ pub(crate) fn feed(
     let command = Command { environment: Some(&environment), descriptors: &descriptors, ..Command::new(&arguments) };
     let pid = command.spawn().map_err(failed)?;
     tidebox_rt::close(read).map_err(failed)?;
-    // A command need not read everything.
+    // A command need not read all input.
     tidebox_rt::sig_set(SIGPIPE, Disposition::Ignore).map_err(failed)?;
     let mut buffer = vec![0; RECORD * 8];
     let mut open = true;
@@ -54,15 +54,15 @@ pub(crate) fn feed(
     let status = wait(pid).map_err(failed)?;
     let tell = if options.ignore_command { drop } else { |text: String| error(&[text.as_bytes()]) };
     match status {
-        Status::Exited(0) => {}
-        Status::Exited(code) => tell(format!("{pid}: Child returned status {code}")),
-        // A signal is told of in any case, and counts for nothing.
-        Status::Killed(signal) => warn(&[format!("{pid}: Child terminated on signal {signal}").as_bytes()]),
+        ExitStatus::Exited(0) => {}
+        ExitStatus::Exited(code) => tell(format!("{pid}: Child returned status {code}")),
+        // A signal is always reported, but is not a failure.
+        ExitStatus::Killed(signal) => warn(&[format!("{pid}: Child terminated on signal {signal}").as_bytes()]),
     }
     read
 }
 
-/// What the command learns of the member.
+/// Environment variables that describe the member.
 fn described(options: &Options, member: &Member, name: &[u8]) -> Vec<Vec<u8>> {
     let format = match options.format {
         Format::V7 => "v7",

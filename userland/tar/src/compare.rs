@@ -1,4 +1,4 @@
-//! How an archive differs from the files that are there.
+//! Comparison of an archive with existing files.
 
 use tidebox_gnu::stream::read_at;
 use tidebox_gnu::user::{Kind, Names};
@@ -29,12 +29,12 @@ pub(crate) fn compare(options: &Options) -> Result<(), Fatal> {
     run(options, Some(Wanted::new(options)))
 }
 
-/// Compares an archive that was just written with the files that it was made of, where that is asked for.
+/// Compares an archive that was just written with its source files, if requested.
 pub(crate) fn verify(options: &Options) -> Result<(), Fatal> {
     if options.verify { run(options, None) } else { Ok(()) }
 }
 
-/// Compares the members that are asked for, or without `wanted` all of them.
+/// Compares the requested members; all if `wanted` is `None`.
 fn run(options: &Options, mut wanted: Option<Wanted>) -> Result<(), Fatal> {
     let (archive, mut reader) = scan::open(options)?;
     let base = options.words.iter().fold(None, |base: Option<Vec<u8>>, word| match word {
@@ -161,7 +161,7 @@ impl Compare<'_> {
         }
     }
 
-    /// Whether a file has the bytes of a member.
+    /// Returns whether a file has the content of a member.
     fn same_bytes(&self, reader: &mut Reader, path: &[u8], member: &Member) -> Result<Result<bool, Errno>, Fatal> {
         let fd = match tidebox_rt::open(path, Open { read: true, ..Open::default() }) {
             Ok(fd) => fd,

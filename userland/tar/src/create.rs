@@ -1,4 +1,4 @@
-//! Putting files into an archive.
+//! Adding files to an archive.
 
 mod content;
 mod member;
@@ -20,10 +20,10 @@ use crate::quote::escaped;
 use crate::transform::Of;
 use crate::writer::Writer;
 
-/// Folders within folders are followed down to this depth; deeper ones are told of.
-const DEEPEST: usize = 4096;
+/// Maximum depth of nested directories; deeper ones are reported.
+const MAX_DEPTH: usize = 4096;
 
-/// Puts files into an archive, one after the other.
+/// Adds files to an archive, one after the other.
 pub(crate) struct Dump<'a> {
     options: &'a Options,
     writer: Writer,
@@ -32,31 +32,31 @@ pub(crate) struct Dump<'a> {
     archive: Identity,
     users: Option<Names>,
     groups: Option<Names>,
-    /// Files with several names, and the first name that was put in.
+    /// Files with several hard links, and the first name that was added.
     links: HashMap<(u32, u64), (Vec<u8>, u64)>,
-    /// A file with so many names is met under no other one.
+    /// With this link count a file has no further names.
     trivial_links: u64,
-    /// The file system of the folder that a word of the command line names.
+    /// File system of the directory given on the command line.
     device: Option<u32>,
-    /// Which word of the command line is put in, and how it is to be read.
+    /// Index of the command-line argument being added, and its matching options.
     at: usize,
     how: How,
-    /// What is removed at the end, because folders must be empty by then.
+    /// Paths to remove at the end, because directories must be empty by then.
     folders: Vec<Vec<u8>>,
-    /// What files in the folders on the way list, and how far that reaches.
+    /// Exclude lists of files in the parent directories, and their scope.
     ignored: Vec<(usize, Reach, Vec<Exclude>)>,
-    /// What the archive has by now: for `u`, names and times.
+    /// Current content of the archive: for `u`, names and times.
     pub(crate) present: HashMap<Vec<u8>, (i64, u32)>,
 }
 
-/// A file that cannot be put in is told of; only what is wrong with the archive ends the run.
+/// A file that cannot be added is reported; only errors of the archive end the run.
 type Done = Result<(), Fatal>;
 
 fn broken_archive(options: &Options, errno: Errno) -> Fatal {
     fatal(&[&escaped(&options.archive, true), b": Cannot write: ", errno.text().as_bytes()])
 }
 
-/// Makes a new archive.
+/// Creates a new archive.
 pub(crate) fn create(options: &Options) -> Done {
     let (archive, identity) = Archive::create(options)?;
     let writer = Writer::new(archive.fd, options, 0);
@@ -83,7 +83,7 @@ impl<'a> Dump<'a> {
             at: 0,
             how: How::default(),
             device: None,
-            // Of one name alone it can be told; of several, one file may be meant twice.
+            // A single name cannot repeat; with several, one file may be given twice.
             trivial_links: u64::from(
                 options.words.iter().filter(|word| !matches!(word, Word::Folder(_))).count() <= 1 && !options.follow,
             ),
@@ -93,7 +93,7 @@ impl<'a> Dump<'a> {
         })
     }
 
-    /// Puts in everything that the words name.
+    /// Adds everything that the arguments name.
     pub(crate) fn words(&mut self, words: &[Word]) -> Done {
         let mut folder: Option<Vec<u8>> = None;
         for (at, word) in words.iter().enumerate() {
@@ -121,7 +121,7 @@ impl<'a> Dump<'a> {
         Ok(())
     }
 
-    /// Puts in what stands before all files: records that hold for them all, and the label of the archive.
+    /// Adds the prefix of the archive: global pax records and the label.
     fn label(&mut self) -> Done {
         let now = time(tidebox_rt::realtime_ns());
         if !self.options.pax.global.is_empty() {
@@ -141,7 +141,7 @@ impl<'a> Dump<'a> {
         self.put_in(|writer| writer.global(&record, now))
     }
 
-    /// Ends the archive, and removes what is to be removed.
+    /// Ends the archive, and removes the files to be removed.
     pub(crate) fn finish(&mut self) -> Done {
         self.put_in(|writer| writer.finish())?;
         self.flush()?;
@@ -183,7 +183,7 @@ impl<'a> Dump<'a> {
         self.options.excludes.matches(name, self.at)
     }
 
-    /// Whether a file in its folder, or in one above, lists a name.
+    /// Returns whether an exclude list in the file's directory, or in a parent, matches a name.
     fn is_ignored(&self, name: &[u8], depth: usize) -> bool {
         let base = name.rsplit(|byte| *byte == b'/').next().unwrap_or(name);
         let lists = |(at, reach, patterns): &(usize, Reach, Vec<Exclude>)| {
@@ -192,7 +192,7 @@ impl<'a> Dump<'a> {
         self.ignored.iter().any(lists)
     }
 
-    /// Says what is wrong with a file.
+    /// Reports an error of a file.
     fn cannot(&self, what: &str, name: &[u8], errno: Errno) {
         let parts: &[&[u8]] = &[&escaped(name, true), b": Cannot ", what.as_bytes(), b": ", errno.text().as_bytes()];
         if self.options.ignore_failed_read {
@@ -205,7 +205,7 @@ impl<'a> Dump<'a> {
         }
     }
 
-    /// Puts one file in, and what is below it.
+    /// Adds one file, and everything below it.
     fn file(&mut self, folder: Option<&[u8]>, name: &[u8], depth: usize) -> Done {
         let path = below(folder, name);
         let stat = match tidebox_rt::stat(&path, self.options.follow) {
@@ -284,9 +284,9 @@ impl<'a> Dump<'a> {
         }
     }
 
-    /// Puts a folder in, and what it holds.
+    /// Adds a directory and its content.
     fn folder(&mut self, folder: Option<&[u8]>, name: &[u8], path: &[u8], stat: &Stat, depth: usize) -> Done {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             error(&[&escaped(name, true), b": folders are nested too deep; not dumped"]);
             return Ok(());
         }
@@ -305,7 +305,7 @@ impl<'a> Dump<'a> {
         let present = self.options.mode == Mode::Update;
         if let Some(member) = self.member(name, stat)
             && !(present && self.is_present(&member, stat))
-            // What the format has no name for is not gone into.
+            // Do not descend into directories whose names the format cannot store.
             && !self.header(name, &member, stat)?
         {
             return Ok(());
@@ -357,7 +357,7 @@ fn tag_name(tag: Option<&(Vec<u8>, TagRule)>) -> Vec<u8> {
     tag.map(|(name, _)| name.clone()).unwrap_or_default()
 }
 
-/// Whether a folder holds a file that marks it. That of caches must begin with a certain text.
+/// Returns whether a directory has an exclusion tag file. That of caches must start with a fixed text.
 fn has_tag(path: &[u8], tag: &[u8]) -> bool {
     const SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
     let file = [path, b"/", tag].concat();
@@ -367,7 +367,7 @@ fn has_tag(path: &[u8], tag: &[u8]) -> bool {
     tag != b"CACHEDIR.TAG" || crate::options::whole(&file).is_ok_and(|text| text.starts_with(SIGNATURE))
 }
 
-/// A name without slashes at its end.
+/// Strips trailing slashes from a name.
 fn trimmed(name: &[u8]) -> &[u8] {
     let mut rest = name;
     while let Some(shorter) = rest.strip_suffix(b"/").filter(|shorter| !shorter.is_empty()) {

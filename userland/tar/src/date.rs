@@ -1,11 +1,11 @@
-//! Times on the command line: a file whose time is meant, or words.
+//! Times on the command line: the time of a file, or a date string.
 
 use tidebox_gnu::zone::Zone;
 
 use crate::message::warn;
 use crate::options::Stop;
 
-/// Reads a time: seconds and nanoseconds.
+/// Parses a time: seconds and nanoseconds.
 pub(crate) fn read(text: &[u8]) -> Result<(i64, u32), Stop> {
     if text.starts_with(b"/") || text.starts_with(b".") {
         let stat = tidebox_rt::stat(text, true)
@@ -34,7 +34,7 @@ fn now_text() -> String {
     shown(crate::names::time(tidebox_rt::realtime_ns()))
 }
 
-/// A time with its date, and with a fraction of a second where there is one.
+/// Formats a time with its date, and a fraction of a second if not zero.
 pub(crate) fn shown((seconds, nanoseconds): (i64, u32)) -> String {
     let at = Zone::local().moment(seconds, 0);
     let text = format!("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", at.year, at.month, at.day, at.hour, at.minute, at.second);

@@ -1,10 +1,10 @@
-//! Names that are left out.
+//! Excluded names.
 
 use std::collections::HashMap;
 
 use tidebox_gnu::glob::{self, Flags};
 
-/// What version control keeps beside the files.
+/// Directories and files of version control systems.
 pub(crate) const VCS: &[&[u8]] = &[
     b"CVS",
     b".cvsignore",
@@ -29,14 +29,14 @@ pub(crate) const VCS: &[&[u8]] = &[
     b"_darcs",
 ];
 
-/// A pattern, and how it was to be read where it stood on the command line.
+/// A pattern, with the matching options at its position on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Exclude {
     pub(crate) pattern: Vec<u8>,
-    /// Before which word of the command line it stood: names before it are put in all the same.
+    /// Index of the next command-line name: names before it are not affected.
     pub(crate) from: usize,
     pub(crate) wildcards: bool,
-    /// It must match from the beginning of a name and not only from behind one of its slashes.
+    /// Must match from the start of a name and not only after one of its slashes.
     pub(crate) anchored: bool,
     pub(crate) ignore_case: bool,
     /// `*` and `?` match a slash.
@@ -44,7 +44,7 @@ pub(crate) struct Exclude {
 }
 
 impl Exclude {
-    /// Whether a name, or a folder that it is in, is meant.
+    /// Returns whether a name, or a directory that contains it, matches.
     pub(crate) fn matches(&self, name: &[u8]) -> bool {
         let name = name.strip_suffix(b"/").unwrap_or(name);
         self.fits(name)
@@ -71,10 +71,10 @@ impl Exclude {
     }
 }
 
-/// Everything that is left out. Of plain names there may be a hundred thousand, so that they are looked up.
+/// All excludes. Plain names may number a hundred thousand, so they are in a map.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Excludes {
-    /// Plain names, and before which word of the command line the first of each stood.
+    /// Plain names, and the index of the command-line name that follows the first occurrence of each.
     plain: HashMap<Vec<u8>, usize>,
     others: Vec<Exclude>,
 }
@@ -89,13 +89,13 @@ impl Excludes {
         }
     }
 
-    /// Whether a name is meant by what stood before a word of the command line.
+    /// Returns whether a name is excluded for a command-line name.
     pub(crate) fn matches(&self, name: &[u8], word: usize) -> bool {
         self.others.iter().any(|exclude| exclude.from <= word && exclude.matches(name))
             || !self.plain.is_empty() && self.has_plain(name.strip_suffix(b"/").unwrap_or(name), word)
     }
 
-    /// Whether some stretch of a name between two of its slashes is one of the plain names.
+    /// Returns whether any run of components of a name is one of the plain names.
     fn has_plain(&self, name: &[u8], word: usize) -> bool {
         let slash = |at: &usize| name.get(*at) == Some(&b'/');
         let starts = (0..name.len()).filter(slash).map(|at| at + 1).filter(|at| name.get(*at) != Some(&b'/'));
@@ -108,24 +108,24 @@ impl Excludes {
     }
 }
 
-/// A file that lists what is left out of its folder.
+/// A file that lists excludes for its directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IgnoreFile {
     pub(crate) name: Vec<u8>,
     pub(crate) reach: Reach,
 }
 
-/// Which names a list in a folder means; they are held against it without their folders.
+/// Patterns of a list in a directory; they are matched without the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Those in the folder itself.
+    /// Names in the directory itself.
     Here,
-    /// Those in it and below.
+    /// Names in it and below.
     Below,
 }
 
 impl IgnoreFile {
-    /// Those of version control. Of their patterns only the simple ones are understood, as in GNU tar.
+    /// Ignore files of version control. Only simple patterns are supported, as in GNU tar.
     pub(crate) fn of_version_control() -> impl Iterator<Item = Self> {
         [
             (".cvsignore", Reach::Here),
@@ -137,7 +137,7 @@ impl IgnoreFile {
         .map(|(name, reach)| Self { name: name.as_bytes().to_vec(), reach })
     }
 
-    /// The patterns of a folder, where there is such a file in it.
+    /// Returns the patterns of a directory, if the file exists there.
     pub(crate) fn patterns(&self, folder: &[u8]) -> Vec<Exclude> {
         let text = crate::options::whole(&[folder, b"/", &self.name].concat()).unwrap_or_default();
         let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);

@@ -1,4 +1,4 @@
-//! Taking files out of an archive.
+//! Extracting files from an archive.
 
 mod content;
 mod link;
@@ -23,32 +23,32 @@ use crate::reader::{Broken, RECORD, Reader};
 use crate::scan::{self, Next};
 use crate::transform::Of;
 
-/// A symbolic link that leads elsewhere is made last, so that nothing is unpacked through it. Until then a file holds its
-/// place.
+/// A symbolic link with an external target is created last, so that nothing is extracted through it. Until then a placeholder
+/// file has its name.
 struct Delayed {
     target: Vec<u8>,
     mtime: (i64, u32),
-    /// The file in its place, under all names that it was given.
+    /// The placeholder file, under all its names.
     identity: (u32, u64),
     places: Vec<Vec<u8>>,
 }
 
-/// Takes files out of an archive.
+/// Extracts files from an archive.
 struct Extract<'a> {
     options: &'a Options,
     naming: Naming,
     lines: Lines,
     umask: u32,
     keeps_modes: bool,
-    /// The folder of members that no name asks for by itself.
+    /// Directory of members that are not requested by name.
     base: Option<Vec<u8>>,
-    /// Folders get their modes and times last: a path, and what it gets.
+    /// Directories get their modes and times last: a path and its attributes.
     folders: Vec<(Vec<u8>, u32, (i64, u32))>,
     delayed: Vec<Delayed>,
     ids: Option<(Names, Names)>,
-    /// Folders that are there for sure, because they were made or found.
+    /// Directories known to exist.
     made: HashSet<Vec<u8>>,
-    /// Where somebody answers for each file.
+    /// Input of confirmations for `--interactive`.
     answers: Option<Fd>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
         }
         Ok(if wanted.is_satisfied() { Next::Enough } else { Next::Go })
     });
-    // What was unpacked before the end of a broken archive stays, with its folders and links.
+    // Everything extracted before the end of a damaged archive is kept, with its directories and links.
     run.finish();
     run.lines.flush()?;
     ended?;
@@ -150,7 +150,7 @@ impl Extract<'_> {
         self.unpack(reader, member, name, link, folder.or_else(|| self.base.clone()))
     }
 
-    /// Tells of a member, which with `--show-transformed-names` is called as it comes out.
+    /// Prints a member; with `--show-transformed-names` under its extracted name.
     fn tell(&mut self, reader: &Reader, member: &Member, transformed: Option<&[u8]>) -> Result<(), Fatal> {
         if self.options.verbose == 0 {
             return Ok(());
@@ -165,7 +165,7 @@ impl Extract<'_> {
         }
     }
 
-    /// Makes what a member is, below a folder.
+    /// Creates a member below a directory.
     fn unpack(
         &mut self,
         reader: &mut Reader,
@@ -226,7 +226,7 @@ impl Extract<'_> {
                 }
                 if !(existed && stays) {
                     if !existed {
-                        // Until the end its owner may put files in.
+                        // Until the end its owner may create files in it.
                         let _ = tidebox_rt::chmod(path, 0o700 | self.mode(member));
                     }
                     self.folders.push((path.to_vec(), self.mode(member), member.mtime));
@@ -249,7 +249,7 @@ impl Extract<'_> {
         if self.keeps_modes { member.mode } else { member.mode & 0o777 & !self.umask }
     }
 
-    /// Owners cannot be changed; whoever asks for it is told where they differ.
+    /// Owners cannot be changed; `--same-owner` reports differences.
     fn owner(&mut self, name: &[u8], member: &Member) {
         if self.options.keep_owner != Some(true) {
             return;
@@ -268,7 +268,7 @@ impl Extract<'_> {
         }
     }
 
-    /// Makes the links that were put off, and gives folders their modes and times.
+    /// Creates the deferred links, and sets modes and times of directories.
     fn finish(&mut self) {
         for delayed in std::mem::take(&mut self.delayed) {
             for place in &delayed.places {
@@ -290,7 +290,7 @@ impl Extract<'_> {
             }
         }
         for (path, mode, mtime) in std::mem::take(&mut self.folders).into_iter().rev() {
-            // The last word of the archive on a folder counts, and a folder that a link has taken the place of is left.
+            // The last entry for a directory takes precedence, and a directory that was replaced by a link is skipped.
             if !tidebox_rt::stat(&path, self.options.keep_dir_symlink).is_ok_and(|stat| stat.kind() == FileKind::Dir) {
                 continue;
             }
@@ -307,7 +307,7 @@ fn unknown(name: &[u8], kind: u8) {
     warn(&[&escaped(name, true), b": Unknown file type '", &[kind], b"', extracted as normal file"]);
 }
 
-/// Says that an archive ends within a file: once for the file and once for the archive.
+/// Reports that an archive ends within a file: once for the file and once for the archive.
 fn broken_within(options: &Options, why: Broken) -> Fatal {
     if why == Broken::Ended {
         warn(&[b"Unexpected EOF in archive"]);
@@ -315,13 +315,13 @@ fn broken_within(options: &Options, why: Broken) -> Fatal {
     scan::broken(options, why)
 }
 
-/// Why the bytes of a file did not get where they belong.
+/// Error while extracting content.
 enum Trouble {
     Write(Errno),
     Fatal(Fatal),
 }
 
-/// Where answers come from: the terminal, where the archive comes from standard input.
+/// Opens the input of confirmations: the terminal if the archive is standard input.
 fn answers(options: &Options) -> Result<Fd, Fatal> {
     if options.archive != b"-" {
         return Ok(0);

@@ -1,4 +1,4 @@
-//! The names of the options. What each asks for is said in `options.rs`.
+//! Option names. `options.rs` documents their effects.
 
 use tidebox_gnu::getopt::{Long, Takes, long};
 
@@ -25,10 +25,10 @@ keys! {
     EXCLUDE_IGNORE_BELOW = 87; INDEX_FILE = 88; QUOTE_CHARS = 89; NO_QUOTE_CHARS = 90; UNQUOTE = 91; NO_UNQUOTE = 92; OWNER_MAP = 93; GROUP_MAP = 94;
 }
 
-/// Options of one letter, as `getopt` writes them.
+/// Short options in the format of `getopt`.
 pub(crate) const SHORT: &str = "Ab:BcC:df:F:g:GhH:iI:jJkK:lL:mMnN:oOpPrRsStT:uUvV:wWxX:zZa?";
 
-/// Long options, each with the letter it stands for or a key of its own.
+/// Long options, each with its short letter or a separate key.
 pub(crate) const LONG: &[Long] = &[
     long("catenate", Takes::Nothing, 'A'),
     long("concatenate", Takes::Nothing, 'A'),

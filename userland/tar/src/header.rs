@@ -1,15 +1,15 @@
-//! The block that stands before a file in an archive.
+//! Header blocks.
 //!
-//! The crate `tar` writes sums and numbers in another spelling than GNU tar, so that its archives are never the same bytes;
-//! the layout is therefore written out here.
+//! The crate `tar` formats checksums and numbers differently from GNU tar, so its archives are never byte-identical; therefore
+//! this module has its own implementation.
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 512;
 
-/// A block as it is stored.
+/// A raw block.
 pub(crate) type Block = [u8; BLOCK];
 
-/// How headers are written.
+/// Header format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     V7,
@@ -19,13 +19,13 @@ pub(crate) enum Format {
     Pax,
 }
 
-/// What a header says of one file.
+/// Header fields of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) name: Vec<u8>,
-    /// Where a link leads.
+    /// Target of a link.
     pub(crate) link: Vec<u8>,
-    /// The letter for the type; a plain file is `0`.
+    /// Type flag; a plain file is `0`.
     pub(crate) kind: u8,
     /// Permissions.
     pub(crate) mode: u32,
@@ -35,12 +35,12 @@ pub(crate) struct Member {
     pub(crate) gname: Vec<u8>,
     /// Bytes that follow in the archive.
     pub(crate) stored: u64,
-    /// Bytes of the file, which is more than is stored when it has holes.
+    /// Size of the file, larger than the stored size if it is sparse.
     pub(crate) size: u64,
-    /// When it was changed: seconds and nanoseconds.
+    /// Modification time: seconds and nanoseconds.
     pub(crate) mtime: (i64, u32),
     pub(crate) device: (u64, u64),
-    /// Where the stored bytes belong, when the file has holes: offset and length.
+    /// Sparse map: offset and length of the stored parts.
     pub(crate) parts: Option<Vec<(u64, u64)>>,
 }
 
@@ -50,7 +50,7 @@ impl Member {
     }
 }
 
-/// Fields: where they begin and how long they are.
+/// Fields: offset and length.
 const NAME: (usize, usize) = (0, 100);
 const MODE: (usize, usize) = (100, 8);
 const UID: (usize, usize) = (108, 8);
@@ -66,7 +66,7 @@ const GNAME: (usize, usize) = (297, 32);
 const MAJOR: (usize, usize) = (329, 8);
 const MINOR: (usize, usize) = (337, 8);
 const PREFIX: (usize, usize) = (345, 155);
-/// The old way of GNU to say where the bytes of a file with holes belong.
+/// The old GNU sparse format.
 const OLD_PARTS: (usize, usize) = (386, 96);
 const OLD_MORE: usize = 482;
 const OLD_SIZE: (usize, usize) = (483, 12);
@@ -81,7 +81,7 @@ fn text(block: &Block, place: (usize, usize)) -> Vec<u8> {
     field.get(..end).unwrap_or_default().to_vec()
 }
 
-/// A number in octal digits, or in two's complement where the first bit says so. A field without digits is 0.
+/// Parses a number in octal digits, or in two's complement if the first bit is set. A field without digits is 0.
 pub(crate) fn number(field: &[u8]) -> Option<i64> {
     if let Some(first @ (0x80 | 0xff)) = field.first() {
         let negative = *first == 0xff;
@@ -108,17 +108,17 @@ fn unsigned(block: &Block, place: (usize, usize)) -> Option<u64> {
     u64::try_from(number(field(block, place))?).ok()
 }
 
-/// What a block is.
+/// Kind of a block.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// All zeros: the end.
     Zero,
-    /// No header.
+    /// Not a header.
     Bad,
     Header(Box<Member>),
 }
 
-/// Whether the sum of a block fits. Some old writers summed signed bytes.
+/// Returns whether the checksum of a block is valid. Some old writers summed signed bytes.
 fn sum_fits(block: &Block) -> bool {
     let Some(told) = number(field(block, SUM)) else {
         return false;
@@ -132,7 +132,7 @@ fn sum_fits(block: &Block) -> bool {
     told == plain || told == signed
 }
 
-/// Reads a block as a header.
+/// Parses a block as a header.
 pub(crate) fn parse(block: &Block) -> Parsed {
     if block.iter().all(|byte| *byte == 0) {
         return Parsed::Zero;
@@ -148,7 +148,7 @@ pub(crate) fn parse(block: &Block) -> Parsed {
         name = [text(block, PREFIX), name].join(&b'/');
     }
     let kind = match block.get(KIND) {
-        // A plain file of the oldest writers, of which one that ends with a slash is a directory.
+        // A plain file in the V7 format; with a trailing slash it is a directory.
         Some(0 | b'0') if name.ends_with(b"/") => b'5',
         Some(0) => b'0',
         Some(kind) => *kind,
@@ -167,7 +167,7 @@ pub(crate) fn parse(block: &Block) -> Parsed {
         gid: unsigned(block, GID).unwrap_or(0),
         uname: if named { text(block, UNAME) } else { Vec::new() },
         gname: if named { text(block, GNAME) } else { Vec::new() },
-        // A link has no bytes, whatever its header says.
+        // A link has no content, regardless of its header.
         stored: if kind == b'1' { 0 } else { size },
         size: if kind == b'1' { 0 } else { size },
         mtime: (mtime, 0),
@@ -176,7 +176,7 @@ pub(crate) fn parse(block: &Block) -> Parsed {
     }))
 }
 
-/// Parts of a file with holes, as a header of the old kind lists them: the parts, whether more follow, and the whole size.
+/// The sparse map of an old GNU header: the parts, whether more follow, and the real size.
 #[expect(clippy::type_complexity, reason = "the three are taken apart where they are asked for")]
 pub(crate) fn old_parts(block: &Block) -> Option<(Vec<(u64, u64)>, bool, u64)> {
     let parts = pairs(field(block, OLD_PARTS))?;
@@ -184,7 +184,7 @@ pub(crate) fn old_parts(block: &Block) -> Option<(Vec<(u64, u64)>, bool, u64)> {
     Some((parts, more, unsigned(block, OLD_SIZE)?))
 }
 
-/// Parts in a block that continues such a list, and whether more follow.
+/// Parts in a continuation block of a sparse map, and whether more follow.
 pub(crate) fn more_parts(block: &Block) -> Option<(Vec<(u64, u64)>, bool)> {
     Some((pairs(block.get(..504)?)?, block.get(504).is_some_and(|byte| *byte != 0)))
 }
@@ -208,7 +208,7 @@ fn put(block: &mut Block, (at, length): (usize, usize), bytes: &[u8]) {
     }
 }
 
-/// Puts a number in octal digits and a NUL, or in two's complement when it has too many.
+/// Writes a number as octal digits and a NUL, or in two's complement if it has too many digits.
 fn put_number(block: &mut Block, place: (usize, usize), value: i64) {
     let digits = place.1 - 1;
     let octal = format!("{value:0digits$o}");
@@ -227,7 +227,7 @@ fn put_number(block: &mut Block, place: (usize, usize), value: i64) {
     put(block, place, &bytes);
 }
 
-/// Writes a header. Names that are too long are cut; who calls has put them somewhere else before.
+/// Writes a header. Truncates long names; the caller must have stored them in an extra header.
 pub(crate) fn encode(member: &Member, format: Format) -> Block {
     let mut block = [0; BLOCK];
     let mut name = member.name.as_slice();
@@ -265,15 +265,14 @@ pub(crate) fn encode(member: &Member, format: Format) -> Block {
     block
 }
 
-/// Sums a block up.
+/// Computes the checksum of a block.
 fn seal(block: &mut Block) {
     put(block, SUM, b"        ");
     let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
     put(block, SUM, format!("{sum:06o}\0 ").as_bytes());
 }
 
-/// A long name in the two fields that POSIX has for it: what goes in front, and the rest. None when it fits into one, or
-/// into neither.
+/// Splits a long name into the POSIX prefix and name fields. `None` if it fits into one field, or into neither.
 pub(crate) fn split(name: &[u8]) -> Option<(&[u8], &[u8])> {
     if name.len() <= NAME.1 || name.len() > PREFIX.1 + NAME.1 + 1 {
         return None;
@@ -284,7 +283,7 @@ pub(crate) fn split(name: &[u8]) -> Option<(&[u8], &[u8])> {
     (!rest.is_empty() && rest.len() <= NAME.1).then_some((prefix, rest))
 }
 
-/// How long a name or the target of a link may be in its own field.
+/// Maximum length of a name or link target in its own field.
 pub(crate) fn room(format: Format) -> usize {
     NAME.1 - usize::from(format == Format::OldGnu)
 }

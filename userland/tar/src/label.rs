@@ -9,10 +9,10 @@ use crate::quote::quoted;
 use crate::reader::Step;
 use crate::scan;
 
-/// The record of POSIX that holds a label.
+/// pax record of the label.
 pub(crate) const KEY: &str = "GNU.volume.label";
 
-/// Runs `--test-label`: prints the label, or says by the exit code whether it is one of some names.
+/// Runs `--test-label`: prints the label, or returns by the exit code whether it matches one of the names.
 pub(crate) fn test(options: &Options) -> Result<(), Fatal> {
     let (archive, mut reader) = scan::open(options)?;
     let label = match reader.next().map_err(|why| scan::broken(options, why))? {
@@ -42,12 +42,12 @@ pub(crate) fn test(options: &Options) -> Result<(), Fatal> {
     scan::close(archive, &mut reader)
 }
 
-/// Whether a label is the one that a name means.
+/// Returns whether a label matches a pattern.
 fn is(label: &[u8], name: &[u8], how: How) -> bool {
     if how.wildcards == Some(true) { glob::matches(name, label, Flags::default()) } else { name == label }
 }
 
-/// Holds an archive that is read to the label that was asked for.
+/// Checks the label of the archive against the requested one.
 pub(crate) fn check(options: &Options, label: Option<&[u8]>) -> Result<(), Fatal> {
     let Some(wanted) = &options.label else {
         return Ok(());

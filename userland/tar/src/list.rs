@@ -1,4 +1,4 @@
-//! Lines about members.
+//! Lines of member listings.
 
 use tidebox_gnu::mode::letters;
 use tidebox_gnu::zone::Zone;
@@ -9,7 +9,7 @@ use crate::message::{Fatal, fatal};
 use crate::options::Options;
 use crate::quote::escaped;
 
-/// Columns that owner, group and size share, which grow with what they hold.
+/// Common width of the columns owner, group and size, which grows as needed.
 #[derive(Debug)]
 pub(crate) struct Lines {
     owners: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Lines go to standard output, where something else goes there to standard error, or to a file that was named.
+    /// Lines go to standard output, to standard error if standard output carries data, or to the index file.
     pub(crate) fn new(to_stderr: bool, options: &Options) -> Result<Self, Fatal> {
         let fd = match &options.index_file {
             Some(name) => {
@@ -33,7 +33,7 @@ impl Lines {
         Ok(Self { owners: 19, date: 16, held: Vec::new(), fd })
     }
 
-    /// Asks whether something is to be done with a file. Only a `y` says so.
+    /// Asks for confirmation of an operation on a file. Only `y` confirms.
     pub(crate) fn confirm(&mut self, what: &str, name: &[u8], from: Fd) -> Result<bool, Fatal> {
         self.held.extend([what.as_bytes(), b" ", &crate::quote::quoted(name), b"?"].concat());
         self.flush()?;
@@ -55,7 +55,7 @@ impl Lines {
         Ok(matches!(answer.first(), Some(b'y' | b'Y')))
     }
 
-    /// A line for a member: its name, and with `long` everything else.
+    /// Prints a line for a member: its name, and with `long` all attributes.
     pub(crate) fn member(&mut self, member: &Member, block: u64, long: bool, options: &Options) -> Result<(), Fatal> {
         if options.block_numbers {
             self.held.extend_from_slice(format!("block {block}: ").as_bytes());
@@ -119,36 +119,36 @@ impl Lines {
         .concat()
     }
 
-    /// What the next line begins with.
+    /// Prefix of the next line.
     pub(crate) fn begin(&mut self, words: &[u8]) {
         self.held.extend_from_slice(words);
     }
 
-    /// A line of other words.
+    /// Prints a line with other text.
     pub(crate) fn say(&mut self, parts: &[&[u8]]) -> Result<(), Fatal> {
         self.say_later(parts);
         self.flush_if_wanted()
     }
 
-    /// A line that is written with the next one, or at the end.
+    /// Queues a line that is written with the next one, or at the end.
     pub(crate) fn say_later(&mut self, parts: &[&[u8]]) {
         self.held.extend(parts.concat());
         self.held.push(b'\n');
     }
 
-    /// What goes to a terminal or beside messages is wanted at once, what goes into a pipe in one piece.
+    /// Output to a terminal or next to messages is unbuffered; output to a pipe is buffered.
     fn flush_if_wanted(&mut self) -> Result<(), Fatal> {
         if self.held.len() > 16 * 1024 || self.fd == 2 { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what is held back.
+    /// Flushes the buffer.
     pub(crate) fn flush(&mut self) -> Result<(), Fatal> {
         let held = std::mem::take(&mut self.held);
         if held.is_empty() { Ok(()) } else { tidebox_rt::write_all(self.fd, &held).map_err(unwritten) }
     }
 }
 
-/// Lines that nobody can read end the run.
+/// A failed write ends the run.
 pub(crate) fn unwritten(errno: Errno) -> Fatal {
     fatal(&[b"-: Cannot write: ", errno.text().as_bytes()])
 }

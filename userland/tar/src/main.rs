@@ -1,7 +1,7 @@
-//! `tar`, as GNU tar is used.
+//! `tar`, compatible with GNU tar.
 //!
-//! What compresses an archive is a program of its own at the other end of a pipe, as in the real one, so that messages and
-//! exit codes of both are those that scripts know.
+//! Compressors are separate programs at the other end of a pipe, as in GNU tar, so that messages and exit codes of both are those
+//! that scripts expect.
 
 mod archive;
 mod change;
@@ -34,7 +34,7 @@ use message::{Fatal, fatal, status, warn};
 use options::{Mode, Options, Stop};
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::init();
     let code = match options::read(tidebox_gnu::message::arguments()) {
         Ok(options) => run(&options),
         Err(Stop::Print(text)) => match tidebox_rt::write_all(1, text.as_bytes()) {
@@ -43,7 +43,7 @@ fn main() {
         },
         Err(Stop::Usage(code, message)) => {
             warn(&[message.as_bytes()]);
-            // Nobody is left to tell when standard error is closed.
+            // A failure cannot be reported if standard error is closed.
             let _ = tidebox_rt::write_all(2, b"Try 'tar --help' or 'tar --usage' for more information.\n");
             code
         }
@@ -56,7 +56,7 @@ fn main() {
             2
         }
     };
-    // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
+    // Returning is the cheaper way to exit code 0: exiting from inside unwinds the instance.
     if code != 0 {
         exit(code);
     }
@@ -92,16 +92,16 @@ fn run(options: &Options) -> i32 {
     }
 }
 
-/// Says how much was read or written, and how fast since the run began.
+/// Reports the number of bytes read or written, and the speed since the start.
 fn totals(what: &[u8], bytes: u64, began: u64) {
     let elapsed = (tidebox_rt::monotonic_ns().saturating_sub(began) as f64 / 1e9).max(1e-9);
     let (human, rate) = (scaled(bytes as f64), scaled(bytes as f64 / elapsed));
     let line = format!(": {bytes} ({human}B, {rate}B/s)\n");
-    // Nobody is left to tell when standard error is closed.
+    // A failure cannot be reported if standard error is closed.
     let _ = tidebox_rt::write_all(2, &[b"Total bytes ", what, line.as_bytes()].concat());
 }
 
-/// A number of bytes as people read it.
+/// Formats a number of bytes for people.
 fn scaled(bytes: f64) -> String {
     let (mut value, mut unit) = (bytes, "");
     for next in ["Ki", "Mi", "Gi", "Ti"] {

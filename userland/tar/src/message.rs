@@ -1,44 +1,44 @@
-//! Messages, in which names are bytes.
+//! Messages with names as bytes.
 
 use std::cell::Cell;
 
 thread_local! {
-    /// Whether something went wrong, and how badly.
+    /// Worst error until now.
     static STATUS: Cell<i32> = const { Cell::new(0) };
 }
 
-/// A line on standard error. Nobody is left to tell when that is closed.
+/// Prints a line on standard error. A failure cannot be reported if that is closed.
 pub(crate) fn warn(parts: &[&[u8]]) {
     let _ = tidebox_rt::write_all(2, &[b"tar: ", parts.concat().as_slice(), b"\n"].concat());
 }
 
-/// A line about something that went wrong; the run goes on and ends with 2.
+/// Prints an error; the run continues and exits with 2.
 pub(crate) fn error(parts: &[&[u8]]) {
     warn(parts);
     STATUS.set(2);
 }
 
-/// A line about something that differs; the run ends with 1 unless something worse happens.
+/// Prints a difference; the run exits with 1 unless an error occurs.
 pub(crate) fn differs(parts: &[&[u8]]) {
     warn(parts);
     note_difference();
 }
 
-/// Something differs.
+/// Records a difference.
 pub(crate) fn note_difference() {
     STATUS.set(STATUS.get().max(1));
 }
 
-/// How the run ends so far.
+/// Exit code of the run until now.
 pub(crate) fn status() -> i32 {
     STATUS.get()
 }
 
-/// The run cannot go on, and what was to be said is said.
+/// A fatal error that has been reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fatal;
 
-/// Says what cannot be helped.
+/// Prints a fatal error.
 pub(crate) fn fatal(parts: &[&[u8]]) -> Fatal {
     warn(parts);
     warn(&[b"Error is not recoverable: exiting now"]);

@@ -1,4 +1,4 @@
-//! Which members are meant, and under which name they are put down.
+//! Selection of members, and their stored names.
 
 use std::collections::BTreeSet;
 
@@ -16,31 +16,31 @@ pub(crate) fn time(ns: u64) -> (i64, u32) {
     (seconds, u32::try_from(ns % 1_000_000_000).unwrap_or(0))
 }
 
-/// Whether a time is later than another one of an archive, which may keep whole seconds only.
+/// Returns whether a time is later than another one of an archive, which may have only whole seconds.
 pub(crate) fn is_newer(time: (i64, u32), kept: (i64, u32)) -> bool {
     if kept.1 == 0 || time.1 == 0 { time.0 > kept.0 } else { time > kept }
 }
 
-/// What is asked for of an archive.
+/// Requested members.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     names: Vec<Name>,
     occurrence: Option<u64>,
-    /// Nothing is asked for before a member has the first name.
+    /// Nothing is selected before a member with the first name (`--starting-file`).
     waits: bool,
 }
 
 #[derive(Debug)]
 struct Name {
     text: Vec<u8>,
-    /// The folder in which what it means is unpacked.
+    /// Directory into which matches are extracted.
     folder: Option<Vec<u8>>,
     how: How,
     found: u64,
 }
 
 impl Wanted {
-    /// Collects the names of the command line; those of lists are read.
+    /// Collects the names of the command line and of name lists.
     pub(crate) fn new(options: &Options) -> Self {
         let mut names = Vec::new();
         let mut folder: Option<Vec<u8>> = None;
@@ -60,7 +60,7 @@ impl Wanted {
         Self { names, occurrence: options.occurrence, waits: options.start.is_some() }
     }
 
-    /// Whether a member is asked for, and the folder in which it is unpacked.
+    /// Returns whether a member is selected, and the directory into which it is extracted.
     pub(crate) fn take(&mut self, member: &[u8]) -> Option<Option<Vec<u8>>> {
         if self.names.is_empty() {
             return Some(None);
@@ -76,12 +76,12 @@ impl Wanted {
         }
     }
 
-    /// Whether everything that is asked for has been found, so that nothing more needs to be looked at.
+    /// Returns whether all requested names have been found, so that reading can stop.
     pub(crate) fn is_satisfied(&self) -> bool {
         self.occurrence.is_some_and(|nth| !self.names.is_empty() && self.names.iter().all(|name| name.found >= nth))
     }
 
-    /// Tells of names that no member has.
+    /// Reports names that no member matches.
     pub(crate) fn report(&self) {
         let mut hinted = false;
         for name in
@@ -103,7 +103,7 @@ impl Wanted {
     }
 }
 
-/// Whether a name means a member: by itself, by a folder that it is in, or where that was asked for by its end.
+/// Returns whether a name selects a member: itself, by a parent directory, or by its end if requested.
 fn fits(pattern: &[u8], member: &[u8], how: How) -> bool {
     let flags = Flags { ignore_case: how.ignore_case, pathname: !how.slash_is_plain };
     let same = |part: &[u8]| {
@@ -125,7 +125,7 @@ fn fits(pattern: &[u8], member: &[u8], how: How) -> bool {
     from(0) || how.anchored == Some(false) && (0..member.len()).filter(behind).any(|at| from(at + 1))
 }
 
-/// A folder as seen from another one.
+/// Resolves a directory relative to another one.
 pub(crate) fn below(folder: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
     match folder {
         Some(folder) if !name.starts_with(b"/") => {
@@ -136,15 +136,15 @@ pub(crate) fn below(folder: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// How names are put down: without what would lead out of the folder, and as the expressions change them.
+/// Stored names: without parts that lead out of the directory, and transformed by the expressions.
 #[derive(Debug, Default)]
 pub(crate) struct Naming {
     told: BTreeSet<(Vec<u8>, bool)>,
 }
 
 impl Naming {
-    /// A name without what leads out of the folder: everything up to the last `..`, and slashes. What was taken off is
-    /// told once.
+    /// Strips everything that leads out of the directory: up to the last `..`, and leading slashes. The stripped prefix is
+    /// reported once.
     pub(crate) fn safer<'a>(&mut self, name: &'a [u8], options: &Options, of_link: bool) -> &'a [u8] {
         if options.absolute {
             return name;
@@ -175,7 +175,7 @@ impl Naming {
     }
 }
 
-/// A name without its first parts; none when it has no more.
+/// Strips leading components; `None` if the name has no more.
 pub(crate) fn stripped(name: &[u8], count: usize) -> Option<&[u8]> {
     let mut rest = name;
     for _ in 0..count {
@@ -188,7 +188,7 @@ pub(crate) fn stripped(name: &[u8], count: usize) -> Option<&[u8]> {
     (!rest.is_empty()).then_some(rest)
 }
 
-/// A name as expressions and stripping leave it; none when nothing is left.
+/// Applies expressions and stripping to a name; `None` if the result is empty.
 pub(crate) fn transformed(name: &[u8], of: Of, options: &Options) -> Option<Vec<u8>> {
     let mut name = name.to_vec();
     if of != Of::SymbolicLink && options.strip > 0 {
@@ -206,7 +206,7 @@ pub(crate) fn transformed(name: &[u8], of: Of, options: &Options) -> Option<Vec<
     (!name.is_empty()).then_some(name)
 }
 
-/// A name below a folder, unless it is there already.
+/// Prefixes a name with a directory, unless it has the prefix already.
 fn top_level(name: &[u8], top: &[u8]) -> Vec<u8> {
     let plain = name.strip_prefix(b"./").unwrap_or(name);
     let inside = plain.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
@@ -217,12 +217,12 @@ fn top_level(name: &[u8], top: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Whether a name leads upwards.
+/// Returns whether a name contains `..`.
 pub(crate) fn leads_up(name: &[u8]) -> bool {
     name.split(|byte| *byte == b'/').any(|part| part == b"..")
 }
 
-/// Whether a member is left out.
+/// Returns whether a member is excluded.
 pub(crate) fn is_excluded(member: &Member, options: &Options) -> bool {
     options.excludes.matches(&member.name, usize::MAX)
 }

@@ -21,7 +21,7 @@ use owners::OwnerMap;
 use reading::Reading;
 pub(crate) use values::by_suffix;
 
-/// What the run does.
+/// Operation of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Create,
@@ -35,7 +35,7 @@ pub(crate) enum Mode {
     TestLabel,
 }
 
-/// What happens to files that are there already.
+/// Handling of existing files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Old {
     Replace,
@@ -46,32 +46,32 @@ pub(crate) enum Old {
     UnlinkFirst,
 }
 
-/// One thing to put in, in its order.
+/// One item to add, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// A name, and how it is to be read where it stood.
+    /// A name, with the matching options at its position.
     Name(Vec<u8>, How),
-    /// Names that follow are below this folder.
+    /// Directory of the names that follow.
     Folder(Vec<u8>),
 }
 
-/// An owner to write in place of the real one: a name, an id or both.
+/// An owner that replaces the real one: a name, an id or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub(crate) name: Option<Vec<u8>>,
     pub(crate) id: Option<u64>,
 }
 
-/// Everything that one run was asked for.
+/// All options of one run.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) mode: Mode,
     pub(crate) archive: Vec<u8>,
     pub(crate) words: Vec<Word>,
     pub(crate) verbose: u8,
-    /// What compresses: a program and its arguments.
+    /// The compressor: a program and its arguments.
     pub(crate) compressor: Option<Vec<Vec<u8>>>,
-    /// The suffix of the archive names it.
+    /// The suffix of the archive selects it.
     pub(crate) auto_compress: bool,
     pub(crate) format: Format,
     pub(crate) record: usize,
@@ -81,13 +81,13 @@ pub(crate) struct Options {
     pub(crate) sorted: bool,
     pub(crate) owner: Option<Owner>,
     pub(crate) group: Option<Owner>,
-    /// What is written in place of owners and groups of some ids.
+    /// Replacements of owners and groups by id.
     pub(crate) owner_map: OwnerMap,
     pub(crate) group_map: OwnerMap,
     pub(crate) numeric: bool,
-    /// Seconds and nanoseconds to write in place of the real time, and whether only where that is later.
+    /// Seconds and nanoseconds that replace the real time, and whether only if the real time is later.
     pub(crate) mtime: Option<((i64, u32), bool)>,
-    /// Only what was changed since; with `true` also what only its state was changed of.
+    /// Add only files changed since this time; with `true` status changes count too.
     pub(crate) newer: Option<((i64, u32), bool)>,
     pub(crate) file_mode: Option<tidebox_gnu::mode::Change>,
     pub(crate) excludes: Excludes,
@@ -107,45 +107,45 @@ pub(crate) struct Options {
     pub(crate) full_time: bool,
     pub(crate) block_numbers: bool,
     pub(crate) check_links: bool,
-    /// Folders that are there keep their modes and times.
+    /// Existing directories keep their modes and times.
     pub(crate) keep_dirs: bool,
-    /// What is mounted below a folder is left out.
+    /// Mount points below a directory are skipped.
     pub(crate) one_file_system: bool,
     pub(crate) keep_dir_symlink: bool,
     pub(crate) one_top_level: Option<Vec<u8>>,
     pub(crate) occurrence: Option<u64>,
-    /// Nothing is taken before a member of this name.
+    /// Nothing is selected before a member of this name.
     pub(crate) start: Option<Vec<u8>>,
     pub(crate) warnings: bool,
-    /// Somebody is asked about each file.
+    /// Each file needs confirmation.
     pub(crate) asks: bool,
-    /// What was written is read again and compared with the files.
+    /// The written archive is read again and compared with the files.
     pub(crate) verify: bool,
-    /// Lines about members go to this file.
+    /// Verbose lines go to this file.
     pub(crate) index_file: Option<Vec<u8>>,
-    /// A command of the shell that gets the bytes of each file, and whether its failures count for nothing.
+    /// A shell command that gets the content of each file, and whether its failures are ignored.
     pub(crate) command: Option<Vec<u8>>,
     pub(crate) ignore_command: bool,
-    /// After so many records something is said or done.
+    /// Checkpoint interval in records, and actions.
     pub(crate) checkpoints: Option<Checkpoints>,
-    /// What is in the way is renamed.
+    /// Existing files are renamed to backups.
     pub(crate) backup: Backup,
-    /// The label of the archive; one that is read must match it.
+    /// Label of the archive; when reading, the pattern that it must match.
     pub(crate) label: Option<Vec<u8>>,
-    /// Files of folders that list what is left out.
+    /// Files with exclude lists of their directories.
     pub(crate) ignore_files: Vec<IgnoreFile>,
-    /// When the run began, by a clock that never goes back.
+    /// Start time of the run, on a monotonic clock.
     pub(crate) began: u64,
-    /// What was said of records of POSIX.
+    /// Options of pax records.
     pub(crate) pax: PaxOptions,
-    /// Times that were given in words: the option, the words, and what was read.
+    /// Times given as date strings: the option, the string, and the result.
     pub(crate) dates: Vec<(&'static str, Vec<u8>, (i64, u32))>,
-    /// An option that only counts for names after it, of which there are none.
+    /// A positional option that no name follows.
     pub(crate) idle_excludes: Vec<(&'static str, Option<Vec<u8>>)>,
 }
 
 impl Options {
-    /// What a run does that nothing was asked of.
+    /// Defaults.
     fn new() -> Self {
         let archive = tidebox_rt::environ().iter().find_map(|variable| Some(variable.strip_prefix(b"TAPE=")?.to_vec()));
         Self {
@@ -210,14 +210,14 @@ impl Options {
     }
 }
 
-/// What was said of records of POSIX.
+/// Options of pax records.
 #[derive(Clone, Debug)]
 pub(crate) struct PaxOptions {
-    /// Keys that are left out.
+    /// Excluded keys.
     pub(crate) deletes: Vec<String>,
-    /// The name that records stand under.
+    /// Name of the record headers.
     pub(crate) name: String,
-    /// Records for the whole archive, and for every member.
+    /// Global records, and records of every member.
     pub(crate) global: Vec<(String, Vec<u8>)>,
     pub(crate) each: Vec<(String, Vec<u8>)>,
 }
@@ -229,32 +229,32 @@ impl Default for PaxOptions {
     }
 }
 
-/// What of a folder that holds a certain file is put in.
+/// Parts of a directory with an exclusion tag that are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TagRule {
-    /// The folder and that file.
+    /// The directory and the tag file.
     KeepTag,
-    /// The folder.
+    /// The directory.
     KeepFolder,
     Nothing,
 }
 
-/// Why the run ends before it begins.
+/// Error of the command line.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// A text for standard output.
     Print(String),
-    /// A wrong use, which ends with this code and a hint.
+    /// Invalid usage, with exit code and hint.
     Usage(i32, String),
-    /// What cannot be done.
+    /// An operation that is not possible.
     Fatal(Vec<u8>),
-    /// A value that is none of a list.
+    /// A value that is not in a list.
     NoSuch(Vec<u8>),
 }
 
 const VERSION_TEXT: &str = "tar (GNU tar) 1.34\nThis is the tar of Tidebox, which does what GNU tar does.\n";
 
-/// Reads the command line.
+/// Parses the command line.
 pub(crate) fn read(arguments: Vec<Vec<u8>>) -> Result<Options, Stop> {
     let mut reading = Reading::new();
     let mut all = Vec::new();
@@ -274,7 +274,7 @@ pub(crate) fn read(arguments: Vec<Vec<u8>>) -> Result<Options, Stop> {
     reading.finish()
 }
 
-/// The first word may be options without a dash, whose values follow it one after the other.
+/// The first argument may be options without a dash, whose values follow in order.
 fn without_dash(arguments: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Stop> {
     let mut rest = arguments.into_iter();
     let Some(first) = rest.next() else {
@@ -296,7 +296,7 @@ fn without_dash(arguments: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Stop> {
     Ok(words.into_iter().chain(rest).collect())
 }
 
-/// The whole of a file; `-` is standard input.
+/// Reads a whole file; `-` is standard input.
 pub(crate) fn whole(name: &[u8]) -> Result<Vec<u8>, Errno> {
     let fd = match name {
         b"-" => 0,

@@ -1,4 +1,4 @@
-//! Records of POSIX that say more of a file than its header can.
+//! pax extended header records.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use crate::header::Member;
 /// Keys and values.
 pub(crate) type Records = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Reads records of the form `LENGTH KEY=VALUE`. What is none ends them.
+/// Parses records of the form `LENGTH KEY=VALUE`, up to the first invalid one.
 pub(crate) fn parse(mut text: &[u8]) -> Records {
     let mut records = Records::new();
     let mut offsets: Vec<Vec<u8>> = Vec::new();
     while let Some((key, value, rest)) = record(text) {
         text = rest;
-        // Older files with holes list their parts in keys that repeat.
+        // Old sparse files list their parts in repeated keys.
         if key == b"GNU.sparse.offset" || key == b"GNU.sparse.numbytes" {
             offsets.push(value.to_vec());
         } else {
@@ -34,7 +34,7 @@ fn record(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((line.get(..equals)?, line.get(equals + 1..)?, text.get(length..)?))
 }
 
-/// Corrects what a header says. An empty value takes back what was said before for all files.
+/// Overrides header fields. An empty value cancels an earlier global record.
 pub(crate) fn apply(records: &Records, member: &mut Member) {
     for (key, value) in records.iter().filter(|(_, value)| !value.is_empty()) {
         let number = || std::str::from_utf8(value).ok().and_then(|text| text.parse::<u64>().ok());
@@ -61,7 +61,7 @@ pub(crate) fn apply(records: &Records, member: &mut Member) {
     }
 }
 
-/// Keys that GNU tar does not know, in their order. It tells of them.
+/// Returns the keys that GNU tar does not know, in order, for a warning.
 pub(crate) fn unknown(mut text: &[u8]) -> Vec<Vec<u8>> {
     let mut keys = Vec::new();
     while let Some((key, _, rest)) = record(text) {
@@ -73,7 +73,7 @@ pub(crate) fn unknown(mut text: &[u8]) -> Vec<Vec<u8>> {
     keys
 }
 
-/// Whether a key is one that GNU tar knows, though not all of them change anything here.
+/// Returns whether GNU tar knows a key, though not all of them have an effect here.
 fn is_known(key: &[u8]) -> bool {
     const PLAIN: &[&[u8]] = &[
         b"atime",
@@ -108,7 +108,7 @@ fn time(text: &[u8]) -> Option<(i64, u32)> {
     Some((seconds, nanoseconds))
 }
 
-/// Where the bytes of a file with holes belong, and its whole size. Without a list it stands before the bytes.
+/// The sparse map and real size. Without a map it precedes the content.
 #[expect(clippy::type_complexity, reason = "the pair is taken apart where it is asked for")]
 pub(crate) fn parts(records: &Records) -> Option<(Option<Vec<(u64, u64)>>, u64)> {
     let number = |key: &[u8]| std::str::from_utf8(records.get(key)?).ok()?.parse::<u64>().ok();
@@ -122,7 +122,7 @@ pub(crate) fn parts(records: &Records) -> Option<(Option<Vec<(u64, u64)>>, u64)>
     Some((Some(parts), size))
 }
 
-/// One record. Its length counts its own digits.
+/// Formats one record. Its length includes its own digits.
 pub(crate) fn write(key: &str, value: &[u8]) -> Vec<u8> {
     // A space, the equals sign and the line end.
     let rest = key.len() + value.len() + 3;
@@ -133,7 +133,7 @@ pub(crate) fn write(key: &str, value: &[u8]) -> Vec<u8> {
     [length.to_string().as_bytes(), b" ", key.as_bytes(), b"=", value, b"\n"].concat()
 }
 
-/// Seconds with as much of a fraction as there is.
+/// Formats seconds with a fraction, without trailing zeros.
 pub(crate) fn write_time((seconds, nanoseconds): (i64, u32)) -> String {
     if nanoseconds == 0 {
         return seconds.to_string();

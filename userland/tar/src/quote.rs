@@ -1,24 +1,24 @@
-//! Names as tar shows them.
+//! Quoting of names.
 
 use std::cell::{Cell, RefCell};
 
 use tidebox_gnu::message;
 
-/// How names are shown.
+/// Quoting style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Literal,
-    /// In quotes of a shell; always or where one would misread the name, and whether what cannot be printed is escaped.
+    /// Shell quotes; always or only if needed, and with or without escapes for unprintable characters.
     Shell {
         always: bool,
         escapes: bool,
     },
-    /// In quotes of C, where `maybe` says so only if something in the name needs them.
+    /// C quotes; with `maybe` only if needed.
     C {
         maybe: bool,
     },
     Escape,
-    /// In quotes of the locale; those of the plain one are `'` or, for `clocale`, those of C.
+    /// Locale quotes; in the C locale they are `'` or, for `clocale`, C quotes.
     Locale {
         c: bool,
     },
@@ -26,12 +26,12 @@ pub(crate) enum Style {
 
 thread_local! {
     static STYLE: Cell<Style> = const { Cell::new(Style::Escape) };
-    /// Bytes that get a backslash besides.
+    /// Additional bytes to escape with a backslash.
     static MARKED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Style {
-    /// The style of that name.
+    /// Parses the name of a style.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "literal" => Self::Literal,
@@ -49,12 +49,12 @@ impl Style {
     }
 }
 
-/// Shows names in another style from now on.
+/// Sets the style.
 pub(crate) fn set_style(style: Style) {
     STYLE.set(style);
 }
 
-/// Bytes get a backslash, or none, from now on.
+/// Adds or removes escaped bytes.
 pub(crate) fn mark(bytes: &[u8], marked: bool) {
     MARKED.with_borrow_mut(|all| {
         all.retain(|byte| !bytes.contains(byte));
@@ -64,14 +64,14 @@ pub(crate) fn mark(bytes: &[u8], marked: bool) {
     });
 }
 
-/// A name as the style has it. A colon is escaped where it would end the name.
+/// Quotes a name. A colon is escaped if it would end the name.
 pub(crate) fn escaped(name: &[u8], colon: bool) -> Vec<u8> {
     match STYLE.get() {
         Style::Literal => name.to_vec(),
         Style::Escape => with_escapes(name, colon, None),
         Style::C { maybe } => {
             let inner = with_escapes(name, colon && !maybe, Some(b'"'));
-            // Backslashes alone are no reason for quotes.
+            // Backslashes alone do not need quotes.
             let plain = inner.len() == name.len() + name.iter().filter(|byte| **byte == b'\\').count();
             if maybe && plain && !(colon && name.contains(&b':')) {
                 name.to_vec()
@@ -84,10 +84,10 @@ pub(crate) fn escaped(name: &[u8], colon: bool) -> Vec<u8> {
         }
         Style::Locale { .. } => in_quotes(name, colon),
         Style::Shell { always, escapes } => {
-            let misread = message::named(name) != String::from_utf8_lossy(name) || colon && name.contains(&b':');
+            let misread = message::path_label(name) != String::from_utf8_lossy(name) || colon && name.contains(&b':');
             match (always || misread, escapes) {
                 (false, _) => name.to_vec(),
-                (true, true) => message::quoted(name).into_bytes(),
+                (true, true) => message::quote_path(name).into_bytes(),
                 (true, false) if name.contains(&b'\'') && !name.iter().any(|byte| b"\"$`\\!".contains(byte)) => {
                     [b"\"", name, b"\""].concat()
                 }
@@ -97,7 +97,7 @@ pub(crate) fn escaped(name: &[u8], colon: bool) -> Vec<u8> {
     }
 }
 
-/// A name with what could harm a terminal written as escapes.
+/// Escapes bytes that could harm a terminal.
 fn with_escapes(name: &[u8], colon: bool, quote: Option<u8>) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     let mut rest = name;
@@ -136,7 +136,7 @@ fn char_of(bytes: &[u8]) -> Option<char> {
     (2..=4).find_map(|length| std::str::from_utf8(bytes.get(..length)?).ok()?.chars().next())
 }
 
-/// A name in quotes: curly ones where the locale has them.
+/// Quotes a name, with curly quotes if the locale has them.
 pub(crate) fn quoted(name: &[u8]) -> Vec<u8> {
     in_quotes(name, false)
 }

@@ -1,4 +1,4 @@
-//! Reading an archive as a stream: headers, what stands before them, and the bytes of files.
+//! Streaming archive reader: headers, extended headers and content.
 
 use tidebox_rt::{Errno, Fd};
 
@@ -8,52 +8,52 @@ use crate::label;
 use crate::message::warn;
 use crate::pax::{self, Records};
 
-/// Blocks that are read at once, as GNU tar does unless it is told otherwise.
+/// Default number of blocks per read, as in GNU tar.
 pub(crate) const RECORD: usize = 20 * BLOCK;
 
-/// Names and records that stand before a header are held in memory up to this size.
-const LONGEST: u64 = 16 << 20;
+/// Maximum size of long names and records before a header, in bytes; they are held in memory.
+const MAX_LENGTH: u64 = 16 << 20;
 
-/// The archive cannot be read on.
+/// Fatal read error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Read(Errno),
-    /// It ends within a file.
+    /// The archive ends within a file.
     Ended,
-    /// What stands before a header is too large to be true.
+    /// An extended header exceeds the limit.
     TooLong,
 }
 
-/// What comes next.
+/// Next block.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Member(Box<Member>),
     /// A block of zeros.
     Zero,
-    /// A block that is no header.
+    /// A block that is not a header.
     Bad,
     End,
 }
 
-/// An archive that is read.
+/// An archive reader.
 #[derive(Debug)]
 pub(crate) struct Reader {
     fd: Fd,
     buffer: Vec<u8>,
     at: usize,
     ended: bool,
-    /// Bytes that were handed out.
+    /// Bytes returned.
     pub(crate) offset: u64,
-    /// Where the header of the last member began, with what stands before it.
+    /// Start of the last member, including its extended headers.
     pub(crate) began: u64,
-    /// Bytes of the last member that are still to be read, and the zeros that fill its last block.
+    /// Remaining bytes of the last member, and the padding of its last block.
     left: u64,
     pad: u64,
     global: Records,
-    /// Bytes that were read.
+    /// Bytes read.
     pub(crate) total: u64,
     pub(crate) checkpoints: Option<Checkpoints>,
-    /// A program stands between the archive and its file, and knows best what is wrong with an empty one.
+    /// A program decompresses the archive and reports errors of an empty one itself.
     pub(crate) is_piped: bool,
 }
 
@@ -79,7 +79,7 @@ impl Reader {
         self.buffer.get(self.at..).unwrap_or_default()
     }
 
-    /// Reads until a block is at hand. What is less than a block at the end does not count.
+    /// Reads until a block is buffered. A partial block at the end is ignored.
     fn fill(&mut self) -> Result<bool, Broken> {
         while self.held().len() < BLOCK {
             if self.ended {
@@ -107,7 +107,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// The first bytes of the archive.
+    /// Returns the first bytes of the archive.
     pub(crate) fn peek(&mut self) -> Result<&[u8], Broken> {
         self.fill()?;
         Ok(self.held())
@@ -126,7 +126,7 @@ impl Reader {
         Ok(Some(block))
     }
 
-    /// Passes over what is left of the last member and reads the next header.
+    /// Skips the rest of the last member and reads the next header.
     pub(crate) fn next(&mut self) -> Result<Step, Broken> {
         self.pass()?;
         self.began = self.offset;
@@ -178,7 +178,7 @@ impl Reader {
         }
     }
 
-    /// Prepares for the bytes of a member.
+    /// Prepares reading the content of a member.
     fn begin(&mut self, member: &mut Member, block: &Block, records: &Records) -> Result<(), Broken> {
         self.left = member.stored;
         self.pad = member.stored.next_multiple_of(BLOCK as u64) - member.stored;
@@ -202,7 +202,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Parts of a file with holes that are listed in decimal lines before its bytes.
+    /// Sparse map in decimal lines before the content.
     fn leading_parts(&mut self) -> Result<Vec<(u64, u64)>, Broken> {
         let mut numbers: Vec<u64> = Vec::new();
         let mut digits: u64 = 0;
@@ -226,7 +226,7 @@ impl Reader {
             let Some((count, pairs)) = numbers.split_first() else {
                 return Err(Broken::Ended);
             };
-            if *count > LONGEST {
+            if *count > MAX_LENGTH {
                 return Err(Broken::TooLong);
             }
             if pairs.len() as u64 >= count.saturating_mul(2) {
@@ -242,9 +242,9 @@ impl Reader {
         Ok(text)
     }
 
-    /// All bytes of a part that stands before a header.
+    /// Reads all bytes of an extended header.
     fn bytes(&mut self, count: u64) -> Result<Vec<u8>, Broken> {
-        if count > LONGEST {
+        if count > MAX_LENGTH {
             return Err(Broken::TooLong);
         }
         self.left = count;
@@ -261,7 +261,7 @@ impl Reader {
         Ok(bytes)
     }
 
-    /// Reads bytes of the last member; 0 at its end.
+    /// Reads content of the last member; 0 at its end.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> Result<usize, Broken> {
         if self.left == 0 {
             return Ok(0);
@@ -284,14 +284,14 @@ impl Reader {
         Ok(count)
     }
 
-    /// The zeros behind the last byte are at hand when the byte is, because blocks are read whole.
+    /// The padding after the last byte is buffered together with it, because blocks are read whole.
     fn padding(&mut self) {
         let pad = usize::try_from(std::mem::take(&mut self.pad)).unwrap_or(0).min(self.held().len());
         self.at += pad;
         self.offset += pad as u64;
     }
 
-    /// Passes over what is left of the last member.
+    /// Skips the rest of the last member.
     pub(crate) fn pass(&mut self) -> Result<(), Broken> {
         while self.left > 0 {
             let held = self.held().len() as u64;
@@ -299,7 +299,7 @@ impl Reader {
                 self.take(held);
                 continue;
             }
-            // A file is passed over without reading it, up to its last block, which shows whether it is there.
+            // A seekable file is skipped without reading, up to its last block, which shows whether it is complete.
             let far = self.left.saturating_sub(self.left % BLOCK as u64).saturating_sub(BLOCK as u64);
             if held == 0 && far > (RECORD * 16) as u64 {
                 let by = i64::try_from(far).unwrap_or(i64::MAX);
@@ -318,7 +318,7 @@ impl Reader {
         }
         if self.pad > 0 {
             if (self.held().len() as u64) < self.pad {
-                // Only whole blocks are handed out, so that the rest of one is there unless the archive ends.
+                // Only whole blocks are returned, so the rest of one is available unless the archive ends.
                 self.fill()?;
             }
             self.padding();
@@ -335,7 +335,7 @@ impl Reader {
         }
     }
 
-    /// Reads what a writer at the other end of a pipe still has to say.
+    /// Drains a pipe so that its writer can finish.
     pub(crate) fn drain(&mut self) {
         let mut room = vec![0; RECORD];
         while matches!(tidebox_rt::read(self.fd, &mut room), Ok(1..) | Err(Errno::INTR)) {}

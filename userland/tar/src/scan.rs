@@ -1,4 +1,4 @@
-//! Going through the members of an archive.
+//! Iteration over the members of an archive.
 
 use crate::archive::{Archive, by_magic};
 use crate::header::Member;
@@ -8,14 +8,14 @@ use crate::options::Options;
 use crate::quote::escaped;
 use crate::reader::{Broken, Reader, Step};
 
-/// Whether to go on.
+/// Continue or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Go,
     Enough,
 }
 
-/// What came before.
+/// Previous block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Nothing,
@@ -23,7 +23,7 @@ enum Before {
     Bad,
 }
 
-/// Says why an archive cannot be read on.
+/// Reports a fatal read error.
 pub(crate) fn broken(options: &Options, broken: Broken) -> Fatal {
     match broken {
         Broken::Read(errno) => fatal(&[&escaped(&options.archive, true), b": Cannot read: ", errno.text().as_bytes()]),
@@ -32,7 +32,7 @@ pub(crate) fn broken(options: &Options, broken: Broken) -> Fatal {
     }
 }
 
-/// Calls for each member, which may read its bytes. Returns where the archive ends.
+/// Calls a function for each member, which may read its content. Returns the end offset of the archive.
 pub(crate) fn each(
     options: &Options,
     reader: &mut Reader,
@@ -81,7 +81,7 @@ pub(crate) fn each(
     }
 }
 
-/// Opens the archive of the options, and says when it is a compressed one that cannot be read twice.
+/// Opens the archive of the options; reports an error for a compressed one that cannot be read twice.
 pub(crate) fn open(options: &Options) -> Result<(Archive, Reader), Fatal> {
     let archive = Archive::open(options)?;
     let mut reader = Reader::new(archive.fd);
@@ -105,7 +105,7 @@ pub(crate) fn open(options: &Options) -> Result<(Archive, Reader), Fatal> {
     Ok((archive, reader))
 }
 
-/// Closes what was read. The program at the other end of a pipe is heard out.
+/// Closes the archive. Drains the pipe of its program.
 pub(crate) fn close(archive: Archive, reader: &mut Reader) -> Result<(), Fatal> {
     if archive.is_piped() {
         reader.drain();

@@ -26,7 +26,7 @@ fn parsed(block: &Block) -> Member {
 
 #[test]
 fn registry_names_what_this_program_is() {
-    assert_eq!(tidebox_gnu::tool::registered("tidebox-tar"), ["tar"]);
+    assert_eq!(tidebox_gnu::tool::registered("tar.wasm"), ["tar"]);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_block_with_one_changed_bit_is_no_header() {
     for at in 0..BLOCK {
         let mut bad = good;
         bad[at] ^= 1;
-        // The sum itself may change into another spelling of the same number.
+        // A change of the checksum may be another encoding of the same number.
         let is_sum = (148..156).contains(&at);
         assert!(is_sum || header::parse(&bad) == Parsed::Bad, "byte {at}");
     }

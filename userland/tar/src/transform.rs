@@ -1,4 +1,4 @@
-//! Names changed by expressions of sed's `s` command.
+//! Name transformation with sed `s` expressions.
 
 use tidebox_gnu::regex::{Dialect, Options, Regex, Subject};
 
@@ -7,14 +7,14 @@ use tidebox_gnu::regex::{Dialect, Options, Regex, Subject};
 pub(crate) struct Transform {
     regex: Regex,
     parts: Vec<Part>,
-    /// Every match from this one on, counted from 1, or only this one.
+    /// Replace every match starting at this one, counted from 1, or only this one.
     nth: usize,
     global: bool,
-    /// Whether it applies to the names of members, to targets of symbolic links, and to those of hard links.
+    /// Flags: applies to member names, symbolic link targets, and hard link targets.
     applies: [bool; 3],
 }
 
-/// What a name is the name of.
+/// Kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     Member,
@@ -41,11 +41,11 @@ enum Case {
 const INVALID: &str = "Invalid transform expression";
 
 impl Transform {
-    /// Reads expressions that are separated by semicolons.
+    /// Parses expressions separated by semicolons.
     pub(crate) fn parse(text: &[u8]) -> Result<Vec<Self>, String> {
         let mut all = Vec::new();
         let mut rest = text;
-        // What an expression applies to when it does not say so itself.
+        // Default scope of an expression.
         let mut applies = [true; 3];
         loop {
             let (one, after) = Self::one(rest, &mut applies).ok_or(INVALID)??;
@@ -119,7 +119,7 @@ impl Transform {
         })
     }
 
-    /// Changes a name.
+    /// Transforms a name.
     pub(crate) fn apply(&self, name: &[u8], of: Of) -> Vec<u8> {
         let applies = match of {
             Of::Member => self.applies[0],
@@ -141,7 +141,7 @@ impl Transform {
             count += 1;
             out.extend_from_slice(name.get(copied..whole.start).unwrap_or_default());
             if count < self.nth {
-                // GNU tar puts down twice what stands before a match that it passes over.
+                // GNU tar writes the text before a skipped match twice.
                 out.extend_from_slice(name.get(copied..whole.end).unwrap_or_default());
                 copied = whole.end;
             } else {
@@ -186,14 +186,14 @@ impl Transform {
     }
 }
 
-/// Reads a flag that says what names are meant; none when it is another one.
+/// Parses a scope flag; `None` for any other flag.
 fn scope(flag: u8, applies: &mut [bool; 3]) -> Option<()> {
     let at = b"rsh".iter().position(|known| *known == flag.to_ascii_lowercase())?;
     *applies.get_mut(at)? = flag.is_ascii_lowercase();
     Some(())
 }
 
-/// The text up to the next mark, which a backslash takes its meaning from, and what follows.
+/// Returns the text up to the next unescaped delimiter, and the rest.
 fn until(text: &[u8], mark: u8) -> Option<(Vec<u8>, &[u8])> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -216,7 +216,7 @@ fn until(text: &[u8], mark: u8) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// Takes a replacement apart.
+/// Parses a replacement.
 fn parts(text: &[u8]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut plain = Vec::new();

@@ -1,4 +1,4 @@
-//! Writing an archive as a stream.
+//! Streaming archive writer.
 
 use tidebox_rt::{Errno, Fd};
 
@@ -7,29 +7,29 @@ use crate::header::{self, BLOCK, Format, Member};
 use crate::options::Options;
 use crate::pax;
 
-/// An archive that is written.
+/// An archive writer.
 #[derive(Debug)]
 pub(crate) struct Writer {
     fd: Fd,
     held: Vec<u8>,
-    /// Bytes of a record, to a multiple of which the archive is filled up.
+    /// Record size in bytes; the archive is padded to a multiple of it.
     record: usize,
-    /// Bytes that were put, from the beginning of the archive.
+    /// Bytes written, from the start of the archive.
     offset: u64,
-    /// Bytes that were put by this run.
+    /// Bytes written by this run.
     pub(crate) total: u64,
     pub(crate) format: Format,
     checkpoints: Option<Checkpoints>,
-    /// The name under which records of POSIX stand.
+    /// Name of pax headers.
     records_name: String,
     globals: u32,
 }
 
-/// The name of what stands before a header with a long name.
+/// Name of a long-name header.
 const LONG: &[u8] = b"././@LongLink";
 
 impl Writer {
-    /// Writes to a descriptor that stands at `offset` of the archive.
+    /// Writes to a descriptor that is at `offset` of the archive.
     pub(crate) fn new(fd: Fd, options: &Options, offset: u64) -> Self {
         Self {
             fd,
@@ -63,7 +63,7 @@ impl Writer {
         written
     }
 
-    /// Fills the last block of a file up with zeros.
+    /// Pads the last block of a file with zeros.
     pub(crate) fn pad(&mut self) -> Result<(), Errno> {
         let over = usize::try_from(self.offset % BLOCK as u64).unwrap_or(0);
         if over == 0 {
@@ -72,7 +72,7 @@ impl Writer {
         self.put(&[0; BLOCK].as_slice()[over..])
     }
 
-    /// Writes the end of the archive: two blocks of zeros and what the last record lacks.
+    /// Writes the end of the archive: two blocks of zeros and the padding of the last record.
     pub(crate) fn finish(&mut self) -> Result<(), Errno> {
         self.put(&[0; 2 * BLOCK])?;
         let over = usize::try_from(self.offset % self.record as u64).unwrap_or(0);
@@ -83,7 +83,7 @@ impl Writer {
         self.flush()
     }
 
-    /// Writes a header and, where its fields are too small, what says the rest before it.
+    /// Writes a header and, if its fields are too small, an extended header before it.
     pub(crate) fn header(&mut self, member: &Member, extra: &[(&str, Vec<u8>)]) -> Result<(), Errno> {
         let room = header::room(self.format);
         match self.format {
@@ -101,7 +101,7 @@ impl Writer {
         self.put(&header::encode(member, self.format))
     }
 
-    /// Whether the format has room for the names of a member; if not, which of them it is.
+    /// Returns whether the format can store the names of a member; if not, the one that is too long.
     pub(crate) fn unfit<'a>(&self, member: &'a Member) -> Option<&'a [u8]> {
         let room = header::room(self.format);
         match self.format {
@@ -166,7 +166,7 @@ impl Writer {
         self.pad()
     }
 
-    /// Writes records that hold for all members behind them.
+    /// Writes global records for all following members.
     pub(crate) fn global(&mut self, records: &[(String, Vec<u8>)], now: (i64, u32)) -> Result<(), Errno> {
         let text: Vec<u8> = records.iter().flat_map(|(key, value)| pax::write(key, value)).collect();
         self.globals += 1;
@@ -178,7 +178,7 @@ impl Writer {
         self.pad()
     }
 
-    /// The name under which records stand: usually that of the file, in a folder of their own.
+    /// Name of a record header: usually that of the file, in a separate directory.
     fn records_name(&self, name: &[u8]) -> Vec<u8> {
         let trimmed = name.strip_suffix(b"/").unwrap_or(name);
         let (folder, last) = match trimmed.iter().rposition(|byte| *byte == b'/') {

@@ -1,8 +1,8 @@
-//! Colours as `LS_COLORS` says them.
+//! Colours from `LS_COLORS`.
 
 use tidebox_rt::{FileKind, Stat};
 
-/// What `tree` itself says when nobody does.
+/// Default colours of `tree`.
 const DEFAULT: &str = "fi=00:di=01;34:ln=01;36:pi=40;33:so=01;35:bd=40;33;01:cd=40;33;01:or=40;31;01:ex=01;32:\
     *.bat=01;32:*.btm=01;32:*.cmd=01;32:*.com=01;32:*.dll=01;32:*.exe=01;32:\
     *.arj=01;31:*.bz2=01;31:*.deb=01;31:*.gz=01;31:*.lzh=01;31:*.rpm=01;31:*.tar=01;31:*.taz=01;31:*.tb2=01;31:\
@@ -13,14 +13,14 @@ const DEFAULT: &str = "fi=00:di=01;34:ln=01;36:pi=40;33:so=01;35:bd=40;33;01:cd=
     *.OGG=01;35:*.ppm=01;35:*.rm=01;35:*.RM=01;35:*.tga=01;35:*.TGA=01;35:*.tif=01;35:*.TIF=01;35:*.wav=01;35:\
     *.WAV=01;35:*.wmv=01;35:*.WMV=01;35:*.xbm=01;35:*.xpm=01;35";
 
-/// Which colour each kind of file has.
+/// Colour of each file type.
 #[derive(Debug)]
 pub(crate) struct Colors {
     entries: Vec<(String, String)>,
 }
 
 impl Colors {
-    /// From the environment.
+    /// Reads the environment.
     pub(crate) fn load() -> Self {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let text = variable("TREE_COLORS").or_else(|| variable("LS_COLORS")).unwrap_or_else(|| DEFAULT.to_owned());
@@ -32,7 +32,7 @@ impl Colors {
         self.entries.iter().find(|(known, _)| known == key).map(|(_, color)| color.as_str())
     }
 
-    /// The colour of a file; `None` stat is a link that leads nowhere.
+    /// Returns the colour of a file; stat `None` is a dangling link.
     pub(crate) fn of(&self, name: &[u8], stat: Option<&Stat>, orphan: bool) -> Option<&str> {
         let Some(stat) = stat else {
             return self.find("mi").or_else(|| self.find("fi"));

@@ -1,4 +1,4 @@
-//! The drawing.
+//! Text output.
 
 use crate::entry::{Entry, mark};
 use crate::list::{List, Position, Totals};
@@ -38,7 +38,7 @@ fn indentation(position: &Position, lines: Lines) -> Vec<u8> {
     out
 }
 
-/// A name with its characters made visible.
+/// Formats a name with visible control characters.
 pub(crate) fn shown(name: &[u8], options: &Options) -> Vec<u8> {
     let mut out = Vec::new();
     if options.unprintable == Unprintable::Raw {
@@ -58,7 +58,7 @@ pub(crate) fn shown(name: &[u8], options: &Options) -> Vec<u8> {
     if options.quotes { [b"\"", out.as_slice(), b"\""].concat() } else { out }
 }
 
-/// Shows a byte of a name that is no text.
+/// Formats a byte of a name that is not text.
 fn push_byte(byte: u8, options: &Options, out: &mut Vec<u8>) {
     match byte {
         7..=13 => {
@@ -81,7 +81,7 @@ fn colored(text: Vec<u8>, color: Option<&str>) -> Vec<u8> {
     }
 }
 
-/// The name of a file with everything that follows it on the line.
+/// Formats the name of a file with its suffixes on the line.
 fn line(entry: &Entry, name: &[u8], options: &Options) -> Vec<u8> {
     let color = |name: &[u8], stat, orphan| options.colors.as_ref().and_then(|colors| colors.of(name, stat, orphan));
     let orphan = entry.is_link() && entry.beyond.is_none();
@@ -140,7 +140,7 @@ impl List for Drawing {
     }
 }
 
-/// Tells what was counted.
+/// Formats the report of counts.
 pub(crate) fn report(walk: &mut Walk, totals: &Totals) {
     let mut text = String::from("\n");
     if walk.options.du {

@@ -1,4 +1,4 @@
-//! Files as they are listed.
+//! Listed files.
 
 use tidebox_rt::{FileKind, Stat};
 
@@ -8,17 +8,17 @@ pub(crate) struct Entry {
     pub(crate) name: Vec<u8>,
     pub(crate) path: Vec<u8>,
     pub(crate) stat: Stat,
-    /// Where a link leads.
+    /// Target of a link.
     pub(crate) target: Option<Vec<u8>>,
-    /// The state of what it leads to; `None` for a link that leads nowhere.
+    /// Metadata of the link target; `None` for a dangling link.
     pub(crate) beyond: Option<Stat>,
-    /// With `--du` the size of everything inside.
+    /// With `--du` the total size of its content.
     pub(crate) size: u64,
-    /// What is in a folder, when it is read beforehand.
+    /// Content of a directory, if it is read ahead.
     pub(crate) children: Option<Vec<Self>>,
-    /// It is a file that holds a list of paths.
+    /// The entry is a file with a list of paths.
     pub(crate) is_list: bool,
-    /// Why a folder is not listed.
+    /// Reason why a directory is not listed.
     pub(crate) problem: Option<String>,
 }
 
@@ -27,18 +27,18 @@ impl Entry {
         self.stat.kind() == FileKind::Symlink
     }
 
-    /// A folder, or a link to one.
+    /// Returns whether it is a directory, or a link to one.
     pub(crate) fn is_folder(&self) -> bool {
         let stat = if self.is_link() { self.beyond } else { Some(self.stat) };
         stat.is_some_and(|stat| stat.kind() == FileKind::Dir)
     }
 
-    /// A folder itself.
+    /// Returns whether it is a directory itself.
     pub(crate) fn is_real_folder(&self) -> bool {
         self.stat.kind() == FileKind::Dir
     }
 
-    /// The word of JSON and XML.
+    /// Returns the type name in JSON and XML.
     pub(crate) fn type_name(&self) -> &'static str {
         match self.stat.kind() {
             _ if self.is_list => "file",
@@ -54,7 +54,7 @@ impl Entry {
     }
 }
 
-/// What `-F` appends.
+/// Returns the suffix of `-F`.
 pub(crate) fn mark(stat: &Stat) -> &'static [u8] {
     match stat.kind() {
         FileKind::Dir => b"/",
@@ -65,7 +65,7 @@ pub(crate) fn mark(stat: &Stat) -> &'static [u8] {
     }
 }
 
-/// The last part of a path comes behind its folder.
+/// Appends the last component of a path to its directory.
 pub(crate) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
     if folder.ends_with(b"/") { [folder, name].concat() } else { [folder, b"/", name].concat() }
 }

@@ -14,7 +14,7 @@ fn of_mode(mode: u32) -> Stat {
     Stat { mode, ..Stat::default() }
 }
 
-/// Reads a list of paths, one on a line; `.` is standard input. The answer is a folder that holds them all.
+/// Reads a list of paths, one per line; `.` is standard input. Returns a directory that contains them all.
 pub(crate) fn read(name: &[u8], options: &Options) -> Option<Entry> {
     let source: &[u8] = if name == b"." { b"-" } else { name };
     let text = tidebox_gnu::stream::read_all(source).ok()?;
@@ -62,7 +62,7 @@ fn insert(root: &mut Entry, parts: &[&[u8]], is_folder: bool, target: Option<&[u
     }
 }
 
-/// Takes away what the options leave out, and orders the rest.
+/// Removes entries that the options exclude, and sorts the rest.
 fn filter(folder: &mut Entry, options: &Options, top: bool) {
     let Some(children) = &mut folder.children else {
         return;

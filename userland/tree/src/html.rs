@@ -1,4 +1,4 @@
-//! The tree as a page of HTML whose names are links.
+//! HTML output, with names as links.
 
 use tidebox_gnu::stream::Input;
 use tidebox_rt::FileKind;
@@ -10,14 +10,14 @@ use crate::options::{Lines, Options};
 use crate::walk::Walk;
 use crate::xml::escaped;
 
-/// A page, with what `-H` and its kin say of it.
+/// A page, with the values of `-H` and related options.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
-    /// What the links begin with, in the place of the operand.
+    /// Base URL of the links, replacing the operand.
     pub(crate) base: Vec<u8>,
     pub(crate) title: Option<Vec<u8>>,
     pub(crate) charset: Option<Vec<u8>>,
-    /// Files that take the place of everything before and behind the list.
+    /// Files that replace everything before and after the list.
     pub(crate) intro: Option<Vec<u8>>,
     pub(crate) outro: Option<Vec<u8>>,
 }
@@ -26,11 +26,11 @@ pub(crate) struct Page {
 #[derive(Debug)]
 pub(crate) struct Html {
     page: Page,
-    /// The operand that is being listed.
+    /// The current operand.
     place: Vec<u8>,
 }
 
-/// The style is our own; the names of the classes are those that pages rely on.
+/// The style is our own; the class names are those of `tree`, on which pages rely.
 const STYLE: &str = " <style type=\"text/css\">
   body { font-family: monospace; }
   .DIR { color: blue; } .LINK { color: teal; } .EXEC { color: green; } .NORM { color: black; }
@@ -46,7 +46,7 @@ impl Html {
         Self { page, place: Vec::new() }
     }
 
-    /// An element with the name of a file. Without an address the element is there all the same.
+    /// Formats an element with the name of a file. Without a URL the element is still written.
     fn anchor(entry: Option<&Entry>, address: Option<&[u8]>, name: &[u8], options: &Options) -> Vec<u8> {
         let mut out = b"<a".to_vec();
         if let Some(entry) = entry.filter(|_| options.colors.is_some()) {
@@ -65,7 +65,7 @@ impl Html {
         out.out.push(&[first, second, anchor, problem.as_bytes(), b"<br>\n"].concat());
     }
 
-    /// Copies the file that somebody wants instead of what we write; as in the real one, a file that is not there is nothing.
+    /// Copies a custom header or footer file; as in `tree`, a missing file is empty.
     fn copied(walk: &mut Walk, file: &[u8]) {
         let mut line = Vec::new();
         if let Ok(mut input) = Input::open(file) {
@@ -75,7 +75,7 @@ impl Html {
         }
     }
 
-    /// What is told of a file, with blanks that stay where they are.
+    /// Formats the attributes of a file, with non-breaking spaces.
     fn brackets(walk: &Walk, entry: &Entry) -> String {
         match walk.brackets(entry).strip_suffix("  ") {
             Some(brackets) => format!("{}{}", brackets.replace(' ', "&nbsp;"), "&nbsp;".repeat(4)),
@@ -84,7 +84,7 @@ impl Html {
     }
 }
 
-/// The class of a file; a link has that of what it leads to.
+/// Returns the class of a file; a link has that of its target.
 fn class(entry: &Entry) -> &'static str {
     let stat = entry.beyond.unwrap_or(entry.stat);
     match stat.kind() {
@@ -98,7 +98,7 @@ fn class(entry: &Entry) -> &'static str {
     }
 }
 
-/// A path as an address.
+/// Encodes a path as a URL.
 fn address(path: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(path.len());
     for byte in path {
@@ -165,7 +165,7 @@ impl List for Html {
         let brackets = Self::brackets(walk, entry);
         let tab: &[u8] = if matches!(walk.options.lines, Lines::None | Lines::Ansi) { b"" } else { b"\t" };
         let before = in_order(walk, tab, &brackets);
-        // The operand stands for a folder here, whatever it is.
+        // The operand is treated as a directory here, regardless of its type.
         let base = [self.page.base.as_slice(), if entry.is_folder() { b"" } else { b"/" }].concat();
         let anchor = Self::anchor(Some(entry), Some(&base), &self.page.base, &walk.options);
         Self::line(walk, before, &anchor, entry.problem.as_deref());
@@ -178,7 +178,7 @@ impl List for Html {
         let below = entry.path.strip_prefix(self.place.as_slice()).unwrap_or(&entry.path);
         let below = below.strip_prefix(b"/").unwrap_or(below);
         let folder = below.strip_suffix(entry.name.as_slice()).unwrap_or_default();
-        // The real one puts the name as it is shown behind the folder, also when that is the whole path.
+        // `tree` appends the name as displayed to the directory, even if that is the whole path.
         let link = [self.page.base.as_slice(), b"/", &address(folder), &address(name)].concat();
         let anchor = Self::anchor(Some(entry), Some(&link), name, &walk.options);
         let before = in_order(walk, &indent, &brackets);
@@ -202,7 +202,7 @@ impl List for Html {
     }
 }
 
-/// The indentation and what is told of a file, in the order that is asked for.
+/// Formats the indentation and the attributes of a file, in the selected order.
 fn in_order<'a>(walk: &Walk, indent: &'a [u8], brackets: &'a str) -> [&'a [u8]; 2] {
     match walk.options.meta_first {
         true => [brackets.as_bytes(), indent],

@@ -1,48 +1,48 @@
-//! What `.gitignore` files leave out.
+//! `.gitignore` rules.
 
 use tidebox_gnu::glob::{Flags, matches};
 
 use crate::entry::joined;
 
-/// One line of a file.
+/// One rule.
 #[derive(Clone, Debug)]
 struct Rule {
-    /// The folder of the file, with a slash at its end.
+    /// The directory of the file, with a trailing slash.
     base: Vec<u8>,
     pattern: Vec<u8>,
-    /// It takes back what an earlier line says.
+    /// Negates an earlier rule.
     keeps: bool,
     folders_only: bool,
-    /// The pattern is for a path below the folder, not for a name anywhere in it.
+    /// The pattern matches a path below the directory, not a name at any depth.
     anchored: bool,
 }
 
-/// The rules of a folder and of all above it; later ones win.
+/// The rules of a directory and of all its parents; later ones take precedence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
     rules: Vec<Rule>,
 }
 
 impl Rules {
-    /// Adds the lines of a file, which are for what is below `folder`. How many rules there were before is answered.
+    /// Adds the rules of a file, which apply below `folder`. Returns the previous number of rules.
     pub(crate) fn add(&mut self, text: &[u8], folder: &[u8]) -> usize {
         let before = self.rules.len();
         self.rules.extend(text.split(|byte| *byte == b'\n').filter_map(|line| rule(line, folder)));
         before
     }
 
-    /// Adds the file of a folder, if it has one.
+    /// Adds the `.gitignore` of a directory, if it exists.
     pub(crate) fn enter(&mut self, folder: &[u8]) -> usize {
         let text = tidebox_gnu::stream::read_all(&joined(folder, b".gitignore")).unwrap_or_default();
         self.add(&text, folder)
     }
 
-    /// Forgets what came after.
+    /// Truncates the rules to an earlier number.
     pub(crate) fn leave(&mut self, before: usize) {
         self.rules.truncate(before);
     }
 
-    /// Forgets the rules of a folder.
+    /// Removes the rules of a directory.
     pub(crate) fn leave_folder(&mut self, folder: &[u8]) {
         let base = joined(folder, b"");
         while self.rules.last().is_some_and(|rule| rule.base == base) {
@@ -50,7 +50,7 @@ impl Rules {
         }
     }
 
-    /// Whether a file is left out.
+    /// Returns whether a file is ignored.
     pub(crate) fn leave_out(&self, path: &[u8], is_folder: bool) -> bool {
         self.rules.iter().rev().find(|rule| rule.fits(path, is_folder)).is_some_and(|rule| !rule.keeps)
     }
@@ -74,7 +74,7 @@ impl Rule {
     }
 }
 
-/// Compares part by part; `**` stands for any number of parts.
+/// Matches component by component; `**` matches any number of components.
 fn fits_parts(pattern: &[&[u8]], parts: &[&[u8]]) -> bool {
     match pattern.split_first() {
         None => parts.is_empty(),

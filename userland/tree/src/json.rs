@@ -1,4 +1,4 @@
-//! The tree as JSON.
+//! JSON output.
 
 use tidebox_gnu::mode::letters;
 
@@ -44,7 +44,7 @@ fn line_end(walk: &mut Walk) {
     }
 }
 
-/// Everything of a file but what is inside.
+/// Formats all attributes of a file except its content.
 fn head(walk: &mut Walk, entry: &Entry, name: &[u8]) {
     let mut out = format!("{{\"type\":\"{}\",\"name\":", entry.type_name()).into_bytes();
     out.extend(string(name));

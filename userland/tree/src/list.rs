@@ -1,10 +1,10 @@
-//! What all forms of output have in common.
+//! Code shared by all output formats.
 
 use crate::entry::Entry;
 use crate::from_file;
 use crate::walk::Walk;
 
-/// What is counted.
+/// Counters of the report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) folders: u64,
@@ -12,14 +12,14 @@ pub(crate) struct Totals {
     pub(crate) size: u64,
 }
 
-/// Where an entry stands among the others.
+/// Position of an entry in the tree.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Position {
-    /// For each level above, whether more follows there.
+    /// For each level above, whether more entries follow there.
     pub(crate) more: Vec<bool>,
-    /// It is the last of its folder.
+    /// It is the last entry of its directory.
     pub(crate) last: bool,
-    /// Entries are going to be listed inside.
+    /// Its content is listed.
     pub(crate) opens: bool,
 }
 
@@ -29,13 +29,13 @@ impl Position {
     }
 }
 
-/// A form of output.
+/// An output format.
 pub(crate) trait List {
     fn begin(&mut self, walk: &mut Walk);
-    /// An operand; `None` when there is no such file.
+    /// Starts an operand; `None` if the file does not exist.
     fn place(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, opens: bool);
     fn entry(&mut self, walk: &mut Walk, entry: &Entry, position: &Position);
-    /// The list of a folder ends.
+    /// Ends the list of a directory.
     fn close(&mut self, walk: &mut Walk, entry: &Entry, position: &Position);
     fn close_place(&mut self, walk: &mut Walk, entry: Option<&Entry>, opened: bool, last: bool);
     fn end(&mut self, walk: &mut Walk, totals: &Totals);
@@ -98,7 +98,7 @@ impl Walk {
         }
     }
 
-    /// Notes that a folder has too many entries to be listed.
+    /// Marks a directory that has too many entries to list.
     fn limit(&self, entry: &mut Entry, count: usize) {
         if self.options.limit.is_some_and(|limit| count > limit) {
             entry.problem = Some(format!("{count} entries exceeds filelimit, not opening dir"));
@@ -150,7 +150,7 @@ impl Walk {
         }
     }
 
-    /// What is printed of a file besides its name.
+    /// Returns the attributes printed besides the name.
     pub(crate) fn brackets(&self, entry: &Entry) -> String {
         self.meta.brackets(entry, &self.options)
     }

@@ -1,6 +1,6 @@
-//! `tree`: folders as a drawing, as JSON, as XML or as HTML.
+//! `tree`: lists directories as text, JSON, XML or HTML.
 //!
-//! The crates that draw trees have their own options and their own layout; scripts read the one of `tree` 2.1.
+//! The crates that draw trees have different options and layouts; scripts expect those of `tree` 2.1.
 
 mod color;
 mod draw;
@@ -20,7 +20,7 @@ mod xml;
 
 use std::process::exit;
 
-use tidebox_gnu::message::{arguments, complain};
+use tidebox_gnu::message::{arguments, print_error};
 use tidebox_gnu::stream::Output;
 use tidebox_rt::Open;
 
@@ -28,7 +28,7 @@ use options::{Form, Options, Request};
 use walk::Walk;
 
 fn main() {
-    tidebox_rt::start();
+    tidebox_rt::init();
     let code = match options::parse(arguments()) {
         Request::Run(options) => run(*options),
         Request::Print(text) => {
@@ -37,14 +37,14 @@ fn main() {
             out.finish("tree", 0)
         }
         Request::UnknownSort(name) => {
-            // The real one tells half of this on standard output, and whoever compares the streams sees it.
-            tidebox_gnu::tell_part!("tree: Sort type '{name}' not valid, should be one of: ");
+            // `tree` prints half of this on standard output, which scripts that compare the streams depend on.
+            tidebox_gnu::eprint_part!("tree: Sort type '{name}' not valid, should be one of: ");
             let mut out = Output::standard();
             out.push(b"name,version,size,mtime,ctime\n");
             out.finish("tree", 1)
         }
         Request::Refuse(message) => {
-            tidebox_gnu::tell!("{message}");
+            tidebox_gnu::eprint_line!("{message}");
             1
         }
     };
@@ -60,7 +60,7 @@ fn run(options: Options) -> i32 {
         match tidebox_rt::open(file, how) {
             Ok(fd) => out = Output::to(fd),
             Err(_) => {
-                complain("tree", &format!("invalid filename '{}'", String::from_utf8_lossy(file)));
+                print_error("tree", &format!("invalid filename '{}'", String::from_utf8_lossy(file)));
                 return 1;
             }
         }

@@ -1,4 +1,4 @@
-//! What is told of a file besides its name.
+//! File attributes other than the name.
 
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::mode::letters;
@@ -8,10 +8,10 @@ use tidebox_gnu::zone::Zone;
 use crate::entry::Entry;
 use crate::options::{Options, Sizes};
 
-/// Half a year, as `tree` counts it: older files show their year.
+/// Half a year in seconds, as in `tree`: older files show their year.
 const HALF_YEAR: i64 = 6 * 31 * 24 * 3600;
 
-/// Names and the time that metadata is written with.
+/// Names and current time for formatting metadata.
 #[derive(Debug)]
 pub(crate) struct Meta {
     users: Option<Names>,
@@ -36,7 +36,7 @@ impl Meta {
         self.groups.as_ref().map_or_else(|| id.to_string(), |names| names.name_or_id(id))
     }
 
-    /// Everything in brackets; empty when nothing is asked for.
+    /// Formats the bracketed attributes; empty if none are selected.
     pub(crate) fn brackets(&self, entry: &Entry, options: &Options) -> String {
         let shows = options.shows;
         let mut parts = Vec::new();
@@ -64,7 +64,7 @@ impl Meta {
         if parts.is_empty() { String::new() } else { format!("[{}]  ", parts.join(" ")) }
     }
 
-    /// The time of a file.
+    /// Formats the time of a file.
     pub(crate) fn date(&self, entry: &Entry, options: &Options) -> String {
         let ns = if options.shows.changed { entry.stat.ctime_ns } else { entry.stat.mtime_ns };
         let moment = Moment::local_ns(ns);
@@ -83,7 +83,7 @@ impl Meta {
     }
 }
 
-/// A size: eleven places for bytes, four for units.
+/// Formats a size: eleven columns for bytes, four for units.
 pub(crate) fn size(bytes: u64, sizes: Sizes) -> String {
     let base: u64 = match sizes {
         Sizes::Bytes => return format!("{bytes:>11}"),

@@ -3,7 +3,7 @@
 use crate::color::Colors;
 use crate::html::Page;
 
-/// What is printed.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Drawing,
@@ -12,7 +12,7 @@ pub(crate) enum Form {
     Html,
 }
 
-/// By what entries are ordered.
+/// Sort key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sort {
     Nothing,
@@ -23,7 +23,7 @@ pub(crate) enum Sort {
     Size,
 }
 
-/// Which entries come first.
+/// Entries that sort first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum First {
     Neither,
@@ -31,7 +31,7 @@ pub(crate) enum First {
     Files,
 }
 
-/// How sizes are written.
+/// Size format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sizes {
     Bytes,
@@ -41,19 +41,19 @@ pub(crate) enum Sizes {
     Si,
 }
 
-/// How lines are drawn.
+/// Line drawing characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
     None,
     Ascii,
     Unicode,
-    /// The escapes of old terminals.
+    /// VT100 line drawing escapes.
     Ansi,
     /// Code page 437.
     Ibm,
 }
 
-/// How characters that do not print are shown.
+/// Handling of unprintable characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unprintable {
     Octal,
@@ -66,7 +66,7 @@ pub(crate) struct Options {
     pub(crate) places: Vec<Vec<u8>>,
     pub(crate) form: Form,
     pub(crate) page: Page,
-    /// Names in a page are links.
+    /// Base URL of links in HTML output.
     pub(crate) links: bool,
     pub(crate) all: bool,
     pub(crate) folders_only: bool,
@@ -101,7 +101,7 @@ pub(crate) struct Options {
     pub(crate) file_links: bool,
 }
 
-/// What is told of each entry besides its name.
+/// Attributes printed besides the name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shows {
     pub(crate) inode: bool,
@@ -111,16 +111,16 @@ pub(crate) struct Shows {
     pub(crate) group: bool,
     pub(crate) size: bool,
     pub(crate) date: bool,
-    /// The time of the last change of state rather than of content.
+    /// Status change time instead of modification time.
     pub(crate) changed: bool,
 }
 
-/// What the command line asks for.
+/// Parsed options.
 pub(crate) enum Request {
     Run(Box<Options>),
     Print(&'static str),
     Refuse(String),
-    /// The value of `--sort` is none that there is.
+    /// The value of `--sort` is invalid.
     UnknownSort(String),
 }
 
@@ -181,7 +181,7 @@ impl Options {
     }
 }
 
-/// Colours are asked for by an option, or by the environment.
+/// Colours are enabled by an option or by the environment.
 #[derive(Default)]
 struct Wishes {
     color: bool,

@@ -2,7 +2,7 @@
 
 use tidebox_gnu::glob::{Flags, matches};
 
-/// Whether a name matches any of the patterns, each of which may hold several between bars.
+/// Returns whether a name matches any of the patterns; each may contain alternatives separated by bars.
 pub(crate) fn any(patterns: &[Vec<u8>], name: &[u8], is_folder: bool, ignore_case: bool) -> bool {
     patterns.iter().any(|pattern| alternatives(pattern).iter().any(|one| fits(one, name, is_folder, ignore_case)))
 }
@@ -15,7 +15,7 @@ fn fits(pattern: &[u8], name: &[u8], is_folder: bool, ignore_case: bool) -> bool
     }
 }
 
-/// Splits at bars outside of brackets and not behind backslashes.
+/// Splits at bars outside of brackets and not escaped by backslashes.
 fn alternatives(pattern: &[u8]) -> Vec<Vec<u8>> {
     let mut parts = vec![Vec::new()];
     let (mut escaped, mut bracket) = (false, false);

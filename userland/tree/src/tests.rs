@@ -5,7 +5,7 @@ use crate::pattern;
 
 #[test]
 fn registry_names_what_this_program_is() {
-    assert_eq!(tidebox_gnu::tool::registered("tidebox-tree"), ["tree"]);
+    assert_eq!(tidebox_gnu::tool::registered("tree.wasm"), ["tree"]);
 }
 
 #[test]

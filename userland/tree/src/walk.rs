@@ -1,4 +1,4 @@
-//! Goes through folders.
+//! Directory traversal.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -12,17 +12,17 @@ use crate::meta::Meta;
 use crate::options::{First, Options, Sort};
 use crate::pattern;
 
-/// Folders within folders. Deeper ones are told of and not opened.
-const DEEPEST: usize = 1000;
+/// Maximum depth of nested directories. Deeper ones are reported and not opened.
+const MAX_DEPTH: usize = 1000;
 
-/// One run.
+/// State of one run.
 pub(crate) struct Walk {
     pub(crate) options: Options,
     pub(crate) out: Output,
     pub(crate) meta: Meta,
     pub(crate) errors: usize,
     rules: Rules,
-    /// Folders above, by device and inode, so that links do not lead in circles.
+    /// Parent directories by device and inode, to detect link cycles.
     above: BTreeSet<(u32, u64)>,
 }
 
@@ -37,33 +37,33 @@ impl Walk {
         Self { options, out, meta, errors: 0, rules, above: BTreeSet::new() }
     }
 
-    /// The file that an operand names.
+    /// Returns the file of an operand.
     pub(crate) fn place(&self, path: &[u8]) -> Option<Entry> {
         let stat = tidebox_rt::stat(path, true).ok()?;
         Some(Entry { name: path.to_vec(), path: path.to_vec(), stat, size: stat.size, ..Entry::default() })
     }
 
-    /// Whether everything must be known before anything is printed.
+    /// Returns whether the whole tree must be read before output.
     fn reads_ahead(&self) -> bool {
         self.options.du || self.options.prune || self.options.match_folders
     }
 
-    /// Whether folders at that depth are opened; the operands have depth 0.
+    /// Returns whether directories at this depth are opened; the operands have depth 0.
     fn goes_to(&self, depth: usize) -> bool {
         self.options.levels.is_none_or(|levels| depth < levels)
     }
 
-    /// What is in a folder, in order. `matched` is set below a folder that a pattern matched by itself.
+    /// Reads the sorted content of a directory. `matched` is set below a directory that matches a pattern itself.
     pub(crate) fn children(&mut self, folder: &mut Entry, depth: usize, matched: bool) -> Result<Vec<Entry>, Errno> {
         if let Some(children) = folder.children.take() {
             return Ok(children);
         }
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err(Errno::NAMETOOLONG);
         }
         let before = if self.options.gitignore { Some(self.rules.enter(&folder.path)) } else { None };
         let entries = self.read(&folder.path, matched);
-        // The rules of the folder count for what is below, too; whoever goes there reads them again.
+        // The rules of the directory also apply below it; descending reads them again.
         let mut entries = match entries {
             Ok(entries) => entries,
             Err(errno) => {
@@ -79,7 +79,7 @@ impl Walk {
         Ok(entries)
     }
 
-    /// Forgets the rules of a folder whose list is done.
+    /// Removes the rules of a directory that is fully listed.
     pub(crate) fn leave(&mut self, folder: &[u8]) {
         if self.options.gitignore && !self.reads_ahead() {
             self.rules.leave_folder(folder);
@@ -93,7 +93,7 @@ impl Walk {
                 continue;
             }
             let path = joined(path, &found.name);
-            // A file that has just gone is not there.
+            // The file was deleted after the listing.
             let Ok(stat) = tidebox_rt::stat(&path, false) else {
                 continue;
             };
@@ -125,7 +125,7 @@ impl Walk {
         is_folder || !options.folders_only
     }
 
-    /// Reads what is in folders, adds up sizes and takes away what is empty.
+    /// Reads nested directories, sums up sizes and removes empty ones.
     fn read_ahead(&mut self, entries: &mut Vec<Entry>, depth: usize) {
         let mut kept = Vec::new();
         for mut entry in std::mem::take(entries) {
@@ -153,12 +153,12 @@ impl Walk {
         *entries = kept;
     }
 
-    /// Whether a folder is gone into, as far as its kind goes.
+    /// Returns whether the file type of an entry allows descending into it.
     fn enters(&self, entry: &Entry) -> bool {
         entry.is_real_folder() || self.options.follow && entry.is_folder()
     }
 
-    /// Whether a folder is gone into, and what is to be said when it is not.
+    /// Returns whether a directory is descended into, and the message if it is not.
     pub(crate) fn descends(&mut self, entry: &mut Entry, depth: usize, device: u32) -> bool {
         if !self.enters(entry) || !self.goes_to(depth) || entry.problem.is_some() {
             return false;
@@ -174,7 +174,7 @@ impl Walk {
         true
     }
 
-    /// Notes that a folder is being listed, or no longer. With `-l` no link leads twice to the same one.
+    /// Marks a directory as open or closed. With `-l` no two links lead to the same one.
     pub(crate) fn note(&mut self, stat: Stat) {
         if self.options.follow {
             self.above.insert((stat.dev, stat.ino));
@@ -205,7 +205,7 @@ impl Walk {
     }
 }
 
-/// Orders names by the numbers in them, as `strverscmp` does.
+/// Compares names by the numbers in them, like `strverscmp`.
 fn version(a: &[u8], b: &[u8]) -> Ordering {
     let (mut a, mut b) = (a, b);
     loop {

@@ -1,4 +1,4 @@
-//! The tree as XML.
+//! XML output.
 
 use tidebox_gnu::mode::letters;
 

@@ -1,4 +1,4 @@
-//! Archives that are read: the directory at their end, and the bytes of files.
+//! Archive reader: the central directory, and file data.
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use tidebox_gnu::stream::read_at;
@@ -6,11 +6,11 @@ use tidebox_rt::{Errno, Fd, Open};
 
 use crate::entry::{DEFLATED, End, Entry, LOCAL_SIZE, STORED, little, local_length};
 
-/// Bytes moved at once.
+/// Buffer size in bytes.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
-/// A directory is held in memory up to this size: some hundred thousand entries.
-const LARGEST: u64 = 64 << 20;
+/// Maximum size of a central directory in bytes, which is held in memory: several hundred thousand entries.
+const MAX_VALUE: u64 = 64 << 20;
 
 /// An open archive.
 #[derive(Debug)]
@@ -19,19 +19,19 @@ pub(crate) struct Archive {
     pub(crate) size: u64,
     pub(crate) end: End,
     pub(crate) entries: Vec<Entry>,
-    /// Bytes before the archive begins, as a program that unpacks itself has.
+    /// Bytes before the archive, as in a self-extracting program.
     pub(crate) extra: u64,
-    /// The directory is not what its end says.
+    /// The directory does not match the end record.
     pub(crate) damaged: bool,
 }
 
-/// Why a file is no archive.
+/// Error of an invalid archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoArchive {
     System(Errno),
-    /// It has no end record.
+    /// No end record.
     NoEnd,
-    /// It is empty.
+    /// Empty.
     Empty,
     TooLarge,
 }
@@ -43,11 +43,11 @@ impl Archive {
         if size == 0 {
             return Err(NoArchive::Empty);
         }
-        // A comment has at most 65,535 bytes, and larger archives say more before the end record.
+        // A comment has at most 65,535 bytes, and zip64 has further records before the end record.
         let tail = size.min(66_000);
         let bytes = read_at(fd, size - tail, usize::try_from(tail).unwrap_or(0)).map_err(NoArchive::System)?;
         let end = End::find(&bytes, size - tail).ok_or(NoArchive::NoEnd)?;
-        if end.size > LARGEST {
+        if end.size > MAX_VALUE {
             return Err(NoArchive::TooLarge);
         }
         let begins = end.at.saturating_sub(end.size);
@@ -63,14 +63,14 @@ impl Archive {
         Ok(Self { fd, size, end, entries, extra, damaged })
     }
 
-    /// Where the bytes of a file begin; none when its header is not there.
+    /// Returns the start of a file's data; `None` if its header is missing.
     pub(crate) fn data(&self, entry: &Entry) -> Result<Option<u64>, Errno> {
         let at = entry.offset.saturating_add(self.extra);
         let head = read_at(self.fd, at, LOCAL_SIZE)?;
         Ok(local_length(&head).map(|length| at + length))
     }
 
-    /// Whether entries share bytes, which no honest archive has them do.
+    /// Returns whether entries overlap, which happens only in malicious archives.
     pub(crate) fn overlaps(&self) -> bool {
         let mut spans: Vec<(u64, u64)> = self
             .entries
@@ -90,21 +90,21 @@ impl Archive {
     }
 }
 
-/// Why the bytes of a file cannot be had.
+/// Error of file data.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Read(Errno),
     Write(Errno),
-    /// They are no deflated data.
+    /// Invalid deflate data.
     Data,
-    /// The archive ends before they do.
+    /// The archive ends within the data.
     Ended,
     Sum {
         found: u32,
     },
 }
 
-/// Unpacks a file into a sink, and says its sum where that is wrong.
+/// Extracts a file into a sink; returns its checksum if it is wrong.
 pub(crate) fn unpack(
     archive: &Archive,
     entry: &Entry,
@@ -180,7 +180,7 @@ fn deflated(fd: Fd, size: u64, put: &mut dyn FnMut(&[u8]) -> Result<(), Broken>)
     }
 }
 
-/// The owner of a file, as the newer of Info-ZIP's fields says it.
+/// Returns the owner of a file from the newer Info-ZIP field.
 pub(crate) fn has_owner(extra: &[u8]) -> bool {
     crate::entry::fields(extra).any(|(kind, body)| kind == 0x7875 && little(body.get(..1).unwrap_or_default()) == 1)
 }

@@ -1,7 +1,7 @@
-//! What a zip archive says of a file, and how it is stored.
+//! Entries of a zip archive, and their encoding.
 //!
-//! The crate `zip` reads and writes the same, but tells neither what is wrong with a damaged archive in terms that
-//! Info-ZIP's words could be found for, nor writes the fields that Info-ZIP writes.
+//! The crate `zip` handles the same format, but its errors cannot be mapped to Info-ZIP's messages, and it does not write
+//! Info-ZIP's extra fields.
 
 use tidebox_gnu::calendar::days_to;
 use tidebox_gnu::zone::Zone;
@@ -14,16 +14,16 @@ pub(crate) struct Entry {
     pub(crate) needs: u16,
     pub(crate) flags: u16,
     pub(crate) method: u16,
-    /// Date and time as DOS wrote them.
+    /// Date and time in DOS format.
     pub(crate) dos: u32,
     pub(crate) sum: u32,
     pub(crate) packed: u64,
     pub(crate) size: u64,
     pub(crate) internal: u16,
     pub(crate) external: u32,
-    /// Where its local header is.
+    /// Offset of its local header.
     pub(crate) offset: u64,
-    /// What the directory adds, which is kept as it is.
+    /// Extra field of the directory, kept unchanged.
     pub(crate) extra: Vec<u8>,
     pub(crate) comment: Vec<u8>,
 }
@@ -41,12 +41,12 @@ const DESCRIPTOR: &[u8] = b"PK\x07\x08";
 const END64: &[u8] = b"PK\x06\x06";
 const LOCATOR64: &[u8] = b"PK\x06\x07";
 
-/// Bytes of a local header before its name.
+/// Size of a local header before its name, in bytes.
 pub(crate) const LOCAL_SIZE: usize = 30;
-/// Bytes of the end record before its comment.
+/// Size of the end record before its comment, in bytes.
 const END_SIZE: usize = 22;
 
-/// A number of as many bytes as there are, the lowest first.
+/// Parses a little-endian number of any length.
 pub(crate) fn little(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
@@ -63,7 +63,7 @@ fn long(bytes: &[u8], at: usize) -> Option<u32> {
     u32::try_from(number(bytes, at, 4)?).ok()
 }
 
-/// Fields of an extra part: their number and their bytes.
+/// Iterates over extra fields: id and data.
 pub(crate) fn fields(extra: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut rest = extra;
     std::iter::from_fn(move || {
@@ -79,7 +79,7 @@ impl Entry {
         self.name.ends_with(b"/")
     }
 
-    /// The mode of a Unix file, where the archive knows one.
+    /// Returns the Unix mode, if stored.
     pub(crate) fn mode(&self) -> Option<u32> {
         let mode = self.external >> 16;
         (self.made_by >> 8 == 3 && mode != 0).then_some(mode)
@@ -89,7 +89,7 @@ impl Entry {
         self.mode().is_some_and(|mode| mode & 0o170_000 == 0o120_000)
     }
 
-    /// When the file was changed, in seconds since 1970; an exact time counts more than that of DOS.
+    /// Returns the modification time in seconds since 1970; an exact time takes precedence over that of DOS.
     pub(crate) fn seconds(&self) -> i64 {
         let exact = fields(&self.extra)
             .find(|(kind, _)| *kind == 0x5455)
@@ -97,7 +97,7 @@ impl Entry {
         exact.map_or_else(|| seconds_of(self.dos), |seconds| i64::from(seconds.cast_signed()))
     }
 
-    /// Reads an entry of the directory: it, and what follows.
+    /// Parses an entry of the directory; returns it and the rest.
     pub(crate) fn central(bytes: &[u8]) -> Option<(Self, &[u8])> {
         if !bytes.starts_with(CENTRAL) {
             return None;
@@ -128,7 +128,7 @@ impl Entry {
         Some((entry, rest))
     }
 
-    /// Numbers that do not fit into 32 bits stand in a field of their own.
+    /// Numbers that do not fit into 32 bits are in a zip64 field.
     fn widen(&mut self) {
         let extra = std::mem::take(&mut self.extra);
         if let Some((_, body)) = fields(&extra).find(|(kind, _)| *kind == 1) {
@@ -145,7 +145,7 @@ impl Entry {
         self.extra = extra;
     }
 
-    /// The local header with its name and what it adds.
+    /// Formats the local header with its name and extra field.
     pub(crate) fn write_local(&self, extra: &[u8]) -> Vec<u8> {
         let mut out = LOCAL.to_vec();
         out.extend_from_slice(&self.needs.to_le_bytes());
@@ -166,7 +166,7 @@ impl Entry {
         out.extend_from_slice(&(self.size as u32).to_le_bytes());
     }
 
-    /// What follows the bytes of a file that was written before its size was known.
+    /// Formats the data descriptor of a file that was written before its size was known.
     pub(crate) fn write_descriptor(&self) -> Vec<u8> {
         let numbers = [self.sum, self.packed as u32, self.size as u32];
         numbers.iter().fold(DESCRIPTOR.to_vec(), |mut out, number| {
@@ -175,7 +175,7 @@ impl Entry {
         })
     }
 
-    /// The entry of the directory.
+    /// Formats the entry of the directory.
     pub(crate) fn write_central(&self) -> Vec<u8> {
         let mut out = CENTRAL.to_vec();
         out.extend_from_slice(&self.made_by.to_le_bytes());
@@ -194,19 +194,19 @@ impl Entry {
     }
 }
 
-/// What the end of an archive says.
+/// Fields of the end record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) entries: u64,
     pub(crate) size: u64,
     pub(crate) offset: u64,
     pub(crate) comment: Vec<u8>,
-    /// Where the record itself is.
+    /// Offset of the record itself.
     pub(crate) at: u64,
 }
 
 impl End {
-    /// Finds the end record in the last bytes of an archive, which begin at `from`.
+    /// Finds the end record in the last bytes of an archive, which start at offset `from`.
     pub(crate) fn find(tail: &[u8], from: u64) -> Option<Self> {
         let at = (0..=tail.len().checked_sub(END_SIZE)?).rev().find(|at| {
             let rest = tail.get(*at..).unwrap_or_default();
@@ -225,7 +225,7 @@ impl End {
         Some(end)
     }
 
-    /// Larger numbers stand in a record of their own before it.
+    /// Larger numbers are in a zip64 record before it.
     fn widen(&mut self, before: &[u8]) {
         let Some(locator) = before.len().checked_sub(20).and_then(|at| before.get(at..)) else {
             return;
@@ -256,7 +256,7 @@ impl End {
     }
 }
 
-/// How many bytes a local header takes with its name and what it adds; none when it is no header.
+/// Returns the size of a local header with its name and extra field; `None` if it is not a header.
 pub(crate) fn local_length(head: &[u8]) -> Option<u64> {
     if !head.starts_with(LOCAL) {
         return None;
@@ -264,18 +264,18 @@ pub(crate) fn local_length(head: &[u8]) -> Option<u64> {
     Some(LOCAL_SIZE as u64 + number(head, 26, 2)? + number(head, 28, 2)?)
 }
 
-/// A time as DOS wrote it: years since 1980, and every other second.
+/// DOS time: years since 1980, and two-second resolution.
 pub(crate) fn dos_of(seconds: i64) -> u32 {
-    // An odd second is rounded up.
+    // Odd seconds are rounded up.
     let at = Zone::local().moment(seconds + seconds.rem_euclid(2), 0);
     let Some(year) = u32::try_from(at.year - 1980).ok().filter(|year| *year < 128) else {
-        // The first day that DOS knows.
+        // The first day of the DOS epoch.
         return 1 << 21 | 1 << 16;
     };
     year << 25 | at.month << 21 | at.day << 16 | at.hour << 11 | at.minute << 5 | (at.second / 2)
 }
 
-/// The time that DOS meant, which is that of the clocks round it.
+/// Converts a DOS time, which is local time.
 pub(crate) fn seconds_of(dos: u32) -> i64 {
     let days = days_to(i64::from(dos >> 25) + 1980, (dos >> 21 & 15).clamp(1, 12), dos >> 16 & 31);
     let local =

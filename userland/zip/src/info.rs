@@ -27,7 +27,7 @@ miscellaneous options:
   -z  print zipfile comment
 ";
 
-/// What is shown of each file.
+/// Listing format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Names,
@@ -105,7 +105,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         }
         count += 1;
         size = size.saturating_add(entry.size);
-        // The twelve bytes before encrypted data do not count.
+        // The twelve-byte encryption header does not count.
         let before = if entry.flags & ENCRYPTED != 0 { 12 } else { 0 };
         packed = packed.saturating_add(entry.packed.saturating_sub(before));
         match form {
@@ -132,7 +132,7 @@ fn named(file: &[u8]) -> Vec<u8> {
     if tidebox_rt::stat(file, true).is_ok() { file.to_vec() } else { [file, b".zip"].concat() }
 }
 
-/// Names, and after `-x` those that are left out.
+/// Collects names, and exclusions after `-x`.
 pub(crate) fn split(words: impl Iterator<Item = Vec<u8>>) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let (mut names, mut not, mut out) = (Vec::new(), Vec::new(), false);
     for word in words {

@@ -1,4 +1,4 @@
-//! What `unzip -l` and `unzip -v` show.
+//! Output of `unzip -l` and `unzip -v`.
 
 use tidebox_gnu::zone::Zone;
 
@@ -7,7 +7,7 @@ use crate::entry::{DEFLATED, Entry, STORED};
 use crate::pattern::Wanted;
 use crate::words::{Out, percent, shown};
 
-/// Shows the entries that are asked for; how many those are.
+/// Lists the selected entries; returns their number.
 pub(crate) fn list(archive: &Archive, wanted: &mut Wanted, long: bool, quiet: u8, out: &mut Out) -> u64 {
     if quiet < 2 {
         out.put(&[if long {

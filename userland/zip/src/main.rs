@@ -11,10 +11,10 @@ mod unzip;
 mod words;
 mod zip;
 
-use tidebox_gnu::tool::{Main, run};
+use tidebox_gnu::tool::{ToolMain, run};
 
 /// Every tool, ordered by name.
-const TOOLS: &[(&str, Main)] = &[("unzip", unzip::main), ("zip", zip::main), ("zipinfo", info::main)];
+const TOOLS: &[(&str, ToolMain)] = &[("unzip", unzip::main), ("zip", zip::main), ("zipinfo", info::main)];
 
 fn main() {
     run("zip", TOOLS);

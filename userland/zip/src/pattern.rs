@@ -1,8 +1,8 @@
-//! Names that are asked for.
+//! Selection of names.
 
 use tidebox_gnu::glob::{self, Flags};
 
-/// Whether any of the patterns fits. A star matches slashes, too.
+/// Returns whether any of the patterns matches. A star matches slashes, too.
 pub(crate) fn any(patterns: &[Vec<u8>], name: &[u8], ignore_case: bool) -> bool {
     patterns.iter().any(|pattern| fits(pattern, name, ignore_case))
 }
@@ -11,7 +11,7 @@ pub(crate) fn fits(pattern: &[u8], name: &[u8], ignore_case: bool) -> bool {
     glob::matches(pattern, name, Flags { ignore_case, pathname: false })
 }
 
-/// Names that are asked for and names that are not, with what was met.
+/// Include and exclude patterns, with match flags.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) names: Vec<Vec<u8>>,
@@ -47,7 +47,7 @@ impl Wanted {
         true
     }
 
-    /// Names that nothing was found for, and those that nothing was left out for.
+    /// Returns the patterns that matched nothing: includes and excludes.
     pub(crate) fn unmet(&self) -> (Vec<&[u8]>, Vec<&[u8]>) {
         let of = |names: &'_ [Vec<u8>], met: &[bool]| -> Vec<usize> {
             (0..names.len()).filter(|at| met.get(*at) == Some(&false)).collect()

@@ -1,10 +1,10 @@
-//! What is printed, in which names are bytes.
+//! Output with names as bytes.
 
-/// Text for standard output, which is written in larger pieces.
+/// Buffered standard output.
 #[derive(Debug, Default)]
 pub(crate) struct Out {
     held: Vec<u8>,
-    /// Writing failed once.
+    /// A write has failed.
     pub(crate) failed: bool,
 }
 
@@ -30,12 +30,12 @@ impl Drop for Out {
     }
 }
 
-/// Writes to standard error. Nobody is left to tell when that is closed.
+/// Writes to standard error. A failure cannot be reported.
 pub(crate) fn tell(parts: &[&[u8]]) {
     let _ = tidebox_rt::write_all(2, &parts.concat());
 }
 
-/// A name as it may be shown: bytes that steer a terminal appear as `^X`.
+/// Formats a name for display: control characters appear as `^X`.
 pub(crate) fn shown(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     for byte in name {
@@ -47,7 +47,7 @@ pub(crate) fn shown(name: &[u8]) -> Vec<u8> {
     out
 }
 
-/// How much was saved, in whole percent.
+/// Returns the space saved, in whole percent.
 pub(crate) fn percent(large: u64, small: u64) -> i64 {
     let (large, small) = (i128::from(large), i128::from(small));
     if large == 0 {

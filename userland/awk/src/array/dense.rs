@@ -1,4 +1,5 @@
-//! Whole numbers from 0, in leaves of neighbours. What would waste too much room, and everything else, is in a second array.
+//! Array of consecutive integers from 0, stored in leaves. A second array holds all other keys and numbers too sparse for a
+//! leaf.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +8,19 @@ use super::strings::Strings;
 use super::{Array, Key};
 use crate::value::Value;
 
-/// The first so many bits of numbers share one group; every further bit has a group of its own.
+/// Numbers below two to this power share one group; each further bit has its own group.
 const FIRST_GROUP_BITS: u32 = 10;
 
-/// Room without elements from which on a number goes to the second array.
-const MOST_WASTE: i64 = 1 << (FIRST_GROUP_BITS + 1);
+/// Unused leaf slots at which a number goes to the second array.
+const MAX_WASTE: i64 = 1 << (FIRST_GROUP_BITS + 1);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dense {
-    /// Leaves of numbers below the size of the first group, which most arrays stay in.
+    /// Leaves of numbers below the size of the first group. Most arrays use only these.
     low: Vec<Option<Leaf>>,
-    /// All others by their first number.
+    /// All other leaves, by their first number.
     high: BTreeMap<u32, Leaf>,
-    /// Elements that the leaves hold, and could hold.
+    /// Number of elements in the leaves, and their capacity.
     len: usize,
     capacity: i64,
     others: Option<Box<Array>>,
@@ -31,7 +32,7 @@ struct Leaf {
     elements: Vec<Option<Value>>,
 }
 
-/// Where a number is: the size of its leaf, as a power of two, and the room that would be made at most for it.
+/// Location of a number: the size of its leaf, as a power of two, and the maximum capacity to allocate for it.
 struct Place {
     leaf_bits: u32,
     estimate: i64,
@@ -45,7 +46,7 @@ impl Place {
         while leaf_bits > FIRST_GROUP_BITS {
             leaf_bits = leaf_bits.div_ceil(2);
         }
-        // The estimate looks at the number's group only from the second one on.
+        // The estimate depends on the number's group only from the second group up.
         let mut estimate = group.max(FIRST_GROUP_BITS);
         while estimate >= FIRST_GROUP_BITS {
             estimate = estimate.div_ceil(2);
@@ -95,14 +96,14 @@ impl Dense {
                 return self.other(key);
             }
             let place = Place::of(number);
-            if self.capacity + place.estimate - self.len as i64 > MOST_WASTE {
+            if self.capacity + place.estimate - self.len as i64 > MAX_WASTE {
                 return self.other(key);
             }
         }
         self.place(number)
     }
 
-    /// The element of a number in its leaf, both of which are made when they are not there.
+    /// Returns the element of a number in its leaf, creating both if necessary.
     fn place(&mut self, number: u32) -> &mut Value {
         let bits = Place::of(number).leaf_bits;
         let size = 1usize << bits;
@@ -180,7 +181,7 @@ impl Dense {
         true
     }
 
-    /// What the array is from now on, when it has no number in a leaf.
+    /// The representation to switch to when no number is left in a leaf.
     pub(super) fn successor(&mut self) -> Option<Array> {
         if self.len > 0 {
             return None;

@@ -1,15 +1,15 @@
-//! A hash table by whole number, with a table for everything else.
+//! Hash table with integer keys, and a second table for all other keys.
 
-use super::strings::{MOST_PER_PLACE, SIZES, Strings};
+use super::strings::{MAX_PER_PLACE, SIZES, Strings};
 use super::{Array, Key};
 use crate::value::Value;
 
-/// Up to two elements that were put in one after the other.
+/// Up to two elements, in insertion order.
 type Pair = Vec<(i32, Value)>;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Integers {
-    /// The newest pair of a place stands last, and only that one may be half full.
+    /// The newest pair of a bucket is last, and only this pair may be half full.
     places: Vec<Vec<Pair>>,
     len: usize,
     others: Strings,
@@ -20,7 +20,7 @@ impl Integers {
         self.len + self.others.len()
     }
 
-    /// Where a number is: place, pair, position.
+    /// Location of a number: bucket, pair, position.
     fn find(&self, number: i32) -> Option<(usize, usize, usize)> {
         if self.places.is_empty() {
             return None;
@@ -51,7 +51,7 @@ impl Integers {
             Some(found) => found,
             None => {
                 self.len += 1;
-                if self.places.is_empty() || self.len / self.places.len() > MOST_PER_PLACE {
+                if self.places.is_empty() || self.len / self.places.len() > MAX_PER_PLACE {
                     self.grow();
                 }
                 self.insert(number, Value::Untyped)
@@ -95,7 +95,7 @@ impl Integers {
         if pairs[pair].is_empty() {
             pairs.remove(pair);
         } else if pair != last {
-            // A pair in the middle is filled up from the newest one.
+            // Fill a pair in the middle from the newest one.
             if let Some(moved) = pairs[last].pop() {
                 pairs[pair].push(moved);
             }
@@ -107,7 +107,7 @@ impl Integers {
         true
     }
 
-    /// What the array is from now on, when it has no whole number left.
+    /// The representation to switch to when no integer key is left.
     pub(super) fn successor(&mut self) -> Option<Array> {
         if self.len > 0 {
             return None;
@@ -126,7 +126,7 @@ impl Integers {
     }
 }
 
-/// The last mixing of Paul Hsieh's hash.
+/// The final mixing step of Paul Hsieh's hash.
 fn hash(number: i32, size: usize) -> usize {
     let mut hash = number as u32;
     hash ^= hash << 3;

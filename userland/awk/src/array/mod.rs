@@ -1,5 +1,5 @@
-//! Associative arrays, which list their elements in the order in which GNU awk does: whole numbers from 0 ascending,
-//! everything else as its hash tables happen to hold it. Scripts that never sort print in that order.
+//! Associative arrays with the iteration order of GNU awk: integers ascending from 0, all other keys in hash table order.
+//! Scripts that do not sort print in this order.
 
 mod dense;
 mod integers;
@@ -18,13 +18,13 @@ use dense::Dense;
 use integers::Integers;
 use strings::Strings;
 
-/// An array as variables, elements and parameters share it.
+/// A shared array: variables, elements and parameters may refer to the same one.
 pub(crate) type Handle = Rc<RefCell<Array>>;
 
 /// A subscript.
 #[derive(Clone, Debug)]
 pub(crate) enum Key {
-    /// Text that is written as a whole number is one, when it fits.
+    /// Text in the exact form of an integer becomes an integer if it fits.
     Integer(i32),
     Text(Text),
 }
@@ -75,7 +75,7 @@ impl Key {
     }
 }
 
-/// The whole number that is written exactly so.
+/// The integer that the text represents exactly.
 #[inline]
 fn integer(bytes: &[u8]) -> Option<i32> {
     let digits = match bytes {
@@ -99,10 +99,10 @@ fn integer(bytes: &[u8]) -> Option<i32> {
 /// An associative array.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Array {
-    /// Nothing has used it as an array yet: an argument that may still become one.
+    /// Not yet used as an array: an argument that may still become one.
     #[default]
     Untyped,
-    /// As before, until something read it as a scalar, which it is now to everyone who shares it.
+    /// Was [`Self::Untyped`] and then read as a scalar. It is now a scalar for every alias.
     Scalar,
     Empty,
     Strings(Strings),
@@ -116,7 +116,7 @@ impl Array {
         Rc::new(RefCell::new(Self::Empty))
     }
 
-    /// Whether it is none, but something passed on that could have become one.
+    /// Returns whether this is an untyped argument that could have become an array.
     pub(crate) fn is_no_array(&self) -> bool {
         matches!(self, Self::Untyped | Self::Scalar)
     }
@@ -140,7 +140,7 @@ impl Array {
         }
     }
 
-    /// The element, which is made when it is not there.
+    /// Returns the element, creating it if necessary.
     pub(crate) fn entry(&mut self, key: &Key) -> &mut Value {
         if let Self::Untyped | Self::Scalar | Self::Empty = self {
             *self = match key {
@@ -162,7 +162,7 @@ impl Array {
         *self.entry(key) = value;
     }
 
-    /// Takes an element out. Whether it was there.
+    /// Removes an element. Returns whether it existed.
     pub(crate) fn remove(&mut self, key: &Key) -> bool {
         match self {
             Self::Untyped | Self::Scalar | Self::Empty => false,
@@ -201,7 +201,7 @@ impl Array {
         keys
     }
 
-    /// Shows all elements in order.
+    /// Calls a function for each element in order.
     pub(crate) fn each(&self, see: &mut dyn FnMut(Key, &Value)) {
         match self {
             Self::Untyped | Self::Scalar | Self::Empty => {}

@@ -1,4 +1,4 @@
-//! A hash table by text.
+//! Hash table with string keys.
 
 use super::Key;
 use crate::text::Text;
@@ -29,8 +29,8 @@ pub(super) const SIZES: [u32; 21] = [
     1_073_741_827,
 ];
 
-/// Entries per place from which on a table grows.
-pub(super) const MOST_PER_PLACE: usize = 2;
+/// Load factor (entries per bucket) at which a table grows.
+pub(super) const MAX_PER_PLACE: usize = 2;
 
 /// No entry.
 const NONE: u32 = u32::MAX;
@@ -45,10 +45,10 @@ struct Entry {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Strings {
-    /// The first entry of every place.
+    /// The first entry of each bucket.
     places: Vec<u32>,
     entries: Vec<Entry>,
-    /// The first entry that is free; those that follow are chained.
+    /// The first free entry. Free entries are chained.
     free: Option<u32>,
     len: usize,
 }
@@ -89,7 +89,7 @@ impl Strings {
 
     fn insert(&mut self, key: Text, hash: u32) -> u32 {
         self.len += 1;
-        if self.places.is_empty() || self.len / self.places.len() > MOST_PER_PLACE {
+        if self.places.is_empty() || self.len / self.places.len() > MAX_PER_PLACE {
             self.grow();
         }
         let place = hash as usize % self.places.len();
@@ -104,7 +104,7 @@ impl Strings {
             }
             None => {
                 self.entries.push(entry);
-                // Four thousand million entries do not fit into memory.
+                // 2^32 entries do not fit into memory.
                 (self.entries.len() - 1) as u32
             }
         };
@@ -163,7 +163,7 @@ impl Strings {
     }
 }
 
-/// The hash of the `sdbm` library, whose characters have a sign.
+/// The hash of the `sdbm` library, with signed characters.
 #[inline]
 fn hash(key: &[u8]) -> u32 {
     key.iter().fold(0, |hash: u32, byte| hash.wrapping_mul(65_599).wrapping_add(*byte as i8 as u32))

@@ -1,6 +1,6 @@
-//! The functions that the language has.
+//! Builtin functions.
 
-/// What an argument of a function is.
+/// Kind of a function argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
     Value,
@@ -9,13 +9,13 @@ pub(crate) enum Argument {
     Array,
     /// A value or an array.
     Any,
-    /// Something that is changed.
+    /// A target that the function modifies.
     Target,
 }
 
 macro_rules! builtins {
     ($($name:ident = $text:literal, $least:literal..=$most:literal, [$($argument:ident),*];)*) => {
-        /// A function of the language.
+        /// A builtin function.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Builtin { $($name,)* }
 
@@ -26,12 +26,12 @@ macro_rules! builtins {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// Whether it takes so many arguments.
+            /// Returns whether it accepts this number of arguments.
             pub(crate) fn takes(self, count: usize) -> bool {
                 match self { $(Self::$name => ($least..=$most).contains(&count),)* }
             }
 
-            /// What an argument is; the last kind holds for all that follow.
+            /// Kind of an argument; the last kind applies to all further ones.
             pub(crate) fn argument(self, at: usize) -> Argument {
                 let kinds: &[Argument] = match self { $(Self::$name => &[$(Argument::$argument),*],)* };
                 kinds.get(at).or(kinds.last()).copied().unwrap_or(Argument::Value)
@@ -86,7 +86,7 @@ builtins! {
 }
 
 impl Builtin {
-    /// The names of all of them.
+    /// The names of all builtin functions.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         ALL.iter().map(|(name, _)| *name)
     }

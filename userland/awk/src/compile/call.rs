@@ -10,7 +10,7 @@ const SYMTAB: u32 = slot("SYMTAB");
 const FUNCTAB: u32 = slot("FUNCTAB");
 
 impl Compiler {
-    /// A call of a function of the program.
+    /// A call of a user-defined function.
     pub(super) fn call(&mut self, name: &[u8]) -> Compiled<()> {
         if self.locals.iter().any(|local| local == name) {
             let what = format!("attempt to use non-function `{}' in function call", String::from_utf8_lossy(name));
@@ -25,7 +25,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// A call of the function that a variable names.
+    /// An indirect call of the function named by a variable.
     pub(super) fn call_by_name(&mut self, name: &[u8]) -> Compiled<()> {
         let variable = self.variable(name)?;
         self.advance()?;
@@ -35,7 +35,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Arguments in their parentheses; how many.
+    /// Parses arguments in parentheses. Returns their number.
     fn arguments(&mut self) -> Compiled<u32> {
         self.expect(Sign::Open)?;
         self.skip_newlines()?;
@@ -83,7 +83,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// A call of a function of the language.
+    /// A call of a builtin function.
     pub(super) fn builtin(&mut self, builtin: Builtin) -> Compiled<()> {
         let line_of_name = self.lexer.start().1;
         self.advance()?;
@@ -111,7 +111,7 @@ impl Compiler {
         if matches!(builtin, Builtin::Sub | Builtin::Gsub) {
             match target {
                 Some(true) => count = 2,
-                // The third argument is a value, which is changed in vain.
+                // The third argument is a value, and its change is discarded.
                 Some(false) => {}
                 None => {
                     self.emit(Op::Place(Target::FieldAt(0)));
@@ -130,7 +130,7 @@ impl Compiler {
         self.here(format!("{count} is invalid as number of arguments for {}", builtin.name()))
     }
 
-    /// One argument. Whether it is a target that is changed, or cannot be, or is none.
+    /// Parses one argument. Returns whether it is a target that is changed, one that cannot be changed, or not a target.
     fn argument(&mut self, builtin: Builtin, at: usize) -> Compiled<Option<bool>> {
         let start = self.at();
         match builtin.argument(at) {
@@ -163,7 +163,7 @@ impl Compiler {
         Err(self.fatal(format!("{}: {which} argument is not an array", builtin.name())))
     }
 
-    /// Complains of tables that a function would fill.
+    /// Rejects arrays that a function would fill.
     fn may_be_changed(&self, builtin: Builtin, at: usize, array: Arr) -> Compiled<()> {
         let table = match array {
             Arr::Symbols => "SYMTAB",
@@ -184,7 +184,7 @@ impl Compiler {
         }
     }
 
-    /// The third argument of `sub` and `gsub`. Whether it can be changed.
+    /// Parses the third argument of `sub` and `gsub`. Returns whether it can be changed.
     fn target_argument(&mut self, builtin: Builtin) -> Compiled<bool> {
         let start = self.at();
         let outer = std::mem::replace(&mut self.no_greater, false);
@@ -206,7 +206,7 @@ impl Compiler {
         Ok(changed)
     }
 
-    /// The array that a variable is.
+    /// The array of a variable.
     pub(super) fn array_of(variable: Var) -> Arr {
         match variable {
             Var::Global(SYMTAB) => Arr::Symbols,

@@ -1,11 +1,11 @@
-//! Expressions, by the strength of their operators.
+//! Expressions, by operator precedence.
 
 use super::{Compiled, Compiler};
 use crate::code::{Arithmetic, Arr, Comparison, Op, Origins, Step, Target};
 use crate::token::{Keyword, Sign, Token};
 use crate::value::Value;
 
-/// How strongly operators bind.
+/// Operator precedence.
 pub(super) const LOWEST: u8 = 0;
 const CONDITION: u8 = 1;
 const OR: u8 = 2;
@@ -20,7 +20,7 @@ const UNARY: u8 = 10;
 const POWER: u8 = 11;
 
 impl Compiler {
-    /// An expression whose operators bind at least so strongly.
+    /// An expression whose operators have at least the given precedence.
     pub(super) fn expression(&mut self, least: u8) -> Compiled<()> {
         self.deeper()?;
         let start = self.at();
@@ -30,7 +30,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// As [`Self::expression`], where `>` is an operator whatever is around.
+    /// Like [`Self::expression`], but `>` is always an operator.
     pub(super) fn enclosed(&mut self) -> Compiled<()> {
         let outer = std::mem::replace(&mut self.no_greater, false);
         self.expression(LOWEST)?;
@@ -38,18 +38,18 @@ impl Compiler {
         Ok(())
     }
 
-    /// What may follow a first operand, which is emitted from `start` on.
+    /// The operators after a first operand, whose code starts at `start`.
     pub(super) fn follow(&mut self, start: usize, target: Option<Target>, least: u8) -> Compiled<()> {
         if let Some(target) = target
             && self.change(start, target)?
         {
-            // What was assigned is an operand like any other.
+            // An assignment can be an operand.
         }
         while self.operator(start, least)? {}
         Ok(())
     }
 
-    /// One operator with what stands to its right. Whether there was one.
+    /// One operator with its right operand. Returns whether there was one.
     fn operator(&mut self, start: usize, least: u8) -> Compiled<bool> {
         let Token::Sign(sign) = self.token else {
             if self.token == Token::Keyword(Keyword::In) && least <= IN {
@@ -119,7 +119,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Whether an operand begins here that is joined to the one before.
+    /// Returns whether the next token starts an operand to concatenate.
     fn starts_operand(&self) -> bool {
         match &self.token {
             Token::Number(_) | Token::Text(_) | Token::Name(_) | Token::Called(_) | Token::Builtin(_) => true,
@@ -185,7 +185,7 @@ impl Compiler {
         Ok(true)
     }
 
-    /// A constant regular expression, emitted from `start` on, stands for itself and not for a match.
+    /// A constant regular expression, whose code starts at `start`, is used as a value and not as a match.
     pub(super) fn as_pattern(&mut self, start: usize) {
         if self.at() == start + 1
             && let Some(Op::MatchRecord(pattern)) = self.last()
@@ -238,7 +238,7 @@ impl Compiler {
         Ok(true)
     }
 
-    /// A first operand with the operators in front of it. What it can be assigned to, when it can.
+    /// A first operand with its prefix operators. Returns the target if it is assignable.
     pub(super) fn primary(&mut self) -> Compiled<Option<Target>> {
         let Token::Sign(sign) = self.token else {
             return self.word();
@@ -355,12 +355,12 @@ impl Compiler {
         Ok(())
     }
 
-    /// One or more expressions in parentheses; how many.
+    /// Parses one or more expressions in parentheses. Returns their number.
     pub(super) fn parenthesized(&mut self) -> Compiled<u32> {
         self.list_between(Sign::Open, Sign::Close)
     }
 
-    /// One or more expressions with commas between them; how many.
+    /// Parses one or more expressions separated by commas. Returns their number.
     pub(super) fn list_between(&mut self, open: Sign, close: Sign) -> Compiled<u32> {
         self.expect(open)?;
         self.enclosed()?;
@@ -374,7 +374,7 @@ impl Compiler {
         Ok(count)
     }
 
-    /// A name that must be that of an array, with subscripts for the arrays in it.
+    /// An array name, with subscripts for nested arrays.
     pub(super) fn array_name(&mut self) -> Compiled<Arr> {
         let Token::Name(name) = self.token.clone() else {
             return Err(self.unexpected());

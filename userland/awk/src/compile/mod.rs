@@ -1,5 +1,4 @@
-//! From source text to code, in one pass: what is read is emitted at once, so that a program of any length needs no more
-//! stack than its deepest nesting.
+//! One-pass compiler: code is emitted while the source is parsed, so the stack use depends only on the deepest nesting.
 
 mod call;
 mod expression;
@@ -23,27 +22,27 @@ use crate::pattern::Pattern;
 use crate::token::{Sign, Token};
 use crate::value::Value;
 
-/// Nesting of one text. GNU awk ends at some 10,000; this many fit into the stack of a guest.
-const MOST_NESTING: u32 = 1_500;
+/// Maximum nesting. GNU awk fails at about 10,000 levels; this many fit into the stack of a guest.
+const MAX_NESTING: u32 = 1_500;
 
-/// Why a program is not compiled.
+/// Compile error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The text is wrong at a place, which is shown.
+    /// A syntax error at a position, which is shown.
     Syntax { source: Vec<u8>, line: u32, text: Vec<u8>, column: usize, what: String },
-    /// Something is wrong with what the text means.
+    /// A semantic error.
     Meaning { source: Vec<u8>, line: u32, what: String },
-    /// As [`Self::Meaning`], found both when the text is read and when it is complete.
+    /// Like [`Self::Meaning`], but found both during parsing and at the end.
     Twice { source: Vec<u8>, line: u32, what: String },
-    /// It cannot go on; as an error while it runs.
+    /// A fatal error, reported like a runtime error.
     Fatal { source: Vec<u8>, line: u32, what: String },
-    /// As [`Self::Meaning`], told without the word `error`.
+    /// Like [`Self::Meaning`], but printed without `error`.
     Place { source: Vec<u8>, line: u32, what: String },
 }
 
 type Compiled<T> = Result<T, Failure>;
 
-/// What surrounds a statement.
+/// Context of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Around {
     Begin,
@@ -54,16 +53,16 @@ enum Around {
     Function,
 }
 
-/// Jumps out of a loop or a `switch` that are to be filled in.
+/// Jumps out of a loop or `switch` to be patched.
 #[derive(Debug, Default)]
 struct Escape {
     is_loop: bool,
-    /// Values and iterators to take away before leaving by `return`, `next` ... are handled by the machine.
+    /// The interpreter drops values and iterators when `return`, `next` and similar statements leave a loop.
     breaks: Vec<usize>,
     continues: Vec<usize>,
 }
 
-/// Reads sources and collects a program.
+/// The compiler: parses sources and collects a program.
 #[derive(Debug)]
 pub(crate) struct Compiler {
     lexer: Lexer,
@@ -78,24 +77,24 @@ pub(crate) struct Compiler {
     namespace: Vec<u8>,
     around: Around,
     escapes: Vec<Escape>,
-    /// Instructions before this place may be jumped to from elsewhere and are not replaced.
+    /// Instructions before this position may be jump targets and are not replaced.
     barrier: usize,
     depth: u32,
     /// Statements within statements.
     blocks: u32,
-    /// Whether a semicolon may follow, because a rule came before.
+    /// True if a semicolon may follow because a rule precedes.
     after_rule: bool,
-    /// Whether `>` redirects, because a list of `print` without parentheses is being read.
+    /// True while a `print` list without parentheses is parsed, where `>` redirects.
     no_greater: bool,
-    /// Escapes of regular expressions that were warned of.
+    /// Regular expression escapes already warned about.
     told_escapes: Vec<u8>,
-    /// Where the last joining of texts began and stands.
+    /// Start and end of the last concatenation.
     last_concat: (usize, usize),
     /// Calls of functions that are not defined yet.
     calls: Vec<(u32, Origin, u32)>,
     /// The rules, in their order.
     rules: Vec<(Vec<Op>, Vec<Origin>)>,
-    /// Files to be read where `@include` names them.
+    /// Reader of `@include` files.
     reader: fn(&[u8]) -> Result<Vec<u8>, String>,
     included: Vec<Vec<u8>>,
     /// Prints a warning: source, line, text.
@@ -155,7 +154,7 @@ impl Compiler {
         let number = self.program.sources.len() as u32;
         self.program.sources.push(source.name.clone());
         self.included.push(source.name.clone());
-        // What an included file interrupts goes on behind it.
+        // The including file continues after the included one.
         let outer = (
             std::mem::replace(&mut self.source, number),
             std::mem::replace(&mut self.lexer, Lexer::new(&source.text)),
@@ -199,7 +198,7 @@ impl Compiler {
         Ok(self.program)
     }
 
-    // Words.
+    // Tokens.
 
     fn advance(&mut self) -> Compiled<Token> {
         let next = self.lexer.next().map_err(|mistake| self.mistake(mistake));
@@ -223,7 +222,7 @@ impl Compiler {
         self.token == Token::Sign(sign)
     }
 
-    /// Goes past a sign if it stands here.
+    /// Consumes an operator if it is the next token.
     fn accept(&mut self, sign: Sign) -> Compiled<bool> {
         let here = self.is(sign);
         if here {
@@ -243,7 +242,7 @@ impl Compiler {
         Ok(())
     }
 
-    // Mistakes.
+    // Errors.
 
     fn source_name(&self) -> Vec<u8> {
         self.program.sources.get(self.source as usize).cloned().unwrap_or_default()
@@ -255,7 +254,7 @@ impl Compiler {
         Failure::Syntax { source, line, text, column, what: mistake.what }
     }
 
-    /// The word that stands here does not belong here.
+    /// Reports an unexpected token.
     fn unexpected(&self) -> Failure {
         let (at, line) = self.lexer.start();
         let (line, what) = match self.token {
@@ -266,7 +265,7 @@ impl Compiler {
         self.mistake(Mistake { at, line, what: what.to_owned() })
     }
 
-    /// Whether the end of the text comes where a line end would not be allowed either.
+    /// Returns whether the text ends at a position that does not allow a newline either.
     fn depth_of_parentheses(&self) -> bool {
         self.depth > 0
     }
@@ -284,10 +283,10 @@ impl Compiler {
         Failure::Fatal { source: self.source_name(), line: self.lexer.start().1, what: what.into() }
     }
 
-    /// Goes one level deeper. Whoever calls this goes back by `self.depth -= 1`.
+    /// Increases the nesting depth. The caller must undo it with `self.depth -= 1`.
     fn deeper(&mut self) -> Compiled<()> {
         self.depth += 1;
-        if self.depth > MOST_NESTING {
+        if self.depth > MAX_NESTING {
             return Err(self.here("memory exhausted"));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Instructions, and the jumps between them.
+//! Code emission and jumps.
 
 use super::Compiler;
 use crate::code::{Op, Origin};
@@ -14,7 +14,7 @@ impl Compiler {
         self.at() - 1
     }
 
-    /// The last instruction, when it may be replaced.
+    /// The last instruction, if it may be replaced.
     pub(super) fn last(&self) -> Option<Op> {
         if self.barrier >= self.at() { None } else { self.program.ops.last().copied() }
     }
@@ -24,7 +24,7 @@ impl Compiler {
         self.program.origins.pop();
     }
 
-    /// Makes a jump lead to the next instruction.
+    /// Patches a jump to lead to the next instruction.
     pub(super) fn land(&mut self, jump: usize) {
         let to = self.at();
         self.aim(jump, to);
@@ -49,7 +49,7 @@ impl Compiler {
         self.aim(jump, to);
     }
 
-    /// Takes code out that was emitted from a place on.
+    /// Removes the code emitted from a position on.
     pub(super) fn cut(&mut self, from: usize) -> (Vec<Op>, Vec<Origin>) {
         self.barrier = self.barrier.min(from);
         (self.program.ops.split_off(from), self.program.origins.split_off(from))
@@ -61,7 +61,7 @@ impl Compiler {
         self.barrier = self.at();
     }
 
-    /// A jump that is taken when the value before it is false.
+    /// Emits a jump that is taken if the value before it is false.
     pub(super) fn jump_unless(&mut self) -> usize {
         match self.last() {
             Some(Op::Compare(comparison)) => {

@@ -29,7 +29,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Whether what is printed ends here.
+    /// Returns whether the print list ends here.
     fn ends_list(&self) -> bool {
         match self.token {
             Token::Newline | Token::End => true,

@@ -14,7 +14,7 @@ impl Compiler {
         self.body_back_to(top, end)
     }
 
-    /// The body of a loop whose head is at `top` and leaves it by the jump `end`.
+    /// The body of a loop that starts at `top` and exits through the jump `end`.
     fn body_back_to(&mut self, top: usize, end: usize) -> Compiled<()> {
         let escape = self.escapable(true, Self::body)?;
         escape.continues.into_iter().for_each(|jump| self.aim(jump, top));
@@ -86,7 +86,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// What may stand in the head of a loop.
+    /// Contents of a loop head.
     fn simple(&mut self) -> Compiled<()> {
         match self.token {
             Token::Keyword(Keyword::Delete) => self.delete(),
@@ -96,7 +96,7 @@ impl Compiler {
         }
     }
 
-    /// `name in array)`, if that stands here.
+    /// `name in array)`, if it is next.
     fn for_in(&mut self) -> Compiled<Option<(Vec<u8>, Arr)>> {
         let Token::Name(name) = self.token.clone() else {
             return Ok(None);

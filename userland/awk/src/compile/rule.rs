@@ -4,8 +4,8 @@ use super::{Around, Compiled, Compiler, Failure, SPECIAL, Source};
 use crate::code::Op;
 use crate::token::{Keyword, Sign, Token};
 
-/// Files within files.
-const MOST_INCLUDES: usize = 200;
+/// Maximum nesting of included files.
+const MAX_INCLUDES: usize = 200;
 
 impl Compiler {
     pub(super) fn rules(&mut self) -> Compiled<()> {
@@ -26,7 +26,7 @@ impl Compiler {
         }
     }
 
-    /// A mistake that is told without the text.
+    /// An error reported without the source text.
     fn plain(&self, what: &str) -> Failure {
         Failure::Place { source: self.source_name(), line: self.lexer.start().1, what: what.to_owned() }
     }
@@ -99,7 +99,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// The second half of `begin, end`, whose first half is emitted from `start` on. The jump that is taken outside.
+    /// The second half of `begin, end`. The code of the first half starts at `start`. Returns the jump taken outside the range.
     fn range(&mut self, start: usize) -> Compiled<usize> {
         let number = self.program.ranges;
         self.program.ranges += 1;
@@ -206,13 +206,13 @@ impl Compiler {
         }
     }
 
-    /// Reads a file in the place of its directive, unless it was read already.
+    /// Compiles a file at its `@include` directive, unless it was already included.
     fn include(&mut self, name: &[u8]) -> Compiled<()> {
         self.advance()?;
         if self.included.iter().any(|known| known == name) {
             return Ok(());
         }
-        if self.included.len() > MOST_INCLUDES {
+        if self.included.len() > MAX_INCLUDES {
             return Err(self.fatal("too many files are included"));
         }
         let text = match (self.reader)(name) {

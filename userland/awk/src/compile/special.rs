@@ -1,6 +1,6 @@
-//! Variables that mean something to the language.
+//! Special variables.
 
-/// Special variables, whose slots are their places in this list.
+/// Special variables. The index in this list is the slot.
 pub(crate) const SPECIAL: &[&str] = &[
     "NF",
     "FS",
@@ -34,7 +34,7 @@ pub(crate) const SPECIAL: &[&str] = &[
     "FUNCTAB",
 ];
 
-/// So many of them are kept or watched by the interpreter.
+/// Number of variables stored or watched by the interpreter.
 pub(crate) const WATCHED: u32 = 11;
 
 /// The slot of a special variable.

@@ -6,7 +6,7 @@ use crate::token::{Keyword, Sign, Token};
 use crate::value::Value;
 
 /// Statements within statements.
-const MOST_BLOCKS: u32 = 1_000;
+const MAX_BLOCKS: u32 = 1_000;
 
 impl Compiler {
     /// Statements in braces.
@@ -24,7 +24,7 @@ impl Compiler {
 
     pub(super) fn statement(&mut self) -> Compiled<()> {
         self.blocks += 1;
-        if self.blocks > MOST_BLOCKS {
+        if self.blocks > MAX_BLOCKS {
             return Err(self.here("memory exhausted"));
         }
         self.one_statement()?;
@@ -75,7 +75,7 @@ impl Compiler {
         }
     }
 
-    /// An expression for what it does.
+    /// An expression statement.
     pub(super) fn effect(&mut self) -> Compiled<()> {
         self.expression(super::expression::LOWEST)?;
         let quiet = match self.last() {
@@ -150,7 +150,7 @@ impl Compiler {
             });
         };
         self.advance()?;
-        // The value of a `switch` that is left on the way to a loop outside of it.
+        // Drop the value of a `switch` left by a jump to an enclosing loop.
         let switches = self.escapes.get(at + 1..).unwrap_or_default().len();
         for _ in 0..switches {
             self.emit(Op::Pop);
@@ -162,7 +162,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// What a loop or `switch` repeats; jumps that leave it, and those that go on.
+    /// Body of a loop or `switch`, with its `break` and `continue` jumps.
     pub(super) fn escapable(
         &mut self,
         is_loop: bool,

@@ -35,9 +35,9 @@ impl Compiler {
         Ok(())
     }
 
-    /// One label with the statements behind it. `pending` is the jump of the label before, when it did not fit.
+    /// One label with its statements. `pending` is the jump of the previous label if it did not match.
     fn case(&mut self, pending: &mut Option<usize>, default: &mut Option<usize>) -> Compiled<()> {
-        // From the statements before, control falls into these.
+        // Control falls through from the statements before.
         let first = pending.is_none() && default.is_none();
         let fall = if first { None } else { Some(self.emit(Op::Jump(0))) };
         let is_default = match self.token {
@@ -50,7 +50,7 @@ impl Compiler {
             if default.is_some() {
                 return Err(self.here("duplicate `default' detected in switch body"));
             }
-            // A label that did not fit goes on to the next one, past these statements.
+            // A label that did not match continues at the next one, after these statements.
             if let Some(jump) = pending.take() {
                 self.land(jump);
             }

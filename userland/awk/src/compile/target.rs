@@ -1,4 +1,4 @@
-//! What is assigned to: variables, elements and fields.
+//! Assignment targets: variables, elements and fields.
 
 use super::{Compiled, Compiler};
 use crate::code::{Arithmetic, Arr, Op, Step, Target, Var};
@@ -36,14 +36,14 @@ impl Compiler {
         Ok(())
     }
 
-    /// `$` and which field.
+    /// `$` with its field expression.
     pub(super) fn field(&mut self) -> Compiled<Target> {
         self.advance()?;
         self.deeper()?;
         let start = self.at();
         let inner = self.primary()?;
         if let Some(inner @ (Target::Field | Target::FieldAt(_))) = inner {
-            // In `$$a++` the inner field is the one that is counted up.
+            // In `$$a++` the inner field is incremented.
             self.postfix(inner)?;
         }
         self.depth -= 1;
@@ -61,7 +61,7 @@ impl Compiler {
         Ok(Target::Field)
     }
 
-    /// Where `getline` and the like put what they read: an optional variable.
+    /// Target of `getline` and similar: an optional variable.
     pub(super) fn place(&mut self) -> Compiled<bool> {
         let target = match &self.token {
             Token::Name(name) => {
@@ -76,7 +76,7 @@ impl Compiler {
         Ok(true)
     }
 
-    /// `++`, `--` or an assignment behind a target, which is emitted from `start` on. Whether there was one.
+    /// `++`, `--` or an assignment after a target, whose code starts at `start`. Returns whether there was one.
     pub(super) fn change(&mut self, start: usize, target: Target) -> Compiled<bool> {
         let Token::Sign(sign) = self.token else {
             return Ok(false);
@@ -97,7 +97,7 @@ impl Compiler {
         self.advance()?;
         self.skip_newlines()?;
         self.pop_op();
-        // What is assigned is found before where it goes.
+        // The value is evaluated before the target.
         let address = self.cut(start);
         self.expression(super::expression::LOWEST)?;
         if operation.is_none() && self.append(start, target) {
@@ -113,7 +113,7 @@ impl Compiler {
         Ok(true)
     }
 
-    /// `++` or `--` behind a target. Whether there was one.
+    /// `++` or `--` after a target. Returns whether there was one.
     fn postfix(&mut self, target: Target) -> Compiled<bool> {
         let up = match self.token {
             Token::Sign(Sign::Increment) => true,
@@ -126,7 +126,7 @@ impl Compiler {
         Ok(true)
     }
 
-    /// Turns `v = v more` into one instruction that adds to `v` in place.
+    /// Turns `v = v more` into one instruction that appends to `v` in place.
     fn append(&mut self, start: usize, target: Target) -> bool {
         let Target::Var(variable @ (Var::Global(_) | Var::Local(_))) = target else {
             return false;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::{Machine, Outcome, fatal};
 use crate::array::{Array, Handle, Key};
 use crate::code::{Arr, Op, Target, Var};
-use crate::record::MOST_FIELDS;
+use crate::record::MAX_FIELDS;
 use crate::text::Text;
 use crate::value::Value;
 
@@ -49,7 +49,7 @@ impl Machine {
         String::from_utf8_lossy(name.map_or(b"", Vec::as_slice)).into_owned()
     }
 
-    /// The name of a variable and, for a parameter, of what was passed as it.
+    /// The name of a variable and, for a parameter, the name of its argument.
     fn full_name_of(&self, variable: Var) -> String {
         let mut name = self.name_of(variable);
         let mut from = Vec::new();
@@ -81,7 +81,7 @@ impl Machine {
         name
     }
 
-    /// The variable that was passed as a parameter by the call in front of a place, when all arguments are simple.
+    /// The variable passed as a parameter by the call before a position, if all arguments are simple.
     fn passed_as(&self, slot: u32, back: usize) -> Option<Var> {
         let call = back.checked_sub(1)?;
         let Some(Op::Call { arguments, .. }) = self.program.ops.get(call) else {
@@ -114,7 +114,7 @@ impl Machine {
         match value {
             Value::Number(number) => Ok(Value::Number(*number)),
             Value::Untyped => {
-                // From now on it is a scalar without a value.
+                // It is now a scalar without a value.
                 *value = Value::Unset;
                 Ok(Value::Unset)
             }
@@ -149,7 +149,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The array that a name stands for; a variable without a value becomes one.
+    /// The array for a name; a variable without a value becomes an array.
     #[inline]
     pub(super) fn array(&mut self, array: Arr) -> Outcome<Handle> {
         let place = match array {
@@ -184,7 +184,7 @@ impl Machine {
         fatal(format!("attempt to use {kind} `{name}' as an array"))
     }
 
-    /// The array of an element, which is made.
+    /// The array in an element, created if necessary.
     pub(super) fn sub_array(&mut self, array: Arr) -> Outcome<Handle> {
         let key = self.pop_key();
         if matches!(array, Arr::Symbols | Arr::Functions) {
@@ -255,7 +255,7 @@ impl Machine {
         if number < 0.0 || number.is_nan() {
             return fatal(format!("attempt to access field {}", number.trunc()));
         }
-        if number > MOST_FIELDS as f64 {
+        if number > MAX_FIELDS as f64 {
             return fatal(format!("attempt to access field {}, which is too large", number.trunc()));
         }
         Ok(number as usize)
@@ -318,7 +318,7 @@ impl Machine {
         }
     }
 
-    /// Where the value of a variable is, unless it is special.
+    /// Reference to the value of a variable, unless it is special.
     #[inline]
     fn variable_mut(&mut self, variable: Var) -> Option<&mut Value> {
         match variable {

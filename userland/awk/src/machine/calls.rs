@@ -1,4 +1,4 @@
-//! Functions of the program, and which function of the language does what.
+//! Calls of user-defined functions, and dispatch of builtin functions.
 
 use std::rc::Rc;
 
@@ -7,17 +7,17 @@ use crate::array::Array;
 use crate::builtin::Builtin;
 use crate::value::Value;
 
-/// Values on the stack at most: recursion without an end comes here before memory does.
-const MOST_VALUES: usize = 8 << 20;
+/// Maximum number of values on the stack, so that endless recursion hits this limit before memory is exhausted.
+const MAX_VALUES: usize = 8 << 20;
 
-/// Calls in progress at most.
-const MOST_CALLS: usize = 2 << 20;
+/// Maximum number of nested calls.
+const MAX_CALLS: usize = 2 << 20;
 
-/// Sorting within sorting within ..., each of which takes stack of the process.
-const MOST_NESTED: u32 = 50;
+/// Maximum nesting of sorts, each of which uses stack of the process.
+const MAX_NESTED: u32 = 50;
 
 impl Machine {
-    /// Prepares the call of a function whose arguments are on the stack; where its code begins.
+    /// Prepares the call of a function whose arguments are on the stack. Returns the start of its code.
     pub(super) fn call(&mut self, function: u32, arguments: u32, back: usize) -> Outcome<usize> {
         let program = Rc::clone(&self.program);
         let Some(definition) = program.functions.get(function as usize) else {
@@ -26,19 +26,19 @@ impl Machine {
         let Some(entry) = definition.entry else {
             return fatal(format!("function `{}' not defined", String::from_utf8_lossy(&definition.name)));
         };
-        if self.stack.len() > MOST_VALUES || self.frames.len() > MOST_CALLS {
+        if self.stack.len() > MAX_VALUES || self.frames.len() > MAX_CALLS {
             return fatal("too many calls of functions are in progress: the recursion has no end");
         }
         let base = self.stack.len() - arguments as usize;
         let parameters = definition.parameters.len();
-        // Further arguments were told of when the program was read.
+        // The parser has already warned about extra arguments.
         self.stack.resize(base + parameters, Value::Untyped);
         self.frames.push(Frame { back, base: self.base, loops: self.walks.len(), function });
         self.base = base;
         Ok(entry)
     }
 
-    /// Goes back to the caller with a value, or without one.
+    /// Returns to the caller, with or without a value.
     pub(super) fn give_back(&mut self, with_value: bool) -> usize {
         let value = if with_value { self.pop() } else { Value::Unset };
         self.stack.truncate(self.base);
@@ -51,7 +51,7 @@ impl Machine {
         frame.back
     }
 
-    /// As [`Self::call`], with the name below the arguments. Functions of the language are done at once.
+    /// Like [`Self::call`], with the name below the arguments. Builtin functions run immediately.
     pub(super) fn call_by_name(&mut self, arguments: u32, back: usize) -> Outcome<Option<usize>> {
         let at = self.stack.len() - arguments as usize - 1;
         let name = self.stack.remove(at);
@@ -76,9 +76,9 @@ impl Machine {
         }
     }
 
-    /// Calls a function from within the machine.
+    /// Calls a function from the interpreter itself.
     pub(super) fn call_now(&mut self, function: u32, arguments: Vec<Value>) -> Outcome<Value> {
-        if self.nested >= MOST_NESTED {
+        if self.nested >= MAX_NESTED {
             return fatal("functions that compare sort too deeply within each other");
         }
         self.nested += 1;
@@ -129,7 +129,7 @@ impl Machine {
         }
     }
 
-    /// There are no translations: texts are themselves.
+    /// Translations are not supported: texts are returned unchanged.
     fn message_function(&mut self, builtin: Builtin, count: usize) {
         let from = self.stack.len().saturating_sub(count);
         let arguments: Vec<Value> = self.stack.drain(from..).collect();
@@ -146,7 +146,7 @@ impl Machine {
             Value::Number(_) => "number",
             Value::Text(_) => "string",
             Value::Input(text) if crate::number::looks_numeric(text.bytes()).is_some() => "strnum",
-            // A field that is not there is empty, too.
+            // A field that does not exist is empty, too.
             Value::Input(text) if text.is_empty() => "unassigned",
             Value::Input(_) => "string",
             Value::Regex(_) => "regexp",

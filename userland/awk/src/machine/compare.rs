@@ -1,4 +1,4 @@
-//! Which of two values is less.
+//! Comparison of values.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ impl Machine {
         self.push(Value::truth(holds));
     }
 
-    /// Whether a comparison of the two topmost values, which are taken away, holds.
+    /// Pops the two topmost values and returns whether the comparison holds.
     #[inline]
     pub(super) fn holds(&mut self, comparison: Comparison) -> bool {
         if let [.., Value::Number(left), Value::Number(right)] = self.stack.as_slice() {
@@ -59,7 +59,7 @@ impl Machine {
         fold(left).cmp(&fold(right))
     }
 
-    /// Whether the value of a `switch`, which stays, is that of a label.
+    /// Returns whether the value of a `switch`, which stays on the stack, matches a label.
     pub(super) fn case(&mut self) -> Outcome<()> {
         let label = self.pop();
         let value = self.stack.last().cloned().unwrap_or(Value::Unset);
@@ -91,7 +91,7 @@ fn compare_numbers(comparison: Comparison, left: f64, right: f64) -> bool {
     }
 }
 
-/// Both as numbers, when that is how they are compared.
+/// Both values as numbers, if they compare numerically.
 fn numeric(left: &Value, right: &Value) -> Option<(f64, f64)> {
     match (left.kind(), right.kind()) {
         (Kind::Number(left), Kind::Number(right)) => Some((left, right)),

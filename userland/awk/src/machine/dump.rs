@@ -7,7 +7,7 @@ use crate::number;
 use crate::value::{self, Value};
 
 impl Machine {
-    /// Writes the list where the option says; what cannot be written there is told and goes to standard error.
+    /// Writes the list to the file of the option. If that fails, reports the error and writes to standard error.
     pub(super) fn dump_variables(&mut self) {
         let Some(name) = self.options.dump.take() else {
             return;
@@ -20,8 +20,8 @@ impl Machine {
         let shown = String::from_utf8_lossy(&name).into_owned();
         if let Err(error) = crate::stream::write_whole(&name, &list) {
             let program = crate::message::program();
-            tidebox_gnu::tell!("{program}: warning: could not open `{shown}' for writing: {error}");
-            tidebox_gnu::tell!("{program}: warning: sending variable list to standard error");
+            tidebox_gnu::eprint_line!("{program}: warning: could not open `{shown}' for writing: {error}");
+            tidebox_gnu::eprint_line!("{program}: warning: sending variable list to standard error");
             let _ = std::io::stderr().write_all(&list);
         }
     }

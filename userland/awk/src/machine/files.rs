@@ -1,4 +1,4 @@
-//! The files that are named on the command line, one after the other.
+//! Input files of the command line, in order.
 
 use std::rc::Rc;
 
@@ -13,15 +13,15 @@ use crate::lexer::is_whole_name;
 use crate::text::Text;
 use crate::value::Value;
 
-/// How far the machine has come on its command line.
+/// Position on the command line.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     /// The next element of `ARGV`.
     next: i32,
     current: Option<Input>,
-    /// There is nothing left to read.
+    /// All input has been read.
     done: bool,
-    /// A file was named, so that standard input is not read.
+    /// A file was named, so standard input is not read.
     named: bool,
 }
 
@@ -46,7 +46,7 @@ impl Machine {
         }
         self.globals[ARGC] = Value::Number(f64::from(count));
         self.globals[ARGV] = Value::Array(Rc::new(array.into()));
-        // They are only filled where the program names them.
+        // Filled only if the program refers to them.
         if self.options.mentions_environ {
             let environ = self.fresh_array("ENVIRON");
             for entry in tidebox_rt::environ() {
@@ -106,7 +106,7 @@ impl Machine {
         array.set(&Key::of_bytes(b"argv"), Value::Array(arguments));
     }
 
-    /// Assigns a variable as `name=value` on the command line does.
+    /// Assigns a variable by a `name=value` operand.
     pub(super) fn assign_operand(&mut self, name: &[u8], value: &[u8]) -> Outcome<()> {
         let mut text = Vec::new();
         let mut rest = value;
@@ -118,7 +118,7 @@ impl Machine {
             }
             let (used, warning) = unescape(rest, &mut text);
             if let Some(warning) = warning {
-                tidebox_gnu::tell!("{}: warning: {warning}", crate::message::program());
+                tidebox_gnu::eprint_line!("{}: warning: {warning}", crate::message::program());
             }
             rest = rest.get(used..).unwrap_or_default();
         }
@@ -132,7 +132,7 @@ impl Machine {
             return fatal(format!("cannot use gawk builtin `{name}' as variable name"));
         }
         let Some(slot) = self.program.globals.iter().position(|known| known == name) else {
-            // The program does not know it.
+            // The program does not use this variable.
             return Ok(());
         };
         if slot < crate::compile::WATCHED as usize {
@@ -141,7 +141,7 @@ impl Machine {
         self.store(crate::code::Var::Global(slot as u32), value)
     }
 
-    /// Goes to the next file. `false` when there is none left.
+    /// Advances to the next file. Returns `false` if there are no more.
     fn next_file(&mut self, in_rules: bool) -> Outcome<bool> {
         loop {
             let count = self.globals[ARGC].number() as i32;
@@ -179,7 +179,7 @@ impl Machine {
         }
     }
 
-    /// Opens one file. `false` when it is passed over.
+    /// Opens one file. Returns `false` if it is skipped.
     fn open_file(&mut self, name: &Text, in_rules: bool) -> Outcome<bool> {
         let opened = open(name.bytes());
         let problem = match opened {
@@ -212,10 +212,10 @@ impl Machine {
     fn warn_plain(&mut self, message: &str) {
         let _ = self.streams.flush_standard();
         let place = self.place("warning: ");
-        tidebox_gnu::tell!("{place}{message}");
+        tidebox_gnu::eprint_line!("{place}{message}");
     }
 
-    /// Runs `BEGINFILE`. `false` when the file is passed over.
+    /// Runs `BEGINFILE`. Returns `false` if the file is skipped.
     fn begin_file(&mut self, in_rules: bool, problem: Result<(), Errno>) -> Outcome<bool> {
         self.globals[FNR] = Value::Number(0.0);
         let program = Rc::clone(&self.program);
@@ -250,12 +250,12 @@ impl Machine {
         if let Some(input) = self.files.current.take()
             && input.fd != 0
         {
-            // It was only read.
+            // The file was only read, so close errors do not matter.
             let _ = tidebox_rt::close(input.fd);
         }
     }
 
-    /// Leaves the current file, which ends with `ENDFILE`.
+    /// Ends the current file and runs `ENDFILE`.
     fn end_file(&mut self, in_rules: bool) -> Outcome<()> {
         self.end_of_input();
         let program = Rc::clone(&self.program);
@@ -267,15 +267,15 @@ impl Machine {
         Ok(())
     }
 
-    /// What `nextfile` does.
+    /// Implements `nextfile`.
     pub(super) fn skip_file(&mut self) -> Outcome<()> {
         if self.files.current.is_some() { self.end_file(true) } else { Ok(()) }
     }
 
-    /// Reads the next record of the files into the record.
+    /// Reads the next record of the files as the current record.
     #[inline]
     pub(super) fn next_main_record(&mut self, in_rules: bool) -> Outcome<bool> {
-        // The last record stays for `END`, so that the next one is read beside it.
+        // The last record stays valid for `END`, so read the next one into a separate buffer.
         let mut buffer = std::mem::take(&mut self.spare);
         let found = self.read_main(&mut buffer, in_rules);
         if let Ok(true) = found {
@@ -333,7 +333,7 @@ impl Machine {
     }
 }
 
-/// Opens a file for reading; a directory is none.
+/// Opens a file for reading; rejects directories.
 pub(crate) fn open(name: &[u8]) -> Result<u32, Errno> {
     if matches!(name, b"-" | b"/dev/stdin") {
         return Ok(0);
@@ -348,7 +348,7 @@ pub(crate) fn open(name: &[u8]) -> Result<u32, Errno> {
     }
 }
 
-/// The name and the value of an operand that assigns a variable.
+/// The name and value of an assignment operand.
 pub(crate) fn assignment(operand: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = operand.iter().position(|byte| *byte == b'=')?;
     let (name, value) = operand.split_at(at);

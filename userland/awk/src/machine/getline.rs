@@ -88,7 +88,7 @@ impl Machine {
         }
     }
 
-    /// Puts what ended a record into `RT`.
+    /// Stores the record terminator in `RT`.
     pub(super) fn note_terminator(&mut self, terminator: &[u8]) {
         let place = &mut self.globals[slot("RT") as usize];
         match place {

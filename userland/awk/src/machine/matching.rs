@@ -12,8 +12,8 @@ use crate::split::{Find, Splitter};
 use crate::text::{self, Text};
 use crate::value::Value;
 
-/// Regular expressions made from text that are kept.
-const MOST_KEPT: usize = 500;
+/// Maximum number of cached dynamic regular expressions.
+const MAX_KEPT: usize = 500;
 
 /// Fields and separators of `split`, as elements.
 struct Parts<'t> {
@@ -21,9 +21,9 @@ struct Parts<'t> {
     fields: Array,
     separators: Option<Array>,
     count: i32,
-    /// Whether a field was found: what stands before the first one has the number 0.
+    /// Returns whether a field exists: the separator before the first field has the number 0.
     number: i32,
-    /// What lies between fields is a separator also where it is empty.
+    /// Text between fields is a separator even if it is empty.
     by_content: bool,
 }
 
@@ -45,7 +45,7 @@ impl Find for Parts<'_> {
 }
 
 impl Machine {
-    /// A constant as it is now, when letters may have come to match in either case.
+    /// A constant in its current form; `IGNORECASE` may have changed.
     pub(super) fn constant_pattern(&mut self, pattern: &Rc<Pattern>) -> Rc<Pattern> {
         if pattern.ignores_case() == self.settings.ignore_case {
             return Rc::clone(pattern);
@@ -53,14 +53,14 @@ impl Machine {
         self.pattern_of(pattern.source())
     }
 
-    /// The regular expression that a text is.
+    /// The regular expression for a text.
     pub(super) fn pattern_of(&mut self, source: &[u8]) -> Rc<Pattern> {
         if let Some(pattern) = self.patterns.get(source)
             && pattern.ignores_case() == self.settings.ignore_case
         {
             return Rc::clone(pattern);
         }
-        if self.patterns.len() >= MOST_KEPT {
+        if self.patterns.len() >= MAX_KEPT {
             self.patterns.clear();
         }
         let pattern = Rc::new(Pattern::new(source.to_vec(), self.settings.ignore_case));
@@ -187,7 +187,7 @@ impl Machine {
         match self.pop() {
             Value::Regex(pattern) => {
                 let pattern = self.constant_pattern(&pattern);
-                // A constant of one blank is no run of blanks.
+                // A constant of one blank does not mean a run of blanks.
                 Ok(if pattern.source().is_empty() { Splitter::Chars } else { Splitter::Separator(pattern) })
             }
             value => {
@@ -204,7 +204,7 @@ impl Machine {
         }
     }
 
-    /// `sub` and `gsub`; with three arguments the last one is a value that is changed in vain.
+    /// `sub` and `gsub`. With three arguments the last one is a value, and its change is discarded.
     pub(super) fn substitute(&mut self, all: bool, count: usize) -> Outcome<()> {
         let in_vain = if count == 3 { Some(self.pop_text()) } else { None };
         let spot = if in_vain.is_some() { None } else { self.spots.pop() };
@@ -295,7 +295,8 @@ impl Machine {
     }
 }
 
-/// Copies a text with its matches, or the first of them, replaced; how many there were. Without any nothing is copied.
+/// Copies a text with all matches, or the first one, replaced. Returns the number of replacements; without any, nothing is
+/// copied.
 fn replace_matches(
     pattern: &Pattern,
     bytes: &[u8],
@@ -309,7 +310,7 @@ fn replace_matches(
         let Some(found) = pattern.find(bytes, from).or_else(fatal)? else {
             break;
         };
-        // Directly behind a match an empty one is none.
+        // Directly after a match, an empty match does not count.
         let behind = found.is_empty() && last_end == Some(found.start);
         if !behind {
             if count == 0 {
@@ -332,7 +333,7 @@ fn replace_matches(
     Ok(count)
 }
 
-/// Where the search goes on behind a match; behind an empty one a character is passed over.
+/// Position to continue the search after a match; after an empty match, skips one character.
 fn behind_match(bytes: &[u8], found: &Range<usize>) -> usize {
     match found.is_empty() {
         true => found.end + text::char_len(bytes.get(found.end..).unwrap_or_default()).max(1),

@@ -1,7 +1,6 @@
-//! The machine that runs compiled programs.
+//! Interpreter of compiled programs.
 //!
-//! Values and the variables of functions are on one stack of its own, so that recursion of a program takes memory and no
-//! stack of the process.
+//! Values and local variables are on a separate stack, so recursion in a program uses heap memory and no stack of the process.
 
 mod access;
 mod calls;
@@ -39,15 +38,15 @@ use crate::value::Value;
 use files::Files;
 use settings::Settings;
 
-/// Why code does not go on.
+/// Reason why execution stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// A message that ends everything.
+    /// A fatal error with its message.
     Fatal(String),
     Exit,
     Next,
     NextFile,
-    /// Nobody reads what is written any more.
+    /// The reader of standard output has closed the pipe.
     Quiet,
 }
 
@@ -57,7 +56,7 @@ fn fatal<T>(message: impl Into<String>) -> Outcome<T> {
     Err(Stop::Fatal(message.into()))
 }
 
-/// Something that can be assigned to, found.
+/// A resolved assignment target.
 #[derive(Clone, Debug)]
 enum Spot {
     Global(u32),
@@ -77,19 +76,19 @@ struct Frame {
     function: u32,
 }
 
-/// Subscripts that a loop still goes over.
+/// Remaining subscripts of a `for (key in array)` loop.
 #[derive(Debug)]
 struct Walk {
     keys: std::vec::IntoIter<Key>,
 }
 
-/// A program and everything that it changes.
+/// A program and its state.
 #[derive(Debug)]
 pub(crate) struct Machine {
     program: Rc<Program>,
     stack: Vec<Value>,
     frames: Vec<Frame>,
-    /// Where the variables of the running function begin.
+    /// Start of the local variables of the running function.
     base: usize,
     globals: Vec<Value>,
     spots: Vec<Spot>,
@@ -98,22 +97,22 @@ pub(crate) struct Machine {
     files: Files,
     streams: Streams,
     settings: Settings,
-    /// Regular expressions that were made from text.
+    /// Cached dynamic regular expressions.
     patterns: HashMap<Vec<u8>, Rc<Pattern>>,
     random: Random,
     ranges: Vec<bool>,
     at: usize,
     exit_code: i32,
-    /// The record is that of the last file, because the program is in its `END`.
+    /// True in `END`, where the record is the last one of the input.
     in_end: bool,
-    /// Calls of functions by the machine itself, when it sorts.
+    /// Nesting of calls made by the interpreter itself, when it sorts.
     nested: u32,
     options: Options,
-    /// Bytes that are no characters were warned of.
+    /// True once invalid characters were warned about.
     doubted: bool,
-    /// Room for texts that are being put together.
+    /// Scratch buffer for text concatenation.
     scratch: Vec<u8>,
-    /// What the next record is read into, and what ended the last one.
+    /// Buffer for the next record, and the terminator of the last one.
     spare: Vec<u8>,
     terminator: Vec<u8>,
 }
@@ -183,7 +182,7 @@ impl Machine {
         machine
     }
 
-    /// Runs everything; the exit code.
+    /// Runs the whole program. Returns the exit code.
     pub(crate) fn main(&mut self) -> i32 {
         let outcome = self.everything();
         let finished = self.finish(outcome);
@@ -197,12 +196,12 @@ impl Machine {
             Ok(()) => code,
             Err(Lost::Standard(Errno::PIPE)) => crate::stream::broken_pipe(),
             Err(Lost::Standard(error)) => {
-                tidebox_gnu::tell!("{}flushing standard output failed: {}", self.place("fatal: "), error.text());
+                tidebox_gnu::eprint_line!("{}flushing standard output failed: {}", self.place("fatal: "), error.text());
                 2
             }
             Err(Lost::Stream(name, error)) => {
                 let name = String::from_utf8_lossy(&name);
-                tidebox_gnu::tell!("{}close of `{name}' failed: {}", self.place("warning: "), error.text());
+                tidebox_gnu::eprint_line!("{}close of `{name}' failed: {}", self.place("warning: "), error.text());
                 code
             }
         }
@@ -213,9 +212,9 @@ impl Machine {
             Ok(()) | Err(Stop::Exit | Stop::Next | Stop::NextFile) => Ok(self.exit_code & 255),
             Err(Stop::Quiet) => Err(crate::stream::broken_pipe()),
             Err(Stop::Fatal(message)) => {
-                // What was printed before comes before the message.
+                // Flush printed output before the message.
                 let _ = self.streams.flush_standard();
-                tidebox_gnu::tell!("{}{message}", self.place("fatal: "));
+                tidebox_gnu::eprint_line!("{}{message}", self.place("fatal: "));
                 self.exit_code = 2;
                 Ok(2)
             }
@@ -260,7 +259,7 @@ impl Machine {
         !self.program.begin_file.is_empty() || !self.program.end_file.is_empty()
     }
 
-    /// Runs code from a place on until its end.
+    /// Runs code from a position to its end.
     fn enter(&mut self, entry: usize) -> Outcome<()> {
         let outcome = self.run(entry);
         if outcome.is_err() {
@@ -303,7 +302,7 @@ impl Machine {
         &self.globals[slot(name) as usize]
     }
 
-    /// How a message begins: where the program is, and which record it has.
+    /// Prefix of a message: the source position and the current record.
     fn place(&self, kind: &str) -> String {
         let program = crate::message::program();
         let origin = self.program.origins.get(self.at).copied().unwrap_or_default();
@@ -323,13 +322,13 @@ impl Machine {
         format!("{program}: {source}:{line}: {kind}")
     }
 
-    /// Says something and goes on.
+    /// Prints a warning.
     fn warn(&mut self, message: &str) {
         let _ = self.streams.flush_standard();
-        tidebox_gnu::tell!("{}{message}", self.place("warning: "));
+        tidebox_gnu::eprint_line!("{}{message}", self.place("warning: "));
     }
 
-    /// The array of a variable, which becomes one.
+    /// The array of a variable; an untyped variable becomes an array.
     fn new_array_in(value: &mut Value) -> Option<Handle> {
         match value {
             Value::Untyped => {

@@ -1,4 +1,4 @@
-//! Arithmetic, and the functions of numbers.
+//! Arithmetic and numeric functions.
 
 use super::{Machine, Outcome, fatal};
 use crate::builtin::Builtin;
@@ -6,7 +6,7 @@ use crate::code::Arithmetic;
 use crate::number;
 use crate::value::Value;
 
-/// The result of an operation on constants.
+/// Folds an operation on constants.
 pub(crate) fn calculate(operation: Arithmetic, left: f64, right: f64) -> f64 {
     match operation {
         Arithmetic::Add => left + right,
@@ -18,7 +18,7 @@ pub(crate) fn calculate(operation: Arithmetic, left: f64, right: f64) -> f64 {
     }
 }
 
-/// Whole powers are multiplied out, as precisely as that gets.
+/// Integer powers by repeated multiplication, with the precision of that.
 fn power(base: f64, exponent: f64) -> f64 {
     let whole = exponent as i64;
     if whole as f64 != exponent || whole.unsigned_abs() > 1 << 30 {
@@ -156,7 +156,7 @@ impl Machine {
     }
 }
 
-/// A number that a double can hold: what does not fit loses its highest bits.
+/// Reduces an integer to the precision of a double: excess high bits are lost.
 fn exact(value: u64) -> f64 {
     const BITS: u32 = 53;
     let lowest = value.trailing_zeros().min(63);

@@ -1,6 +1,6 @@
-//! `print`, `printf` and what becomes of their output.
+//! `print`, `printf` and output redirection.
 
-use tidebox_rt::{Errno, Status};
+use tidebox_rt::{Errno, ExitStatus};
 
 use super::{Machine, Outcome, Stop, fatal};
 use crate::array::Key;
@@ -8,12 +8,12 @@ use crate::code::Sink;
 use crate::stream::{Kind, Lost};
 use crate::value::Value;
 
-/// Where output goes.
+/// Output destination.
 #[derive(Clone, Copy, Debug)]
 enum Destination {
     Standard,
     Stream(usize),
-    /// It could not be opened, and the program wants to go on.
+    /// It could not be opened, and the program handles the error.
     Nowhere,
 }
 
@@ -50,7 +50,7 @@ impl Machine {
         outcome
     }
 
-    /// Opens what is written to.
+    /// Opens the output destination.
     fn destination(&mut self, sink: Sink) -> Outcome<Destination> {
         let kind = match sink {
             Sink::Standard => return Ok(Destination::Standard),
@@ -82,7 +82,7 @@ impl Machine {
         }
     }
 
-    /// Whether `PROCINFO` says that what goes wrong with a file is told by `ERRNO` alone.
+    /// Returns whether `PROCINFO` requests that errors of a file are reported only in `ERRNO`.
     fn may_fail(&self, name: &[u8]) -> bool {
         let Value::Array(procinfo) = self.global("PROCINFO") else {
             return false;
@@ -108,7 +108,7 @@ impl Machine {
         }
     }
 
-    /// Everything that was printed goes where it belongs.
+    /// Flushes all output.
     pub(super) fn flush(&mut self) -> Outcome<()> {
         match self.streams.flush() {
             Err(Lost::Standard(Errno::PIPE)) => Err(Stop::Quiet),
@@ -177,17 +177,17 @@ impl Machine {
         Ok(())
     }
 
-    /// Puts a reason into `ERRNO`.
+    /// Stores an error reason in `ERRNO`.
     pub(super) fn set_error(&mut self, reason: &str) {
         self.globals[crate::compile::slot("ERRNO") as usize] = Value::text(reason.as_bytes());
     }
 }
 
-/// How a command ended, as a number: the exit code, or 256 and the signal.
-fn code_of(status: Status) -> f64 {
+/// Exit status of a command as a number: the exit code, or 256 plus the signal.
+fn code_of(status: ExitStatus) -> f64 {
     match status {
-        Status::Exited(code) => f64::from(code),
-        Status::Killed(signal) => 256.0 + f64::from(signal),
+        ExitStatus::Exited(code) => f64::from(code),
+        ExitStatus::Killed(signal) => 256.0 + f64::from(signal),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Instruction after instruction.
+//! Instruction dispatch.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ fn jump(pc: &mut usize, distance: i32) {
 }
 
 impl Machine {
-    /// Runs from a place on until the code ends, or until the call that was in progress at its beginning returns.
+    /// Runs from a position until the code ends or the call that was active at the start returns.
     pub(super) fn run(&mut self, entry: usize) -> Outcome<()> {
         let program = Rc::clone(&self.program);
         let frames = self.frames.len();
@@ -112,7 +112,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Instructions that do not decide where to go on.
+    /// Instructions that do not change the control flow.
     fn rare(&mut self, op: Op, program: &Program) -> Outcome<()> {
         match op {
             Op::SubArray(array) => {
@@ -234,7 +234,7 @@ impl Machine {
             if at > 0 {
                 out.extend_from_slice(&self.settings.subscript_separator);
             }
-            // Whole numbers are written as such, whatever `CONVFMT` says.
+            // Integers are formatted as such, independent of `CONVFMT`.
             value.write(&self.settings.conversion, &mut out);
         }
         self.stack.push(Value::text(&out));

@@ -1,4 +1,4 @@
-//! What the special variables mean.
+//! Effects of the special variables.
 
 use std::rc::Rc;
 
@@ -7,11 +7,11 @@ use crate::array::Key;
 use crate::compile::slot;
 use crate::input::Ending;
 use crate::pattern::Pattern;
-use crate::record::MOST_FIELDS;
+use crate::record::MAX_FIELDS;
 use crate::split::{Splitter, Width};
 use crate::value::Value;
 
-/// Special variables as they are used.
+/// Special variables in their parsed form.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) field_separator: Vec<u8>,
@@ -25,7 +25,7 @@ pub(crate) struct Settings {
     pub(crate) splitting: Splitting,
 }
 
-/// Which variable says how fields are found: the one that was assigned last.
+/// The variable that controls field splitting: the last one assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Splitting {
     Separator,
@@ -81,7 +81,7 @@ impl Machine {
         Ok(self.globals[slot as usize].clone())
     }
 
-    /// What went wrong when fields were told apart.
+    /// Error of the last field split.
     #[inline]
     pub(super) fn record_trouble(&mut self) -> Outcome<()> {
         match self.record.trouble.take() {
@@ -98,7 +98,7 @@ impl Machine {
                 if count < 0.0 || count.is_nan() {
                     return fatal("NF set to negative value");
                 }
-                if count > MOST_FIELDS as f64 {
+                if count > MAX_FIELDS as f64 {
                     return fatal("NF set to a value that is too large");
                 }
                 self.record.set_count(count as usize);
@@ -156,7 +156,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Complains of a separator that is no regular expression.
+    /// Reports a separator that is not a valid regular expression.
     fn check_pattern(&self, separator: &[u8]) -> Outcome<()> {
         if separator.len() > 1
             && let Err(error) = Pattern::check(separator)

@@ -1,4 +1,4 @@
-//! Arrays in an order: `asort`, `asorti` and `PROCINFO["sorted_in"]`.
+//! Sorted arrays: `asort`, `asorti` and `PROCINFO["sorted_in"]`.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ struct Element {
     value: Value,
 }
 
-/// The order that a name like `@val_num_desc` means.
+/// The order for a name like `@val_num_desc`.
 #[derive(Clone, Copy, Debug)]
 struct Order {
     by: By,
@@ -53,7 +53,7 @@ impl Order {
 }
 
 impl Machine {
-    /// The subscripts of an array, as a loop goes over them.
+    /// The subscripts of an array in loop order.
     pub(super) fn keys_in_order(&mut self, handle: &Handle) -> Outcome<Vec<Key>> {
         let how = match self.global("PROCINFO") {
             Value::Array(procinfo) => procinfo.borrow().get(&Key::of_bytes(b"sorted_in")).cloned(),
@@ -194,12 +194,12 @@ impl Machine {
     }
 }
 
-/// Numbers, of which those that are none come last.
+/// Compares numbers; NaN comes last.
 fn numbers(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or_else(|| left.is_nan().cmp(&right.is_nan()))
 }
 
-/// Arrays come behind everything else; `None` when neither is one.
+/// Orders arrays after all other values; `None` if neither value is an array.
 fn arrays(left: &Value, right: &Value) -> Option<Ordering> {
     let is_array = |value: &Value| matches!(value, Value::Array(_));
     match (is_array(left), is_array(right)) {
@@ -208,7 +208,7 @@ fn arrays(left: &Value, right: &Value) -> Option<Ordering> {
     }
 }
 
-/// Sorts by a comparison that may contradict itself, which the sort of the standard library may answer with a panic.
+/// Sorts with a comparison that may be inconsistent. The sort of the standard library may panic on one.
 fn merge_sort(elements: &mut Vec<Element>, compare: &mut dyn FnMut(&Element, &Element) -> Ordering) {
     let mut width = 1;
     while width < elements.len() {

@@ -1,4 +1,4 @@
-//! The functions of text.
+//! String functions.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::format;
 use crate::text::{self, Text};
 use crate::value::Value;
 
-/// Writes a text with its letters in the other case.
+/// Converts the case of a text.
 pub(super) fn change_case(bytes: &[u8], upper: bool, out: &mut Vec<u8>) {
     if bytes.is_ascii() || text::chars_are_bytes() {
         let from = out.len();
@@ -22,7 +22,7 @@ pub(super) fn change_case(bytes: &[u8], upper: bool, out: &mut Vec<u8>) {
     }
     for chunk in bytes.utf8_chunks() {
         for char in chunk.valid().chars() {
-            // One character stays one, as in C.
+            // One character maps to one character, as in C.
             let mut changed: (Option<char>, Option<char>) = match upper {
                 true => (char.to_uppercase().next(), char.to_uppercase().nth(1)),
                 false => (char.to_lowercase().next(), char.to_lowercase().nth(1)),
@@ -33,7 +33,7 @@ pub(super) fn change_case(bytes: &[u8], upper: bool, out: &mut Vec<u8>) {
             let mut room = [0; 4];
             out.extend_from_slice(changed.0.unwrap_or(char).encode_utf8(&mut room).as_bytes());
         }
-        // What is no character becomes the one that says so, as in GNU awk.
+        // Invalid characters become the replacement character, as in GNU awk.
         for _ in chunk.invalid() {
             out.extend_from_slice("\u{fffd}".as_bytes());
         }
@@ -41,7 +41,7 @@ pub(super) fn change_case(bytes: &[u8], upper: bool, out: &mut Vec<u8>) {
 }
 
 impl Machine {
-    /// Warns, once, of text whose characters are counted though some of its bytes are none.
+    /// Warns once if characters are counted in a text with invalid bytes.
     pub(super) fn doubt(&mut self, text: &Text) {
         let settled = self.doubted || text::chars_are_bytes();
         if settled || text.bytes().is_ascii() || std::str::from_utf8(text.bytes()).is_ok() {
@@ -87,9 +87,9 @@ impl Machine {
         Ok(())
     }
 
-    /// The bytes of so many characters from one on.
+    /// The bytes of a number of characters from a start character.
     fn part(&self, text: &Text, start: f64, length: f64) -> Range<usize> {
-        // Parts of characters are cut off, and a start before the text is its beginning.
+        // Parts of characters are cut off. A start before the text means its start.
         let start = if start >= 1.0 { start.trunc() } else { 1.0 };
         let length = length.trunc();
         if length.is_nan() || length < 1.0 {
@@ -134,7 +134,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Formats what is on the stack: the format and its values.
+    /// Formats with the format and values on the stack.
     pub(super) fn format(&mut self, count: usize, out: &mut Vec<u8>) -> Outcome<()> {
         let from = self.stack.len().saturating_sub(count);
         let values = self.stack.get(from..).unwrap_or_default();

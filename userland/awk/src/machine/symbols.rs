@@ -1,4 +1,4 @@
-//! `SYMTAB` and `FUNCTAB`: the variables and the functions of the program by their names.
+//! `SYMTAB` and `FUNCTAB`: the program's variables and functions by name.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::compile::{SPECIAL, WATCHED};
 use crate::value::Value;
 
 impl Machine {
-    /// The variable that an element of `SYMTAB` is.
+    /// The variable that an element of `SYMTAB` refers to.
     fn symbol(&self, key: &Key) -> Option<Var> {
         let name = key.text();
         let slot = self.program.globals.iter().position(|known| known == name.bytes())? as u32;
@@ -28,8 +28,8 @@ impl Machine {
         }
     }
 
-    /// The variable that is assigned to as an element. What a special one is used for does not change by that: gawk
-    /// keeps `OFS` and its like elsewhere, too.
+    /// Assigns a variable through `SYMTAB`. The effect of a special variable does not change: gawk also keeps `OFS` and similar
+    /// variables elsewhere.
     pub(super) fn changed_symbol(&self, array: Arr, key: &Key) -> Outcome<Var> {
         match self.symbol(key) {
             _ if array == Arr::Functions => fatal("cannot assign to elements of FUNCTAB"),
@@ -77,7 +77,7 @@ impl Machine {
         })
     }
 
-    /// All variables with their values, as they are now.
+    /// All variables with their current values.
     pub(super) fn symbol_table(&mut self) -> Outcome<Handle> {
         let program = Rc::clone(&self.program);
         let handle = Array::handle();
@@ -105,7 +105,7 @@ impl Machine {
         handle
     }
 
-    /// `PROCINFO["identifiers"]`: what each name of the program is.
+    /// `PROCINFO["identifiers"]`: the kind of each name of the program.
     pub(super) fn identifiers(&self) -> Handle {
         let handle = Array::handle();
         let add = |name: &[u8], kind: &str| {

@@ -10,7 +10,7 @@ use crate::builtin::Builtin;
 use crate::compile::slot;
 use crate::value::Value;
 
-/// What `strftime` writes without a format.
+/// Default format of `strftime`.
 const DEFAULT_FORMAT: &[u8] = b"%a %b %e %H:%M:%S %Z %Y";
 
 impl Machine {
@@ -36,7 +36,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The zone of the environment, or universal time where the last argument is given and true.
+    /// The time zone of the environment, or UTC if the last argument is given and true.
     fn zone(&mut self, given: bool) -> Outcome<Zone> {
         Ok(if given && self.pop_truth()? { Zone::utc() } else { Zone::local().clone() })
     }
@@ -50,7 +50,7 @@ impl Machine {
     }
 }
 
-/// The seconds of `YYYY MM DD HH MM SS`, whose parts may lie outside of what a calendar shows.
+/// The seconds of `YYYY MM DD HH MM SS`. Values outside the calendar range are normalized.
 fn seconds_of(text: &[u8], zone: &Zone) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
     let parts: Vec<i64> = text.split_whitespace().map_while(|part| part.parse().ok()).take(7).collect();

@@ -5,10 +5,10 @@ use num_traits::{One as _, Signed as _, Zero as _};
 
 use crate::number::Number;
 
-/// What an operator pushes, or why it does not. An empty message fails without a word, as the tool itself does.
+/// The result of an operator, or its error. An empty message fails silently, like the original.
 pub(super) type Outcome = Result<Vec<Number>, &'static str>;
 
-/// A message that is no error of the tool.
+/// A message that is not an error.
 pub(super) type Warn<'a> = &'a mut dyn FnMut(&str);
 
 pub(super) fn binary(operator: u8, left: &Number, right: &Number, scale: usize, warn: Warn<'_>) -> Outcome {
@@ -36,7 +36,7 @@ fn power(base: &Number, exponent: &Number, scale: usize, warn: Warn<'_>) -> Resu
         warn("Runtime error: exponent too large in raise");
         return Ok(Number::from(1));
     };
-    // A power of nothing that would divide by it leaves nothing.
+    // Zero to a negative power would divide by zero; the result is 0.
     Ok(base.raise(whole, scale).unwrap_or_default())
 }
 
@@ -71,7 +71,7 @@ pub(super) fn modular_power(
     Ok(vec![Number::new(signed, 0)])
 }
 
-/// By squaring and multiplying numbers that have fractions.
+/// Square-and-multiply for numbers with fractions.
 fn fractional_modular_power(base: &Number, exponent: &BigInt, modulus: &Number, scale: usize) -> Outcome {
     let zero = "remainder by zero";
     let (mut exponent, mut result) = (exponent.clone(), Number::from(1));

@@ -1,4 +1,4 @@
-//! Commands, one character after the other.
+//! Command interpreter, character by character.
 
 mod frame;
 mod print;
@@ -15,7 +15,7 @@ use crate::number::Number;
 use crate::output::Output;
 use frame::Frame;
 
-/// The whole state of the calculator.
+/// State of the calculator.
 pub(super) struct Machine {
     stack: Vec<Value>,
     registers: Vec<Vec<Level>>,
@@ -23,7 +23,7 @@ pub(super) struct Machine {
     output_base: u32,
     scale: usize,
     frames: Vec<Frame>,
-    /// The byte that was read and not taken.
+    /// A byte that was read but not consumed.
     held: Option<u8>,
     standard: Input,
     output: Output,
@@ -31,7 +31,7 @@ pub(super) struct Machine {
     code: i32,
 }
 
-/// A comparison of the top of the stack with what is below it.
+/// A comparison of the top of the stack with the element below.
 #[derive(Clone, Copy)]
 struct Comparison {
     operator: u8,
@@ -59,21 +59,21 @@ impl Machine {
         self.quit
     }
 
-    /// Writes what is left and answers the exit code.
+    /// Flushes the output and returns the exit code.
     pub(super) fn finish(&mut self) -> i32 {
         self.output.flush();
         self.code
     }
 
-    /// Prints what the tool says of itself.
+    /// Prints the help text.
     pub(super) fn say(&mut self, text: &str) {
         self.output.raw(text.as_bytes());
     }
 
-    /// Says what is wrong, after what was printed before it.
+    /// Reports an error after pending output.
     pub(super) fn complain(&mut self, message: &str) {
         self.output.flush();
-        tidebox_gnu::message::complain("dc", message);
+        tidebox_gnu::message::print_error("dc", message);
     }
 
     fn command(&mut self, command: u8) {
@@ -104,7 +104,7 @@ impl Machine {
             b'?' => {
                 self.output.flush();
                 let mut line = Vec::new();
-                // Nothing to read is nothing to do.
+                // No input means no commands.
                 if self.standard.line(b'\n', &mut line).unwrap_or(false) {
                     self.execute(Value::String(line.into()));
                 }
@@ -128,10 +128,10 @@ impl Machine {
         }
     }
 
-    /// The tool's name goes to standard error, and the rest to standard output.
+    /// The program name goes to standard error, and the rest to standard output.
     fn unimplemented(&mut self, byte: u8) {
         self.output.flush();
-        tidebox_gnu::tell_part!("dc: ");
+        tidebox_gnu::eprint_part!("dc: ");
         let shown =
             if byte.is_ascii_graphic() { format!("'{}' (0{byte:o})", char::from(byte)) } else { format!("0{byte:o}") };
         self.output.raw(format!("{shown} unimplemented\n").as_bytes());
@@ -184,7 +184,7 @@ impl Machine {
         self.stack.push(Value::String(text.into()));
     }
 
-    /// The top of the stack and what is below it, when both are numbers.
+    /// The top of the stack and the element below, if both are numbers.
     fn two_numbers(&mut self) -> Option<(Number, Number)> {
         let below = self.stack.len().checked_sub(2).and_then(|at| Some((self.stack.get(at)?, self.stack.last()?)));
         let Some((left, right)) = below else {
@@ -216,7 +216,7 @@ impl Machine {
         self.replace(3, result);
     }
 
-    /// Puts results where their operands were, which stay when there are none.
+    /// Replaces the operands by the results. Without results, the operands stay.
     fn replace(&mut self, operands: usize, result: super::arithmetic::Outcome) {
         match result {
             Ok(results) => {

@@ -1,14 +1,14 @@
-//! `dc`, the calculator with a stack, as the GNU project's.
+//! `dc`, a stack calculator compatible with GNU dc.
 
 mod arithmetic;
 mod machine;
 mod source;
 mod value;
 
-use tidebox_gnu::answer::Answer;
 use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::getopt::{Takes, long};
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::print_error;
 use tidebox_gnu::stream::Input;
 use tidebox_rt::FileKind;
 
@@ -24,14 +24,14 @@ Usage: dc [OPTION] [file ...]
 
 ";
 
-/// What stands below the help, on standard output also where the help does not.
+/// Text after the help, always on standard output.
 const REPORTS: &str = "Email bug reports to:  bug-dc@gnu.org .\n";
 
-/// What `--version` prints. Scripts look at its first line.
+/// Text of `--version`. Scripts check its first line.
 const VERSION: &str =
     "dc (GNU bc 1.07.1) 1.4.1\n\nTidebox's dc does what that version does. It is free under MIT or Apache-2.0.\n";
 
-/// Runs the whole tool.
+/// Runs `dc`.
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let long = [
         long("expression", Takes::Value, 'e'),
@@ -42,13 +42,13 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let line = CommandLine { version: VERSION, ..CommandLine::new("dc", "e:f:hV", &long, HELP) };
     let mut machine = Machine::new();
     let mut asked = false;
-    let operands = line.read::<Answer>(arguments, |key, value| {
+    let operands = line.parse::<ToolResult>(arguments, |key, value| {
         asked = true;
         match key {
             'e' => machine.run(Source::text(value)),
             _ => run_file(&mut machine, &value),
         }
-        if machine.has_quit() { Err(Answer::Code(0)) } else { Ok(()) }
+        if machine.has_quit() { Err(ToolResult::Code(0)) } else { Ok(()) }
     });
     let code = match operands {
         Ok(operands) => {
@@ -62,20 +62,20 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             }
             0
         }
-        Err(Answer::Usage(message, code)) => {
-            complain("dc", &message);
-            tidebox_gnu::tell_part!("{HELP}");
+        Err(ToolResult::Usage(message, code)) => {
+            print_error("dc", &message);
+            tidebox_gnu::eprint_part!("{HELP}");
             machine.say(REPORTS);
             code
         }
-        Err(Answer::Print(text)) => {
+        Err(ToolResult::Print(text)) => {
             machine.say(&String::from_utf8_lossy(&text));
             if text == HELP.as_bytes() {
                 machine.say(REPORTS);
             }
             0
         }
-        Err(answer) => tidebox_gnu::answer::Ending::end(answer, "dc"),
+        Err(answer) => tidebox_gnu::exit::IntoExitCode::into_exit_code(answer, "dc"),
     };
     let ended = machine.finish();
     if code == 0 { ended } else { code }

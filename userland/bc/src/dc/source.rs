@@ -1,4 +1,4 @@
-//! Where commands come from.
+//! Command sources.
 
 use std::rc::Rc;
 
@@ -7,10 +7,10 @@ use tidebox_rt::Errno;
 
 /// A text that is read byte by byte.
 pub(super) enum Source {
-    /// An expression or a macro, and how far it is read.
+    /// An expression or a macro, and the read position.
     Text(Rc<[u8]>, usize),
     File(Input),
-    /// Standard input, of which `?` reads lines too.
+    /// Standard input, which `?` also reads lines from.
     Standard,
 }
 
@@ -32,7 +32,7 @@ impl Source {
         }
     }
 
-    /// Whether only blanks are left of a text.
+    /// Returns whether the rest of a text is blank.
     pub(super) fn is_at_end(&self) -> bool {
         match self {
             Self::Text(text, at) => text.get(*at..).is_none_or(|rest| rest.iter().all(u8::is_ascii_whitespace)),
@@ -42,9 +42,9 @@ impl Source {
 }
 
 fn next_of(input: &mut Input) -> Result<Option<u8>, Errno> {
-    let byte = input.piece()?.first().copied();
+    let byte = input.chunk()?.first().copied();
     if byte.is_some() {
-        input.take(1);
+        input.consume(1);
     }
     Ok(byte)
 }

@@ -1,4 +1,4 @@
-//! What the stack and the registers hold.
+//! Values of the stack and the registers.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ impl From<i64> for Value {
     }
 }
 
-/// One level of a register: its value, and the array that came with it.
+/// One level of a register: its value and its array.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Level {
     pub(super) value: Option<Value>,

@@ -1,16 +1,16 @@
-//! Variables, elements of arrays, and what calls of functions do with them.
+//! Variables, array elements, and parameter passing.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::{Array, MOST_BASE, MOST_ELEMENTS, MOST_SCALE, Machine};
+use super::{Array, MAX_BASE, MAX_ELEMENTS, MAX_SCALE, Machine};
 use crate::code::{Function, HISTORY, IBASE, OBASE, Own, SCALE};
 use crate::number::Number;
 use crate::parse::Names;
 
 impl Machine {
     pub(super) fn element(&mut self, name: usize, names: &Names) -> Result<(Array, i64), String> {
-        let at = self.pop().to_i64().filter(|at| (0..=MOST_ELEMENTS).contains(at));
+        let at = self.pop().to_i64().filter(|at| (0..=MAX_ELEMENTS).contains(at));
         let array = self.arrays.get(name).and_then(|versions| versions.last()).cloned();
         match (array, at) {
             (Some(array), Some(at)) => Ok((array, at)),
@@ -53,9 +53,9 @@ impl Machine {
                 self.obase = match whole {
                     _ if negative => self.corrected(functions, address, "negative obase, set to 2", 2),
                     ..2 => self.corrected(functions, address, "obase too small, set to 2", 2),
-                    base if base > MOST_BASE => {
-                        let message = format!("obase too large, set to {MOST_BASE}");
-                        self.corrected(functions, address, &message, MOST_BASE as u32)
+                    base if base > MAX_BASE => {
+                        let message = format!("obase too large, set to {MAX_BASE}");
+                        self.corrected(functions, address, &message, MAX_BASE as u32)
                     }
                     base => base as u32,
                 }
@@ -63,14 +63,14 @@ impl Machine {
             SCALE => {
                 self.scale = match whole {
                     _ if negative => self.corrected(functions, address, "negative scale, set to 0", 0) as usize,
-                    scale if scale > MOST_SCALE => {
-                        let message = format!("scale too large, set to {MOST_SCALE}");
-                        self.corrected(functions, address, &message, MOST_SCALE as u32) as usize
+                    scale if scale > MAX_SCALE => {
+                        let message = format!("scale too large, set to {MAX_SCALE}");
+                        self.corrected(functions, address, &message, MAX_SCALE as u32) as usize
                     }
                     scale => scale as usize,
                 }
             }
-            // There is no history to change.
+            // History is not supported.
             _ => {}
         }
     }
@@ -87,8 +87,8 @@ impl Machine {
             (OBASE, false) if self.obase <= 2 => "obase too small in --",
             (SCALE, false) if self.scale == 0 => "scale can not be negative in -- ",
             (IBASE, true) if self.ibase >= 16 => "ibase too big in ++",
-            (OBASE, true) if i64::from(self.obase) >= MOST_BASE => "obase too big in ++",
-            (SCALE, true) if self.scale as i64 >= MOST_SCALE => "Scale too big in ++",
+            (OBASE, true) if i64::from(self.obase) >= MAX_BASE => "obase too big in ++",
+            (SCALE, true) if self.scale as i64 >= MAX_SCALE => "Scale too big in ++",
             _ => {
                 let new = old.add(&Number::from(if up { 1 } else { -1 }));
                 return self.store(name, new, functions, address);
@@ -97,7 +97,7 @@ impl Machine {
         self.warn(functions, address, message);
     }
 
-    /// Gives parameters their arguments; on failure, how many bytes of the call were read and what is wrong.
+    /// Binds arguments to parameters. The error has the number of call bytes read and the message.
     pub(super) fn pass(
         &mut self,
         function: &Function,

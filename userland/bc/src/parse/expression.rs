@@ -13,7 +13,7 @@ impl<'a> Parser<'a> {
         Ok(kind)
     }
 
-    /// The operators behind a first operand that bind at least so strongly.
+    /// The operators after a first operand that have at least the given precedence.
     pub(super) fn operators(&mut self, kind: Kind, least: u8) -> Parsed<Kind> {
         let mut kind = kind;
         while let Token::Sign(sign) = self.token {
@@ -79,7 +79,7 @@ impl<'a> Parser<'a> {
         match self.token.clone() {
             Token::Sign("-") => {
                 self.advance();
-                // It binds stronger than every operator of two.
+                // Binds tighter than every binary operator.
                 self.expression(SIGN)?;
                 self.code.push(Op::Negate);
             }
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
         Ok(Kind::default())
     }
 
-    /// `++name` and `--name`: the new value is that of the expression.
+    /// `++name` and `--name`: the result is the new value.
     fn step_before(&mut self, target: Target, up: bool) {
         match target {
             Target::Variable(at) => {
@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Something to assign to; its subscript is emitted.
+    /// An assignment target. Emits its subscript.
     pub(super) fn target(&mut self) -> Parsed<Target> {
         let special = match self.token.clone() {
             Token::Word(Word::Ibase) => IBASE,
@@ -194,7 +194,7 @@ impl<'a> Parser<'a> {
         Ok(Target::Element(array))
     }
 
-    /// A variable or element, with what may be done to it.
+    /// A variable or element, with its postfix and assignment operators.
     pub(super) fn named(&mut self, target: Target) -> Parsed<Kind> {
         let sign = match self.token {
             Token::Sign(sign) => sign,
@@ -262,7 +262,7 @@ impl<'a> Parser<'a> {
         Ok(Kind { assignment: false, void })
     }
 
-    /// One argument. Whether it is an array.
+    /// One argument. Returns whether it is an array.
     pub(super) fn argument(&mut self) -> Parsed<bool> {
         if let Token::Name(name) = self.token.clone() {
             self.advance();
@@ -288,7 +288,7 @@ impl<'a> Parser<'a> {
         if self.expression(0)?.void { self.mistake("void argument") } else { Ok(false) }
     }
 
-    /// What follows the first operand of an argument.
+    /// The rest of an argument after its first operand.
     pub(super) fn rest_of_argument(&mut self, kind: Kind) -> Parsed<bool> {
         let kind = self.operators(kind, 0)?;
         if kind.void { self.mistake("void argument") } else { Ok(false) }

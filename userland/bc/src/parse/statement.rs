@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         if self.expression(0)?.void { self.mistake("void expression") } else { Ok(()) }
     }
 
-    /// A line end may stand before the statement that a condition is for.
+    /// A newline is allowed before the statement of a condition.
     pub(super) fn body(&mut self) -> Parsed<()> {
         while self.token == Token::Newline {
             self.advance();

@@ -1,23 +1,23 @@
-//! What a command line asks for.
+//! Parsed command line of curl.
 
 use std::io::{self, Read};
 
-use tidebox_gnu::message::{bytes_path, reason};
+use tidebox_gnu::message::{bytes_path, error_text};
 
 use super::data::{self, Data};
 use super::form::{self, Field};
 use super::options::{self, Item, WITHOUT_EFFECT};
 
-/// Where the body of one URL goes to.
+/// Destination of a URL's body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// A name, in which `#1` and so on stand for what a pattern of the URL matched.
+    /// A file name, in which `#1` and so on are replaced by the URL's glob matches.
     File(Vec<u8>),
-    /// Named as the URL is.
+    /// Named after the URL.
     Remote,
 }
 
-/// Everything that the options say.
+/// All options.
 #[derive(Clone, Debug)]
 pub(super) struct Config {
     pub(super) urls: Vec<String>,
@@ -32,12 +32,12 @@ pub(super) struct Config {
     pub(super) bearer: Option<Vec<u8>>,
     pub(super) agent: Option<Vec<u8>>,
     pub(super) referer: Option<Vec<u8>>,
-    /// Follow a redirect with the URL that it came from.
+    /// Send the redirecting URL as the referer.
     pub(super) refers_itself: bool,
     pub(super) cookies: Vec<Vec<u8>>,
     pub(super) cookie_jar: Option<Vec<u8>>,
     pub(super) range: Option<String>,
-    /// `Some(None)`: from where the file ends.
+    /// `Some(None)`: from the end of the file.
     pub(super) resume: Option<Option<u64>>,
     pub(super) dump_header: Option<Vec<u8>>,
     pub(super) output_dir: Option<Vec<u8>>,
@@ -46,12 +46,12 @@ pub(super) struct Config {
     pub(super) connect_ms: Option<u64>,
     pub(super) total_ms: Option<u64>,
     pub(super) max_bytes: Option<u64>,
-    /// `None`: without end.
+    /// `None`: unlimited.
     pub(super) redirects: Option<u64>,
     pub(super) retries: u64,
     pub(super) retry_delay: Option<u64>,
     pub(super) retry_max_time: Option<u64>,
-    /// What is told before the first transfer.
+    /// Warnings printed before the first transfer.
     pub(super) warnings: Vec<String>,
     switches: Vec<&'static str>,
 }
@@ -94,21 +94,21 @@ impl Default for Config {
     }
 }
 
-/// Why a command line cannot be carried out: exit code, and the text after `curl: `.
+/// Reason why a command line is rejected: exit code, and the text after `curl: `.
 pub(super) type Mistake = (i32, String);
 
-/// The exit code for a command line that cannot be read.
+/// The exit code of an invalid command line.
 const USAGE: i32 = 2;
-/// The exit code for a local file that cannot be read.
+/// The exit code of an unreadable local file.
 const UNREADABLE: i32 = 26;
 
 impl Config {
-    /// Whether a switch is on.
+    /// Returns whether a switch is on.
     pub(super) fn is(&self, name: &str) -> bool {
         self.switches.contains(&name)
     }
 
-    /// Reads a command line.
+    /// Parses a command line.
     pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<Self, Mistake> {
         let mut config = Self::default();
         for item in options::parse(arguments).map_err(|message| (USAGE, message))? {
@@ -129,7 +129,7 @@ impl Config {
         }
         match name {
             "remote-name" if on => self.targets.push(Target::Remote),
-            // `--no-progress-meter` is written as the negation of a switch that is on by default.
+            // `--no-progress-meter` is defined as the negation of a switch that is on by default.
             "progress-meter" if !on => self.switches.push("no-progress-meter"),
             _ => {}
         }
@@ -170,13 +170,13 @@ impl Config {
                 self.read_data("data-binary", &value);
             }
             name if name.starts_with("data") => self.read_data(name, &value),
-            // Of the options with a value only those without effect are left.
+            // The remaining options with a value have no effect.
             _ => {}
         }
         Ok(())
     }
 
-    /// A file that cannot be read is an empty one, with a warning, as in curl.
+    /// An unreadable file counts as empty, with a warning, as in curl.
     fn read_data(&mut self, option: &str, value: &[u8]) {
         let data = data::read(option, value).unwrap_or_else(|name| {
             let name = String::from_utf8_lossy(&name);
@@ -187,7 +187,7 @@ impl Config {
         self.data.push(data);
     }
 
-    /// One header, or all those of a file.
+    /// One header, or all headers of a file.
     fn header(&mut self, value: Vec<u8>) -> Result<(), Mistake> {
         let Some(name) = value.strip_prefix(b"@") else {
             self.headers.push(value);
@@ -229,7 +229,7 @@ impl Config {
     }
 }
 
-/// A whole file, `-` being standard input.
+/// A whole file; `-` is standard input.
 pub(crate) fn slurp(name: &[u8]) -> io::Result<Vec<u8>> {
     if name == b"-" {
         let mut all = Vec::new();
@@ -241,7 +241,7 @@ pub(crate) fn slurp(name: &[u8]) -> io::Result<Vec<u8>> {
 
 fn unreadable((name, error): (Vec<u8>, io::Error)) -> Mistake {
     let name = String::from_utf8_lossy(&name);
-    (UNREADABLE, format!("Failed to open {name}: {}", reason(&error)))
+    (UNREADABLE, format!("Failed to open {name}: {}", error_text(&error)))
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -256,13 +256,13 @@ fn number(name: &str, value: &[u8]) -> Result<u64, Mistake> {
     text(value).parse().map_err(|_| bad_number(name))
 }
 
-/// Seconds, with a fraction if need be.
+/// Seconds, with an optional fraction.
 fn millis(name: &str, value: &[u8]) -> Result<u64, Mistake> {
     let seconds: f64 = text(value).parse().map_err(|_| bad_number(name))?;
     if !(0.0..1e9).contains(&seconds) {
         return Err(bad_number(name));
     }
-    // In this range nothing is lost but what is finer than a millisecond.
+    // In this range only fractions of a millisecond are lost.
     Ok((seconds * 1000.0) as u64)
 }
 

@@ -1,4 +1,4 @@
-//! `-d` and its kin.
+//! `-d` and related options.
 
 use std::io;
 
@@ -9,14 +9,14 @@ use crate::address;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Data(pub(super) Vec<u8>);
 
-/// Reads a value by the rules of the option. The error is the name of a file that cannot be read.
+/// Parses a value by the rules of the option. The error is the name of an unreadable file.
 pub(super) fn read(option: &str, value: &[u8]) -> Result<Data, Vec<u8>> {
     let file = |name: &[u8]| slurp(name).map_err(|_: io::Error| name.to_vec());
     let content = match (option, value.strip_prefix(b"@")) {
         ("data-raw", _) => value.to_vec(),
         ("data-urlencode", _) => urlencode(value)?,
         ("data-binary", Some(name)) => file(name)?,
-        // Lines of a file are joined, as in a form that somebody wrote by hand.
+        // Lines of a file are joined, so that wrapped form data works.
         (_, Some(name)) => file(name)?.into_iter().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).collect(),
         (_, None) => value.to_vec(),
     };
@@ -35,12 +35,12 @@ fn urlencode(value: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
     Ok([name, equals, content.as_bytes()].concat())
 }
 
-/// As forms have it: a blank is a plus.
+/// Form encoding: a space is a plus.
 fn encode(bytes: &[u8]) -> String {
     address::encode(bytes).replace("%20", "+")
 }
 
-/// All values as one body: pairs of a form, or pieces of JSON.
+/// Joins all values into one body: form pairs, or parts of JSON.
 pub(super) fn join(data: &[Data], is_json: bool) -> Vec<u8> {
     let pieces: Vec<&[u8]> = data.iter().map(|data| data.0.as_slice()).collect();
     pieces.join(if is_json { b"".as_slice() } else { b"&" })

@@ -1,16 +1,16 @@
-//! Why a transfer failed, in curl's codes and words.
+//! Transfer errors with curl's exit codes and messages.
 
 use crate::address::Address;
-use crate::wire::Failure;
+use crate::host_http::Failure;
 
 /// A failed transfer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fault {
     /// curl's exit code.
     pub(super) code: i32,
-    /// What follows `curl: (code) `.
+    /// The text after `curl: (code) `.
     pub(super) message: String,
-    /// What is told before, as a warning.
+    /// A warning printed before the error.
     pub(super) warning: Option<String>,
 }
 
@@ -23,8 +23,8 @@ impl Fault {
         Self { code, message: message.into(), warning: Some(warning) }
     }
 
-    /// Translates what the host says. `passed_ms` is the time so far, `received` the bytes of the body so far, and
-    /// `missing` what the reply's length still promised.
+    /// Converts a host error. `passed_ms` is the elapsed time in milliseconds, `received` the body bytes until now, and
+    /// `missing` the rest of the announced length.
     pub(super) fn from_wire(
         failure: Failure,
         to: &Address,
@@ -76,13 +76,13 @@ fn refused(rule: &str, to: &Address, answered: bool) -> i32 {
         "url" => 3,
         "scheme" if !matches!(to.scheme.as_str(), "http" | "https") => 1,
         "header" => 43,
-        // The largest file is exceeded; before there is one, the connection is refused like others.
+        // Exceeds the maximum file size; without a response yet, the connection counts as refused.
         "limit" if answered => 63,
         _ => 7,
     }
 }
 
-/// Whether another attempt may succeed where this one failed.
+/// Returns whether a retry may succeed.
 pub(super) fn is_transient(code: i32, status: u16) -> bool {
     code == 28 || matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
 }

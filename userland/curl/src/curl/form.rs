@@ -1,4 +1,4 @@
-//! `-F`: bodies of several parts (RFC 7578).
+//! `-F`: multipart bodies (RFC 7578).
 
 use tidebox_gnu::message::path_bytes;
 
@@ -13,8 +13,8 @@ pub(super) struct Field {
     kind: Option<Vec<u8>>,
 }
 
-/// Reads `name=content`, `name=@file` or `name=<file`, with `;type=` and `;filename=` behind. `special` is false for
-/// `--form-string`, where the content is taken as it stands.
+/// Parses `name=content`, `name=@file` or `name=<file`, followed by `;type=` and `;filename=`. `special` is false for
+/// `--form-string`, where the content is literal.
 pub(super) fn parse(value: &[u8], special: bool) -> Result<Field, String> {
     let at = value.iter().position(|byte| *byte == b'=');
     let at = at.ok_or_else(|| "Illegally formatted input field!".to_owned())?;
@@ -40,7 +40,7 @@ pub(super) fn parse(value: &[u8], special: bool) -> Result<Field, String> {
 
 type Attributes = Vec<(String, Vec<u8>)>;
 
-/// Cuts `;type=...` and `;filename=...` off the end.
+/// Splits off `;type=...` and `;filename=...` at the end.
 fn attributes(value: &[u8]) -> Result<(&[u8], Attributes), String> {
     let (mut content, mut found) = (value, Vec::new());
     while let Some(at) = content.iter().rposition(|byte| *byte == b';') {
@@ -52,7 +52,7 @@ fn attributes(value: &[u8]) -> Result<(&[u8], Attributes), String> {
             "headers" | "encoder" => {
                 return Err(format!("a part of a form with ;{name}= is not supported in this sandbox"));
             }
-            // A type such as `text/plain;charset=utf-8` has a semicolon of its own.
+            // A type such as `text/plain;charset=utf-8` contains a semicolon.
             _ => {
                 let Some(kind) = content.windows(6).rposition(|window| window == b";type=") else { break };
                 found.push(("type".to_owned(), content.get(kind + 6..).unwrap_or_default().to_vec()));
@@ -83,7 +83,7 @@ fn base(file: &[u8]) -> Vec<u8> {
     path.file_name().map_or_else(Vec::new, |name| path_bytes(std::path::Path::new(name)).to_vec())
 }
 
-/// The type of a file by its name, as curl's short list has it.
+/// The content type for a file name, from curl's short list.
 fn guess(file: &[u8]) -> &'static [u8] {
     let file = unquoted(file).to_ascii_lowercase();
     let known: &[(&[u8], &[u8])] = &[
@@ -101,7 +101,7 @@ fn guess(file: &[u8]) -> &'static [u8] {
     known.iter().find(|(end, _)| file.ends_with(end)).map_or(b"application/octet-stream", |(_, kind)| kind)
 }
 
-/// The whole body between boundaries.
+/// The whole body with boundaries.
 pub(super) fn body(fields: &[Field], boundary: &str) -> Body {
     let mut parts = Vec::new();
     for field in fields {

@@ -1,12 +1,12 @@
-//! Patterns in URLs: `{a,b}`, `[1-9]`, `[001-100:5]`, `[a-z]`.
+//! URL globs: `{a,b}`, `[1-9]`, `[001-100:5]`, `[a-z]`.
 
-/// More URLs than this are a mistake.
-const MOST: usize = 100_000;
+/// Maximum number of URLs.
+const MAX_COUNT: usize = 100_000;
 
-/// A URL and what each of its patterns stands for in it.
+/// A URL and the matches of its globs.
 pub(super) type Match = (String, Vec<String>);
 
-/// All URLs that a pattern means, in order. The error is a sentence.
+/// All URLs of a glob, in order. The error is a message.
 pub(super) fn expand(pattern: &str) -> Result<Vec<Match>, String> {
     let mut urls: Vec<Match> = vec![(String::new(), Vec::new())];
     let mut rest = pattern;
@@ -27,7 +27,7 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<Match>, String> {
                 rest = special.get(end + 1..).unwrap_or_default();
             }
             Some('[') => match address_end(special) {
-                // The address of a host, and no pattern.
+                // An IPv6 address, not a glob.
                 Some(end) => {
                     let address = special.get(..end).unwrap_or_default();
                     urls.iter_mut().for_each(|(url, _)| url.push_str(address));
@@ -53,7 +53,7 @@ fn address_end(text: &str) -> Option<usize> {
 }
 
 fn multiply(urls: &mut Vec<Match>, choices: Vec<String>) -> Result<(), String> {
-    if urls.len().saturating_mul(choices.len()) > MOST {
+    if urls.len().saturating_mul(choices.len()) > MAX_COUNT {
         return Err("range overflow in URL".to_owned());
     }
     let before = std::mem::take(urls);
@@ -87,13 +87,13 @@ fn range(text: &str) -> Result<Vec<String>, String> {
     if from > to {
         return Err(bad());
     }
-    if (to - from) / step as u64 >= MOST as u64 {
+    if (to - from) / step as u64 >= MAX_COUNT as u64 {
         return Err("range overflow in URL".to_owned());
     }
     Ok((from..=to).step_by(step).map(|number| format!("{number:0width$}")).collect())
 }
 
-/// The name of a file, with `#1` and so on replaced by what the patterns stood for.
+/// A file name with `#1` and so on replaced by the glob matches.
 pub(super) fn fill(name: &[u8], matched: &[String]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::new(), name);
     while let [first, after @ ..] = rest {

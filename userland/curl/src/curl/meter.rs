@@ -1,16 +1,16 @@
-//! The table of progress that curl writes to standard error when it is not told to be silent.
+//! The progress table that curl writes to standard error unless it is silent.
 
 use std::fmt::Write as _;
 
 const HEAD: &str = "  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current\n\
                     \x20                                Dload  Upload   Total   Spent    Left  Speed\n";
 
-/// The beginning: the head and a first line of zeros.
+/// Writes the header and a first line of zeros.
 pub(super) fn begin() -> String {
     format!("{HEAD}\r{}", line(None, 0, None, 0, 0))
 }
 
-/// The line at the end. Lengths are those that were announced.
+/// Writes the last line. Lengths are the announced ones.
 pub(super) fn end(length: Option<u64>, received: u64, to_send: Option<u64>, sent: u64, total_us: u64) -> String {
     let mut text = String::from("\r");
     text.push_str(&line(length, received, to_send, sent, total_us));

@@ -1,4 +1,4 @@
-//! `curl` with the command line, the exit codes and the words of curl 7.88.
+//! `curl` with the command line, exit codes and messages of curl 7.88.
 
 mod config;
 mod cookie;
@@ -6,12 +6,12 @@ mod data;
 mod fault;
 mod form;
 mod glob;
+mod messages;
 mod meter;
 mod options;
 mod output;
 mod request;
 mod transfer;
-mod voice;
 mod write_out;
 
 use std::io::{self, Write};
@@ -21,11 +21,11 @@ pub(crate) use config::slurp;
 use config::{Config, Target};
 pub(crate) use cookie::Jar;
 use fault::Fault;
+use messages::Messages;
 use output::Output;
 use tidebox_gnu::message::bytes_path;
 pub(crate) use transfer::disposition_name;
 use transfer::{Job, Outcome, Shared};
-use voice::Voice;
 
 const HELP: &str = "Usage: curl [options...] <url>\n \
     -d, --data <data>           HTTP POST data\n \
@@ -48,19 +48,19 @@ const HELP: &str = "Usage: curl [options...] <url>\n \
     -w, --write-out <format>    What output FORMAT to use after transfer\n\n\
     Every request goes through the network policy of this sandbox.\n";
 
-/// Longest wait between two attempts, as in curl.
-const LONGEST_WAIT: Duration = Duration::from_secs(600);
+/// Maximum delay between two attempts, as in curl.
+const MAX_WAIT: Duration = Duration::from_secs(600);
 
-/// Runs curl and answers the exit code.
+/// Runs curl and returns the exit code.
 pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
     let config = match Config::parse(arguments) {
         Ok(config) => config,
         Err((code, message)) => {
             if !message.is_empty() {
-                tidebox_gnu::tell!("curl: {message}");
+                tidebox_gnu::eprint_line!("curl: {message}");
             }
             if code == 2 {
-                tidebox_gnu::tell!("curl: try 'curl --help' or 'curl --manual' for more information");
+                tidebox_gnu::eprint_line!("curl: try 'curl --help' or 'curl --manual' for more information");
             }
             return code;
         }
@@ -72,20 +72,20 @@ pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
             env!("CARGO_PKG_VERSION"),
             v = request::VERSION
         );
-        // Whoever does not read it does not want it.
+        // Ignore the error: the reader does not want the text.
         let _ = io::stdout().write_all(if config.is("help") { HELP.as_bytes() } else { version.as_bytes() });
         return 0;
     }
     let mut shared = Shared {
         jar: Jar::default(),
         cookies: None,
-        voice: Voice::new(&config),
+        voice: Messages::new(&config),
         dump: config.dump_header.as_ref().map(|name| Output::to(name, None)),
         config: &config,
     };
     if !config.is("silent") {
         for warning in &config.warnings {
-            shared.voice.say(&format!("Warning: {warning}\n"));
+            shared.voice.write_line(&format!("Warning: {warning}\n"));
         }
     }
     load_cookies(&mut shared);
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
     code
 }
 
-/// Every URL in turn. The exit code is that of the last.
+/// Processes each URL in order. The exit code is that of the last one.
 fn all(shared: &mut Shared<'_>) -> i32 {
     let config = shared.config;
     let (mut code, mut number) = (0, 0);
@@ -122,7 +122,7 @@ fn all(shared: &mut Shared<'_>) -> i32 {
     code
 }
 
-/// One URL, with as many attempts as are asked for.
+/// Processes one URL with retries.
 fn one(shared: &mut Shared<'_>, job: &Job<'_>) -> i32 {
     let config = shared.config;
     let mut output = match place(config, job) {
@@ -141,17 +141,17 @@ fn one(shared: &mut Shared<'_>, job: &Job<'_>) -> i32 {
         let in_time = config.retry_max_time.is_none_or(|most| passed < Duration::from_secs(most));
         if left > 0 && in_time && (refused || fault::is_transient(code, facts.head.status)) {
             let asked = facts.head.header("retry-after").and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
-            let pause = config.retry_delay.or(asked).map_or(wait, Duration::from_secs).min(LONGEST_WAIT);
+            let pause = config.retry_delay.or(asked).map_or(wait, Duration::from_secs).min(MAX_WAIT);
             if !config.is("silent") {
                 let why = if code == 0 { "HTTP error".to_owned() } else { "transient problem".to_owned() };
                 let text = format!(
                     "Warning: Problem: {why}. Will retry in {} seconds. {left} retries left.\n",
                     pause.as_secs()
                 );
-                shared.voice.say(&text);
+                shared.voice.write_line(&text);
             }
             std::thread::sleep(pause);
-            (left, wait) = (left - 1, (wait * 2).min(LONGEST_WAIT));
+            (left, wait) = (left - 1, (wait * 2).min(MAX_WAIT));
             used.rewind();
             output = used;
             continue;
@@ -167,15 +167,15 @@ fn one(shared: &mut Shared<'_>, job: &Job<'_>) -> i32 {
         }
         if let Some(format) = &config.write_out {
             let written = write_out::render(format, &facts);
-            shared.voice.say(&String::from_utf8_lossy(&written.err));
-            // A reader that has gone is no fault of the transfer.
+            shared.voice.write_line(&String::from_utf8_lossy(&written.err));
+            // A closed reader is not a transfer error.
             let _ = io::stdout().write_all(&written.out).and_then(|()| io::stdout().flush());
         }
         return code;
     }
 }
 
-/// Where the body of a job goes to.
+/// Destination of a job's body.
 fn place(config: &Config, job: &Job<'_>) -> Result<Output, Fault> {
     let Some(name) = transfer::file_name(config, job) else {
         return Ok(Output::stdout());
@@ -194,24 +194,24 @@ fn complain(shared: &mut Shared<'_>, fault: &Fault) {
         return;
     }
     if let Some(warning) = &fault.warning {
-        shared.voice.say(&format!("Warning: {warning}\n"));
+        shared.voice.write_line(&format!("Warning: {warning}\n"));
     }
     let insecure = if fault.code == 60 && shared.config.is("insecure") {
         "curl: -k has no effect: the host of this sandbox always checks certificates\n"
     } else {
         ""
     };
-    shared.voice.say(&format!("curl: ({}) {}\n{insecure}", fault.code, fault.message));
+    shared.voice.write_line(&format!("curl: ({}) {}\n{insecure}", fault.code, fault.message));
 }
 
-/// Cookies of `-b`: pairs that are sent as they stand, or files to read.
+/// Cookies of `-b`: literal pairs, or files to read.
 fn load_cookies(shared: &mut Shared<'_>) {
     let mut pairs = Vec::new();
     for value in &shared.config.cookies {
         if value.contains(&b'=') {
             pairs.push(String::from_utf8_lossy(value).into_owned());
         } else if let Ok(file) = config::slurp(value) {
-            // A file that is not there means: keep cookies from now on.
+            // A missing file means: keep cookies from now on.
             shared.jar.load(&String::from_utf8_lossy(&file), !shared.config.is("junk-session-cookies"));
         }
     }
@@ -225,6 +225,6 @@ fn save_cookies(shared: &mut Shared<'_>) {
         if name == b"-" { io::stdout().write_all(text.as_bytes()) } else { std::fs::write(bytes_path(name), text) };
     if saved.is_err() {
         let name = String::from_utf8_lossy(name);
-        shared.voice.say(&format!("Warning: failed to save cookies in {name}\n"));
+        shared.voice.write_line(&format!("Warning: failed to save cookies in {name}\n"));
     }
 }

@@ -1,23 +1,23 @@
-//! curl's command line. It has rules of its own: no `--name=value`, `--no-name` undoes a switch, and a long name may be
-//! shortened.
+//! curl's command line. Its rules are special: no `--name=value`, `--no-name` undoes a switch, and long names may be
+//! abbreviated.
 
 use Takes::{Nothing, Unsupported, Value};
 
-/// What an option takes.
+/// Kind of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Takes {
-    /// It is a switch.
+    /// A switch.
     Nothing,
-    /// It takes a value.
+    /// With a value.
     Value,
-    /// It takes a value or not, but what it asks for cannot be done here.
+    /// With or without a value, but not supported here.
     Unsupported,
 }
 
-/// An option: its letter (`\0` for none), its name, what it takes.
+/// An option: its letter (`\0` if it has no letter), name and kind.
 type Known = (char, &'static str, Takes);
 
-/// Every option that is known. Those that change nothing here are listed in [`WITHOUT_EFFECT`].
+/// All known options. Those without effect are listed in [`WITHOUT_EFFECT`].
 const KNOWN: &[Known] = &[
     ('#', "progress-bar", Nothing),
     ('0', "http1.0", Nothing),
@@ -171,7 +171,7 @@ const KNOWN: &[Known] = &[
     ('\0', "xattr", Unsupported),
 ];
 
-/// Options that ask for what is so anyway, or for a detail of a connection that belongs to the host.
+/// Options that request the default behaviour, or a connection detail controlled by the host.
 pub(super) const WITHOUT_EFFECT: &[&str] = &[
     "basic",
     "buffer",
@@ -197,18 +197,18 @@ pub(super) const WITHOUT_EFFECT: &[&str] = &[
     "tlsv1.3",
 ];
 
-/// One thing on the command line.
+/// One command line element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     /// A switch, on or off.
     Switch(&'static str, bool),
     /// An option with its value.
     Value(&'static str, Vec<u8>),
-    /// Not an option.
+    /// An operand.
     Operand(Vec<u8>),
 }
 
-/// Reads the whole command line. The error is the text after `curl: `.
+/// Parses the whole command line. The error is the text after `curl: `.
 pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<Vec<Item>, String> {
     let (mut items, mut rest) = (Vec::new(), arguments.into_iter());
     while let Some(argument) = rest.next() {

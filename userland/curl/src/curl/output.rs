@@ -1,29 +1,29 @@
-//! Where the bytes of a reply go.
+//! Destinations of a response body.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use tidebox_gnu::message::{bytes_path, reason};
+use tidebox_gnu::message::{bytes_path, error_text};
 
 use super::fault::Fault;
 
-/// Standard output or a file, which is made when the first byte comes.
+/// Standard output or a file, created on the first byte.
 pub(super) struct Output {
     /// `None`: standard output.
     pub(super) path: Option<PathBuf>,
-    /// Make the folders above the file.
+    /// Create the parent directories of the file.
     pub(super) makes_folders: bool,
-    /// Go on at the end of the file.
+    /// Append to the file.
     pub(super) appends: bool,
-    /// Refuse a file that is there: a name that the server chose.
+    /// Reject an existing file: the server chose the name.
     pub(super) is_new: bool,
     file: Option<File>,
     pub(super) written: u64,
 }
 
 impl Output {
-    /// Goes to the file of that name; `-` is standard output.
+    /// Writes to the file of that name; `-` is standard output.
     pub(super) fn to(name: &[u8], folder: Option<&[u8]>) -> Self {
         let path = (name != b"-").then(|| match folder {
             Some(folder) => bytes_path(folder).join(bytes_path(name)),
@@ -32,7 +32,7 @@ impl Output {
         Self { path, ..Self::stdout() }
     }
 
-    /// Goes to standard output.
+    /// Writes to standard output.
     pub(super) fn stdout() -> Self {
         Self { path: None, makes_folders: false, appends: false, is_new: false, file: None, written: 0 }
     }
@@ -52,22 +52,22 @@ impl Output {
         Ok(())
     }
 
-    /// Makes the file also when nothing came.
+    /// Creates the file even if the body was empty.
     pub(super) fn finish(&mut self) -> Result<(), Fault> {
         if self.path.is_some() { self.open().map(drop) } else { Ok(()) }
     }
 
-    /// Throws away what was written, for another attempt or after a failure.
+    /// Discards the output before a retry or after a failure.
     pub(super) fn remove(&mut self) {
         self.file = None;
         if let Some(path) = self.path.as_ref().filter(|_| self.written > 0) {
-            // It may be gone already.
+            // It may already be deleted.
             let _ = std::fs::remove_file(path);
         }
         self.written = 0;
     }
 
-    /// Begins anew, for another attempt.
+    /// Restarts for another attempt.
     pub(super) fn rewind(&mut self) {
         if !self.appends {
             self.file = None;
@@ -81,7 +81,7 @@ impl Output {
         };
         if let Some(folder) = path.parent().filter(|_| self.makes_folders) {
             std::fs::create_dir_all(folder).map_err(|error| {
-                Fault::new(23, format!("The directory {} cannot be made: {}", folder.display(), reason(&error)))
+                Fault::new(23, format!("The directory {} cannot be made: {}", folder.display(), error_text(&error)))
             })?;
         }
         let mut how = OpenOptions::new();
@@ -97,7 +97,7 @@ impl Output {
             Fault::warned(
                 23,
                 "Failure writing output to destination",
-                format!("Failed to open the file {}: {}", path.display(), reason(&error)),
+                format!("Failed to open the file {}: {}", path.display(), error_text(&error)),
             )
         })?;
         Ok(self.file.insert(file))

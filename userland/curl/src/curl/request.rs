@@ -1,4 +1,4 @@
-//! The request that a command line asks for.
+//! The request for a command line.
 
 use super::config::Config;
 use super::fault::Fault;
@@ -6,26 +6,26 @@ use super::{data, form};
 use crate::address::{Address, base64};
 use crate::body::{Body, Part};
 
-/// What curl calls itself. Servers treat curl in a way of its own, so the name is the one they know.
+/// User agent. Servers handle curl specially, so this is the real name.
 pub(super) const VERSION: &str = "7.88.1";
 
-/// Headers about the connection, which is the host's. They change nothing that could be seen.
+/// Connection headers, which the host controls. They have no visible effect.
 const CONNECTION: &[&str] = &["connection", "expect", "keep-alive", "te", "content-length", "proxy-connection"];
 
-/// What is sent besides the head.
+/// The request body.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Payload {
     pub(super) method: String,
     pub(super) body: Option<Body>,
     pub(super) content_type: Option<String>,
-    /// A form or data, which a redirect may turn into a `GET`.
+    /// A form or data; a redirect may change the method to `GET`.
     is_post: bool,
-    /// Sent in pieces also when its length is known.
+    /// Sent chunked even if its length is known.
     pub(super) is_chunked: bool,
 }
 
 impl Payload {
-    /// What the options ask for, for one URL with this upload.
+    /// The request for one URL with this upload.
     pub(super) fn new(config: &Config, upload: Option<&[u8]>) -> Result<Self, Fault> {
         let has_data = !config.data.is_empty();
         let mut payload = if let Some(name) = upload {
@@ -63,7 +63,7 @@ impl Payload {
         Ok(payload)
     }
 
-    /// Its length for the host: `None` without a body, `Some(None)` when it goes in pieces.
+    /// Its length for the host: `None` without a body, `Some(None)` if it is chunked.
     pub(super) fn length(&self) -> Result<Option<Option<u64>>, Fault> {
         let Some(body) = &self.body else { return Ok(None) };
         let length = body.length().map_err(|error| {
@@ -71,14 +71,14 @@ impl Payload {
                 26,
                 format!(
                     "Failed to open/read local data from file/application: {}",
-                    tidebox_gnu::message::reason(&error)
+                    tidebox_gnu::message::error_text(&error)
                 ),
             )
         })?;
         Ok(Some(length.filter(|_| !self.is_chunked)))
     }
 
-    /// Drops the body when a redirect turns the request into a `GET`.
+    /// Drops the body if a redirect changes the method to `GET`.
     pub(super) fn redirected(&mut self, config: &Config, status: u16) {
         let keeps = match status {
             301 => config.is("post301"),
@@ -96,30 +96,30 @@ impl Payload {
     }
 }
 
-/// Name in lower case and value of `Name: value`.
+/// Splits `Name: value` into the lowercase name and the value.
 fn named(header: &[u8]) -> Option<(String, &[u8])> {
-    let (name, value) = crate::wire::split(header, b':');
+    let (name, value) = crate::host_http::split(header, b':');
     header.contains(&b':').then(|| (String::from_utf8_lossy(name).trim().to_ascii_lowercase(), value.trim_ascii()))
 }
 
 fn boundary() -> String {
     let mut random = [0; 8];
-    // Without randomness the boundary is a fixed one, which serves as well unless the files hold it.
+    // Without randomness the boundary is constant, which works unless a file contains it.
     let _ = tidebox_rt::random(&mut random);
     format!("------------------------{:016x}", u64::from_le_bytes(random))
 }
 
-/// What the headers depend on besides the options.
+/// Input of the headers besides the options.
 pub(super) struct Circumstances<'a> {
     pub(super) to: &'a Address,
-    /// Still the place that the command line named.
+    /// Still the origin given on the command line.
     pub(super) is_trusted: bool,
     pub(super) cookies: Option<String>,
     pub(super) referer: Option<&'a [u8]>,
     pub(super) range: Option<String>,
 }
 
-/// The headers in curl's order, without those of the frame.
+/// The headers in curl's order, without framing headers.
 pub(super) fn headers(config: &Config, payload: &Payload, now: &Circumstances<'_>) -> Vec<(String, Vec<u8>)> {
     let custom: Vec<Custom<'_>> = config.headers.iter().filter_map(|header| Custom::parse(header)).collect();
     let mut headers: Vec<(String, Vec<u8>)> = Vec::new();
@@ -150,7 +150,7 @@ pub(super) fn headers(config: &Config, payload: &Payload, now: &Circumstances<'_
         add("Cookie", cookies.clone().into_bytes());
     }
     if let Some(kind) = payload.content_type.as_ref().filter(|kind| kind.starts_with("multipart/")) {
-        // Its boundary belongs to the body, whatever else is said.
+        // The boundary belongs to the body, whatever other headers are set.
         add("Content-Type", kind.clone().into_bytes());
     }
     for header in &custom {
@@ -183,12 +183,12 @@ fn authorization(config: &Config, now: &Circumstances<'_>) -> Option<Vec<u8>> {
 /// A header of the command line.
 struct Custom<'a> {
     name: &'a str,
-    /// `None`: leave out what curl would send under that name.
+    /// `None`: omit curl's header with that name.
     value: Option<&'a [u8]>,
 }
 
 impl<'a> Custom<'a> {
-    /// `Name: value`, `Name:` to leave out, `Name;` for an empty value.
+    /// `Name: value`, `Name:` to omit, `Name;` for an empty value.
     fn parse(header: &'a [u8]) -> Option<Self> {
         if let Some(at) = header.iter().position(|byte| *byte == b':') {
             let name = std::str::from_utf8(header.get(..at)?).ok()?.trim();
@@ -207,7 +207,7 @@ impl<'a> Custom<'a> {
     }
 }
 
-/// The URL to ask for: with the data of `-G` as its query, and with the name of the file behind a folder's slash.
+/// The request URL: with the data of `-G` as its query, and with the file name after a directory's slash.
 pub(super) fn url(config: &Config, url: &str, upload: Option<&[u8]>) -> Address {
     let mut address = Address::parse(url);
     if config.is("get") && !config.data.is_empty() {

@@ -1,4 +1,4 @@
-//! One URL from the command line to its last byte.
+//! Transfer of one URL.
 
 use std::io::Write;
 
@@ -7,35 +7,35 @@ use flate2::write::{MultiGzDecoder, ZlibDecoder};
 use super::config::{Config, Target};
 use super::cookie::Jar;
 use super::fault::Fault;
+use super::messages::Messages;
 use super::output::Output;
 use super::request::{self, Circumstances, Payload};
-use super::voice::Voice;
 use super::write_out::Facts;
 use super::{glob, meter};
 use crate::address::Address;
-use crate::wire::{Head, Request, Transfer};
+use crate::host_http::{Head, Request, Transfer};
 
-/// What to do.
+/// A transfer job.
 pub(super) struct Job<'a> {
     pub(super) url: &'a str,
-    /// What the patterns of the URL stand for in it.
+    /// The glob matches in the URL.
     pub(super) matched: &'a [String],
     pub(super) target: Option<&'a Target>,
     pub(super) upload: Option<&'a [u8]>,
     pub(super) number: usize,
 }
 
-/// What all transfers of a command line share.
+/// State shared by all transfers of a command line.
 pub(super) struct Shared<'a> {
     pub(super) config: &'a Config,
     pub(super) jar: Jar,
-    /// Cookies of the command line, as they stand.
+    /// Literal cookies of the command line.
     pub(super) cookies: Option<String>,
-    pub(super) voice: Voice,
+    pub(super) voice: Messages,
     pub(super) dump: Option<Output>,
 }
 
-/// What came of it.
+/// Result of a transfer.
 pub(super) struct Outcome {
     pub(super) result: Result<(), Fault>,
     pub(super) facts: Facts,
@@ -56,7 +56,7 @@ struct Attempt<'a, 'b, 'c> {
 pub(super) fn run(shared: &mut Shared<'_>, job: &Job<'_>, output: Output) -> Outcome {
     let shows = !shared.config.is("silent") && !shared.config.is("no-progress-meter");
     if shows {
-        shared.voice.say(&meter::begin());
+        shared.voice.write_line(&meter::begin());
     }
     let facts = Facts { url: job.url.to_owned(), number: job.number, ..Facts::default() };
     let mut attempt = Attempt { started: tidebox_rt::monotonic_ns(), facts, length: None, to_send: None, shared, job };
@@ -66,7 +66,7 @@ pub(super) fn run(shared: &mut Shared<'_>, job: &Job<'_>, output: Output) -> Out
     let Attempt { shared, mut facts, length, to_send, .. } = attempt;
     if shows {
         let done = meter::end(length, facts.downloaded, to_send, facts.uploaded, facts.total_us);
-        shared.voice.say(if result.is_ok() { &done } else { "\n" });
+        shared.voice.write_line(if result.is_ok() { &done } else { "\n" });
     }
     facts.file = output.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     if let Err(fault) = &result {
@@ -99,7 +99,7 @@ impl Attempt<'_, '_, '_> {
             let (transfer, head) = self.send(&to, &payload, is_trusted, referer.as_deref())?;
             let follows = config.is("location") || config.is("location-trusted");
             let next = head.redirect.clone().filter(|_| follows);
-            self.heard(&to, &head, output, next.is_some())?;
+            self.receive_head(&to, &head, output, next.is_some())?;
             let Some(next) = next else {
                 return self.receive(&to, transfer, &head, output);
             };
@@ -118,7 +118,7 @@ impl Attempt<'_, '_, '_> {
         }
     }
 
-    /// Sends the request and waits for the head of the reply.
+    /// Sends the request and waits for the response headers.
     fn send(
         &mut self,
         to: &Address,
@@ -180,15 +180,15 @@ impl Attempt<'_, '_, '_> {
         }
     }
 
-    /// Takes note of the head of a reply.
-    fn heard(&mut self, from: &Address, head: &Head, output: &mut Output, goes_on: bool) -> Result<(), Fault> {
+    /// Processes the response headers.
+    fn receive_head(&mut self, from: &Address, head: &Head, output: &mut Output, goes_on: bool) -> Result<(), Fault> {
         let config = self.shared.config;
         let text = head.text();
         self.facts.head_bytes += text.len() as u64;
         self.facts.head = head.clone();
         self.shared.voice.received(head);
         let now = i64::try_from(tidebox_rt::realtime_ns() / 1_000_000_000).unwrap_or(0);
-        // Without `-c`, or `-b` with a file, curl keeps no cookies, not even from one redirect to the next.
+        // Without `-c`, or `-b` with a file, curl keeps no cookies, even across redirects.
         let keeps = config.cookie_jar.is_some() || config.cookies.iter().any(|value| !value.contains(&b'='));
         let cookies = head.headers.iter().filter(|(name, _)| keeps && name.eq_ignore_ascii_case("set-cookie"));
         for (_, value) in cookies {
@@ -206,7 +206,7 @@ impl Attempt<'_, '_, '_> {
         Ok(())
     }
 
-    /// Names the file as the server says, never outside the folder it was meant for.
+    /// Names the file as the server requests, never outside the target directory.
     fn rename(&self, head: &Head, output: &mut Output) {
         let Some(name) = head.header("content-disposition").and_then(disposition_name) else { return };
         let mut named = Output::to(&name, self.shared.config.output_dir.as_deref());
@@ -214,7 +214,7 @@ impl Attempt<'_, '_, '_> {
         *output = named;
     }
 
-    /// Passes the body on to its place.
+    /// Copies the body to its destination.
     fn receive(
         &mut self,
         from: &Address,
@@ -235,7 +235,7 @@ impl Attempt<'_, '_, '_> {
         }
         if config.resume.is_some() && self.job.upload.is_none() && self.range().is_some() && head.status != 206 {
             return Err(match head.status {
-                // The whole file is there.
+                // The file is already complete.
                 416 => return Ok(()),
                 _ => Fault::new(33, "HTTP server doesn't seem to support byte ranges. Cannot resume."),
             });
@@ -259,12 +259,12 @@ impl Attempt<'_, '_, '_> {
     }
 }
 
-/// Takes the body of a redirect, which nobody wants to see.
+/// Discards the body of a redirect.
 fn skip(mut transfer: Transfer) {
     while let Ok(Some(_)) = transfer.next() {}
 }
 
-/// The body on its way to the output.
+/// The body being written to the output.
 enum Decoder<'a> {
     Plain(&'a mut Output),
     Gzip(MultiGzDecoder<&'a mut Output>),
@@ -303,7 +303,7 @@ fn undecodable(error: std::io::Error) -> Fault {
     Fault::new(61, format!("Error while processing content unencoding: {error}"))
 }
 
-/// The name that `Content-Disposition` gives, without folders.
+/// The name in `Content-Disposition`, without directories.
 pub(crate) fn disposition_name(value: &[u8]) -> Option<Vec<u8>> {
     let text = String::from_utf8_lossy(value).into_owned();
     let at = text.to_ascii_lowercase().find("filename=")?;
@@ -316,7 +316,7 @@ pub(crate) fn disposition_name(value: &[u8]) -> Option<Vec<u8>> {
     (!name.is_empty() && name != "." && name != "..").then(|| name.as_bytes().to_vec())
 }
 
-/// The name of the file that a job writes to.
+/// The output file name of a job.
 pub(super) fn file_name(config: &Config, job: &Job<'_>) -> Option<Vec<u8>> {
     match job.target? {
         Target::File(name) => Some(if config.is("globoff") { name.clone() } else { glob::fill(name, job.matched) }),

@@ -1,17 +1,17 @@
-//! `-w`: what to print after a transfer.
+//! `-w`: output after a transfer.
 
 use std::fmt::Write as _;
 
-use crate::wire::Head;
+use crate::host_http::Head;
 
-/// What is known of a transfer at its end.
+/// Data about a finished transfer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     pub(super) head: Head,
     pub(super) method: String,
-    /// As it was given.
+    /// As given by the user.
     pub(super) url: String,
-    /// Where it ended.
+    /// The final URL.
     pub(super) effective: String,
     pub(super) referer: String,
     pub(super) number: usize,
@@ -33,7 +33,7 @@ impl Facts {
         (self.total_us.max(1) as f64) / 1e6
     }
 
-    /// What a name stands for; `None` for names that do not exist.
+    /// The value of a variable; `None` for unknown names.
     fn value(&self, name: &str) -> Option<String> {
         let time = |us: u64| format!("{}.{:06}", us / 1_000_000, us % 1_000_000);
         let head = &self.head;
@@ -171,14 +171,14 @@ fn json(text: &str) -> String {
     out
 }
 
-/// What goes to standard output and to standard error.
+/// Output for standard output and standard error.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) out: Vec<u8>,
     pub(super) err: Vec<u8>,
 }
 
-/// Fills in a format.
+/// Expands a format.
 pub(super) fn render(format: &[u8], facts: &Facts) -> Written {
     let format = String::from_utf8_lossy(format);
     let (mut written, mut to_err) = (Written::default(), false);
@@ -192,7 +192,7 @@ pub(super) fn render(format: &[u8], facts: &Facts) -> Written {
     written
 }
 
-/// Deals with what begins with `%` or `\` and returns what follows.
+/// Handles a `%` or `\` sequence and returns the rest.
 fn token<'a>(special: &'a str, facts: &Facts, text: &str, written: &mut Written, to_err: &mut bool) -> &'a str {
     let was_err = *to_err;
     let (literal, rest) = if let Some(rest) = special.strip_prefix("%%") {
@@ -204,7 +204,7 @@ fn token<'a>(special: &'a str, facts: &Facts, text: &str, written: &mut Written,
         match name {
             "stderr" => *to_err = true,
             "stdout" => *to_err = false,
-            // What follows is for failures only.
+            // The rest applies only to failures.
             "onerror" if facts.exit_code == 0 => {
                 push(written, was_err, text);
                 return "";
@@ -220,7 +220,7 @@ fn token<'a>(special: &'a str, facts: &Facts, text: &str, written: &mut Written,
             "\\t" => "\t",
             other => other,
         };
-        // A character of several bytes after the sign stands for itself.
+        // A multi-byte character after the sign is literal.
         let length = if special.is_char_boundary(escape.len()) && escape.len() == 2 { 2 } else { 1 };
         (shown.get(..).unwrap_or_default().chars().take(2).collect(), special.get(length..).unwrap_or_default())
     };
@@ -237,7 +237,7 @@ fn push(written: &mut Written, to_err: bool, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::{Facts, render};
-    use crate::wire::Head;
+    use crate::host_http::Head;
 
     fn facts() -> Facts {
         let headers = vec![("Content-Type".to_owned(), b"text/plain".to_vec()), ("X-A".to_owned(), b"1\"".to_vec())];

@@ -1,18 +1,18 @@
-//! One URL: request, redirects, attempts, and the file.
+//! Download of one URL: request, redirects, retries, and the file.
 
 mod save;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use tidebox_gnu::message::{bytes_path, reason};
+use tidebox_gnu::message::{bytes_path, error_text};
 
 use super::log::{Log, now};
 use super::options::Options;
 use crate::address::{Address, base64};
 use crate::body::{Body, Part};
 use crate::curl::Jar;
-use crate::wire::{Failure, Head, Request, Transfer};
+use crate::host_http::{Failure, Head, Request, Transfer};
 
 /// wget's exit codes.
 pub(super) const FILE: i32 = 3;
@@ -22,27 +22,27 @@ pub(super) const LOGIN: i32 = 6;
 pub(super) const PROTOCOL: i32 = 7;
 pub(super) const SERVER: i32 = 8;
 
-/// The longest pause between attempts. wget waits a second more after each.
-const LONGEST_WAIT: u64 = 10;
+/// Maximum delay between attempts. wget waits one second longer after each attempt.
+const MAX_WAIT: u64 = 10;
 
-/// What all URLs share.
+/// State shared by all URLs.
 pub(super) struct Session<'a> {
     pub(super) options: &'a Options,
     pub(super) log: Log,
     pub(super) jar: Jar,
-    /// The one file of `-O`, or standard output.
+    /// The single output of `-O`: a file or standard output.
     pub(super) document: Option<Box<dyn Write>>,
 }
 
-/// Why a URL was not fetched.
+/// Download error.
 struct Trouble {
     code: i32,
-    /// Whether another attempt may help.
+    /// Whether a retry may help.
     again: bool,
 }
 
 impl Session<'_> {
-    /// Fetches a URL and answers the exit code.
+    /// Downloads a URL and returns the exit code.
     pub(super) fn fetch(&mut self, url: &str) -> i32 {
         let mut tried = 0;
         loop {
@@ -58,7 +58,7 @@ impl Session<'_> {
                         return trouble.code;
                     }
                     self.log.all("Retrying.\n\n");
-                    std::thread::sleep(Duration::from_secs(tried.min(LONGEST_WAIT)));
+                    std::thread::sleep(Duration::from_secs(tried.min(MAX_WAIT)));
                 }
             }
         }
@@ -122,7 +122,7 @@ impl Session<'_> {
         let length = match body.map(Body::length).transpose() {
             Ok(length) => length,
             Err(error) => {
-                self.log.always(&format!("BODY data file missing: {}\n", reason(&error)));
+                self.log.always(&format!("BODY data file missing: {}\n", error_text(&error)));
                 return Err(Trouble { code: FILE, again: false });
             }
         };
@@ -150,7 +150,7 @@ impl Session<'_> {
             .headers
             .iter()
             .filter_map(|header| {
-                let (name, value) = crate::wire::split(header, b':');
+                let (name, value) = crate::host_http::split(header, b':');
                 let name = String::from_utf8_lossy(name).trim().to_owned();
                 (!name.is_empty()).then(|| (name, value.trim_ascii().to_vec()))
             })
@@ -264,7 +264,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Whether `-nc` leaves a URL alone.
+    /// Returns whether `-nc` skips a URL.
     pub(super) fn is_there(&mut self, url: &str) -> bool {
         let path = self.named(&Address::parse(url));
         let there = self.options.keeps && self.options.document.is_none() && path.exists();

@@ -1,4 +1,4 @@
-//! What wget tells, on standard error or in a file.
+//! Log of wget, on standard error or in a file.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use tidebox_gnu::message::bytes_path;
 
 use super::options::{Options, Talk};
 
-/// Where wget tells what it does.
+/// Destination of the log.
 pub(super) struct Log {
     to: Box<dyn Write>,
     talk: Talk,
@@ -27,21 +27,21 @@ impl Log {
         Ok(Self { to, talk: options.talk })
     }
 
-    /// Told unless `-q` or `-nv`.
+    /// Printed unless `-q` or `-nv`.
     pub(super) fn all(&mut self, text: &str) {
         if self.talk == Talk::All {
             self.write(text);
         }
     }
 
-    /// Told only with `-nv`.
+    /// Printed only with `-nv`.
     pub(super) fn little(&mut self, text: &str) {
         if self.talk == Talk::Little {
             self.write(text);
         }
     }
 
-    /// Told unless `-q`.
+    /// Printed unless `-q`.
     pub(super) fn always(&mut self, text: &str) {
         if self.talk != Talk::Nothing {
             self.write(text);
@@ -49,12 +49,12 @@ impl Log {
     }
 
     fn write(&mut self, text: &str) {
-        // Nobody is left to tell when this fails.
+        // Ignore the error: it cannot be reported elsewhere.
         let _ = self.to.write_all(text.as_bytes()).and_then(|()| self.to.flush());
     }
 }
 
-/// Date and time as wget writes them.
+/// Date and time in wget's format.
 pub(super) fn now() -> String {
     let moment = Moment::local_ns(tidebox_rt::realtime_ns());
     format!(

@@ -1,4 +1,4 @@
-//! `wget` with the command line, the exit codes and the words of GNU Wget 1.21, for single files.
+//! `wget` with the command line, exit codes and messages of GNU Wget 1.21, for single files.
 
 mod fetch;
 mod log;
@@ -9,29 +9,29 @@ use std::io::{self, Write};
 use fetch::{FILE, Session};
 use log::Log;
 use options::{Options, Request};
-use tidebox_gnu::message::{bytes_path, complain, reason};
+use tidebox_gnu::message::{bytes_path, error_text, print_error};
 
 use crate::curl::Jar;
 
-/// Runs wget and answers the exit code.
+/// Runs wget and returns the exit code.
 pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
     let options = match options::parse(arguments) {
         Ok(Request::Run(options)) => options,
         Ok(Request::Say(text)) => {
-            // Whoever does not read it does not want it.
+            // Ignore the error: the reader does not want the text.
             let _ = io::stdout().write_all(text.as_bytes());
             return 0;
         }
         Err(message) => {
-            complain("wget", &message);
-            tidebox_gnu::tell!("Usage: wget [OPTION]... [URL]...\n\nTry `wget --help' for more options.");
+            print_error("wget", &message);
+            tidebox_gnu::eprint_line!("Usage: wget [OPTION]... [URL]...\n\nTry `wget --help' for more options.");
             return if message == "missing URL" { 1 } else { 2 };
         }
     };
     match session(&options) {
         Ok(session) => all(session),
         Err(error) => {
-            complain("wget", &reason(&error));
+            print_error("wget", &error_text(&error));
             FILE
         }
     }
@@ -45,7 +45,7 @@ fn session(options: &Options) -> io::Result<Session<'_>> {
     Ok(Session { options, log: Log::new(options)?, jar, document: fetch::document(options)? })
 }
 
-/// Every URL in turn. The exit code is the most important one, and wget counts small numbers as more important.
+/// Processes each URL in order. Returns the most important exit code; for wget, smaller numbers are more important.
 fn all(mut session: Session<'_>) -> i32 {
     let options = session.options;
     let mut code = 0;
@@ -63,7 +63,7 @@ fn all(mut session: Session<'_>) -> i32 {
     }
     let saved = options.save_cookies.as_ref().map(|name| (name, std::fs::write(bytes_path(name), session.jar.text())));
     if let Some((name, Err(error))) = saved {
-        complain("wget", &format!("{}: {}", bytes_path(name).display(), reason(&error)));
+        print_error("wget", &format!("{}: {}", bytes_path(name).display(), error_text(&error)));
         return FILE;
     }
     code

@@ -1,9 +1,9 @@
 //! wget's command line.
 
 use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
-use tidebox_gnu::message::{bytes_path, reason};
+use tidebox_gnu::message::{bytes_path, error_text};
 
-/// How much wget says.
+/// Verbosity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Talk {
     Nothing,
@@ -11,7 +11,7 @@ pub(super) enum Talk {
     All,
 }
 
-/// Everything that the options say.
+/// All options.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) urls: Vec<String>,
@@ -40,14 +40,14 @@ pub(super) struct Options {
     pub(super) save_cookies: Option<Vec<u8>>,
     pub(super) keeps_session_cookies: bool,
     pub(super) redirects: u64,
-    /// 0 is without end.
+    /// 0 means unlimited.
     pub(super) tries: u64,
     pub(super) wait: u64,
     pub(super) timeout_ms: Option<u64>,
     pub(super) connect_ms: Option<u64>,
 }
 
-/// What a command line asks for.
+/// Action of a command line.
 pub(super) enum Request {
     Run(Box<Options>),
     Say(String),
@@ -132,7 +132,7 @@ const LONG: &[Long] = &[
     long("wait", Takes::Value, 'w'),
 ];
 
-/// `n` stands before a letter (`-nc`), which getopt reads as its value.
+/// `n` precedes a letter (`-nc`), which getopt parses as its value.
 const SHORT: &str = "a:cdhi:n:o:P:qO:St:T:U:vVw:46";
 
 const HELP: &str = "GNU Wget 1.21.3, a non-interactive network retriever.\nUsage: wget [OPTION]... [URL]...\n\n\
@@ -191,7 +191,7 @@ impl Default for Options {
     }
 }
 
-/// Reads a command line. The error is the text after `wget: `.
+/// Parses a command line. The error is the text after `wget: `.
 pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, String> {
     let mut options = Options::default();
     let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, arguments);
@@ -204,8 +204,8 @@ pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, String> {
         }
     }
     if let Some(name) = &options.input {
-        let file =
-            crate::curl::slurp(name).map_err(|error| format!("{}: {}", bytes_path(name).display(), reason(&error)))?;
+        let file = crate::curl::slurp(name)
+            .map_err(|error| format!("{}: {}", bytes_path(name).display(), error_text(&error)))?;
         options.urls.extend(text(&file).lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned));
     }
     if options.urls.is_empty() {
@@ -252,13 +252,13 @@ impl Options {
             SESSION_COOKIES => self.keeps_session_cookies = true,
             INSECURE => self.is_insecure = true,
             REFERER => self.referer = Some(value),
-            // The rest has no effect here.
+            // All others have no effect here.
             _ => {}
         }
         Ok(())
     }
 
-    /// `-nc`, `-nv`; `-nd` and `-nH` say what is so anyway without `-r`.
+    /// `-nc`, `-nv`; `-nd` and `-nH` request the default behaviour without `-r`.
     fn negated(&mut self, letters: &[u8]) -> Result<(), String> {
         for letter in letters {
             match letter {
@@ -281,7 +281,7 @@ fn number(value: &[u8]) -> Result<u64, String> {
     value.parse().map_err(|_| format!("Invalid number '{value}'."))
 }
 
-/// Seconds; 0 switches the timeout off.
+/// Seconds; 0 disables the timeout.
 fn millis(value: &[u8]) -> Result<Option<u64>, String> {
     let value = text(value);
     let seconds = value.parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds));

@@ -1,10 +1,10 @@
-//! Where three files differ.
+//! Difference blocks of three files.
 
 use std::ops::Range;
 
 use crate::script::{Change, Script};
 
-/// Which file is which to the comparison: the two that are compared with a common one, and that one.
+/// Roles of the files in the comparison: two compared files and the common one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order([usize; 3]);
 
@@ -14,33 +14,33 @@ impl Order {
     /// The first two are compared with the third.
     pub(crate) const THIRD_IS_COMMON: Self = Self([0, 1, 2]);
 
-    /// The operand that has this place: 0 and 1 are compared with 2.
+    /// Returns the operand with this role: 0 and 1 are compared with 2.
     pub(crate) fn file(self, place: usize) -> usize {
         self.0.get(place).copied().unwrap_or_default()
     }
 }
 
-/// Which of the files differ.
+/// The files that differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Each from both others.
+    /// All three differ.
     All,
-    /// This one from the others, which agree.
+    /// This file differs from the others, which are equal.
     Odd(usize),
 }
 
-/// A stretch in which they do. Lines are counted from 0, files as operands.
+/// A block of differing lines. Lines are counted from 0, files as operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) kind: Kind,
     pub(crate) ranges: [Range<usize>; 3],
 }
 
-/// All blocks, from both comparisons with the common file.
+/// Returns all blocks, from both comparisons with the common file.
 pub(crate) fn find(first: &Script<'_>, second: &Script<'_>, order: Order) -> Vec<Block> {
     let scripts = [first, second];
     let mut rest = [first.changes.as_slice(), second.changes.as_slice()];
-    // Lines of each compared file less lines of the common one, up to the end of the last block.
+    // Line count of each compared file minus that of the common one, up to the end of the last block.
     let mut shift = [0_isize; 2];
     let mut blocks = Vec::new();
     while let Some(group) = next_group(&mut rest) {
@@ -69,13 +69,13 @@ pub(crate) fn find(first: &Script<'_>, second: &Script<'_>, order: Order) -> Vec
     blocks
 }
 
-/// Changes of both comparisons that touch each other.
+/// Groups adjacent changes of both comparisons.
 struct Group<'a> {
     common: Range<usize>,
     changes: [&'a [Change]; 2],
 }
 
-/// Takes the next group. The common file is the new text of both comparisons.
+/// Returns the next group. The common file is the new text of both comparisons.
 fn next_group<'a>(rest: &mut [&'a [Change]; 2]) -> Option<Group<'a>> {
     let begins = |changes: &[Change]| changes.first().map(|change| change.new.start);
     let mut thread = match (begins(rest[0]), begins(rest[1])) {
@@ -87,7 +87,7 @@ fn next_group<'a>(rest: &mut [&'a [Change]; 2]) -> Option<Group<'a>> {
     let mut taken = [0, 0];
     let start = begins(rest[thread])?;
     let mut end = start;
-    // The one that reaches furthest is asked for company from the other side until there is none.
+    // Extends the group with overlapping changes of the other side until none is left.
     while let Some((change, left)) = rest[thread].split_first() {
         if taken != [0, 0] && change.new.start > end {
             break;
@@ -103,7 +103,7 @@ fn next_group<'a>(rest: &mut [&'a [Change]; 2]) -> Option<Group<'a>> {
     Some(Group { common: start..end, changes })
 }
 
-/// How many more lines the compared file has than the common one.
+/// Returns the line count of the compared file minus that of the common one.
 fn grows(change: &Change) -> isize {
     let signed = |count: usize| isize::try_from(count).unwrap_or(isize::MAX);
     signed(change.old.len()) - signed(change.new.len())

@@ -1,11 +1,11 @@
-//! Commands of `ed` that merge. They come from the end on, so that the numbers of lines before stay what they are.
+//! `ed` commands for a merge. They are in reverse order, so that earlier line numbers stay valid.
 
 use super::Run;
 use super::blocks::{Block, Kind};
 use crate::Failure;
 use crate::output::Output;
 
-/// Prints the commands. True when there were conflicts.
+/// Prints the commands. True if there were conflicts.
 pub(super) fn print(run: &Run<'_>, blocks: &[Block], output: &mut Output) -> Result<bool, Failure> {
     let mut conflicts = false;
     for block in blocks.iter().rev() {
@@ -37,7 +37,7 @@ pub(super) fn print(run: &Run<'_>, blocks: &[Block], output: &mut Output) -> Res
     Ok(conflicts)
 }
 
-/// Marks around a conflict: what the others say is put behind the lines that are there.
+/// Prints markers around a conflict: the lines of the other files are appended to the existing ones.
 fn conflict(run: &Run<'_>, block: &Block, output: &mut Output) -> Result<(), Failure> {
     let mine = &block.ranges[0];
     let (old, yours) = (run.part(block, 1), run.part(block, 2));
@@ -63,12 +63,12 @@ fn conflict(run: &Run<'_>, block: &Block, output: &mut Output) -> Result<(), Fai
     end(dots, mine.start + 2, old.len(), output)
 }
 
-/// A range as `ed` reads it.
+/// Formats a range for `ed`.
 fn lines(first: usize, last: usize) -> String {
     if first == last { first.to_string() } else { format!("{first},{last}") }
 }
 
-/// Lines to insert. One that begins with a dot gets another one, because a dot alone ends them; true if there was one.
+/// Prints lines to insert. A line that starts with a dot gets another one, because a dot alone ends them; true if there was one.
 fn insert(lines: &[&[u8]], output: &mut Output) -> Result<bool, Failure> {
     let mut dots = false;
     for line in lines {
@@ -84,7 +84,7 @@ fn insert(lines: &[&[u8]], output: &mut Output) -> Result<bool, Failure> {
     Ok(dots)
 }
 
-/// The end of inserted lines, and what takes added dots away again.
+/// Prints the end of inserted lines, and the command that removes added dots.
 fn end(dots: bool, first: usize, count: usize, output: &mut Output) -> Result<(), Failure> {
     output.put(b".\n")?;
     if dots {

@@ -1,4 +1,4 @@
-//! The listing for people.
+//! Human-readable listing.
 
 use super::Run;
 use super::blocks::{Block, Kind};
@@ -7,7 +7,7 @@ use crate::output::Output;
 
 pub(super) fn print(run: &Run<'_>, blocks: &[Block], output: &mut Output) -> Result<(), Failure> {
     for block in blocks {
-        // Of two files that agree the lines are printed once.
+        // Lines of two equal files are printed once.
         let (mark, order, silent) = match block.kind {
             Kind::All => (String::new(), [0, 1, 2], None),
             Kind::Odd(odd) => {

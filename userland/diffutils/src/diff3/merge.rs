@@ -5,7 +5,7 @@ use super::blocks::{Block, Kind};
 use crate::Failure;
 use crate::output::Output;
 
-/// Prints the first file with the changes of the third. True when there were conflicts.
+/// Prints the first file with the changes of the third. True if there were conflicts.
 pub(super) fn print(run: &Run<'_>, blocks: &[Block], output: &mut Output) -> Result<bool, Failure> {
     let mine = run.untouched;
     let mut at = 0;

@@ -1,77 +1,97 @@
-//! What the options together ask for.
+//! Evaluation of the options.
 
 use std::rc::Rc;
 
+use tidebox_gnu::options::ParsedOption;
 use tidebox_gnu::regex::{self, Regex};
 
-use super::{
-    BARE_BLANKS, CHANGED_GROUP, COLOR, CONTEXT, FROM_FILE, Heading, IGNORED, KEEP_NAME_CASE, LEFT_COLUMN, LINE_FORMAT,
-    NAME_CASE, NEW_GROUP, NEW_LINE, NO_DEREFERENCE, NORMAL, OLD_GROUP, OLD_LINE, Options, PALETTE, Palette, Reader,
-    SAME_GROUP, SAME_LINE, STRIP, SUPPRESS_COMMON, Style, TAB_SIZE, TERMINAL, TO_FILE,
-};
+use super::{Flag, Heading, Options, Palette, Reader, Style, StyleOption};
 use crate::Failure;
 use crate::file::File;
 use crate::groups::Formats;
 use crate::script::Space;
 
 impl Reader {
-    pub(super) fn option(&mut self, key: char, value: Vec<u8>) -> Result<(), Failure> {
+    pub(super) fn option(&mut self, ParsedOption { id, letter, value }: ParsedOption<Flag>) -> Result<(), Failure> {
         let options = &mut self.options;
-        match key {
-            'a' => options.text = true,
-            'B' => options.rules.ignore_blank_lines = true,
-            'b' => options.rules.space = options.rules.space.max(Space::Some),
-            'E' => options.rules.ignore_tabs = true,
-            'Z' => options.rules.space = options.rules.space.max(Space::NotAtEnd),
-            'w' => options.rules.space = Space::Nothing,
-            'd' => options.rules.minimal = true,
-            'F' => options.heading = Some(Heading::Matching(Box::new(regex(&[value])?))),
-            'I' => self.patterns.push(value),
-            'i' => options.rules.ignore_case = true,
-            'L' => options.labels.push(value),
-            'N' => options.new_file = true,
-            'P' => options.new_in_first = true,
-            'p' => self.function = true,
-            'q' => options.brief = true,
-            'r' => options.recursive = true,
-            'S' => options.starting = Some(value),
-            's' => options.tells_same = true,
-            'x' => options.excluded.push(value),
-            'X' => options.excluded.extend(listed(&value)?),
-            'H' | 'h' => {}
-            // It has no effect, and is a number all the same.
-            IGNORED if !value.iter().all(u8::is_ascii_digit) => {
+        match id {
+            Flag::Text => options.text = true,
+            Flag::IgnoreBlankLines => options.rules.ignore_blank_lines = true,
+            Flag::IgnoreSpaceChange => options.rules.space = options.rules.space.max(Space::Some),
+            Flag::IgnoreTabExpansion => options.rules.ignore_tabs = true,
+            Flag::IgnoreTrailingSpace => options.rules.space = options.rules.space.max(Space::NotAtEnd),
+            Flag::IgnoreAllSpace => options.rules.space = Space::Nothing,
+            Flag::Minimal => options.rules.minimal = true,
+            Flag::ShowFunctionLine => options.heading = Some(Heading::Matching(Box::new(regex(&[value])?))),
+            Flag::IgnoreMatchingLines => self.patterns.push(value),
+            Flag::IgnoreCase => options.rules.ignore_case = true,
+            Flag::Label => options.labels.push(value),
+            Flag::NewFile => options.new_file = true,
+            Flag::UnidirectionalNewFile => options.new_in_first = true,
+            Flag::ShowCFunction => self.function = true,
+            Flag::Brief => options.brief = true,
+            Flag::Recursive => options.recursive = true,
+            Flag::StartingFile => options.starting = Some(value),
+            Flag::ReportIdenticalFiles => options.tells_same = true,
+            Flag::Exclude => options.excluded.push(value),
+            Flag::ExcludeFrom => options.excluded.extend(listed(&value)?),
+            Flag::SpeedLargeFiles | Flag::Ignored => {}
+            // It has no effect, but must be a number.
+            Flag::HorizonLines if !value.iter().all(u8::is_ascii_digit) => {
                 let shown = String::from_utf8_lossy(&value);
                 return Err(Failure::Usage(format!("invalid horizon length '{shown}'")));
             }
-            IGNORED => {}
-            '0'..='9' => self.digits.push(key),
-            STRIP => options.rules.strip_return = true,
-            NO_DEREFERENCE => options.links = true,
-            FROM_FILE => self.from = Some(value),
-            TO_FILE => self.to = Some(value),
-            NAME_CASE | KEEP_NAME_CASE => options.fold_names = key == NAME_CASE,
-            TERMINAL => self.terminal = true,
-            'l' => options.paginate = true,
-            't' | 'T' | 'W' | COLOR | PALETTE | TAB_SIZE | LEFT_COLUMN | SUPPRESS_COMMON | BARE_BLANKS => {
-                self.layout(key, &value)?;
+            Flag::HorizonLines => {}
+            Flag::Digit => self.digits.extend(letter),
+            Flag::StripTrailingCr => options.rules.strip_return = true,
+            Flag::NoDereference => options.links = true,
+            Flag::FromFile => self.from = Some(value),
+            Flag::ToFile => self.to = Some(value),
+            Flag::IgnoreFileNameCase | Flag::NoIgnoreFileNameCase => {
+                options.fold_names = id == Flag::IgnoreFileNameCase;
             }
-            'D' | LINE_FORMAT..=CHANGED_GROUP => {
-                self.styled('D', None)?;
-                formats(&mut self.options.formats, key, value)?;
+            Flag::PresumeOutputTty => self.terminal = true,
+            Flag::Paginate => options.paginate = true,
+            Flag::ExpandTabs
+            | Flag::InitialTab
+            | Flag::Width
+            | Flag::Color
+            | Flag::Palette
+            | Flag::Tabsize
+            | Flag::LeftColumn
+            | Flag::SuppressCommonLines
+            | Flag::SuppressBlankEmpty => {
+                self.layout(id, &value)?;
             }
-            'e' | 'f' | 'n' | 'y' => self.styled(key, None)?,
-            NORMAL => self.styled('N', None)?,
-            'c' | 'u' => self.styled(key, None)?,
-            'C' => self.styled('c', Some(value))?,
-            'U' => self.styled('u', Some(value))?,
-            CONTEXT => self.styled('c', Some(value).filter(|value| !value.is_empty()))?,
-            _ => self.styled('u', Some(value).filter(|value| !value.is_empty()))?,
+            Flag::Ed => self.styled(StyleOption::Ed, None)?,
+            Flag::ForwardEd => self.styled(StyleOption::ForwardEd, None)?,
+            Flag::Rcs => self.styled(StyleOption::Rcs, None)?,
+            Flag::SideBySide => self.styled(StyleOption::Columns, None)?,
+            Flag::Normal => self.styled(StyleOption::Normal, None)?,
+            Flag::Context | Flag::Unified => {
+                let style = if id == Flag::Context { StyleOption::Context } else { StyleOption::Unified };
+                // Only `-C` and `-U` require a number.
+                let number = Some(value).filter(|value| matches!(letter, Some('C' | 'U')) || !value.is_empty());
+                self.styled(style, number)?;
+            }
+            Flag::Help | Flag::Version => {}
+            Flag::Ifdef
+            | Flag::LineFormat
+            | Flag::OldLineFormat
+            | Flag::NewLineFormat
+            | Flag::UnchangedLineFormat
+            | Flag::OldGroupFormat
+            | Flag::NewGroupFormat
+            | Flag::UnchangedGroupFormat
+            | Flag::ChangedGroupFormat => {
+                self.styled(StyleOption::Groups, None)?;
+                formats(&mut self.options.formats, id, value)?;
+            }
         }
         Ok(())
     }
 
-    pub(super) fn layout(&mut self, key: char, value: &[u8]) -> Result<(), Failure> {
+    pub(super) fn layout(&mut self, key: Flag, value: &[u8]) -> Result<(), Failure> {
         let layout = &mut self.options.layout;
         let number = |what: &str| {
             let number = std::str::from_utf8(value).ok().and_then(|text| text.parse::<u16>().ok());
@@ -79,14 +99,14 @@ impl Reader {
             number.filter(|number| *number > 0).map(usize::from).ok_or_else(wrong)
         };
         match key {
-            't' => layout.expand_tabs = true,
-            'T' => layout.initial_tab = true,
-            'W' => layout.width = number("width")?,
-            TAB_SIZE => layout.tab_size = number("tabsize")?,
-            LEFT_COLUMN => layout.left_column = true,
-            SUPPRESS_COMMON => layout.suppress_common = true,
-            BARE_BLANKS => layout.bare_blanks = true,
-            PALETTE => self.palette = String::from_utf8_lossy(value).into_owned(),
+            Flag::ExpandTabs => layout.expand_tabs = true,
+            Flag::InitialTab => layout.initial_tab = true,
+            Flag::Width => layout.width = number("width")?,
+            Flag::Tabsize => layout.tab_size = number("tabsize")?,
+            Flag::LeftColumn => layout.left_column = true,
+            Flag::SuppressCommonLines => layout.suppress_common = true,
+            Flag::SuppressBlankEmpty => layout.bare_blanks = true,
+            Flag::Palette => self.palette = String::from_utf8_lossy(value).into_owned(),
             _ => match value {
                 b"" | b"auto" => {
                     let able = std::env::var_os("TERM").is_none_or(|term| term != "dumb");
@@ -102,7 +122,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn styled(&mut self, style: char, context: Option<Vec<u8>>) -> Result<(), Failure> {
+    pub(super) fn styled(&mut self, style: StyleOption, context: Option<Vec<u8>>) -> Result<(), Failure> {
         if self.style.is_some_and(|other| other != style) {
             return Err(Failure::Usage("conflicting output style options".to_owned()));
         }
@@ -114,7 +134,7 @@ impl Reader {
             }
             None => 3,
         };
-        // The largest number wins.
+        // The largest number takes precedence.
         self.context = self.context.max(number);
         Ok(())
     }
@@ -130,14 +150,14 @@ impl Reader {
         }
         let headed = self.function || self.options.heading.is_some();
         self.options.style = match self.style {
-            Some('u') => Style::Unified(context),
-            Some('c') => Style::Context(context),
-            Some('e') => Style::Ed,
-            Some('f') => Style::ForwardEd,
-            Some('n') => Style::Rcs,
-            Some('y') => Style::Columns,
-            Some('D') => Style::Groups,
-            // As in GNU, -p alone asks for context.
+            Some(StyleOption::Unified) => Style::Unified(context),
+            Some(StyleOption::Context) => Style::Context(context),
+            Some(StyleOption::Ed) => Style::Ed,
+            Some(StyleOption::ForwardEd) => Style::ForwardEd,
+            Some(StyleOption::Rcs) => Style::Rcs,
+            Some(StyleOption::Columns) => Style::Columns,
+            Some(StyleOption::Groups) => Style::Groups,
+            // As in GNU, -p alone selects the context format.
             None if headed => Style::Context(3),
             _ => Style::Normal,
         };
@@ -154,42 +174,42 @@ impl Reader {
     }
 }
 
-/// `-D` and the options for formats.
-pub(super) fn formats(formats: &mut Formats, key: char, value: Vec<u8>) -> Result<(), Failure> {
+/// Applies `-D` and the format options.
+pub(super) fn formats(formats: &mut Formats, key: Flag, value: Vec<u8>) -> Result<(), Failure> {
     let (slot, option) = match key {
-        'D' => {
+        Flag::Ifdef => {
             formats.ifdef(&value);
             return Ok(());
         }
-        LINE_FORMAT => {
+        Flag::LineFormat => {
             for slot in [&mut formats.old_line, &mut formats.new_line, &mut formats.same_line] {
                 Formats::set(slot, value.clone(), "--line-format")?;
             }
             return Ok(());
         }
-        OLD_LINE => (&mut formats.old_line, "--old-line-format"),
-        NEW_LINE => (&mut formats.new_line, "--new-line-format"),
-        SAME_LINE => (&mut formats.same_line, "--unchanged-line-format"),
-        OLD_GROUP => (&mut formats.old_group, "--old-group-format"),
-        NEW_GROUP => (&mut formats.new_group, "--new-group-format"),
-        SAME_GROUP => (&mut formats.same_group, "--unchanged-group-format"),
+        Flag::OldLineFormat => (&mut formats.old_line, "--old-line-format"),
+        Flag::NewLineFormat => (&mut formats.new_line, "--new-line-format"),
+        Flag::UnchangedLineFormat => (&mut formats.same_line, "--unchanged-line-format"),
+        Flag::OldGroupFormat => (&mut formats.old_group, "--old-group-format"),
+        Flag::NewGroupFormat => (&mut formats.new_group, "--new-group-format"),
+        Flag::UnchangedGroupFormat => (&mut formats.same_group, "--unchanged-group-format"),
         _ => (&mut formats.changed_group, "--changed-group-format"),
     };
     Formats::set(slot, value, option)
 }
 
-/// A basic regular expression for lines.
+/// Compiles a basic regular expression for lines.
 pub(super) fn regex(patterns: &[Vec<u8>]) -> Result<Regex, Failure> {
     let options = regex::Options { unicode: tidebox_gnu::message::unicode_locale(), ..regex::Options::basic() };
     Regex::new(patterns, &options).map_err(|error| {
-        // The message names the one that is wrong.
+        // The message contains the invalid one.
         let wrong = patterns.iter().find(|pattern| Regex::new(std::slice::from_ref(pattern), &options).is_err());
         let shown = String::from_utf8_lossy(wrong.or(patterns.first()).map_or(&b""[..], Vec::as_slice)).into_owned();
         Failure::Other(format!("{shown}: {error}"))
     })
 }
 
-/// The lines of a file of patterns.
+/// Reads the lines of a pattern file.
 pub(super) fn listed(name: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
     let wrong =
         |errno: tidebox_rt::Errno| Failure::Other(format!("{}: {}", String::from_utf8_lossy(name), errno.text()));

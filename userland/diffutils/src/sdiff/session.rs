@@ -1,15 +1,15 @@
-//! A merged file, for which somebody says at each difference what is to be taken.
+//! Interactive merge, with a choice at each difference.
 
 use tidebox_gnu::command::Command;
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::print_error;
 use tidebox_gnu::stream::{Input, read_all, write_file};
-use tidebox_rt::{Errno, Fd, FileKind, Open, Status};
+use tidebox_rt::{Errno, ExitStatus, Fd, FileKind, Open};
 
 use super::TROUBLE;
 use crate::columns::{Columns, part};
 use crate::diff::joined;
 use crate::file::File;
-use crate::options::{Request, parse};
+use crate::options::parse;
 use crate::output::Output;
 use crate::script::{Change, Script};
 use crate::{DIFFERENT, Failure};
@@ -26,7 +26,7 @@ s:\tSilently include common lines.
 v:\tVerbosely include common lines.
 q:\tQuit.";
 
-/// Merges both files into `target`, asking on standard output and reading answers from standard input.
+/// Merges both files into `target`, prompting on standard output and reading from standard input.
 pub(super) fn merge(target: &[u8], mut line: Vec<Vec<u8>>, names: Vec<Vec<u8>>) -> Result<i32, Failure> {
     if names.iter().any(|name| name == b"-") {
         return Err(Failure::Other("cannot interactively merge standard input".to_owned()));
@@ -38,10 +38,9 @@ pub(super) fn merge(target: &[u8], mut line: Vec<Vec<u8>>, names: Vec<Vec<u8>>) 
     line.push(b"--".to_vec());
     line.extend(names.iter().cloned());
     let options = match parse(line) {
-        Ok(Request::Compare(options, _)) => options,
-        Ok(Request::Say(_)) => return Ok(TROUBLE),
+        Ok((options, _)) => options,
         Err(failure) => {
-            tidebox_gnu::answer::Ending::end(failure, "diff");
+            tidebox_gnu::exit::IntoExitCode::into_exit_code(failure, "diff");
             return Err(Failure::Other("subsidiary program 'diff' failed (exit status 2)".to_owned()));
         }
     };
@@ -64,7 +63,7 @@ pub(super) fn merge(target: &[u8], mut line: Vec<Vec<u8>>, names: Vec<Vec<u8>>) 
     session.run()
 }
 
-/// A folder stands for the file in it that has the other's name.
+/// A directory means the file in it with the other's name.
 fn resolved(mut names: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Failure> {
     let mut folders = Vec::new();
     for name in &names {
@@ -136,7 +135,7 @@ impl Session<'_> {
         tidebox_rt::write_all(self.file, text).map_err(|errno| unreachable_file(&self.target, errno))
     }
 
-    /// Asks until there is an answer; false when there is none any more.
+    /// Prompts until there is a valid response; false at the end of the input.
     fn choose(&mut self, change: &Change) -> Result<bool, Failure> {
         let (left, right) = (part(&self.script.old, &change.old), part(&self.script.new, &change.new));
         let mut answer = Vec::new();
@@ -164,13 +163,13 @@ impl Session<'_> {
                 b"er" | b"e2" => return self.edit(right.concat()),
                 _ => {
                     self.output.flush()?;
-                    tidebox_gnu::tell!("{CHOICES}");
+                    tidebox_gnu::eprint_line!("{CHOICES}");
                 }
             }
         }
     }
 
-    /// Takes what an editor makes of a text.
+    /// Appends the result of an editor run on a text.
     fn edit(&self, text: Vec<u8>) -> Result<bool, Failure> {
         let folder = std::env::var_os("TMPDIR").map_or_else(|| b"/tmp".to_vec(), |value| value.into_encoded_bytes());
         let mut random = [0; 8];
@@ -181,11 +180,11 @@ impl Session<'_> {
         let editor = std::env::var_os("EDITOR").map_or_else(|| b"ed".to_vec(), |value| value.into_encoded_bytes());
         let ended = Command::new(&[&editor, &name]).run();
         let edited = read_all(&name);
-        // A file that the editor removed is as gone as it should be.
+        // The editor may have removed the file already.
         let _ = tidebox_rt::unlink(&name);
         let shown = String::from_utf8_lossy(&editor).into_owned();
         match ended {
-            Ok(Status::Exited(0)) => {}
+            Ok(ExitStatus::Exited(0)) => {}
             Ok(status) => {
                 let code = status.code();
                 return Err(Failure::Other(format!("subsidiary program '{shown}' failed (exit status {code})")));
@@ -200,12 +199,12 @@ impl Session<'_> {
 impl Drop for Session<'_> {
     fn drop(&mut self) {
         if tidebox_rt::close(self.file).is_err() {
-            complain("sdiff", &format!("{}: it could not be closed", String::from_utf8_lossy(&self.target)));
+            print_error("sdiff", &format!("{}: it could not be closed", String::from_utf8_lossy(&self.target)));
         }
     }
 }
 
-/// Lines under the name of their file; none without lines.
+/// Prints lines after the name of their file; nothing without lines.
 fn headed(mark: &str, name: Option<&Vec<u8>>, range: &std::ops::Range<usize>, lines: &[&[u8]]) -> Vec<u8> {
     let place = match lines.len() {
         0 => return Vec::new(),

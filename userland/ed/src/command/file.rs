@@ -1,4 +1,4 @@
-//! Commands for files and programs.
+//! File and shell commands.
 
 use tidebox_gnu::command::{Command, wait};
 use tidebox_gnu::stream::Input;
@@ -10,7 +10,7 @@ use crate::buffer::Line;
 use crate::session::{Session, Step, Trouble};
 
 impl Session {
-    /// The name behind a command.
+    /// The file name after a command.
     pub(super) fn file_name(&self, cursor: &mut Cursor<'_>, letter: u8) -> Result<Option<Vec<u8>>, Trouble> {
         match cursor.peek() {
             None => return Ok(None),
@@ -27,7 +27,7 @@ impl Session {
         Ok(Some(name).filter(|name| !name.is_empty()))
     }
 
-    /// `f`: gives the text a name, and says it.
+    /// `f`: sets and prints the file name.
     pub(super) fn name_file(&mut self, range: Range, cursor: &mut Cursor<'_>) -> Done {
         no_address(range)?;
         if let Some(name) = self.file_name(cursor, b'f')? {
@@ -75,13 +75,13 @@ impl Session {
         })
     }
 
-    /// Reads a file, or what a command prints, behind a line, and says how many bytes there were.
+    /// Inserts a file or command output after a line, and prints the number of bytes.
     pub(crate) fn read_file(&mut self, name: &[u8], behind: usize) -> Result<(), Trouble> {
         let text = match name.strip_prefix(b"!") {
             Some(command) => self.output_of(command)?,
             None => {
                 let mut input = self.opened(name)?;
-                input.rest().map_err(|errno| {
+                input.read_to_end().map_err(|errno| {
                     self.complain(name, errno);
                     wrong("Cannot read input file")
                 })?
@@ -155,7 +155,7 @@ impl Session {
         Command { descriptors, ..Command::new(arguments) }.spawn().map_err(|errno| wrong(errno.text()))
     }
 
-    /// What a command prints.
+    /// Output of a command.
     pub(super) fn output_of(&mut self, command: &[u8]) -> Result<Vec<u8>, Trouble> {
         self.out.flush_now();
         let (read, write) = tidebox_rt::pipe().map_err(|errno| wrong(errno.text()))?;
@@ -163,7 +163,7 @@ impl Session {
         let _ = tidebox_rt::close(write);
         let mut input = Input::of(read);
         let pid = started?;
-        let text = input.rest().map_err(|errno: Errno| wrong(errno.text()));
+        let text = input.read_to_end().map_err(|errno: Errno| wrong(errno.text()));
         let _ = wait(pid);
         text
     }
@@ -180,7 +180,7 @@ impl Session {
         Ok(())
     }
 
-    /// `!`: a command for the shell; `!!` is the last one, and `%` in it the file.
+    /// `!`: a shell command; `!!` repeats the last one, and `%` is replaced by the file name.
     pub(super) fn shell(&mut self, text: &[u8]) -> Done {
         if self.restricted {
             return Err(wrong("Shell access restricted"));

@@ -55,7 +55,7 @@ impl Session {
         self.show_current(suffix)
     }
 
-    /// `m` and `t`: lines go behind another one, or copies of them do.
+    /// `m` and `t`: move or copy lines after another one.
     pub(super) fn place(&mut self, letter: u8, range: Range, cursor: &mut Cursor<'_>) -> Done {
         let range = self.lines_of(range)?;
         let behind = match self.address(cursor)? {
@@ -81,7 +81,7 @@ impl Session {
         self.show_current(suffix)
     }
 
-    /// `x`: what was cut goes behind a line.
+    /// `x`: inserts the cut lines after a line.
     pub(super) fn put(&mut self, range: Range, cursor: &mut Cursor<'_>) -> Done {
         let behind = if range.given > 0 { range.last } else { self.buffer.current };
         let suffix = self.suffix(cursor)?;
@@ -94,7 +94,7 @@ impl Session {
         self.show_current(suffix)
     }
 
-    /// `y`: lines are kept for `x` and stay where they are.
+    /// `y`: copies lines for `x`.
     pub(super) fn yank(&mut self, range: Range, cursor: &mut Cursor<'_>) -> Done {
         let range = self.lines_of(range)?;
         let suffix = self.suffix(cursor)?;

@@ -1,25 +1,25 @@
-//! The grammar of dates: which tokens together say a time, a day, a zone or a distance.
+//! Grammar of dates: the token sequences of times, days, zones and offsets.
 
-use super::said::Said;
-use super::words::{Number, Token, Unit};
+use super::fields::DateFields;
+use super::tokens::{Number, Token, Unit};
 
-/// How times of day without a `am` or `pm` count.
+/// Interpretation of times of day without `am` or `pm`.
 const DAY_OF_24: Option<bool> = None;
 
-/// Reads tokens from the left, and keeps what they say.
+/// Parses tokens from left to right and stores the fields.
 #[derive(Debug)]
 pub(super) struct Reader<'t> {
     tokens: &'t [Token],
-    said: Said,
+    said: DateFields,
 }
 
 impl<'t> Reader<'t> {
     pub(super) fn new(tokens: &'t [Token]) -> Self {
-        Self { tokens, said: Said::default() }
+        Self { tokens, said: DateFields::default() }
     }
 
-    /// Reads to the end.
-    pub(super) fn all(mut self) -> Option<Said> {
+    /// Parses all tokens.
+    pub(super) fn all(mut self) -> Option<DateFields> {
         while !self.tokens.is_empty() {
             self.item()?;
         }
@@ -34,7 +34,7 @@ impl<'t> Reader<'t> {
         self.tokens = self.tokens.get(count..).unwrap_or_default();
     }
 
-    /// A number without a sign at a place.
+    /// Returns the unsigned number at an index.
     fn plain(&self, at: usize) -> Option<Number> {
         match self.at(at) {
             Some(Token::Number(number)) if !number.signed => Some(*number),
@@ -42,7 +42,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A number with a sign.
+    /// Returns the signed number at an index.
     fn signed(&self, at: usize) -> Option<Number> {
         match self.at(at) {
             Some(Token::Number(number)) if number.signed => Some(*number),
@@ -54,7 +54,7 @@ impl<'t> Reader<'t> {
         self.at(at) == Some(&Token::Sign(sign))
     }
 
-    /// Reads one thing that is said.
+    /// Parses one item.
     fn item(&mut self) -> Option<()> {
         match self.at(0)?.clone() {
             Token::Number(number) if !number.signed => self.number(number),
@@ -123,7 +123,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Something is added, or taken away where `ago` follows.
+    /// An offset, subtracted if `ago` follows.
     fn relative(&mut self, unit: Unit, count: i64, nanoseconds: u32) -> Option<()> {
         let mut factor = 1;
         if let Some(Token::Ago(sign)) = self.at(0) {
@@ -145,7 +145,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// A zone by name, and what may be added to it.
+    /// A zone by name, with an optional offset.
     fn zone(&mut self, minutes: i64) -> Option<()> {
         self.take(1);
         self.said.zones += 1;
@@ -177,7 +177,7 @@ impl<'t> Reader<'t> {
         (sum <= 24 * 60).then_some(if number.negative { -sum } else { sum })
     }
 
-    /// What begins with a number.
+    /// Items that start with a number.
     fn number(&mut self, first: Number) -> Option<()> {
         match self.at(1).cloned() {
             Some(Token::Meridian(_)) => {
@@ -215,7 +215,7 @@ impl<'t> Reader<'t> {
             if self.at(0) != Some(&Token::LetterT) {
                 return Some(());
             }
-            // Behind the letter stands a time of day.
+            // A time of day follows the letter.
             let hour = self.plain(1)?;
             self.take(1);
             return match self.at(1) {
@@ -235,7 +235,7 @@ impl<'t> Reader<'t> {
         self.time(first.value, 0, 0, 0)
     }
 
-    /// A number alone is a date, a year or a time, as it has digits.
+    /// A single number is a date, a year or a time, depending on its number of digits.
     fn digits(&mut self, number: Number) {
         let said = &mut self.said;
         if said.dates > 0 && said.year.is_none() && !said.relative && (said.times > 0 || number.digits > 2) {
@@ -269,7 +269,7 @@ impl<'t> Reader<'t> {
         self.time(hour.value, minute, second, nanosecond)
     }
 
-    /// A time of day, with what may follow it: half of the day or zone.
+    /// A time of day with an optional half of the day or zone.
     fn time(&mut self, hour: i64, minute: i64, second: i64, nanosecond: u32) -> Option<()> {
         self.said.times += 1;
         (self.said.hour, self.said.minute) = (hour, minute);
@@ -295,7 +295,7 @@ impl<'t> Reader<'t> {
         }
         let third = self.plain(1)?;
         self.take(2);
-        // Four digits in front are a year.
+        // Four leading digits are a year.
         if first.digits >= 4 {
             self.said.year = Some((first.value, first.digits));
             (self.said.month, self.said.day) = (second.value, third.value);

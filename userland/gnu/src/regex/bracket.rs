@@ -1,4 +1,4 @@
-//! Sets in brackets, such as `[^[:alpha:]_-]`.
+//! Bracket expressions such as `[^[:alpha:]_-]`.
 
 use super::Error;
 use super::parse::first_char;
@@ -7,17 +7,17 @@ use super::syntax::Set;
 const NO_RANGE: &str = "Invalid range end";
 const UNMATCHED: &str = "Unmatched [, [^, [:, [., or [=";
 
-/// Reads a set that begins at the start of `source`: the set and its length.
+/// Parses the set at the start of `source`; returns the set and its length.
 pub(crate) fn parse(source: &[u8], unicode: bool) -> Result<(Set, usize), Error> {
     let mut at = 1;
     let mut set = Set { negated: source.get(at) == Some(&b'^'), ranges: Vec::new() };
     at += usize::from(set.negated);
     let begin = at;
-    // Neither classes nor ranges: what looks like a class without its own brackets is a mistake then.
+    // A class without its own brackets (`[:alpha:]`) is an error.
     let mut plain = true;
     loop {
         let rest = source.get(at..).unwrap_or_default();
-        // Where nothing at all follows the bracket, GNU has other words.
+        // GNU has a different message if the pattern ends at the bracket.
         let open = if at == begin { "Invalid regular expression" } else { UNMATCHED };
         let first = *rest.first().ok_or_else(|| Error::new(open))?;
         if first == b']' && at > begin {
@@ -33,7 +33,7 @@ pub(crate) fn parse(source: &[u8], unicode: bool) -> Result<(Set, usize), Error>
             plain = false;
             continue;
         }
-        // A dash is a character only where it comes first or last, and otherwise makes a range.
+        // A dash is literal only in first or last position; otherwise it makes a range.
         if first == b'-' && at > begin && rest.get(1).is_some_and(|next| *next != b']') {
             return Err(Error::new(NO_RANGE));
         }
@@ -64,7 +64,7 @@ pub(crate) fn parse(source: &[u8], unicode: bool) -> Result<(Set, usize), Error>
     Ok((set, at))
 }
 
-/// One character, which may be written as `[.x.]` or `[=x=]`: it and its length.
+/// Parses one character, also written `[.x.]` or `[=x=]`; returns it and its length.
 fn element(rest: &[u8]) -> Result<(char, usize), Error> {
     for (open, close) in [(b"[.", b".]"), (b"[=", b"=]")] {
         if let Some(inner) = rest.strip_prefix(open) {
@@ -78,25 +78,25 @@ fn element(rest: &[u8]) -> Result<(char, usize), Error> {
     match first_char(rest) {
         Some(char) => Ok((char, char.len_utf8())),
         None if rest.is_empty() => Err(Error::new(UNMATCHED)),
-        // A byte that is not UTF-8 is a character where every byte is one.
+        // In a byte locale, a byte that is not UTF-8 is a character.
         None => Ok((rest.first().map_or(char::REPLACEMENT_CHARACTER, |byte| char_of_byte(*byte)), 1)),
     }
 }
 
-/// Behind the characters of every language; the last of them stand for the bytes from 0 to 255.
+/// Beyond all assigned characters; the last code points represent the bytes 0 to 255.
 const BYTES: u32 = 0x10_ff00;
 
-/// The character that stands for a byte which is no text. None of any text is equal to it.
+/// Returns the code point that represents a byte that is not text. It matches no text character.
 fn char_of_byte(byte: u8) -> char {
     char::from_u32(BYTES + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// The byte for which a character stands.
+/// Returns the byte that a code point represents.
 pub(crate) fn byte_of_char(char: char) -> Option<u8> {
     u32::from(char).checked_sub(BYTES).and_then(|byte| u8::try_from(byte).ok())
 }
 
-/// What stands before `close`, and the length with it.
+/// Returns the text before `close`, and the length including it.
 fn until<'a>(inner: &'a [u8], close: &[u8]) -> Result<(&'a [u8], usize), Error> {
     let end = inner.windows(2).position(|pair| pair == close).ok_or_else(|| Error::new(UNMATCHED))?;
     Ok((inner.get(..end).unwrap_or_default(), end + 2))

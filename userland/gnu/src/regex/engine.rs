@@ -1,4 +1,4 @@
-//! What searches.
+//! Search engines.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -11,18 +11,18 @@ use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, MatchKind};
 use regex_syntax::hir::Hir;
 
-use super::lower::{Reading, first_is_longest};
+use super::lower::{LowerOptions, first_is_longest};
 use super::parse::{Parsed, parse, plain};
 use super::syntax::Node;
 use super::{Dialect, Error, Groups, Options};
 
-/// Bytes that one pattern may take once compiled. Ten times what the longest hand-written patterns take.
-const MOST_COMPILED_BYTES: usize = 20 << 20;
+/// Maximum size of one compiled pattern in bytes: ten times that of the largest hand-written patterns.
+const MAX_COMPILED_BYTES: usize = 20 << 20;
 
-/// Steps of backtracking within one line before a search fails, as in PCRE.
-const MOST_STEPS: usize = 10_000_000;
+/// Maximum backtracking steps within one line before a search fails, as in PCRE.
+const MAX_STEPS: usize = 10_000_000;
 
-/// What searches.
+/// A search engine.
 #[derive(Debug)]
 pub(crate) enum Engine {
     /// No pattern.
@@ -31,29 +31,29 @@ pub(crate) enum Engine {
     Literal(Box<memmem::Finder<'static>>),
     /// Everything regular.
     Automaton(Box<Automaton>),
-    /// Patterns with back-references, and Perl's.
+    /// Patterns with back-references, and Perl patterns.
     Backtracker(Box<fancy_regex::Regex>),
-    /// Several patterns, of which some have back-references; those count groups of their own pattern.
+    /// Several patterns, some with back-references, which count groups per pattern.
     Any(Vec<Self>),
 }
 
-/// An automaton for the leftmost match, and one for how long it can get.
+/// One automaton for the leftmost match, and one for its longest end.
 #[derive(Debug)]
 pub(crate) struct Automaton {
     first: meta::Regex,
     hir: Hir,
     terminator: u8,
     groups: usize,
-    /// Whether `first` finds the longest match too.
+    /// True if `first` also finds the longest match.
     first_is_longest: bool,
     longest: OnceCell<Option<meta::Regex>>,
-    /// Tells what groups match within the longest match, where `first` would end earlier.
+    /// Resolves the groups within the longest match if `first` would end earlier.
     tracer: OnceCell<Option<PikeVM>>,
 }
 
 impl Engine {
-    /// Reads patterns, for texts in which every byte is a character if `bytes` says so. The flag of the answer says whether
-    /// the engine depends on `options.unicode`.
+    /// Compiles patterns. With `bytes`, every byte of the text is a character. The returned flag is true if the engine depends on
+    /// `options.unicode`.
     pub(crate) fn new(
         patterns: &[Vec<u8>],
         options: &Options,
@@ -71,7 +71,7 @@ impl Engine {
         {
             return Ok((Self::Literal(Box::new(memmem::Finder::new(only).into_owned())), false));
         }
-        let reading = Reading {
+        let reading = LowerOptions {
             ignore_case: options.ignore_case,
             unicode: options.unicode,
             bytes,
@@ -121,13 +121,13 @@ impl Engine {
         Ok((Self::Automaton(Box::new(automaton)), depends_on_locale))
     }
 
-    /// Whether a line that [`Self::find_somewhere`] points at matches for certain.
-    pub(crate) fn is_certain(&self) -> bool {
+    /// Returns whether a line found by [`Self::find_candidate`] is certain to match.
+    pub(crate) fn candidate_is_match(&self) -> bool {
         !matches!(self, Self::Backtracker(_) | Self::Any(_))
     }
 
-    /// A place on the first line that may match, at or after `from`.
-    pub(crate) fn find_somewhere(&self, text: &[u8], from: usize, terminator: u8) -> Result<Option<usize>, Error> {
+    /// Returns a position on the first line that may match, at or after `from`.
+    pub(crate) fn find_candidate(&self, text: &[u8], from: usize, terminator: u8) -> Result<Option<usize>, Error> {
         Ok(match self {
             Self::Never => None,
             Self::Literal(finder) => finder.find(text.get(from..).unwrap_or_default()).map(|at| from + at),
@@ -150,7 +150,7 @@ impl Engine {
         })
     }
 
-    /// The leftmost and there the longest match in a line, at or after `from`.
+    /// Returns the leftmost-longest match in a line, at or after `from`.
     pub(crate) fn find_in_line(&self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, Error> {
         if from > line.len() {
             return Ok(None);
@@ -192,7 +192,7 @@ impl Engine {
         }
     }
 
-    /// The match that [`Self::find_in_line`] finds, with what the groups match.
+    /// Like [`Self::find_in_line`], with the groups of the match.
     pub(crate) fn captures(&self, text: &[u8], from: usize) -> Result<Option<Groups>, Error> {
         if let Self::Backtracker(regex) = self {
             let found = regex.captures_from_pos(text, from).map_err(|_| too_many_steps())?;
@@ -223,7 +223,7 @@ impl Automaton {
             let tracer = self.tracer.get_or_init(|| tracer(&self.hir, self.terminator));
             if let Some(tracer) = tracer {
                 let mut longest = tracer.create_captures();
-                // The search itself is bounded by the match, but sees the text behind it.
+                // The search is limited to the match, but sees the text after it for lookahead.
                 let input = Input::new(text).span(whole.clone()).anchored(Anchored::Yes);
                 tracer.search(&mut tracer.create_cache(), &input, &mut longest);
                 captures = longest;
@@ -250,8 +250,8 @@ fn compile(hir: &Hir, terminator: u8, kind: MatchKind) -> Result<meta::Regex, Er
         .match_kind(kind)
         .utf8_empty(false)
         .line_terminator(terminator)
-        .nfa_size_limit(Some(MOST_COMPILED_BYTES))
-        // Both are built ahead of the search and pay only on more text than a command usually sees.
+        .nfa_size_limit(Some(MAX_COMPILED_BYTES))
+        // Both need setup and pay off only on more text than a typical command searches.
         .dfa(false)
         .onepass(false);
     meta::Builder::new()
@@ -261,16 +261,16 @@ fn compile(hir: &Hir, terminator: u8, kind: MatchKind) -> Result<meta::Regex, Er
         .map_err(|_| Error::too_big())
 }
 
-/// What tells the groups of a longest match: every path is followed to its end, the preferred one of equals wins.
+/// Resolver for the groups of a longest match: follows every path to its end; on ties the preferred path wins.
 fn tracer(hir: &Hir, terminator: u8) -> Option<PikeVM> {
     let mut look = LookMatcher::new();
     look.set_line_terminator(terminator);
-    let config = thompson::Config::new().utf8(false).look_matcher(look).nfa_size_limit(Some(MOST_COMPILED_BYTES));
+    let config = thompson::Config::new().utf8(false).look_matcher(look).nfa_size_limit(Some(MAX_COMPILED_BYTES));
     let nfa = thompson::Compiler::new().configure(config).build_from_hir(hir).ok()?;
     PikeVM::builder().configure(PikeVM::config().match_kind(MatchKind::All)).build_from_nfa(nfa).ok()
 }
 
-/// Whether a pattern is searched for as it is written.
+/// Returns whether a pattern is a literal.
 fn is_literal(pattern: &[u8], options: &Options) -> bool {
     if pattern.is_empty() || pattern.contains(&options.terminator) {
         return false;
@@ -300,7 +300,7 @@ fn fixed(pattern: &[u8]) -> Parsed {
     }
 }
 
-fn backtracker(nodes: &[Node], reading: &Reading, options: &Options) -> Result<Engine, Error> {
+fn backtracker(nodes: &[Node], reading: &LowerOptions, options: &Options) -> Result<Engine, Error> {
     let mut text = String::new();
     nodes.iter().for_each(|node| reading.text(node, &mut text));
     build(&text, options, true)
@@ -324,15 +324,15 @@ fn build(pattern: &str, options: &Options, longest: bool) -> Result<Engine, Erro
         .case_insensitive(options.ignore_case)
         .leftmost_longest(longest)
         .bytes_mode(fancy_regex::BytesMode::UnicodeBytes)
-        .backtrack_limit(MOST_STEPS)
-        .delegate_size_limit(MOST_COMPILED_BYTES)
+        .backtrack_limit(MAX_STEPS)
+        .delegate_size_limit(MAX_COMPILED_BYTES)
         .build()
-        .map_err(|error| Error::new(worded(one_line(&error.to_string()))))?;
+        .map_err(|error| Error::new(pcre_message(one_line(&error.to_string()))))?;
     Ok(Engine::Backtracker(Box::new(regex)))
 }
 
-/// Mistakes in Perl's patterns in the words of PCRE, as far as they have the same meaning.
-fn worded(message: String) -> String {
+/// Maps errors in Perl patterns to the messages of PCRE where an equivalent exists.
+fn pcre_message(message: String) -> String {
     const WORDS: &[(&str, &str)] = &[
         ("Opening parenthesis without closing parenthesis", "missing closing parenthesis"),
         ("Unexpected close paren", "unmatched closing parenthesis"),

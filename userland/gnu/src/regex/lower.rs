@@ -1,4 +1,4 @@
-//! From the tree to what the engines read.
+//! Translates the syntax tree into patterns for the engines.
 
 use std::fmt::Write;
 
@@ -8,23 +8,23 @@ use super::Subject;
 use super::bracket::byte_of_char;
 use super::syntax::{Node, Place, Set};
 
-/// How characters are compared.
+/// Character comparison options.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct LowerOptions {
     pub(crate) ignore_case: bool,
-    /// Word characters are those of Unicode.
+    /// Use the Unicode word characters.
     pub(crate) unicode: bool,
     /// Every byte is a character, as in the C locale.
     pub(crate) bytes: bool,
     /// The character that ends a line.
     pub(crate) terminator: char,
     pub(crate) subject: Subject,
-    /// Groups are told apart.
+    /// Captures groups.
     pub(crate) captures: bool,
 }
 
-impl Reading {
-    /// The tree for the automaton. It must hold no back-reference.
+impl LowerOptions {
+    /// Translates the tree for the automaton. It must not contain back-references.
     pub(crate) fn hir(&self, node: &Node) -> Hir {
         match node {
             Node::Empty | Node::BackReference(_) => Hir::empty(),
@@ -84,7 +84,7 @@ impl Reading {
         }
     }
 
-    /// The pattern only as a whole line, or only as a whole word.
+    /// Restricts the pattern to whole lines or whole words.
     pub(crate) fn bounded(&self, hir: Hir, whole_line: bool, whole_word: bool) -> Hir {
         if whole_line {
             return Hir::concat(vec![Hir::look(Look::StartLF), hir, Hir::look(Look::EndLF)]);
@@ -100,7 +100,7 @@ impl Reading {
         Hir::concat(vec![Hir::look(start), hir, Hir::look(end)])
     }
 
-    /// The pattern as a backtracking engine reads it.
+    /// Translates the tree into a pattern for a backtracking engine.
     pub(crate) fn text(&self, node: &Node, out: &mut String) {
         // Writing to a String cannot fail.
         match node {
@@ -161,7 +161,7 @@ impl Reading {
     }
 }
 
-/// A set where every byte is a character: one beyond ASCII counts by the bytes that write it.
+/// A set in a byte locale: a character beyond ASCII contributes its UTF-8 bytes.
 fn byte_class(set: &Set, terminator: Option<char>) -> ClassBytes {
     let mut class = ClassBytes::empty();
     for (low, high) in &set.ranges {
@@ -195,13 +195,13 @@ fn escape(char: char, out: &mut String) {
     }
 }
 
-/// Whether the match that is found first is the longest at its place. So it is when one part at most varies in length, and
-/// that one only by how often it repeats a character: more is tried first.
+/// Returns whether the first match found is always the longest at its position. True if at most one part varies in length, and
+/// only by the number of repetitions of a character: greedy search tries the longest first.
 pub(crate) fn first_is_longest(node: &Node) -> bool {
     varying(node).is_some_and(|parts| parts <= 1)
 }
 
-/// How many parts vary in length; `None` when one does so in another way than by repeating a character.
+/// Returns the number of parts of variable length; `None` if one varies other than by repeating a character.
 fn varying(node: &Node) -> Option<u32> {
     match node {
         Node::Group { inner, .. } => varying(inner),

@@ -1,8 +1,8 @@
-//! Regular expressions as POSIX and GNU write them, found in time that grows only linearly with the text.
+//! POSIX and GNU regular expressions, matched in linear time.
 //!
-//! Patterns are read into a tree of our own and then handed to `regex-automata`, because neither the syntax nor the rule
-//! for the longest match is that of Perl. Patterns with back-references, and Perl's own, go to `fancy-regex`, which may
-//! backtrack and gives up after a bounded number of steps.
+//! Patterns are parsed into our own tree and then compiled by `regex-automata`, because both the syntax and the leftmost-longest
+//! rule differ from Perl. Patterns with back-references, and Perl patterns, use `fancy-regex`, which may backtrack and fails
+//! after a bounded number of steps.
 
 mod bracket;
 mod engine;
@@ -18,14 +18,14 @@ use std::ops::Range;
 
 use engine::Engine;
 
-/// How patterns are written.
+/// Pattern syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// POSIX basic: `\(`, `\{`, `\|` are operators.
     Basic,
     /// POSIX extended: `(`, `{`, `|` are operators.
     Extended,
-    /// Emacs, which `find` reads by default: as basic, but `+` and `?` are operators and there are no counts.
+    /// Emacs, the default of `find`: like basic, but `+` and `?` are operators, and counts are not supported.
     Emacs,
     /// Perl.
     Perl,
@@ -33,60 +33,60 @@ pub enum Dialect {
     Fixed,
 }
 
-/// What a pattern is applied to.
+/// Subject that a pattern is matched against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// Lines, of which one may follow the other in a text. Nothing matches what ends them.
+    /// Lines of a text. Line terminators never match.
     Lines,
-    /// A text as a whole: every character can match, and `^` and `$` are its beginning and its end.
+    /// A whole text: every character can match; `^` and `$` are its start and end.
     Text,
-    /// As [`Self::Text`], but `^` and `$` are also the beginnings and ends of its lines.
+    /// Like [`Self::Text`], but `^` and `$` also match at the start and end of its lines.
     TextOfLines,
 }
 
-/// What becomes of an operator that has nothing to apply to, and of a brace or a parenthesis without its other half.
+/// Handling of an operator without operand, and of an unbalanced brace or parenthesis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Misplaced {
-    /// It stands for itself where that is possible, as for `grep`.
+pub enum StrayOperators {
+    /// Literal where possible, as in `grep`.
     #[default]
     Tolerated,
-    /// Operators and braces are mistakes, a closing parenthesis is none: `posix-extended` of `find`.
+    /// Operators and braces are errors, a closing parenthesis is literal: `posix-extended` of `find`.
     Refused,
-    /// As before, and so are parentheses: `sed`.
+    /// Like the previous, and parentheses are errors: `sed`.
     AllRefused,
 }
 
-/// How text is searched.
+/// Search options.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How patterns are written.
+    /// Pattern syntax.
     pub dialect: Dialect,
-    /// Whether patterns are read strictly.
-    pub misplaced: Misplaced,
-    /// Letters match in either case.
+    /// Strictness of the parser.
+    pub misplaced: StrayOperators,
+    /// Case-insensitive matching.
     pub ignore_case: bool,
     /// Only whole lines match.
     pub whole_line: bool,
     /// Only whole words match.
     pub whole_word: bool,
-    /// What the patterns are applied to.
+    /// Subject of the patterns.
     pub subject: Subject,
     /// The byte that ends a line.
     pub terminator: u8,
-    /// [`Regex::captures`] is going to ask what groups match.
+    /// Set if the caller uses [`Regex::captures`].
     pub captures: bool,
-    /// Characters are those of UTF-8, and classes such as `[:alpha:]` reach beyond ASCII. Without it every byte is a
-    /// character, as in the C locale.
+    /// Characters are UTF-8, and classes such as `[:alpha:]` extend beyond ASCII. Otherwise every byte is a character, as in the
+    /// C locale.
     pub unicode: bool,
 }
 
 impl Options {
-    /// The usual: lines that end in a newline, read tolerantly, of which any part may match, letter by letter, as in the
-    /// C locale. What differs is said by `Options { .. , ..Options::of(dialect) }`.
+    /// Defaults: lines that end in a newline, tolerant parsing, partial matches, case-sensitive, C locale. Override with `Options
+    /// { .. , ..Options::of(dialect) }`.
     pub const fn of(dialect: Dialect) -> Self {
         Self {
             dialect,
-            misplaced: Misplaced::Tolerated,
+            misplaced: StrayOperators::Tolerated,
             ignore_case: false,
             whole_line: false,
             whole_word: false,
@@ -97,28 +97,28 @@ impl Options {
         }
     }
 
-    /// The usual for patterns in [`Dialect::Basic`].
+    /// Defaults for [`Dialect::Basic`].
     pub const fn basic() -> Self {
         Self::of(Dialect::Basic)
     }
 
-    /// The usual for patterns in [`Dialect::Extended`].
+    /// Defaults for [`Dialect::Extended`].
     pub const fn extended() -> Self {
         Self::of(Dialect::Extended)
     }
 
-    /// The usual for patterns in [`Dialect::Emacs`].
+    /// Defaults for [`Dialect::Emacs`].
     pub const fn emacs() -> Self {
         Self::of(Dialect::Emacs)
     }
 
-    /// The usual for patterns in [`Dialect::Perl`].
+    /// Defaults for [`Dialect::Perl`].
     pub const fn perl() -> Self {
         Self::of(Dialect::Perl)
     }
 }
 
-/// A pattern that is none.
+/// Invalid pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     message: String,
@@ -142,30 +142,30 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// One or more patterns, ready to search.
+/// One or more compiled patterns.
 #[derive(Debug)]
 pub struct Regex {
     engine: Engine,
-    /// Where classes reach beyond ASCII: what the engine for all of Unicode is made from. It takes a third of a
-    /// millisecond to make, so that text which is ASCII only is searched by the other one.
-    beyond: Option<Beyond>,
+    /// Source of the Unicode engine, if classes extend beyond ASCII. Compiling it takes a third of a millisecond, so text that is
+    /// ASCII only uses the other engine.
+    beyond: Option<UnicodeFallback>,
     terminator: u8,
     warnings: Vec<String>,
 }
 
 #[derive(Debug)]
-struct Beyond {
+struct UnicodeFallback {
     patterns: Vec<Vec<u8>>,
     options: Options,
     engine: OnceCell<Result<Engine, Error>>,
-    /// The line that is being searched is ASCII only.
+    /// True if the current line is ASCII only.
     is_ascii: Cell<bool>,
 }
 
-impl Beyond {
+impl UnicodeFallback {
     fn engine(&self) -> Result<&Engine, Error> {
         let made = self.engine.get_or_init(|| {
-            // The other engine has given the warnings.
+            // The other engine has already returned the warnings.
             Engine::new(&self.patterns, &self.options, false, &mut Vec::new()).map(|(engine, _)| engine)
         });
         made.as_ref().map_err(Clone::clone)
@@ -173,12 +173,12 @@ impl Beyond {
 }
 
 impl Regex {
-    /// Reads patterns, of which any may match. Without patterns nothing matches.
+    /// Compiles patterns; a match of any of them counts. Without patterns nothing matches.
     pub fn new(patterns: &[Vec<u8>], options: &Options) -> Result<Self, Error> {
         let mut warnings = Vec::new();
         let ascii = Options { unicode: false, ..*options };
         let (engine, depends_on_locale) = Engine::new(patterns, &ascii, !options.unicode, &mut warnings)?;
-        let beyond = (options.unicode && depends_on_locale).then(|| Beyond {
+        let beyond = (options.unicode && depends_on_locale).then(|| UnicodeFallback {
             patterns: patterns.to_vec(),
             options: *options,
             engine: OnceCell::new(),
@@ -187,13 +187,13 @@ impl Regex {
         Ok(Self { engine, beyond, terminator: options.terminator, warnings })
     }
 
-    /// What GNU warns of when it reads the patterns.
+    /// GNU's warnings about the patterns.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The engine for a text. Its first search, which begins at its beginning, decides; those that go on in it do not look
-    /// at all of it again.
+    /// Selects the engine for a text. The first search, at the start of the line, decides; searches that continue in the line do
+    /// not scan all of it again.
     fn engine(&self, text: &[u8], from: usize) -> Result<&Engine, Error> {
         match &self.beyond {
             None => Ok(&self.engine),
@@ -206,7 +206,7 @@ impl Regex {
         }
     }
 
-    /// The first line of `text` at or after `from` that matches, without its end. `from` is the beginning of a line.
+    /// Returns the first matching line of `text` at or after `from`, without its terminator. `from` must be the start of a line.
     ///
     /// Fails when a backtracking pattern takes too many steps.
     pub fn find_line(&self, text: &[u8], from: usize) -> Result<Option<Range<usize>>, Error> {
@@ -223,10 +223,10 @@ impl Regex {
     fn find_line_by(&self, engine: &Engine, text: &[u8], from: usize) -> Result<Option<Range<usize>>, Error> {
         let mut from = from;
         loop {
-            let Some(within) = engine.find_somewhere(text, from, self.terminator)? else {
+            let Some(within) = engine.find_candidate(text, from, self.terminator)? else {
                 return Ok(None);
             };
-            // A match behind the last line end is on no line.
+            // A match after the last line terminator is not on a line.
             if within >= text.len() && text.last().is_none_or(|last| *last == self.terminator) {
                 return Ok(None);
             }
@@ -235,7 +235,7 @@ impl Regex {
             let after = text.get(within..).unwrap_or_default();
             let end = memchr::memchr(self.terminator, after).map_or(text.len(), |at| within + at);
             let line = text.get(start..end).unwrap_or_default();
-            if engine.is_certain() || engine.find_in_line(line, 0)?.is_some() {
+            if engine.candidate_is_match() || engine.find_in_line(line, 0)?.is_some() {
                 return Ok(Some(start..end));
             }
             from = end + 1;
@@ -245,40 +245,40 @@ impl Regex {
         }
     }
 
-    /// The leftmost and there the longest match in a line, at or after `from`.
+    /// Returns the leftmost-longest match in a line, at or after `from`.
     ///
-    /// Searches of a line begin at 0; one with a larger `from` goes on in the line of the search before it.
+    /// The first search of a line must start at 0; a search with a larger `from` continues in the line of the previous search.
     pub fn find_in_line(&self, line: &[u8], from: usize) -> Result<Option<Range<usize>>, Error> {
         self.engine(line, from)?.find_in_line(line, from)
     }
 }
 
 impl Regex {
-    /// Whether anything in a text matches, which is cheaper to say than where.
+    /// Returns whether anything in a text matches; cheaper than finding the position.
     pub fn is_match(&self, text: &[u8]) -> Result<bool, Error> {
         let engine = self.engine(text, 0)?;
-        if !engine.is_certain() {
+        if !engine.candidate_is_match() {
             return Ok(engine.find_in_line(text, 0)?.is_some());
         }
-        Ok(engine.find_somewhere(text, 0, self.terminator)?.is_some())
+        Ok(engine.find_candidate(text, 0, self.terminator)?.is_some())
     }
 }
 
-/// Says what is wrong with a pattern, without making an engine of it.
+/// Validates a pattern without compiling an engine.
 pub fn check(pattern: &[u8], dialect: Dialect) -> Result<(), Error> {
-    parse::parse(pattern, dialect, Misplaced::Tolerated, true).map(drop)
+    parse::parse(pattern, dialect, StrayOperators::Tolerated, true).map(drop)
 }
 
-/// What a match and its groups match, the match itself first. A group that takes no part matches nothing.
+/// The ranges of a match and its groups, the match first. A group that does not participate has no range.
 pub type Groups = Vec<Option<Range<usize>>>;
 
 impl Regex {
-    /// As [`Self::find_in_line`], with what the groups match; what holds for `from` there holds here, too.
+    /// Like [`Self::find_in_line`], with the groups; the same rule for `from` applies.
     pub fn captures(&self, text: &[u8], from: usize) -> Result<Option<Groups>, Error> {
         self.engine(text, from)?.captures(text, from)
     }
 
-    /// How many groups the pattern has.
+    /// Returns the number of groups of the pattern.
     pub fn groups(&self) -> usize {
         self.engine.groups()
     }

@@ -1,34 +1,39 @@
-//! Patterns as POSIX writes them, with the extensions of GNU.
+//! Parser of POSIX patterns with the GNU extensions.
 
 use super::bracket;
 use super::syntax::{Node, Place, Set};
-use super::{Dialect, Error, Misplaced};
+use super::{Dialect, Error, StrayOperators};
 
 /// The largest count in braces, as in GNU's `RE_DUP_MAX`.
-const MOST_REPEATS: u32 = 32_767;
+const MAX_REPEATS: u32 = 32_767;
 
-/// Groups within groups. Deeper patterns would only serve to exhaust the stack.
-const MOST_NESTING: u32 = 250;
+/// Maximum nesting of groups, to protect the stack.
+const MAX_NESTING: u32 = 250;
 
-/// Counts after counts on one atom, such as `a{2}{2}`.
-const MOST_STACKED: u32 = 16;
+/// Maximum nesting of counts on one atom, such as `a{2}{2}`.
+const MAX_STACKED: u32 = 16;
 
-/// A pattern as read.
+/// A parsed pattern.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) node: Node,
-    /// Whether it holds back-references.
+    /// Contains back-references.
     pub(crate) back_references: bool,
-    /// How many groups there are.
+    /// Number of groups.
     pub(crate) groups: u32,
-    /// Whether it holds what reaches beyond ASCII in Unicode only.
+    /// Contains something that extends beyond ASCII in Unicode mode.
     pub(crate) depends_on_locale: bool,
-    /// What GNU warns of.
+    /// GNU's warnings.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Reads a pattern.
-pub(crate) fn parse(pattern: &[u8], dialect: Dialect, misplaced: Misplaced, unicode: bool) -> Result<Parsed, Error> {
+/// Parses a pattern.
+pub(crate) fn parse(
+    pattern: &[u8],
+    dialect: Dialect,
+    misplaced: StrayOperators,
+    unicode: bool,
+) -> Result<Parsed, Error> {
     let mut parser = Parser {
         rest: pattern,
         dialect,
@@ -52,10 +57,10 @@ pub(crate) fn parse(pattern: &[u8], dialect: Dialect, misplaced: Misplaced, unic
 struct Parser<'p> {
     rest: &'p [u8],
     dialect: Dialect,
-    misplaced: Misplaced,
+    misplaced: StrayOperators,
     unicode: bool,
     depth: u32,
-    /// Numbers of the groups that are complete, which is when a back-reference may name them.
+    /// Numbers of the closed groups; a back-reference may refer only to these.
     closed_groups: Vec<u32>,
     groups: u32,
     back_references: bool,
@@ -63,7 +68,7 @@ struct Parser<'p> {
     warnings: Vec<String>,
 }
 
-/// What stands next in the pattern.
+/// Tokens of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token {
     Open,
@@ -82,7 +87,7 @@ enum Token {
 }
 
 impl Parser<'_> {
-    /// The next token and its length.
+    /// Returns the next token and its length.
     fn peek(&self) -> Result<Option<(Token, usize)>, Error> {
         let Some(first) = self.rest.first() else {
             return Ok(None);
@@ -92,7 +97,7 @@ impl Parser<'_> {
         if *first != b'\\' {
             let token = match first {
                 b'(' if extended => Token::Open,
-                b')' if extended && (self.depth > 0 || self.misplaced == Misplaced::AllRefused) => Token::Close,
+                b')' if extended && (self.depth > 0 || self.misplaced == StrayOperators::AllRefused) => Token::Close,
                 b'|' if extended => Token::Or,
                 b'*' => Token::Star,
                 b'+' if extended || emacs => Token::Plus,
@@ -136,9 +141,9 @@ impl Parser<'_> {
 
     fn branch(&mut self) -> Result<Node, Error> {
         let mut nodes: Vec<Node> = Vec::new();
-        // Whether an operator that comes now has nothing to apply to.
+        // True if an operator at this point has no operand.
         let mut start = true;
-        // Counts on the last node.
+        // Number of counts on the last node.
         let mut stacked = 0;
         while let Some((token, length)) = self.peek()? {
             let counts = match token {
@@ -184,7 +189,7 @@ impl Parser<'_> {
                 continue;
             }
             let node = self.atom(token, length, start)?;
-            // After an anchor an operator still has nothing to apply to.
+            // After an anchor an operator has no operand either.
             start = match node {
                 Node::Place(Place::LineStart) => true,
                 Node::Place(_) => self.dialect == Dialect::Basic,
@@ -200,14 +205,14 @@ impl Parser<'_> {
         })
     }
 
-    /// Complains where an operator has nothing to apply to and that is a mistake.
+    /// Reports an error for an operator without operand if the syntax is strict.
     fn must_follow(&self, start: bool, before: &[Node]) -> Result<(), Error> {
         let nothing = start
             || match (self.dialect, before.last()) {
                 (Dialect::Extended, last) => matches!(last, Some(Node::Place(_))),
                 (_, last) => matches!(last, Some(Node::Repeat { .. })),
             };
-        if nothing && self.misplaced != Misplaced::Tolerated {
+        if nothing && self.misplaced != StrayOperators::Tolerated {
             return Err(Error::new("Invalid preceding regular expression"));
         }
         Ok(())
@@ -226,7 +231,7 @@ impl Parser<'_> {
             }
             node => {
                 *stacked += 1;
-                if *stacked > MOST_STACKED {
+                if *stacked > MAX_STACKED {
                     return Err(Error::too_big());
                 }
                 Node::Repeat { node: Box::new(node), min, max }
@@ -236,7 +241,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads `{n,m}`. `None` when it is no count and the brace stands for itself.
+    /// Parses `{n,m}`. `None` if it is not a count and the brace is a literal.
     fn braces(&mut self, length: usize, start: bool) -> Result<Option<(u32, Option<u32>)>, Error> {
         let extended = self.dialect == Dialect::Extended;
         if start && !extended {
@@ -245,7 +250,7 @@ impl Parser<'_> {
         let inner = self.rest.get(length..).unwrap_or_default();
         let closing: &[u8] = if extended { b"}" } else { b"\\}" };
         let Some(end) = inner.windows(closing.len()).position(|window| window == closing) else {
-            let stands_for_itself = extended && self.misplaced == Misplaced::Tolerated;
+            let stands_for_itself = extended && self.misplaced == StrayOperators::Tolerated;
             return if stands_for_itself { Ok(None) } else { Err(Error::new("Unmatched \\{")) };
         };
         let text = inner.get(..end).unwrap_or_default();
@@ -254,14 +259,14 @@ impl Parser<'_> {
             None => (text, None),
         };
         let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
-        // A third number makes a count that is wrong rather than none.
+        // A third number makes an invalid count, not a literal.
         let counts = text.split(|byte| *byte == b',').collect::<Vec<_>>();
         if counts.len() > 2 && counts.iter().take(2).all(|part| !part.is_empty() && digits(part)) {
             return Err(Error::new("Invalid content of \\{\\}"));
         }
         let is_count = digits(low) && high.is_none_or(digits) && !(low.is_empty() && high.is_none());
         if !is_count {
-            let stands_for_itself = extended && self.misplaced == Misplaced::Tolerated;
+            let stands_for_itself = extended && self.misplaced == StrayOperators::Tolerated;
             return if stands_for_itself { Ok(None) } else { Err(Error::new("Invalid content of \\{\\}")) };
         }
         let min = number(low)?;
@@ -295,7 +300,7 @@ impl Parser<'_> {
             Token::Caret => Node::Char('^'),
             Token::Dollar => Node::Char('$'),
             Token::Escaped(byte) => return self.escaped(byte, whole),
-            // A count without anything to count.
+            // A count without an operand.
             Token::Brace => Node::Char('{'),
             _ => {
                 let (node, used) = plain(whole);
@@ -306,7 +311,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether `$` is an anchor here: always in extended patterns, at the end of a branch in the others.
+    /// Returns whether `$` is an anchor here: always in extended patterns, at the end of a branch in the others.
     fn at_branch_end(&self) -> Result<bool, Error> {
         if self.dialect == Dialect::Extended {
             return Ok(true);
@@ -316,7 +321,7 @@ impl Parser<'_> {
 
     fn group(&mut self) -> Result<Node, Error> {
         self.depth += 1;
-        if self.depth > MOST_NESTING {
+        if self.depth > MAX_NESTING {
             return Err(Error::new("Regular expression too big: groups are nested too deeply"));
         }
         self.groups += 1;
@@ -370,10 +375,10 @@ fn number(digits: &[u8]) -> Result<u32, Error> {
     for digit in digits {
         value = value.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
     }
-    if value > MOST_REPEATS { Err(Error::too_big()) } else { Ok(value) }
+    if value > MAX_REPEATS { Err(Error::too_big()) } else { Ok(value) }
 }
 
-/// The character at the beginning, and its length.
+/// Returns the first character and its length.
 pub(crate) fn plain(bytes: &[u8]) -> (Node, usize) {
     match first_char(bytes) {
         Some(char) => (Node::Char(char), char.len_utf8()),
@@ -381,7 +386,7 @@ pub(crate) fn plain(bytes: &[u8]) -> (Node, usize) {
     }
 }
 
-/// The first character, when it is UTF-8.
+/// Returns the first character, if it is UTF-8.
 pub(crate) fn first_char(bytes: &[u8]) -> Option<char> {
     bytes.get(..bytes.len().min(4))?.utf8_chunks().next()?.valid().chars().next()
 }

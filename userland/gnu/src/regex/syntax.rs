@@ -1,8 +1,8 @@
-//! What a pattern means, as a tree.
+//! Syntax tree of a pattern.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
-/// A pattern or a part of one.
+/// A node of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     /// Matches nothing, anywhere.
@@ -15,21 +15,21 @@ pub(crate) enum Node {
     Any,
     /// One character of a set.
     Set(Set),
-    /// A place between characters.
+    /// A zero-width assertion.
     Place(Place),
     /// A group that a back-reference can name.
     Group { number: u32, inner: Box<Self> },
-    /// What the group of that number matched.
+    /// A back-reference to the group of this number.
     BackReference(u32),
     /// A repeated node; no maximum means any number.
     Repeat { node: Box<Self>, min: u32, max: Option<u32> },
-    /// One after the other.
+    /// Concatenation.
     Concat(Vec<Self>),
-    /// One or the other.
+    /// Alternation.
     Alternate(Vec<Self>),
 }
 
-/// A place between characters.
+/// A zero-width assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// `^`
@@ -50,16 +50,16 @@ pub(crate) enum Place {
     WordEnd,
 }
 
-/// Characters by ranges.
+/// A set of characters as ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Set {
-    /// Whether it holds all others instead.
+    /// True for the complement.
     pub(crate) negated: bool,
     /// First and last character of each range.
     pub(crate) ranges: Vec<(char, char)>,
 }
 
-/// A character class: its name, what it holds of ASCII, and the property that holds the rest.
+/// A character class: its name, its ASCII members, and the property that defines the rest.
 type Named = (&'static str, &'static [(char, char)], &'static str);
 
 const NAMED: &[Named] = &[
@@ -79,7 +79,7 @@ const NAMED: &[Named] = &[
 ];
 
 impl Set {
-    /// A named class. Beyond ASCII only with `unicode`, because the tables are large and the C locale has none of it.
+    /// A named class. Extends beyond ASCII only with `unicode`, because the tables are large and unused in the C locale.
     pub(crate) fn named(name: &str, unicode: bool) -> Option<Self> {
         let (_, ascii, property) = NAMED.iter().find(|(known, ..)| *known == name)?;
         let mut ranges = ascii.to_vec();
@@ -89,7 +89,7 @@ impl Set {
         Some(Self { negated: false, ranges })
     }
 
-    /// The same characters in either case. Letters of ASCII stay within ASCII.
+    /// Case-insensitive closure. ASCII letters stay within ASCII.
     pub(crate) fn fold(&mut self) {
         let mut beyond = Vec::new();
         for (low, high) in self.ranges.clone() {
@@ -106,14 +106,14 @@ impl Set {
         }
         if !beyond.is_empty() {
             let mut class = ClassUnicode::new(beyond);
-            // Fails only without the tables, which are built in.
+            // Cannot fail: the tables are built in.
             if class.try_case_fold_simple().is_ok() {
                 self.ranges.extend(class.iter().map(|range| (range.start(), range.end())));
             }
         }
     }
 
-    /// The set as the engine wants it, without one character.
+    /// Formats the set for the engine, without one character.
     pub(crate) fn class(&self, without: Option<char>) -> ClassUnicode {
         let mut class = ClassUnicode::new(self.ranges.iter().map(|(low, high)| ClassUnicodeRange::new(*low, *high)));
         if self.negated {

@@ -8,8 +8,8 @@ fn refusal(dialect: Dialect, pattern: &str) -> String {
     Regex::new(&[pattern.as_bytes().to_vec()], &Options::of(dialect)).expect_err("the pattern is none").to_string()
 }
 
-/// What the pattern matches in a line.
-fn found(regex: &Regex, line: &str) -> Option<String> {
+/// Returns the match of the pattern in a line.
+fn find_text(regex: &Regex, line: &str) -> Option<String> {
     let range = regex.find_in_line(line.as_bytes(), 0).expect("the search ends")?;
     Some(line[range].to_owned())
 }
@@ -43,7 +43,7 @@ fn operators_of_basic_patterns_are_escaped() {
         (r"[]x]*", "x]x", Some("x]x")),
         (r"[^[:alpha:]_-]\{1,\}", "a_12-", Some("12")),
     ] {
-        assert_eq!(found(&regex(Dialect::Basic, pattern), line).as_deref(), wanted, "{pattern} in {line}");
+        assert_eq!(find_text(&regex(Dialect::Basic, pattern), line).as_deref(), wanted, "{pattern} in {line}");
     }
 }
 
@@ -57,7 +57,7 @@ fn the_longest_of_the_leftmost_matches_wins() {
         (r"(a*)\1", "aaaa", "aaaa"),
         ("x*", "aaa", ""),
     ] {
-        assert_eq!(found(&regex(Dialect::Extended, pattern), line).as_deref(), Some(wanted), "{pattern} in {line}");
+        assert_eq!(find_text(&regex(Dialect::Extended, pattern), line).as_deref(), Some(wanted), "{pattern} in {line}");
     }
 }
 
@@ -87,7 +87,7 @@ fn either_case_fits_when_asked() {
     let ignore = Options { ignore_case: true, unicode: true, ..Options::basic() };
     for (pattern, line) in [("HeLLo", "hEllO"), ("[a-c]x", "BX"), ("É", "é"), ("k", "K")] {
         let regex = Regex::new(&[pattern.as_bytes().to_vec()], &ignore).expect("the pattern is one");
-        assert_eq!(found(&regex, line).as_deref(), Some(line), "{pattern} in {line}");
+        assert_eq!(find_text(&regex, line).as_deref(), Some(line), "{pattern} in {line}");
     }
 }
 
@@ -112,7 +112,7 @@ fn mistakes_are_told_in_the_words_of_gnu() {
         assert_eq!(refusal(dialect, pattern), message);
     }
     let stars = "a".to_owned() + &"*".repeat(100_000);
-    assert_eq!(found(&regex(Dialect::Extended, &stars), "aaa").as_deref(), Some("aaa"));
+    assert_eq!(find_text(&regex(Dialect::Extended, &stars), "aaa").as_deref(), Some("aaa"));
     let counts = "a".to_owned() + &"{2}".repeat(100_000);
     assert_eq!(refusal(Dialect::Extended, &counts), "Regular expression too big");
 }
@@ -148,7 +148,7 @@ fn a_backtracking_pattern_gives_up() {
     assert!(found.is_err() || found == Ok(None), "{found:?}");
 }
 
-/// The groups of the first match in a text, the match itself first.
+/// Returns the groups of the first match in a text, the match first.
 fn groups(dialect: Dialect, subject: Subject, pattern: &str, text: &str) -> Option<Vec<Option<String>>> {
     let options = Options { captures: true, subject, ..Options::of(dialect) };
     let regex = Regex::new(&[pattern.as_bytes().to_vec()], &options).expect("the pattern is one");
@@ -190,11 +190,11 @@ fn classes_reach_beyond_ascii_where_the_locale_does() {
         let options = Options { unicode, ..Options::extended() };
         for pattern in ["[[:alpha:]]+", r"\w+", r"[^[:space:][:punct:]]+\b"] {
             let regex = Regex::new(&[pattern.as_bytes().to_vec()], &options).expect("the pattern is one");
-            assert_eq!(found(&regex, "abc!").as_deref(), Some("abc"), "{pattern}");
+            assert_eq!(find_text(&regex, "abc!").as_deref(), Some("abc"), "{pattern}");
             let negated = pattern.starts_with("[^");
-            // What a negated class leaves out is ASCII either way.
+            // A negated class excludes only ASCII in both modes.
             let wanted = if negated && !unicode { "caf" } else { wanted };
-            assert_eq!(found(&regex, "café !").as_deref(), Some(wanted), "{pattern}");
+            assert_eq!(find_text(&regex, "café !").as_deref(), Some(wanted), "{pattern}");
         }
     }
 }

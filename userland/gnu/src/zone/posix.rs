@@ -1,4 +1,4 @@
-//! A zone as `TZ` says it in the form of POSIX: `EST5EDT,M3.2.0,M11.1.0`.
+//! POSIX time zone rules in `TZ`: `EST5EDT,M3.2.0,M11.1.0`.
 
 use super::Local;
 use crate::calendar::{Moment, days_to};
@@ -12,7 +12,7 @@ pub(super) struct Rule {
     summer: Option<Summer>,
 }
 
-/// Daylight saving time: its name, its offset, and when it begins and ends.
+/// Daylight saving time: its name, its offset, and its start and end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Summer {
     name: String,
@@ -38,7 +38,7 @@ enum Day {
     OfYear(i64),
 }
 
-/// When daylight saving time begins and ends where `TZ` does not say.
+/// Default start and end of daylight saving time if `TZ` does not specify them.
 const USUAL: &str = "M3.2.0,M11.1.0";
 
 impl Rule {
@@ -47,7 +47,7 @@ impl Rule {
         Self { name: name.to_owned(), offset, summer: None }
     }
 
-    /// Reads a value of `TZ`; `None` when it has not this form.
+    /// Parses a value of `TZ`; `None` if it has another form.
     pub(super) fn read(text: &str) -> Option<Self> {
         let (name, rest) = name(text)?;
         let (offset, rest) = clock(rest)?;
@@ -66,7 +66,7 @@ impl Rule {
         Some(Self { name, offset, summer: Some(summer) })
     }
 
-    /// What is in force at a point in time.
+    /// Returns the offset and name in force at a point in time.
     pub(super) fn at(&self, seconds: i64) -> Local<'_> {
         match &self.summer {
             Some(summer) if self.is_summer(summer, seconds) => {
@@ -76,7 +76,7 @@ impl Rule {
         }
     }
 
-    /// The names that stand for this zone.
+    /// Returns the names of this zone.
     pub(super) fn names(&self) -> Vec<String> {
         let summer = self.summer.iter().map(|summer| summer.name.clone());
         std::iter::once(self.name.clone()).chain(summer).collect()
@@ -91,7 +91,7 @@ impl Rule {
 }
 
 impl Change {
-    /// The local time of the change, as if it were universal.
+    /// Returns the local time of the transition, as if it were universal.
     fn in_year(self, year: i64) -> i64 {
         let first = days_to(year, 1, 1);
         let day = match self.day {
@@ -122,7 +122,7 @@ fn name(text: &str) -> Option<(String, &str)> {
     (name.len() >= 3).then(|| (name.to_owned(), rest))
 }
 
-/// `[+-]H[:M[:S]]` in seconds, and what is behind.
+/// `[+-]H[:M[:S]]` in seconds, and the rest of the input.
 fn clock(text: &str) -> Option<(i64, &str)> {
     let (sign, mut rest) = match text.as_bytes().first()? {
         b'-' => (-1, text.get(1..)?),

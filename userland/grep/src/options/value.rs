@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use tidebox_gnu::choice::choose;
-use tidebox_gnu::message::{bytes_path, reason};
+use tidebox_gnu::choice::parse_choice;
+use tidebox_gnu::message::{bytes_path, error_text};
 use tidebox_gnu::regex::Dialect;
 
 use super::{Directories, Reader, Stop};
@@ -30,7 +30,7 @@ impl Reader {
 
     pub(super) fn directories(&mut self, value: &[u8]) -> Result<(), Stop> {
         let words: &[&[&str]] = &[&["read"], &["recurse"], &["skip"]];
-        let chosen = choose("--directories", value, words).map_err(Stop::NoSuchChoice)?;
+        let chosen = parse_choice("--directories", value, words).map_err(Stop::NoSuchChoice)?;
         self.options.directories = match chosen {
             0 => Directories::Read,
             1 => Directories::Recurse,
@@ -39,11 +39,11 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds what is on the lines of `text`.
+    /// Adds the patterns on the lines of `text`.
     pub(super) fn add_patterns(&mut self, text: &[u8]) {
         self.patterns_given = true;
         for pattern in text.split(|byte| *byte == b'\n') {
-            // The same pattern twice would only make the search slower.
+            // A duplicate pattern would only slow down the search.
             if !self.options.patterns.iter().any(|known| known == pattern) {
                 self.options.patterns.push(pattern.to_vec());
             }
@@ -66,7 +66,7 @@ pub(super) fn read_file(name: &[u8]) -> Result<Vec<u8>, Stop> {
         b"-" => std::io::stdin().read_to_end(&mut text).map(|_| text),
         name => std::fs::read(bytes_path(name)),
     };
-    read.map_err(|error| Stop::Fail(format!("{}: {}", String::from_utf8_lossy(name), reason(&error))))
+    read.map_err(|error| Stop::Fail(format!("{}: {}", String::from_utf8_lossy(name), error_text(&error))))
 }
 
 pub(super) fn context(value: &[u8]) -> Result<usize, Stop> {
@@ -74,11 +74,11 @@ pub(super) fn context(value: &[u8]) -> Result<usize, Stop> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Stop::Fail(format!("{text}: invalid context length argument")));
     }
-    // More lines than fit a number are as many as there are.
+    // A number out of range is the maximum.
     Ok(text.parse().unwrap_or(usize::MAX))
 }
 
-/// A negative count is no limit.
+/// A negative count means no limit.
 pub(super) fn max_count(value: &[u8]) -> Result<Option<u64>, Stop> {
     let text = String::from_utf8_lossy(value);
     let digits = text.strip_prefix('-').unwrap_or(&text);

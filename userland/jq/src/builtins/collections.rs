@@ -137,7 +137,7 @@ fn add(value: Val) -> Result {
     items.into_iter().try_fold(Val::Null, |sum, item| sum + item)
 }
 
-/// The sum of strings, made at once.
+/// Concatenates strings with one allocation.
 fn joined_strings(items: &[Val]) -> Option<Val> {
     let texts: Option<Vec<&str>> = items.iter().map(Val::as_str).collect();
     texts.filter(|texts| !texts.is_empty()).map(|texts| Val::from(texts.concat()))
@@ -204,7 +204,7 @@ fn extreme(value: Val, keys: Option<Val>, wanted: Ordering) -> Result {
     let keys = keys.map_or_else(|| items.clone(), Val::into_items);
     let mut best: Option<(Val, Val)> = None;
     for (key, item) in keys.into_iter().zip(items) {
-        // Of equal ones min takes the first and max the last.
+        // Among equal values, `min` takes the first and `max` the last.
         let better = best.as_ref().is_none_or(|(best, _)| {
             let order = key.order(best);
             order == wanted || (order.is_eq() && wanted.is_gt())
@@ -272,7 +272,7 @@ fn flatten(value: Val, depth: Val) -> Result {
         value => return Err(cannot_iterate(&value)),
     };
     let mut flat = Vec::new();
-    // What is still to come, the next last.
+    // Pending values, the next one last.
     let mut waiting: Vec<(Val, f64)> = items.into_iter().rev().map(|item| (item, depth)).collect();
     while let Some((item, depth)) = waiting.pop() {
         match item {
@@ -312,7 +312,7 @@ fn from_entries(value: Val) -> Result {
             first_of(&entry, &["value", "v", "Value", "V"], |value| !matches!(value, Val::Null | Val::Bool(false)))?;
         let value = match value {
             Some(value) => value,
-            // What counts as false is looked at only when nothing else is there.
+            // A falsy value is used only if no other value exists.
             None => first_of(&entry, &["value", "v", "Value", "V"], |value| matches!(value, Val::Bool(_)))?
                 .unwrap_or(Val::Null),
         };
@@ -321,7 +321,7 @@ fn from_entries(value: Val) -> Result {
     Ok(Val::object(map))
 }
 
-/// The first of some fields whose value is wanted.
+/// The first requested field.
 fn first_of(entry: &Val, names: &[&str], wanted: impl Fn(&Val) -> bool) -> Result<Option<Val>> {
     for name in names {
         let value = entry.get(&Val::text(name))?;

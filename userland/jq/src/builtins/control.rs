@@ -1,4 +1,4 @@
-//! What has to do with the run: inputs, messages, its end; and filters that are handed filters.
+//! Filters for inputs, messages and exit, and filters that take filters as arguments.
 
 use jaq_core::native::bome;
 use jaq_core::{Bind, Exn, Native, ValXs};
@@ -68,7 +68,7 @@ pub(super) const FILTERS: &[Entry] = &[
     }),
 ];
 
-/// Filters that are handed filters.
+/// Filters that take filters as arguments.
 pub(super) fn with_filters() -> Vec<Filter> {
     let fun = || Bind::Fun(());
     let mut filters: Vec<Filter> = vec![
@@ -99,7 +99,7 @@ pub(super) fn with_filters() -> Vec<Filter> {
             }),
         ),
     ];
-    // What jaq brings that has paths.
+    // Filters of jaq that support paths.
     filters.extend(jaq_core::funs::<Kind>().filter_map(|(name, arguments, native)| match name {
         "path" | "first" => Some((name, arguments, native)),
         "skip" if arguments.len() == 2 => Some((name, arguments, native)),
@@ -109,7 +109,7 @@ pub(super) fn with_filters() -> Vec<Filter> {
     filters
 }
 
-/// The last of what a filter answers, or null where that is nothing.
+/// The last output of a filter, or null without output.
 fn last_or_null<'a>(mut cv: Call<'a>) -> ValXs<'a, Val> {
     let (step, context) = cv.0.pop_fun();
     let mut last = Val::Null;
@@ -145,7 +145,7 @@ fn modify<'a>(mut cv: Call<'a>) -> ValXs<'a, Val> {
     let mut whole = cv.1;
     let mut dropped = Vec::new();
     for path in paths {
-        // An exception of the change leaves through here, because a change itself tells errors only.
+        // An exception in the update leaves through this variable, because an update itself returns only errors.
         let mut thrown = None;
         let result = change_path(whole, path.as_array().unwrap_or_default(), |inner| {
             match change.run((context.clone(), inner)).next() {
@@ -171,7 +171,7 @@ fn modify<'a>(mut cv: Call<'a>) -> ValXs<'a, Val> {
     answer(delete_paths(whole, dropped))
 }
 
-/// `left // right`: what is true of the left side, errors among it, or else the right side.
+/// `left // right`: the truthy outputs of the left side, including errors, or else the right side.
 fn alternative_values<'a>(mut cv: Call<'a>) -> ValXs<'a, Val> {
     let (right, left) = (cv.0.pop_fun(), cv.0.pop_fun());
     let mut some = left.0.run((left.1, cv.1.clone())).filter(|value| value.as_ref().map_or(true, Val::truth));
@@ -181,7 +181,7 @@ fn alternative_values<'a>(mut cv: Call<'a>) -> ValXs<'a, Val> {
     }
 }
 
-/// The paths of the filter that was handed in, all at once.
+/// All paths of the argument filter.
 fn paths_of<'a>(cv: &mut Call<'a>) -> Result<Vec<Val>, Exn<'a, Val>> {
     let (filter, context) = cv.0.pop_fun();
     let found = filter.paths((context, (cv.1.clone(), Default::default())));

@@ -20,7 +20,7 @@ pub(super) const FILTERS: &[Entry] = &[
     unary!("strptime", read),
 ];
 
-/// Days from 1970 to a day of the Gregorian calendar; months beyond a year carry over.
+/// Days from 1970 to a Gregorian date; months beyond a year carry over.
 fn days_to(year: i64, month0: i64, day: i64) -> i64 {
     let year = year.saturating_add(month0.div_euclid(12));
     let month = month0.rem_euclid(12) + 1;
@@ -59,12 +59,12 @@ fn broken_down(value: &Val, name: &str, zone: &Zone) -> Result {
         return Err(fault(format!("{name}() requires a number")));
     };
     let moment = zone.moment(whole(seconds), 0);
-    // The fraction stays, as exact as a double of this size is.
+    // The fraction is kept, with the precision of a double.
     let fraction = seconds - seconds.floor();
     Ok(parts(&moment, f64::from(moment.second) + fraction))
 }
 
-/// A moment from the array that [`parts`] makes, of which the first six count.
+/// A time from the array made by [`parts`]. Only the first six elements count.
 fn moment_of(value: &Val, short: &str, wrong: &str) -> Result<Moment> {
     let Some(fields) = value.as_array() else {
         return Err(fault(short));
@@ -86,7 +86,7 @@ fn moment_of(value: &Val, short: &str, wrong: &str) -> Result<Moment> {
     Ok(Moment::new(seconds.clamp(-100_000_000_000_000, 100_000_000_000_000), 0))
 }
 
-/// A time in a format. An array holds the parts as the clocks of the zone show them.
+/// Formats a time. An array contains local time parts of the zone.
 fn written(value: &Val, format: &Val, name: &str, zone: &Zone) -> Result {
     let seconds = match value {
         Val::Number(number) => whole(number.value()),
@@ -105,7 +105,7 @@ fn written(value: &Val, format: &Val, name: &str, zone: &Zone) -> Result {
     }
 }
 
-/// What a format has read so far.
+/// Fields parsed from a format.
 struct Reading<'t> {
     rest: &'t str,
     year: i64,
@@ -115,14 +115,14 @@ struct Reading<'t> {
     minute: i64,
     second: i64,
     afternoon: Option<bool>,
-    /// Day of the year from 1, where the format tells it and no month.
+    /// Day of the year from 1, if the format has one and no month.
     year_day: Option<i64>,
-    /// Seconds since 1970, where the format tells them.
+    /// Seconds since 1970, if the format contains them.
     epoch: Option<i64>,
 }
 
 impl Reading<'_> {
-    /// A number of at most so many digits, after spaces.
+    /// A number with a maximum number of digits, after spaces.
     fn number(&mut self, most: usize) -> Option<i64> {
         let text = self.rest.trim_start();
         let (sign, text) = match text.strip_prefix('-').filter(|_| most > 3) {
@@ -139,7 +139,7 @@ impl Reading<'_> {
         self.number(most).filter(|number| (low..=high).contains(number))
     }
 
-    /// One of some names, or its first three letters.
+    /// A name from a list, or its first three letters.
     fn name(&mut self, names: &[&str]) -> Option<i64> {
         for (at, name) in names.iter().enumerate() {
             for len in [name.len(), 3] {
@@ -217,7 +217,7 @@ impl Reading<'_> {
         i64::try_from(found).ok()
     }
 
-    /// `Z`, `+hh`, `+hhmm` or `+hh:mm`. What it says is read and, as jq does it, not used.
+    /// `Z`, `+hh`, `+hhmm` or `+hh:mm`. Parsed and ignored, as in jq.
     fn zone(&mut self) -> Option<()> {
         self.rest = self.rest.trim_start();
         if let Some(rest) = self.rest.strip_prefix('Z') {
@@ -282,7 +282,7 @@ fn read(value: Val, format: Val) -> Result {
         small(i64::from(moment.weekday)),
         small(i64::from(moment.year_day) - 1),
     ];
-    // What the format does not reach comes as a part of its own.
+    // Input after the end of the format is returned as a separate part.
     if !reading.rest.is_empty() {
         parts.push(Val::text(reading.rest));
     }

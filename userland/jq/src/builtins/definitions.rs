@@ -1,4 +1,4 @@
-//! Filters that are written in the language itself. Only those that a program uses are read.
+//! Filters defined in the jq language. Only those used by a program are parsed.
 
 /// Name, number of arguments, definition.
 pub(crate) type Definition = (&'static str, usize, &'static str);
@@ -160,7 +160,7 @@ pub(crate) const DEFINITIONS: &[Definition] = &[
     ("toarray", 0, "def toarray: if type == \"array\" then . else [.] end;"),
 ];
 
-/// Where the definition of a filter is.
+/// Index of a filter's definition.
 pub(crate) fn definition(name: &str, arity: usize) -> Option<&'static Definition> {
     DEFINITIONS.iter().find(|(own, own_arity, _)| *own == name && *own_arity == arity)
 }

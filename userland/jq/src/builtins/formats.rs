@@ -1,4 +1,4 @@
-//! `@csv` and its kin.
+//! `@csv` and the other formats.
 
 use std::fmt::Write as _;
 
@@ -39,7 +39,7 @@ fn text_of(value: &Val) -> String {
     value.as_str().map_or_else(|| value.json(), str::to_owned)
 }
 
-/// A line of fields; `field` writes a text.
+/// Formats a row; `field` writes a string.
 fn row(value: &Val, name: &str, separator: char, field: impl Fn(&mut String, &str)) -> Result {
     let Some(items) = value.as_array() else {
         return Err(fault(format!("{} cannot be {name}-formatted, only array", value.described())));
@@ -144,7 +144,7 @@ fn shell(value: Val) -> Result {
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// Writes bytes in digits of some bits each, in groups that end together with bytes.
+/// Encodes bytes as digits of a number of bits each, padded to groups that end on a byte boundary.
 fn encode(bytes: &[u8], digits: &[u8], bits: u32, group: usize) -> String {
     let mut out = String::new();
     let (mut held, mut count) = (0_u32, 0);
@@ -175,7 +175,7 @@ fn base32(bytes: &[u8]) -> String {
     encode(bytes, BASE32, 5, 8)
 }
 
-/// Bytes from digits of some bits each; nothing where a character is no digit.
+/// Decodes digits of a number of bits each. `None` for an invalid digit.
 fn decode(text: &str, digits: &[u8], bits: u32) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let (mut held, mut count) = (0_u32, 0);

@@ -1,4 +1,4 @@
-//! The filters that every program can call: some are written in the language, the others here.
+//! Builtin filters: some are defined in the jq language, the others in Rust.
 
 mod collections;
 mod control;
@@ -21,10 +21,10 @@ pub(crate) use regex::Patterns;
 
 /// A filter for jaq.
 pub(crate) type Filter = jaq_core::native::Fun<Kind>;
-/// How jaq runs one.
+/// The function that runs the filter in jaq.
 type Run = jaq_core::RunPtr<Kind>;
 
-/// Name, number of values that are handed in, what it does.
+/// Name, number of value arguments, implementation.
 type Entry = (&'static str, usize, Run);
 
 /// A filter without arguments.
@@ -67,7 +67,7 @@ fn tables() -> [&'static [Entry]; 8] {
     ]
 }
 
-/// Those of the given names that are written in Rust, for jaq.
+/// The native filters with the given names, for jaq.
 pub(crate) fn filters(wanted: impl Fn(&str, usize) -> bool) -> Vec<Filter> {
     let values =
         tables().into_iter().flatten().filter(|(name, arity, _)| wanted(name, *arity)).map(|(name, arity, run)| {
@@ -77,22 +77,22 @@ pub(crate) fn filters(wanted: impl Fn(&str, usize) -> bool) -> Vec<Filter> {
     values.chain(control::with_filters()).collect()
 }
 
-/// Whether there is a filter of this name and number of arguments, written in Rust.
+/// Returns whether a native filter with this name and arity exists.
 pub(crate) fn is_native(name: &str, arity: usize) -> bool {
     tables().into_iter().flatten().any(|(own, own_arity, _)| *own == name && *own_arity == arity)
         || control::with_filters().iter().any(|(own, arguments, _)| *own == name && arguments.len() == arity)
 }
 
-/// The names that `builtins` lists.
+/// The names listed by `builtins`.
 fn all_names() -> Vec<(&'static str, usize)> {
     let native = tables().into_iter().flatten().map(|(name, arity, _)| (*name, *arity));
     native.chain(DEFINITIONS.iter().map(|(name, arity, _)| (*name, *arity))).collect()
 }
 
-/// Ends with one value or error.
+/// Returns one value or error.
 fn answer<'a>(result: Result<Val>) -> ValXs<'a, Val> {
     bome(result)
 }
 
-/// What jaq hands to a filter.
+/// Arguments passed by jaq.
 type Call<'a> = Cv<'a, Kind>;

@@ -106,7 +106,7 @@ fn number(value: &Val) -> Result<f64> {
     value.as_f64().ok_or_else(|| fault(format!("{} number required", value.described())))
 }
 
-/// Numbers from one to before another.
+/// Numbers of a half-open range.
 fn range(from: f64, upto: f64, by: f64) -> impl Iterator<Item = f64> {
     let mut next = from;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Regular expressions. Patterns are Oniguruma's, which `fancy-regex` reads but for a few rare forms.
+//! Regular expressions. `fancy-regex` supports the Oniguruma syntax except for a few rare forms.
 
 use std::rc::Rc;
 
@@ -11,14 +11,14 @@ pub(super) const FILTERS: &[Entry] = &[
     ("matches_of", 3, |mut cv| {
         let (only_test, flags, pattern) = (cv.0.pop_var(), cv.0.pop_var(), cv.0.pop_var());
         let result = matches(&cv.1, &pattern, &flags, only_test.truth(), cv.0.data().world());
-        // A test is an array of its one answer, so that both are used in one way.
+        // `test` returns an array with one boolean, so that both modes have the same type.
         super::answer(result)
     }),
     plain!("names_of_match", names_of),
     unary!("gaps", gaps),
 ];
 
-/// How to search, from the letters of the flags.
+/// Search mode from the flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Flags {
     global: bool,
@@ -43,7 +43,7 @@ fn flags_of(flags: &Val) -> Result<Flags> {
             's' => read.dot_matches_newline = true,
             'p' => read.dot_matches_newline = true,
             'n' => read.skip_empty = true,
-            // The longest of several matches at a place is not looked for: the first is taken.
+            // Not leftmost-longest: the first match at a position is used.
             'l' => {}
             _ => return Err(fault(format!("{text} is not a valid modifier string"))),
         }
@@ -51,7 +51,7 @@ fn flags_of(flags: &Val) -> Result<Flags> {
     Ok(read)
 }
 
-/// Compiled patterns of a run, because programs use the same few for every value.
+/// Cache of compiled patterns, because programs use the same few for every value.
 pub(crate) type Patterns = std::collections::HashMap<(Rc<str>, bool, bool, bool), Rc<Regex>>;
 
 fn compile(pattern: &Rc<str>, flags: &Flags, world: &crate::run::World) -> Result<Rc<Regex>> {
@@ -61,7 +61,7 @@ fn compile(pattern: &Rc<str>, flags: &Flags, world: &crate::run::World) -> Resul
         return Ok(Rc::clone(regex));
     }
     let mut builder = RegexBuilder::new(pattern);
-    // As Oniguruma in the syntax of Perl: `^` and `$` are at lines.
+    // Like Oniguruma in Perl syntax: `^` and `$` match at lines.
     builder
         .multi_line(true)
         .case_insensitive(flags.ignore_case)
@@ -75,7 +75,7 @@ fn compile(pattern: &Rc<str>, flags: &Flags, world: &crate::run::World) -> Resul
     Ok(regex)
 }
 
-/// What is wrong with a pattern, for the frequent cases in the words that are known from there.
+/// Error of a pattern; frequent errors have Oniguruma's message.
 fn words_of_oniguruma(error: &fancy_regex::Error) -> String {
     let text = error.to_string();
     let known = [
@@ -120,7 +120,7 @@ fn matches(value: &Val, pattern: &Val, flags: &Val, only_test: bool, world: &cra
             }
             found.push(describe(&captures, &names, &mut counter));
         }
-        // The search goes on behind a match, and one character further behind an empty one, but not at the very end.
+        // Continue after the match, or one character further after an empty match, but not past the end.
         let next = text.get(all.end()..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
         start = if all.end() == all.start() { all.end() + next } else { all.end() };
         if !flags.global || start >= text.len() {
@@ -148,7 +148,7 @@ fn arguments(pattern: &Val, flags: &Val) -> Result<(Val, Val)> {
     }
 }
 
-/// Counts characters up to offsets that only grow.
+/// Converts ascending byte offsets to character counts.
 struct Counter<'t> {
     text: &'t str,
     bytes: usize,
@@ -178,7 +178,7 @@ fn describe(captures: &Captures<'_, str>, names: &[Option<&str>], counter: &mut 
     let groups = names.iter().enumerate().skip(1).map(|(at, name)| {
         let (offset, length, string) = part(at, counter);
         let name = name.map_or(Val::Null, Val::text);
-        // A group that takes no part has its fields in another order.
+        // A group that does not participate has its fields in another order.
         match string {
             Val::Null => Val::record([("offset", offset), ("string", string), ("length", length), ("name", name)]),
             string => Val::record([("offset", offset), ("length", length), ("string", string), ("name", name)]),
@@ -200,11 +200,11 @@ fn names_of(found: Val) -> Result {
     Ok(Val::object(map))
 }
 
-/// The text before, between and behind matches, which come in order.
+/// The text before, between and after matches, which are in order.
 fn gaps(value: Val, found: Val) -> Result {
     let text = value.as_str().unwrap_or_default();
     let mut gaps = Vec::new();
-    // The end of the last match, and as far as characters were counted.
+    // End of the last match, and the character count up to it.
     let (mut end, mut at, mut chars) = (0, 0, 0);
     for found in found.as_array().unwrap_or_default() {
         let offset = found.get(&Val::text("offset"))?.as_f64().unwrap_or(0.0).max(0.0);

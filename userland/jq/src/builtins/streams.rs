@@ -9,7 +9,7 @@ pub(super) const FILTERS: &[Entry] = &[plain!("events", events)];
 #[expect(clippy::unnecessary_wraps, reason = "one form for all filters")]
 fn events(value: Val) -> Result {
     let mut found = Vec::new();
-    // What is still to come, the next last: a value, or an end.
+    // Pending events, the next one last: a value, or a closing event.
     let mut waiting = vec![(Vec::new(), Some(value))];
     while let Some((path, value)) = waiting.pop() {
         let Some(value) = value else {

@@ -109,7 +109,7 @@ fn join(value: Val, separator: Val) -> Result {
     Ok(Val::from(text))
 }
 
-/// The text without a part, where it is there; anything else as it is.
+/// Removes a prefix or suffix if present; other values are returned unchanged.
 fn without(value: Val, part: &Val, strip: for<'t> fn(&'t str, &str) -> Option<&'t str>) -> Val {
     let stripped = match (value.as_str(), part.as_str()) {
         (Some(text), Some(part)) => strip(text, part).map(Val::text),
@@ -125,7 +125,7 @@ fn trimmed(value: &Val, trim: impl Fn(&str) -> &str) -> Result {
     }
 }
 
-/// Where a text is found in another, overlapping, in characters.
+/// Character offsets of all overlapping occurrences.
 fn offsets(value: Val, part: Val) -> Result {
     let (Some(text), Some(part)) = (value.as_str(), part.as_str()) else {
         return Err(fault("_strindices input must be a string"));

@@ -1,11 +1,11 @@
-//! The events that a value consists of: its leaves with their paths, and the ends of arrays and objects.
+//! Streaming events of a value: its leaves with their paths, and the ends of arrays and objects.
 
 use std::collections::VecDeque;
 
 use super::read::Fault;
 use crate::value::Val;
 
-/// What came before.
+/// The previous token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Last {
     #[default]
@@ -20,7 +20,7 @@ enum Last {
 /// Builds events.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    /// Where we are: an index for an array, a key for an object, `null` or `true` where a key is still to come.
+    /// Current path: an index for an array, a key for an object, `null` or `true` if a key is expected.
     path: Vec<Val>,
     last: Last,
     next: Option<Val>,

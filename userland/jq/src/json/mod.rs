@@ -1,4 +1,4 @@
-//! JSON as text: reading a stream of values, and writing them.
+//! JSON parser for a stream of values, and writer.
 
 mod events;
 mod read;

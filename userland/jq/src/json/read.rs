@@ -1,4 +1,4 @@
-//! Reading a stream of values, byte by byte and in pieces, with the messages of jq.
+//! Incremental parser for a stream of values, with jq's messages.
 
 mod token;
 use std::rc::Rc;
@@ -8,10 +8,10 @@ use super::values::Values;
 use crate::value::Val;
 use token::{literal_value, unescaped};
 
-/// Why a text is no JSON.
+/// JSON syntax error.
 pub(crate) type Fault = &'static str;
 
-/// Where the scanner is.
+/// Scanner state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Normal,
@@ -21,35 +21,35 @@ enum State {
     WaitingForSeparator,
 }
 
-/// What tokens are put together to.
+/// Builder for tokens.
 #[derive(Debug)]
 enum Builder {
     Values(Values),
     Events(Events),
 }
 
-/// Reads values from pieces of text.
+/// Parses values from chunks of text.
 #[derive(Debug)]
 pub(crate) struct Reader {
     state: State,
-    /// The literal or string that is being read.
+    /// The current literal or string.
     token: Vec<u8>,
     builder: Builder,
-    /// Record separators stand between values.
+    /// Record separators are expected between values.
     sequence: bool,
     after_space: bool,
     line: usize,
     column: usize,
-    /// Bytes of a byte order mark that were seen at the very beginning.
+    /// Bytes of a byte order mark seen at the start.
     mark: usize,
 }
 
-/// The character between the records of a JSON text sequence.
+/// The separator of a JSON text sequence.
 const RECORD_SEPARATOR: u8 = 0x1e;
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 impl Reader {
-    /// For values, or with `streaming` for the events that they consist of.
+    /// Parses values, or with `streaming` their events.
     pub(crate) fn new(streaming: bool, sequence: bool) -> Self {
         Self {
             state: State::Normal,
@@ -63,7 +63,7 @@ impl Reader {
         }
     }
 
-    /// Reads on in `text` from `at`, which is moved, up to and with the next value.
+    /// Parses `text` from `at` up to and including the next value, and advances `at`.
     pub(crate) fn next(&mut self, text: &[u8], at: &mut usize) -> Result<Option<Val>, String> {
         if let Some(value) = self.builder.take() {
             return Ok(Some(value));
@@ -91,7 +91,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// What is left when no more text comes.
+    /// Finishes at the end of input.
     pub(crate) fn end(&mut self) -> Result<Option<Val>, String> {
         if let Some(value) = self.builder.take() {
             return Ok(Some(value));
@@ -211,7 +211,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Ends the literal that is being read.
+    /// Ends the current literal.
     fn literal(&mut self) -> Result<(), Fault> {
         if self.token.is_empty() {
             return Ok(());
@@ -266,7 +266,7 @@ impl Builder {
     }
 }
 
-/// The one value that a text consists of. An empty text is none.
+/// The single value of a text. An empty text is an error.
 pub(crate) fn parse_one(text: &[u8]) -> Result<Val, String> {
     let mut values = parse_all(text)?.into_iter();
     match (values.next(), values.next()) {

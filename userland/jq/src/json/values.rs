@@ -1,18 +1,18 @@
-//! Whole values, put together from their tokens.
+//! Builder of whole values from tokens.
 
 use std::rc::Rc;
 
 use super::read::Fault;
 use crate::value::{Map, Val};
 
-/// Arrays and objects that may be open at once.
-const MOST_DEPTH: usize = 10_000;
+/// Maximum nesting of arrays and objects.
+const MAX_DEPTH: usize = 10_000;
 
 /// Builds whole values.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     open: Vec<Open>,
-    /// A value that nothing has taken yet.
+    /// A complete value that was not taken yet.
     next: Option<Val>,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Values {
 enum Open {
     Array(Vec<Val>),
     Object(Map),
-    /// An object, and the key whose value comes next.
+    /// An object, and the key of the next value.
     Key(Map, Rc<str>),
 }
 
@@ -29,7 +29,7 @@ impl Values {
         !self.open.is_empty()
     }
 
-    /// Whether the text may have ended too early, having ended here.
+    /// Returns whether the text may be truncated here.
     pub(super) fn is_truncated(&self, in_token: bool) -> bool {
         self.is_open() || in_token || matches!(self.next, Some(Val::Number(_)))
     }
@@ -49,7 +49,7 @@ impl Values {
     pub(super) fn structure(&mut self, byte: u8) -> Result<(), Fault> {
         match byte {
             b'[' | b'{' => {
-                if self.open.len() >= MOST_DEPTH {
+                if self.open.len() >= MAX_DEPTH {
                     return Err("Exceeds depth limit for parsing");
                 }
                 if self.next.is_some() {

@@ -1,21 +1,21 @@
-//! Values as text.
+//! JSON output.
 
 use std::fmt::Write as _;
 
 use crate::value::Val;
 
-/// How values are laid out.
+/// Output format.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// What one level is indented by; nothing puts everything on one line.
+    /// Indentation per level; `None` writes one line.
     pub(crate) indent: Option<String>,
     pub(crate) sort_keys: bool,
-    /// Characters beyond ASCII are written as escapes.
+    /// Non-ASCII characters are escaped.
     pub(crate) ascii: bool,
     pub(crate) colors: Option<Colors>,
 }
 
-/// Escape sequences of a terminal, one for each sort of value.
+/// Terminal escape sequences, one per type of value.
 #[derive(Clone, Debug)]
 pub(crate) struct Colors {
     /// null, false, true, numbers, strings, arrays, objects.
@@ -31,7 +31,7 @@ impl Default for Colors {
 }
 
 impl Colors {
-    /// As `JQ_COLORS` says: codes between colons, those that are left out as they were. Nothing where it is none.
+    /// Parses `JQ_COLORS`: codes separated by colons; omitted ones keep their default. `None` if invalid.
     pub(crate) fn from_setting(setting: &str) -> Option<Self> {
         let mut colors = Self::default();
         let slots = colors.values.iter_mut().chain(std::iter::once(&mut colors.key));
@@ -58,7 +58,7 @@ impl Colors {
     }
 }
 
-/// Ends what a colour began.
+/// Resets the colour.
 const RESET: &str = "\x1b[0m";
 
 /// A value on one line.
@@ -68,7 +68,7 @@ pub(crate) fn compact(value: &Val) -> String {
     out
 }
 
-/// An array or object of which some entries are written.
+/// A partially written array or object.
 struct Open<'a> {
     entries: Entries<'a>,
     color: &'a str,
@@ -81,7 +81,7 @@ enum Entries<'a> {
     Pairs(Box<dyn Iterator<Item = (&'a str, &'a Val)> + 'a>),
 }
 
-/// Writes a value. Nesting takes heap and no stack.
+/// Writes a value. Nesting uses the heap, not the stack.
 pub(crate) fn write(out: &mut String, value: &Val, layout: &Layout) {
     let mut open: Vec<Open<'_>> = Vec::new();
     begin(out, value, layout, &mut open);
@@ -112,7 +112,7 @@ pub(crate) fn write(out: &mut String, value: &Val, layout: &Layout) {
     }
 }
 
-/// What stands between entries.
+/// The separator between entries.
 fn separator(out: &mut String, color: &str) {
     out.push_str(color);
     out.push(',');
@@ -151,7 +151,7 @@ fn write_key(out: &mut String, key: &str, color: &str, layout: &Layout) {
     }
 }
 
-/// Writes a value, or the beginning of one that has entries.
+/// Writes a value, or the start of one with entries.
 fn begin<'a>(out: &mut String, value: &'a Val, layout: &'a Layout, open: &mut Vec<Open<'a>>) {
     let color = layout.colors.as_ref().map_or("", |colors| colors.of(value));
     out.push_str(color);

@@ -6,7 +6,7 @@ use super::lower::call;
 use super::parse::{Outcome, Parser, Within};
 use super::{Pattern, Term};
 
-/// What `reduce` and `foreach` are written of.
+/// Parts of `reduce` and `foreach`.
 struct Fold {
     source: Term,
     pattern: Pattern,
@@ -67,7 +67,7 @@ impl Parser<'_> {
         Ok(self.foreach_of(source, pattern, init, update, extract))
     }
 
-    /// `SOURCE as PATTERN (INIT; UPDATE)` behind a word, where it `extracts` with a third part.
+    /// `SOURCE as PATTERN (INIT; UPDATE)` after the keyword; with `extracts`, an optional third part.
     fn fold(&mut self, word: &str, extracts: bool) -> Outcome<Fold> {
         let at = self.peek().at;
         self.next();

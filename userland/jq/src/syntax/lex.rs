@@ -1,6 +1,6 @@
 //! Tokens of a program.
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A name, possibly with the names of modules before it, or a keyword.
@@ -13,7 +13,7 @@ pub(crate) enum Kind {
     /// An operator or a bracket.
     Sign,
     QuoteStart,
-    /// Text within quotes, escapes and all.
+    /// Text within quotes, including escapes.
     QuoteText,
     /// `\(` within quotes.
     InterpolationStart,
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     End,
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
@@ -32,13 +32,13 @@ pub(crate) struct Token {
     pub(crate) at: usize,
 }
 
-/// The words that are no names.
+/// Keywords.
 const KEYWORDS: [&str; 19] = [
     "as", "def", "module", "import", "include", "if", "then", "else", "elif", "reduce", "foreach", "end", "and", "or",
     "try", "catch", "label", "break", "__loc__",
 ];
 
-/// Operators, the longer ones before those that they begin with.
+/// Operators; longer ones come before their prefixes.
 const SIGNS: [&str; 31] = [
     "?//=", "?//", "//=", "!=", "==", "|=", "+=", "-=", "*=", "/=", "%=", "<=", ">=", "//", "..", ".", "?", "=", ";",
     ",", ":", "|", "+", "-", "*", "/", "%", "$", "<", ">", "\u{0}",
@@ -57,7 +57,7 @@ impl Token {
         self.text == text && (self.kind == Kind::Sign || self.is_keyword())
     }
 
-    /// What messages call it.
+    /// The name in messages.
     pub(crate) fn shown(&self) -> String {
         match self.kind {
             Kind::Word if self.is_keyword() => self.text.to_owned(),
@@ -78,7 +78,7 @@ impl Token {
     }
 }
 
-/// What is open around the current place.
+/// Open brackets at the current position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
     Bracket(char),
@@ -91,7 +91,7 @@ struct Lexer {
     at: usize,
     open: Vec<Open>,
     tokens: Vec<Token>,
-    /// Where the last space or comment began.
+    /// Start of the last space or comment.
     skipped: usize,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn tokens(program: &'static str) -> Vec<Token> {
     while lexer.at < program.len() {
         if lexer.open.last() == Some(&Open::Quote) { lexer.in_quotes() } else { lexer.outside_quotes() }
     }
-    // Messages place the end where the last token, space or comment begins.
+    // Messages place the end at the start of the last token, space or comment.
     let at = lexer.tokens.last().map_or(0, |token| token.at).max(lexer.skipped);
     lexer.tokens.push(Token { kind: Kind::End, text: "", at });
     lexer.tokens
@@ -118,7 +118,7 @@ fn name_len(text: &str) -> usize {
     text.find(|char: char| !char.is_ascii_alphanumeric() && char != '_').unwrap_or(text.len())
 }
 
-/// The length of the escapes that a text begins with, interpolations not among them.
+/// The length of leading escapes, without interpolations.
 fn escapes_len(text: &str) -> usize {
     let mut len = 0;
     while let Some(escape) = text.get(len..).and_then(|rest| rest.strip_prefix('\\')) {
@@ -217,7 +217,7 @@ impl Lexer {
         }
     }
 
-    /// A comment goes on in the next line after an odd number of backslashes.
+    /// A comment continues on the next line after an odd number of backslashes.
     fn comment(&mut self) {
         loop {
             let rest = self.rest();

@@ -1,7 +1,7 @@
-//! Terms of jaq that do what jq means.
+//! Lowering to jaq terms with jq semantics.
 //!
-//! jaq runs the left side of an operator first and jq the right one, which shows where a side has several outputs; jaq lets
-//! an update or a step of `reduce` have several outcomes and jq takes the last one.
+//! jaq evaluates the left operand first and jq the right one, which is visible if an operand has several outputs. In jaq, an
+//! update or a `reduce` step can have several results; jq takes the last one.
 
 use jaq_core::load::lex::StrPart;
 use jaq_core::load::parse::BinaryOp;
@@ -34,7 +34,7 @@ pub(super) fn is_single(term: &Term) -> bool {
     }
 }
 
-/// Filters of no argument that always have one output.
+/// Filters without arguments that always have one output.
 const SINGLE_CALLS: [&str; 14] = [
     "length",
     "not",
@@ -83,13 +83,13 @@ pub(super) fn step(head: Term, part: Part<Term>, opt: Opt) -> Term {
 }
 
 impl Parser<'_> {
-    /// A name for a variable that no program can have.
+    /// A variable name that no program can use.
     pub(super) fn fresh(&mut self) -> &'static str {
         self.fresh += 1;
         keep(format!("$!{}", self.fresh))
     }
 
-    /// Binds what has several outputs before `body` is made with a variable in its place.
+    /// Binds a term with several outputs before `body` is built with a variable instead of it.
     pub(super) fn first(&mut self, term: Term, body: impl FnOnce(&mut Self, Term) -> Term) -> Term {
         if is_single(&term) {
             return body(self, term);
@@ -99,7 +99,7 @@ impl Parser<'_> {
         bind(term, Pattern::Var(name), body)
     }
 
-    /// `left op right`, of which the right side runs first.
+    /// `left op right`. The right side runs first.
     pub(super) fn binary(&mut self, left: Term, op: BinaryOp<&'static str>, right: Term) -> Term {
         self.first(right, |_, right| Term::BinOp(Box::new(left), op, Box::new(right)))
     }
@@ -148,7 +148,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A text with terms in it. The last one runs first.
+    /// A string with interpolated terms. The last one runs first.
     pub(super) fn string_term(
         &mut self,
         format: Option<&'static str>,
@@ -167,12 +167,12 @@ impl Parser<'_> {
         bound.into_iter().fold(string, |body, (term, name)| bind(term, Pattern::Var(name), body))
     }
 
-    /// A step of `reduce`: what comes last counts, and nothing counts as `null`.
+    /// A `reduce` step: the last result counts; an empty result counts as `null`.
     pub(super) fn step_of_reduce(&mut self, step: Term) -> Term {
         if is_single(&step) { step } else { call("!last_or_null", vec![step]) }
     }
 
-    /// `foreach source as pattern (init; update; extract)`: each outcome of a step is told, and the last one is the state.
+    /// `foreach source as pattern (init; update; extract)`: each result of a step is output, and the last one is the state.
     pub(super) fn foreach_of(
         &mut self,
         source: Term,
@@ -191,7 +191,7 @@ impl Parser<'_> {
         fold(vec![pipe(init, list(Term::Id)), list(pipe(last, update)), pipe(all, extract.unwrap_or_default())])
     }
 
-    /// A filter of values, of which the last one runs first.
+    /// A filter with value arguments. The last argument runs first.
     pub(super) fn call_last_first(&mut self, name: &'static str, arguments: Vec<Term>) -> Term {
         let mut bound = Vec::new();
         let arguments = arguments.into_iter().map(|argument| {
@@ -206,7 +206,7 @@ impl Parser<'_> {
         bound.into_iter().fold(call, |body, (term, variable)| bind(term, Pattern::Var(variable), body))
     }
 
-    /// A definition. What calls itself looks first whether it is not too deep.
+    /// A definition. A recursive one checks the depth first.
     pub(super) fn definition(&mut self, def: Def, calls_itself: bool) -> Def {
         if !calls_itself {
             return def;

@@ -1,8 +1,8 @@
-//! Programs as text: the grammar of jq, read into the terms of jaq.
+//! Parser of the jq grammar that produces jaq terms.
 //!
-//! jaq's own parser binds operators otherwise (`5 * 4 % 3`, `//`), knows no `?//`, and has other words for what is wrong.
-//! This one follows jq's grammar, and where the two languages mean different things by the same term it writes the term
-//! that makes jaq do what jq does (`lower`).
+//! jaq's own parser has other operator precedences (`5 * 4 % 3`, `//`), lacks `?//`, and has other messages. This one follows
+//! jq's grammar. Where the same term has different semantics in the two languages, it emits a jaq term with jq's semantics
+//! (`lower`).
 
 mod constants;
 mod control;
@@ -27,7 +27,7 @@ pub(crate) type Def = jaq_core::load::parse::Def<&'static str, Term>;
 /// A pattern of jaq.
 pub(crate) type Pattern = jaq_core::load::parse::Pattern<&'static str>;
 
-/// Keeps a text for as long as the process runs: programs are read once and then run to the end.
+/// Keeps a text until the process exits: programs are parsed once and then run to the end.
 pub(crate) fn keep(text: String) -> &'static str {
     text.leak()
 }

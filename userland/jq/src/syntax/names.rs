@@ -1,26 +1,26 @@
-//! What names mean at a place of a program.
+//! Name resolution.
 
 use std::collections::HashMap;
 
-/// The definitions of a module by the names under which others import it.
+/// The definitions of a module by exported name.
 pub(crate) type Definitions = HashMap<(String, usize), &'static str>;
 
-/// The modules that a text has imported, by their names there.
+/// The modules imported by a text, by local name.
 pub(crate) type ModuleNames = HashMap<String, Definitions>;
 
-/// What can be seen at a place.
+/// The visible names at a position.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
-    /// Filters of the text itself and how jaq is to call them, the innermost last.
+    /// Filters of the text and their names in jaq, the innermost last.
     filters: Vec<(&'static str, usize, &'static str)>,
-    /// Variables, with their dollar, and labels, with a star.
+    /// Variables with their dollar, and labels with a star.
     variables: Vec<String>,
     pub(crate) modules: ModuleNames,
-    /// Every name is taken as it stands, because the text is ours.
+    /// All names are used unchanged, because the text is builtin.
     pub(super) trusting: bool,
 }
 
-/// A place in a scope to go back to.
+/// A saved state of the scope.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     filters: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Mark {
 }
 
 impl Scope {
-    /// For a text of ours, in which every name is taken as it stands.
+    /// A scope for builtin text, where names are used unchanged.
     pub(crate) fn trusting() -> Self {
         Self { trusting: true, ..Self::default() }
     }
@@ -37,7 +37,7 @@ impl Scope {
         Mark { filters: self.filters.len(), variables: self.variables.len() }
     }
 
-    /// Forgets what was added since.
+    /// Restores a saved state.
     pub(crate) fn leave(&mut self, mark: Mark) {
         self.filters.truncate(mark.filters);
         self.variables.truncate(mark.variables);
@@ -51,7 +51,7 @@ impl Scope {
         self.variables.push(name.to_owned());
     }
 
-    /// How jaq is to call a filter of this text or of a module.
+    /// The jaq name of a filter of this text or of a module.
     pub(crate) fn filter(&self, name: &str, arity: usize) -> Option<&'static str> {
         if let Some((module, name)) = name.split_once("::") {
             return self.modules.get(module)?.get(&(name.to_owned(), arity)).copied();

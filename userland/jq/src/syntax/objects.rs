@@ -1,4 +1,4 @@
-//! What stands between braces.
+//! Object constructors.
 
 use jaq_core::load::parse::BinaryOp;
 use jaq_core::path::{Opt, Part};
@@ -9,7 +9,7 @@ use super::parse::{Outcome, Parser, Within};
 use super::{Pattern, Term, keep};
 
 impl Parser<'_> {
-    /// After the brace.
+    /// After the opening brace.
     pub(super) fn object(&mut self) -> Outcome<Term> {
         self.within.push(Within::Brackets);
         let mut entries = Vec::new();
@@ -110,7 +110,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A constant that is no text cannot be a key.
+    /// A constant key must be a string.
     pub(super) fn check_key(&mut self, key: &Term, at: usize) -> Outcome<()> {
         let kind = match key {
             Term::Num(number) => format!("number ({number})"),
@@ -123,7 +123,7 @@ impl Parser<'_> {
         Err(self.wrong(format!("Cannot use {kind} as object key"), at))
     }
 
-    /// A value binds as closely as a term; only pipes and signs may stand outside parentheses.
+    /// A value binds like a term; only pipes and signs are allowed outside parentheses.
     fn value(&mut self) -> Outcome<Term> {
         let left =
             if self.eat("-") { Term::Neg(Box::new(self.deeper(Self::value)?)) } else { self.deeper(Self::postfix)? };

@@ -1,4 +1,4 @@
-//! The grammar's outer part: modules, definitions, operators.
+//! Top level of the grammar: modules, definitions, operators.
 
 mod binding;
 mod cursor;
@@ -10,51 +10,52 @@ use super::lex::{Token, tokens};
 use super::names::Scope;
 use super::{Def, Term};
 
-/// Parentheses, operators and the like that may stand within one another, as each takes some of the stack.
-const MOST_NESTING: usize = 300;
+/// Maximum nesting of parentheses, operators and similar; each level uses stack.
+const MAX_NESTING: usize = 300;
 
-/// Operators that may follow one another. What they make is as deep as it is long, because each has all before it on its left.
-const LONGEST_CHAIN: usize = 3000;
+/// Maximum length of an operator chain. Its tree is as deep as the chain is long, because each operator has all previous ones on
+/// its left.
+const MAX_CHAIN: usize = 3000;
 
 /// `import` or `include`.
 #[derive(Clone, Debug)]
 pub(crate) struct Dependency {
     pub(crate) path: String,
-    /// The name that it gets here; none for `include`, with a dollar for data.
+    /// The local name; `None` for `include`, with a dollar for data.
     pub(crate) name: Option<String>,
     pub(crate) meta: Option<Term>,
 }
 
-/// What a program or module consists of.
+/// Contents of a program or module.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) meta: Option<Term>,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) definitions: Vec<Def>,
-    /// What a program does; a module has no such term.
+    /// The main term; a module has no main term.
     pub(crate) main: Option<Term>,
 }
 
-/// Something wrong with a program, and where.
+/// A syntax error and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Wrong {
     pub(crate) message: String,
     pub(crate) at: usize,
 }
 
-/// Grammar errors end the reading; the parser keeps what is wrong.
+/// A grammar error ends parsing; the parser stores the error.
 pub(super) type Outcome<T> = Result<T, Broken>;
 
-/// What is wrong has been noted.
+/// The error has been recorded.
 #[derive(Debug)]
 pub(super) struct Broken;
 
-/// What decides which further message an error gives.
+/// Context that selects the additional message of an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Within {
-    /// Brackets, behind which reading would go on.
+    /// Brackets, after which parsing would continue.
     Brackets,
-    /// An `if` that has got as far as `then`, and where it begins.
+    /// An `if` parsed up to `then`, and its start.
     Then(usize),
 }
 
@@ -65,19 +66,19 @@ pub(crate) struct Parser<'a> {
     pub(super) fresh: usize,
     pub(super) within: Vec<Within>,
     nesting: usize,
-    /// The longest chain of operators in the term that is being read, which no less than this is deep.
+    /// The longest operator chain in the current term, a lower bound of its depth.
     chain: usize,
     pub(crate) scope: &'a mut Scope,
-    /// What is wrong with the program.
+    /// Errors found.
     pub(crate) wrongs: Vec<Wrong>,
-    /// Filters that the program calls and does not define.
+    /// Undefined filters that the program calls.
     pub(crate) calls: Vec<(&'static str, usize, usize)>,
-    /// The definitions that are being read, and whether they were called from inside.
+    /// The definitions being parsed, and whether they are recursive.
     pub(super) defining: Vec<(&'static str, usize, bool)>,
     pub(super) program: &'static str,
-    /// What stands before the names of a module's definitions.
+    /// Prefix of the definition names of a module.
     prefix: String,
-    /// The file that the program is in, as `$__loc__` tells it.
+    /// The file name for `$__loc__`.
     pub(super) file: &'static str,
 }
 
@@ -100,11 +101,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes one level deeper, which has an end.
+    /// Enters a nesting level, up to the limit.
     pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
-        if self.nesting >= MOST_NESTING {
+        if self.nesting >= MAX_NESTING {
             let at = self.peek().at;
-            return Err(self.wrong(format!("program nests deeper than {MOST_NESTING} levels"), at));
+            return Err(self.wrong(format!("program nests deeper than {MAX_NESTING} levels"), at));
         }
         self.nesting += 1;
         let result = read(self);
@@ -112,17 +113,17 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Notes that a term has become the left side of another one.
+    /// Records that a term became the left operand of another one.
     pub(super) fn chained(&mut self) -> Outcome<()> {
         self.chain += 1;
-        if self.chain > LONGEST_CHAIN {
+        if self.chain > MAX_CHAIN {
             let at = self.peek().at;
-            return Err(self.wrong(format!("more than {LONGEST_CHAIN} operators in a row"), at));
+            return Err(self.wrong(format!("more than {MAX_CHAIN} operators in a row"), at));
         }
         Ok(())
     }
 
-    /// Reads a term that stands beside others, so that its chain does not go on from theirs.
+    /// Parses an independent term, so that its operator chain is counted separately.
     fn beside(&mut self, read: impl FnOnce(&mut Self) -> Outcome<Term>) -> Outcome<Term> {
         let before = std::mem::take(&mut self.chain);
         let result = read(self);

@@ -1,4 +1,4 @@
-//! What stands after `as`.
+//! Patterns after `as`.
 
 use super::lex::Kind;
 use super::lower::text;
@@ -15,7 +15,7 @@ pub(super) fn variables(pattern: &Pattern, found: &mut Vec<&'static str>) {
 }
 
 impl Parser<'_> {
-    /// Patterns between `?//`.
+    /// Patterns separated by `?//`.
     pub(super) fn patterns(&mut self) -> Outcome<Vec<Pattern>> {
         let mut patterns = vec![self.pattern()?];
         while self.eat("?//") {

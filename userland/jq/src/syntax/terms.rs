@@ -1,4 +1,4 @@
-//! Terms: what binds closest.
+//! Terms, the highest precedence.
 
 use jaq_core::load::lex::StrPart;
 use jaq_core::path::{Opt, Part};
@@ -8,11 +8,11 @@ use super::lower::{call, step, text};
 use super::parse::{Outcome, Parser, Within};
 use super::{Term, keep};
 
-/// Formats, of which others fail when they are used.
+/// Known formats; others fail when they are used.
 const FORMATS: [&str; 11] =
     ["@text", "@json", "@csv", "@tsv", "@html", "@uri", "@urid", "@sh", "@base64", "@base64d", "@base32"];
 
-/// Filters of several values that run the last one first, because jq has no definition of them in its own language.
+/// Filters with several value arguments that evaluate the last one first. jq does not define these in its own language.
 const LAST_FIRST: [&str; 16] = [
     "setpath",
     "pow",
@@ -32,7 +32,7 @@ const LAST_FIRST: [&str; 16] = [
     "split",
 ];
 
-/// The text of a string in which nothing is interpolated.
+/// The text of a string without interpolations.
 pub(super) fn plain_text(parts: &[StrPart<&'static str, Term>]) -> Option<String> {
     let mut text = String::new();
     for part in parts {
@@ -99,7 +99,7 @@ impl Parser<'_> {
         self.string(format)
     }
 
-    /// After `[` behind a term.
+    /// After `[` following a term.
     fn bracket(&mut self, head: Term) -> Outcome<Term> {
         self.within.push(Within::Brackets);
         let result = self.bracket_inner(head)?;
@@ -250,7 +250,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A name, and what is handed to it.
+    /// A name with its arguments.
     fn filter(&mut self, token: Token) -> Outcome<Term> {
         let mut arguments = Vec::new();
         if self.eat("(") {
@@ -269,7 +269,7 @@ impl Parser<'_> {
             for defining in &mut self.defining {
                 defining.2 |= defining.0 == called && defining.1 == arity;
             }
-            // A parameter `$name` is called as a filter, too.
+            // A parameter `$name` can also be called as a filter.
             if called.starts_with('$') {
                 return Ok(Term::Var(called));
             }
@@ -292,7 +292,7 @@ impl Parser<'_> {
         Term::Var(name)
     }
 
-    /// Notes that a variable or label is used that nothing binds.
+    /// Reports an unbound variable or label.
     fn undefined(&mut self, name: &str, at: usize) {
         self.calls.push((keep(name.to_owned()), usize::MAX, at));
     }
@@ -305,7 +305,7 @@ impl Parser<'_> {
         Term::Obj(vec![(text("file"), Some(text(self.file))), (text("line"), Some(line))])
     }
 
-    /// A string with what is interpolated in it, from its first quote.
+    /// A string with its interpolations, from the opening quote.
     pub(super) fn string(&mut self, format: Option<&'static str>) -> Outcome<Term> {
         self.next();
         let mut parts = Vec::new();
@@ -336,7 +336,7 @@ impl Parser<'_> {
                 }
             }
         }
-        // A format of nothing that is interpolated changes nothing.
+        // A format without interpolations has no effect.
         let format = format.filter(|_| parts.iter().any(|part| matches!(part, StrPart::Term(_))));
         Ok(match format {
             Some(format) if !FORMATS.contains(&format) => format_filter(format),
@@ -344,7 +344,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Text, or escapes, which mean what they mean in JSON.
+    /// Text or escapes, as in JSON.
     fn quoted_text(&mut self, token: Token, parts: &mut Vec<StrPart<&'static str, Term>>) -> Outcome<()> {
         if !token.text.starts_with('\\') {
             parts.push(StrPart::Str(token.text));

@@ -55,7 +55,7 @@ fn an_unfinished_condition_is_told_twice() {
     let unfinished = wrongs("if 1 then 2");
     assert_eq!(unfinished.len(), 2);
     assert!(unfinished[1].contains("Possibly unterminated 'if' statement"));
-    // Within brackets the reading would go on behind them.
+    // Within brackets, parsing would continue after them.
     assert_eq!(wrongs("if 1 then (2 3").len(), 1);
 }
 

@@ -1,11 +1,11 @@
-//! Reading, setting and removing what is inside a value.
+//! Reading, setting and deleting parts of a value.
 
 use std::rc::Rc;
 
 use super::{Result, Val, fault};
 
-/// Indices beyond this are refused when something is to be stored there, as the array would fill memory with nulls.
-const MOST_INDEX: f64 = 536_870_911.0;
+/// Maximum index for storing; a larger one would fill memory with nulls.
+const MAX_INDEX: f64 = 536_870_911.0;
 
 const BAD_BOUNDS: &str = "Start and end indices of an array slice must be numbers";
 
@@ -16,7 +16,7 @@ fn cannot_index(value: &Val, key: &Val) -> jaq_core::Error<Val> {
     }
 }
 
-/// Where a number points in an array: fractions are cut, negative ones count from the end.
+/// Array index of a number: truncated, and negative numbers count from the end.
 #[expect(clippy::cast_possible_truncation, reason = "saturates far beyond every array")]
 fn position(index: f64, len: usize) -> Option<usize> {
     if index.is_nan() {
@@ -27,7 +27,7 @@ fn position(index: f64, len: usize) -> Option<usize> {
     usize::try_from(index).ok()
 }
 
-/// The bounds of a slice: the lower one rounded down, the upper one up, both within the length.
+/// The bounds of a slice: start rounded down, end rounded up, both within the length.
 pub(crate) fn slice_bounds(from: Option<&Val>, to: Option<&Val>, len: usize) -> Result<(usize, usize)> {
     let read = |bound: Option<&Val>, otherwise: f64| match bound {
         None | Some(Val::Null) => Ok(otherwise),
@@ -55,7 +55,7 @@ fn slice_text(text: &str, start: usize, end: usize) -> &str {
     text.get(offset(start)..offset(end)).unwrap_or_default()
 }
 
-/// The bounds that an object names which is used as an index.
+/// The bounds in an object used as an index.
 fn bounds_of(key: &Val) -> Option<(Option<&Val>, Option<&Val>)> {
     match key {
         Val::Object(object) => Some((object.0.get("start"), object.0.get("end"))),
@@ -103,7 +103,7 @@ impl Val {
         }
     }
 
-    /// The value with another one at `key`.
+    /// The value with `key` replaced.
     fn set(self, key: &Self, new: Self) -> Result {
         match (self, key) {
             (Self::Null, Self::String(_)) => Self::object(super::Map::new()).set(key, new),
@@ -117,7 +117,7 @@ impl Val {
                 let Some(at) = position(index, array.0.len()) else {
                     return Err(fault("Out of bounds negative array index"));
                 };
-                if index > MOST_INDEX {
+                if index > MAX_INDEX {
                     return Err(fault("Array index too large"));
                 }
                 let items = &mut Rc::make_mut(&mut array).0;
@@ -144,7 +144,7 @@ impl Val {
     }
 }
 
-/// Where a part of an array begins in it.
+/// Position of the first occurrence of a subarray.
 fn positions(array: &[Val], part: &[Val]) -> Val {
     if part.is_empty() {
         return Val::array(Vec::new());
@@ -153,7 +153,7 @@ fn positions(array: &[Val], part: &[Val]) -> Val {
     Val::array(at.map(|(at, _)| Val::count(at)).collect())
 }
 
-/// Takes the value at `key` out, so that it is nobody else's while it is changed.
+/// Removes the value at `key`, so that it is not shared while it is changed.
 fn take(value: &mut Val, key: &Val) -> Result {
     match (value, key) {
         (Val::Object(object), Val::String(key)) => {
@@ -168,14 +168,14 @@ fn take(value: &mut Val, key: &Val) -> Result {
     }
 }
 
-/// The value with another one at a path.
+/// The value with a path replaced.
 pub(crate) fn set_path(value: Val, path: &[Val], new: Val) -> Result {
     change_path(value, path, |_| Ok(new))
 }
 
-/// The value with what is at a path changed.
+/// The value with an update at a path.
 pub(crate) fn change_path(mut value: Val, path: &[Val], change: impl FnOnce(Val) -> Result) -> Result {
-    // The way back up: what stands around the place.
+    // The containers on the path, for rebuilding.
     let mut around = Vec::with_capacity(path.len());
     for key in path {
         let inner = take(&mut value, key)?;
@@ -188,7 +188,7 @@ pub(crate) fn change_path(mut value: Val, path: &[Val], change: impl FnOnce(Val)
     Ok(value)
 }
 
-/// The value without what is at any of the paths, each meant for the value as it was.
+/// The value without the given paths. All paths refer to the original value.
 pub(crate) fn delete_paths(value: Val, mut paths: Vec<Val>) -> Result {
     paths.sort_by(Val::order);
     let mut steps = Vec::with_capacity(paths.len());
@@ -202,7 +202,7 @@ pub(crate) fn delete_paths(value: Val, mut paths: Vec<Val>) -> Result {
     delete_sorted(value, &steps)
 }
 
-/// Paths that begin with the same key go down together; what is to go here goes at once.
+/// Paths with a common key are processed together; paths that end here are deleted together.
 fn delete_sorted(mut value: Val, paths: &[&[Val]]) -> Result {
     let mut here = Vec::new();
     let mut rest = paths;

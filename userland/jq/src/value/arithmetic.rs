@@ -8,7 +8,7 @@ fn refuse(left: &Val, right: &Val, what: &str) -> Result {
     Err(fault(format!("{} and {} cannot be {what}", left.described(), right.described())))
 }
 
-/// A double as a whole number, as the processor of jq's machines does it: towards zero, and as far as it goes.
+/// Converts a double to an integer like jq on its usual processors: truncated and saturated.
 #[expect(clippy::cast_possible_truncation, reason = "saturates, which is what is wanted")]
 fn whole(number: f64) -> i64 {
     number as i64
@@ -56,8 +56,8 @@ impl std::ops::Sub for Val {
     }
 }
 
-/// The most bytes that repeating a text may give, as otherwise one small program takes all memory.
-const MOST_REPEATED: f64 = 536_870_911.0;
+/// Maximum bytes of a repeated string, so that a small program cannot use all memory.
+const MAX_REPEATED: f64 = 536_870_911.0;
 
 impl std::ops::Mul for Val {
     type Output = Result;
@@ -75,20 +75,20 @@ impl std::ops::Mul for Val {
 }
 
 fn repeat(text: &Rc<str>, times: f64) -> Result {
-    // NaN repeats nothing either.
+    // NaN also repeats zero times.
     if times.is_nan() || times <= 0.0 {
         return Ok(Val::Null);
     }
     if times < 1.0 || text.is_empty() {
         return Ok(Val::String(Rc::clone(text)));
     }
-    if Val::count(text.len()).as_f64().unwrap_or(0.0) * times > MOST_REPEATED {
+    if Val::count(text.len()).as_f64().unwrap_or(0.0) * times > MAX_REPEATED {
         return Err(fault("Repeat string result too long"));
     }
     Ok(Val::from(text.repeat(usize::try_from(whole(times)).unwrap_or(0))))
 }
 
-/// The second object over the first, and so on inside where both have an object.
+/// Merges the second object into the first, recursively where both values are objects.
 fn merge(mut left: Rc<super::Object>, right: &Rc<super::Object>) -> Result {
     let map: &mut Map = &mut Rc::make_mut(&mut left).0;
     for (key, value) in &right.0 {
@@ -121,7 +121,7 @@ impl std::ops::Div for Val {
     }
 }
 
-/// The parts of a text between separators; with an empty separator its characters.
+/// Splits a string by a separator; an empty separator splits into characters.
 pub(crate) fn split(text: &str, separator: &str) -> Val {
     if text.is_empty() {
         return Val::array(Vec::new());

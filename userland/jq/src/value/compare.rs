@@ -18,7 +18,7 @@ impl Val {
         }
     }
 
-    /// The place of a value before, at or after another. NaN is less than every number, itself among them.
+    /// Compares two numbers. NaN is less than every number, including itself.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         if self.nests_with(other) { self.order_of_nested(other) } else { self.order_of_plain(other) }
     }
@@ -27,7 +27,7 @@ impl Val {
         matches!((self, other), (Self::Array(_), Self::Array(_)) | (Self::Object(_), Self::Object(_)))
     }
 
-    /// The order of arrays and of objects. Nesting takes heap and no stack.
+    /// Compares arrays and objects. Nesting uses the heap, not the stack.
     fn order_of_nested(&self, other: &Self) -> Ordering {
         let mut open = vec![Level::Pair(self, other)];
         while let Some(level) = open.last_mut() {
@@ -71,7 +71,7 @@ impl Val {
         Ordering::Equal
     }
 
-    /// The order of values that are not both arrays nor both objects.
+    /// Compares values that are not both arrays or both objects.
     fn order_of_plain(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Number(left), Self::Number(right)) => {
@@ -90,7 +90,7 @@ impl Val {
     }
 }
 
-/// What of two values is still to be compared.
+/// Remaining parts of two values to compare.
 enum Level<'a> {
     Pair(&'a Val, &'a Val),
     Items(std::slice::Iter<'a, Val>, std::slice::Iter<'a, Val>),

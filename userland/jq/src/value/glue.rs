@@ -1,4 +1,4 @@
-//! What the interpreter asks of values.
+//! Implementation of jaq's value trait.
 
 use std::fmt;
 use std::rc::Rc;
@@ -153,7 +153,7 @@ impl ValT for Val {
     }
 }
 
-/// Puts jaq's one message of its own into jq's words.
+/// Replaces jaq's one builtin message with jq's.
 pub(crate) fn in_words_of_jq(error: Val) -> Val {
     match error.as_str().and_then(|text| text.strip_prefix("invalid path expression with input ")) {
         Some(value) => Val::String(Rc::from(format!("Invalid path expression with result {value}"))),

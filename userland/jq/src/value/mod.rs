@@ -1,4 +1,4 @@
-//! The values that programs work on.
+//! JSON values of programs.
 
 mod access;
 mod arithmetic;
@@ -15,15 +15,15 @@ pub(crate) use arithmetic::split;
 pub(crate) use glue::in_words_of_jq;
 pub(crate) use number::Number;
 
-/// A value or an error that is a value itself.
+/// A value or an error, which is a value itself.
 pub(crate) type Result<T = Val> = std::result::Result<T, jaq_core::Error<Val>>;
 
-/// An error whose value is a text.
+/// An error with a text value.
 pub(crate) fn fault(message: impl Into<String>) -> jaq_core::Error<Val> {
     jaq_core::Error::new(Val::from(message.into()))
 }
 
-/// What an object holds, in the order in which keys came.
+/// Entries of an object, in insertion order.
 pub(crate) type Map = IndexMap<Rc<str>, Val>;
 
 /// A value of JSON.
@@ -43,11 +43,11 @@ pub(crate) enum Val {
     Object(Rc<Object>),
 }
 
-/// What an array holds. A type of its own, so that nested ones are dropped without recursion.
+/// Array contents. A separate type, so that nested arrays are dropped without recursion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Array(pub(crate) Vec<Val>);
 
-/// What an object holds. A type of its own, so that nested ones are dropped without recursion.
+/// Object contents. A separate type, so that nested objects are dropped without recursion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Object(pub(crate) Map);
 
@@ -65,7 +65,7 @@ impl Drop for Object {
     }
 }
 
-/// Drops values one after the other, where the compiler's way would take a stack frame for each level of nesting.
+/// Drops values iteratively. Drop glue would take a stack frame for each nesting level.
 fn drop_flat(mut waiting: Vec<Val>) {
     while let Some(value) = waiting.pop() {
         match value {
@@ -97,7 +97,7 @@ impl Val {
         }
     }
 
-    /// Whether the value counts as true: everything but `false` and `null`.
+    /// Returns whether the value is truthy: all except `false` and `null`.
     pub(crate) fn truth(&self) -> bool {
         !matches!(self, Self::Null | Self::Bool(false))
     }
@@ -107,7 +107,7 @@ impl Val {
         Self::Number(Number::new(number))
     }
 
-    /// A count. Counts of what fits into memory are exact.
+    /// A count. Counts that fit into memory are exact.
     pub(crate) fn count(count: usize) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "nothing here has more than 2^53 parts")]
         Self::number(count as f64)
@@ -151,7 +151,7 @@ impl Val {
         }
     }
 
-    /// The items of an array, without a copy where nobody else holds it. Anything else has none.
+    /// The items of an array, without a copy if it is not shared. Empty for other types.
     pub(crate) fn into_items(self) -> Vec<Self> {
         match self {
             Self::Array(array) => std::mem::take(&mut Rc::unwrap_or_clone(array).0),
@@ -159,7 +159,7 @@ impl Val {
         }
     }
 
-    /// The entries of an object, without a copy where nobody else holds it. Anything else has none.
+    /// The entries of an object, without a copy if it is not shared. Empty for other types.
     pub(crate) fn into_map(self) -> Map {
         match self {
             Self::Object(object) => std::mem::take(&mut Rc::unwrap_or_clone(object).0),
@@ -172,22 +172,22 @@ impl Val {
         crate::json::compact(self)
     }
 
-    /// As JSON for a message: what is long is cut.
+    /// JSON for a message, truncated.
     pub(crate) fn short(&self) -> String {
-        /// Bytes of a value that a message shows.
-        const MOST: usize = 14;
+        /// Maximum bytes of a value in a message.
+        const MAX_COUNT: usize = 14;
         let text = self.json();
-        if text.len() <= MOST {
+        if text.len() <= MAX_COUNT {
             return text;
         }
-        let mut end = MOST - 3;
+        let mut end = MAX_COUNT - 3;
         while !text.is_char_boundary(end) {
             end -= 1;
         }
         format!("{}...", text.get(..end).unwrap_or_default())
     }
 
-    /// Kind and beginning of the value, as messages name it.
+    /// Type and start of the value, for messages.
     pub(crate) fn described(&self) -> String {
         format!("{} ({})", self.kind(), self.short())
     }

@@ -1,4 +1,4 @@
-//! Numbers: doubles, which remember how they were written as long as nobody calculates with them.
+//! Numbers: doubles that keep their original text until they are used in arithmetic.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub(crate) struct Number {
     value: f64,
-    /// How it was written, where that is another text than that of the double.
+    /// Original text, if it differs from that of the double.
     literal: Option<Rc<str>>,
 }
 
@@ -15,10 +15,10 @@ impl Number {
         Self { value, literal: None }
     }
 
-    /// From a text of the form `digits[.digits][e[sign]digits]`, with a sign before it or not.
+    /// Parses `digits[.digits][e[sign]digits]` with an optional sign.
     pub(crate) fn from_literal(text: &str) -> Option<Self> {
         let value: f64 = text.parse().ok()?;
-        // Most numbers are short and whole, and a double writes them as they came.
+        // Most numbers are short integers, which a double prints unchanged.
         if text.len() <= 15 && !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Some(Self::new(value));
         }
@@ -31,7 +31,7 @@ impl Number {
         self.value
     }
 
-    /// As JSON: NaN is `null`, and what is infinite the largest double.
+    /// As JSON: NaN is `null`, and infinity the largest double.
     pub(crate) fn text(&self) -> String {
         match &self.literal {
             Some(literal) => literal.to_string(),
@@ -40,7 +40,7 @@ impl Number {
     }
 }
 
-/// A double in the fewest digits that say which one it is, in the layout of jq.
+/// The shortest decimal text of a double, in jq's layout.
 pub(crate) fn double_text(value: f64) -> String {
     if value.is_nan() {
         return "null".to_owned();
@@ -54,7 +54,7 @@ pub(crate) fn double_text(value: f64) -> String {
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let digits = mantissa.replace('.', "");
     let sign = if value < 0.0 { "-" } else { "" };
-    // How many digits stand before the point.
+    // Number of digits before the point.
     let before = exponent + 1;
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
     if before <= -4 || before > count + 15 {
@@ -74,8 +74,7 @@ pub(crate) fn double_text(value: f64) -> String {
     format!("{sign}{whole}.{fraction}")
 }
 
-/// A decimal number with all its digits, in the one way that decimal arithmetic writes it: no leading zeros, and an
-/// exponent only where the point would stand far away.
+/// A decimal number with all its digits in canonical form: no leading zeros, and an exponent only if the point is far away.
 pub(crate) fn canonical(text: &str) -> String {
     let (sign, text) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),

@@ -1,4 +1,4 @@
-//! Lines that name targets.
+//! Rule lines.
 
 use super::Reading;
 use crate::Make;
@@ -9,17 +9,17 @@ use crate::rule::Rule;
 use crate::source::collapsed;
 use crate::words::{find_unquoted, reference_length, trim, trim_start, words};
 
-/// A line up to the colon that ends its targets.
+/// A line up to the colon after its targets.
 struct Head<'l> {
     targets: Vec<u8>,
-    /// What the words up to the one with the colon hold behind it.
+    /// Text after the colon in the word that contains it.
     behind: Vec<u8>,
-    /// The words after that one, which are not expanded yet: they may be an assignment, which is not.
+    /// The following words, not yet expanded: they may be an assignment, which is not expanded here.
     rest: &'l [u8],
 }
 
 impl Make {
-    /// A line that names targets.
+    /// A line with targets.
     pub(super) fn read_rule(&mut self, reading: &mut Reading, number: usize, mut raw: Vec<u8>) -> Result<(), Stop> {
         let eight_spaces = raw.starts_with(b"        ");
         let mut recipe = recipe_in(&mut raw);
@@ -73,7 +73,7 @@ impl Make {
         Ok(())
     }
 
-    /// Expands words one by one until one holds the colon. A line without one has no head: it is empty, or a mistake.
+    /// Expands words until one contains the colon. A line without a colon has no head: it is empty or an error.
     fn head<'l>(&mut self, line: &'l [u8], eight_spaces: bool) -> Result<Option<Head<'l>>, Stop> {
         let mut head: Vec<u8> = Vec::new();
         let mut rest = line;
@@ -97,7 +97,7 @@ impl Make {
         }
     }
 
-    /// Takes the target pattern of a static pattern rule, and its colon, from before the prerequisites.
+    /// Removes the target pattern of a static pattern rule, with its colon, from the prerequisites.
     fn static_pattern(&mut self, prerequisites: &mut Vec<u8>) -> Result<Option<Pattern>, Stop> {
         let Some(at) = find_unquoted(prerequisites, false, |byte| byte == b':') else {
             return Ok(None);
@@ -115,7 +115,7 @@ impl Make {
         Ok(Some(pattern))
     }
 
-    /// A line without a colon: nothing, or a mistake.
+    /// A line without a colon: empty or an error.
     fn no_colon(&mut self, head: &[u8], eight_spaces: bool) -> Result<(), Stop> {
         if trim(head).is_empty() {
             return Ok(());
@@ -127,7 +127,7 @@ impl Make {
     }
 }
 
-/// Takes the recipe that stands behind a semicolon, and a comment, off a line.
+/// Splits off the recipe after a semicolon, and a comment.
 fn recipe_in(raw: &mut Vec<u8>) -> Option<Vec<u8>> {
     let at = find_unquoted(raw, true, |byte| matches!(byte, b';' | b'#'))?;
     let recipe = (raw.get(at) == Some(&b';')).then(|| raw.get(at + 1..).unwrap_or_default().to_vec());
@@ -135,12 +135,12 @@ fn recipe_in(raw: &mut Vec<u8>) -> Option<Vec<u8>> {
     recipe
 }
 
-/// Where the colon stands that ends the targets.
+/// Position of the colon that ends the targets.
 fn colon_in(head: &mut Vec<u8>) -> Option<usize> {
     find_unquoted(head, false, |byte| byte == b':')
 }
 
-/// The next word of a line that is not expanded yet, and what follows. A colon ends a word and belongs to it.
+/// The next unexpanded word of a line, and the rest. A colon ends a word and belongs to it.
 fn next_word(text: &[u8]) -> (&[u8], &[u8]) {
     let text = trim_start(text);
     let mut at = 0;

@@ -1,8 +1,8 @@
-//! The lines of a recipe as text.
+//! Parsing of recipe lines.
 
 use crate::words::{is_blank, reference_length};
 
-/// How a line is run.
+/// Prefixes of a recipe line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
     /// `@`
@@ -14,7 +14,7 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    /// Reads the characters before a command, and answers what follows them.
+    /// Parses the prefix characters. Returns the rest.
     pub(super) fn read<'l>(&mut self, line: &'l [u8]) -> &'l [u8] {
         let mut rest = line;
         while let Some((first, behind)) = rest.split_first() {
@@ -31,7 +31,7 @@ impl Flags {
     }
 }
 
-/// Whether a line of a recipe calls make.
+/// Returns whether a recipe line calls make.
 pub(super) fn calls_make(line: &[u8]) -> bool {
     let mut flags = Flags::default();
     flags.read(line);
@@ -40,8 +40,7 @@ pub(super) fn calls_make(line: &[u8]) -> bool {
         || memchr::memmem::find(line, b"${MAKE}").is_some()
 }
 
-/// A line as it is expanded: the tab that begins a continued line is no part of it, and inside of references a line goes on
-/// with a space.
+/// A line as passed to expansion: without the tab of a continued line; inside references, continuation becomes a space.
 pub(super) fn continued(line: &[u8], prefix: u8) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut at = 0;
@@ -61,7 +60,7 @@ pub(super) fn continued(line: &[u8], prefix: u8) -> Vec<u8> {
     out
 }
 
-/// The lines of a text; a line end behind a backslash does not end one.
+/// The lines of a text; a newline after a backslash does not end a line.
 pub(super) fn unescaped_lines(text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     let mut from = 0;

@@ -1,15 +1,15 @@
-//! Makes a new file out of an old one and hunks.
+//! Applies hunks to a file in memory.
 
 use super::hunk::{Hunk, Mark};
 
-/// The new file as far as it is made.
+/// The partial output.
 #[derive(Debug)]
 pub(crate) struct Work<'a> {
     pub(crate) input: Vec<&'a [u8]>,
     output: Vec<u8>,
-    /// Lines of the input that are settled.
+    /// Lines of the input already processed.
     pub(crate) frozen: usize,
-    /// By how many lines the output is longer than the input so far.
+    /// Difference in lines between output and processed input.
     pub(crate) grown: i64,
     /// The name of `-D`: both versions are kept, in `#ifdef`.
     define: Option<Vec<u8>>,
@@ -29,7 +29,7 @@ impl<'a> Work<'a> {
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        // What comes behind a last line without an end gives it one.
+        // Output after a last line without a line end adds one.
         if self.output.last().is_some_and(|last| *last != b'\n') {
             self.output.push(b'\n');
         }
@@ -104,7 +104,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The whole file.
+    /// Returns the whole file.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         self.copy_to(self.input.len());
         self.output

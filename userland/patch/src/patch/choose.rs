@@ -1,4 +1,4 @@
-//! Chooses the file that a patch is for, from the names in its header.
+//! Selection of the file to patch, from the names in the header.
 
 use tidebox_gnu::message::bytes_path;
 use tidebox_rt::{FileKind, Stat};
@@ -7,16 +7,16 @@ use super::header::Header;
 use super::name::{NEW, OLD, best, is_safe};
 use super::session::Session;
 
-/// What the names lead to.
+/// Candidate files.
 pub(crate) struct Choice {
     pub(crate) name: Option<Vec<u8>>,
     pub(crate) stat: Option<Stat>,
-    /// The name before a rename that is done already.
+    /// The name before an earlier rename.
     pub(crate) before: Option<Vec<u8>>,
 }
 
 impl Session {
-    /// Chooses among the names, and asks whether the patch is reversed when it makes what is there or removes what is not.
+    /// Selects a name. Decides whether the patch is reversed if it creates an existing file or deletes a missing one.
     pub(crate) fn choose(&mut self, header: &mut Header) -> Choice {
         if let Some(name) = self.options.file.clone() {
             let stat = self.state(&name);
@@ -79,7 +79,7 @@ impl Session {
         tidebox_rt::stat(name, self.options.follows_links).ok()
     }
 
-    /// Whether the patch seems to be for the other direction. What follows from it is asked, and kept in `reverse`.
+    /// Returns whether the patch seems to be reversed. Resolves the question and stores the result in `reverse`.
     fn maybe_reversed(&mut self, header: &Header, name: &[u8], missing: bool, empty: bool) -> bool {
         let at = |flip: bool| header.absent[usize::from(self.reverse ^ flip)];
         let seems = u8::from(!empty) < at(empty);
@@ -101,7 +101,7 @@ impl Session {
         seems
     }
 
-    /// Whether the file is one that `patch` changes.
+    /// Returns whether the file is one that `patch` changes.
     pub(crate) fn is_patchable(&mut self, name: &[u8], stat: Option<Stat>, as_link: bool) -> bool {
         let wanted = if as_link { FileKind::Symlink } else { FileKind::File };
         let Some(stat) = stat.filter(|stat| stat.kind() != wanted) else {
@@ -115,7 +115,7 @@ impl Session {
     }
 }
 
-/// The best of the names for which the fewest folders must be made.
+/// Returns the best of the names that need the fewest new directories.
 fn fewest_new_folders(names: &[Option<Vec<u8>>; 3]) -> Option<usize> {
     let missing = |name: &Vec<u8>| {
         let above = bytes_path(name).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
@@ -126,7 +126,7 @@ fn fewest_new_folders(names: &[Option<Vec<u8>>; 3]) -> Option<usize> {
     best(names, |at| counts.get(at).copied().flatten() == Some(fewest))
 }
 
-/// The name that the file has afterwards: another one when git renamed or copied it.
+/// Returns the name of the file afterwards: a different one for a git rename or copy.
 pub(crate) fn target(header: &Header, reverse: bool, name: &[u8]) -> Vec<u8> {
     if !(header.renames || header.copies && !reverse) {
         return name.to_vec();

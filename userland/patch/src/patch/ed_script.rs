@@ -1,4 +1,4 @@
-//! Scripts for `ed`, as `diff -e` writes them: `ed` itself runs them.
+//! Scripts for `ed`, as written by `diff -e`, which are run by `ed`.
 
 use tidebox_gnu::command::{Command, wait};
 use tidebox_rt::Stat;
@@ -11,7 +11,7 @@ use super::session::Session;
 use super::{Fatal, failed};
 
 impl Session {
-    /// Runs a script and answers the line behind it.
+    /// Runs a script and returns the line after it.
     pub(crate) fn ed(
         &mut self,
         lines: &Lines,
@@ -26,7 +26,7 @@ impl Session {
             return Ok(end);
         };
         let content = read_or_empty(name).map_err(|errno| failed("Can't open file", name, errno))?;
-        // The script works on a copy, so that a script that fails leaves the file as it was.
+        // The script runs on a copy, so that a failing script leaves the file unchanged.
         let copy = [target, b".patch-ed"].concat();
         tidebox_gnu::stream::write_file(&copy, &content).map_err(|errno| failed("Can't create file", &copy, errno))?;
         let result = edit(&copy, &script);
@@ -42,7 +42,7 @@ impl Session {
     }
 }
 
-/// The commands from the beginning of the script on, and the line behind them.
+/// Returns the commands of the script, and the line after them.
 fn script(lines: &Lines, found: &Found) -> (Vec<u8>, usize) {
     let (mut at, mut text) = (found.start, Vec::new());
     while let Some(line) = lines.get(at) {
@@ -67,7 +67,7 @@ fn script(lines: &Lines, found: &Found) -> (Vec<u8>, usize) {
     (text, at)
 }
 
-/// The letter of a line that a script of `diff -e` may have. Nothing else reaches `ed`, which could run commands.
+/// Returns the command letter of a line allowed in a script of `diff -e`. Other lines never reach `ed`, which could run commands.
 fn command(line: &[u8]) -> Option<u8> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b',').count();
     let rest = line.get(digits..)?;

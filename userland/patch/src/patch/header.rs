@@ -1,27 +1,27 @@
-//! Finds the next patch in a file of patches, mails and other text, and reads what stands before its hunks.
+//! Finds the next patch in a file of patches, mails and other text, and parses its header.
 
 use super::lines::{Lines, Packing, indentation};
 use super::name::{INDEX, NEW, Named, OLD, fetch, quoted, stripped};
 use super::read::{Style, number};
 
-/// What stands before the hunks of a patch.
+/// Header of a patch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Header {
     pub(crate) files: [Named; 3],
-    /// Whether the patch says that the old or the new file does not exist: 1 it is empty, 2 it is not there.
+    /// Set if the patch marks the old or the new file as missing: 1 it is empty, 2 it does not exist.
     pub(crate) absent: [u8; 2],
-    /// Written by git, which says more than the names.
+    /// Written by git, with an extended header.
     pub(crate) git: bool,
     pub(crate) renames: bool,
     pub(crate) copies: bool,
-    /// Permission bits with the type of file, or 0.
+    /// Mode bits including the file type, or 0.
     pub(crate) modes: [u32; 2],
-    /// What `Prereq:` asks the file to hold.
+    /// Text required by `Prereq:`.
     pub(crate) prerequisite: Option<Vec<u8>>,
 }
 
 impl Header {
-    /// Whether the file is a symbolic link, whose target git writes as its content.
+    /// True for a symbolic link, whose target git writes as its content.
     pub(crate) fn is_link(&self) -> bool {
         self.modes.iter().any(|mode| mode & 0o170_000 == 0o120_000)
     }
@@ -33,7 +33,7 @@ pub(crate) struct Found {
     pub(crate) header: Header,
     pub(crate) style: Style,
     pub(crate) packing: Packing,
-    /// Line at which its hunks begin.
+    /// First line of its hunks.
     pub(crate) start: usize,
 }
 
@@ -44,20 +44,20 @@ impl Found {
     }
 }
 
-/// What the search is told.
+/// Search options.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
     pub(crate) strip: Option<usize>,
-    /// What the command line says of the style.
+    /// Style from the command line.
     pub(crate) style: Option<Style>,
-    /// Normal diffs and scripts for `ed` have no header: they are looked for only when the file is named.
+    /// Normal diffs and scripts for `ed` have no header: they are accepted only if the file is given.
     pub(crate) needs_header: bool,
-    /// Whether carriage returns stay.
+    /// Keep carriage returns.
     pub(crate) binary: bool,
 }
 
 impl Search {
-    /// Looks for a patch from a line on.
+    /// Finds a patch, starting at a line.
     pub(crate) fn find(self, lines: &Lines, from: usize) -> Option<Found> {
         let mut scan = Scan {
             search: self,
@@ -75,20 +75,20 @@ impl Search {
         let mut at = from;
         while let Some(line) = lines.get(at) {
             if let Some((style, start)) = scan.line(lines, at, line) {
-                return Some(scan.found(style, start, lines));
+                return Some(scan.into_header(style, start, lines));
             }
             at += 1;
         }
         if scan.extended {
-            return Some(scan.found(Style::Unified, at, lines));
+            return Some(scan.into_header(Style::Unified, at, lines));
         }
         if scan.needs_header {
             return None;
         }
         let first = scan.command?;
-        // `1a2` is the head of a normal diff, and no command of `ed`.
+        // `1a2` is the head of a normal diff, not a command of `ed`.
         let ends_with_letter = |line: &[u8]| line.trim_ascii_end().last().is_some_and(u8::is_ascii_alphabetic);
-        lines.get(first).is_some_and(ends_with_letter).then(|| scan.found(Style::Ed, first, lines))
+        lines.get(first).is_some_and(ends_with_letter).then(|| scan.into_header(Style::Ed, first, lines))
     }
 }
 
@@ -98,7 +98,7 @@ struct Scan {
     needs_header: bool,
     /// The header's lines end with carriage returns.
     returns: bool,
-    /// There was a line that only git writes.
+    /// True after a line that only git writes.
     extended: bool,
     renamed: [bool; 2],
     copied: [bool; 2],
@@ -106,16 +106,16 @@ struct Scan {
     command: Option<usize>,
     last_was_command: bool,
     last_was_stars: bool,
-    /// The indentation of the line before, in columns.
+    /// The indentation of the previous line, in columns.
     last_indent: usize,
 }
 
 impl Scan {
-    fn found(mut self, style: Style, start: usize, lines: &Lines) -> Found {
+    fn into_header(mut self, style: Style, start: usize, lines: &Lines) -> Found {
         self.header.renames = self.renamed == [true; 2];
         self.header.copies = self.copied == [true; 2];
         if self.extended {
-            // No hunks followed, which would have put the names in order.
+            // No hunks followed that would have ordered the names.
             let [old, new, _] = &mut self.header.files;
             std::mem::swap(old, new);
         }
@@ -128,7 +128,7 @@ impl Scan {
         self.search.style.is_none_or(|asked| asked == style)
     }
 
-    /// Looks at a line. The answer is a style, and the line at which hunks of that style begin.
+    /// Checks a line. Returns a style, and the first line of hunks in that style.
     fn line(&mut self, lines: &Lines, at: usize, line: &[u8]) -> Option<(Style, usize)> {
         let (indent, text) = indentation(line);
         let last_indent = std::mem::replace(&mut self.last_indent, indent);
@@ -183,9 +183,9 @@ impl Scan {
         self.returns = returns;
     }
 
-    /// Reads a line that tells of names. Another patch of git ends one that has no hunks.
+    /// Parses a line with names. The header of another git patch ends one without hunks.
     fn names(&mut self, text: &[u8], at: usize, last_was_stars: bool) -> Option<(Style, usize)> {
-        // With a name each, `---` is the new file of a context diff and the old one of a unified diff; `unified` swaps.
+        // If both are present, `---` is the new file of a context diff and the old one of a unified diff; `unified` swaps.
         if let Some(rest) = text.strip_prefix(b"*** ").filter(|_| !last_was_stars) {
             self.name(OLD, rest);
         } else if let Some(rest) = text.strip_prefix(b"+++ ") {
@@ -223,13 +223,13 @@ impl Scan {
         let strip = self.search.strip;
         if let Some((old, new)) = two_names(rest.trim_ascii_end()) {
             for (slot, name) in self.header.files.iter_mut().zip([new, old]) {
-                // As with `---` and `+++`, the names stand the other way round until the hunks begin.
+                // As with `---` and `+++`, the names are reversed until the hunks start.
                 slot.name = stripped(&name, strip);
             }
         }
     }
 
-    /// Reads a line of git's extended header; false when it is none.
+    /// Parses a line of git's extended header; false if it is not one.
     fn git_line(&mut self, text: &[u8]) -> bool {
         let mode = |rest: &[u8]| {
             let digits = String::from_utf8_lossy(rest.trim_ascii()).into_owned();
@@ -262,7 +262,7 @@ impl Scan {
         true
     }
 
-    /// `OLD..NEW [MODE]`: a hash of zeros is a file that is not there.
+    /// `OLD..NEW [MODE]`: a hash of zeros is a missing file.
     fn index(&mut self, rest: &[u8]) {
         let text = String::from_utf8_lossy(rest.trim_ascii()).into_owned();
         let (hashes, mode) = text.split_once(' ').unwrap_or((&text, ""));
@@ -308,7 +308,7 @@ impl Scan {
         if starts_with_zero(text.get(4..).unwrap_or_default()) {
             self.header.absent[OLD] = self.absence(OLD);
         }
-        // The range of the new lines stands behind the old ones.
+        // The range of the new lines follows the old ones.
         let mut next = at + 1;
         while let Some(line) = lines.get(next) {
             let (_, text) = indentation(line);
@@ -328,7 +328,7 @@ impl Scan {
     }
 }
 
-/// The two names of `diff --git`, which are quoted or have no spaces, or are equal but for their first folder.
+/// Parses the two names of `diff --git`, which are quoted or have no spaces, or are equal except for their first directory.
 fn two_names(text: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let one = |text| -> Option<(Vec<u8>, &[u8])> {
         let text: &[u8] = text;
@@ -344,7 +344,7 @@ fn two_names(text: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     rest.trim_ascii().is_empty().then_some((old, new))
 }
 
-/// The letter of a line that could be a command of `ed` or of a normal diff.
+/// Returns the letter of a line that could be a command of `ed` or of a normal diff.
 fn ed_command(text: &[u8]) -> Option<u8> {
     let rest = text.trim_ascii_end();
     if !rest.first()?.is_ascii_digit() {

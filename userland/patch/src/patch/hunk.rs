@@ -1,6 +1,6 @@
-//! Hunks: what one place of a file was and what it becomes.
+//! Hunks: the old and new lines at one position of a file.
 
-/// What a line of a hunk is.
+/// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Context,
@@ -8,26 +8,26 @@ pub(crate) enum Mark {
     New,
 }
 
-/// A line of a hunk. Its text has its line end, unless the file's last line has none.
+/// A line of a hunk. Its text includes the line end, unless the file's last line has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) mark: Mark,
     pub(crate) text: Vec<u8>,
 }
 
-/// A hunk. Within a change all old lines come before all new ones.
+/// A hunk. Within a change all old lines precede all new ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
     pub(crate) lines: Vec<Line>,
-    /// Number of the first line, counted from 1; of an empty range the number of the line behind it.
+    /// Number of the first line, counted from 1; for an empty range the number of the line after it.
     pub(crate) old_first: i64,
     pub(crate) new_first: i64,
-    /// What follows the range: the function that it is in, for people.
+    /// Text after the range: the enclosing function.
     pub(crate) function: Vec<u8>,
 }
 
 impl Hunk {
-    /// Orders the lines and answers the hunk.
+    /// Orders the lines and returns the hunk.
     pub(crate) fn new(lines: Vec<Line>, old_first: i64, new_first: i64, function: Vec<u8>) -> Self {
         let mut ordered = Vec::with_capacity(lines.len());
         let mut held = Vec::new();
@@ -45,7 +45,7 @@ impl Hunk {
         Self { lines: ordered, old_first, new_first, function }
     }
 
-    /// The hunk that undoes this one.
+    /// Returns the reversed hunk.
     pub(crate) fn reversed(&self) -> Self {
         let mut lines = Vec::with_capacity(self.lines.len());
         for group in self.lines.chunk_by(|a, b| (a.mark == Mark::Context) == (b.mark == Mark::Context)) {
@@ -59,7 +59,7 @@ impl Hunk {
         Self { lines, old_first: self.new_first, new_first: self.old_first, function: self.function.clone() }
     }
 
-    /// The lines that the file must have.
+    /// Returns the lines that the file must have.
     pub(crate) fn pattern(&self) -> Vec<&[u8]> {
         self.lines.iter().filter(|line| line.mark != Mark::New).map(|line| line.text.as_slice()).collect()
     }
@@ -72,7 +72,7 @@ impl Hunk {
         count(self.lines.iter().filter(|line| line.mark != Mark::Old))
     }
 
-    /// How many lines of context come before the first change, and behind the last one.
+    /// Returns the number of context lines before the first change, and after the last one.
     pub(crate) fn contexts(&self) -> (i64, i64) {
         let is_context = |line: &&Line| line.mark == Mark::Context;
         let before = count(self.lines.iter().take_while(is_context));

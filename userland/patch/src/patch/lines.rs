@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(crate) struct Lines {
     text: Vec<u8>,
-    /// Where each line begins, and behind the last one the end of the text.
+    /// Start of each line, followed by the end of the text.
     starts: Vec<usize>,
 }
 
@@ -18,25 +18,25 @@ impl Lines {
         Self { text, starts }
     }
 
-    /// How many there are.
+    /// Returns the number of lines.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// A line with its end, if it has one; `None` behind the last.
+    /// Returns a line with its end, if it has one; `None` after the last.
     pub(crate) fn get(&self, at: usize) -> Option<&[u8]> {
         let begin = *self.starts.get(at)?;
         let end = *self.starts.get(at.checked_add(1)?)?;
         self.text.get(begin..end)
     }
 
-    /// Whether the last line has no end.
+    /// Returns whether the last line has no line end.
     pub(crate) fn ends_within_line(&self) -> bool {
         self.text.last().is_some_and(|last| *last != b'\n')
     }
 }
 
-/// How a patch is packed: lines may be indented, as in mails, and may end with carriage returns.
+/// Encoding of a patch: lines may be indented, as in mails, and may end with carriage returns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packing {
     pub(crate) indent: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Packing {
 }
 
 impl Packing {
-    /// A line of the patch itself, always with an end.
+    /// Returns a line of the decoded patch, always with a line end.
     pub(crate) fn unpack(self, line: &[u8]) -> Vec<u8> {
         let mut rest = line;
         let mut column = 0;
@@ -62,7 +62,7 @@ impl Packing {
     }
 }
 
-/// The indentation of a line in columns, and what follows it.
+/// Returns the indentation of a line in columns, and the rest.
 pub(crate) fn indentation(line: &[u8]) -> (usize, &[u8]) {
     let (mut column, mut rest) = (0, line);
     while let Some((first, after)) = rest.split_first() {

@@ -1,4 +1,4 @@
-//! Looks for the place of a hunk in a file.
+//! Search for the position of a hunk in a file.
 
 use super::hunk::{Hunk, Mark};
 
@@ -10,20 +10,20 @@ pub(crate) fn split(text: &[u8]) -> FileLines<'_> {
     text.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
-/// What is known when a hunk is looked for.
+/// State of the search.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) input: &'a [&'a [u8]],
-    /// Lines that earlier hunks have settled.
+    /// Lines fixed by earlier hunks.
     pub(crate) frozen: i64,
-    /// How far the last hunk was from where it should have been.
+    /// Offset of the last hunk from its expected position.
     pub(crate) offset: i64,
     /// Blanks match any other blanks.
     pub(crate) loosely: bool,
 }
 
 impl Place<'_> {
-    /// The line (from 1) at which a hunk fits when `fuzz` lines of context may differ, nearest first.
+    /// Returns the nearest line (from 1) where a hunk matches if `fuzz` lines of context may differ.
     pub(crate) fn locate(&self, hunk: &Hunk, fuzz: i64) -> Option<i64> {
         let pattern = hunk.pattern();
         let guess = hunk.old_first + self.offset;
@@ -35,14 +35,14 @@ impl Place<'_> {
         let (prefix_fuzz, suffix_fuzz) = (fuzz + prefix - context, fuzz + suffix - context);
         let (lines, size) = (length(self.input), length(&pattern));
         let fits = |at: i64, before: i64, behind: i64| self.fits(&pattern, at, before, behind);
-        // A hunk with less context before it than behind it began where the file did.
+        // A hunk with less context before than after started at the start of the file.
         if prefix_fuzz < 0 && hunk.old_first <= 1 {
             let whole = suffix_fuzz >= 0 || (size == lines && prefix >= self.frozen);
             let free = self.frozen <= prefix && lines >= size - suffix_fuzz.max(0);
             return (whole && free && fits(1, 0, suffix_fuzz.max(0))).then_some(1);
         }
         let prefix_fuzz = prefix_fuzz.max(0);
-        // One with less context behind it ended where the file did.
+        // A hunk with less context after than before ended at the end of the file.
         if suffix_fuzz < 0 {
             let at = lines - size + 1;
             return (at > self.frozen && at >= 1 && fits(at, prefix_fuzz, 0)).then_some(at);
@@ -51,7 +51,7 @@ impl Place<'_> {
         self.nearest(guess, first, last, |at| fits(at, prefix_fuzz, suffix_fuzz))
     }
 
-    /// Tries the lines from `first` to `last`, those nearest to `guess` first, later ones before earlier ones.
+    /// Tries the lines from `first` to `last`, nearest to `guess` first, later ones before earlier ones.
     fn nearest(&self, guess: i64, first: i64, last: i64, fits: impl Fn(i64) -> bool) -> Option<i64> {
         let farthest = (last - guess).max(guess - first);
         let nearest = (first - guess).max(guess - last).max(0);
@@ -73,7 +73,7 @@ impl Place<'_> {
             return false;
         };
         let Some(wanted) = pattern.get(before..pattern.len().saturating_sub(behind)) else {
-            // The fuzz leaves nothing to compare.
+            // The fuzz excludes all lines.
             return true;
         };
         let Some(begin) = usize::try_from(at - 1).ok().and_then(|at| at.checked_add(before)) else {
@@ -85,12 +85,12 @@ impl Place<'_> {
         lines.iter().zip(wanted).all(|(line, wanted)| self.equal(line, wanted))
     }
 
-    /// Whether a line of the file is what a hunk wants there.
+    /// Returns whether a line of the file matches the hunk.
     pub(crate) fn equal(&self, line: &[u8], wanted: &[u8]) -> bool {
         is_same(line, wanted, self.loosely)
     }
 
-    /// Whether the file has at a line what a hunk wants, but for its line ends.
+    /// Returns whether the file matches the hunk at a line, ignoring line ends.
     pub(crate) fn differs_in_line_ends(&self, hunk: &Hunk, at: i64) -> bool {
         let has_return = |line: &[u8]| line.ends_with(b"\r\n");
         let wanted = hunk.lines.iter().find(|line| line.mark != Mark::New).map(|line| line.text.as_slice());
@@ -106,12 +106,12 @@ fn length(lines: &[&[u8]]) -> i64 {
     i64::try_from(lines.len()).unwrap_or(i64::MAX)
 }
 
-/// Whether two lines are equal, `loosely` but for their blanks.
+/// Returns whether two lines are equal; `loosely` ignores differences in blanks.
 pub(super) fn is_same(line: &[u8], wanted: &[u8], loosely: bool) -> bool {
     line == wanted || loosely && is_alike(line, wanted)
 }
 
-/// Whether two lines are equal when runs of blanks are, and those at the end do not count.
+/// Returns whether two lines are equal if runs of blanks are, ignoring trailing blanks.
 fn is_alike(a: &[u8], b: &[u8]) -> bool {
     let words = |line: &[u8]| -> Vec<Vec<u8>> {
         let leads = line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t'));

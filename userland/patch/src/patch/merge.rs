@@ -1,4 +1,4 @@
-//! `--merge`: a hunk that does not fit is merged with what the file has in its place.
+//! `--merge`: merges a hunk that does not match with the lines of the file.
 
 mod three_way;
 
@@ -9,16 +9,16 @@ use super::hunk::{Hunk, Mark};
 use super::locate::{Place, is_same};
 use three_way::{Group, groups};
 
-/// How conflicts are shown.
+/// Conflict style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflicts {
-    /// Both sides, without what they begin and end with alike.
+    /// Both sides, without common first and last lines.
     Merge,
-    /// Both sides, and between them what the hunk expected.
+    /// Both sides, and between them the expected lines of the hunk.
     Diff3,
 }
 
-/// What became of one change of a hunk.
+/// Result of one change of a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Merged,
@@ -36,11 +36,11 @@ impl Fate {
     }
 }
 
-/// What became of a hunk: each change, and the first and the last line of the result that it takes.
+/// Result of a hunk: each change, with its first and last line in the output.
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
     fates: Vec<(Fate, i64, i64)>,
-    /// By how many lines the place in the file is longer than the hunk expects.
+    /// Difference in lines between the region of the file and the hunk.
     pub(crate) longer: i64,
 }
 
@@ -49,13 +49,13 @@ impl Merged {
         self.fates.iter().any(|(fate, ..)| *fate == Fate::NotMerged)
     }
 
-    /// Whether there is nothing to say but that changes were made.
+    /// Returns whether there is nothing to report except that changes were made.
     pub(crate) fn only_merges(&self) -> bool {
         self.fates.iter().all(|(fate, ..)| *fate == Fate::Merged)
     }
 
     /// `merged at 3,7, NOT MERGED at 9-12`
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn format_summary(&self) -> String {
         let mut text = String::new();
         let mut before = None;
         for (fate, first, last) in &self.fates {
@@ -91,7 +91,7 @@ impl Work<'_> {
                 theirs: theirs.get(group.theirs.clone()).unwrap_or_default(),
             };
             self.change(&group, sides, how, &mut merged);
-            // The lines of the file are written with the group, so that they are settled.
+            // The lines of the file are written with the group, so they are final.
             self.frozen = region.start + group.ours.end;
             self.grown -= count(sides.ours);
         }
@@ -135,7 +135,7 @@ impl Work<'_> {
         self.put(behind);
     }
 
-    /// The number of the line of the result that comes next.
+    /// Returns the number of the next output line.
     fn next_line(&self) -> i64 {
         i64::try_from(self.frozen).unwrap_or(i64::MAX).saturating_add(self.grown).saturating_add(1)
     }
@@ -148,7 +148,7 @@ impl Work<'_> {
     }
 }
 
-/// What the file has, what the hunk expects there, and what it wants.
+/// Lines of the file, expected lines, and new lines of the hunk.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
     ours: &'a [&'a [u8]],
@@ -157,7 +157,7 @@ struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// Takes off what the file and the hunk begin and end with alike, and answers it.
+    /// Removes and returns the common first and last lines of file and hunk.
     fn without_common_ends(&mut self) -> (&'a [&'a [u8]], &'a [&'a [u8]]) {
         let before = self.ours.iter().zip(self.theirs).take_while(|(a, b)| a == b).count();
         let (head, ours) = self.ours.split_at_checked(before).unwrap_or_default();
@@ -175,9 +175,9 @@ fn count(lines: &[&[u8]]) -> i64 {
 }
 
 impl Place<'_> {
-    /// The lines, counted from 0, that can be made what a hunk expects with the fewest changes; of several the nearest to where
-    /// it should be, and there the most. As in GNU they are at least as many as the hunk changes, and not more changes are made than
-    /// twice the lines of context; where that is nowhere, nothing at the place where the hunk should be is the answer.
+    /// Returns the lines, counted from 0, that match the hunk with the fewest changes; on ties the nearest to the expected
+    /// position, then the longest. As in GNU, they are at least as many as the hunk changes, with at most twice as many changes
+    /// as lines of context. If no lines match, returns an empty range at the expected position.
     pub(crate) fn most_alike(&self, hunk: &Hunk) -> Range<usize> {
         let pattern = hunk.pattern();
         let (prefix, suffix) = hunk.contexts();
@@ -187,7 +187,7 @@ impl Place<'_> {
         let search = Search {
             pattern: &pattern,
             least: pattern.len().saturating_sub(context),
-            // A hunk with less context behind it than before it ended where the file did.
+            // A hunk with less context after than before ended at the end of the file.
             at_end: suffix < prefix,
         };
         let at_begin = prefix < suffix && hunk.old_first <= 1 && frozen == 0;
@@ -211,20 +211,20 @@ impl Place<'_> {
     }
 }
 
-/// What is looked for from one line on.
+/// The pattern of a search starting at one line.
 struct Search<'a> {
     pattern: &'a [&'a [u8]],
-    /// Lines that there must be.
+    /// Minimum number of lines.
     least: usize,
     at_end: bool,
 }
 
 impl Search<'_> {
-    /// The fewest changes, up to `most`, that make the lines from `start` on the pattern, and where these lines end.
+    /// Returns the fewest changes, up to `most`, that turn the lines starting at `start` into the pattern, and their end.
     fn at(&self, place: &Place<'_>, start: usize, most: usize) -> Option<(usize, usize)> {
         let lines = place.input.get(start..)?;
         let lines = lines.get(..lines.len().min(self.pattern.len() + most)).unwrap_or_default();
-        // What it costs to have come so far in the lines, for as much of the pattern as was looked at.
+        // Cost of reaching the current line, for each prefix of the pattern.
         let mut row: Vec<usize> = (0..=lines.len()).collect();
         for wanted in self.pattern {
             let mut above_left = row.first().copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! `patch`: applies what `diff` wrote.
+//! `patch`: applies the output of `diff`.
 
 mod apply;
 mod choose;
@@ -16,7 +16,7 @@ mod read;
 mod reject;
 mod session;
 
-use tidebox_gnu::message::complain;
+use tidebox_gnu::message::print_error;
 use tidebox_gnu::stream::{Output, read_all};
 use tidebox_rt::Errno;
 
@@ -34,10 +34,10 @@ pub(crate) use {
 use options::{Options, Request};
 use session::Session;
 
-/// The exit code of an error that ends the program.
+/// Exit code of a fatal error.
 const TROUBLE: i32 = 2;
 
-/// A message that ends the program.
+/// A fatal error message.
 pub(crate) type Fatal = String;
 
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
@@ -48,16 +48,16 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             out.finish("patch", 0)
         }
         Request::Usage(message) if message.is_empty() => {
-            complain(&called(), &format!("Try '{} --help' for more information.", called()));
+            print_error(&called(), &format!("Try '{} --help' for more information.", called()));
             TROUBLE
         }
         Request::Usage(message) => {
-            complain(&called(), &message);
-            complain(&called(), &format!("Try '{} --help' for more information.", called()));
+            print_error(&called(), &message);
+            print_error(&called(), &format!("Try '{} --help' for more information.", called()));
             TROUBLE
         }
         Request::Wrong(message) => {
-            complain(&called(), &message);
+            print_error(&called(), &message);
             TROUBLE
         }
         Request::Fatal(message) => fatal(&message),
@@ -68,17 +68,17 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     }
 }
 
-/// The name under which it was called, with its folders, as GNU says it.
+/// Process name with its directories, as printed by GNU.
 fn called() -> String {
     std::env::args_os().next().map_or_else(|| "patch".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 fn fatal(message: &str) -> i32 {
-    complain(&called(), &format!("**** {message}"));
+    print_error(&called(), &format!("**** {message}"));
     TROUBLE
 }
 
-/// `WHAT NAME : what the system says`.
+/// Formats `WHAT NAME : system error`.
 pub(crate) fn failed(what: &str, name: &[u8], errno: Errno) -> Fatal {
     format!("{what} {} : {}", String::from_utf8_lossy(name), errno.text())
 }
@@ -86,15 +86,15 @@ pub(crate) fn failed(what: &str, name: &[u8], errno: Errno) -> Fatal {
 fn run(options: Options) -> Result<i32, Fatal> {
     if let Some(directory) = &options.directory {
         tidebox_rt::chdir(directory).map_err(|errno| failed("Can't change to directory", directory, errno))?;
-        tidebox_rt::start();
+        tidebox_rt::init();
     }
     let input = options.input.as_deref().unwrap_or(b"-");
     let text = read_all(input).map_err(|errno| failed("Can't open patch file", input, errno))?;
     let mut session = Session::new(options, text);
     let result = session.run();
-    // An error further on takes nothing back of what patches of git have done to other files.
+    // A later error does not undo changes of git patches to other files.
     let result = session.settle().and(result);
-    // What was said before an error comes before it.
+    // Print earlier messages before the error.
     session.out.flush_now();
     result?;
     let code = i32::from(session.failed);

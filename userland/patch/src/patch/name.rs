@@ -1,27 +1,27 @@
-//! File names in the headers of patches, and the times beside them.
+//! File names in the headers of patches, and their timestamps.
 
 use tidebox_gnu::calendar::days_to;
 use tidebox_gnu::escape::control;
 
-/// Old, new, and what `Index:` says.
+/// Old, new, and `Index:`.
 pub(crate) const OLD: usize = 0;
 pub(crate) const NEW: usize = 1;
 pub(crate) const INDEX: usize = 2;
 
-/// What a header line says of a file.
+/// A file of a header line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// The name after stripping; `None` when there is none, or it is `/dev/null`.
+    /// The name after stripping; `None` if it is missing or `/dev/null`.
     pub(crate) name: Option<Vec<u8>>,
-    /// What follows the name, as it stands there.
+    /// The text after the name.
     pub(crate) stamp: Vec<u8>,
-    /// Seconds since 1970; 0 also stands for a file that does not exist.
+    /// Seconds since 1970; 0 also marks a missing file.
     pub(crate) seconds: Option<i64>,
     /// Nanoseconds of the second.
     pub(crate) nanoseconds: u32,
 }
 
-/// Reads a name and what follows it. `strip` is the number of `-p`; without it only the last part counts.
+/// Parses a name and the rest. `strip` is the number of `-p`; without it only the last component is used.
 pub(crate) fn fetch(text: &[u8], strip: Option<usize>) -> Named {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     let text = text.trim_ascii_start();
@@ -51,7 +51,7 @@ pub(crate) fn fetch(text: &[u8], strip: Option<usize>) -> Named {
     }
 }
 
-/// A name ends at white space; spaces belong to it when a tab comes before the time.
+/// A name ends at white space; if a tab precedes the time, spaces belong to the name.
 fn end_of_name(text: &[u8]) -> usize {
     match text.iter().position(|byte| *byte == b'\t') {
         Some(tab) => tab,
@@ -59,7 +59,7 @@ fn end_of_name(text: &[u8]) -> usize {
     }
 }
 
-/// Reads a name in double quotes with the escapes of C, and answers what follows it.
+/// Parses a name in double quotes with C escapes; returns the rest.
 pub(crate) fn quoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     let mut name = Vec::new();
@@ -88,7 +88,7 @@ pub(crate) fn quoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// Takes leading folders away. A name with fewer of them than asked for is none.
+/// Strips leading directories. `None` if the name has fewer of them.
 pub(crate) fn stripped(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
     let mut rest = name;
     let mut left = strip;
@@ -106,18 +106,18 @@ pub(crate) fn stripped(name: &[u8], strip: Option<usize>) -> Option<Vec<u8>> {
     (left.unwrap_or(0) == 0 && !kept.is_empty()).then(|| kept.to_vec())
 }
 
-/// Whether a file of that name is within the working directory.
+/// Returns whether a file of that name is within the working directory.
 pub(crate) fn is_safe(name: &[u8]) -> bool {
     !name.starts_with(b"/") && name.split(|byte| *byte == b'/').all(|part| part != b"..")
 }
 
-/// How many folders a name has.
+/// Returns the number of directories of a name.
 pub(crate) fn depth(name: &[u8]) -> usize {
     let parts = name.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).count();
     parts.saturating_sub(1)
 }
 
-/// The best of some names: fewest folders, then the shortest last part, then the shortest as a whole.
+/// Returns the best name: fewest directories, then the shortest last component, then the shortest name.
 pub(crate) fn best(names: &[Option<Vec<u8>>; 3], counts: impl Fn(usize) -> bool) -> Option<usize> {
     let last = |name: &[u8]| name.rsplit(|byte| *byte == b'/').next().map_or(0, <[u8]>::len);
     names

@@ -1,11 +1,13 @@
 //! The command line of `patch`.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::getopt::Item;
+use tidebox_gnu::options::Syntax;
 
 use super::merge::Conflicts;
 use super::read::Style;
 
-/// How much `patch` says.
+/// Verbosity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Verbosity {
     Silent,
@@ -13,7 +15,7 @@ pub(crate) enum Verbosity {
     Verbose,
 }
 
-/// How backups are named.
+/// Naming scheme of backups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbering {
     Simple,
@@ -21,7 +23,7 @@ pub(crate) enum Numbering {
     Existing,
 }
 
-/// What to do with files that may not be written.
+/// Handling of read-only files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadOnly {
     Ignore,
@@ -29,7 +31,7 @@ pub(crate) enum ReadOnly {
     Fail,
 }
 
-/// How times of the patch are read when files get them.
+/// Time zone of patch timestamps when they are applied to files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Times {
     Now,
@@ -52,16 +54,16 @@ pub(crate) struct Options {
     pub(crate) rejects: Option<Vec<u8>>,
     pub(crate) reject_unified: Option<bool>,
     pub(crate) define: Option<Vec<u8>>,
-    /// Hunks that do not fit are merged.
+    /// Merge hunks that do not match.
     pub(crate) merge: Option<Conflicts>,
     pub(crate) removes_empty: bool,
     pub(crate) times: Times,
     pub(crate) backup: bool,
     pub(crate) backup_of_mismatch: bool,
     pub(crate) numbering: Numbering,
-    /// What `-z` gave.
+    /// Value of `-z`.
     pub(crate) suffix: Option<Vec<u8>>,
-    /// What backups end with that have neither a suffix nor a prefix.
+    /// Default suffix of backups without a suffix or prefix.
     pub(crate) usual_suffix: Vec<u8>,
     pub(crate) prefix: Vec<u8>,
     pub(crate) name_prefix: Vec<u8>,
@@ -75,7 +77,7 @@ pub(crate) struct Options {
     pub(crate) quoting: Quoting,
 }
 
-/// How names are shown.
+/// Quoting style of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quoting {
     Literal,
@@ -85,79 +87,70 @@ pub(crate) enum Quoting {
     Escape,
 }
 
-/// What the command line asks for.
+/// Error of the command line.
 pub(crate) enum Request {
     Run(Box<Options>),
-    Print(&'static str),
-    /// A wrong command line, and where to read more.
+    Print(String),
+    /// Invalid usage, with a hint at the help.
     Usage(String),
-    /// A wrong command line.
+    /// Invalid usage.
     Wrong(String),
     Fatal(String),
 }
 
-const DRY_RUN: char = '\u{e001}';
-const VERBOSE: char = '\u{e002}';
-const BINARY: char = '\u{e003}';
-const HELP: char = '\u{e004}';
-const MISMATCH: char = '\u{e005}';
-const NO_MISMATCH: char = '\u{e006}';
-const POSIX: char = '\u{e007}';
-const QUOTING: char = '\u{e008}';
-const REJECT_FORMAT: char = '\u{e009}';
-const READ_ONLY: char = '\u{e00a}';
-const FOLLOW: char = '\u{e00b}';
-const MERGE: char = '\u{e00c}';
-
-const LONG: &[Long] = &[
-    long("backup", Takes::Nothing, 'b'),
-    long("prefix", Takes::Value, 'B'),
-    long("context", Takes::Nothing, 'c'),
-    long("directory", Takes::Value, 'd'),
-    long("ifdef", Takes::Value, 'D'),
-    long("ed", Takes::Nothing, 'e'),
-    long("remove-empty-files", Takes::Nothing, 'E'),
-    long("force", Takes::Nothing, 'f'),
-    long("fuzz", Takes::Value, 'F'),
-    long("get", Takes::Value, 'g'),
-    long("input", Takes::Value, 'i'),
-    long("ignore-whitespace", Takes::Nothing, 'l'),
-    long("normal", Takes::Nothing, 'n'),
-    long("forward", Takes::Nothing, 'N'),
-    long("output", Takes::Value, 'o'),
-    long("strip", Takes::Value, 'p'),
-    long("reject-file", Takes::Value, 'r'),
-    long("reverse", Takes::Nothing, 'R'),
-    long("quiet", Takes::Nothing, 's'),
-    long("silent", Takes::Nothing, 's'),
-    long("batch", Takes::Nothing, 't'),
-    long("set-time", Takes::Nothing, 'T'),
-    long("unified", Takes::Nothing, 'u'),
-    long("version", Takes::Nothing, 'v'),
-    long("version-control", Takes::Value, 'V'),
-    long("debug", Takes::Value, 'x'),
-    long("basename-prefix", Takes::Value, 'Y'),
-    long("suffix", Takes::Value, 'z'),
-    long("set-utc", Takes::Nothing, 'Z'),
-    long("dry-run", Takes::Nothing, DRY_RUN),
-    long("verbose", Takes::Nothing, VERBOSE),
-    long("binary", Takes::Nothing, BINARY),
-    long("help", Takes::Nothing, HELP),
-    long("backup-if-mismatch", Takes::Nothing, MISMATCH),
-    long("no-backup-if-mismatch", Takes::Nothing, NO_MISMATCH),
-    long("posix", Takes::Nothing, POSIX),
-    long("quoting-style", Takes::Value, QUOTING),
-    long("reject-format", Takes::Value, REJECT_FORMAT),
-    long("read-only", Takes::Value, READ_ONLY),
-    long("follow-symlinks", Takes::Nothing, FOLLOW),
-    long("merge", Takes::Maybe, MERGE),
-];
-
-const SHORT: &str = "bB:cd:D:eEfF:g:i:lnNo:p:r:RstTuvV:x:Y:z:Z";
+tidebox_gnu::options! {
+    /// Options of `patch`.
+    pub(super) enum Flag {
+        Strip = "-p, --strip=NUM", "take NUM leading folders from names in the patch";
+        Fuzz = "-F, --fuzz=LINES", "let up to LINES lines of context differ (2)";
+        IgnoreWhitespace = "-l, --ignore-whitespace", "let blanks differ";
+        Context = "-c, --context", "read a context diff";
+        Ed = "-e, --ed", "read a script of ed";
+        Normal = "-n, --normal", "read a normal diff";
+        Unified = "-u, --unified", "read a unified diff";
+        Forward = "-N, --forward", "skip patches that seem to be applied already";
+        Reverse = "-R, --reverse", "undo the patch";
+        Input = "-i, --input=PATCH", "read PATCH instead of standard input";
+        Directory = "-d, --directory=FOLDER", "change to FOLDER first\n\nWhat to write:";
+        Output = "-o, --output=FILE", "write to FILE, or to standard output (-)";
+        RejectFile = "-r, --reject-file=FILE", "write hunks that do not fit to FILE, or nowhere (-)";
+        RejectFormat = "--reject-format=FORMAT", "'context' or 'unified'";
+        Merge = "--merge[=HOW]", "merge hunks that do not fit; HOW is 'merge' or 'diff3'";
+        Ifdef = "-D, --ifdef=NAME", "keep both versions, in #ifdef NAME";
+        RemoveEmptyFiles = "-E, --remove-empty-files", "remove files that become empty";
+        SetUtc = "-Z, --set-utc, -T, --set-time", "give files the times of the patch";
+        QuotingStyle = "--quoting-style=WORD", "literal, shell, shell-always, c or escape\n\nBackups:";
+        Backup = "-b, --backup", "keep the original as FILE.orig";
+        BackupIfMismatch = "--backup-if-mismatch", "the same where a hunk does not fit exactly";
+        NoBackupIfMismatch = "--no-backup-if-mismatch", "keep no original there";
+        VersionControl = "-V, --version-control=STYLE", "'simple', 'numbered' or 'existing'";
+        Prefix = "-B, --prefix=PREFIX", "put PREFIX before the name of the backup";
+        BasenamePrefix = "-Y, --basename-prefix=PREFIX", "put PREFIX before its last part";
+        Suffix = "-z, --suffix=SUFFIX", "put SUFFIX behind it\n\nOther:";
+        Batch = "-t, --batch", "ask nothing; take a patch that seems reversed as reversed";
+        Force = "-f, --force", "ask nothing; take a patch as it is";
+        Quiet = "-s, --quiet, --silent", "say nothing unless something is wrong";
+        Verbose = "--verbose", "say more";
+        DryRun = "--dry-run", "only say what would happen";
+        Binary = "--binary", "keep carriage returns";
+        Posix = "--posix", "follow POSIX more closely";
+        ReadOnly = "--read-only=BEHAVIOR", "'ignore', 'warn' or 'fail' when a file may not be written";
+        FollowSymlinks = "--follow-symlinks", "patch what links lead to";
+        Get = "-g, --get=NUM", "";
+        Debug = "-x, --debug=LEVEL", "", unsupported "debugging output (-x) is not supported";
+        Help = "--help", "";
+        Version = "-v, --version", "";
+    }
+}
 
 const VERSION: &str = "GNU patch 2.7.6 (as Tidebox speaks it)\n";
 
-const HELP_TEXT: &str = include_str!("help.txt");
+const USAGE: &str = "\
+Usage: patch [OPTION]... [ORIGINAL [PATCH]]
+Applies a patch, which is the output of diff, to files.
+
+What to read:
+";
 
 impl Options {
     fn new() -> Self {
@@ -234,25 +227,28 @@ fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(value).into_owned()
 }
 
-/// Reads the command line.
+const LINE: Syntax<'_, Flag> = Syntax { version: VERSION, ..Syntax::new("patch", USAGE, 30) };
+
+/// Parses the command line.
 pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Request {
     let mut options = Options::new();
     let mut operands = Vec::new();
-    let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, arguments);
+    let mut items = LINE.items(arguments);
     loop {
-        match parser.next_item() {
-            Err(message) => return Request::Usage(message),
+        match items.next_item() {
+            Err(ToolResult::Print(text)) => return Request::Print(String::from_utf8_lossy(&text).into_owned()),
+            Err(ToolResult::Failure(message, _)) => return Request::Fatal(message),
+            Err(ToolResult::Usage(message, _)) => return Request::Usage(message),
+            Err(ToolResult::Code(_) | ToolResult::PrintAndCode(..)) => return Request::Usage(String::new()),
             Ok(None) => break,
             Ok(Some(Item::Operand(operand))) => operands.push(operand),
-            Ok(Some(Item::Option('v', _))) => return Request::Print(VERSION),
-            Ok(Some(Item::Option(HELP, _))) => return Request::Print(HELP_TEXT),
-            Ok(Some(Item::Option(MERGE, how))) => match how.as_deref() {
+            Ok(Some(Item::Option(Flag::Merge, how))) => match how.as_deref() {
                 None | Some(b"merge") => options.merge = Some(Conflicts::Merge),
                 Some(b"diff3") => options.merge = Some(Conflicts::Diff3),
                 Some(_) => return Request::Usage(String::new()),
             },
-            Ok(Some(Item::Option(key, value))) => {
-                if let Err(request) = set(&mut options, key, value.unwrap_or_default()) {
+            Ok(Some(Item::Option(flag, value))) => {
+                if let Err(request) = set(&mut options, flag, value.unwrap_or_default()) {
                     return request;
                 }
             }
@@ -269,51 +265,51 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Request {
     Request::Run(Box::new(options))
 }
 
-fn set(options: &mut Options, key: char, value: Vec<u8>) -> Result<(), Request> {
+fn set(options: &mut Options, key: Flag, value: Vec<u8>) -> Result<(), Request> {
     let number = |what: &str| {
         let parsed = std::str::from_utf8(&value).ok().and_then(|digits| digits.parse::<u32>().ok());
         parsed.ok_or_else(|| Request::Fatal(format!("{what} {} is not a number", text(&value))))
     };
     match key {
-        'b' => options.backup = true,
-        'B' | 'Y' | 'z' if value.is_empty() => {
-            let what = if key == 'z' { "backup suffix" } else { "backup prefix" };
+        Flag::Backup => options.backup = true,
+        Flag::Prefix | Flag::BasenamePrefix | Flag::Suffix if value.is_empty() => {
+            let what = if key == Flag::Suffix { "backup suffix" } else { "backup prefix" };
             return Err(Request::Fatal(format!("{what} is empty")));
         }
-        'B' => (options.prefix, options.numbering) = (value, Numbering::Simple),
-        'Y' => (options.name_prefix, options.numbering) = (value, Numbering::Simple),
-        'z' => (options.suffix, options.numbering) = (Some(value), Numbering::Simple),
-        'c' => options.style = Some(Style::NewContext),
-        'd' => options.directory = Some(value),
-        'D' => options.define = Some(value),
-        'e' => options.style = Some(Style::Ed),
-        'E' => options.removes_empty = true,
-        'f' => options.force = true,
-        'F' => options.fuzz = i64::from(number("fuzz factor")?),
-        'g' => {
+        Flag::Prefix => (options.prefix, options.numbering) = (value, Numbering::Simple),
+        Flag::BasenamePrefix => (options.name_prefix, options.numbering) = (value, Numbering::Simple),
+        Flag::Suffix => (options.suffix, options.numbering) = (Some(value), Numbering::Simple),
+        Flag::Context => options.style = Some(Style::NewContext),
+        Flag::Directory => options.directory = Some(value),
+        Flag::Ifdef => options.define = Some(value),
+        Flag::Ed => options.style = Some(Style::Ed),
+        Flag::RemoveEmptyFiles => options.removes_empty = true,
+        Flag::Force => options.force = true,
+        Flag::Fuzz => options.fuzz = i64::from(number("fuzz factor")?),
+        Flag::Get => {
             let digits = value.strip_prefix(b"-").unwrap_or(&value);
             if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
                 return Err(Request::Fatal(format!("get option value {} is not a number", text(&value))));
             }
-            // There is no version control to get files from, so that any number is as good as 0.
+            // Version control is not supported, so any number is treated as 0.
         }
-        'i' => options.input = Some(value),
-        'l' => options.loosely = true,
-        'n' => options.style = Some(Style::Normal),
-        'N' => options.forward = true,
-        'o' if value.is_empty() => {
+        Flag::Input => options.input = Some(value),
+        Flag::IgnoreWhitespace => options.loosely = true,
+        Flag::Normal => options.style = Some(Style::Normal),
+        Flag::Forward => options.forward = true,
+        Flag::Output if value.is_empty() => {
             return Err(Request::Fatal("Can't create file '' : No such file or directory".to_owned()));
         }
-        'o' => options.output = Some(value),
-        'p' => options.strip = usize::try_from(number("strip count")?).ok(),
-        'r' => options.rejects = Some(value),
-        'R' => options.reverse = true,
-        's' => options.verbosity = Verbosity::Silent,
-        't' => options.batch = true,
+        Flag::Output => options.output = Some(value),
+        Flag::Strip => options.strip = usize::try_from(number("strip count")?).ok(),
+        Flag::RejectFile => options.rejects = Some(value),
+        Flag::Reverse => options.reverse = true,
+        Flag::Quiet => options.verbosity = Verbosity::Silent,
+        Flag::Batch => options.batch = true,
         // Local time is universal time here.
-        'T' | 'Z' => options.times = Times::OfPatch,
-        'u' => options.style = Some(Style::Unified),
-        'V' => match numbering_of(&value) {
+        Flag::SetUtc => options.times = Times::OfPatch,
+        Flag::Unified => options.style = Some(Style::Unified),
+        Flag::VersionControl => match numbering_of(&value) {
             Some(numbering) => options.numbering = numbering,
             None => {
                 let shown = text(&value);
@@ -321,31 +317,30 @@ fn set(options: &mut Options, key: char, value: Vec<u8>) -> Result<(), Request> 
                 return Err(Request::Wrong(message));
             }
         },
-        'x' => return Err(Request::Fatal("debugging output (-x) is not supported".to_owned())),
         _ => return set_long(options, key, &value),
     }
     Ok(())
 }
 
-fn set_long(options: &mut Options, key: char, value: &[u8]) -> Result<(), Request> {
+fn set_long(options: &mut Options, key: Flag, value: &[u8]) -> Result<(), Request> {
     match key {
-        DRY_RUN => options.dry_run = true,
-        VERBOSE => options.verbosity = Verbosity::Verbose,
-        BINARY => options.binary = true,
-        MISMATCH => options.backup_of_mismatch = true,
-        NO_MISMATCH => options.backup_of_mismatch = false,
-        POSIX => (options.posix, options.backup_of_mismatch) = (true, false),
-        FOLLOW => options.follows_links = true,
-        QUOTING => match quoting_of(value) {
+        Flag::DryRun => options.dry_run = true,
+        Flag::Verbose => options.verbosity = Verbosity::Verbose,
+        Flag::Binary => options.binary = true,
+        Flag::BackupIfMismatch => options.backup_of_mismatch = true,
+        Flag::NoBackupIfMismatch => options.backup_of_mismatch = false,
+        Flag::Posix => (options.posix, options.backup_of_mismatch) = (true, false),
+        Flag::FollowSymlinks => options.follows_links = true,
+        Flag::QuotingStyle => match quoting_of(value) {
             Some(quoting) => options.quoting = quoting,
             None => return Err(Request::Usage(format!("invalid argument '{}' for 'quoting style'", text(value)))),
         },
-        REJECT_FORMAT => match value {
+        Flag::RejectFormat => match value {
             b"context" => options.reject_unified = Some(false),
             b"unified" => options.reject_unified = Some(true),
             _ => return Err(Request::Usage(String::new())),
         },
-        READ_ONLY => match value {
+        Flag::ReadOnly => match value {
             b"ignore" => options.read_only = ReadOnly::Ignore,
             b"warn" => options.read_only = ReadOnly::Warn,
             b"fail" => options.read_only = ReadOnly::Fail,

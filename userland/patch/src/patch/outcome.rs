@@ -1,4 +1,4 @@
-//! What becomes of a patch: new contents, files that go, times, and rejects.
+//! Results of a patch: new content, deleted files, times, and rejects.
 
 use super::header::Found;
 use super::name::{NEW, OLD};
@@ -8,7 +8,7 @@ use super::session::{Applied, Session, Subject};
 use super::{Fatal, failed};
 
 impl Session {
-    /// Puts the result where it belongs, and the rejects beside it.
+    /// Writes the result, and the reject file next to it.
     pub(super) fn put(&mut self, found: &Found, subject: &Subject, mut applied: Applied) -> Result<(), Fatal> {
         if !self.skips {
             if self.options.output.is_some() {
@@ -67,7 +67,7 @@ impl Session {
         if changes {
             let time = self.time(found, subject, mismatch);
             self.later(Pending { name: subject.target.clone(), becomes, mode, backup, time })?;
-            // Where files change names with one another, the old name is that of another one by now.
+            // If files exchange names, the old name may belong to another file already.
             let is_taken = self.pending.iter().any(|pending| pending.name == name && !pending.is_removal());
             if header.renames && subject.target != name && !is_taken {
                 self.later(Pending::removal(name, backup))?;
@@ -76,7 +76,7 @@ impl Session {
             if subject.stat.is_none() {
                 return Err(failed("Can't reopen file", &name, tidebox_rt::Errno::NOENT));
             }
-            // Nothing fitted: the file stays, and its backup is a copy.
+            // No hunk matched: the file is unchanged, and its backup is a copy.
             self.later(Pending { name: subject.target.clone(), becomes, mode, backup, time: None })?;
         }
         Ok(())
@@ -86,7 +86,7 @@ impl Session {
         self.options.backup || self.options.backup_of_mismatch && mismatch
     }
 
-    /// The time that the file gets, when it is asked for and fits.
+    /// Returns the time of the file, if requested and valid.
     fn time(&mut self, found: &Found, subject: &Subject, mismatch: bool) -> Option<(i64, u32)> {
         if self.options.times == Times::Now {
             return None;
@@ -113,7 +113,7 @@ impl Session {
         Some(new)
     }
 
-    /// Does something now, or with git's patches when they are all read.
+    /// Applies an action now, or for git patches after all of them are read.
     pub(crate) fn later(&mut self, pending: Pending) -> Result<(), Fatal> {
         if self.options.dry_run {
             return Ok(());
@@ -165,7 +165,7 @@ impl Session {
         self.say(&format!(" -- saving rejects to file {shown}\n"));
         let begun = self.rejected.contains(&file);
         if !begun {
-            // One that an earlier run left has the permissions of that run. Where there is none, that is as well.
+            // A file of an earlier run keeps its permissions. A missing one is not an error.
             let _ = tidebox_rt::unlink(&file);
         }
         self.rejected.push(file.clone());

@@ -1,24 +1,24 @@
-//! Puts files where they belong: new contents, backups, files that go.
+//! File changes: new content, backups, deletion.
 
 use std::fs;
 
-use tidebox_gnu::message::{bytes_path, reason};
+use tidebox_gnu::message::{bytes_path, error_text};
 use tidebox_gnu::stream::write_file;
 use tidebox_rt::Errno;
 
 use super::options::{Numbering, Options};
 use super::{Fatal, failed};
 
-/// What a file becomes.
+/// New content of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Becomes {
     Contents(Vec<u8>),
-    /// A symbolic link to this target.
+    /// A symbolic link with this target.
     Link(Vec<u8>),
     Gone,
 }
 
-/// What is to happen to a file when its patch, or with git's all of them, are done.
+/// Change of a file, applied after its patch or, for git, after all patches.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) name: Vec<u8>,
@@ -29,12 +29,12 @@ pub(crate) struct Pending {
     pub(crate) time: Option<(i64, u32)>,
 }
 
-fn told(what: &str, name: &[u8], error: &std::io::Error) -> Fatal {
-    format!("{what} {} : {}", String::from_utf8_lossy(name), reason(error))
+fn io_error(what: &str, name: &[u8], error: &std::io::Error) -> Fatal {
+    format!("{what} {} : {}", String::from_utf8_lossy(name), error_text(error))
 }
 
 impl Pending {
-    /// The file goes.
+    /// Deletes the file.
     pub(crate) fn removal(name: Vec<u8>, backup: bool) -> Self {
         Self { name, becomes: Becomes::Gone, mode: None, backup, time: None }
     }
@@ -43,7 +43,7 @@ impl Pending {
         self.becomes == Becomes::Gone
     }
 
-    /// Does it. `kept` are the files that have a backup of this run, which is not replaced by a later one.
+    /// Applies the change. `kept` are the files with a backup of this run, which later ones do not replace.
     pub(crate) fn place(&self, options: &Options, kept: &mut Vec<Vec<u8>>) -> Result<(), Fatal> {
         let exists = tidebox_rt::stat(&self.name, false).is_ok();
         if self.backup && !kept.contains(&self.name) {
@@ -53,7 +53,7 @@ impl Pending {
         match &self.becomes {
             Becomes::Contents(contents) => self.write(contents),
             Becomes::Link(target) => self.make_link(target),
-            // The backup may have taken it away already.
+            // The backup may have moved it already.
             Becomes::Gone if exists && tidebox_rt::stat(&self.name, false).is_ok() => self.remove(),
             Becomes::Gone => Ok(()),
         }
@@ -64,13 +64,13 @@ impl Pending {
         make_folders(&backup)?;
         if exists {
             fs::rename(bytes_path(&self.name), bytes_path(&backup))
-                .map_err(|error| told("Can't rename file", &self.name, &error))
+                .map_err(|error| io_error("Can't rename file", &self.name, &error))
         } else {
             write_file(&backup, b"").map_err(|errno| failed("Can't create file", &backup, errno))
         }
     }
 
-    /// Writes beside the file first, so that it is whole at every moment.
+    /// Writes a temporary file next to the file, so that the replacement is atomic.
     fn write(&self, contents: &[u8]) -> Result<(), Fatal> {
         make_folders(&self.name)?;
         if tidebox_rt::stat(&self.name, false)
@@ -90,7 +90,7 @@ impl Pending {
         }
         fs::rename(bytes_path(&beside), bytes_path(target)).map_err(|error| {
             let _ = tidebox_rt::unlink(&beside);
-            told("Can't create file", &self.name, &error)
+            io_error("Can't create file", &self.name, &error)
         })?;
         self.set_time(target)
     }
@@ -114,10 +114,10 @@ impl Pending {
         };
         let file = fs::OpenOptions::new().write(true).open(bytes_path(target));
         file.and_then(|file| file.set_times(fs::FileTimes::new().set_accessed(moment).set_modified(moment)))
-            .map_err(|error| told("Can't set timestamp on file", &self.name, &error))
+            .map_err(|error| io_error("Can't set timestamp on file", &self.name, &error))
     }
 
-    /// Removes the file, and the folders that become empty by it.
+    /// Removes the file, and directories that become empty.
     fn remove(&self) -> Result<(), Fatal> {
         tidebox_rt::unlink(&self.name).map_err(|errno| failed("Can't remove file", &self.name, errno))?;
         let mut folder = bytes_path(&self.name).parent();
@@ -131,15 +131,15 @@ impl Pending {
     }
 }
 
-/// Makes the folders above a file.
+/// Creates the parent directories of a file.
 pub(crate) fn make_folders(name: &[u8]) -> Result<(), Fatal> {
     match bytes_path(name).parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-        Some(folder) => fs::create_dir_all(folder).map_err(|error| told("Can't create file", name, &error)),
+        Some(folder) => fs::create_dir_all(folder).map_err(|error| io_error("Can't create file", name, &error)),
         None => Ok(()),
     }
 }
 
-/// Where the original of a file is kept.
+/// Returns the backup name of a file.
 fn backup_name(name: &[u8], options: &Options) -> Vec<u8> {
     let at = name.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     let (folder, last) = name.split_at_checked(at).unwrap_or((b"", name));
@@ -157,7 +157,7 @@ fn backup_name(name: &[u8], options: &Options) -> Vec<u8> {
     }
 }
 
-/// The highest number of backups `NAME.~N~` in a folder.
+/// Returns the highest number of backups `NAME.~N~` in a directory.
 fn highest_number(folder: &[u8], last: &[u8]) -> Option<u64> {
     let entries = tidebox_rt::read_dir(if folder.is_empty() { b"." } else { folder }).unwrap_or_default();
     let number = |entry: &tidebox_rt::Entry| -> Option<u64> {
@@ -167,10 +167,10 @@ fn highest_number(folder: &[u8], last: &[u8]) -> Option<u64> {
     entries.iter().filter_map(number).max()
 }
 
-/// Reads a file; one that is not there is empty.
+/// Reads a file; a missing one is empty.
 pub(crate) fn read_or_empty(name: &[u8]) -> Result<Vec<u8>, Errno> {
     match tidebox_gnu::stream::Input::file(name) {
-        Ok(mut input) => input.rest(),
+        Ok(mut input) => input.read_to_end(),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(Vec::new()),
         Err(errno) => Err(errno),
     }

@@ -1,14 +1,14 @@
-//! Reads hunks out of a patch.
+//! Parser of hunks.
 
 use super::hunk::{Hunk, Line, Mark};
 use super::lines::{Lines, Packing};
 
-/// How a patch is written.
+/// Format of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Unified,
     Context,
-    /// Context whose ranges end in stars: what every `diff` of today writes.
+    /// Context format with ranges that end in stars, which every current `diff` writes.
     NewContext,
     Normal,
     Ed,
@@ -16,7 +16,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    /// What `--verbose` calls it.
+    /// Name for `--verbose`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Unified => "a unified diff",
@@ -29,23 +29,23 @@ impl Style {
     }
 }
 
-/// Reads the hunks of one patch, one after the other.
+/// Parses the hunks of one patch in order.
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
     pub(crate) lines: &'a Lines,
     pub(crate) style: Style,
     pub(crate) packing: Packing,
-    /// The line to read next.
+    /// Next line.
     pub(crate) at: usize,
-    /// Set once when the text was found to end within a line.
+    /// Set if the text ends within a line.
     pub(crate) cut: bool,
 }
 
-/// A number range: first line and count, as a hunk counts them.
+/// A line range: first line and count, as in a hunk.
 type Range = (i64, i64);
 
 impl Reader<'_> {
-    /// The next hunk; `None` when what follows is none. An error ends the program.
+    /// Returns the next hunk; `None` if the following lines are not a hunk. An error ends the program.
     pub(crate) fn next_hunk(&mut self) -> Result<Option<Hunk>, String> {
         match self.style {
             Style::Unified => self.unified(),
@@ -73,7 +73,7 @@ impl Reader<'_> {
         Err(format!("malformed patch at line {}: {}", self.at, String::from_utf8_lossy(line)))
     }
 
-    /// Takes the line that says that the one before it has no end.
+    /// Parses the marker that the previous line has no line end.
     fn take_incomplete(&mut self, text: &mut Vec<u8>) {
         if self.peek().is_some_and(|line| line.starts_with(b"\\")) {
             self.at += 1;
@@ -95,7 +95,7 @@ impl Reader<'_> {
         while old > 0 || new > 0 {
             let line = match self.take() {
                 Some(line) => line,
-                // Blank lines at the end of a mail are easily lost.
+                // Mail programs often remove trailing blank lines.
                 None if filled < 3 && old == new => {
                     filled += 1;
                     b" \n".to_vec()
@@ -107,7 +107,7 @@ impl Reader<'_> {
                 Some(b'-') => (Mark::Old, tail(&line, 1)),
                 Some(b'+') => (Mark::New, tail(&line, 1)),
                 Some(b' ') => (Mark::Context, tail(&line, 1)),
-                // Here the space was lost on the way.
+                // The space was lost in transit.
                 Some(b'\t' | b'\n') => (Mark::Context, line.clone()),
                 _ => return self.malformed(&line),
             };
@@ -151,7 +151,7 @@ impl Reader<'_> {
             return self.malformed(&middle);
         };
         let mut new = self.half(new_count, b'+')?;
-        // A half without changes is left out; its lines are the context of the other.
+        // A half without changes is omitted; its lines are the context of the other.
         let context =
             |lines: &[Line]| -> Vec<Line> { lines.iter().filter(|line| line.mark == Mark::Context).cloned().collect() };
         if old.is_empty() && old_count > 0 {
@@ -171,7 +171,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads one half of a hunk in context style, if it is there.
+    /// Parses one half of a hunk in context format, if present.
     fn half(&mut self, count: i64, letter: u8) -> Result<Vec<Line>, String> {
         let mut lines = Vec::new();
         while i64::try_from(lines.len()).is_ok_and(|read| read < count) {
@@ -184,10 +184,10 @@ impl Reader<'_> {
                     (if letter == b'-' { Mark::Old } else { Mark::New }, tail(&line, 2))
                 }
                 [b' ', b' ', ..] => (Mark::Context, tail(&line, 2)),
-                // The two spaces of an empty line are easily lost.
+                // The two spaces of an empty line are often lost.
                 [b'\n'] | [b' ', b'\n'] => (Mark::Context, b"\n".to_vec()),
                 [b'\t' | b' ', ..] => (Mark::Context, tail(&line, 1)),
-                // The other half begins too early.
+                // The other half starts too early.
                 [b'-', b'-', b'-', b' ', ..] if letter == b'-' => break,
                 _ if lines.is_empty() => break,
                 _ => {
@@ -255,7 +255,7 @@ fn tail(line: &[u8], from: usize) -> Vec<u8> {
     line.get(from..).unwrap_or_default().to_vec()
 }
 
-/// Puts the halves of a hunk in context style together; `None` when their contexts differ.
+/// Combines the halves of a hunk in context format; `None` if their contexts differ.
 fn merged(old: Vec<Line>, new: Vec<Line>) -> Option<Vec<Line>> {
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
     let mut lines = Vec::new();
@@ -274,14 +274,14 @@ fn merged(old: Vec<Line>, new: Vec<Line>) -> Option<Vec<Line>> {
     }
 }
 
-/// Reads digits, and answers what follows them.
+/// Parses digits; returns the rest.
 pub(crate) fn number(text: &[u8]) -> Option<(i64, &[u8])> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, rest) = text.split_at_checked(digits)?;
     Some((std::str::from_utf8(digits).ok()?.parse().ok()?, rest))
 }
 
-/// `FIRST[,COUNT]`. An empty range names the line before it; here it is the one behind it.
+/// `FIRST[,COUNT]`. An empty range gives the line before it; the result is the line after it.
 fn unified_range(text: &[u8]) -> Option<(Range, &[u8])> {
     let (first, rest) = number(text)?;
     let (count, rest) = match rest.strip_prefix(b",") {

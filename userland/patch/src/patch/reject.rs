@@ -1,10 +1,10 @@
-//! Writes down hunks that did not fit.
+//! Reject files.
 
 use super::hunk::{Hunk, Line, Mark};
 use super::name::{INDEX, NEW, Named, OLD};
 use super::read::Style;
 
-/// The hunks of one file that did not fit, as text.
+/// Rejected hunks of one file, as text.
 #[derive(Debug)]
 pub(crate) struct Rejects {
     pub(crate) text: Vec<u8>,
@@ -18,7 +18,7 @@ impl Rejects {
         Self { text: Vec::new(), count: 0, unified, style }
     }
 
-    /// Adds a hunk, `grown` lines further down because of what was applied before it.
+    /// Adds a hunk, shifted down by `grown` lines for the hunks applied before it.
     pub(crate) fn add(&mut self, hunk: &Hunk, files: &[Named; 3], reverse: bool, grown: i64) {
         if self.count == 0 {
             self.head(files, reverse);
@@ -88,7 +88,7 @@ impl Rejects {
         self.half(hunk, Mark::New);
     }
 
-    /// The lines of one side. What is replaced is marked by `!`, but not in normal diffs.
+    /// Formats the lines of one side. Replaced lines are marked by `!`, except in normal diffs.
     fn half(&mut self, hunk: &Hunk, side: Mark) {
         let sign: &[u8] = if side == Mark::Old { b"- " } else { b"+ " };
         for group in hunk.lines.chunk_by(|a, b| (a.mark == Mark::Context) == (b.mark == Mark::Context)) {

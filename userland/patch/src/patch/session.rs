@@ -22,44 +22,44 @@ pub(crate) struct Session {
     pub(crate) options: Options,
     pub(crate) out: Output,
     lines: std::rc::Rc<Lines>,
-    /// Whether the patch at hand is applied backwards.
+    /// Apply the current patch in reverse.
     pub(crate) reverse: bool,
-    /// Whether the rest of the patch at hand is skipped.
+    /// Skip the rest of the current patch.
     pub(super) skips: bool,
-    /// The answer to «Apply anyway?».
+    /// Response to «Apply anyway?».
     applies_anyway: bool,
-    /// Whether any hunk or file failed.
+    /// Set if any hunk or file failed.
     pub(crate) failed: bool,
-    /// What git's patches do is done when the last of them is read, because each is against the state before all.
+    /// Changes of git patches are applied after the last of them is read, because each refers to the initial state.
     pub(super) pending: Vec<Pending>,
-    /// Files that are going to be removed.
+    /// Files to be removed.
     pub(crate) removes: Vec<Vec<u8>>,
     pub(super) backed_up: Vec<Vec<u8>>,
-    /// Files of rejects that this run began, so that a second patch to the same file adds to them.
+    /// Reject files created by this run; later patches to the same file append to them.
     pub(super) rejected: Vec<Vec<u8>>,
     pub(super) in_git: bool,
     said_cut: bool,
-    /// The file of `-o` as far as it is written; further patches add to it.
+    /// Content of the file of `-o` until now; later patches append to it.
     pub(super) output_begun: bool,
 }
 
-/// What came of the hunks of one file.
+/// Results of the hunks of one file.
 pub(super) struct Applied {
     pub(super) content: Vec<u8>,
     pub(super) hunks: usize,
     pub(super) rejects: Rejects,
-    /// A hunk was not exactly where and as it should be.
+    /// A hunk matched with an offset or fuzz.
     pub(super) mismatch: bool,
     pub(super) end: usize,
 }
 
-/// The file that a patch is applied to.
+/// The file to patch.
 pub(super) struct Subject {
     pub(super) name: Option<Vec<u8>>,
     pub(super) stat: Option<Stat>,
-    /// Where the result goes.
+    /// Output path.
     pub(super) target: Vec<u8>,
-    /// The name that it had before a rename that is done already.
+    /// Its name before an earlier rename.
     before: Option<Vec<u8>>,
 }
 
@@ -95,13 +95,13 @@ impl Session {
         self.options.verbosity == Verbosity::Verbose
     }
 
-    /// A name as messages show it.
+    /// Formats a name for messages.
     pub(crate) fn shown(&self, name: &[u8]) -> String {
         let text = String::from_utf8_lossy(name);
         match self.options.quoting {
             Quoting::Literal => text.into_owned(),
-            Quoting::Shell => tidebox_gnu::message::shown(name).into_owned(),
-            Quoting::ShellAlways => match tidebox_gnu::message::shown(name).into_owned() {
+            Quoting::Shell => tidebox_gnu::message::display_name(name).into_owned(),
+            Quoting::ShellAlways => match tidebox_gnu::message::display_name(name).into_owned() {
                 shown if shown.starts_with(['\'', '"']) => shown,
                 plain => format!("'{plain}'"),
             },
@@ -110,13 +110,13 @@ impl Session {
         }
     }
 
-    /// Asks nobody: without a terminal every question has the answer of an empty line.
+    /// Resolves a question without a prompt: no terminal is available, so the response is an empty line.
     fn ask(&mut self, question: &str) {
         self.say(question);
         self.say("\n");
     }
 
-    /// Whether to apply the other way round, said or asked.
+    /// Returns whether to apply in reverse, by option or question.
     pub(crate) fn agrees_to_reverse(&mut self, question: &str) -> bool {
         if self.options.forward || !(self.options.force && self.is_silent()) {
             self.say(question);
@@ -146,7 +146,7 @@ impl Session {
         let lines = std::rc::Rc::clone(&self.lines);
         let mut at = 0;
         if lines.len() == 0 && self.options.output.is_some() && self.options.file.is_some() {
-            // Nothing to change is a copy all the same.
+            // A patch without changes is still a copy.
             self.patch(&lines, 0, Found::of_no_hunks())?;
             return Ok(());
         }
@@ -200,7 +200,7 @@ impl Session {
         Ok(found)
     }
 
-    /// Handles one patch and answers the line behind it.
+    /// Processes one patch and returns the line after it.
     fn patch(&mut self, lines: &Lines, from: usize, mut found: Found) -> Result<usize, Fatal> {
         if self.in_git != found.header.git {
             self.settle()?;
@@ -209,7 +209,7 @@ impl Session {
             self.settle()?;
         }
         let choice = self.choose(&mut found.header);
-        // What is skipped before its file is looked at leaves no rejects.
+        // A patch skipped before its file is opened leaves no rejects.
         let unseen = self.skips;
         self.introduce(lines, from, &found, choice.name.is_some());
         if choice.name.is_none() {
@@ -241,8 +241,8 @@ impl Session {
         Ok(end)
     }
 
-    /// Whether the patch takes a file as an earlier one of git leaves it, as in several commits in a row. What is renamed or copied
-    /// is taken as it was before all.
+    /// Returns whether the patch applies to the result of an earlier git patch, as in consecutive commits. Renames and copies use
+    /// the initial state.
     fn goes_on(&self, header: &Header) -> bool {
         let is_pending = |file: &Named| self.pending.iter().any(|pending| Some(&pending.name) == file.name.as_ref());
         !header.renames && !header.copies && header.files.iter().any(is_pending)
@@ -279,7 +279,7 @@ impl Session {
             }
             let (at, fuzz, hunk) = self.find(&place, hunk, hunks == 1, &mut mismatch);
             let grown = work.grown;
-            // A file that should not be there yet, but has something in it, is not added to.
+            // An existing file that should not exist, but is not empty, is not extended.
             let made_twice = found.header.absent[usize::from(self.reverse)] == 2 && !text.is_empty();
             match at.filter(|at| !self.skips && (*at != 1 || !made_twice)) {
                 Some(at) => {
@@ -300,7 +300,7 @@ impl Session {
         Ok(Applied { content: work.finish(), hunks, rejects, mismatch, end: reader.at })
     }
 
-    /// Looks for the place of a hunk, with more and more fuzz; the first hunk may tell that the patch is reversed.
+    /// Finds the position of a hunk with increasing fuzz; the first hunk may show that the patch is reversed.
     fn find(&mut self, place: &Place<'_>, hunk: Hunk, first: bool, mismatch: &mut bool) -> (Option<i64>, i64, Hunk) {
         let mut hunk = if self.reverse { hunk.reversed() } else { hunk };
         let (prefix, suffix) = hunk.contexts();
@@ -352,7 +352,7 @@ impl Session {
         }
     }
 
-    /// Whether anything is left to do for the patch at hand.
+    /// Returns whether the current patch has remaining work.
     pub(crate) fn is_skipping(&self) -> bool {
         self.skips
     }

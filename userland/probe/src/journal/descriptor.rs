@@ -37,7 +37,7 @@ impl Journal {
         );
     }
 
-    /// Of the rights only those that a libc looks at: may it read, write, seek.
+    /// Only the rights that a libc uses: read, write, seek.
     pub(crate) fn rights(&self, fd: &Fd) {
         let (errno, stat) = sys::fd_fdstat_get(fd.number);
         let rights = |at| text::flags((stat.u64(at) & 0x46) as u32, &["", "read", "seek", "", "", "", "write"]);
@@ -75,7 +75,7 @@ impl Journal {
         self.done(format_args!("fd_filestat_set_times({}, {atime}, {mtime}, {which})", fd.name), errno);
     }
 
-    /// Reads into buffers of the given sizes and writes down all that arrived.
+    /// Reads into buffers of the given sizes and records all bytes.
     pub(crate) fn fd_read(&self, fd: &Fd, sizes: &[usize]) -> Vec<u8> {
         self.read("fd_read", fd, sizes, "", sys::fd_read)
     }

@@ -1,4 +1,4 @@
-//! The entries of directories.
+//! Directory listings.
 
 use super::{Fd, Journal};
 use crate::sys::{self, Errno, Record};
@@ -13,7 +13,7 @@ pub(crate) struct Entry {
 }
 
 impl Journal {
-    /// One page, quietly: entries whole, the bytes of a cut one are left out.
+    /// Reads one page without a journal line: complete entries, without a truncated one.
     pub(crate) fn page(&self, fd: &Fd, room: usize, cookie: u64) -> (Errno, usize, Vec<Entry>) {
         let mut buffer = vec![0; room];
         let (errno, used) = sys::fd_readdir(fd.number, &mut buffer, cookie);
@@ -30,7 +30,7 @@ impl Journal {
         (errno, used as usize, entries)
     }
 
-    /// Everything in a directory, page by page, sorted: order is the host's business.
+    /// Lists a directory page by page, sorted, because the order depends on the host.
     pub(crate) fn fd_readdir(&self, fd: &Fd, room: usize) -> Vec<Entry> {
         let (mut all, mut cookie) = (Vec::new(), 0);
         let failed = loop {
@@ -48,7 +48,7 @@ impl Journal {
         all
     }
 
-    /// Whether one large page of a directory can be had, whatever is in it.
+    /// Records whether one large page of a directory can be read, without its content.
     pub(crate) fn page_line(&self, fd: &Fd) {
         let (errno, ..) = self.page(fd, 4096, 0);
         self.line(format_args!("fd_readdir({})", fd.name), errno, "");

@@ -1,4 +1,4 @@
-//! How files are opened: the flags of preview1 and what libc makes of them.
+//! Open modes: the flags of preview1 and their use by libc.
 
 use crate::sys::Open;
 use crate::text;
@@ -21,17 +21,17 @@ const OFLAGS: [&str; 4] = ["creat", "directory", "excl", "trunc"];
 pub(crate) const FDFLAGS: [&str; 5] = ["append", "dsync", "nonblock", "rsync", "sync"];
 pub(super) const TIME_FLAGS: [&str; 4] = ["atim", "atim_now", "mtim", "mtim_now"];
 
-/// Rights that decide how a file is opened.
+/// Rights that determine how a file is opened.
 const RIGHT_READ: u64 = 1 << 1;
 const RIGHT_WRITE: u64 = 1 << 6;
-/// What libc asks for beside reading and writing.
+/// Additional rights that libc requests besides reading and writing.
 const RIGHTS_OTHERWISE: u64 = 0x1fff_ffff & !RIGHT_READ & !RIGHT_WRITE;
 
-/// Reading and following links, as `open(path, O_RDONLY)` asks.
+/// Reads and follows links, like `open(path, O_RDONLY)`.
 pub(crate) const READ: Open = Open { dirflags: FOLLOW, oflags: 0, rights: RIGHTS_OTHERWISE | RIGHT_READ, fdflags: 0 };
-/// As [`READ`], for writing.
+/// Like [`READ`], for writing.
 pub(crate) const WRITE: Open = Open { rights: RIGHTS_OTHERWISE | RIGHT_WRITE, ..READ };
-/// As [`READ`], for both.
+/// Like [`READ`], for both.
 pub(crate) const BOTH: Open = Open { rights: RIGHTS_OTHERWISE | RIGHT_READ | RIGHT_WRITE, ..READ };
 
 impl Open {

@@ -1,4 +1,4 @@
-//! Names: making and removing directories, files, hard links and symbolic links.
+//! Names: creating and removing directories, files, hard links and symbolic links.
 
 use crate::journal::{BOTH, CREAT, FOLLOW, Fd, Journal, NOFOLLOW, READ};
 
@@ -91,7 +91,7 @@ pub(crate) fn symlinks(journal: &mut Journal, root: &Fd) {
     journal.stat(root, "dir/up", FOLLOW);
 }
 
-/// Chains of links around the depth where a walk gives up.
+/// Chains of links around the depth limit of path resolution.
 pub(crate) fn link_chains(journal: &mut Journal, root: &Fd) {
     journal.symlink("file", root, "c1");
     for depth in 2..=45 {

@@ -54,7 +54,7 @@ pub(crate) fn read_vectors(journal: &mut Journal, root: &Fd) {
     journal.fd_seek(&fd, 0, SET);
     let mut whole = Vec::new();
     loop {
-        // Quiet on how many bytes one call brings: filling the first buffer only is allowed.
+        // Do not record the bytes per call: a host may fill only the first buffer.
         let (mut a, mut b) = ([0; 4], [0; 3]);
         let (errno, count) = crate::sys::fd_read(fd.number, &mut [&mut a, &mut b]);
         let both: Vec<u8> = a.into_iter().chain(b).take(count as usize).collect();
@@ -145,12 +145,12 @@ pub(crate) fn append(journal: &mut Journal, root: &Fd) {
     journal.fd_seek(&plain, 0, SET);
     journal.fd_write(&plain, &[b"END"]);
     journal.fd_pread(&fd, &[100], 0);
-    // Linux ignores the offset here, and says so in its manual under "bugs"; whoever follows it must do so visibly.
+    // Linux ignores the offset here, documented in its manual under "bugs"; a host that does the same must do so visibly.
     journal.fd_pwrite(&plain, &[b"*"], 1);
     journal.fd_pread(&fd, &[100], 0);
 }
 
-/// Reading what is open for writing, and the other way round.
+/// Reads from descriptors opened for writing, and the reverse.
 pub(crate) fn wrong_mode(journal: &mut Journal, root: &Fd) {
     let reader = journal.open(root, "file", READ, "reader");
     let writer = journal.open(root, "file", WRITE, "writer");
@@ -182,11 +182,11 @@ pub(crate) fn sizes(journal: &mut Journal, root: &Fd) {
     journal.stat(root, "big", FOLLOW);
 }
 
-/// Offsets that no file reaches. Whatever came to be is cut again, because the trees are read afterwards.
+/// Offsets beyond any file. Results are truncated again, because the trees are read afterwards.
 pub(crate) fn huge_offsets(journal: &mut Journal, root: &Fd) {
     let fd = journal.open(root, "file", BOTH, "fd");
     for size in [u64::MAX, 1 << 63, i64::MAX as u64] {
-        // The largest size is allowed on some file systems and not on others.
+        // Only some file systems allow the largest size.
         if size > i64::MAX as u64 {
             journal.fd_filestat_set_size(&fd, size);
         }
@@ -223,7 +223,7 @@ pub(crate) fn allocate_and_advise(journal: &mut Journal, root: &Fd) {
     journal.fd_datasync(&fd);
 }
 
-/// Two descriptors and two names of one file show the same bytes, and each has an offset of its own.
+/// Two descriptors and two names of one file show the same bytes; each descriptor has its own offset.
 pub(crate) fn shared_contents(journal: &mut Journal, root: &Fd) {
     journal.link(root, "file", "second");
     let first = journal.open(root, "file", BOTH, "first");

@@ -1,4 +1,4 @@
-//! Descriptors: the wrong kind, the wrong number, and moving them about.
+//! Descriptors: wrong type, invalid number, and renumbering.
 
 use crate::journal::{APPEND, BOTH, CREAT, DIRECTORY, DSYNC, FOLLOW, Fd, Journal, NONBLOCK, READ, RSYNC, SYNC, WRITE};
 use crate::sys::{self, Record};
@@ -71,7 +71,7 @@ pub(crate) fn standard_streams(journal: &mut Journal, root: &Fd) {
         every_descriptor_call(journal, &fd);
         every_path_call(journal, &fd, root);
     }
-    // What writes to standard output would appear between the lines.
+    // Output on standard output would mix with the lines.
     let out = Fd::new(1, "fd1");
     journal.fd_fdstat_get(&out);
     journal.fd_filestat_get(&out);
@@ -205,7 +205,7 @@ pub(crate) fn sockets(journal: &mut Journal, root: &Fd) {
     for fd in [&file, root, &Fd::new(0, "fd0"), &Fd::none("none")] {
         journal.sockets(fd);
     }
-    // A subscription to a descriptor that is no stream of any kind.
+    // A subscription to a descriptor that is not a stream.
     let mut read = Record::new();
     read.put(8, &[1]);
     read.put(16, &Fd::none("none").number.to_le_bytes());

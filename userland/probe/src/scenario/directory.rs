@@ -1,4 +1,4 @@
-//! `fd_readdir`: whole listings, pages, and what changes in between.
+//! `fd_readdir`: whole listings, pages, and concurrent changes.
 
 use crate::journal::{BOTH, CREAT, DIRECTORY, Fd, Journal, READ};
 use crate::{sys, text};
@@ -15,12 +15,12 @@ pub(crate) fn readdir(journal: &mut Journal, root: &Fd) {
         let again: Vec<u64> = journal.page(&fd, 4096, 0).2.iter().map(|entry| entry.ino).collect();
         journal.note("the same again", again.len() == entries.len());
     }
-    // The descriptor that the host gave, too.
+    // Includes the descriptor assigned by the host.
     journal.fd_readdir(root, 4096);
     journal.fd_readdir(root, 0);
 }
 
-/// Makes a directory whose names are all three bytes long, so that pages are alike in every order.
+/// Creates a directory whose names are all three bytes long, so that pages have the same sizes in every order.
 fn even(journal: &Journal, root: &Fd, count: usize) -> Fd {
     journal.mkdir(root, "even");
     let fd = journal.open(root, "even", READ.flags(DIRECTORY), "even");
@@ -32,7 +32,7 @@ fn even(journal: &Journal, root: &Fd, count: usize) -> Fd {
     fd
 }
 
-/// Pages of many sizes: how much of each is used, and that all of them together hold every entry once.
+/// Pages of many sizes: bytes used of each, and that together they hold every entry once.
 pub(crate) fn pages(journal: &mut Journal, root: &Fd) {
     let fd = even(journal, root, 12);
     for room in [27, 28, 53, 54, 55, 64, 81, 100, 128, 256, 4096] {
@@ -54,7 +54,7 @@ pub(crate) fn pages(journal: &mut Journal, root: &Fd) {
     }
 }
 
-/// A buffer that ends within an entry is filled to its last byte; one that is not filled was the last.
+/// A buffer that ends within an entry is filled to its last byte; a buffer that is not full was the last.
 pub(crate) fn cut_entries(journal: &mut Journal, root: &Fd) {
     let fd = even(journal, root, 3);
     for room in 0..=140 {
@@ -68,7 +68,7 @@ pub(crate) fn cut_entries(journal: &mut Journal, root: &Fd) {
     }
 }
 
-/// An entry that stays is listed once whatever happens around it.
+/// An entry that is kept is listed once, regardless of other changes.
 pub(crate) fn after_changes(journal: &mut Journal, root: &Fd) {
     let fd = even(journal, root, 6);
     journal.fd_readdir(&fd, 4096);
@@ -94,7 +94,7 @@ pub(crate) fn many(journal: &mut Journal, root: &Fd) {
     journal.fd_readdir(&fd, 1000);
 }
 
-/// What can be done with a directory that is gone but open.
+/// Calls on a directory that is removed but open.
 pub(crate) fn removed(journal: &mut Journal, root: &Fd) {
     let fd = journal.open(root, "hollow", READ.flags(DIRECTORY), "gone");
     journal.rmdir(root, "hollow");

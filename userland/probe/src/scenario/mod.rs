@@ -1,4 +1,4 @@
-//! The scenarios, each a sequence of calls in a tree that the host laid out before.
+//! The scenarios, each a sequence of calls in a tree created by the host.
 //!
 //! The tree: `file`, `empty`, `big` (10,000 bytes), `dir/inner`, `dir/sub/deep`, `hollow/`, and the links
 //! `link -> file`, `dirlink -> dir`, `dangling -> nowhere`, `loop -> loop`, `chain -> link`.
@@ -17,7 +17,7 @@ use crate::journal::{BOTH, Fd, Journal};
 use crate::sys;
 use crate::text;
 
-/// Plays calls in the tree below a preopened directory.
+/// Runs calls in the tree below a preopened directory.
 pub(crate) type Scenario = fn(&mut Journal, &Fd);
 
 pub(crate) const SCENARIOS: &[(&str, Scenario)] = &[
@@ -104,7 +104,7 @@ pub(crate) const SCENARIOS: &[(&str, Scenario)] = &[
     ("sockets", descriptor::sockets),
 ];
 
-/// Plays faulty call `number`; a host may end the guest for it instead of answering.
+/// Makes faulty call `number`; a host may trap instead of returning an error.
 pub(crate) fn fault(journal: &mut Journal, root: &Fd, number: usize) -> Option<()> {
     let (name, call) = sys::fault::all().nth(number)?;
     let file = journal.open(root, "file", BOTH, "file");

@@ -1,6 +1,6 @@
 //! Odd paths for every function that takes one.
 //!
-//! Each path gets a small tree of its own, and each is looked up from that tree and from the root.
+//! Each path gets a separate small tree, and each is resolved from that tree and from the root.
 
 use crate::journal::{BOTH, CREAT, DIRECTORY, EXCL, FOLLOW, Fd, Journal, NOFOLLOW, READ};
 use crate::sys;
@@ -87,7 +87,7 @@ fn paths() -> Vec<Vec<u8>> {
     paths
 }
 
-/// Lays out a tree below `name` and opens it.
+/// Creates a tree below `name` and opens it.
 fn tree(journal: &Journal, root: &Fd, name: &str) -> Fd {
     let mut errors = u32::from(sys::path_create_directory(root.number, name.as_bytes()));
     let (errno, at) = sys::path_open(root.number, name.as_bytes(), READ.flags(DIRECTORY));
@@ -118,7 +118,7 @@ fn tree(journal: &Journal, root: &Fd, name: &str) -> Fd {
     Fd::new(at, "tree")
 }
 
-/// Does `call` for every odd path, first from the tree itself, then through its name from the root.
+/// Makes `call` for every odd path, first from the tree itself, then through its name from the root.
 fn each(journal: &Journal, root: &Fd, call: impl Fn(&Journal, &Fd, &[u8], &Fd)) {
     for (number, path) in paths().iter().enumerate() {
         let (near, far) = (format!("near{number}"), format!("far{number}"));
@@ -174,7 +174,7 @@ pub(crate) fn stat_nofollow(journal: &mut Journal, root: &Fd) {
     });
 }
 
-/// A time long ago, in nanoseconds since the epoch.
+/// A time in the distant past, in nanoseconds since the epoch.
 const LONG_AGO: (u64, u64) = (1_000_000_000_000_000_000, 1_100_000_000_000_000_000);
 
 pub(crate) fn set_times(journal: &mut Journal, root: &Fd) {
@@ -205,7 +205,7 @@ pub(crate) fn symlink(journal: &mut Journal, root: &Fd) {
     each(journal, root, |journal, at, path, _| journal.symlink("target", at, path));
 }
 
-/// What a link may point at, and what following it then means.
+/// Link targets, and results of following them.
 pub(crate) fn symlink_target(journal: &mut Journal, root: &Fd) {
     each(journal, root, |journal, at, path, tree| {
         if at.name == "root" {

@@ -1,9 +1,9 @@
-//! `path_open`: every combination of flags on everything a path can name.
+//! `path_open`: every combination of flags on every file type.
 
 use crate::journal::{APPEND, BOTH, CREAT, DIRECTORY, EXCL, Fd, Journal, NONBLOCK, READ, SYNC, TRUNC, WRITE};
 use crate::sys::Open;
 
-/// Opens `path(n)` with every mode, set of `oflags` and way to treat links, and looks at what came of it.
+/// Opens `path(n)` with every mode, set of `oflags` and link handling, and records the result.
 fn combinations(journal: &Journal, root: &Fd, path: impl Fn(u32) -> String, keep: impl Fn(Open) -> bool) {
     let mut number = 0;
     for oflags in 0..16 {
@@ -25,7 +25,7 @@ fn combinations(journal: &Journal, root: &Fd, path: impl Fn(u32) -> String, keep
 }
 
 pub(crate) fn file(journal: &mut Journal, root: &Fd) {
-    // What truncates comes last, so that the others have something to read.
+    // Truncation comes last, so that the others have content to read.
     combinations(journal, root, |_| "file".to_owned(), |how| how.oflags & TRUNC == 0);
     combinations(journal, root, |_| "file".to_owned(), |how| how.oflags & TRUNC != 0);
     journal.stat(root, "file", 1);
@@ -53,7 +53,7 @@ pub(crate) fn dirlink(journal: &mut Journal, root: &Fd) {
 
 pub(crate) fn dangling(journal: &mut Journal, root: &Fd) {
     combinations(journal, root, |_| "dangling".to_owned(), |how| how.oflags & CREAT == 0);
-    // Each link of its own, because the first open through it makes its target.
+    // A separate link each, because the first open through it creates its target.
     for number in 1..=64 {
         journal.symlink(format!("made{number}"), root, format!("to{number}"));
     }
@@ -64,7 +64,7 @@ pub(crate) fn looping(journal: &mut Journal, root: &Fd) {
     combinations(journal, root, |_| "loop".to_owned(), |_| true);
 }
 
-/// Every set of descriptor flags that files know.
+/// Every set of descriptor flags for files.
 pub(crate) fn fdflags(journal: &mut Journal, root: &Fd) {
     for fdflags in 0..=(APPEND | NONBLOCK | SYNC | 2 | 8) {
         for (mode, name) in [(READ, "file"), (BOTH, "file"), (READ, "dir")] {
@@ -75,7 +75,7 @@ pub(crate) fn fdflags(journal: &mut Journal, root: &Fd) {
     }
 }
 
-/// Some guests ask for no rights at all and only `stat` what they opened.
+/// Some guests request no rights at all and only `stat` the opened file.
 pub(crate) fn without_rights(journal: &mut Journal, root: &Fd) {
     let neither = Open { rights: 0, ..READ };
     for name in ["file", "dir", "missing", "dangling"] {
@@ -90,7 +90,7 @@ pub(crate) fn without_rights(journal: &mut Journal, root: &Fd) {
     }
 }
 
-/// A path is looked up from the directory that the descriptor names, wherever that is.
+/// A path is resolved from the directory of the descriptor.
 pub(crate) fn from_other_directories(journal: &mut Journal, root: &Fd) {
     let dir = journal.open(root, "dir", READ.flags(DIRECTORY), "dir");
     let sub = journal.open(&dir, "sub", READ.flags(DIRECTORY), "sub");

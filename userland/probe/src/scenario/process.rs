@@ -1,4 +1,4 @@
-//! What a process is told: arguments, environment, clocks, randomness, and waiting.
+//! Process inputs: arguments, environment, clocks, randomness, and polling.
 
 use crate::journal::{BOTH, Fd, Journal, READ};
 use crate::sys::Record;

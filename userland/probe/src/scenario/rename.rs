@@ -1,4 +1,4 @@
-//! `path_rename`: what may replace what.
+//! `path_rename`: allowed and rejected replacements.
 
 use crate::journal::{BOTH, CREAT, DIRECTORY, FOLLOW, Fd, Journal, NOFOLLOW, READ};
 
@@ -109,7 +109,7 @@ pub(crate) fn links(journal: &mut Journal, root: &Fd) {
     journal.stat(root, "chain", NOFOLLOW);
 }
 
-/// Two names of one file: renaming one over the other changes nothing.
+/// Two hard links to one file: renaming one over the other changes nothing.
 pub(crate) fn hard_links(journal: &mut Journal, root: &Fd) {
     journal.link(root, "file", "second");
     journal.link(root, "file", "dir/third");

@@ -1,4 +1,4 @@
-//! Times that a guest sets, and times that the host moves.
+//! Timestamps set by the guest and by the host.
 
 use crate::journal::{BOTH, FOLLOW, Fd, Journal, NOFOLLOW, READ, Stat};
 use crate::sys;
@@ -11,7 +11,7 @@ const MTIM_NOW: u32 = 8;
 /// 2001 and 2004, with nanoseconds.
 const OLD: (u64, u64) = (1_000_000_000_123_456_789, 1_100_000_000_987_654_321);
 
-/// A time that a guest set, or `now` for any within a day of the clock.
+/// A time set by the guest, or `now` if within a day of the clock.
 fn time(time: u64) -> String {
     let (_, now) = sys::clock_time_get(0);
     if now.abs_diff(time) < 86_400_000_000_000 { "now".to_owned() } else { time.to_string() }
@@ -59,7 +59,7 @@ pub(crate) fn on_links(journal: &mut Journal, root: &Fd) {
     journal.set_times(root, "link", NOFOLLOW, OLD, ATIM_NOW | MTIM_NOW);
 }
 
-/// Sleeps long enough for the clock of any file system to tick.
+/// Sleeps long enough for the clock of any file system to advance.
 fn tick(journal: &Journal) {
     let mut pause = sys::Record::new();
     pause.put(16, &1_u32.to_le_bytes());
@@ -67,7 +67,7 @@ fn tick(journal: &Journal) {
     journal.poll("30 ms", &[pause]);
 }
 
-/// Which acts move the time of modification, and of what.
+/// Operations that change a modification time, and the affected file.
 pub(crate) fn move_on(journal: &mut Journal, root: &Fd) {
     let fd = journal.open(root, "file", BOTH, "fd");
     let acts: [(&str, &dyn Fn()); 14] = [

@@ -1,10 +1,10 @@
-//! Calls with one argument that no host can take: an address outside the module's memory, a value that the witx lacks.
+//! Calls with one invalid argument: an address outside the module's memory, or a value not defined by the witx.
 
 use core::ptr;
 
 use super::{Errno, NOWHERE, Record, Vector, import};
 
-/// One faulty call: a directory and an open file are at hand.
+/// One faulty call, given a directory and an open file.
 pub(crate) type Fault = fn(dir: u32, file: u32) -> Errno;
 
 fn bad<T>() -> *mut T {
@@ -16,7 +16,7 @@ fn bad_list() -> [Vector; 1] {
     [Vector { at: bad(), len: 16 }]
 }
 
-/// One subscription to a clock that rings at once.
+/// One subscription to a clock that expires immediately.
 fn alarm() -> Record<48> {
     Record::new()
 }
@@ -25,8 +25,8 @@ macro_rules! faults {
     ($($name:literal => |$dir:ident, $file:ident| $call:expr;)*) => {
         &[$(($name, |$dir, $file| {
             let _ = ($dir, $file);
-            // SAFETY: every address is either outside the memory, where the host can only refuse it, or that of a
-            // place which is live for the call and large enough.
+            // SAFETY: every address is either outside the memory, where the host can only reject it, or that of a variable that
+            // is live for the call and large enough.
             unsafe { $call }
         }),)*]
     };
@@ -34,7 +34,7 @@ macro_rules! faults {
 
 const PATH: &[u8] = b"file";
 
-/// Every pointer argument of every function and every argument of few values, each wrong by itself.
+/// Every pointer argument of every function and every enum argument, each invalid separately.
 const WITH_ADDRESSES: &[(&str, Fault)] = faults! {
     "args_get list" => |dir, file| import::args_get(bad(), [0; 64].as_mut_ptr());
     "args_get bytes" => |dir, file| import::args_get([0; 16].as_mut_ptr(), bad());
@@ -96,7 +96,7 @@ const WITH_ADDRESSES: &[(&str, Fault)] = faults! {
     };
 };
 
-/// As [`WITH_ADDRESSES`], of functions that take numbers only.
+/// Like [`WITH_ADDRESSES`], for functions without pointers.
 const NUMBERS_ONLY: &[(&str, Fault)] = &[
     ("fd_advise advice", |_, file| import::fd_advise(file, 0, 1, 6)),
     ("fd_fdstat_set_flags flags", |_, file| import::fd_fdstat_set_flags(file, 32)),
@@ -107,7 +107,7 @@ const NUMBERS_ONLY: &[(&str, Fault)] = &[
     ("sock_shutdown how", |_, file| import::sock_shutdown(file, 4)),
 ];
 
-/// All of them; the order is that of their numbers.
+/// All faulty calls, in the order of their numbers.
 pub(crate) fn all() -> impl Iterator<Item = (&'static str, Fault)> {
     WITH_ADDRESSES.iter().chain(NUMBERS_ONLY).copied()
 }

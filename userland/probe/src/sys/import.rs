@@ -1,4 +1,4 @@
-//! The functions as the witx names them, with addresses where it says pointer.
+//! The functions with their witx names; pointers are passed as addresses.
 
 use super::{Errno, Record, Vector};
 

@@ -1,11 +1,11 @@
-//! What each option asks for.
+//! Effect of each option.
 
 use super::value::{no_choice, number, pattern, patterns_from, separator, size, text};
 use super::{Case, Mode, Options, Show, SortBy, TypeChange, unexpected};
 use crate::usage::{HELP, VERSION};
 
 impl Options {
-    /// Takes one option. A text is what is to be printed instead of searching.
+    /// Applies one option. A returned text is printed instead of searching.
     pub(super) fn set(&mut self, name: &str, value: Vec<u8>) -> Result<Option<String>, String> {
         match name {
             "help" => return Ok(Some(HELP.to_owned())),
@@ -20,7 +20,7 @@ impl Options {
         if taken { Ok(None) } else { Err(unexpected(&format!("--{name}"))) }
     }
 
-    /// What has to do with patterns and what they match.
+    /// Pattern and matching options.
     pub(super) fn set_pattern(&mut self, name: &str, value: &[u8]) -> Result<bool, String> {
         match name {
             "regexp" => self.patterns.push(pattern(value)?),
@@ -57,7 +57,7 @@ impl Options {
             "encoding" => self.encoding = (value != b"auto").then(|| text(value)),
             "no-encoding" => self.encoding = None,
             "max-count" => self.max_count = Some(number(name, value)?),
-            // How the search is done, which changes nothing that is found.
+            // Performance options, without effect on the results.
             "auto-hybrid-regex"
             | "no-auto-hybrid-regex"
             | "dfa-size-limit"
@@ -70,7 +70,7 @@ impl Options {
         Ok(true)
     }
 
-    /// What has to do with output.
+    /// Output options.
     pub(super) fn set_output(&mut self, name: &str, value: &[u8]) -> Result<bool, String> {
         match name {
             "line-number" => self.line_number = Some(true),
@@ -106,7 +106,7 @@ impl Options {
             "color" => self.set_color(value)?,
             "colors" => self.colors.push(text(value)),
             "pretty" => {
-                // A terminal that has no colours gets none, where `--color always` asks nobody.
+                // A terminal without color support gets no colors, unless `--color always` is set.
                 self.color = std::env::var_os("TERM").is_some_and(|term| term != "dumb")
                     && std::env::var_os("NO_COLOR").is_none();
                 self.heading = true;
@@ -138,7 +138,7 @@ impl Options {
         Ok(())
     }
 
-    /// What has to do with files.
+    /// File selection options.
     pub(super) fn set_files(&mut self, name: &str, value: &[u8]) -> Result<bool, String> {
         match name {
             "files" => self.mode = Mode::Files,

@@ -7,7 +7,7 @@ use tidebox_gnu::message::bytes_path;
 use super::{NO_PATTERN, misuse, value_name};
 use crate::message::reason;
 
-/// The value of an option, of which the absence is told once there is a pattern, whose absence counts more.
+/// The value of an option. A missing pattern takes precedence: a missing value is reported only if a pattern was given.
 pub(super) fn needed(name: &str, value: Option<Vec<u8>>, has_pattern: bool) -> Result<Vec<u8>, String> {
     let what = value_name(name).unwrap_or("VALUE");
     let more = if matches!(name, "regexp" | "file" | "glob" | "iglob" | "type" | "type-not") { "..." } else { "" };
@@ -32,7 +32,7 @@ where
     text(value).parse().map_err(|error| format!("error: Invalid value for '--{name} <{what}>': {error}\n"))
 }
 
-/// A number with `K`, `M` or `G` behind it.
+/// A number with suffix `K`, `M` or `G`.
 pub(super) fn size(value: &[u8]) -> Result<u64, String> {
     let written = text(value);
     let (digits, unit) = match written.strip_suffix(['K', 'M', 'G']) {
@@ -54,7 +54,8 @@ pub(super) fn size(value: &[u8]) -> Result<u64, String> {
     digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift)).ok_or_else(bad)
 }
 
-/// A separator, in which `\n`, `\t`, `\0` and `\xFF` mean what they mean in C.
+/// A separator with the C escapes `
+/// `, `\t`, `\0` and `\xFF`.
 pub(super) fn separator(value: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = value;
@@ -103,7 +104,7 @@ pub(super) fn pattern(value: &[u8]) -> Result<String, String> {
     })
 }
 
-/// The lines of a file, or with `-` of standard input.
+/// The lines of a file; `-` is standard input.
 pub(super) fn patterns_from(file: &[u8]) -> Result<Vec<String>, String> {
     let read = if file == b"-" {
         std::io::read_to_string(std::io::stdin()).map(String::into_bytes)

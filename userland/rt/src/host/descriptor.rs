@@ -1,10 +1,10 @@
-//! Open files, pipes and what can be asked of their descriptors.
+//! Open files, pipes and their descriptors.
 
 use super::errno::{check, last_error};
 use super::path::system_path;
 use crate::{Errno, Fd, Open, Readiness, Result};
 
-/// The same distance as in the sandbox, so that descriptors of scripts and of the shell itself stay apart here too.
+/// Equal to the distance in the sandbox, so that descriptors of scripts and of the shell stay apart here too.
 pub(crate) const FD_SHIFT: u32 = 64;
 
 pub(super) fn raw(fd: Fd) -> i32 {
@@ -92,9 +92,9 @@ pub(crate) fn dup_to(fd: Fd, target: Fd) -> Result<()> {
     check(unsafe { libc::dup2(raw(fd), raw(target)) }).map(drop)
 }
 
-/// Puts a descriptor that the process was started with where its number lies in the sandbox; says whether there is one.
+/// Moves a descriptor that the process was started with to its number in the sandbox; returns whether it exists.
 pub(crate) fn inherit(n: u32, target: Fd) -> bool {
-    // SAFETY: no memory is passed, and what is marked is closed only where another program starts.
+    // SAFETY: no memory is passed, and the marked descriptor is closed only when another program starts.
     let flags = unsafe { libc::fcntl(raw(n), libc::F_GETFD) };
     let open = flags >= 0 && flags & libc::FD_CLOEXEC == 0 && dup_to(n, target).is_ok();
     if open {

@@ -1,4 +1,4 @@
-//! Error numbers of the operating system as those of the sandbox.
+//! Maps error numbers of the operating system to those of the sandbox.
 
 use crate::{Errno, Result};
 

@@ -1,5 +1,5 @@
-//! The same border over the operating system, so that what is built on this crate can be tested beside the real thing.
-//! No sandbox: a program that runs here has all rights of its user.
+//! The ABI implemented on the operating system, so that programs built on this crate can be tested on the host. This is not a
+//! sandbox: a program that runs here has all rights of its user.
 #![allow(unsafe_code, reason = "system calls are unsafe; every pointer passed here comes from a live value")]
 
 mod descriptor;
@@ -17,4 +17,4 @@ pub(crate) use path::{
     stat, symlink, umask, unlink,
 };
 pub(crate) use process::{exit, fork, getids, kill, limits, setpgid, sig_set, sig_take, spawn, wait};
-pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, started};
+pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, startup_info};

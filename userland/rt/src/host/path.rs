@@ -1,4 +1,4 @@
-//! Files by their names: what they are, and what changes in the tree.
+//! File operations by path.
 
 use std::ffi::CString;
 
@@ -7,7 +7,7 @@ use super::descriptor::raw;
 use super::errno::{check, errno_of};
 use crate::{Entry, Errno, Fd, FileKind, Result, Stat, Time};
 
-/// Names of descriptors mean the scripts' numbers, which lie `FD_SHIFT` lower than those of the system.
+/// Names of descriptors are the scripts' numbers, which are `FD_SHIFT` lower than those of the system.
 pub(super) fn system_path(path: &[u8]) -> Result<CString> {
     let shifted = path
         .strip_prefix(b"/dev/fd/")
@@ -69,7 +69,7 @@ pub(crate) fn umask(mask: u32) -> Result<u32> {
     // SAFETY: no memory is passed.
     let old = unsafe { libc::umask(mask & 0o777) };
     if mask == u32::MAX {
-        // SAFETY: no memory is passed. The system has no way to ask without setting, so the old one is put back.
+        // SAFETY: no memory is passed. The system cannot read the mask without setting it, so the old one is restored.
         unsafe { libc::umask(old) };
     }
     Ok(old)
@@ -161,7 +161,7 @@ pub(crate) fn rename(from: &[u8], to: &[u8]) -> Result<()> {
 pub(crate) fn set_times(path: &[u8], follow: bool, accessed: Time, changed: Time) -> Result<()> {
     let path = system_path(path)?;
     let system = |time| match time {
-        Time::Keep => libc::timespec { tv_sec: 0, tv_nsec: libc::UTIME_OMIT },
+        Time::Omit => libc::timespec { tv_sec: 0, tv_nsec: libc::UTIME_OMIT },
         Time::At(ns) => libc::timespec {
             tv_sec: i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX),
             tv_nsec: i64::try_from(ns % 1_000_000_000).unwrap_or(0),
@@ -169,6 +169,6 @@ pub(crate) fn set_times(path: &[u8], follow: bool, accessed: Time, changed: Time
     };
     let times = [system(accessed), system(changed)];
     let flags = if follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
-    // SAFETY: the path is NUL-terminated and live, `times` are the two entries that the call reads.
+    // SAFETY: the path is NUL-terminated and live, `times` holds the two entries that the call reads.
     check(unsafe { libc::utimensat(libc::AT_FDCWD, path.as_ptr(), times.as_ptr(), flags) }).map(drop)
 }

@@ -1,16 +1,16 @@
-//! Processes, their signals and how they begin and end.
+//! Processes and their signals.
 
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::errno::{check, last_error};
 use super::{close, dup, dup_to, pipe, read, write};
-use crate::{Errno, Fd, Ids, Limits, Result, SpawnRequest, Status, Waited};
+use crate::{Errno, ExitStatus, Fd, Ids, Limits, Result, SpawnRequest, WaitResult};
 
-/// Signals that arrived and were asked to be noted.
+/// Caught signals that are pending.
 static NOTED: AtomicU64 = AtomicU64::new(0);
 
-/// Starts a program in the way of the sandbox: the child gets the descriptors that the request names and no others.
+/// Starts a program as the sandbox does: the child gets only the descriptors listed in the request.
 pub(crate) fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {
     let path = CString::new(request.path).map_err(|_| Errno::INVAL)?;
     let args = c_strings(request.args)?;
@@ -19,10 +19,10 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {
     let envp = pointers(&env);
     let folder = CString::new(request.cwd).map_err(|_| Errno::INVAL)?;
     let (report_read, report_low) = pipe()?;
-    // Where the caller has closed a standard descriptor the pipe could have its number, which the child's own takes.
+    // If the caller has closed a standard descriptor, the pipe could get its number, which the child's own descriptor needs.
     let report_write = dup(report_low, 300)?;
     let _ = close(report_low);
-    // SAFETY: tests that reach this run a single thread, so the child may go on until it executes the program.
+    // SAFETY: tests that reach this run a single thread, so the child may run until it executes the program.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         // SAFETY: the string is NUL-terminated and live.
@@ -40,7 +40,7 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {
             // SAFETY: all strings are NUL-terminated and live, and both lists end with a null pointer.
             unsafe { libc::execve(path.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
         }
-        // The parent waits at the other end for an error number, or for the end of the pipe when the program started.
+        // The parent waits at the other end for an error number, or for the end of the pipe when the program has started.
         let code = last_error().0.to_le_bytes();
         let _ = write(report_write, &code);
         exit(127);
@@ -66,13 +66,13 @@ fn pointers(list: &[CString]) -> Vec<*const libc::c_char> {
     list.iter().map(|s| s.as_ptr()).chain([core::ptr::null()]).collect()
 }
 
-/// Puts the child's descriptors where its own numbers are. Copies first, so that none is overwritten before its turn.
+/// Moves the child's descriptors to their numbers. Copies first, so that none is overwritten before it is copied.
 fn place_descriptors(fds: &[(Fd, Fd)]) -> Result<()> {
     let mut copies = Vec::with_capacity(fds.len());
     for &(child, own) in fds {
         copies.push((crate::unix_of_fd(child).ok_or(Errno::BADF)?, dup(own, 300)?));
     }
-    // SAFETY: no memory is passed; what is closed here belongs to the shell and was copied above when the child wants it.
+    // SAFETY: no memory is passed; what is closed here belongs to the shell and was copied above if the child needs it.
     unsafe { libc::close_range(0, 2, 0) };
     for (target, copy) in copies {
         dup_to(copy, target)?;
@@ -92,16 +92,16 @@ pub(crate) fn fork<'a>(child: Box<dyn FnOnce() + 'a>) -> Result<u32> {
     }
 }
 
-pub(crate) fn wait(pid: i32, block: bool) -> Result<Option<Waited>> {
+pub(crate) fn wait(pid: i32, block: bool) -> Result<Option<WaitResult>> {
     let mut status = 0;
     // SAFETY: `status` is a live local.
     let ended = check(unsafe { libc::waitpid(pid, &mut status, if block { 0 } else { libc::WNOHANG }) })?;
     let status = if libc::WIFSIGNALED(status) {
-        Status::Killed(libc::WTERMSIG(status) as u8)
+        ExitStatus::Killed(libc::WTERMSIG(status) as u8)
     } else {
-        Status::Exited(libc::WEXITSTATUS(status) as u8)
+        ExitStatus::Exited(libc::WEXITSTATUS(status) as u8)
     };
-    Ok((ended > 0).then_some(Waited { pid: ended as u32, status }))
+    Ok((ended > 0).then_some(WaitResult { pid: ended as u32, status }))
 }
 
 pub(crate) fn getids() -> Result<Ids> {
@@ -139,7 +139,7 @@ pub(crate) fn sig_set(signal: u32, disposition: u32) -> Result<()> {
 
 pub(super) fn is_ignored(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: asking changes nothing, and zeroes are a valid action where the number is none of a signal.
+    // SAFETY: a query changes nothing, and zeroes are a valid action if the number is not a signal.
     let action = unsafe {
         libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
         action.assume_init()

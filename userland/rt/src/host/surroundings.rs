@@ -1,18 +1,18 @@
-//! What a program finds when it starts: its arguments and its environment, the shell session, the clock and chance.
+//! Startup information of a program: arguments, environment, shell session, clock and randomness.
 
 use super::errno::{errno_of, last_error};
 use super::process::is_ignored;
 use super::{FD_SHIFT, inherit};
-use crate::{Errno, Result, Started};
+use crate::{Errno, Result, StartupInfo};
 
-/// Names the file that stands for the sandbox's memory of a shell session. Without it there is no session.
+/// Path of the file that stores the shell session. Without it no session exists.
 const SHELL_STATE: &str = "TIDEBOX_SHELL_STATE";
-/// As much as a sandbox keeps unless it is told otherwise.
+/// Default session size limit of a sandbox.
 const SHELL_STATE_BYTES: usize = 4 << 20;
 
 pub(crate) fn shell_state_read(into: &mut [u8]) -> core::result::Result<usize, (Errno, usize)> {
     let file = std::env::var_os(SHELL_STATE).ok_or((Errno::NOTSUP, 0))?;
-    // Version 1, no flags, no variables of the request, and the state; a session begins without the file.
+    // Version 1, no flags, no variables of the request, and the state. A new session has no file.
     let mut told = vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     told.extend(std::fs::read(file).unwrap_or_default());
     let room = into.get_mut(..told.len()).ok_or((Errno::RANGE, told.len()))?;
@@ -28,11 +28,11 @@ pub(crate) fn shell_state_write(state: &[u8]) -> Result<()> {
     std::fs::write(file, state).map_err(|error| errno_of(error.raw_os_error().unwrap_or(0)))
 }
 
-pub(crate) fn started() -> Started {
-    // Only those that scripts can name by one digit: higher ones are those of whoever runs the tests.
+pub(crate) fn startup_info() -> StartupInfo {
+    // Only the descriptors that scripts can address with one digit: higher ones belong to the test runner.
     let open = (3..10).filter(|&n| inherit(n, n + FD_SHIFT)).fold(0b111, |set, n| set | 1 << n);
     let list = |strings: Vec<Vec<u8>>| strings.into_iter().flat_map(|string| string.into_iter().chain([0])).collect();
-    Started {
+    StartupInfo {
         keeps_state: std::env::var_os(SHELL_STATE).is_some(),
         at_ns: clock(1),
         ignored: (1..32).filter(|&signal| is_ignored(signal)).fold(0, |set, signal| set | 1 << signal),
@@ -50,7 +50,7 @@ pub(crate) fn args() -> Vec<Vec<u8>> {
 
 pub(crate) fn environ() -> Vec<Vec<u8>> {
     use std::os::unix::ffi::OsStringExt;
-    // The file of the session belongs to this border and not to what runs on it.
+    // The session file belongs to this ABI implementation, not to its callers.
     std::env::vars_os()
         .filter(|(name, _)| name != SHELL_STATE)
         .map(|(name, value)| {

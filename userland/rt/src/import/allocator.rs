@@ -1,23 +1,22 @@
-//! An allocator that says so when memory is spent.
+//! Global allocator that reports out-of-memory.
 
 use super::{exit, write};
 
-/// The allocator of std with an end in words: where there is no memory left, it writes a message and ends the program, where
-/// std would end it in a trap.
+/// The allocator of std with an error message: if memory is exhausted, it writes a message and exits, where std would trap.
 #[derive(Debug)]
 pub struct EndingAllocator {
-    /// What is written to standard error.
+    /// Message on standard error.
     pub message: &'static [u8],
     /// The exit code.
     pub code: u8,
-    /// Allocations of so many bytes and more fail as usual, so that who made them by `try_reserve` can answer.
+    /// Allocations of this many bytes or more fail as usual, so that callers of `try_reserve` can handle them.
     pub fails_from: usize,
 }
 
 impl EndingAllocator {
     fn checked(&self, at: *mut u8, size: usize) -> *mut u8 {
         if at.is_null() && size < self.fails_from {
-            // Nothing may be allocated here, so the number of bytes stays untold; without standard error nobody is told.
+            // Nothing may be allocated here, so the message has no size; without standard error it is lost.
             let _ = write(2, self.message);
             exit(self.code);
         }
@@ -25,10 +24,10 @@ impl EndingAllocator {
     }
 }
 
-// SAFETY: every call goes to the system's allocator with the arguments it came with, and what that answers is answered.
+// SAFETY: every call forwards its arguments to the system's allocator and returns its result.
 unsafe impl std::alloc::GlobalAlloc for EndingAllocator {
     unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        // SAFETY: the caller upholds the contract of the system's allocator.
         self.checked(unsafe { std::alloc::System.alloc(layout) }, layout.size())
     }
 

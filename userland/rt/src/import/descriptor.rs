@@ -1,4 +1,4 @@
-//! Open files, pipes and what can be asked of their descriptors.
+//! Open files, pipes and queries on their descriptors.
 
 use super::fstat;
 use super::path::{ROOT, below_root};
@@ -9,7 +9,7 @@ use crate::{Errno, Fd, Open, Readiness, Result};
 
 /// WASI descriptor of Unix descriptor *n* ≥ 3, minus *n*.
 pub(crate) const FD_SHIFT: u32 = 64;
-/// Rights that every open asks for, by bit: all 30 but reading, writing and what belongs to them.
+/// Rights requested by every open, as bits: all 30 except reading, writing and related rights.
 const RIGHTS_PLAIN: u64 = 0x3fff_ffff & !(RIGHTS_READ | RIGHTS_WRITE);
 /// `fd_read`, `fd_readdir`.
 const RIGHTS_READ: u64 = 1 << 1 | 1 << 14;
@@ -80,7 +80,7 @@ pub(crate) fn close(fd: Fd) -> Result<()> {
 
 pub(crate) fn pipe() -> Result<(Fd, Fd)> {
     let mut ends = [0; 2];
-    // SAFETY: `ends` is a live local of the size the border writes.
+    // SAFETY: `ends` is a live local of the size the kernel writes.
     check(unsafe { tidebox::pipe(&mut ends) })?;
     Ok((ends[0], ends[1]))
 }
@@ -97,7 +97,7 @@ pub(crate) fn dup_to(fd: Fd, target: Fd) -> Result<()> {
     check(unsafe { tidebox::dup_to(fd, target) })
 }
 
-/// Whether the process was started with this descriptor, which lies at its place already.
+/// Returns whether the process was started with this descriptor, which already has its number.
 pub(crate) fn inherit(_: u32, at: Fd) -> bool {
     fstat(at).is_ok()
 }
@@ -123,8 +123,7 @@ pub(crate) fn poll_read(fd: Fd, timeout_ns: u64) -> Result<Readiness> {
     Ok(if ready { Readiness::Ready } else { Readiness::TimedOut })
 }
 
-/// Waits for either descriptor and says which are ready. An event that tells of an error counts: the call that follows
-/// meets the error.
+/// Waits for either descriptor and returns which are ready. An error event counts as ready: the next call reports the error.
 pub(crate) fn poll_both(read: Fd, write: Fd) -> Result<(bool, bool)> {
     const FD_READ: u64 = 1;
     const FD_WRITE: u64 = 2;

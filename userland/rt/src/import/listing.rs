@@ -1,4 +1,4 @@
-//! The entries of directories.
+//! Directory listings.
 
 use super::raw::wasi;
 use super::{close, open};
@@ -12,7 +12,7 @@ pub(crate) fn read_dir(path: &[u8]) -> Result<Vec<Entry>> {
     listed
 }
 
-/// Reads all entries. A buffer that came back full may end within an entry, which is then read again from its cookie.
+/// Reads all entries. A full buffer may end within an entry, which is then read again from its cookie.
 fn list(fd: Fd) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     let mut buffer = vec![0; 4096];
@@ -41,13 +41,13 @@ fn list(fd: Fd) -> Result<Vec<Entry>> {
     }
 }
 
-/// The first entry of a listing: (cookie of the next, entry, what follows).
+/// Parses the first entry of a listing: (cookie of the next, entry, rest).
 fn split_entry(raw: &[u8]) -> Option<(u64, Entry, &[u8])> {
     let (head, rest) = raw.split_at_checked(24)?;
     let next = u64::from_le_bytes(head.get(..8)?.try_into().ok()?);
     let len = u32::from_le_bytes(head.get(16..20)?.try_into().ok()?) as usize;
     let kind = match head.get(20)? {
-        // preview1 has no number for named pipes, and the kernel's listings have nothing else without one.
+        // preview1 has no file type for named pipes, and all other entries of the kernel's listings have a type.
         0 => FileKind::Pipe,
         1 => FileKind::BlockDevice,
         2 => FileKind::CharDevice,

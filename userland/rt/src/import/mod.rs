@@ -1,5 +1,5 @@
-//! The border itself: the imported functions, each wrapped once. The only module of the userland's own crates that
-//! holds `unsafe`, because calling an import is.
+//! The ABI: the imported functions, each wrapped once. The only module of the userland's own crates that uses `unsafe`, because
+//! calling an import is unsafe.
 #![allow(
     unsafe_code,
     reason = "calling an imported function is unsafe; every pointer passed here comes from a live slice or local"
@@ -24,4 +24,4 @@ pub(crate) use path::{
     symlink, umask, unlink,
 };
 pub(crate) use process::{exit, fork, getids, kill, limits, setpgid, sig_set, sig_take, spawn, wait};
-pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, started};
+pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, startup_info};

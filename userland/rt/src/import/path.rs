@@ -1,4 +1,4 @@
-//! Files by their names: what they are, and what changes in the tree.
+//! File operations by path.
 
 use super::raw::{tidebox, wasi};
 use crate::errno::check;
@@ -7,7 +7,7 @@ use crate::{Errno, Fd, Result, Stat, Time};
 /// The preopened directory `/`.
 pub(super) const ROOT: u32 = 3;
 
-/// The path below `/` that preview1 wants, from a path as programs write it.
+/// Returns the path relative to `/` that preview1 requires.
 pub(super) fn below_root(path: &[u8]) -> Result<Vec<u8>> {
     if path.is_empty() {
         return Err(Errno::NOENT);
@@ -24,14 +24,14 @@ pub(super) fn below_root(path: &[u8]) -> Result<Vec<u8>> {
 
 pub(crate) fn stat(path: &[u8], follow: bool) -> Result<Stat> {
     let mut raw = [0; 64];
-    // SAFETY: the path is a live slice, `raw` a live local of the size the border writes.
+    // SAFETY: the path is a live slice, `raw` a live local of the size the kernel writes.
     check(unsafe { tidebox::stat(path.as_ptr(), path.len(), u32::from(follow), &mut raw) })?;
     Ok(Stat::decode(&raw))
 }
 
 pub(crate) fn fstat(fd: Fd) -> Result<Stat> {
     let mut raw = [0; 64];
-    // SAFETY: `raw` is a live local of the size the border writes.
+    // SAFETY: `raw` is a live local of the size the kernel writes.
     check(unsafe { tidebox::fstat(fd, &mut raw) })?;
     Ok(Stat::decode(&raw))
 }
@@ -58,7 +58,7 @@ pub(crate) fn chdir(path: &[u8]) -> Result<()> {
     check(unsafe { tidebox::chdir(path.as_ptr(), path.len()) })
 }
 
-/// The length written, or the error together with the length that was needed.
+/// Returns the length written, or the error together with the length needed.
 pub(crate) fn getcwd(into: &mut [u8]) -> core::result::Result<usize, (Errno, usize)> {
     let mut len = 0;
     // SAFETY: the buffer is a live slice, `len` a live local.
@@ -120,11 +120,11 @@ pub(crate) fn rename(from: &[u8], to: &[u8]) -> Result<()> {
 pub(crate) fn set_times(path: &[u8], follow: bool, accessed: Time, changed: Time) -> Result<()> {
     let below = below_root(path)?;
     let (accessed, sets_accessed) = match accessed {
-        Time::Keep => (0, 0),
+        Time::Omit => (0, 0),
         Time::At(ns) => (ns, 1),
     };
     let (changed, sets_changed) = match changed {
-        Time::Keep => (0, 0),
+        Time::Omit => (0, 0),
         Time::At(ns) => (ns, 1 << 2),
     };
     // SAFETY: the path is a live slice.

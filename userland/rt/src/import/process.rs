@@ -1,8 +1,8 @@
-//! Processes, their signals and how they begin and end.
+//! Processes and their signals.
 
 use super::raw::{tidebox, wasi};
 use crate::errno::check;
-use crate::{Ids, Limits, Result, SpawnRequest, Status, Waited};
+use crate::{ExitStatus, Ids, Limits, Result, SpawnRequest, WaitResult};
 
 pub(crate) fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {
     let bytes = request.encode();
@@ -16,36 +16,36 @@ pub(crate) fn fork<'a>(child: Box<dyn FnOnce() + 'a>) -> Result<u32> {
     // The address of a fat box is one word, which is what `arg` carries.
     let boxed: *mut Box<dyn FnOnce() + 'a> = Box::into_raw(Box::new(child));
     let mut pid = 0;
-    // SAFETY: `pid` is a live local. The kernel copies this memory before the call returns, so the copy of the
-    // closure, and everything that it borrows, is whole in the child whatever happens to it here afterwards.
+    // SAFETY: `pid` is a live local. The kernel copies this memory before the call returns, so the child has a complete copy of
+    // the closure and everything that it borrows, whatever happens to it here afterwards.
     let code = unsafe { tidebox::fork(boxed as usize as i32, &mut pid) };
-    // SAFETY: the pointer came from `into_raw` above, and only the child's own memory had another use for it.
+    // SAFETY: the pointer came from `into_raw` above, and only the child's own memory used it otherwise.
     drop(unsafe { Box::from_raw(boxed) });
     check(code)?;
     Ok(pid)
 }
 
-/// Where a forked child starts. The kernel passes the `arg` of the `fork` call that made the child.
+/// Entry point of a forked child. The kernel passes the `arg` of the `fork` call that created the child.
 #[unsafe(no_mangle)]
 extern "C" fn tidebox_fork_child(arg: i32) {
     let boxed = arg as usize as *mut Box<dyn FnOnce()>;
-    // SAFETY: `fork` above made the pointer and left it whole in this copy of the memory; nobody else in this process
-    // knows it. What the closure borrows lies in frames below which this call's stack starts, so it outlives the call.
+    // SAFETY: `fork` above created the pointer and left it valid in this copy of the memory; no other code in this process uses
+    // it. The closure borrows from frames below the start of this call's stack, so they outlive the call.
     let child = unsafe { Box::from_raw(boxed) };
     child();
     exit(0)
 }
 
-pub(crate) fn wait(pid: i32, block: bool) -> Result<Option<Waited>> {
+pub(crate) fn wait(pid: i32, block: bool) -> Result<Option<WaitResult>> {
     let mut out = [0; 2];
-    // SAFETY: `out` is a live local of the size the border writes.
+    // SAFETY: `out` is a live local of the size the kernel writes.
     check(unsafe { tidebox::wait(pid, u32::from(!block), &mut out) })?;
-    Ok((out[0] != 0).then_some(Waited { pid: out[0], status: Status::decode(out[1]) }))
+    Ok((out[0] != 0).then_some(WaitResult { pid: out[0], status: ExitStatus::decode(out[1]) }))
 }
 
 pub(crate) fn getids() -> Result<Ids> {
     let mut ids = [0; 5];
-    // SAFETY: `ids` is a live local of the size the border writes.
+    // SAFETY: `ids` is a live local of the size the kernel writes.
     check(unsafe { tidebox::getids(&mut ids) })?;
     let [pid, ppid, pgid, uid, gid] = ids;
     Ok(Ids { pid, ppid, pgid, uid, gid })
@@ -75,7 +75,7 @@ pub(crate) fn sig_take() -> Result<u64> {
 
 pub(crate) fn limits() -> Result<Limits> {
     let mut raw = tidebox::RawLimits::default();
-    // SAFETY: `raw` is a live local with the layout that the border writes.
+    // SAFETY: `raw` is a live local with the layout that the kernel writes.
     check(unsafe { tidebox::limits(&mut raw) })?;
     Ok(Limits {
         process_memory_bytes: raw.memory,

@@ -1,4 +1,4 @@
-//! The imported functions as the engine offers them, by the module that they come from.
+//! The imported functions, by import module.
 
 pub(super) mod tidebox {
     #[link(wasm_import_module = "tidebox_v1")]
@@ -23,12 +23,12 @@ pub(super) mod tidebox {
         pub(in super::super) fn fstat(fd: u32, out: *mut [u8; 64]) -> i32;
         pub(in super::super) fn access(path: *const u8, len: usize, mode: u32) -> i32;
         pub(in super::super) fn limits(out: *mut RawLimits) -> i32;
-        pub(in super::super) fn started(buf: *mut u8, len: usize, len_out: *mut usize) -> i32;
+        pub(in super::super) fn startup_info(buf: *mut u8, len: usize, len_out: *mut usize) -> i32;
         pub(in super::super) fn shell_state_read(buf: *mut u8, len: usize, len_out: *mut usize) -> i32;
         pub(in super::super) fn shell_state_write(from: *const u8, len: usize) -> i32;
     }
 
-    /// What `limits` writes; the layout is that of the border.
+    /// Output struct of `limits`, with the layout of the ABI.
     #[repr(C)]
     #[derive(Default)]
     pub(in super::super) struct RawLimits {

@@ -1,34 +1,34 @@
-//! What a program finds when it starts: its arguments and its environment, the shell session, the clock and chance.
+//! Startup information of a program: arguments, environment, shell session, clock and randomness.
 
 use super::exit;
 use super::raw::{tidebox, wasi};
 use crate::errno::check;
-use crate::{Errno, Result, Started};
+use crate::{Errno, Result, StartupInfo};
 
-pub(crate) fn started() -> Started {
-    let mut bytes = vec![0; Started::FIRST_BYTES];
+pub(crate) fn startup_info() -> StartupInfo {
+    let mut bytes = vec![0; StartupInfo::FIRST_BYTES];
     loop {
         let mut len = 0;
         // SAFETY: the buffer is a live slice, `len` a live local.
-        let code = unsafe { tidebox::started(bytes.as_mut_ptr(), bytes.len(), &mut len) };
+        let code = unsafe { tidebox::startup_info(bytes.as_mut_ptr(), bytes.len(), &mut len) };
         if check(code) != Err(Errno::RANGE) || len <= bytes.len() {
-            let told = Started::decode(bytes.get(..len).unwrap_or_default());
+            let told = StartupInfo::decode(bytes.get(..len).unwrap_or_default());
             return told.unwrap_or_else(|| another_version());
         }
         bytes.resize(len, 0);
     }
 }
 
-/// Ends the program: without its arguments it would do something else than it was asked for.
+/// Exits the program: without its arguments it would do something other than requested.
 fn another_version() -> ! {
     let message =
         b"tidebox: this program and the sandbox around it are of different versions: build or install both anew\n";
-    // Nothing is left to do for one whose messages cannot be written.
+    // A failure to write the message cannot be reported.
     let _ = crate::write_all(2, message);
     exit(126)
 }
 
-/// The length written, or the error together with the length that was needed.
+/// Returns the length written, or the error together with the length needed.
 pub(crate) fn shell_state_read(into: &mut [u8]) -> core::result::Result<usize, (Errno, usize)> {
     let mut len = 0;
     // SAFETY: the buffer is a live slice, `len` a live local.
@@ -52,7 +52,7 @@ pub(crate) fn environ() -> Vec<Vec<u8>> {
 type Sizes = unsafe extern "C" fn(*mut usize, *mut usize) -> i32;
 type Fill = unsafe extern "C" fn(*mut *mut u8, *mut u8) -> i32;
 
-/// Fetches a list of NUL-terminated strings. The strings lie one after the other, so the pointers are not needed.
+/// Fetches a list of NUL-terminated strings. The strings are contiguous, so the pointers are not needed.
 fn strings(sizes: Sizes, fill: Fill) -> Vec<Vec<u8>> {
     let (mut count, mut len) = (0, 0);
     // SAFETY: both are live locals.
@@ -70,7 +70,7 @@ fn strings(sizes: Sizes, fill: Fill) -> Vec<Vec<u8>> {
 
 pub(crate) fn clock(id: u32) -> u64 {
     let mut now = 0;
-    // SAFETY: `now` is a live local. The two clocks asked for always exist, so the code says nothing.
+    // SAFETY: `now` is a live local. The two clocks used always exist, so the error code is ignored.
     unsafe { wasi::clock_time_get(id, 1, &mut now) };
     now
 }

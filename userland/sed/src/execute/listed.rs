@@ -1,6 +1,6 @@
-//! What `l` shows.
+//! Output of `l`.
 
-/// The line of `l`: what cannot be printed as escapes, broken into lines of so many columns.
+/// The output of `l`: unprintable characters as escapes, wrapped at the given number of columns.
 pub(super) fn listed(space: &[u8], columns: usize, delimiter: u8) -> Vec<u8> {
     // The last column is for the backslash.
     let width = if columns > 0 { columns - 1 } else { usize::MAX };

@@ -1,4 +1,4 @@
-//! What waits for the end of the cycle.
+//! Output queued until the end of the cycle.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,7 +9,7 @@ use super::Machine;
 use crate::input::Lines as FileLines;
 use crate::script::{Action, Address, Lines};
 
-/// Output that comes behind the pattern space.
+/// Output after the pattern space.
 pub(super) enum Queued {
     Text(Vec<u8>),
     File(Vec<u8>),
@@ -17,7 +17,7 @@ pub(super) enum Queued {
 }
 
 impl Machine<'_> {
-    /// Prints what `0r FILE` puts before the first line.
+    /// Prints the text of `0r FILE` before the first line.
     pub(super) fn before_first(&mut self) {
         for command in &self.script.commands {
             if let (Lines::One(Address::Zero), Action::Read(name)) = (&command.lines, &command.action) {
@@ -38,7 +38,7 @@ impl Machine<'_> {
                         b"/dev/stdin" => std::io::stdin().read_to_end(&mut text),
                         _ => File::open(bytes_path(&name)).and_then(|mut file| file.read_to_end(&mut text)),
                     };
-                    // A file that cannot be read counts as empty.
+                    // An unreadable file counts as empty.
                     if read.is_ok() && !text.is_empty() {
                         self.out.text(&text);
                     }

@@ -1,4 +1,4 @@
-//! Which lines a command is for.
+//! Line selection of commands.
 
 use tidebox_gnu::regex::Regex;
 
@@ -70,7 +70,7 @@ impl<'a> Machine<'a> {
                     End::Multiple(step) => Some(line.div_ceil(step).saturating_mul(step)),
                     End::Last | End::Matching(_) => None,
                 };
-                // An end that is passed already makes the range one line long.
+                // A range whose end has already passed is one line long.
                 let ends = until.is_some_and(|until| until <= line) || (to == End::Last && self.input.is_last());
                 (true, if ends { Range::Closed } else { Range::Open(until) })
             }
@@ -81,7 +81,7 @@ impl<'a> Machine<'a> {
         selected
     }
 
-    /// Whether a line is in a range that is open, and how the range is after it.
+    /// Returns whether a line is in an open range, and the new state of the range.
     pub(super) fn goes_on(&mut self, to: End, until: Option<u64>, line: u64) -> (bool, Range) {
         let ends = match (to, until) {
             (_, Some(until)) if line > until => return (false, Range::Closed),

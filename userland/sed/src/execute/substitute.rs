@@ -1,4 +1,4 @@
-//! What `s`, `y` and `e` do.
+//! Implementation of `s`, `y` and `e`.
 
 use tidebox_gnu::command::Command as Program;
 use tidebox_gnu::regex::Regex;
@@ -44,7 +44,7 @@ impl<'a> Machine<'a> {
         let mut rest = self.space.as_slice();
         while let Some(first) = rest.first() {
             let pair = translate.pairs.iter().find(|(from, _)| rest.starts_with(from));
-            // Only whole characters are compared: no character begins like another one goes on.
+            // Whole characters are compared, because UTF-8 lead and continuation bytes are distinct.
             let (used, to): (usize, &[u8]) = match pair {
                 Some((from, to)) => (from.len(), to),
                 None => (1, std::slice::from_ref(first)),
@@ -55,7 +55,7 @@ impl<'a> Machine<'a> {
         self.space = out;
     }
 
-    /// `e`: runs a command line and prints what it prints; without one, the pattern space is the command line.
+    /// `e`: runs a command line and prints its output; without an argument, the pattern space is the command line.
     pub(super) fn execute(&mut self, line: &[u8]) {
         if line.is_empty() {
             let line = std::mem::take(&mut self.space);
@@ -63,7 +63,7 @@ impl<'a> Machine<'a> {
             if self.space.last() == Some(&self.options.delimiter) {
                 self.space.pop();
             }
-            // What a program prints is a line with an end, whatever the command line was.
+            // The output of a program is a line with a newline, whatever the command line was.
             self.ended = true;
             return;
         }
@@ -71,7 +71,7 @@ impl<'a> Machine<'a> {
         self.out.text(&text);
     }
 
-    /// What a command line prints.
+    /// Output of a command line.
     pub(super) fn output_of(&mut self, line: &[u8]) -> Vec<u8> {
         self.out.flush();
         match run_line(line) {
@@ -90,7 +90,7 @@ pub(super) fn run_line(line: &[u8]) -> tidebox_rt::Result<Vec<u8>> {
     let arguments: [&[u8]; 3] = [b"sh", b"-c", line];
     let command = Program { descriptors: &descriptors, ..Program::new(&arguments) };
     let started = command.spawn();
-    // The end of the pipe that the child writes to must be the only one.
+    // The child's write end of the pipe must be the only one.
     tidebox_rt::close(to)?;
     let pid = started?;
     let mut text = Vec::new();
@@ -107,7 +107,7 @@ pub(super) fn run_line(line: &[u8]) -> tidebox_rt::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The text with its matches replaced; `None` when there are none to replace.
+/// The text with its matches replaced; `None` without a match.
 pub(super) fn replace(
     regex: &Regex,
     substitute: &Substitute,
@@ -116,7 +116,7 @@ pub(super) fn replace(
     let mut out = Vec::with_capacity(text.len());
     let (mut at, mut copied, mut count) = (0, 0, 0u64);
     let mut any = false;
-    // Where the last match ended: an empty match right there does not count.
+    // End of the last match: an empty match directly there does not count.
     let mut last_end = None;
     while at <= text.len() {
         let Some(groups) = regex.captures(text, at)? else {

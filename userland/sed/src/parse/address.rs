@@ -12,7 +12,7 @@ impl<'a> Parser<'a> {
         };
         self.skip_blanks();
         if self.peek() != Some(b',') {
-            // Only `0r` means something: before the first line.
+            // Only `0r` is valid: before the first line.
             if from == Address::Zero && (self.options.posix || self.peek() != Some(b'r')) {
                 self.next();
                 return self.error("invalid usage of line address 0");
@@ -79,7 +79,7 @@ impl<'a> Parser<'a> {
                 }
                 Ok(Some(if first == 0 { Address::Zero } else { Address::Number(first) }))
             }
-            // In posix mode these are no addresses but unknown commands.
+            // In posix mode these are unknown commands instead of addresses.
             Some(b'+' | b'~') if !self.options.posix => {
                 self.next();
                 self.error_at(self.used + 1, "invalid usage of +N or ~N as first address")
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
             dialect: if self.options.extended { Dialect::Extended } else { Dialect::Basic },
             ignore_case,
             whole_line: false,
-            misplaced: regex::Misplaced::AllRefused,
+            misplaced: regex::StrayOperators::AllRefused,
             whole_word: false,
             subject: if lines { Subject::TextOfLines } else { Subject::Text },
             terminator: self.options.delimiter,

@@ -1,11 +1,11 @@
-//! Texts of `a`, `i` and `c`, and what stands between delimiters.
+//! Texts of `a`, `i` and `c`, and delimited arguments.
 
 use super::{Parser, Result};
 use crate::script::Action;
 
 impl Parser<'_> {
-    /// Reads what stands before the delimiter; `None` where the script ends before. Within it a backslash keeps the
-    /// delimiter; in a pattern brackets do, too.
+    /// Reads the text up to the delimiter; `None` if the script ends before. A backslash quotes the delimiter; in a pattern,
+    /// brackets also do.
     pub(super) fn delimited(&mut self, delimiter: u8, pattern: bool) -> Result<Option<Vec<u8>>> {
         let mut source = Vec::new();
         loop {
@@ -28,11 +28,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Copies what stands behind a backslash.
+    /// Copies an escaped character.
     fn escaped(&mut self, escaped: u8, delimiter: u8, pattern: bool, source: &mut Vec<u8>) -> Result<()> {
         match escaped {
             escaped if escaped == delimiter && escaped != b'\\' => {
-                // As in GNU, the delimiter means what it means without the backslash.
+                // As in GNU sed, an escaped delimiter has its meaning without the backslash.
                 if !pattern && (escaped == b'&' || escaped.is_ascii_digit()) {
                     source.extend_from_slice(&[b'\\', escaped]);
                 } else {
@@ -52,7 +52,7 @@ impl Parser<'_> {
                 self.next();
                 source.push(b'\\' ^ 64);
             }
-            // Extensions of GNU are characters like others in posix mode.
+            // In posix mode, GNU extensions are ordinary characters.
             b'+' | b'?' if pattern && self.options.posix && !self.options.extended => {
                 source.extend_from_slice(&[b'[', escaped, b']']);
             }
@@ -65,7 +65,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Copies a set in brackets, within which nothing is a delimiter.
+    /// Copies a bracket expression, in which delimiters are ordinary.
     fn bracket(&mut self, source: &mut Vec<u8>) -> Option<()> {
         if self.peek() == Some(b'^') {
             source.push(self.next()?);
@@ -94,7 +94,7 @@ impl Parser<'_> {
                         before = inner;
                     }
                 }
-                // GNU reads these escapes in sets, unlike POSIX.
+                // GNU sed resolves these escapes in bracket expressions, unlike POSIX.
                 (b'\\', _) if self.options.posix => source.push(byte),
                 (b'\\', Some(b'n')) => {
                     self.next();
@@ -104,7 +104,7 @@ impl Parser<'_> {
                     self.next();
                     source.push(self.escaped_byte(letter).unwrap_or(letter));
                 }
-                // The second one begins no escape.
+                // The second one does not start an escape.
                 (b'\\', Some(b'\\')) => {
                     self.next();
                     source.extend_from_slice(b"\\\\");
@@ -114,10 +114,10 @@ impl Parser<'_> {
         }
     }
 
-    /// Copies an escape, resolving those that stand for one character.
+    /// Copies an escape, resolving those for a single character.
     pub(super) fn escape(&mut self, letter: u8, pattern: bool, out: &mut Vec<u8>) {
         let Some(byte) = self.escaped_byte(letter) else { return out.extend_from_slice(&[b'\\', letter]) };
-        // What an escape stands for is never an operator.
+        // A resolved escape is never an operator.
         if pattern && is_special(byte) {
             out.extend_from_slice(&[b'[', byte, b']']);
         } else if !pattern && matches!(byte, b'&' | b'\\') {
@@ -127,7 +127,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The character that a letter behind a backslash stands for, with what follows it.
+    /// The character for an escape letter, and the rest.
     fn escaped_byte(&mut self, letter: u8) -> Option<u8> {
         match letter {
             b'a' => Some(7),
@@ -178,7 +178,7 @@ impl Parser<'_> {
                 (0..=blanks).for_each(|_| {
                     self.next();
                 });
-                // The line behind is there, also when it is empty and the last.
+                // The next line exists, even if it is empty and the last.
                 begun = self.peek().is_none();
             }
         }
@@ -198,7 +198,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Lines up to one that does not end in a backslash, with a line end.
+    /// Lines up to the first one that does not end in a backslash, with a newline.
     fn text_lines(&mut self, text: &mut Vec<u8>) {
         self.ends_in_backslash = self.rest.is_empty();
         while let Some(byte) = self.next() {
@@ -216,13 +216,13 @@ impl Parser<'_> {
                 byte => text.push(byte),
             }
         }
-        // A text that ends in a backslash right away is none, unless the next piece goes on with it.
+        // A text that ends directly in a backslash is missing, unless the next fragment continues it.
         if !(text.is_empty() && self.ends_in_backslash) {
             text.push(b'\n');
         }
     }
 
-    /// Goes on with a text whose piece ended in a backslash.
+    /// Continues a text whose fragment ended in a backslash.
     pub(super) fn continue_text(&mut self, command: usize) {
         let mut more = Vec::new();
         self.text_lines(&mut more);
@@ -235,7 +235,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a character means something in a pattern unless it stands in brackets.
+/// Returns whether a character is special in a pattern outside brackets.
 fn is_special(byte: u8) -> bool {
     b"*.[$|+?(){}".contains(&byte)
 }

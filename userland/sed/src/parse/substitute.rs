@@ -4,7 +4,7 @@ use super::{Parser, Result};
 use crate::replacement::{Case, Part, Replacement};
 use crate::script::{Action, Substitute, Target, Translate};
 
-/// What stands behind the last delimiter of `s`.
+/// Flags after the last delimiter of `s`.
 #[derive(Debug, Default)]
 struct Flags {
     number: Option<u64>,
@@ -35,7 +35,7 @@ impl Parser<'_> {
             crate::script::Pattern::Number(number) => self.script.regexes.get(number).map_or(0, |regex| regex.groups()),
             crate::script::Pattern::Last => usize::MAX,
         };
-        // In posix mode a group that there is not is empty.
+        // In posix mode an undefined group is empty.
         if replacement.most_group() > groups && !self.options.posix {
             return self.error(format_args!("invalid reference \\{} on `s' command's RHS", replacement.most_group()));
         }
@@ -97,7 +97,7 @@ impl Parser<'_> {
                     return Ok(flags);
                 }
                 None | Some(b'\n' | b';' | b'}' | b'#') => return Ok(flags),
-                // Only here, where GNU's lets the line ends of other systems be.
+                // Only here, because GNU sed ignores carriage returns at this position.
                 Some(b'\r') => {
                     self.next();
                     return if matches!(self.peek(), None | Some(b'\n')) {
@@ -131,7 +131,7 @@ impl Parser<'_> {
     }
 }
 
-/// The characters of one side of `y`. A byte that is not UTF-8 counts as one.
+/// The characters of one side of `y`. An invalid UTF-8 byte counts as one.
 fn characters(text: &[u8]) -> Vec<Vec<u8>> {
     let mut characters = Vec::new();
     let mut escaped = false;
@@ -161,7 +161,7 @@ fn characters(text: &[u8]) -> Vec<Vec<u8>> {
     characters
 }
 
-/// Takes a replacement apart.
+/// Parses a replacement.
 pub(crate) fn parse_replacement(source: &[u8], posix: bool) -> Replacement {
     let mut parts: Vec<Part> = Vec::new();
     let mut rest = source;
@@ -182,7 +182,7 @@ pub(crate) fn parse_replacement(source: &[u8], posix: bool) -> Replacement {
                 match letter {
                     b'0'..=b'9' => parts.push(Part::Group(usize::from(letter - b'0'))),
                     b'n' => push(&mut parts, b'\n'),
-                    // There was no character to make a control character of.
+                    // No character follows to make a control character.
                     b'c' if rest.is_empty() => push(&mut parts, b'\\'),
                     b'U' if !posix => parts.push(Part::Case(Case::Upper)),
                     b'L' if !posix => parts.push(Part::Case(Case::Lower)),

@@ -1,4 +1,4 @@
-//! The code that `rename` is given, from text to statements.
+//! Parser of `rename` code.
 
 use tidebox_gnu::message::unicode_locale;
 use tidebox_gnu::regex::{Dialect, Options, Regex, Subject};
@@ -6,7 +6,7 @@ use tidebox_gnu::regex::{Dialect, Options, Regex, Subject};
 use super::Statement;
 use crate::replacement::{Case, Part, Replacement};
 
-/// Reads statements between semicolons.
+/// Parses statements separated by semicolons.
 pub(super) fn read_code(code: &[u8]) -> Result<Vec<Statement>, String> {
     let mut statements = Vec::new();
     let mut rest = code;
@@ -57,7 +57,7 @@ fn unsupported(code: &[u8]) -> String {
     format!("only s///, y///, tr///, lc and uc are supported here, not: {}", String::from_utf8_lossy(code))
 }
 
-/// Two texts between delimiters, which may be brackets, and what follows them.
+/// Two delimited texts, whose delimiters may be brackets, and the rest.
 fn delimited(text: &[u8]) -> Option<(Vec<u8>, Vec<u8>, &[u8])> {
     let (open, rest) = text.split_first()?;
     let close = match open {

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::expand::single_quote;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::Value;
 
 /// A definition as `alias -p` prints it, which is one that can be read again.
@@ -13,13 +13,13 @@ pub(super) fn definition(name: &[u8], value: &[u8]) -> Bytes {
     [b"alias ", name, b"=", &single_quote(value), b"\n"].concat()
 }
 
-pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut print = args.len() == 1;
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
             b'p' => print = true,
-            _ => return Ok(letters.refuse(shell, "alias [-p] [name[=value] ... ]")),
+            _ => return Ok(letters.invalid_option(shell, "alias [-p] [name[=value] ... ]")),
         }
     }
     let words = letters.words();
@@ -27,7 +27,7 @@ pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if print {
         let mut all: Vec<_> = shell.aliases.iter().collect();
         all.sort();
-        // In posix mode they are shown without the command's name, unless -p asks for it.
+        // In posix mode aliases are printed without the command name, unless `-p` is given.
         let bare = shell.options.posix && words.len() + 1 == args.len();
         let line = |name: &Bytes, value: &Bytes| match bare {
             true => definition(name, value).split_off(b"alias ".len()),
@@ -37,7 +37,7 @@ pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         status |= shell.print(text);
     }
     for word in words {
-        // A definition needs a name: `=x` asks for an alias of that name.
+        // A definition needs a name: `=x` looks up an alias of that name.
         match word.iter().skip(1).position(|&b| b == b'=') {
             Some(at) => {
                 let (name, value) = word.split_at(at + 1);
@@ -52,7 +52,7 @@ pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                     status |= shell.print(line);
                 }
                 None => {
-                    shell.complain_builtin([word, &b": not found"[..]].concat());
+                    shell.report_builtin_error([word, &b": not found"[..]].concat());
                     status = 1;
                 }
             },
@@ -64,7 +64,7 @@ pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 fn define(shell: &mut Shell, name: &[u8], value: &[u8]) -> u8 {
     let bad = |b: &u8| b" \t\n;&|<>()'\"\\$`/=".contains(b);
     if name.iter().any(bad) {
-        shell.complain_builtin([b"`", name, b"': invalid alias name"].concat());
+        shell.report_builtin_error([b"`", name, b"': invalid alias name"].concat());
         return 1;
     }
     shell.set_alias(name, value.to_vec());
@@ -80,8 +80,8 @@ impl Shell {
         Rc::make_mut(&mut self.aliases).insert(name.to_vec(), value);
     }
 
-    /// Takes over what a script made of `BASH_ALIASES`.
-    pub(crate) fn take_aliases(&mut self) {
+    /// Applies changes that a script made to `BASH_ALIASES`.
+    pub(crate) fn apply_alias_changes(&mut self) {
         let aliases = match self.vars.get(b"BASH_ALIASES").map(|var| &var.value) {
             Some(Value::Assoc(map)) => {
                 map.entries().into_iter().map(|(name, text)| (name.clone(), text.clone())).collect()
@@ -106,14 +106,14 @@ impl Shell {
     }
 }
 
-pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let usage = "unalias [-a] name [name ...]";
     let mut all = false;
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
             b'a' => all = true,
-            _ => return Ok(letters.refuse(shell, usage)),
+            _ => return Ok(letters.invalid_option(shell, usage)),
         }
     }
     if all {
@@ -122,14 +122,14 @@ pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
     let words = letters.words();
     if words.is_empty() {
-        // Where standard error is closed there is nobody to tell.
+        // A closed standard error is ignored.
         let _ = shell.io.write(2, format!("unalias: usage: {usage}\n").as_bytes());
         return Ok(2);
     }
     let mut status = 0;
     for word in words {
         if !shell.remove_alias(word) {
-            shell.complain_builtin([word, &b": not found"[..]].concat());
+            shell.report_builtin_error([word, &b": not found"[..]].concat());
             status = 1;
         }
     }

@@ -1,30 +1,9 @@
-//! `bind`. There is no line editing, so a key can be bound to anything and nothing comes of it.
+//! `bind`. Line editing is not supported, so it prints the warning of a shell without line editing and has no effect.
 
-use crate::builtins::letters::Letters;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
-const USAGE: &str = "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] \
-                     [-x keyseq:shell-command] [keyseq:readline-function or readline-command]";
-
-pub(super) fn bind(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    shell.complain_builtin("warning: line editing not enabled");
-    if args.get(1).is_some_and(|word| word == b"--help") {
-        return Ok(shell.usage(USAGE));
-    }
-    let mut letters = Letters::of(args);
-    while let Some(letter) = letters.next() {
-        match letter {
-            b'l' | b'p' | b's' | b'v' | b'P' | b'S' | b'V' | b'X' => {}
-            b'm' | b'f' | b'q' | b'u' | b'r' | b'x' => match letters.argument() {
-                Some(name) if letter == b'q' => {
-                    return Ok(shell.print([name, b" is not bound to any keys.\n"].concat()).max(1));
-                }
-                Some(_) => {}
-                None => return Ok(letters.wants_argument(shell, USAGE)),
-            },
-            _ => return Ok(letters.refuse(shell, USAGE)),
-        }
-    }
+pub(super) fn bind(shell: &mut Shell, _: &[Bytes]) -> EvalResult<u8> {
+    shell.report_builtin_error("warning: line editing not enabled");
     Ok(0)
 }

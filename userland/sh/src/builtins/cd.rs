@@ -2,19 +2,19 @@
 
 use tidebox_rt as rt;
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::ir::{Bytes, Name};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::Key;
 
-pub(super) fn pwd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn pwd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut physical = shell.options.physical;
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
             b'P' => physical = true,
             b'L' => physical = false,
-            _ => return Ok(letters.refuse(shell, "pwd [-LP]")),
+            _ => return Ok(letters.invalid_option(shell, "pwd [-LP]")),
         }
     }
     let mut path = match rt::getcwd() {
@@ -22,20 +22,17 @@ pub(super) fn pwd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Err(errno) if physical => {
             let why = "error retrieving current directory: getcwd: cannot access parent directories";
             let line = format!("pwd: {why}: {errno}\n");
-            // Where standard error is closed there is nobody to tell.
+            // A closed standard error is ignored.
             let _ = shell.io.write(2, line.as_bytes());
             return Ok(1);
         }
-        _ => shell.cwd.clone(),
+        _ => shell.dirs.cwd.clone(),
     };
     path.push(b'\n');
     Ok(shell.print(path))
 }
 
-pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    if shell.refuses() {
-        return Ok(1);
-    }
+pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut physical = shell.options.physical;
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
@@ -43,18 +40,19 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             b'P' => physical = true,
             b'L' => physical = false,
             b'e' => {}
-            _ => return Ok(letters.refuse(shell, "cd [-L|[-P [-e]] [-@]] [dir]")),
+            _ => return Ok(letters.invalid_option(shell, "cd [-L|[-P [-e]] [-@]] [dir]")),
         }
     }
     Ok(go(shell, letters.words(), physical))
 }
 
-/// Goes where the words of `cd`, or the one of `pushd`, send; says where that is when they do not.
+/// Changes to the directory that the arguments of `cd` or `pushd` name. Prints the new directory if the arguments do not name
+/// it literally.
 pub(super) fn go(shell: &mut Shell, words: &[Bytes], physical: bool) -> u8 {
     let Some(target) = target_of(shell, words) else { return 1 };
     // Otherwise no name at all is the directory that the shell is in.
     if target.path.is_empty() && physical {
-        shell.complain_builtin(": No such file or directory");
+        shell.report_builtin_error(": No such file or directory");
         return 1;
     }
     match enter(shell, &target, physical) {
@@ -64,20 +62,20 @@ pub(super) fn go(shell: &mut Shell, words: &[Bytes], physical: bool) -> u8 {
         }
         Err(errno) => {
             let name = crate::expand::message_quote(&target.path);
-            shell.complain_builtin([&name[..], b": ", errno.text().as_bytes()].concat());
+            shell.report_builtin_error([&name[..], b": ", errno.text().as_bytes()].concat());
             1
         }
     }
 }
 
-/// Where `cd` is sent.
+/// The target of `cd`.
 struct Target {
     path: Bytes,
     /// Its name is printed, because the script did not write it.
     show: bool,
 }
 
-/// What the words of `cd` mean; complains when that is nothing.
+/// The directory that the arguments of `cd` name; `None` after an error message.
 fn target_of(shell: &mut Shell, words: &[Bytes]) -> Option<Target> {
     let (path, show, unset) = match words {
         [] => (shell.lookup(b"HOME"), false, "HOME not set"),
@@ -86,14 +84,14 @@ fn target_of(shell: &mut Shell, words: &[Bytes]) -> Option<Target> {
         _ => (None, false, "too many arguments"),
     };
     if path.is_none() {
-        shell.complain_builtin(unset);
+        shell.report_builtin_error(unset);
     }
     path.map(|path| Target { path, show })
 }
 
-/// What has come of changing the directory.
+/// The result of changing the directory.
 struct Change {
-    /// What is to be printed.
+    /// The text to print.
     shown: Option<Bytes>,
     /// `PWD` and `OLDPWD` could be assigned to.
     kept: bool,
@@ -115,7 +113,7 @@ fn enter(shell: &mut Shell, target: &Target, physical: bool) -> rt::Result<Chang
         true => path,
         // An empty `OLDPWD` is where the shell is, and is shown as it is.
         false if target.path.is_empty() && !found_elsewhere => Bytes::new(),
-        false => shell.cwd.clone(),
+        false => shell.dirs.cwd.clone(),
     });
     Ok(Change { shown, kept })
 }
@@ -144,12 +142,12 @@ impl Shell {
         None
     }
 
-    /// Changes the working directory, and with it `PWD` and `OLDPWD`; says whether those could be assigned to.
+    /// Changes the working directory, `PWD` and `OLDPWD`. Returns whether the variables could be assigned.
     pub(crate) fn change_dir(&mut self, path: &[u8], physical: bool) -> rt::Result<bool> {
         let whole = if path.first() == Some(&b'/') {
             path.to_vec()
         } else {
-            [self.cwd.strip_suffix(b"/").unwrap_or(&self.cwd), b"/", path].concat()
+            [self.dirs.cwd.strip_suffix(b"/").unwrap_or(&self.dirs.cwd), b"/", path].concat()
         };
         let logical = normal(&whole);
         let sound = parents_exist(&whole);
@@ -162,8 +160,8 @@ impl Shell {
         } else {
             logical
         };
-        self.cwd.clone_from(&new);
-        // Whatever the script has made of it.
+        self.dirs.cwd.clone_from(&new);
+        // The script may have changed it.
         let old = self.lookup(b"PWD").unwrap_or_default();
         let mut kept = true;
         for (name, value) in [(&b"OLDPWD"[..], old), (b"PWD", new)] {
@@ -174,7 +172,7 @@ impl Shell {
     }
 }
 
-/// Whether what stands before each `..` of an absolute path is a directory.
+/// Returns whether the path before each `..` of an absolute path is a directory.
 fn parents_exist(path: &[u8]) -> rt::Result<()> {
     let mut from = 0;
     while let Some(at) = path.get(from..).and_then(|rest| rest.windows(3).position(|part| part == b"/..")) {

@@ -1,28 +1,28 @@
 //! `command` and `builtin`.
 
-use crate::builtins::letters::{Letters, without_options};
+use crate::builtins::option_letters::{Letters, without_options};
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
-pub(super) fn builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn builtin(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let words = match without_options(shell, args, "builtin [shell-builtin [arg ...]]") {
         Ok(words) => words,
         Err(status) => return Ok(status),
     };
     let Some(name) = words.first() else { return Ok(0) };
-    match super::find(name).filter(|builtin| !shell.disabled.contains(builtin.name)) {
+    match super::find(name).filter(|builtin| !shell.builtin.disabled.contains(builtin.name)) {
         Some(builtin) => {
             shell.call_builtin(builtin, words)?;
             Ok(shell.status)
         }
         None => {
-            shell.complain_builtin([name, &b": not a shell builtin"[..]].concat());
+            shell.report_builtin_error([name, &b": not a shell builtin"[..]].concat());
             Ok(1)
         }
     }
 }
 
-pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut short, mut long, mut standard) = (false, false, false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
@@ -30,16 +30,12 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             b'v' => short = true,
             b'V' => long = true,
             b'p' => standard = true,
-            _ => return Ok(letters.refuse(shell, "command [-pVv] command [arg ...]")),
+            _ => return Ok(letters.invalid_option(shell, "command [-pVv] command [arg ...]")),
         }
     }
     let words = letters.words();
     if words.is_empty() {
         return Ok(0);
-    }
-    if standard && shell.options.restricted {
-        shell.complain_builtin("-p: restricted");
-        return Ok(1);
     }
     if (short || long) && standard {
         let path = shell.lookup(b"PATH");
@@ -58,18 +54,18 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if !standard || name.contains(&b'/') || super::find(name).is_some() {
         return run(shell, words);
     }
-    let running = std::mem::take(&mut shell.running);
+    let running = std::mem::take(&mut shell.builtin.name);
     let started = shell.start_found(crate::eval::search(STANDARD_PATH, name), words);
     let status = match started? {
         Ok(pid) => shell.wait_pid(pid)?.code(),
         Err(status) => status,
     };
-    shell.running = running;
+    shell.builtin.name = running;
     Ok(status)
 }
 
 /// `command -v` and `-V`: succeeds when any of the names means something.
-fn describe(shell: &mut Shell, words: &[Bytes], long: bool) -> Run<u8> {
+fn describe(shell: &mut Shell, words: &[Bytes], long: bool) -> EvalResult<u8> {
     use super::type_builtin::{How, describe};
     let how = if long { How::Long } else { How::Command };
     let mut status = u8::from(!words.is_empty());
@@ -77,34 +73,31 @@ fn describe(shell: &mut Shell, words: &[Bytes], long: bool) -> Run<u8> {
         if describe(shell, name, how)? {
             status = 0;
         } else if long {
-            shell.complain_builtin([name, &b": not found"[..]].concat());
+            shell.report_builtin_error([name, &b": not found"[..]].concat());
         }
     }
     Ok(status)
 }
 
-/// Where `command -p` looks.
+/// The search path of `command -p`.
 const STANDARD_PATH: &[u8] = b"/bin:/usr/bin";
 
 /// Runs a builtin or a program, whatever functions there are.
-pub(super) fn run(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
+pub(super) fn run(shell: &mut Shell, words: &[Bytes]) -> EvalResult<u8> {
     let Some(name) = words.first() else { return Ok(0) };
-    if let Some(builtin) = super::find(name).filter(|builtin| !shell.disabled.contains(builtin.name)) {
-        shell.commanded += 1;
+    if let Some(builtin) = super::find(name).filter(|builtin| !shell.builtin.disabled.contains(builtin.name)) {
+        shell.builtin.command_calls += 1;
         let called = shell.call_builtin(builtin, words);
-        shell.commanded -= 1;
+        shell.builtin.command_calls -= 1;
         called?;
         return Ok(shell.status);
     }
-    let running = std::mem::take(&mut shell.running);
-    if shell.refuses_command(name) {
-        return Ok(1);
-    }
+    let running = std::mem::take(&mut shell.builtin.name);
     let started = shell.start_program(words, true);
     let status = match started? {
         Ok(pid) => shell.wait_pid(pid)?.code(),
         Err(status) => status,
     };
-    shell.running = running;
+    shell.builtin.name = running;
     Ok(status)
 }

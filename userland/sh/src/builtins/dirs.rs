@@ -2,14 +2,14 @@
 
 use crate::ir::Bytes;
 use crate::parse::plain_number;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 const DIRS: &str = "dirs [-clpv] [+N] [-N]";
 const PUSHD: &str = "pushd [-n] [+N | -N | dir]";
 const POPD: &str = "popd [-n] [+N | -N]";
 
-/// What `+n` or `-n` means.
-enum Place {
+/// The entry that `+n` or `-n` denotes.
+enum StackEntry {
     /// The number of an entry; 0 is the working directory.
     At(usize),
     OutOfRange,
@@ -17,11 +17,11 @@ enum Place {
     Other,
 }
 
-fn place(shell: &Shell, arg: &[u8]) -> Place {
-    let size = shell.dir_stack.len() + 1;
-    let Some((sign @ (b'+' | b'-'), digits)) = arg.split_first() else { return Place::Other };
+fn entry(shell: &Shell, arg: &[u8]) -> StackEntry {
+    let size = shell.dirs.stack.len() + 1;
+    let Some((sign @ (b'+' | b'-'), digits)) = arg.split_first() else { return StackEntry::Other };
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Place::Other;
+        return StackEntry::Other;
     }
     let number = plain_number(digits).and_then(|n| usize::try_from(n).ok());
     let at = match (sign, number) {
@@ -29,14 +29,14 @@ fn place(shell: &Shell, arg: &[u8]) -> Place {
         (_, Some(number)) => size.checked_sub(number.saturating_add(1)),
         _ => None,
     };
-    at.filter(|at| *at < size).map_or(Place::OutOfRange, Place::At)
+    at.filter(|at| *at < size).map_or(StackEntry::OutOfRange, StackEntry::At)
 }
 
 impl Shell {
     /// An element of `DIRSTACK` is assigned. That of the working directory stays what it is.
     pub(crate) fn change_dir_stack(&mut self, at: i64, path: &[u8]) {
         let at = usize::try_from(at).ok().and_then(|at| at.checked_sub(1));
-        if let Some(entry) = at.and_then(|at| self.dir_stack.get_mut(at)) {
+        if let Some(entry) = at.and_then(|at| self.dirs.stack.get_mut(at)) {
             *entry = path.to_vec();
         }
     }
@@ -54,27 +54,27 @@ fn shorten(shell: &mut Shell, path: &[u8]) -> Bytes {
 }
 
 fn show(shell: &mut Shell) -> u8 {
-    let mut paths = vec![shell.cwd.clone()];
-    paths.extend(shell.dir_stack.iter().cloned());
+    let mut paths = vec![shell.dirs.cwd.clone()];
+    paths.extend(shell.dirs.stack.iter().cloned());
     let mut line: Bytes = paths.iter().map(|path| shorten(shell, path)).collect::<Vec<_>>().join(&b' ');
     line.push(b'\n');
     shell.print(line)
 }
 
-pub(super) fn dirs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn dirs(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut lines, mut numbers, mut long, mut clear) = (false, false, false, false);
     let (mut one, mut beyond) = (None, None);
     for arg in args.iter().skip(1) {
-        match place(shell, arg) {
-            Place::At(at) => {
+        match entry(shell, arg) {
+            StackEntry::At(at) => {
                 (one, beyond) = (Some(at), None);
                 continue;
             }
-            Place::OutOfRange => {
+            StackEntry::OutOfRange => {
                 beyond = arg.get(1..);
                 continue;
             }
-            Place::Other => {}
+            StackEntry::Other => {}
         }
         match arg.strip_prefix(b"-") {
             Some(letters) if !letters.is_empty() && letters.iter().all(|letter| b"clpv".contains(letter)) => {
@@ -85,24 +85,24 @@ pub(super) fn dirs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             }
             Some(b"-") => break,
             Some(_) => {
-                shell.complain_builtin([arg, &b": invalid number"[..]].concat());
+                shell.report_builtin_error([arg, &b": invalid number"[..]].concat());
                 return Ok(shell.usage(DIRS));
             }
             None => {
-                shell.complain_builtin([arg, &b": invalid option"[..]].concat());
+                shell.report_builtin_error([arg, &b": invalid option"[..]].concat());
                 return Ok(shell.usage(DIRS));
             }
         }
     }
     if clear {
-        shell.dir_stack.clear();
+        shell.dirs.stack.clear();
         return Ok(0);
     }
     if let Some(number) = beyond {
         return Ok(out_of_range(shell, number));
     }
-    let mut paths = vec![shell.cwd.clone()];
-    paths.extend(shell.dir_stack.iter().cloned());
+    let mut paths = vec![shell.dirs.cwd.clone()];
+    paths.extend(shell.dirs.stack.iter().cloned());
     let mut text = Bytes::new();
     let count = paths.len();
     for (at, path) in paths.iter().enumerate().filter(|(at, _)| one.is_none_or(|one| one == *at)) {
@@ -116,24 +116,21 @@ pub(super) fn dirs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 }
 
 fn out_of_range(shell: &mut Shell, number: &[u8]) -> u8 {
-    if shell.dir_stack.is_empty() {
-        shell.complain_builtin("directory stack empty");
+    if shell.dirs.stack.is_empty() {
+        shell.report_builtin_error("directory stack empty");
     } else {
-        shell.complain_builtin([number, b": directory stack index out of range"].concat());
+        shell.report_builtin_error([number, b": directory stack index out of range"].concat());
     }
     1
 }
 
 /// Goes to a directory as `cd` does; complains when that is not possible.
 fn go(shell: &mut Shell, target: &[u8]) -> bool {
-    if shell.refuses() {
-        return false;
-    }
     let physical = shell.options.physical;
     super::cd::go(shell, &[target.to_vec()], physical) == 0
 }
 
-pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut words = args.get(1..).unwrap_or_default();
     let mut stay = false;
     while let Some((first, rest)) = words.split_first() {
@@ -143,8 +140,8 @@ pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
                 words = rest;
                 break;
             }
-            option @ [b'-', _, ..] if matches!(place(shell, option), Place::Other) => {
-                shell.complain_builtin([option, b": invalid number"].concat());
+            option @ [b'-', _, ..] if matches!(entry(shell, option), StackEntry::Other) => {
+                shell.report_builtin_error([option, b": invalid number"].concat());
                 return Ok(shell.usage(PUSHD));
             }
             _ => break,
@@ -154,63 +151,63 @@ pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     match words {
         [] if stay => Ok(0),
         [] => Ok(swap(shell)),
-        [arg] => match place(shell, arg) {
-            Place::At(at) => Ok(rotate(shell, at, stay)),
-            Place::OutOfRange => Ok(out_of_range(shell, arg)),
-            Place::Other => Ok(push(shell, arg, stay)),
+        [arg] => match entry(shell, arg) {
+            StackEntry::At(at) => Ok(rotate(shell, at, stay)),
+            StackEntry::OutOfRange => Ok(out_of_range(shell, arg)),
+            StackEntry::Other => Ok(push(shell, arg, stay)),
         },
         _ => {
-            shell.complain_builtin("too many arguments");
+            shell.report_builtin_error("too many arguments");
             Ok(1)
         }
     }
 }
 
-/// `pushd` alone: the working directory and the newest entry change places.
+/// `pushd` without arguments: swaps the working directory and the newest entry.
 fn swap(shell: &mut Shell) -> u8 {
-    let Some(target) = shell.dir_stack.front().cloned() else {
-        shell.complain_builtin("no other directory");
+    let Some(target) = shell.dirs.stack.front().cloned() else {
+        shell.report_builtin_error("no other directory");
         return 1;
     };
-    let before = shell.cwd.clone();
+    let before = shell.dirs.cwd.clone();
     if !go(shell, &target) {
         return 1;
     }
-    shell.dir_stack.pop_front();
-    shell.dir_stack.push_front(before);
+    shell.dirs.stack.pop_front();
+    shell.dirs.stack.push_front(before);
     show(shell)
 }
 
 /// `pushd +n`: the stack is turned until this entry is the working directory.
 fn rotate(shell: &mut Shell, at: usize, stay: bool) -> u8 {
-    let mut all = shell.dir_stack.clone();
-    all.push_front(shell.cwd.clone());
+    let mut all = shell.dirs.stack.clone();
+    all.push_front(shell.dirs.cwd.clone());
     all.rotate_left(at);
     let target = all.pop_front().unwrap_or_default();
     if !stay && !go(shell, &target) {
         return 1;
     }
-    shell.dir_stack = all;
+    shell.dirs.stack = all;
     if stay { 0 } else { show(shell) }
 }
 
-/// `pushd dir`: with `-n` it becomes the newest entry, otherwise the working directory.
+/// `pushd dir`: with `-n` it becomes the newest entry, else_body the working directory.
 fn push(shell: &mut Shell, dir: &[u8], stay: bool) -> u8 {
-    let newest = if stay { dir.to_vec() } else { shell.cwd.clone() };
+    let newest = if stay { dir.to_vec() } else { shell.dirs.cwd.clone() };
     if !stay && !go(shell, dir) {
         return 1;
     }
-    shell.dir_stack.push_front(newest);
+    shell.dirs.stack.push_front(newest);
     show(shell)
 }
 
-pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut words = args.get(1..).unwrap_or_default();
     let mut stay = false;
     while let Some((first, rest)) = words.split_first() {
         match first.as_slice() {
             b"-n" => stay = true,
-            // What follows is not even looked at.
+            // The following words are ignored.
             b"--" => {
                 words = &[];
                 break;
@@ -221,28 +218,28 @@ pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
     let at = match words.first() {
         None => 0,
-        Some(arg) => match place(shell, arg) {
-            Place::At(at) if !shell.dir_stack.is_empty() => at,
-            Place::At(_) | Place::OutOfRange => return Ok(out_of_range(shell, arg)),
-            Place::Other => {
+        Some(arg) => match entry(shell, arg) {
+            StackEntry::At(at) if !shell.dirs.stack.is_empty() => at,
+            StackEntry::At(_) | StackEntry::OutOfRange => return Ok(out_of_range(shell, arg)),
+            StackEntry::Other => {
                 let why: &[u8] = if arg.first() == Some(&b'-') { b": invalid number" } else { b": invalid argument" };
-                shell.complain_builtin([arg, why].concat());
+                shell.report_builtin_error([arg, why].concat());
                 return Ok(shell.usage(POPD));
             }
         },
     };
-    if shell.dir_stack.is_empty() {
-        shell.complain_builtin("directory stack empty");
+    if shell.dirs.stack.is_empty() {
+        shell.report_builtin_error("directory stack empty");
         return Ok(1);
     }
     if at > 0 || stay {
-        shell.dir_stack.remove(at.saturating_sub(1));
+        shell.dirs.stack.remove(at.saturating_sub(1));
         return Ok(show(shell));
     }
-    let target = shell.dir_stack.front().cloned().unwrap_or_default();
+    let target = shell.dirs.stack.front().cloned().unwrap_or_default();
     if !go(shell, &target) {
         return Ok(1);
     }
-    shell.dir_stack.pop_front();
+    shell.dirs.stack.pop_front();
     Ok(show(shell))
 }

@@ -2,9 +2,9 @@
 
 use crate::escape::{Escapes, unescape};
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
-pub(super) fn echo(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn echo(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut words = args.get(1..).unwrap_or_default();
     let (mut newline, mut escapes) = (true, shell.options.xpg_echo);
     while let Some((first, rest)) = words.split_first() {

@@ -1,12 +1,12 @@
 //! `enable`.
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 const USAGE: &str = "enable [-a] [-dnps] [-f filename] [name ...]";
 
-pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut all, mut off, mut special, mut print, mut delete) = (false, false, false, false, false);
     let mut file = None;
     let mut letters = Letters::of(args);
@@ -16,22 +16,22 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             b'n' => off = true,
             b'p' => print = true,
             b's' => special = true,
-            b'd' | b'f' if shell.refuses() => return Ok(1),
             b'd' => delete = true,
             b'f' => match letters.argument() {
                 Some(path) => file = Some(path),
-                None => return Ok(letters.wants_argument(shell, USAGE)),
+                None => return Ok(letters.missing_argument(shell, USAGE)),
             },
-            _ => return Ok(letters.refuse(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell, USAGE)),
         }
     }
     let words = letters.words();
     if words.is_empty() || print {
         let shown = super::BUILTINS.iter().map(|builtin| builtin.name).filter(|name| {
-            let is_off = shell.disabled.contains(name);
+            let is_off = shell.builtin.disabled.contains(name);
             (all || is_off == off) && (!special || super::is_special(name.as_bytes()))
         });
-        let line = |name: &str| format!("enable {}{name}\n", if shell.disabled.contains(name) { "-n " } else { "" });
+        let line =
+            |name: &str| format!("enable {}{name}\n", if shell.builtin.disabled.contains(name) { "-n " } else { "" });
         let text: String = shown.map(line).collect();
         return Ok(shell.print(text));
     }
@@ -42,14 +42,13 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     for word in words {
         match super::find(word).filter(|builtin| !special || super::is_special(builtin.name.as_bytes())) {
             Some(_) if delete => {
-                shell.complain_builtin([word, &b": not dynamically loaded"[..]].concat());
+                shell.report_builtin_error([word, &b": not dynamically loaded"[..]].concat());
                 status = 1;
             }
-            Some(builtin) if off => drop(shell.disabled.insert(builtin.name)),
-            Some(_) if shell.refuses() => return Ok(1),
-            Some(builtin) => drop(shell.disabled.remove(builtin.name)),
+            Some(builtin) if off => drop(shell.builtin.disabled.insert(builtin.name)),
+            Some(builtin) => drop(shell.builtin.disabled.remove(builtin.name)),
             None => {
-                shell.complain_builtin([word, &b": not a shell builtin"[..]].concat());
+                shell.report_builtin_error([word, &b": not a shell builtin"[..]].concat());
                 status = 1;
             }
         }
@@ -57,13 +56,13 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(status)
 }
 
-/// `-f`: there are no builtins but those of the shell itself; answers the status for asking.
+/// `-f`: loading builtins is not supported. Returns the status.
 fn load(shell: &mut Shell, path: &[u8]) -> u8 {
     if tidebox_rt::stat(path, true).is_ok() {
-        shell.complain_builtin("dynamic loading not available");
+        shell.report_builtin_error("dynamic loading not available");
     } else {
         let why = b": cannot open shared object file: No such file or directory";
-        shell.complain_builtin([b"cannot open shared object ", path, b": ", path, why].concat());
+        shell.report_builtin_error([b"cannot open shared object ", path, b": ", path, why].concat());
     }
     1
 }

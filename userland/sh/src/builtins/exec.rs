@@ -1,14 +1,14 @@
 //! `exec`.
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 const USAGE: &str = "exec [-cl] [-a name] [command [argument ...]] [redirection ...]";
 
-/// Runs the program that the words name in the shell's place; without one only the redirections count, which the
-/// evaluator has made.
-pub(crate) fn exec(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+/// Replaces the shell by the program that the words name. Without a program only the redirections count, which the evaluator
+/// has applied.
+pub(crate) fn exec(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut clean, mut login, mut name) = (false, false, None);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
@@ -17,16 +17,13 @@ pub(crate) fn exec(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             b'l' => login = true,
             b'a' => match letters.argument() {
                 Some(value) => name = Some(value.to_vec()),
-                None => return Ok(letters.wants_argument(shell, USAGE)),
+                None => return Ok(letters.missing_argument(shell, USAGE)),
             },
-            _ => return Ok(letters.refuse(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell, USAGE)),
         }
     }
     let words = letters.words();
     let Some(first) = words.first() else { return Ok(0) };
-    if shell.refuses() {
-        return Ok(1);
-    }
     if login {
         let shown = name.as_ref().unwrap_or(first);
         name = Some([b"-", &shown[..]].concat());

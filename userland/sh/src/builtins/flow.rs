@@ -1,38 +1,38 @@
 //! `:`, `true`, `false`, `break`, `continue`, `return`, `exit`, `shift`, `caller`.
 
-use crate::builtins::letters::without_options;
+use crate::builtins::option_letters::without_options;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
-use crate::state::{Run, Shell, Stop};
+use crate::state::{EvalResult, Shell, Unwind};
 
-pub(super) fn succeed(_: &mut Shell, _: &[Bytes]) -> Run<u8> {
+pub(super) fn succeed(_: &mut Shell, _: &[Bytes]) -> EvalResult<u8> {
     Ok(0)
 }
 
-pub(super) fn fail(_: &mut Shell, _: &[Bytes]) -> Run<u8> {
+pub(super) fn fail(_: &mut Shell, _: &[Bytes]) -> EvalResult<u8> {
     Ok(1)
 }
 
 /// Refuses more than one argument, which gives up the command that was read, and all of a command string.
-pub(super) fn at_most_one(shell: &mut Shell, args: &[Bytes]) -> Run {
+pub(super) fn at_most_one(shell: &mut Shell, args: &[Bytes]) -> EvalResult {
     let words = args.iter().skip(1).skip_while(|word| word.as_slice() == b"--");
     if words.count() <= 1 { Ok(()) } else { too_many(shell) }
 }
 
 /// More words than the builtin takes, with which the command is given up.
-pub(super) fn too_many<T>(shell: &mut Shell) -> Run<T> {
-    shell.complain_builtin("too many arguments");
+pub(super) fn too_many<T>(shell: &mut Shell) -> EvalResult<T> {
+    shell.report_builtin_error("too many arguments");
     shell.status = 1;
-    shell.abandon(Err(Stop::Discard))
+    Err(Unwind::Discard)
 }
 
-/// How many loops `break` and `continue` mean; `None` outside loops.
-fn loops(shell: &mut Shell, args: &[Bytes]) -> Run<Option<u32>> {
-    if shell.loops == 0 && shell.options.posix {
+/// The number of loops that `break` and `continue` mean; `None` outside loops.
+fn loops(shell: &mut Shell, args: &[Bytes]) -> EvalResult<Option<u32>> {
+    if shell.flow.loops == 0 && shell.options.posix {
         return Ok(None);
     }
-    if shell.loops == 0 {
-        shell.complain_builtin("only meaningful in a `for', `while', or `until' loop");
+    if shell.flow.loops == 0 {
+        shell.report_builtin_error("only meaningful in a `for', `while', or `until' loop");
         return Ok(None);
     }
     let arg = args.iter().skip(1).find(|word| word.as_slice() != b"--");
@@ -40,45 +40,45 @@ fn loops(shell: &mut Shell, args: &[Bytes]) -> Run<Option<u32>> {
     match plain_number(arg) {
         Some(n) if n > 0 => {
             at_most_one(shell, args)?;
-            Ok(Some(u32::try_from(n).unwrap_or(u32::MAX).min(shell.loops)))
+            Ok(Some(u32::try_from(n).unwrap_or(u32::MAX).min(shell.flow.loops)))
         }
         Some(_) => {
-            shell.complain_builtin([arg, &b": loop count out of range"[..]].concat());
+            shell.report_builtin_error([arg, &b": loop count out of range"[..]].concat());
             shell.status = 1;
-            Err(Stop::Break(shell.loops))
+            Err(Unwind::Break(shell.flow.loops))
         }
         None => {
-            shell.complain_builtin([arg, &b": numeric argument required"[..]].concat());
+            shell.report_builtin_error([arg, &b": numeric argument required"[..]].concat());
             // As when a signal ends it.
             shell.status |= 128;
-            Err(Stop::Exit)
+            Err(Unwind::Exit)
         }
     }
 }
 
-pub(super) fn leave(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn leave(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     match loops(shell, args)? {
         None => Ok(0),
         Some(n) => {
             shell.status = 0;
-            Err(Stop::Break(n))
+            Err(Unwind::Break(n))
         }
     }
 }
 
-pub(super) fn go_on(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn go_on(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     match loops(shell, args)? {
         None => Ok(0),
         Some(n) => {
             shell.status = 0;
-            Err(Stop::Continue(n))
+            Err(Unwind::Continue(n))
         }
     }
 }
 
-/// What `exit` and `return` answer without a number: the last status, or in a trap the one before the trap.
+/// The status of `exit` and `return` without a number: the last one, or in a trap the one before the trap.
 fn status_without_argument(shell: &Shell) -> u8 {
-    match (shell.trap_status, shell.traps.innermost()) {
+    match (shell.traps.status_before, shell.traps.innermost()) {
         (Some(status), Some(trap)) if trap != crate::trap::DEBUG => status,
         _ => shell.status,
     }
@@ -91,37 +91,36 @@ fn status_argument(shell: &mut Shell, args: &[Bytes]) -> u8 {
     match std::str::from_utf8(arg.trim_ascii()).ok().and_then(|text| text.parse::<i64>().ok()) {
         Some(number) => (number & 255) as u8,
         None => {
-            shell.complain_builtin([arg, &b": numeric argument required"[..]].concat());
+            shell.report_builtin_error([arg, &b": numeric argument required"[..]].concat());
             2
         }
     }
 }
 
-pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if args.get(1).is_some_and(|arg| plain_number(arg).is_some()) {
         at_most_one(shell, args)?;
     }
     shell.show_end();
     // Only the trap of the shell's own end knows what the status was before.
     if shell.traps.innermost() != Some(crate::trap::EXIT) {
-        let before = shell.trap_status.take();
+        let before = shell.traps.status_before.take();
         shell.status = status_argument(shell, args);
-        shell.trap_status = before;
+        shell.traps.status_before = before;
     } else {
         shell.status = status_argument(shell, args);
     }
-    if shell.ends_here() {
-        shell.run_exit_trap();
-    }
-    Err(Stop::Exit)
+    // The trap sees the redirections and local variables of this command.
+    shell.run_exit_trap();
+    Err(Unwind::Exit)
 }
 
-pub(super) fn go_back(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    if shell.frames.is_empty() && shell.sourcing == 0 {
+pub(super) fn go_back(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
+    if shell.frames.is_empty() && shell.flow.sources == 0 {
         // The argument is looked at all the same.
         status_argument(shell, args);
-        shell.complain_builtin("can only `return' from a function or sourced script");
-        shell.misused = true;
+        shell.report_builtin_error("can only `return' from a function or sourced script");
+        shell.builtin.usage_error = true;
         return Ok(2);
     }
     let before = shell.status;
@@ -129,18 +128,18 @@ pub(super) fn go_back(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         at_most_one(shell, args)?;
     }
     shell.status = status_argument(shell, args);
-    shell.before_return = Some(before);
-    Err(Stop::Return)
+    shell.traps.status_before_return = Some(before);
+    Err(Unwind::Return)
 }
 
-pub(super) fn shift(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn shift(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let arg = args.iter().skip(1).find(|word| word.as_slice() != b"--");
     let by = match arg {
         None => 1,
         Some(arg) => match plain_number(arg) {
             Some(n) => n,
             None => {
-                shell.complain_builtin([arg, &b": numeric argument required"[..]].concat());
+                shell.report_builtin_error([arg, &b": numeric argument required"[..]].concat());
                 return Ok(1);
             }
         },
@@ -150,7 +149,7 @@ pub(super) fn shift(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let Some(count) = count else {
         if by < 0 || shell.options.shift_verbose {
             let number = arg.map_or_else(String::new, |_| format!("{by}: "));
-            shell.complain_builtin(format!("{number}shift count out of range"));
+            shell.report_builtin_error(format!("{number}shift count out of range"));
         }
         return Ok(1);
     };
@@ -158,8 +157,8 @@ pub(super) fn shift(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(0)
 }
 
-pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    // Outside of calls nobody looks at the arguments.
+pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
+    // Outside calls the arguments are ignored.
     if shell.calls(b"BASH_LINENO").is_none_or(|lines| lines.is_empty()) {
         return Ok(1);
     }
@@ -172,7 +171,7 @@ pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Some(word) => match plain_number(word).and_then(|n| usize::try_from(n).ok()) {
             Some(level) => Some(level),
             None => {
-                shell.complain_builtin([word, &b": invalid number"[..]].concat());
+                shell.report_builtin_error([word, &b": invalid number"[..]].concat());
                 shell.usage("caller [expr]");
                 return Ok(2);
             }

@@ -1,14 +1,14 @@
 //! `getopts`.
 
-use crate::builtins::letters::without_options;
+use crate::builtins::option_letters::without_options;
 use crate::expand::lossy;
 use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
 use crate::parse::token::name_len;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::Key;
 
-pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let given = match without_options(shell, args, USAGE) {
         Ok(given) => given,
         Err(status) => return Ok(status),
@@ -17,7 +17,7 @@ pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let words: Vec<Bytes> = if rest.is_empty() { shell.positional.to_vec() } else { rest.to_vec() };
     let index = shell.lookup(b"OPTIND").and_then(|text| plain_number(&text)).and_then(|n| usize::try_from(n).ok());
     let mut index = index.unwrap_or(1).clamp(1, words.len() + 1);
-    let (known, mut within) = shell.getopts_at;
+    let (known, mut within) = shell.builtin.getopts_position;
     if known != index {
         within = 0;
     }
@@ -43,7 +43,7 @@ pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         if quiet {
             return finish(shell, name, next.0, next.1, b"?", Some(vec![letter]), 0);
         }
-        if complains(shell) {
+        if prints_errors(shell) {
             bare_message(shell, format!("illegal option -- {}", char::from(letter)));
         }
         return finish(shell, name, next.0, next.1, b"?", None, 0);
@@ -60,7 +60,7 @@ pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         Some(value) => finish(shell, name, index + 2, 0, &[letter], Some(value.clone()), 0),
         None if quiet => finish(shell, name, index + 1, 0, b":", Some(vec![letter]), 0),
         None => {
-            if complains(shell) {
+            if prints_errors(shell) {
                 bare_message(shell, format!("option requires an argument -- {}", char::from(letter)));
             }
             finish(shell, name, index + 1, 0, b"?", None, 0)
@@ -70,16 +70,16 @@ pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
 
 const USAGE: &str = "getopts optstring name [arg ...]";
 
-/// Whether `OPTERR` lets it complain.
-fn complains(shell: &mut Shell) -> bool {
+/// Returns whether `OPTERR` enables error messages.
+fn prints_errors(shell: &mut Shell) -> bool {
     let value = shell.lookup(b"OPTERR").unwrap_or_default();
     value.is_empty() || plain_number(&value).is_some_and(|n| n != 0)
 }
 
 /// Messages of `getopts` are those of the script, so they start with its name alone.
 fn bare_message(shell: &mut Shell, text: String) {
-    let line = format!("{}: {text}\n", lossy(&shell.name));
-    // Where standard error is closed there is nobody to tell.
+    let line = format!("{}: {text}\n", lossy(&shell.invocation.name));
+    // A closed standard error is ignored.
     let _ = shell.io.write(2, line.as_bytes());
 }
 
@@ -91,10 +91,10 @@ fn finish(
     value: &[u8],
     argument: Option<Bytes>,
     status: u8,
-) -> Run<u8> {
+) -> EvalResult<u8> {
     let index_name = Name::from(&b"OPTIND"[..]);
     shell.assign(&index_name, Key::Whole, false, index.to_string().into_bytes())?;
-    shell.getopts_at = (index, within);
+    shell.builtin.getopts_position = (index, within);
     match argument {
         Some(argument) => {
             shell.assign(&Name::from(&b"OPTARG"[..]), Key::Whole, false, argument)?;
@@ -104,8 +104,8 @@ fn finish(
         }
     }
     if name.is_empty() || name_len(name) != name.len() {
-        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
+        shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(name)));
         return Ok(1);
     }
-    if shell.assign_place(name, value.to_vec())? { Ok(status) } else { Ok(2) }
+    if shell.assign_element_name(name, value.to_vec())? { Ok(status) } else { Ok(2) }
 }

@@ -1,14 +1,14 @@
 //! `hash`.
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::Value;
 
 const USAGE: &str = "hash [-lr] [-p pathname] [-dt] [name ...]";
 
 #[derive(Debug, Default)]
-struct Wanted {
+struct HashOptions {
     reset: bool,
     delete: bool,
     show: bool,
@@ -16,72 +16,65 @@ struct Wanted {
     path: Option<Bytes>,
 }
 
-pub(super) fn hash(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn hash(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if !shell.options.hashall {
-        shell.complain_builtin("hashing disabled");
+        shell.report_builtin_error("hashing disabled");
         return Ok(1);
     }
-    let mut wanted = Wanted::default();
-    let words = match options(shell, args, &mut wanted) {
+    let mut requested = HashOptions::default();
+    let words = match options(shell, args, &mut requested) {
         Ok(words) => words,
         Err(status) => return Ok(status),
     };
-    if (wanted.delete || wanted.show) && words.is_empty() {
-        shell.needs_argument(if wanted.delete { b'd' } else { b't' });
+    if (requested.delete || requested.show) && words.is_empty() {
+        shell.needs_argument(if requested.delete { b'd' } else { b't' });
         return Ok(1);
     }
-    if words.is_empty() && !wanted.reset {
-        return Ok(list(shell, wanted.reusable));
+    if words.is_empty() && !requested.reset {
+        return Ok(list(shell, requested.reusable));
     }
-    if wanted.reset {
+    if requested.reset {
         shell.forget_programs();
     }
     let mut status = 0;
     for name in words {
-        if !one(shell, name, &wanted, words.len() > 1) {
+        if !one(shell, name, &requested, words.len() > 1) {
             status = 1;
         }
     }
     Ok(status)
 }
 
-fn options<'a>(shell: &mut Shell, args: &'a [Bytes], wanted: &mut Wanted) -> Result<&'a [Bytes], u8> {
+fn options<'a>(shell: &mut Shell, args: &'a [Bytes], requested: &mut HashOptions) -> Result<&'a [Bytes], u8> {
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
-            b'r' => wanted.reset = true,
-            b'd' => wanted.delete = true,
-            b't' => wanted.show = true,
-            b'l' => wanted.reusable = true,
+            b'r' => requested.reset = true,
+            b'd' => requested.delete = true,
+            b't' => requested.show = true,
+            b'l' => requested.reusable = true,
             b'p' => match letters.argument() {
-                Some(path) => wanted.path = Some(path.to_vec()),
-                None => return Err(letters.wants_argument(shell, USAGE)),
+                Some(path) => requested.path = Some(path.to_vec()),
+                None => return Err(letters.missing_argument(shell, USAGE)),
             },
-            _ => return Err(letters.refuse(shell, USAGE)),
+            _ => return Err(letters.invalid_option(shell, USAGE)),
         }
     }
     Ok(letters.words())
 }
 
-/// Shows, forgets or remembers one name; says whether that was possible.
-fn one(shell: &mut Shell, name: &[u8], wanted: &Wanted, several: bool) -> bool {
-    let known = if let Some(path) = &wanted.path {
-        if shell.refuses_path(path) {
-            return false;
-        }
-        if shell.options.restricted && shell.search_path(path).is_none() {
-            shell.complain_builtin([&path[..], b": not found"].concat());
-            return false;
-        }
+/// Prints, removes or adds one name. Returns whether it succeeded.
+fn one(shell: &mut Shell, name: &[u8], requested: &HashOptions, several: bool) -> bool {
+    let known = if let Some(path) = &requested.path {
         if tidebox_rt::stat(path, true).is_ok_and(|stat| stat.kind() == tidebox_rt::FileKind::Dir) {
-            shell.complain_builtin([&path[..], b": Is a directory"].concat());
+            shell.report_builtin_error([&path[..], b": Is a directory"].concat());
             return false;
         }
         shell.remember_program(name, path.clone(), 0);
         return true;
-    } else if wanted.show {
+    } else if requested.show {
         match shell.hashed_program(name) {
-            Some(path) if wanted.reusable => {
+            Some(path) if requested.reusable => {
                 shell.print([b"builtin hash -p ", &path[..], b" ", name, b"\n"].concat());
                 true
             }
@@ -92,10 +85,10 @@ fn one(shell: &mut Shell, name: &[u8], wanted: &Wanted, several: bool) -> bool {
             }
             None => false,
         }
-    } else if wanted.delete {
+    } else if requested.delete {
         // A table that never held anything has nothing to miss.
         shell.hash.capacity() == 0 || shell.forget_program(name)
-    } else if name.contains(&b'/') || super::find(name).is_some() || shell.functions.contains_key(name) {
+    } else if name.contains(&b'/') || super::find(name).is_some() || shell.functions.by_name.contains_key(name) {
         return true;
     } else {
         shell.forget_program(name);
@@ -108,7 +101,7 @@ fn one(shell: &mut Shell, name: &[u8], wanted: &Wanted, several: bool) -> bool {
         }
     };
     if !known {
-        shell.complain_builtin([name, b": not found"].concat());
+        shell.report_builtin_error([name, b": not found"].concat());
     }
     known
 }
@@ -133,7 +126,7 @@ fn list(shell: &mut Shell, reusable: bool) -> u8 {
 }
 
 impl Shell {
-    /// Where the hash table has a program, which counts as a use of it.
+    /// The path of a program in the hash table. Counts as a use.
     pub(crate) fn hashed_program(&mut self, name: &[u8]) -> Option<Bytes> {
         let (path, hits) = self.hash.get_mut(name)?;
         *hits = hits.saturating_add(1);
@@ -148,7 +141,7 @@ impl Shell {
         self.hash.insert(name.to_vec(), (path, hits));
     }
 
-    /// Forgets where a program is; says whether that was known.
+    /// Removes a program from the hash table. Returns whether it was known.
     pub(crate) fn forget_program(&mut self, name: &[u8]) -> bool {
         if let Some(Value::Assoc(map)) = self.vars.get_mut(b"BASH_CMDS").map(|var| &mut var.value) {
             map.remove(name);
@@ -165,9 +158,8 @@ impl Shell {
         }
     }
 
-    /// Takes over what a script made of `BASH_CMDS`.
-    pub(crate) fn take_commands(&mut self) {
-        self.keep_commands_found();
+    /// Applies changes that a script made to `BASH_CMDS`.
+    pub(crate) fn apply_hash_changes(&mut self) {
         let Some(Value::Assoc(map)) = self.vars.get(b"BASH_CMDS").map(|var| &var.value) else { return };
         self.hash = map.entries().into_iter().map(|(name, path)| (name.clone(), (path.clone(), 0))).collect();
     }

@@ -5,12 +5,12 @@ use tidebox_rt as rt;
 use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::trap::{signal_name, signal_number, signal_table};
 
 const USAGE: &str = "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]";
 
-pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut words = args.get(1..).unwrap_or_default();
     let mut signal = 15;
     if let Some((first, rest)) = words.split_first()
@@ -25,7 +25,7 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             }
             b"s" | b"n" => {
                 let Some((name, rest)) = rest.split_first() else {
-                    shell.complain_builtin(format!("-{}: option requires an argument", lossy(option)));
+                    shell.report_builtin_error(format!("-{}: option requires an argument", lossy(option)));
                     return Ok(1);
                 };
                 words = rest;
@@ -40,7 +40,7 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         match signal_number(name).filter(|n| *n < 65) {
             Some(number) => signal = number,
             None => {
-                shell.complain_builtin(format!("{}: invalid signal specification", lossy(name)));
+                shell.report_builtin_error(format!("{}: invalid signal specification", lossy(name)));
                 return Ok(1);
             }
         }
@@ -52,7 +52,7 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         return Ok(shell.usage(USAGE));
     }
     shell.io.flush();
-    // What has ended is no process any more.
+    // An exited process is not a valid target.
     shell.reap();
     let mut status = 1;
     for word in words {
@@ -86,7 +86,7 @@ fn send(shell: &mut Shell, word: &[u8], signal: u8) -> bool {
                     None => "`': not a pid or valid job spec".to_owned(),
                     Some(_) => format!("{}: arguments must be process or job IDs", lossy(word)),
                 };
-                shell.complain_builtin(text);
+                shell.report_builtin_error(text);
                 return false;
             }
         }
@@ -94,7 +94,7 @@ fn send(shell: &mut Shell, word: &[u8], signal: u8) -> bool {
     let mut good = true;
     for pid in pids {
         if let Err(errno) = rt::kill(pid, u32::from(signal)) {
-            shell.complain_builtin(format!("({pid}) - {errno}"));
+            shell.report_builtin_error(format!("({pid}) - {errno}"));
             good = false;
         }
     }
@@ -124,7 +124,7 @@ fn list(shell: &mut Shell, words: &[Bytes]) -> u8 {
                 shell.print(format!("{line}\n"));
             }
             None => {
-                shell.complain_builtin(format!("{}: invalid signal specification", lossy(word)));
+                shell.report_builtin_error(format!("{}: invalid signal specification", lossy(word)));
                 status = 1;
             }
         }

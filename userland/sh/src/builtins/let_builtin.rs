@@ -2,15 +2,15 @@
 
 use crate::expand::Fault;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
-pub(super) fn evaluate(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn evaluate(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut words = args.get(1..).unwrap_or_default();
     if words.first().is_some_and(|word| word == b"--") {
         words = words.get(1..).unwrap_or_default();
     }
     if words.is_empty() {
-        shell.complain_builtin("expression expected");
+        shell.report_builtin_error("expression expected");
         return Ok(1);
     }
     let mut value = 0;
@@ -20,11 +20,7 @@ pub(super) fn evaluate(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             Err(Fault::Stop(stop)) => return Err(stop),
             Err(Fault::Reported) => return Ok(1),
             Err(Fault::Message(text)) => {
-                shell.complain_builtin(text);
-                return Ok(1);
-            }
-            Err(Fault::Zero(_) | Fault::Exponent(_)) => {
-                shell.complain_builtin("division by 0");
+                shell.report_builtin_error(text);
                 return Ok(1);
             }
         }

@@ -2,26 +2,26 @@
 
 use tidebox_rt as rt;
 
-use crate::builtins::letters::{Letters, without_options};
+use crate::builtins::option_letters::{Letters, without_options};
 use crate::expand::lossy;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
-pub(super) fn umask(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn umask(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut symbolic, mut reusable) = (false, false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
             b'S' => symbolic = true,
             b'p' => reusable = true,
-            _ => return Ok(letters.refuse(shell, "umask [-p] [-S] [mode]")),
+            _ => return Ok(letters.invalid_option(shell, "umask [-p] [-S] [mode]")),
         }
     }
     let words = letters.words();
     let current = match rt::umask(None) {
         Ok(current) => current,
         Err(errno) => {
-            shell.complain_builtin(errno.text());
+            shell.report_builtin_error(errno.text());
             return Ok(1);
         }
     };
@@ -48,7 +48,7 @@ pub(super) fn umask(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             Ok(u8::from(rt::umask(Some(new)).is_err()))
         }
         Err(why) => {
-            shell.complain_builtin(why);
+            shell.report_builtin_error(why);
             Ok(1)
         }
     }
@@ -105,7 +105,7 @@ fn from_symbols(text: &[u8], current: u32) -> Result<u32, Bytes> {
 }
 
 /// The sandbox measures no processor time, so all four figures are zero.
-pub(super) fn times(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn times(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if let Err(status) = without_options(shell, args, "times") {
         return Ok(status);
     }

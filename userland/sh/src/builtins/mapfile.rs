@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::{Value, Var};
 
 const USAGE: &str =
     "mapfile [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]";
 
-/// What `mapfile` was asked for.
+/// The options of `mapfile`.
 #[derive(Debug)]
 struct Options {
     delimiter: u8,
-    /// At most this many lines; 0 means all.
-    most: usize,
-    /// Where the first line goes; without it the array is emptied first.
+    /// At max_lines this many lines; 0 means all.
+    max_lines: usize,
+    /// The index of the first line; without it the array is emptied first.
     origin: Option<u64>,
     skip: usize,
     trim: bool,
@@ -26,10 +26,10 @@ struct Options {
     quantum: usize,
 }
 
-pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut options = Options {
         delimiter: b'\n',
-        most: 0,
+        max_lines: 0,
         origin: None,
         skip: 0,
         trim: false,
@@ -43,23 +43,23 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     };
     let name: Name = words.first().map_or(&b"MAPFILE"[..], Vec::as_slice).into();
     if name.is_empty() {
-        shell.complain_builtin("empty array variable name");
+        shell.report_builtin_error("empty array variable name");
         return Ok(2);
     }
     let Some(name) = shell.array_to_fill(&name) else { return Ok(1) };
     if crate::parse::token::name_len(&name) != name.len() {
-        shell.complain_builtin([b"`", &name[..], b"': not a valid identifier"].concat());
+        shell.report_builtin_error([b"`", &name[..], b"': not a valid identifier"].concat());
         return Ok(1);
     }
     let Some(fd) = shell.io.fd(options.number) else {
-        shell.complain_builtin(format!("{}: invalid file descriptor: Bad file descriptor", options.number));
+        shell.report_builtin_error(format!("{}: invalid file descriptor: Bad file descriptor", options.number));
         return Ok(1);
     };
     if !shell.may_assign(&name)? {
         return Ok(1);
     }
     if matches!(shell.vars.get(&name).map(|var| &var.value), Some(Value::Assoc(_))) {
-        shell.complain_builtin([&name[..], b": not an indexed array"].concat());
+        shell.report_builtin_error([&name[..], b": not an indexed array"].concat());
         return Ok(1);
     }
     shell.io.flush();
@@ -68,7 +68,7 @@ pub(super) fn mapfile(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(0)
 }
 
-/// Reads the options; answers the words after them, or a status.
+/// Parses the options. Returns the words after them, or a status.
 fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Result<&'a [Bytes], u8> {
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
@@ -77,14 +77,14 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
             continue;
         }
         if !b"dnOsuCc".contains(&letter) {
-            return Err(letters.refuse(shell, USAGE));
+            return Err(letters.invalid_option(shell, USAGE));
         }
-        let Some(value) = letters.argument() else { return Err(letters.wants_argument(shell, USAGE)) };
+        let Some(value) = letters.argument() else { return Err(letters.missing_argument(shell, USAGE)) };
         let count = plain_number(value).and_then(|n| usize::try_from(n).ok());
         match (letter, count) {
             (b'd', _) => options.delimiter = value.first().copied().unwrap_or(0),
             (b'C', _) => options.callback = Some(value.to_vec()),
-            (b'n', Some(count)) => options.most = count,
+            (b'n', Some(count)) => options.max_lines = count,
             (b'O', Some(count)) => options.origin = Some(count as u64),
             (b's', Some(count)) => options.skip = count,
             (b'u', Some(count)) => options.number = u32::try_from(count).unwrap_or(u32::MAX),
@@ -96,7 +96,7 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
                     b'c' => b": invalid callback quantum",
                     _ => b": invalid line count",
                 };
-                shell.complain_builtin([value, why].concat());
+                shell.report_builtin_error([value, why].concat());
                 return Err(1);
             }
         }
@@ -105,7 +105,7 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
 }
 
 /// Puts the lines of `text` into the array.
-fn fill(shell: &mut Shell, name: Name, text: &[u8], options: &Options) -> Run {
+fn fill(shell: &mut Shell, name: Name, text: &[u8], options: &Options) -> EvalResult {
     let mut map = match (options.origin, shell.vars.get(&name).map(|var| &var.value)) {
         (Some(_), Some(Value::Indexed(map))) => map.clone(),
         (Some(_), Some(Value::Text(text))) => BTreeMap::from([(0, text.clone())]),
@@ -114,7 +114,7 @@ fn fill(shell: &mut Shell, name: Name, text: &[u8], options: &Options) -> Run {
     let flags = shell.vars.get(&name).map_or(0, |var| var.flags & !crate::vars::BARE);
     let mut at = options.origin.unwrap_or(0);
     for (count, line) in lines(text, options.delimiter).skip(options.skip).enumerate() {
-        if options.most > 0 && count >= options.most {
+        if options.max_lines > 0 && count >= options.max_lines {
             break;
         }
         let line = if options.trim { line.strip_suffix(&[options.delimiter]).unwrap_or(line) } else { line };

@@ -19,9 +19,9 @@ mod history;
 mod jobs;
 mod kill;
 mod let_builtin;
-mod letters;
 mod limits;
 mod mapfile;
+mod option_letters;
 mod printf;
 mod read;
 mod set;
@@ -33,7 +33,6 @@ mod type_builtin;
 mod ulimit;
 mod unset;
 
-pub(crate) use complete::Spec;
 pub(crate) use exec::exec;
 pub(crate) use help::of_builtin as help_of;
 pub(crate) use set::options_text;
@@ -42,15 +41,15 @@ pub(crate) use ulimit::Bounds;
 
 use crate::eval::DeclArg;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
-/// How a builtin is called. What it answers is the status.
+/// The call of a builtin. It returns the status.
 #[derive(Clone, Copy)]
 pub(crate) enum Call {
     /// With its words, its name first.
-    Plain(fn(&mut Shell, &[Bytes]) -> Run<u8>),
+    Plain(fn(&mut Shell, &[Bytes]) -> EvalResult<u8>),
     /// With words and assignments that were not split.
-    Declare(fn(&mut Shell, &[DeclArg]) -> Run<u8>),
+    Declare(fn(&mut Shell, &[DeclArg]) -> EvalResult<u8>),
 }
 
 impl std::fmt::Debug for Call {
@@ -71,15 +70,15 @@ pub(crate) struct Builtin {
     pub(crate) prints_only: bool,
 }
 
-const fn plain(name: &'static str, run: fn(&mut Shell, &[Bytes]) -> Run<u8>) -> Builtin {
+const fn plain(name: &'static str, run: fn(&mut Shell, &[Bytes]) -> EvalResult<u8>) -> Builtin {
     Builtin { name, call: Call::Plain(run), prints_only: false }
 }
 
-const fn prints(name: &'static str, run: fn(&mut Shell, &[Bytes]) -> Run<u8>) -> Builtin {
+const fn prints(name: &'static str, run: fn(&mut Shell, &[Bytes]) -> EvalResult<u8>) -> Builtin {
     Builtin { name, call: Call::Plain(run), prints_only: true }
 }
 
-const fn declares(name: &'static str, run: fn(&mut Shell, &[DeclArg]) -> Run<u8>) -> Builtin {
+const fn declares(name: &'static str, run: fn(&mut Shell, &[DeclArg]) -> EvalResult<u8>) -> Builtin {
     Builtin { name, call: Call::Declare(run), prints_only: false }
 }
 
@@ -98,7 +97,7 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     plain("command", command::command),
     plain("compgen", complete::compgen),
     plain("complete", complete::complete),
-    plain("compopt", complete::compopt),
+    plain("compopt", complete::complete),
     plain("continue", flow::go_on),
     declares("declare", declare::declare),
     plain("dirs", dirs::dirs),
@@ -168,13 +167,13 @@ const SPECIAL: &[&[u8]] = &[
     b"unset",
 ];
 
-/// Whether POSIX calls this name a special builtin.
+/// Returns whether POSIX defines this name as a special builtin.
 pub(crate) fn is_special(name: &[u8]) -> bool {
     SPECIAL.contains(&name)
 }
 
-/// Whether a builtin is asked how it is used. These take `--help` for what it is.
-pub(crate) fn wants_help(builtin: &Builtin, first: Option<&Bytes>) -> bool {
+/// Returns whether the first argument requests help. The listed builtins treat `--help` as an ordinary argument.
+pub(crate) fn requests_help(builtin: &Builtin, first: Option<&Bytes>) -> bool {
     first.is_some_and(|word| word == b"--help")
         && !matches!(builtin.name, ":" | "[" | "bind" | "echo" | "false" | "test" | "true")
 }
@@ -188,17 +187,17 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Builtin> {
 impl Shell {
     /// Writes to standard output; what goes wrong is reported after the builtin.
     pub(crate) fn print(&mut self, text: impl AsRef<[u8]>) -> u8 {
-        // Who has nothing to say does not notice that nobody could hear it.
+        // An empty output does not notice a closed descriptor.
         if text.as_ref().is_empty() {
             return 0;
         }
         match self.io.write(1, text.as_ref()) {
             Ok(()) => 0,
             // These do not look whether they could write.
-            Err(_) if matches!(self.running, "command" | "help" | "kill" | "ulimit") => 0,
+            Err(_) if matches!(self.builtin.name, "command" | "help" | "kill" | "ulimit") => 0,
             Err(errno) => {
-                self.complain_builtin(format!("write error: {errno}"));
-                self.unwritten = true;
+                self.report_builtin_error(format!("write error: {errno}"));
+                self.builtin.write_failed = true;
                 1
             }
         }
@@ -206,17 +205,17 @@ impl Shell {
 
     /// Complains about an option that a builtin has not, and how it is used.
     pub(crate) fn bad_option(&mut self, option: &[u8], usage: &str) -> u8 {
-        // A word such as `-xyz` is wrong from its first wrong letter on, which callers pass; whole words stay as they are.
-        self.complain_builtin([option, b": invalid option"].concat());
+        // Callers pass the invalid part of a word such as `-xyz`.
+        self.report_builtin_error([option, b": invalid option"].concat());
         self.usage(usage)
     }
 
     /// Tells how the builtin that runs is used; the status for that.
     pub(crate) fn usage(&mut self, usage: &str) -> u8 {
-        let line = format!("{}: usage: {usage}\n", self.running);
-        // Where standard error is closed there is nobody to tell.
+        let line = format!("{}: usage: {usage}\n", self.builtin.name);
+        // A closed standard error is ignored.
         let _ = self.io.write(2, line.as_bytes());
-        self.misused = true;
+        self.builtin.usage_error = true;
         2
     }
 }

@@ -1,36 +1,36 @@
 //! `read`.
 
 mod fields;
-mod taken;
+mod partial;
 
 use std::collections::BTreeMap;
 
 use tidebox_rt::{self as rt, Errno, Fd, Readiness};
 
 use self::fields::{Fields, Line};
-use self::taken::Taken;
-use crate::builtins::letters::Letters;
+use self::partial::PartialLine;
+use crate::builtins::option_letters::Letters;
 use crate::expand::lossy;
 use crate::ir::{Bytes, Name};
 use crate::parse::plain_number;
 use crate::parse::token::name_len;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::{Value, Var};
 
-/// What `read` was asked for.
+/// The options of `read`.
 #[derive(Debug)]
 struct Options {
     raw: bool,
     delimiter: u8,
     array: Option<Bytes>,
-    /// At most this many characters; `exact` ignores delimiters.
-    most: Option<usize>,
+    /// At max_chars this many characters; `exact` ignores delimiters.
+    max_chars: Option<usize>,
     exact: bool,
     timeout_ns: Option<u64>,
     number: u32,
 }
 
-/// How reading a line ended.
+/// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Delimiter,
@@ -43,17 +43,24 @@ pub(super) enum End {
 const USAGE: &str =
     "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]";
 
-pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut options =
-        Options { raw: false, delimiter: b'\n', array: None, most: None, exact: false, timeout_ns: None, number: 0 };
+pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
+    let mut options = Options {
+        raw: false,
+        delimiter: b'\n',
+        array: None,
+        max_chars: None,
+        exact: false,
+        timeout_ns: None,
+        number: 0,
+    };
     let names = match parse(shell, args, &mut options) {
         Ok(names) => names,
         Err(status) => return Ok(status),
     };
     if let Some(first) = names.first()
-        && shell.place_of(first).is_none()
+        && shell.parse_element_name(first).is_none()
     {
-        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(first)));
+        shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(first)));
         return Ok(1);
     }
     let Some(fd) = shell.io.fd(options.number) else {
@@ -61,7 +68,7 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             0 => "read error: 0: Bad file descriptor".to_owned(),
             number => format!("{number}: invalid file descriptor: Bad file descriptor"),
         };
-        shell.complain_builtin(text);
+        shell.report_builtin_error(text);
         return Ok(1);
     };
     shell.io.flush();
@@ -70,7 +77,7 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
     let line = read_line(shell, fd, &options)?;
     if let End::Failed(errno) = line.end {
-        shell.complain_builtin(format!("read error: {}: {errno}", options.number));
+        shell.report_builtin_error(format!("read error: {}: {errno}", options.number));
         return Ok(1);
     }
     let end = line.end;
@@ -83,7 +90,7 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     })
 }
 
-/// Reads the options; answers the words after them, or a status.
+/// Parses the options. Returns the words after them, or a status.
 fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Result<&'a [Bytes], u8> {
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
@@ -92,9 +99,9 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
             b'e' | b's' => {}
             b'a' | b'd' | b'i' | b'n' | b'N' | b'p' | b't' | b'u' => match letters.argument() {
                 Some(value) => set(shell, options, letter, value.to_vec())?,
-                None => return Err(letters.wants_argument(shell, USAGE)),
+                None => return Err(letters.missing_argument(shell, USAGE)),
             },
-            _ => return Err(letters.refuse(shell, USAGE)),
+            _ => return Err(letters.invalid_option(shell, USAGE)),
         }
     }
     Ok(letters.words())
@@ -108,45 +115,45 @@ fn set(shell: &mut Shell, options: &mut Options, letter: u8, value: Bytes) -> Re
         b'd' => options.delimiter = value.first().copied().unwrap_or(0),
         b'n' | b'N' => {
             options.exact = letter == b'N';
-            options.most = number();
-            bad = options.most.is_none();
+            options.max_chars = number();
+            bad = options.max_chars.is_none();
         }
         b't' => {
             let seconds =
                 std::str::from_utf8(&value).ok().and_then(|text| text.parse::<f64>().ok()).filter(|s| *s >= 0.0);
             options.timeout_ns = seconds.map(|s| (s * 1e9) as u64);
             if seconds.is_none() {
-                shell.complain_builtin([&value[..], b": invalid timeout specification"].concat());
+                shell.report_builtin_error([&value[..], b": invalid timeout specification"].concat());
                 return Err(1);
             }
         }
         b'u' => match number().and_then(|n| u32::try_from(n).ok()) {
             Some(number) => options.number = number,
             None => {
-                shell.complain_builtin([&value[..], b": invalid file descriptor specification"].concat());
+                shell.report_builtin_error([&value[..], b": invalid file descriptor specification"].concat());
                 return Err(1);
             }
         },
         b'p' if shell.io.fd(0).is_some_and(rt::is_terminal) => {
-            // Where standard error is closed there is nobody to prompt.
+            // A closed standard error is ignored.
             let _ = shell.io.write(2, &value);
         }
         _ => {}
     }
     if bad {
-        shell.complain_builtin([&value[..], b": invalid number"].concat());
+        shell.report_builtin_error([&value[..], b": invalid number"].concat());
         return Err(1);
     }
     Ok(())
 }
 
 /// Reads up to the delimiter.
-fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<Line> {
+fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> EvalResult<Line> {
     let deadline = options.timeout_ns.map(|ns| rt::monotonic_ns().saturating_add(ns));
     let mut source = Source::new(fd, options);
-    let mut taken = Taken::default();
+    let mut partial = PartialLine::default();
     let end = loop {
-        if options.most == Some(taken.characters) {
+        if options.max_chars == Some(partial.characters) {
             break End::Enough;
         }
         let byte = match source.byte(shell, deadline)? {
@@ -156,31 +163,24 @@ fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> Run<Line> {
         if byte == options.delimiter && !options.exact && (byte != b'\\' || options.raw) {
             break End::Delimiter;
         }
-        if taken.dangling {
-            // A NUL behind a backslash ends the text, though not the line.
-            continue;
-        }
         if byte == b'\\' && !options.raw {
             match source.byte(shell, deadline)? {
-                Ok(byte) => taken.escaped(byte),
-                Err(end) => {
-                    taken.dangling = true;
-                    break end;
-                }
+                Ok(byte) => partial.escaped(byte),
+                Err(end) => break end,
             }
         } else if byte != 0 {
-            if taken.text.try_reserve(1).is_err() {
-                return shell.out_of_memory(taken.text.len());
+            if partial.text.try_reserve(1).is_err() {
+                return shell.out_of_memory(partial.text.len());
             }
-            taken.plain(byte);
+            partial.plain(byte);
         }
     };
     source.give_back();
-    Ok(taken.line(end))
+    Ok(partial.line(end))
 }
 
-/// Bytes of a descriptor. From a file they are read in blocks, and what was too much is given back by seeking; from
-/// anything else one by one, because what follows belongs to others.
+/// Reads bytes of a descriptor. A file is read in blocks, and unused bytes are returned by seeking. Other descriptors are read
+/// byte by byte, because other processes may read the rest.
 struct Source {
     fd: Fd,
     block: Bytes,
@@ -194,7 +194,7 @@ impl Source {
         Self { fd, block: Bytes::new(), at: 0, seekable }
     }
 
-    fn byte(&mut self, shell: &mut Shell, deadline: Option<u64>) -> Run<Result<u8, End>> {
+    fn byte(&mut self, shell: &mut Shell, deadline: Option<u64>) -> EvalResult<Result<u8, End>> {
         if let Some(&byte) = self.block.get(self.at) {
             self.at += 1;
             return Ok(Ok(byte));
@@ -233,14 +233,14 @@ impl Source {
     fn give_back(&self) {
         let unread = self.block.len().saturating_sub(self.at);
         if self.seekable && unread > 0 {
-            // It was possible when reading began.
+            // Seeking succeeded when reading started.
             let _ = rt::seek(self.fd, -(unread as i64));
         }
     }
 }
 
-/// Distributes a line over the variables; says whether all could be assigned.
-fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Line) -> Run<bool> {
+/// Assigns the fields of a line to the variables. Returns whether all could be assigned.
+fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Line) -> EvalResult<bool> {
     let ifs = shell.ifs();
     if let Some(array) = &options.array {
         let mut map = BTreeMap::new();
@@ -255,11 +255,11 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Line) -> R
         let name: Name = array.as_slice().into();
         let Some(name) = shell.array_to_fill(&name) else { return Ok(false) };
         if name_len(&name) != name.len() || name.is_empty() {
-            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&name)));
+            shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(&name)));
             return Ok(false);
         }
         if matches!(shell.vars.get(&name).map(|var| &var.value), Some(Value::Assoc(_))) {
-            shell.complain_builtin([&name[..], b": cannot convert associative to indexed array"].concat());
+            shell.report_builtin_error([&name[..], b": cannot convert associative to indexed array"].concat());
             return Ok(false);
         }
         if !shell.may_assign(&name)? {
@@ -275,7 +275,7 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Line) -> R
     if names.is_empty() || options.exact {
         let reply = b"REPLY".to_vec();
         let name = names.first().unwrap_or(&reply);
-        let mut good = shell.assign_place(name, line.whole())?;
+        let mut good = shell.assign_element_name(name, line.whole())?;
         for name in names.iter().skip(1) {
             good = good && assign_checked(shell, name, Bytes::new())?;
         }
@@ -291,19 +291,26 @@ fn store(shell: &mut Shell, options: &Options, names: &[Bytes], line: Line) -> R
     Ok(good)
 }
 
-fn assign_checked(shell: &mut Shell, name: &[u8], value: Bytes) -> Run<bool> {
-    if shell.place_of(name).is_none() {
-        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
+fn assign_checked(shell: &mut Shell, name: &[u8], value: Bytes) -> EvalResult<bool> {
+    if shell.parse_element_name(name).is_none() {
+        shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(name)));
         return Ok(false);
     }
-    shell.assign_place(name, value)
+    shell.assign_element_name(name, value)
 }
 
 impl Shell {
     /// A line of the script's descriptor, for `select`, and whether it was a whole one.
-    pub(crate) fn read_line(&mut self, number: u32) -> Run<(Bytes, bool)> {
-        let options =
-            Options { raw: false, delimiter: b'\n', array: None, most: None, exact: false, timeout_ns: None, number };
+    pub(crate) fn read_line(&mut self, number: u32) -> EvalResult<(Bytes, bool)> {
+        let options = Options {
+            raw: false,
+            delimiter: b'\n',
+            array: None,
+            max_chars: None,
+            exact: false,
+            timeout_ns: None,
+            number,
+        };
         let Some(fd) = self.io.fd(number) else { return Ok((Bytes::new(), false)) };
         self.io.flush();
         let line = read_line(self, fd, &options)?;

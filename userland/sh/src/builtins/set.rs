@@ -2,9 +2,9 @@
 
 use crate::ir::Bytes;
 use crate::options;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
-pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if args.len() == 1 {
         return Ok(list(shell));
     }
@@ -21,7 +21,7 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(0)
 }
 
-/// Sets the options; answers the words that become the positional parameters, if any do, or the status of a mistake.
+/// Sets the options. Returns the words that become the positional parameters, if any, or the status of an error.
 fn take_options<'a>(shell: &mut Shell, words: &'a [Bytes]) -> Result<Option<&'a [Bytes]>, u8> {
     let mut rest = words;
     while let Some((first, after)) = rest.split_first() {
@@ -52,9 +52,9 @@ fn take_options<'a>(shell: &mut Shell, words: &'a [Bytes]) -> Result<Option<&'a 
     Ok(Some(rest).filter(|rest| !rest.is_empty()))
 }
 
-/// `-o` and the name behind it; answers what comes after that.
+/// `-o` with the following name. Returns the words after it.
 fn set_named<'a>(shell: &mut Shell, rest: &'a [Bytes], on: bool) -> Result<&'a [Bytes], u8> {
-    // Without a name, or before other options, it asks what is on.
+    // Without a name, or before other options, it prints the current options.
     let Some((name, after)) = rest.split_first().filter(|(name, _)| !is_option(name)) else {
         let text = options_text(shell, on);
         shell.print(text);
@@ -63,26 +63,23 @@ fn set_named<'a>(shell: &mut Shell, rest: &'a [Bytes], on: bool) -> Result<&'a [
     if shell.set_option(name, on) {
         return Ok(after);
     }
-    shell.complain_builtin([name, &b": invalid option name"[..]].concat());
-    shell.misused = true;
+    shell.report_builtin_error([name, &b": invalid option name"[..]].concat());
+    shell.builtin.usage_error = true;
     Err(2)
 }
 
 fn set_letter(shell: &mut Shell, letter: u8, on: bool) -> Result<(), u8> {
-    // This one is looked past only behind the letter of named options, where nothing is checked beforehand.
+    // `i` is ignored only after `o`, where letters are not checked in advance.
     if letter == b'i' {
         shell.options.called_interactive = on;
         return Ok(());
     }
-    if !shell.options.may_set(letter, on) {
+    if !options::has_letter(letter) {
         let sign = if on { b'-' } else { b'+' };
         shell.bad_option(&[sign, letter], USAGE);
         return Err(1);
     }
     shell.options.set_letter(letter, on);
-    if letter == options::RESTRICTED && on {
-        shell.restrict();
-    }
     Ok(())
 }
 
@@ -106,13 +103,12 @@ fn check(shell: &mut Shell, words: &[Bytes]) -> Option<u8> {
         if letters == b"-" {
             return None;
         }
-        let may = |letter| letter == b'o' || shell.options.may_set(letter, *sign == b'-');
-        // What follows the letter of named options is looked at only when it is set.
+        let may = |letter| letter == b'o' || options::has_letter(letter);
+        // Letters after `o` are checked only when they are set.
         let before = letters.split(|letter| *letter == b'o').next().unwrap_or_default();
         let wrong = before.iter().find(|letter| !may(**letter));
         if let Some(letter) = wrong {
-            let status = shell.bad_option(&[*sign, *letter], USAGE);
-            return Some(if *letter == options::RESTRICTED { 1 } else { status });
+            return Some(shell.bad_option(&[*sign, *letter], USAGE));
         }
         if letters.contains(&b'o') {
             return None;
@@ -121,7 +117,7 @@ fn check(shell: &mut Shell, words: &[Bytes]) -> Option<u8> {
     None
 }
 
-/// What `set -o` and `set +o` print.
+/// The output of `set -o` and `set +o`.
 pub(crate) fn options_text(shell: &Shell, table: bool) -> String {
     let mut text = String::new();
     for switch in options::SET {

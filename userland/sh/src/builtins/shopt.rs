@@ -1,13 +1,13 @@
 //! `shopt`.
 
 use super::set::option_line;
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::ir::Bytes;
 use crate::options::{SET, SHOPT, Switch, switch};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 #[derive(Debug, Default)]
-struct Wanted {
+struct ShoptOptions {
     on: bool,
     off: bool,
     quiet: bool,
@@ -15,45 +15,45 @@ struct Wanted {
     set: bool,
 }
 
-pub(super) fn shopt(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let mut wanted = Wanted::default();
+pub(super) fn shopt(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
+    let mut requested = ShoptOptions::default();
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
-            b's' => wanted.on = true,
-            b'u' => wanted.off = true,
-            b'q' => wanted.quiet = true,
-            b'p' => wanted.print = true,
-            b'o' => wanted.set = true,
-            _ => return Ok(letters.refuse(shell, "shopt [-pqsu] [-o] [optname ...]")),
+            b's' => requested.on = true,
+            b'u' => requested.off = true,
+            b'q' => requested.quiet = true,
+            b'p' => requested.print = true,
+            b'o' => requested.set = true,
+            _ => return Ok(letters.invalid_option(shell, "shopt [-pqsu] [-o] [optname ...]")),
         }
     }
     let words = letters.words();
-    if wanted.on && wanted.off {
-        shell.complain_builtin("cannot set and unset shell options simultaneously");
+    if requested.on && requested.off {
+        shell.report_builtin_error("cannot set and unset shell options simultaneously");
         return Ok(1);
     }
-    let table = if wanted.set { SET } else { SHOPT };
+    let table = if requested.set { SET } else { SHOPT };
     if words.is_empty() {
-        let change = (wanted.on || wanted.off).then_some(wanted.on);
-        let text = if wanted.set {
+        let change = (requested.on || requested.off).then_some(requested.on);
+        let text = if requested.set {
             let chosen = table.iter().map(|switch| (switch.name, (switch.get)(&shell.options)));
-            let chosen = chosen.filter(|(_, on)| change.is_none_or(|wanted| wanted == *on));
-            chosen.map(|(name, on)| option_line(name, on, wanted.print)).collect()
+            let chosen = chosen.filter(|(_, on)| change.is_none_or(|requested| requested == *on));
+            chosen.map(|(name, on)| option_line(name, on, requested.print)).collect()
         } else {
-            shopt_text(shell, change, wanted.print)
+            shopt_text(shell, change, requested.print)
         };
-        return Ok(if wanted.quiet { 0 } else { shell.print(text) });
+        return Ok(if requested.quiet { 0 } else { shell.print(text) });
     }
     let mut status = 0;
     for name in words {
         match switch(table, name) {
-            Some(switch) => status |= one(shell, switch, &wanted),
+            Some(switch) => status |= one(shell, switch, &requested),
             None => {
-                let why = if wanted.set { ": invalid option name" } else { ": invalid shell option name" };
-                shell.complain_builtin([name, why.as_bytes()].concat());
-                // Setting options of `set` does not hear of its own failure.
-                if !(wanted.set && (wanted.on || wanted.off)) {
+                let why = if requested.set { ": invalid option name" } else { ": invalid shell option name" };
+                shell.report_builtin_error([name, why.as_bytes()].concat());
+                // An error while setting options of `set` does not affect the status.
+                if !(requested.set && (requested.on || requested.off)) {
                     status = 1;
                 }
             }
@@ -62,22 +62,20 @@ pub(super) fn shopt(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(status)
 }
 
-/// Sets one option or tells of it.
-fn one(shell: &mut Shell, switch: &'static Switch, wanted: &Wanted) -> u8 {
-    if wanted.on || wanted.off {
-        // What kind of shell this is cannot be switched.
+/// Sets or prints one option.
+fn one(shell: &mut Shell, switch: &'static Switch, requested: &ShoptOptions) -> u8 {
+    if requested.on || requested.off {
+        // It describes the shell and cannot be changed.
         if switch.name == "login_shell" {
             return 1;
         }
         if switch.name == "restricted_shell" {
-            // Trying makes it what it is.
-            shell.options.restricted_shell |= shell.options.restricted;
             return 0;
         }
-        if wanted.set {
-            shell.set_option(switch.name.as_bytes(), wanted.on);
+        if requested.set {
+            shell.set_option(switch.name.as_bytes(), requested.on);
         } else {
-            shell.options.apply(switch, wanted.on);
+            shell.options.apply(switch, requested.on);
             if shell.options.extdebug {
                 shell.note_start_args();
             }
@@ -85,18 +83,21 @@ fn one(shell: &mut Shell, switch: &'static Switch, wanted: &Wanted) -> u8 {
         return 0;
     }
     let on = (switch.get)(&shell.options);
-    if !wanted.quiet {
-        let line =
-            if wanted.set { option_line(switch.name, on, wanted.print) } else { line(switch.name, on, wanted.print) };
+    if !requested.quiet {
+        let line = if requested.set {
+            option_line(switch.name, on, requested.print)
+        } else {
+            line(switch.name, on, requested.print)
+        };
         shell.print(line);
     }
     u8::from(!on)
 }
 
-/// What `shopt` prints of all options, or of those that are as `change` says.
+/// The output of `shopt` for all options, or for those with the state `change`.
 pub(crate) fn shopt_text(shell: &Shell, change: Option<bool>, print: bool) -> String {
     let states = SHOPT.iter().map(|switch| (switch.name, (switch.get)(&shell.options)));
-    let chosen = states.filter(|(_, on)| change.is_none_or(|wanted| wanted == *on));
+    let chosen = states.filter(|(_, on)| change.is_none_or(|requested| requested == *on));
     chosen.map(|(name, on)| line(name, on, print)).collect()
 }
 

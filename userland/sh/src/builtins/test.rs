@@ -2,30 +2,30 @@
 
 use crate::eval::{TestFault, binary_test, unary_test};
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 /// Parentheses and `!` within one another.
 const MAX_DEPTH: u32 = 200;
 
-pub(super) fn test(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn test(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     run(shell, args.get(1..).unwrap_or_default(), None)
 }
 
-pub(super) fn bracket(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn bracket(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     match args.split_last() {
         Some((last, words)) if last == b"]" && !words.is_empty() => {
             run(shell, words.get(1..).unwrap_or_default(), Some(last))
         }
         _ => {
-            shell.complain_builtin("missing `]'");
+            shell.report_builtin_error("missing `]'");
             Ok(2)
         }
     }
 }
 
 /// `last` is the bracket that closes the test, if it is one in brackets.
-fn run(shell: &mut Shell, words: &[Bytes], last: Option<&Bytes>) -> Run<u8> {
-    // The form that loops are made of.
+fn run(shell: &mut Shell, words: &[Bytes], last: Option<&Bytes>) -> EvalResult<u8> {
+    // The form that is frequent in loops.
     if let [left, op, right] = words
         && let Some(name) = op.strip_prefix(b"-").filter(|name| name.len() == 2)
         && is_binary(op)
@@ -41,11 +41,11 @@ fn run(shell: &mut Shell, words: &[Bytes], last: Option<&Bytes>) -> Run<u8> {
     }
 }
 
-fn finish(shell: &mut Shell, truth: Result<bool, TestFault>) -> Run<u8> {
+fn finish(shell: &mut Shell, truth: Result<bool, TestFault>) -> EvalResult<u8> {
     match truth {
         Ok(truth) => Ok(u8::from(!truth)),
         Err(TestFault(text)) => {
-            shell.complain_builtin(text);
+            shell.report_builtin_error(text);
             Ok(2)
         }
     }
@@ -77,12 +77,12 @@ fn is_unary(word: &[u8]) -> bool {
 struct Tests<'a> {
     shell: &'a mut Shell,
     words: &'a [Bytes],
-    /// What stands behind the words: a message may name it.
+    /// The word after the expression, which a message may name.
     last: Option<&'a Bytes>,
     at: usize,
     depth: u32,
     /// Something that ends more than this test.
-    stop: Option<crate::state::Stop>,
+    stop: Option<crate::state::Unwind>,
 }
 
 type Truth = Result<bool, TestFault>;
@@ -185,7 +185,7 @@ impl Tests<'_> {
                 self.at += 1;
                 Ok(truth)
             }
-            // What is no number is no descriptor, and left for what follows.
+            // A word that is not a number is not a descriptor, and is left to the following test.
             b"-t" if words.get(self.at).is_some_and(|word| crate::parse::plain_number(word).is_none()) => {
                 self.unary(first, b"1")
             }

@@ -1,27 +1,27 @@
 //! `trap`.
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::expand::{lossy, single_quote};
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::trap::{DEBUG, ERR, RETURN, signal_name, signal_number};
 
 const USAGE: &str = "trap [-lp] [[arg] signal_spec ...]";
 
 /// The name as `trap -p` prints it.
-fn shown(shell: &Shell, signal: u8) -> String {
+fn command_line(shell: &Shell, signal: u8) -> String {
     let Some(name) = signal_name(signal) else { return signal.to_string() };
     if (1..=64).contains(&signal) && !shell.options.posix { format!("SIG{name}") } else { name.into_owned() }
 }
 
-pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let (mut table, mut asked) = (false, false);
+pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
+    let (mut table, mut requested) = (false, false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
             b'l' => table = true,
-            b'p' => asked = true,
-            _ => return Ok(letters.refuse(shell, USAGE)),
+            b'p' => requested = true,
+            _ => return Ok(letters.invalid_option(shell, USAGE)),
         }
     }
     let words = letters.words();
@@ -29,7 +29,7 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         return Ok(shell.print(crate::trap::signal_table()));
     }
     shell.note_ignored();
-    if asked {
+    if requested {
         return Ok(print(shell, words, shell.options.posix));
     }
     let (action, signals) = match words {
@@ -46,7 +46,7 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let mut status = 0;
     for name in signals {
         let Some(signal) = signal_number(name) else {
-            shell.complain_builtin(format!("{}: invalid signal specification", lossy(name)));
+            shell.report_builtin_error(format!("{}: invalid signal specification", lossy(name)));
             status = 1;
             continue;
         };
@@ -65,12 +65,12 @@ fn print(shell: &mut Shell, names: &[Bytes], defaults: bool) -> u8 {
         match signal_number(name) {
             Some(signal) => signals.push(signal),
             None => {
-                shell.complain_builtin(format!("{}: invalid signal specification", lossy(name)));
+                shell.report_builtin_error(format!("{}: invalid signal specification", lossy(name)));
                 status = 1;
             }
         }
     }
-    let set = shell.traps.shown();
+    let set = shell.traps.listed();
     if names.is_empty() && defaults {
         signals = (0..65).chain([DEBUG, ERR, RETURN]).collect();
     } else if names.is_empty() {
@@ -83,7 +83,7 @@ fn print(shell: &mut Shell, names: &[Bytes], defaults: bool) -> u8 {
             None if defaults => b"-".to_vec(),
             None => continue,
         };
-        text.extend([b"trap -- ", &action[..], b" ", shown(shell, signal).as_bytes(), b"\n"].concat());
+        text.extend([b"trap -- ", &action[..], b" ", command_line(shell, signal).as_bytes(), b"\n"].concat());
     }
     shell.print(text).max(status)
 }

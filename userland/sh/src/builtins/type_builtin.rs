@@ -1,8 +1,8 @@
 //! `type`.
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 /// Words that are part of the grammar.
 const KEYWORDS: &[&[u8]] = &[
@@ -30,7 +30,7 @@ const KEYWORDS: &[&[u8]] = &[
     b"}",
 ];
 
-/// What to print about a name.
+/// The requested output about a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
     /// A sentence, as `type` does.
@@ -43,7 +43,7 @@ pub(super) enum How {
     Path,
 }
 
-pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut how, mut all, mut skip_functions, mut only_path) = (How::Long, false, false, false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
@@ -56,7 +56,7 @@ pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             }
             b'a' => all = true,
             b'f' => skip_functions = true,
-            _ => return Ok(letters.refuse(shell, "type [-afptP] name [name ...]")),
+            _ => return Ok(letters.invalid_option(shell, "type [-afptP] name [name ...]")),
         }
     }
     let words = letters.words();
@@ -71,10 +71,10 @@ pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         } else if all {
             describe_all(shell, name, how, skip_functions)?
         } else if skip_functions {
-            let saved = shell.functions.remove(name.as_slice());
+            let saved = shell.functions.by_name.remove(name.as_slice());
             let found = describe(shell, name, how);
             if let Some(function) = saved {
-                shell.functions.insert(name.as_slice().into(), function);
+                shell.functions.by_name.insert(name.as_slice().into(), function);
             }
             found?
         } else {
@@ -83,7 +83,7 @@ pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         if !found {
             status = 1;
             if how == How::Long {
-                shell.complain_builtin([name, &b": not found"[..]].concat());
+                shell.report_builtin_error([name, &b": not found"[..]].concat());
             }
         }
     }
@@ -99,7 +99,7 @@ fn line(name: &[u8], how: How, kind: &str, sentence: &str) -> Bytes {
     }
 }
 
-/// Prints what a name stands for as an alias; says whether it is one that is expanded.
+/// Prints a name as an alias. Returns whether it is an alias that is expanded.
 fn alias(shell: &mut Shell, name: &[u8], how: How) -> bool {
     if !shell.options.expand_aliases {
         return false;
@@ -113,8 +113,8 @@ fn alias(shell: &mut Shell, name: &[u8], how: How) -> bool {
     true
 }
 
-/// Prints what a name means first; says whether it means anything.
-pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> Run<bool> {
+/// Prints the first meaning of a name. Returns whether it has one.
+pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> EvalResult<bool> {
     if alias(shell, name, how) {
         return Ok(true);
     }
@@ -123,11 +123,11 @@ pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> Run<bool> {
         shell.print(text);
         return Ok(true);
     }
-    if shell.functions.contains_key(name) {
+    if shell.functions.by_name.contains_key(name) {
         function(shell, name, how);
         return Ok(true);
     }
-    if super::find(name).is_some_and(|builtin| !shell.disabled.contains(builtin.name)) {
+    if super::find(name).is_some_and(|builtin| !shell.builtin.disabled.contains(builtin.name)) {
         let text = line(name, how, "builtin", builtin_text(shell, name));
         shell.print(text);
         return Ok(true);
@@ -149,7 +149,7 @@ pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> Run<bool> {
 fn function(shell: &mut Shell, name: &[u8], how: How) {
     let mut text = line(name, how, "function", " is a function");
     if how == How::Long
-        && let Some(function) = shell.functions.get(name)
+        && let Some(function) = shell.functions.by_name.get(name)
     {
         text.extend(crate::print::function(function));
     }
@@ -166,18 +166,18 @@ fn file(shell: &mut Shell, name: &[u8], path: &[u8], how: How, hashed: bool) {
     shell.print(text);
 }
 
-fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) -> Run<bool> {
+fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) -> EvalResult<bool> {
     let mut found = alias(shell, name, how);
     if KEYWORDS.contains(&name) {
         let text = line(name, how, "keyword", " is a shell keyword");
         shell.print(text);
         found = true;
     }
-    if !skip_functions && shell.functions.contains_key(name) {
+    if !skip_functions && shell.functions.by_name.contains_key(name) {
         function(shell, name, how);
         found = true;
     }
-    if super::find(name).is_some_and(|builtin| !shell.disabled.contains(builtin.name)) {
+    if super::find(name).is_some_and(|builtin| !shell.builtin.disabled.contains(builtin.name)) {
         let text = line(name, how, "builtin", builtin_text(shell, name));
         shell.print(text);
         found = true;
@@ -194,7 +194,7 @@ fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) 
     Ok(found)
 }
 
-/// What is said of a builtin; in posix mode it is told which are special.
+/// The description of a builtin; in posix mode special ones are marked.
 fn builtin_text(shell: &Shell, name: &[u8]) -> &'static str {
     if shell.options.posix && super::is_special(name) { " is a special shell builtin" } else { " is a shell builtin" }
 }

@@ -4,33 +4,33 @@ use std::collections::BTreeMap;
 
 use tidebox_rt::{self as rt, Errno};
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::expand::lossy;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
-/// A soft and a hard value; `u64::MAX` is none.
+/// A soft and a hard value; `u64::MAX` is unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bound {
     soft: u64,
     hard: u64,
 }
 
-/// What the script has set, by letter.
+/// Limits set by the script, by letter.
 pub(crate) type Bounds = BTreeMap<u8, Bound>;
 
 const NONE: u64 = u64::MAX;
 /// Kilobytes of stack that a program expects to have.
 const STACK: u64 = 8192;
 
-/// Whether a limit may be set, which it may only to what will be kept.
+/// Permission to set a limit. It can only be set to values that the sandbox keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
     /// Nothing in the sandbox uses what is limited, or the shell keeps to the limit.
     Kept,
-    /// Only to what is no tighter than what holds anyway.
+    /// Only to a value at least as high as the actual limit.
     Loose,
-    /// Nobody could keep to it.
+    /// It cannot be set.
     Fixed,
     /// Linux has no such limit.
     Never,
@@ -39,7 +39,7 @@ enum Hold {
 /// A limit: letter, description, unit, value, whether it may be set.
 type Row = (u8, &'static str, &'static str, Bound, Hold);
 
-/// What can be asked for, in the order of `ulimit -a`. What the sandbox does not bound has Linux's usual value.
+/// All limits, in the order of `ulimit -a`. Limits that the sandbox does not enforce have the usual values of Linux.
 fn table(set: &Bounds) -> Vec<Row> {
     let limits = rt::limits().unwrap_or_default();
     let memory = limits.process_memory_bytes / 1024;
@@ -74,10 +74,10 @@ fn table(set: &Bounds) -> Vec<Row> {
 
 const USAGE: &str = "ulimit [-SHabcdefiklmnpqrstuvxPRT] [limit]";
 
-pub(super) fn ulimit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
-    let rows = table(&shell.bounds);
+pub(super) fn ulimit(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
+    let rows = table(&shell.builtin.limits);
     let (mut all, mut soft, mut hard) = (false, false, false);
-    let mut asked = Vec::<(Row, Option<Bytes>)>::new();
+    let mut requested = Vec::<(Row, Option<Bytes>)>::new();
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
@@ -85,8 +85,8 @@ pub(super) fn ulimit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             b'S' => soft = true,
             b'H' => hard = true,
             letter => match rows.iter().find(|row| row.0 == letter) {
-                Some(row) => asked.push((*row, letters.optional_argument().map(<[u8]>::to_vec))),
-                None => return Ok(letters.refuse(shell, USAGE)),
+                Some(row) => requested.push((*row, letters.optional_argument().map(<[u8]>::to_vec))),
+                None => return Ok(letters.invalid_option(shell, USAGE)),
             },
         }
     }
@@ -96,27 +96,27 @@ pub(super) fn ulimit(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         let text: String = rows.iter().map(|row| line(row, which)).collect();
         return Ok(shell.print(text));
     }
-    match (asked.last_mut(), words.first()) {
+    match (requested.last_mut(), words.first()) {
         (Some((_, value @ None)), Some(word)) => *value = Some(word.clone()),
         (None, word) => {
             let size = rows.iter().find(|row| row.0 == b'f').copied();
-            asked.extend(size.map(|row| (row, word.cloned())));
+            requested.extend(size.map(|row| (row, word.cloned())));
         }
         _ => {}
     }
-    let several = asked.len() > 1;
-    for (row, value) in asked {
+    let several = requested.len() > 1;
+    for (row, value) in requested {
         match value {
             Some(value) if !change(shell, &row, which, &value) => return Ok(1),
             Some(_) => {}
             None if several => drop(shell.print(line(&row, which))),
-            None => drop(shell.print(format!("{}\n", shown(&row, which)))),
+            None => drop(shell.print(format!("{}\n", format_value(&row, which)))),
         }
     }
     Ok(0)
 }
 
-/// Which of the two values is meant.
+/// The soft or the hard value.
 #[derive(Clone, Copy, Debug)]
 struct Which {
     soft: bool,
@@ -124,7 +124,7 @@ struct Which {
     shows_hard: bool,
 }
 
-fn shown(row: &Row, which: Which) -> String {
+fn format_value(row: &Row, which: Which) -> String {
     match if which.shows_hard { row.3.hard } else { row.3.soft } {
         NONE => "unlimited".to_owned(),
         value => value.to_string(),
@@ -135,10 +135,10 @@ fn line(row: &Row, which: Which) -> String {
     let (letter, name, unit, ..) = row;
     let unit = if unit.is_empty() { String::new() } else { format!("{unit}, ") };
     let unit = format!("({unit}-{})", char::from(*letter));
-    format!("{name:<20}{unit:>20} {}\n", shown(row, which))
+    format!("{name:<20}{unit:>20} {}\n", format_value(row, which))
 }
 
-/// Sets a limit; says whether it is as wanted now.
+/// Sets a limit. Returns whether it succeeded.
 fn change(shell: &mut Shell, row: &Row, which: Which, value: &[u8]) -> bool {
     let (letter, name, _, old, hold) = *row;
     let number = match value {
@@ -147,7 +147,7 @@ fn change(shell: &mut Shell, row: &Row, which: Which, value: &[u8]) -> bool {
         b"unlimited" => NONE,
         digits if digits.iter().all(u8::is_ascii_digit) => lossy(digits).parse().unwrap_or(NONE),
         _ => {
-            shell.complain_builtin([value, b": invalid number"].concat());
+            shell.report_builtin_error([value, b": invalid number"].concat());
             return false;
         }
     };
@@ -162,12 +162,12 @@ fn change(shell: &mut Shell, row: &Row, which: Which, value: &[u8]) -> bool {
         _ => None,
     };
     if let Some(errno) = refused {
-        shell.complain_builtin(format!("{name}: cannot modify limit: {errno}"));
+        shell.report_builtin_error(format!("{name}: cannot modify limit: {errno}"));
         return false;
     }
-    shell.bounds.insert(letter, new);
+    shell.builtin.limits.insert(letter, new);
     if letter == b'n' {
-        shell.io.set_most(u32::try_from(new.soft).unwrap_or(u32::MAX));
+        shell.io.set_max_fd(u32::try_from(new.soft).unwrap_or(u32::MAX));
     }
     true
 }

@@ -1,12 +1,12 @@
 //! `unset`.
 
-use crate::builtins::letters::Letters;
-use crate::expand::{PlaceName, lossy};
+use crate::builtins::option_letters::Letters;
+use crate::expand::{ElementName, lossy};
 use crate::ir::{Bytes, Name};
-use crate::state::{Run, Shell};
-use crate::vars::{self, Key, Meant, Value};
+use crate::state::{EvalResult, Shell};
+use crate::vars::{self, Key, NamerefTarget, Value};
 
-pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut functions, mut variables, mut reference) = (false, false, false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
@@ -14,12 +14,12 @@ pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             b'f' => functions = true,
             b'v' => variables = true,
             b'n' => reference = true,
-            _ => return Ok(letters.refuse(shell, "unset [-f] [-v] [-n] [name ...]")),
+            _ => return Ok(letters.invalid_option(shell, "unset [-f] [-v] [-n] [name ...]")),
         }
     }
     let words = letters.words();
     if functions && variables {
-        shell.complain_builtin("cannot simultaneously unset a function and a variable");
+        shell.report_builtin_error("cannot simultaneously unset a function and a variable");
         return Ok(1);
     }
     let mut status = 0;
@@ -27,14 +27,14 @@ pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         let function = functions
             || (!variables
                 && !reference
-                && shell.functions.contains_key(word.as_slice())
+                && shell.functions.by_name.contains_key(word.as_slice())
                 && shell.vars.get(word).is_none());
         if function {
-            // A name that is no variable may be a function.
-            if functions && shell.readonly_functions.contains(word.as_slice()) {
-                shell.complain_builtin([word, &b": cannot unset: readonly function"[..]].concat());
+            // A name that is not a variable may be a function.
+            if functions && shell.functions.readonly.contains(word.as_slice()) {
+                shell.report_builtin_error([word, &b": cannot unset: readonly function"[..]].concat());
                 status = 1;
-            } else if !shell.readonly_functions.contains(word.as_slice()) {
+            } else if !shell.functions.readonly.contains(word.as_slice()) {
                 shell.remove_function(word);
             }
         } else if !unset_variable(shell, word, reference, variables)? {
@@ -44,87 +44,84 @@ pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(status)
 }
 
-fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool, named: bool) -> Run<bool> {
-    let Some(mut place) = shell.place_of(word) else {
+fn unset_variable(shell: &mut Shell, word: &[u8], reference: bool, named: bool) -> EvalResult<bool> {
+    let Some(mut element) = shell.parse_element_name(word) else {
         if !named {
             // It could have been a function.
             return Ok(true);
         }
-        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(word)));
+        shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(word)));
         return Ok(false);
     };
-    let is_reference = shell.vars.get(&place.name).is_some_and(|var| var.has(vars::NAMEREF));
+    let is_reference = shell.vars.get(&element.name).is_some_and(|var| var.has(vars::NAMEREF));
     if reference && !is_reference {
-        let kept = shell.vars.get(&place.name).is_some_and(|var| var.has(vars::READONLY));
+        let kept = shell.vars.get(&element.name).is_some_and(|var| var.has(vars::READONLY));
         if kept {
-            shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(&place.name)));
+            shell.report_builtin_error(format!("{}: cannot unset: readonly variable", lossy(&element.name)));
         }
         return Ok(!kept);
     }
     let mut referred = false;
     if is_reference && !reference {
-        match shell.meaning(&place.name) {
-            Meant::Variable(meant) => place.name = meant,
-            Meant::Element(array, subscript) => {
-                place.name = array;
-                place.subscript = Some(subscript);
+        match shell.meaning(&element.name) {
+            NamerefTarget::Variable(meant) => element.name = meant,
+            NamerefTarget::Element(array, subscript) => {
+                element.name = array;
+                element.subscript = Some(subscript);
                 referred = true;
             }
-            Meant::Own | Meant::Global(_) | Meant::Nothing(_) | Meant::Circle => {}
+            NamerefTarget::Own | NamerefTarget::Global(_) | NamerefTarget::Nothing(_) | NamerefTarget::Circle => {}
         }
     }
-    let name = &place.name;
+    let name = &element.name;
     if shell.vars.get(name).is_none() {
         if matches!(&name[..], b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS" | b"BASHOPTS") {
-            shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(name)));
+            shell.report_builtin_error(format!("{}: cannot unset: readonly variable", lossy(name)));
             return Ok(false);
         }
         if !shell.unset_computed(name) {
-            shell.complain_builtin(format!("{}: cannot unset", lossy(name)));
+            shell.report_builtin_error(format!("{}: cannot unset", lossy(name)));
             return Ok(false);
         }
         return Ok(true);
     }
     if shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY)) {
-        shell.complain_builtin(format!("{}: cannot unset: readonly variable", lossy(name)));
+        shell.report_builtin_error(format!("{}: cannot unset: readonly variable", lossy(name)));
         return Ok(false);
     }
-    match &place.subscript {
+    match &element.subscript {
         None => {
             unset_whole(shell, name);
             Ok(true)
         }
-        // What a reference names may be no array.
+        // The target of a reference need not be an array.
         Some(_) if referred && !shell.is_array(name) => Ok(true),
-        Some(subscript) => unset_element(shell, &place, subscript),
+        Some(subscript) => unset_element(shell, &element, subscript),
     }
 }
 
 fn unset_whole(shell: &mut Shell, name: &Name) {
-    // A local keeps its place, so that the caller's does not show through; one of a caller gives way to what it hid.
+    // A local variable stays unset, so that the variable of the caller stays hidden. Unsetting the caller's variable reveals
+    // the one that it hid.
     if shell.vars.is_local(name) {
-        let kept = if shell.vars.was_lent(name) { vars::EXPORT } else { 0 };
+        let kept = if shell.vars.is_call_temporary(name) { vars::EXPORT } else { 0 };
         if let Some(var) = shell.vars.get_mut(name) {
             *var = vars::Var { flags: var.flags & kept, ..vars::Var::default() };
         }
-    } else if !shell.vars.uncover(name) {
+    } else if !shell.vars.restore_outer(name) {
         shell.vars.remove(name);
     }
     match &name[..] {
         b"BASH_XTRACEFD" => shell.set_trace_fd(b""),
         b"POSIXLY_CORRECT" => drop(shell.options.set_named(b"posix", false)),
-        b"OPTIND" => shell.getopts_at = (0, 0),
+        b"OPTIND" => shell.builtin.getopts_position = (0, 0),
         _ => {}
     }
-    shell.note_changed(name);
-    if name.starts_with(b"LC_") {
-        // bash hears of it twice.
-        shell.note_changed(name);
-    }
+    shell.variable_changed(name);
 }
 
-fn unset_element(shell: &mut Shell, place: &PlaceName, subscript: &[u8]) -> Run<bool> {
-    let name = &place.name;
+fn unset_element(shell: &mut Shell, element: &ElementName, subscript: &[u8]) -> EvalResult<bool> {
+    let name = &element.name;
     if matches!(subscript, b"@" | b"*") {
         let old = shell.lookup(b"BASH_COMPAT").is_some_and(|version| !version.starts_with(b"5"));
         let old = old || matches!(shell.lookup(b"BASH_COMPAT").as_deref(), Some(b"50" | b"51" | b"5.0" | b"5.1"));
@@ -140,12 +137,12 @@ fn unset_element(shell: &mut Shell, place: &PlaceName, subscript: &[u8]) -> Run<
             // There it is the key of an element.
             Some(Value::Assoc(_)) => {}
             _ => {
-                shell.complain_builtin(format!("{}: not an array variable", lossy(name)));
+                shell.report_builtin_error(format!("{}: not an array variable", lossy(name)));
                 return Ok(false);
             }
         }
     }
-    let Some(key) = shell.key_of_place(place)? else { return Ok(false) };
+    let Some(key) = shell.key_of_element_name(element)? else { return Ok(false) };
     match (shell.vars.get_mut(name).map(|var| &mut var.value), key) {
         (Some(Value::Assoc(map)), Key::Word(word)) => map.remove(&word),
         (Some(Value::Indexed(map)), Key::Index(index)) => match crate::expand::position(map, index) {
@@ -153,13 +150,13 @@ fn unset_element(shell: &mut Shell, place: &PlaceName, subscript: &[u8]) -> Run<
                 map.remove(&at);
             }
             None => {
-                shell.complain_builtin(format!("[{}]: bad array subscript", lossy(subscript)));
+                shell.report_builtin_error(format!("[{}]: bad array subscript", lossy(subscript)));
                 return Ok(false);
             }
         },
         (Some(Value::Text(_)), Key::Index(0)) => unset_whole(shell, name),
         (Some(Value::Text(_)), _) => {
-            shell.complain_builtin(format!("{}: not an array variable", lossy(name)));
+            shell.report_builtin_error(format!("{}: not an array variable", lossy(name)));
             return Ok(false);
         }
         _ => {}

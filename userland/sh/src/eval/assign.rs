@@ -1,22 +1,22 @@
 //! Assignments.
 
 use crate::ir::{Assign, AssignValue, Bytes, Element, Part, Subscript, Word};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::{Key, Value};
 
 impl Shell {
-    /// Carries out one assignment; says whether it was allowed.
-    pub(crate) fn run_assign(&mut self, assign: &Assign) -> Run<bool> {
+    /// Performs one assignment. Returns whether it was allowed.
+    pub(crate) fn run_assign(&mut self, assign: &Assign) -> EvalResult<bool> {
         self.run_assign_shown(assign, self.options.xtrace)
     }
 
-    /// The same, where `shown` says whether it is traced.
-    pub(crate) fn run_assign_shown(&mut self, assign: &Assign, shown: bool) -> Run<bool> {
+    /// Like [`Self::run_assign`], traced if `shown`.
+    pub(crate) fn run_assign_shown(&mut self, assign: &Assign, shown: bool) -> EvalResult<bool> {
         match &assign.value {
             AssignValue::Array(elements) => {
                 if let Some(subscript) = &assign.subscript {
-                    let place = [&assign.name[..], b"[", &subscript.key.raw, b"]"].concat();
-                    self.refuse([&place[..], b": cannot assign list to array member"].concat())?;
+                    let element = [&assign.name[..], b"[", &subscript.key.raw, b"]"].concat();
+                    self.report_error([&element[..], b": cannot assign list to array member"].concat());
                     return Ok(false);
                 }
                 if shown {
@@ -24,7 +24,7 @@ impl Shell {
                 }
                 let assigned = self.assign_array(&assign.name, elements, assign.append)?;
                 if assign.name.starts_with(b"BASH_") {
-                    self.note_changed(&assign.name);
+                    self.variable_changed(&assign.name);
                 }
                 self.forget_computed(&assign.name);
                 Ok(assigned)
@@ -33,7 +33,7 @@ impl Shell {
                 let wrong = |subscript: &Subscript| {
                     [&assign.name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat()
                 };
-                let value = self.expand_value(word)?;
+                let value = self.expand_text(word)?;
                 if shown {
                     self.trace_assign(assign, &value);
                 }
@@ -49,7 +49,7 @@ impl Shell {
                 };
                 let Some(key) = key else {
                     let message = assign.subscript.as_ref().map(wrong).unwrap_or_default();
-                    self.refuse(message)?;
+                    self.report_error(message);
                     return Ok(false);
                 };
                 let assigned = self.assign(&assign.name, key, assign.append, value)?;
@@ -59,17 +59,17 @@ impl Shell {
         }
     }
 
-    /// What a subscript means that something is assigned to; `None` where nothing can be.
-    fn key_for(&mut self, name: &[u8], subscript: &Subscript) -> Run<Option<Key>> {
+    /// The key of an assignment; `None` if it is invalid.
+    fn key_for(&mut self, name: &[u8], subscript: &Subscript) -> EvalResult<Option<Key>> {
         let key = self.key_of(name, subscript)?;
         if key == Key::Index(-1) && self.vars.get(name).is_some_and(|var| matches!(var.value, Value::Text(_))) {
-            // What becomes an array has the text as its last element.
+            // The text becomes the last element of the new array.
             return Ok(Some(key));
         }
         Ok((!self.is_no_place(name, &key)).then_some(key))
     }
 
-    /// Whether nothing can be stored under this key: it is empty, or before the first element.
+    /// Returns whether a value cannot be stored under this key: it is empty, or before the first element.
     pub(crate) fn is_no_place(&self, name: &[u8], key: &Key) -> bool {
         match key {
             Key::Index(index) if *index < 0 => match self.vars.get(name).map(|var| &var.value) {
@@ -81,24 +81,24 @@ impl Shell {
         }
     }
 
-    /// Whether a name means an associative array.
+    /// Returns whether a name refers to an associative array.
     pub(crate) fn is_keyed(&self, name: &[u8]) -> bool {
-        let var = self.variable_meant(name).and_then(|name| self.vars.get(&name));
+        let var = self.target_variable(name).and_then(|name| self.vars.get(&name));
         var.is_some_and(|var| matches!(var.value, Value::Assoc(_)))
     }
 
-    /// Whether a name is that of an array.
+    /// Returns whether a name is that of an array.
     pub(crate) fn is_array(&self, name: &[u8]) -> bool {
         self.vars.get(name).is_some_and(|var| matches!(var.value, Value::Indexed(_) | Value::Assoc(_)))
     }
 
     /// An argument of `declare` with its values expanded. All of them are, before the first is assigned.
     #[inline(never)]
-    pub(crate) fn expand_declared(&mut self, assign: &Assign, keyed: bool) -> Run<Assign> {
+    pub(crate) fn expand_declared(&mut self, assign: &Assign, keyed: bool) -> EvalResult<Assign> {
         // Words that are keys and values of an associative array are not split.
         let keyed = keyed || self.is_keyed(&assign.name);
         let value = match &assign.value {
-            AssignValue::Word(word) => AssignValue::Word(expanded(self.expand_declared_value(word)?)),
+            AssignValue::Word(word) => AssignValue::Word(expanded(self.expand_text(word)?)),
             AssignValue::Array(elements) => {
                 let mut list = Vec::with_capacity(elements.len());
                 for element in elements {
@@ -137,7 +137,7 @@ impl Shell {
     }
 }
 
-/// A word that stands for this text whatever is in it.
+/// A word that means this text literally.
 fn expanded(text: Bytes) -> Word {
     Word { raw: text.as_slice().into(), parts: vec![Part::Quoted(text)], braces: false }
 }

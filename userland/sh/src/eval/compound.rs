@@ -2,59 +2,31 @@
 
 use crate::ir::{Arith, Arm, ArmEnd, Bytes, Compound, Kind, List, Word};
 use crate::pattern::Pattern;
-use crate::state::{Run, Shell, Stop};
+use crate::state::{EvalResult, Shell};
 
 impl Shell {
-    pub(crate) fn run_compound(&mut self, compound: &Compound) -> Run {
+    pub(crate) fn run_compound(&mut self, compound: &Compound) -> EvalResult {
         // Those of a subshell are its own.
         if compound.redirects.is_empty() || matches!(compound.kind, Kind::Subshell(_)) {
             return self.run_at(compound);
         }
-        let from = self.process_fds.len();
-        let outer = (self.line, self.text_line);
-        match compound.kind {
-            Kind::ForArith { .. } | Kind::Arith(_) | Kind::Cond(_) => {
-                self.text_line = Some(self.line);
-                self.line = compound.line;
-            }
-            _ => {}
-        }
+        let from = self.expansion.process_fds.len();
         let redirected = self.redirect(&compound.redirects);
-        if !matches!(redirected, Err(Stop::Discard | Stop::Abandon)) {
-            self.line = outer.0;
-        }
-        self.text_line = outer.1;
         let Some(undo) = redirected? else {
             self.status = 1;
-            return self.compound_failed(compound);
+            // The failure of the others counts in `run_pipeline`.
+            let counted = matches!(compound.kind, Kind::Arith(_) | Kind::Cond(_));
+            let fails = !counted && self.flow.conditions == 0;
+            return if fails { self.failed(self.traps.get(crate::trap::ERR).is_some()) } else { Ok(()) };
         };
         let result = self.run_at(compound);
-        // A failure that ends the shell does so here, with these redirections.
-        if result == Err(Stop::Exit) && self.traps.by_errexit && self.ends_here() {
-            self.run_exit_trap();
-        }
         self.undo(undo);
         self.drop_process_fds(from);
         result
     }
 
-    /// Redirections of a compound command could not be made. Where its own failure counts for nothing, this one does.
-    #[cold]
-    fn compound_failed(&mut self, compound: &Compound) -> Run {
-        if self.turned == Some(std::ptr::from_ref(compound).addr()) {
-            // An exclamation mark before it turns no status then, nor is the failure one for the ERR trap.
-            self.unredirected = true;
-            return Ok(());
-        }
-        let counts = matches!(compound.kind, Kind::Subshell(_) | Kind::Arith(_) | Kind::Cond(_));
-        if counts || self.tested > 0 {
-            return Ok(());
-        }
-        self.failed(self.traps.get(crate::trap::ERR).is_some())
-    }
-
-    /// Runs a compound command; those with words or expressions of their own are on a line for messages.
-    fn run_at(&mut self, compound: &Compound) -> Run {
+    /// Runs a compound command. One with its own words or expressions sets the line for messages.
+    fn run_at(&mut self, compound: &Compound) -> EvalResult {
         match &compound.kind {
             Kind::Group(_) | Kind::If { .. } | Kind::Loop { .. } => return self.run_kind(compound),
             Kind::ForArith { init, condition, step, body } => {
@@ -69,18 +41,16 @@ impl Shell {
         }
         let result = self.run_kind(compound);
         self.jobs.line = told_line;
-        self.ended_line = compound.line;
-        if !matches!(result, Err(Stop::Discard | Stop::Abandon)) {
-            self.line = outer_line;
-        }
+        self.traps.ended_line = compound.line;
+        self.line = outer_line;
         result
     }
 
-    fn run_kind(&mut self, compound: &Compound) -> Run {
+    fn run_kind(&mut self, compound: &Compound) -> EvalResult {
         match &compound.kind {
             Kind::Group(list) => self.run_list(list),
             Kind::Subshell(list) => self.run_subshell(list, &compound.redirects),
-            Kind::If { arms, otherwise } => self.run_if(arms, otherwise.as_ref()),
+            Kind::If { arms, else_body } => self.run_if(arms, else_body.as_ref()),
             Kind::Loop { until, condition, body } => self.run_loop(*until, condition, body),
             Kind::For { name, words, body } => self.run_for(name, words.as_deref(), body),
             Kind::Select { name, words, body } => self.run_select(name, words.as_deref(), body),
@@ -95,19 +65,14 @@ impl Shell {
     }
 
     #[inline(never)]
-    fn run_if(&mut self, arms: &[(List, List)], otherwise: Option<&List>) -> Run {
+    fn run_if(&mut self, arms: &[(List, List)], else_body: Option<&List>) -> EvalResult {
         for (condition, body) in arms {
-            let (line, recounts) = (self.line, self.recounts);
             self.as_condition(|shell| shell.run_list(condition))?;
-            if self.recounts {
-                // From a condition bash comes back to its line, whatever ran there.
-                (self.line, self.recounts) = (line, recounts);
-            }
             if self.status == 0 {
                 return self.run_list(body);
             }
         }
-        match otherwise {
+        match else_body {
             Some(body) => self.run_list(body),
             None => {
                 self.status = 0;
@@ -117,17 +82,17 @@ impl Shell {
     }
 
     #[inline(never)]
-    fn run_case(&mut self, word: &Word, arms: &[Arm]) -> Run {
+    fn run_case(&mut self, word: &Word, arms: &[Arm]) -> EvalResult {
         if self.options.xtrace {
-            self.trace_raw(&[b"case ", &super::trace::written(&word.raw)[..], b" in"].concat());
+            self.trace_raw(&[b"case ", &word.raw[..], b" in"].concat());
         }
-        if self.traps.names_commands() {
-            self.names_command(|| [b"case ", &super::trace::written(&word.raw)[..], b" in "].concat());
+        if self.traps.reads_commands() {
+            self.set_command_text(|| [b"case ", &word.raw[..], b" in "].concat());
             if !self.run_debug_trap()? {
                 return Ok(());
             }
         }
-        let subject = self.expand_subject(word)?;
+        let subject = self.expand_text(word)?;
         let style = self.pattern_style();
         let (mut fall, mut ran) = (false, false);
         for arm in arms {
@@ -137,7 +102,7 @@ impl Shell {
                     found = match pattern.literal() {
                         Some(text) if !style.fold && !text.iter().any(|b| b"*?[\\@!+(".contains(b)) => text == subject,
                         _ => {
-                            let text = self.expand_arm(pattern)?;
+                            let text = self.expand_pattern(pattern)?;
                             Pattern::new(&text, style).matches(&subject)
                         }
                     };
@@ -164,9 +129,9 @@ impl Shell {
     }
 
     #[inline(never)]
-    fn run_arith(&mut self, arith: &Arith) -> Run {
-        if self.traps.names_commands() {
-            self.names_command(|| [b"((", &crate::print::word(&arith.text.raw)[..], b"))"].concat());
+    fn run_arith(&mut self, arith: &Arith) -> EvalResult {
+        if self.traps.reads_commands() {
+            self.set_command_text(|| [b"((", &arith.text.raw[..], b"))"].concat());
             if !self.run_debug_trap()? {
                 return Ok(());
             }
@@ -180,11 +145,11 @@ impl Shell {
 
     /// The value of an expression that is a command; `None` after an error, which is only the command's failure.
     #[inline(never)]
-    pub(crate) fn arith_command(&mut self, arith: &Arith, name: &str) -> Run<Option<i64>> {
+    pub(crate) fn arith_command(&mut self, arith: &Arith, name: &str) -> EvalResult<Option<i64>> {
         use crate::expand::Fault;
-        let outer = std::mem::replace(&mut self.running, "((");
+        let outer = std::mem::replace(&mut self.builtin.name, "((");
         let value = self.arith_value(arith);
-        self.running = outer;
+        self.builtin.name = outer;
         match value {
             Ok(value) => Ok(Some(value)),
             Err(Fault::Stop(stop)) => Err(stop),
@@ -193,12 +158,7 @@ impl Shell {
                 Ok(None)
             }
             Err(Fault::Message(text)) => {
-                self.complain([name.as_bytes(), b": ", &text].concat());
-                self.status = 1;
-                Ok(None)
-            }
-            Err(Fault::Zero(_) | Fault::Exponent(_)) => {
-                self.complain([name.as_bytes(), b": division by 0"].concat());
+                self.report_error([name.as_bytes(), b": ", &text].concat());
                 self.status = 1;
                 Ok(None)
             }
@@ -206,7 +166,11 @@ impl Shell {
     }
 
     /// Calls a function's body with its own positional parameters; see `function.rs` for scopes.
-    pub(crate) fn with_positional(&mut self, words: Vec<Bytes>, inner: impl FnOnce(&mut Self) -> Run) -> Run {
+    pub(crate) fn with_positional(
+        &mut self,
+        words: Vec<Bytes>,
+        inner: impl FnOnce(&mut Self) -> EvalResult,
+    ) -> EvalResult {
         let saved = std::mem::replace(&mut self.positional, words.into());
         let result = inner(self);
         self.positional = saved;

@@ -10,12 +10,12 @@ use crate::expand::{Fault, Mode};
 use crate::ir::{Bytes, Cond, CondOp, Part, Word};
 use crate::pattern::{Pattern, Style};
 use crate::regex::Regex;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::{Value, Var};
 
 type Comparison = fn(i64, i64) -> bool;
 
-/// How `-name` compares numbers, if it does.
+/// The comparison of numbers that `-name` makes, if any.
 fn comparison(name: &[u8; 2]) -> Option<Comparison> {
     Some(match name {
         b"eq" => |a, b| a == b,
@@ -28,7 +28,7 @@ fn comparison(name: &[u8; 2]) -> Option<Comparison> {
     })
 }
 
-/// Whether a word has brackets of its own that could be those of a subscript, and is an expression as it stands.
+/// Returns whether a word may contain a subscript and is an expression as written.
 fn may_hold_element(word: &Word) -> bool {
     let own = |byte: u8| {
         word.parts.iter().any(|part| match part {
@@ -42,8 +42,8 @@ fn may_hold_element(word: &Word) -> bool {
 
 impl Shell {
     #[inline(never)]
-    pub(crate) fn run_cond(&mut self, cond: &Cond) -> Run {
-        self.names_command(|| crate::print::condition(cond));
+    pub(crate) fn run_cond(&mut self, cond: &Cond) -> EvalResult {
+        self.set_command_text(|| crate::print::condition(cond));
         if !self.run_debug_trap()? {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl Shell {
     }
 
     /// Truth of the expression; `None` after an error, whose status is set.
-    fn cond(&mut self, cond: &Cond, not: bool) -> Run<Option<bool>> {
+    fn cond(&mut self, cond: &Cond, not: bool) -> EvalResult<Option<bool>> {
         match cond {
             Cond::Not(inner) => Ok(self.cond(inner, true)?.map(|truth| !truth)),
             Cond::Group(inner) => self.cond(inner, false),
@@ -82,21 +82,14 @@ impl Shell {
                 if self.options.xtrace {
                     self.trace_test(not, &[&[b'-', *letter], &operand]);
                 }
-                if *letter != b'v' || !crate::expand::names_element(&word.raw) {
-                    return super::unary_test(self, *letter, &operand).map(Some);
-                }
-                // Its subscript has been expanded now, once.
-                let outer = std::mem::replace(&mut self.references, vec![operand.clone()]);
-                let truth = super::unary_test(self, *letter, &operand);
-                self.references = outer;
-                truth.map(Some)
+                super::unary_test(self, *letter, &operand).map(Some)
             }
             Cond::Binary(op, left, right) => self.cond_binary(*op, left, right, not),
         }
     }
 
     #[inline(never)]
-    fn cond_binary(&mut self, op: CondOp, left: &Word, right: &Word, not: bool) -> Run<Option<bool>> {
+    fn cond_binary(&mut self, op: CondOp, left: &Word, right: &Word, not: bool) -> EvalResult<Option<bool>> {
         if let CondOp::Test(name) = op
             && let Some(compare) = comparison(&name)
             && (may_hold_element(left) || may_hold_element(right))
@@ -135,8 +128,8 @@ impl Shell {
     }
 
     /// Compares what may be elements of arrays.
-    fn compare_elements(&mut self, compare: Comparison, left: &Word, right: &Word) -> Run<Option<bool>> {
-        // What is plain is expanded before anything is evaluated, unless that would be before what stands left of it.
+    fn compare_elements(&mut self, compare: Comparison, left: &Word, right: &Word) -> EvalResult<Option<bool>> {
+        // A plain operand is expanded before evaluation, unless that would precede the left operand.
         let expands = left.raw.iter().any(|byte| matches!(byte, b'$' | b'`'));
         let other = if expands || may_hold_element(right) { None } else { Some(self.expand_text(right)?) };
         let Some(a) = self.cond_side(left)? else { return Ok(None) };
@@ -148,7 +141,7 @@ impl Shell {
     }
 
     /// `==`, `=` and `!=`.
-    fn match_pattern(&mut self, op: CondOp, subject: &[u8], right: &Word, not: bool) -> Run<Option<bool>> {
+    fn match_pattern(&mut self, op: CondOp, subject: &[u8], right: &Word, not: bool) -> EvalResult<Option<bool>> {
         let pattern;
         if self.options.xtrace {
             let name: &[u8] = match op {
@@ -168,12 +161,12 @@ impl Shell {
     }
 
     /// `-eq` and its kind, whose operands are numbers, and `-nt` and its kind, whose operands are paths.
-    fn test_by_name(&mut self, name: [u8; 2], left: &[u8], right: &[u8]) -> Run<Option<bool>> {
+    fn test_by_name(&mut self, name: [u8; 2], left: &[u8], right: &[u8]) -> EvalResult<Option<bool>> {
         let Some(compare) = comparison(&name) else {
             return match super::binary_test(&name, left, right) {
                 Ok(truth) => Ok(Some(truth)),
                 Err(TestFault(text)) => {
-                    self.complain([b"[[: ", &text[..]].concat());
+                    self.report_error([b"[[: ", &text[..]].concat());
                     self.status = 1;
                     Ok(None)
                 }
@@ -185,7 +178,7 @@ impl Shell {
     }
 
     /// Such an operand as it is traced; what cannot be expanded twice is shown as it is written.
-    fn shown_side(&mut self, word: &Word) -> Run<Bytes> {
+    fn shown_side(&mut self, word: &Word) -> EvalResult<Bytes> {
         if word.raw.iter().any(|byte| b"(`=+-".contains(byte)) {
             return Ok(word.raw.to_vec());
         }
@@ -193,7 +186,7 @@ impl Shell {
     }
 
     /// An operand of `-eq` and its kind in which elements of arrays may stand: their subscripts are expanded once.
-    fn cond_side(&mut self, word: &Word) -> Run<Option<i64>> {
+    fn cond_side(&mut self, word: &Word) -> EvalResult<Option<i64>> {
         if let Some(text) = self.nested_brackets(word)? {
             return self.cond_number(&text);
         }
@@ -210,12 +203,12 @@ impl Shell {
     }
 
     /// Operands of `-eq` and its kind are expressions here.
-    fn cond_number(&mut self, text: &[u8]) -> Run<Option<i64>> {
+    fn cond_number(&mut self, text: &[u8]) -> EvalResult<Option<i64>> {
         let value = self.text_value(text);
         self.cond_value(value)
     }
 
-    fn cond_value(&mut self, value: Result<i64, Fault>) -> Run<Option<i64>> {
+    fn cond_value(&mut self, value: Result<i64, Fault>) -> EvalResult<Option<i64>> {
         match value {
             Ok(value) => Ok(Some(value)),
             Err(Fault::Stop(stop)) => Err(stop),
@@ -224,12 +217,7 @@ impl Shell {
                 Ok(None)
             }
             Err(Fault::Message(text)) => {
-                self.complain([b"[[: ", &text[..]].concat());
-                self.status = 1;
-                Ok(None)
-            }
-            Err(Fault::Zero(_) | Fault::Exponent(_)) => {
-                self.complain("[[: division by 0");
+                self.report_error([b"[[: ", &text[..]].concat());
                 self.status = 1;
                 Ok(None)
             }
@@ -237,9 +225,9 @@ impl Shell {
     }
 
     #[inline(never)]
-    fn regex_match(&mut self, subject: &[u8], pattern: &[u8]) -> Run<Option<bool>> {
+    fn regex_match(&mut self, subject: &[u8], pattern: &[u8]) -> EvalResult<Option<bool>> {
         let fold = self.options.nocasematch;
-        let known = self.regex.as_ref().filter(|(text, folds, _)| text == pattern && *folds == fold);
+        let known = self.expansion.regex.as_ref().filter(|(text, folds, _)| text == pattern && *folds == fold);
         let regex = match known {
             Some((.., regex)) => Rc::clone(regex),
             None => {
@@ -248,12 +236,12 @@ impl Shell {
                     return Ok(None);
                 };
                 let regex = Rc::new(regex);
-                self.regex = Some((pattern.to_vec(), fold, Rc::clone(&regex)));
+                self.expansion.regex = Some((pattern.to_vec(), fold, Rc::clone(&regex)));
                 regex
             }
         };
         let Ok(found) = regex.find(subject) else {
-            self.complain("[[: the regular expression's back-references take too many steps");
+            self.report_error("[[: the regular expression's back-references take too many steps");
             self.status = 2;
             return Ok(None);
         };

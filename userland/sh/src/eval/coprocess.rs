@@ -6,22 +6,22 @@ use tidebox_rt::Fd;
 
 use crate::expand::lossy;
 use crate::ir::{Command, Name};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::{Key, READONLY, Value};
 
 impl Shell {
     /// Starts a command with pipes at its standard input and output, whose other ends the array `name` holds.
     #[inline(never)]
-    pub(crate) fn run_coprocess(&mut self, name: &Name, body: &Command) -> Run {
+    pub(crate) fn run_coprocess(&mut self, name: &Name, body: &Command) -> EvalResult {
         if crate::parse::token::name_len(name) != name.len() {
-            self.complain([b"`", &name[..], b"': not a valid identifier"].concat());
+            self.report_error([b"`", &name[..], b"': not a valid identifier"].concat());
             self.status = 1;
             return Ok(());
         }
         self.reap();
         if let Some((old, pid)) = &self.coprocess {
             let text = format!("warning: execute_coproc: coproc [{pid}:{}] still exists", lossy(old));
-            self.complain(text);
+            self.report_error(text);
         }
         let ends = self.io.pipe().and_then(|input| Ok((input, self.io.pipe()?)));
         let ((their_input, ours_out), (ours_in, their_output)) = match ends {
@@ -67,7 +67,7 @@ impl Shell {
         number
     }
 
-    /// A descriptor was closed, which the array of a coprocess tells if it was one of its ends.
+    /// Updates the array of a coprocess if the closed descriptor was one of its pipes.
     pub(super) fn forget_coprocess_end(&mut self, number: u32) {
         let Some((name, _)) = &self.coprocess else { return };
         let Some(var) = self.vars.get_mut(name).filter(|var| !var.has(READONLY)) else { return };
@@ -92,7 +92,7 @@ impl Shell {
         }
         self.vars.remove(&[&name[..], b"_PID"].concat());
         if self.vars.get(&name).is_some_and(|var| var.has(READONLY)) {
-            self.complain([&name[..], b": cannot unset: readonly variable"].concat());
+            self.report_error([&name[..], b": cannot unset: readonly variable"].concat());
             return;
         }
         self.vars.remove(&name);

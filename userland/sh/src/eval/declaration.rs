@@ -1,7 +1,7 @@
-//! Commands whose arguments may be assignments: `declare` and its kin.
+//! Commands whose arguments may be assignments: `declare` and related builtins.
 
 use crate::ir::{Arg, Assign, Bytes, Simple};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 /// An argument of a declaration builtin.
 #[derive(Debug)]
@@ -16,19 +16,19 @@ impl Shell {
     pub(super) fn call_declaring(
         &mut self,
         name: &'static str,
-        run: fn(&mut Self, &[DeclArg]) -> Run<u8>,
+        run: fn(&mut Self, &[DeclArg]) -> EvalResult<u8>,
         given: &[Arg],
         args: &[Bytes],
-    ) -> Run {
+    ) -> EvalResult {
         let list = self.declared_list(name, given, args)?;
         self.run_declaring(name, run, &list)
     }
 
     /// The arguments of the declaration builtin `name`, expanded and traced.
-    pub(super) fn declared_list(&mut self, name: &str, given: &[Arg], args: &[Bytes]) -> Run<Vec<DeclArg>> {
+    pub(super) fn declared_list(&mut self, name: &str, given: &[Arg], args: &[Bytes]) -> EvalResult<Vec<DeclArg>> {
         let (mut words, mut shown) = (args.iter(), Vec::new());
         let mut list = Vec::with_capacity(given.len());
-        // Words may have become several or none; assignments stay in place among what the words before them became.
+        // Words may expand to several or none. Assignments keep their position among the results.
         for arg in given {
             match arg {
                 Arg::Assign(assign) => {
@@ -65,7 +65,8 @@ impl Shell {
             // Those of arrays are assigned in another way, which shows nothing.
             let option =
                 |arg: &DeclArg| matches!(arg, DeclArg::Word(word) if word.first() == Some(&b'-') && word.len() > 1);
-            let arrays = |arg: &DeclArg| matches!(arg, DeclArg::Word(word) if word.iter().any(|byte| matches!(byte, b'a' | b'A')));
+            let array = |byte: &u8| matches!(byte, b'a' | b'A');
+            let arrays = |arg: &DeclArg| matches!(arg, DeclArg::Word(word) if word.iter().any(array));
             if matches!(name, "export" | "readonly") && !list.iter().skip(1).take_while(|arg| option(arg)).any(arrays) {
                 self.trace_declared(&list);
             }
@@ -76,10 +77,10 @@ impl Shell {
     pub(super) fn run_declaring(
         &mut self,
         name: &'static str,
-        run: fn(&mut Self, &[DeclArg]) -> Run<u8>,
+        run: fn(&mut Self, &[DeclArg]) -> EvalResult<u8>,
         list: &[DeclArg],
-    ) -> Run {
-        self.running = name;
+    ) -> EvalResult {
+        self.builtin.name = name;
         let traced = std::mem::replace(&mut self.options.xtrace, false);
         let result = match list.get(1) {
             Some(DeclArg::Word(word)) if word == b"--help" => Ok(crate::builtins::help_of(self)),
@@ -87,7 +88,7 @@ impl Shell {
         };
         self.options.xtrace = traced;
         let done = self.builtin_done(result);
-        self.last_arg = match list.last() {
+        self.computed.last_arg = match list.last() {
             Some(DeclArg::Word(word)) => word.clone(),
             Some(DeclArg::Assign(assign)) => declared_word(assign),
             None => Bytes::new(),
@@ -114,7 +115,7 @@ impl Shell {
     }
 }
 
-/// `set -k`: a command whose arguments that look like assignments are such; `None` when there are none.
+/// `set -k`: the command with its assignment-like arguments as assignments; `None` if it has none.
 pub(super) fn gather_assignments(simple: &Simple) -> Option<Simple> {
     let found = |arg: &Arg| match arg {
         Arg::Word(word) => crate::parse::read_assignment(&word.raw, simple.line),

@@ -1,50 +1,47 @@
 //! `while`, `until` and both kinds of `for`.
 
 use crate::ir::{Arith, Bytes, List, Name, Word};
-use crate::state::{Run, Shell, Stop};
+use crate::state::{EvalResult, Shell, Unwind};
 use crate::vars::{self, Key};
 
 impl Shell {
     /// Runs a loop's body once; false when the loop ends here.
-    pub(super) fn run_body(&mut self, body: &List) -> Run<bool> {
-        self.turn()?;
+    pub(super) fn run_body(&mut self, body: &List) -> EvalResult<bool> {
+        self.loop_tick()?;
         match self.run_list(body) {
             Ok(()) => Ok(true),
-            Err(Stop::Break(1)) => Ok(false),
-            Err(Stop::Break(n)) => Err(Stop::Break(n - 1)),
-            Err(Stop::Continue(1)) => Ok(true),
-            Err(Stop::Continue(n)) => Err(Stop::Continue(n - 1)),
+            Err(Unwind::Break(1)) => Ok(false),
+            Err(Unwind::Break(n)) => Err(Unwind::Break(n - 1)),
+            Err(Unwind::Continue(1)) => Ok(true),
+            Err(Unwind::Continue(n)) => Err(Unwind::Continue(n - 1)),
             Err(stop) => Err(stop),
         }
     }
 
     /// Runs `inner` as a loop, so that `break` knows of it.
-    pub(super) fn as_loop(&mut self, inner: impl FnOnce(&mut Self) -> Run) -> Run {
-        self.loops += 1;
+    pub(super) fn as_loop(&mut self, inner: impl FnOnce(&mut Self) -> EvalResult) -> EvalResult {
+        self.flow.loops += 1;
         let result = inner(self);
-        // In a command string bash goes on counting from a loop in which an expansion was given up.
-        if !(self.options.from_string && result == Err(Stop::Discard)) {
-            self.loops -= 1;
-        }
+        self.flow.loops -= 1;
         result
     }
 
     #[inline(never)]
-    pub(super) fn run_loop(&mut self, until: bool, condition: &List, body: &List) -> Run {
+    pub(super) fn run_loop(&mut self, until: bool, condition: &List, body: &List) -> EvalResult {
         self.as_loop(|shell| {
             let mut status = 0;
             loop {
                 match shell.as_condition(|shell| shell.run_list(condition)) {
                     Ok(()) => {}
-                    Err(Stop::Break(1)) => break,
+                    Err(Unwind::Break(1)) => break,
                     // The condition of `until` has come true then.
-                    Err(Stop::Continue(1)) if until => break,
-                    Err(Stop::Continue(1)) => {
-                        shell.turn()?;
+                    Err(Unwind::Continue(1)) if until => break,
+                    Err(Unwind::Continue(1)) => {
+                        shell.loop_tick()?;
                         continue;
                     }
-                    Err(Stop::Break(n)) => return Err(Stop::Break(n - 1)),
-                    Err(Stop::Continue(n)) => return Err(Stop::Continue(n - 1)),
+                    Err(Unwind::Break(n)) => return Err(Unwind::Break(n - 1)),
+                    Err(Unwind::Continue(n)) => return Err(Unwind::Continue(n - 1)),
                     Err(stop) => return Err(stop),
                 }
                 if (shell.status == 0) == until {
@@ -62,7 +59,7 @@ impl Shell {
     }
 
     #[inline(never)]
-    pub(super) fn loop_words(&mut self, words: Option<&[Word]>) -> Run<Vec<Bytes>> {
+    pub(super) fn loop_words(&mut self, words: Option<&[Word]>) -> EvalResult<Vec<Bytes>> {
         match words {
             Some(words) => self.expand_words(words),
             None => Ok(self.positional.to_vec()),
@@ -70,16 +67,13 @@ impl Shell {
     }
 
     #[inline(never)]
-    pub(super) fn run_for(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> Run {
+    pub(super) fn run_for(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> EvalResult {
         if crate::parse::token::name_len(name) != name.len() {
-            self.refuse_name(name);
+            self.reject_name(name);
             self.status = 1;
             return Ok(());
         }
-        let values = self.loop_words(words).inspect_err(|stop| {
-            // bash counts the loop before it expands the words, and on from there when they are given up.
-            self.loops += u32::from(*stop == Stop::Discard);
-        })?;
+        let values = self.loop_words(words)?;
         let line = self.line;
         if values.is_empty() {
             self.status = 0;
@@ -90,8 +84,8 @@ impl Shell {
                 if shell.options.xtrace {
                     shell.trace_for("for", name, words);
                 }
-                if shell.traps.names_commands() {
-                    shell.names_command(|| super::trace::for_text("for", name, words));
+                if shell.traps.reads_commands() {
+                    shell.set_command_text(|| super::trace::for_text("for", name, words));
                     if !shell.run_debug_trap()? {
                         continue;
                     }
@@ -104,7 +98,7 @@ impl Shell {
                     shell.assign(name, Key::Whole, false, value)?
                 };
                 if !assigned {
-                    shell.status = shell.status_of_refusal();
+                    shell.status = shell.rejection_status();
                     return if shell.options.posix { Err(shell.fatal()) } else { Ok(()) };
                 }
                 if !shell.run_body(body)? {
@@ -116,10 +110,10 @@ impl Shell {
     }
 
     #[inline(never)]
-    pub(super) fn run_for_arith(&mut self, line: u32, [init, condition, step]: [&Arith; 3], body: &List) -> Run {
-        // Only the expressions are on a line of their own.
+    pub(super) fn run_for_arith(&mut self, line: u32, [init, condition, step]: [&Arith; 3], body: &List) -> EvalResult {
+        // Only the expressions have this line.
         let outer_line = std::mem::replace(&mut self.line, line);
-        // What the body sees first is the status from before the loop.
+        // The body initially sees the status from before the loop.
         let before = self.status;
         if self.loop_arith(init)?.is_none() {
             self.line = outer_line;
@@ -151,15 +145,15 @@ impl Shell {
             shell.status = status;
             Ok(())
         })?;
-        self.ended_line = line;
+        self.traps.ended_line = line;
         self.line = outer_line;
         Ok(())
     }
 
-    /// One of the three expressions of a loop, each of which is a command to `set -x` and the DEBUG trap.
-    fn loop_arith(&mut self, arith: &Arith) -> Run<Option<i64>> {
-        if self.traps.names_commands() && !arith.text.parts.is_empty() {
-            self.names_command(|| [b"((", arith.text.raw.trim_ascii(), b"))"].concat());
+    /// Evaluates one of the three expressions of a loop. `set -x` and the DEBUG trap treat each as a command.
+    fn loop_arith(&mut self, arith: &Arith) -> EvalResult<Option<i64>> {
+        if self.traps.reads_commands() && !arith.text.parts.is_empty() {
+            self.set_command_text(|| [b"((", arith.text.raw.trim_ascii(), b"))"].concat());
             self.run_debug_trap()?;
         }
         let shown = self.traced_arith(arith, arith.text.raw.trim_ascii_start())?;

@@ -7,7 +7,7 @@ mod coprocess;
 mod declaration;
 mod external;
 mod function;
-mod here_text;
+mod here_document;
 mod loops;
 mod pipeline;
 mod redirect;
@@ -20,7 +20,7 @@ mod timing;
 pub(crate) mod trace;
 
 use crate::ir::{Chain, Command, Join, Kind, List, Pipeline};
-use crate::state::{Run, Shell, Stop};
+use crate::state::{EvalResult, Shell, Unwind};
 use crate::trap;
 pub(crate) use declaration::{DeclArg, declared_word};
 pub(crate) use external::{death_text, search};
@@ -31,7 +31,7 @@ pub(crate) use test::{TestFault, binary_test, unary_test};
 const QUIET_LOOPS: u32 = 256;
 
 impl Shell {
-    pub(crate) fn run_list(&mut self, list: &List) -> Run {
+    pub(crate) fn run_list(&mut self, list: &List) -> EvalResult {
         for item in &list.items {
             if self.options.noexec {
                 return Ok(());
@@ -45,7 +45,7 @@ impl Shell {
         Ok(())
     }
 
-    pub(crate) fn run_chain(&mut self, chain: &Chain) -> Run {
+    pub(crate) fn run_chain(&mut self, chain: &Chain) -> EvalResult {
         if chain.rest.is_empty() {
             return self.run_pipeline(&chain.first);
         }
@@ -63,10 +63,10 @@ impl Shell {
         Ok(())
     }
 
-    fn run_pipeline(&mut self, pipeline: &Pipeline) -> Run {
+    fn run_pipeline(&mut self, pipeline: &Pipeline) -> EvalResult {
         if let Some(format) = pipeline.timed {
             self.run_timed(pipeline, format)?;
-            if self.status != 0 && self.tested == 0 && !pipeline.bang && is_checked(pipeline) {
+            if self.status != 0 && self.flow.conditions == 0 && !pipeline.bang && is_checked(pipeline) {
                 self.failed(true)?;
             }
             return Ok(());
@@ -74,20 +74,18 @@ impl Shell {
         self.run_untimed(pipeline)
     }
 
-    fn run_untimed(&mut self, pipeline: &Pipeline) -> Run {
+    fn run_untimed(&mut self, pipeline: &Pipeline) -> EvalResult {
         if pipeline.bang {
-            self.turned = turned_compound(pipeline);
             // Only `set -e` that is on before it makes all that is in it a condition.
             let result = if self.options.errexit {
                 self.as_condition(|shell| shell.run_stages(pipeline))
             } else {
                 self.run_stages(pipeline)
             };
-            self.turned = None;
-            let ended = matches!(result, Ok(()) | Err(Stop::Break(_) | Stop::Continue(_)));
-            if ended && !std::mem::take(&mut self.unredirected) {
+            let ended = matches!(result, Ok(()) | Err(Unwind::Break(_) | Unwind::Continue(_)));
+            if ended {
                 self.status = u8::from(self.status == 0);
-                if tells(pipeline) {
+                if is_negated_condition(pipeline) {
                     self.pipe_status.clear();
                     self.pipe_status.push(self.status);
                 }
@@ -97,17 +95,13 @@ impl Shell {
         // A trap that the command itself sets is not for its own failure.
         let trapped = self.traps.get(trap::ERR).is_some();
         self.run_stages(pipeline)?;
-        if self.status != 0 && self.tested == 0 && is_checked(pipeline) {
-            if trapped && ends_in_subshell(pipeline) {
-                // bash runs it for the subshell, too.
-                self.run_error_trap()?;
-            }
+        if self.status != 0 && self.flow.conditions == 0 && is_checked(pipeline) {
             self.failed(trapped)?;
         }
         Ok(())
     }
 
-    fn run_stages(&mut self, pipeline: &Pipeline) -> Run {
+    fn run_stages(&mut self, pipeline: &Pipeline) -> EvalResult {
         match pipeline.stages.as_slice() {
             [] => {
                 self.status = 0;
@@ -126,33 +120,37 @@ impl Shell {
         }
     }
 
-    /// A command failed where nobody tested it: the ERR trap, then `set -e`.
+    /// Handles a failed command outside of conditions: runs the ERR trap, then applies `set -e`.
     #[inline(never)]
-    pub(super) fn failed(&mut self, trapped: bool) -> Run {
+    pub(super) fn failed(&mut self, trapped: bool) -> EvalResult {
         if trapped {
             self.run_error_trap()?;
         }
-        (self.traps.by_errexit, self.traps.left_text) = (self.options.errexit, false);
-        if self.options.errexit { Err(Stop::Exit) } else { Ok(()) }
+        if !self.options.errexit {
+            return Ok(());
+        }
+        // The trap sees the redirections and local variables of the command.
+        self.run_exit_trap();
+        Err(Unwind::Exit)
     }
 
-    fn run_error_trap(&mut self) -> Run {
+    fn run_error_trap(&mut self) -> EvalResult {
         if self.traps.get(trap::ERR).is_some() {
-            let outer_line = std::mem::replace(&mut self.line, self.ended_line);
+            let outer_line = std::mem::replace(&mut self.line, self.traps.ended_line);
             self.run_trap(trap::ERR)?;
             self.line = outer_line;
         }
         Ok(())
     }
 
-    pub(crate) fn run_command(&mut self, command: &Command) -> Run {
+    pub(crate) fn run_command(&mut self, command: &Command) -> EvalResult {
         match command {
             Command::Simple(simple) => self.run_simple(simple),
             Command::Compound(compound) => self.deeper(|shell| shell.run_compound(compound)),
             Command::Function(function) => {
                 if function.name.iter().any(|b| matches!(b, b'$' | b'\'' | b'"' | b'\\')) {
                     self.line = self.jobs.line;
-                    self.refuse_name(&function.name);
+                    self.reject_name(&function.name);
                     self.status = 1;
                     return Ok(());
                 }
@@ -162,10 +160,10 @@ impl Shell {
     }
 
     /// Called at every turn of a loop: traps run, and output that has waited long enough is written out.
-    pub(crate) fn turn(&mut self) -> Run {
-        self.quiet_loops += 1;
-        if self.quiet_loops >= QUIET_LOOPS {
-            self.quiet_loops = 0;
+    pub(crate) fn loop_tick(&mut self) -> EvalResult {
+        self.flow.unflushed_loops += 1;
+        if self.flow.unflushed_loops >= QUIET_LOOPS {
+            self.flow.unflushed_loops = 0;
             self.io.flush();
             self.run_pending_traps()?;
         }
@@ -173,34 +171,19 @@ impl Shell {
     }
 }
 
-/// Whether a pipeline is one condition, of which `!` is a part.
-fn tells(pipeline: &Pipeline) -> bool {
+/// Returns whether a pipeline is one condition, whose status includes `!`.
+fn is_negated_condition(pipeline: &Pipeline) -> bool {
     let [Command::Compound(compound)] = pipeline.stages.as_slice() else { return false };
     matches!(compound.kind, Kind::Cond(_) | Kind::Arith(_))
 }
 
-/// Whether a failing pipeline concerns `set -e` itself; in other compound commands the failing part already did.
+/// Returns whether `set -e` applies to a failing pipeline as a whole. In other compound commands it applies to the part that
+/// failed.
 fn is_checked(pipeline: &Pipeline) -> bool {
     match pipeline.stages.as_slice() {
         [Command::Compound(compound)] => {
             matches!(compound.kind, Kind::Subshell(_) | Kind::Arith(_) | Kind::Cond(_))
         }
         _ => true,
-    }
-}
-
-/// Whether the last of several stages is a subshell.
-fn ends_in_subshell(pipeline: &Pipeline) -> bool {
-    match pipeline.stages.as_slice() {
-        [_, .., Command::Compound(last)] => matches!(last.kind, Kind::Subshell(_)),
-        _ => false,
-    }
-}
-
-/// The address of the compound command that an exclamation mark stands before.
-fn turned_compound(pipeline: &Pipeline) -> Option<usize> {
-    match pipeline.stages.as_slice() {
-        [Command::Compound(compound)] => Some(std::rc::Rc::as_ptr(compound).addr()),
-        _ => None,
     }
 }

@@ -4,18 +4,18 @@ mod program;
 
 use std::rc::Rc;
 
-use tidebox_rt::{self as rt, Disposition, Fd, Status};
+use tidebox_rt::{self as rt, Disposition, ExitStatus, Fd};
 
 use super::external::End;
 use crate::ir::{Bytes, Command, Kind};
-use crate::state::{Current, Run, Shell};
+use crate::state::{Current, EvalResult, Shell};
 
 /// A stage that was started.
 #[derive(Debug)]
 pub(crate) enum Stage {
     Process(u32),
     /// It ended already, with this status.
-    Done(Status),
+    Done(ExitStatus),
 }
 
 /// Output of a stage that ran in the shell, waiting to be written when its readers run.
@@ -26,8 +26,7 @@ struct Spill {
 
 impl Shell {
     #[inline(never)]
-    pub(crate) fn run_multi(&mut self, stages: &[Command]) -> Run {
-        self.count_from_subshell(stages);
+    pub(crate) fn run_multi(&mut self, stages: &[Command]) -> EvalResult {
         if self.options.lastpipe
             && let Some((last, first)) = stages.split_last()
         {
@@ -37,32 +36,19 @@ impl Shell {
         let ends = self.ends_of(&started)?;
         self.status = self.status_of_all();
         self.report_pipeline(stages, &ends);
-        self.notify_of_deaths();
+        self.report_signal_exits();
         // A stage that is a compound command does not move the line.
         let simple = |stage: &Command| if let Command::Simple(simple) = stage { Some(simple.line) } else { None };
-        self.ended_line = match (stages.iter().rev().find_map(simple), stages.last()) {
+        self.traps.ended_line = match (stages.iter().rev().find_map(simple), stages.last()) {
             (Some(line), _) => line,
             (None, Some(Command::Compound(compound))) => compound.line,
-            _ => self.ended_line,
+            _ => self.traps.ended_line,
         };
         self.run_pending_traps()
     }
 
-    /// Lines are counted on from a subshell that is not the last stage, because bash forgets to go back from it.
-    pub(crate) fn count_from_subshell(&mut self, stages: &[Command]) {
-        for stage in stages.iter().rev().skip(1).rev() {
-            if let Command::Compound(compound) = stage
-                && let Kind::Subshell(_) = compound.kind
-            {
-                self.line = compound.line;
-                self.jobs.line = compound.line;
-                self.recounts = true;
-            }
-        }
-    }
-
     /// `shopt -s lastpipe`: the last stage runs in the shell itself.
-    fn run_lastpipe(&mut self, first: &[Command], last: &Command) -> Run {
+    fn run_lastpipe(&mut self, first: &[Command], last: &Command) -> EvalResult {
         let (read, write) = match self.io.pipe() {
             Ok(ends) => ends,
             Err(errno) => return self.discard(format!("pipe error: {errno}")),
@@ -84,16 +70,17 @@ impl Shell {
     }
 
     /// Starts all stages with pipes between them, standard input and output at the ends being the shell's own.
-    pub(crate) fn start_stages(&mut self, stages: &[Command]) -> Run<Vec<Stage>> {
+    pub(crate) fn start_stages(&mut self, stages: &[Command]) -> EvalResult<Vec<Stage>> {
         self.start_stages_into(stages, None)
     }
 
-    /// The same with another end for the output of the last one. Traps that run before a stage write where the shell does.
-    fn start_stages_into(&mut self, stages: &[Command], output: Option<Fd>) -> Run<Vec<Stage>> {
+    /// Like [`Self::start_stages`], with another descriptor for the output of the last stage. Traps that run before a stage
+    /// write to the output of the shell.
+    fn start_stages_into(&mut self, stages: &[Command], output: Option<Fd>) -> EvalResult<Vec<Stage>> {
         self.io.flush();
         let before = self.status;
         let mut started = Vec::with_capacity(stages.len());
-        let last_arg = self.last_arg.clone();
+        let last_arg = self.computed.last_arg.clone();
         let mut spills = Vec::new();
         let mut input: Option<Fd> = None;
         let mut stopped = None;
@@ -128,11 +115,11 @@ impl Shell {
             if !self.write_spill(&spill)
                 && let Some(stage) = started.get_mut(at)
             {
-                // A process of its own would have died of it.
-                *stage = Stage::Done(Status::Killed(13));
+                // SIGPIPE would have killed a separate process.
+                *stage = Stage::Done(ExitStatus::Killed(13));
             }
         }
-        self.last_arg = last_arg;
+        self.computed.last_arg = last_arg;
         match stopped {
             None => Ok(started),
             Some(stop) => {
@@ -142,15 +129,15 @@ impl Shell {
         }
     }
 
-    /// Starts one stage between the pipe that it reads, if any, and a new one, if it is not the last; answers the end
-    /// that the next stage reads and what is still to be written for this one.
+    /// Starts one stage between the pipe that it reads and a new one, if it is not the last. Returns the end that the next
+    /// stage reads and the pending output of this one.
     fn start_connected(
         &mut self,
         stage: &Command,
         first: bool,
         last: bool,
         input: Option<Fd>,
-    ) -> Run<(Stage, Option<Fd>, Option<Spill>)> {
+    ) -> EvalResult<(Stage, Option<Fd>, Option<Spill>)> {
         let table = self.io.table().clone();
         let pipe = if last {
             None
@@ -202,23 +189,22 @@ impl Shell {
         }
         let read = rt::write_all(spill.fd, &spill.text) != Err(rt::Errno::PIPE);
         if !ignored {
-            self.traps.dispose(13);
+            self.traps.apply_disposition(13);
         }
         self.io.close(spill.fd);
         read || ignored
     }
 
-    fn start_stage(&mut self, stage: &Command, first: bool, output: Option<Fd>) -> Run<(Stage, Option<Spill>)> {
-        self.expands_alone |= self.beside;
+    fn start_stage(&mut self, stage: &Command, first: bool, output: Option<Fd>) -> EvalResult<(Stage, Option<Spill>)> {
         if let Command::Compound(compound) = stage
             && let Kind::Subshell(list) = &compound.kind
             && self.traps.get(crate::trap::ERR).is_some()
         {
-            self.names_command(|| crate::print::subshell(list, &compound.redirects));
+            self.set_command_text(|| crate::print::subshell(list, &compound.redirects));
         }
         if let Command::Simple(simple) = stage {
-            if self.traps.names_commands() {
-                self.current = Some(crate::state::Current::Simple(Rc::clone(simple)));
+            if self.traps.reads_commands() {
+                self.traps.command = Some(crate::state::Current::Simple(Rc::clone(simple)));
             }
             if first
                 && simple.pure_words
@@ -227,54 +213,43 @@ impl Shell {
                 && let Some(fd) = output
             {
                 // The words of a stage are expanded where the pipeline stands.
-                let level = self.subshell;
-                self.subshell = level.wrapping_sub(1);
-                self.traps.keep_late_here(simple);
+                let level = self.process.subshell;
+                self.process.subshell = level.wrapping_sub(1);
                 let text = self.output_in_memory(simple);
-                self.subshell = level;
+                self.process.subshell = level;
                 let text = text?;
-                if self.traps.take_failure() {
-                    return Ok((self.end_failed_stage()?, None));
-                }
-                return Ok((Stage::Done(Status::Exited(self.status)), Some(Spill { fd, text })));
+                return Ok((Stage::Done(ExitStatus::Exited(self.status)), Some(Spill { fd, text })));
             }
             if self.spawns_directly(simple) {
                 return Ok((self.spawn_stage(simple)?, None));
             }
         }
         // `jobs` alone, and what is the whole of a substitution, can show the jobs of the shell.
-        let whole = self.keeps_loops;
-        let beside = self.beside;
-        let loops = self.loops;
+        let whole = self.process.forks_substitution;
+        let loops = self.flow.loops;
         let pid = self.fork_child(|child| {
-            if !whole && !super::subshell::asks_for_jobs(stage) {
+            if !whole && !super::subshell::runs_jobs_builtin(stage) {
                 child.jobs.list.clear();
             }
-            if let Command::Simple(simple) = stage {
-                child.traps.keep_late(simple);
-                child.piped = true;
-                child.loops = loops;
-                child.subshell = child.subshell.wrapping_sub(1);
-            } else {
-                child.expands_alone = false;
-                child.subshell = child.subshell.wrapping_sub(u32::from(beside));
+            if matches!(stage, Command::Simple(_)) {
+                child.process.is_stage = true;
+                child.flow.loops = loops;
+                child.process.subshell = child.process.subshell.wrapping_sub(1);
             }
-            child.traps.passes_exit = !whole && super::subshell::passes_exit(stage);
             child.run_forked(stage)
         })?;
         Ok((Stage::Process(pid), None))
     }
 
-    /// Keeps what `BASH_COMMAND` shows of a command that gets a process of its own, and runs the DEBUG trap of a simple one,
-    /// which the shell does before.
-    pub(crate) fn debug_before_fork(&mut self, command: &Command) -> Run {
+    /// Sets `BASH_COMMAND` for a command that runs in a forked process, and runs the DEBUG trap of a simple one in the shell.
+    pub(crate) fn debug_before_fork(&mut self, command: &Command) -> EvalResult {
         match command {
             Command::Simple(simple) if !self.traps.in_progress() => {
-                self.current = Some(Current::Simple(Rc::clone(simple)));
+                self.traps.command = Some(Current::Simple(Rc::clone(simple)));
             }
             Command::Compound(compound) => {
                 if let Kind::Subshell(list) = &compound.kind {
-                    self.names_command(|| crate::print::subshell(list, &compound.redirects));
+                    self.set_command_text(|| crate::print::subshell(list, &compound.redirects));
                 }
             }
             _ => {}
@@ -288,22 +263,14 @@ impl Shell {
         Ok(())
     }
 
-    /// The end of a stage whose words had no value.
-    fn end_failed_stage(&mut self) -> Run<Stage> {
-        Ok(match self.end_late()? {
-            Some(pid) => Stage::Process(pid),
-            None => Stage::Done(Status::Exited(self.status)),
-        })
-    }
-
-    /// Waits for all stages and answers the status of the pipeline.
-    pub(crate) fn wait_stages(&mut self, stages: &[Stage]) -> Run<u8> {
+    /// Waits for all stages and returns the status of the pipeline.
+    pub(crate) fn wait_stages(&mut self, stages: &[Stage]) -> EvalResult<u8> {
         self.ends_of(stages)?;
         Ok(self.status_of_all())
     }
 
-    /// Waits for all stages and answers how they ended.
-    fn ends_of(&mut self, stages: &[Stage]) -> Run<Vec<End>> {
+    /// Waits for all stages and returns their exit statuses.
+    fn ends_of(&mut self, stages: &[Stage]) -> EvalResult<Vec<End>> {
         let mut ends = Vec::with_capacity(stages.len());
         for stage in stages {
             ends.push(match stage {

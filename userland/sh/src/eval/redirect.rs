@@ -6,13 +6,13 @@ use tidebox_rt::{self as rt, Errno, Fd, FileKind, Open};
 
 use crate::ir::{Bytes, Redirect, RedirectFd, RedirectKind, Word};
 use crate::parse::plain_number;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::Key;
 
-/// How to take redirections back.
+/// Undo log of redirections.
 #[derive(Debug, Default)]
 pub(crate) struct Undo {
-    /// What the descriptors meant before, in the order in which they were changed.
+    /// Previous values of the descriptors, in the order of the changes.
     saved: Vec<(u32, Option<Fd>)>,
     opened: Vec<Fd>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Undo {
 impl Shell {
     /// Applies redirections; `None` after an error that was complained about, with everything taken back.
     #[inline(never)]
-    pub(crate) fn redirect(&mut self, redirects: &[Redirect]) -> Run<Option<Undo>> {
+    pub(crate) fn redirect(&mut self, redirects: &[Redirect]) -> EvalResult<Option<Undo>> {
         let mut undo = Undo::default();
         for redirect in redirects {
             match self.apply_redirect(redirect, &mut undo) {
@@ -55,21 +55,21 @@ impl Shell {
             self.io.close_unused(fd);
         }
         if let Some(errno) = error {
-            self.complain(format!("write error: {errno}"));
+            self.report_error(format!("write error: {errno}"));
             self.status = 1;
         }
     }
 
-    /// Applies redirections that stay, as `exec` does; says whether all went well.
-    pub(crate) fn redirect_for_good(&mut self, redirects: &[Redirect]) -> Run<bool> {
+    /// Applies permanent redirections, as for `exec`. Returns whether all succeeded.
+    pub(crate) fn redirect_for_good(&mut self, redirects: &[Redirect]) -> EvalResult<bool> {
         if redirects.is_empty() {
             return Ok(true);
         }
         let Some(undo) = self.redirect(redirects)? else { return Ok(false) };
         self.io.flush();
 
-        let gone = undo.saved.into_iter().filter_map(|(_, fd)| fd);
-        for fd in gone.chain(undo.opened) {
+        let removed = undo.saved.into_iter().filter_map(|(_, fd)| fd);
+        for fd in removed.chain(undo.opened) {
             self.io.release(fd);
             self.io.close_unused(fd);
         }
@@ -80,7 +80,7 @@ impl Shell {
     pub(super) fn point(&mut self, number: u32, fd: Option<Fd>, undo: &mut Undo) {
         let before = self.io.fd(number);
         undo.saved.push((number, before));
-        // What the descriptor meant must stay open, whatever happens meanwhile.
+        // The previous file must stay open until the redirection is undone.
         before.into_iter().for_each(|fd| self.io.hold(fd));
         self.io.set(number, fd);
     }
@@ -91,8 +91,8 @@ impl Shell {
         undo.opened.push(fd);
     }
 
-    /// Applies one redirection; says whether it went well.
-    fn apply_redirect(&mut self, redirect: &Redirect, undo: &mut Undo) -> Run<bool> {
+    /// Applies one redirection. Returns whether it succeeded.
+    fn apply_redirect(&mut self, redirect: &Redirect, undo: &mut Undo) -> EvalResult<bool> {
         let default = match &redirect.kind {
             RedirectKind::Read(_) | RedirectKind::ReadWrite(_) | RedirectKind::HereDoc(_) => 0,
             RedirectKind::HereString(_) | RedirectKind::Duplicate { output: false, .. } => 0,
@@ -104,15 +104,15 @@ impl Shell {
             RedirectFd::Variable(name) => return self.apply_variable(&redirect.kind, name, undo),
         };
         let beyond = number > 255 && rt::limits().is_ok_and(|limits| number >= limits.descriptors);
-        if beyond || !self.io.may_number(number) {
-            self.complain(format!("{number}: Bad file descriptor"));
+        if beyond || !self.io.is_valid_fd(number) {
+            self.report_error(format!("{number}: Bad file descriptor"));
             return Ok(false);
         }
         self.apply_to(&redirect.kind, number, None, undo)
     }
 
     /// `{name}>file`: the shell chooses the number; `{name}>&-` closes the one in the variable.
-    fn apply_variable(&mut self, kind: &RedirectKind, target: &[u8], undo: &mut Undo) -> Run<bool> {
+    fn apply_variable(&mut self, kind: &RedirectKind, target: &[u8], undo: &mut Undo) -> EvalResult<bool> {
         let len = crate::parse::token::name_len(target);
         let (name, rest) = target.split_at(len);
         let name: Rc<[u8]> = name.into();
@@ -126,7 +126,7 @@ impl Shell {
             let value = if key == Key::Whole { self.lookup(&name) } else { self.element(&name, &key) };
             let number = value.and_then(|text| plain_number(&text)).and_then(|n| u32::try_from(n).ok());
             let Some(number) = number else {
-                self.complain([target, b": ambiguous redirect"].concat());
+                self.report_error([target, b": ambiguous redirect"].concat());
                 return Ok(false);
             };
             self.io.flush();
@@ -140,18 +140,18 @@ impl Shell {
         if let RedirectKind::Duplicate { word, .. } = kind
             && !word.literal().is_none_or(|text| text.iter().all(|b| b.is_ascii_digit() || *b == b'-'))
         {
-            self.complain([target, b": ambiguous redirect"].concat());
+            self.report_error([target, b": ambiguous redirect"].concat());
             return Ok(false);
         }
         let number = self.io.free_number(10);
-        if !self.io.may_number(number) {
+        if !self.io.is_valid_fd(number) {
             return self.cannot_number(kind);
         }
         let mut own = Undo::default();
         let applied = self.apply_to(kind, number, Some(target), &mut own)?;
         if applied {
             if !self.assign(&name, key, false, number.to_string().into_bytes())? {
-                self.complain([target, b": cannot assign fd to variable"].concat());
+                self.report_error([target, b": cannot assign fd to variable"].concat());
                 self.undo(own);
                 return Ok(false);
             }
@@ -166,34 +166,40 @@ impl Shell {
         Ok(applied)
     }
 
-    /// There is no number left that the shell could give a descriptor.
-    fn cannot_number(&mut self, kind: &RedirectKind) -> Run<bool> {
-        let why = if self.io.may_number(10) { Errno::MFILE } else { Errno::INVAL }.text();
+    /// Reports that no descriptor number is available for the shell.
+    fn cannot_number(&mut self, kind: &RedirectKind) -> EvalResult<bool> {
+        let why = if self.io.is_valid_fd(10) { Errno::MFILE } else { Errno::INVAL }.text();
         let text = format!(": redirection error: cannot duplicate fd: {why}\n");
         let source = self.current_source();
-        let reader = if source.is_empty() { self.name.clone() } else { source.to_vec() };
-        // Where standard error is closed there is nobody to tell.
+        let reader = if source.is_empty() { self.invocation.name.clone() } else { source.to_vec() };
+        // A closed standard error is ignored.
         let _ = self.io.write(2, &[&reader[..], text.as_bytes()].concat());
         if let Some(word) = file_of(kind)
             && let Some(path) = self.redirect_path(word)?
         {
-            self.complain([&path[..], b": ", why.as_bytes()].concat());
+            self.report_error([&path[..], b": ", why.as_bytes()].concat());
         }
         Ok(false)
     }
 
-    fn apply_to(&mut self, kind: &RedirectKind, number: u32, named: Option<&[u8]>, undo: &mut Undo) -> Run<bool> {
+    fn apply_to(
+        &mut self,
+        kind: &RedirectKind,
+        number: u32,
+        named: Option<&[u8]>,
+        undo: &mut Undo,
+    ) -> EvalResult<bool> {
         match kind {
             RedirectKind::Duplicate { word, output } => return self.duplicate(word, *output, number, undo),
             RedirectKind::HereDoc(document) => {
                 let text = match document.body.get() {
-                    Some(word) => self.expand_document(word)?,
+                    Some(word) => self.expand_text(word)?,
                     None => Bytes::new(),
                 };
                 return self.here_text(&text, number, undo);
             }
             RedirectKind::HereString(word) => {
-                let mut text = self.expand_value(word)?;
+                let mut text = self.expand_text(word)?;
                 text.push(b'\n');
                 return self.here_text(&text, number, undo);
             }
@@ -201,7 +207,6 @@ impl Shell {
         }
         let Some(word) = file_of(kind) else { return Ok(true) };
         match self.redirect_path(word)? {
-            Some(path) if !matches!(kind, RedirectKind::Read(_)) && self.refuses_output(&path, word) => Ok(false),
             Some(path) => self.open_for(kind, path, number, named, undo),
             None => Ok(false),
         }
@@ -215,7 +220,7 @@ impl Shell {
         number: u32,
         named: Option<&[u8]>,
         undo: &mut Undo,
-    ) -> Run<bool> {
+    ) -> EvalResult<bool> {
         let create = Open { write: true, create: true, ..Open::default() };
         let how = match kind {
             RedirectKind::ReadWrite(_) => Open { read: true, ..create },
@@ -226,7 +231,7 @@ impl Shell {
         };
         if path.starts_with(b"/dev/tcp/") || path.starts_with(b"/dev/udp/") {
             let why = "/dev/(tcp|udp)/host/port not supported without networking";
-            self.complain([&path[..], b": ", why.as_bytes()].concat());
+            self.report_error([&path[..], b": ", why.as_bytes()].concat());
             return Ok(false);
         }
         if self.options.noclobber
@@ -234,7 +239,7 @@ impl Shell {
             && rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::File)
         {
             let shown = named.unwrap_or(&path);
-            self.complain([shown, b": cannot overwrite existing file"].concat());
+            self.report_error([shown, b": cannot overwrite existing file"].concat());
             return Ok(false);
         }
         match self.open_path(&path, how) {
@@ -248,27 +253,27 @@ impl Shell {
             }
             Err(errno) => {
                 let text = if errno == Errno::ISDIR { "Is a directory" } else { errno.text() };
-                self.complain([&path[..], b": ", text.as_bytes()].concat());
+                self.report_error([&path[..], b": ", text.as_bytes()].concat());
                 Ok(false)
             }
         }
     }
 
     /// The one name that the word of a redirection means.
-    pub(crate) fn redirect_path(&mut self, word: &Word) -> Run<Option<Bytes>> {
+    pub(crate) fn redirect_path(&mut self, word: &Word) -> EvalResult<Option<Bytes>> {
         let mut fields = Vec::new();
         let noglob = self.options.noglob;
         self.options.noglob |= self.options.posix && !self.options.interactive;
         // It may be that of `$(<file)` among the words of a command, whose patterns wait.
-        let globs = self.globs.take();
+        let globs = self.expansion.pending_globs.take();
         let expanded = self.expand_fields(word, &mut fields);
-        self.globs = globs;
+        self.expansion.pending_globs = globs;
         self.options.noglob = noglob;
         expanded?;
         match <[Bytes; 1]>::try_from(fields) {
             Ok([path]) => Ok(Some(path)),
             Err(_) => {
-                self.complain([&word.raw[..], b": ambiguous redirect"].concat());
+                self.report_error([&word.raw[..], b": ambiguous redirect"].concat());
                 Ok(None)
             }
         }
@@ -288,10 +293,10 @@ impl Shell {
             Some(number) => rt::dup(self.io.fd(number).ok_or(Errno::NOENT)?, 5)?,
             None => rt::open(path, how)?,
         };
-        Ok(self.io.own(fd))
+        Ok(self.io.track_fd(fd))
     }
 
-    /// What stands for a number in a path that names a descriptor of the shell.
+    /// The number in a path that names a descriptor of the shell.
     fn descriptor_path<'a>(&mut self, path: &'a [u8]) -> Option<&'a [u8]> {
         let rest = path.strip_prefix(b"/proc/");
         let of_process = || {
@@ -304,13 +309,13 @@ impl Shell {
     }
 
     /// `n>&m`, `n>&-`, `n>&m-`, and `>& file`, which is known only when the word is expanded.
-    fn duplicate(&mut self, word: &Word, output: bool, number: u32, undo: &mut Undo) -> Run<bool> {
+    fn duplicate(&mut self, word: &Word, output: bool, number: u32, undo: &mut Undo) -> EvalResult<bool> {
         let written = word.literal().map(|text| text.strip_suffix(b"-").unwrap_or(text));
         let written = written.is_some_and(|text| text.iter().all(u8::is_ascii_digit));
         let mut fields = Vec::new();
         self.expand_fields(word, &mut fields)?;
         let Ok([text]) = <[Bytes; 1]>::try_from(fields) else {
-            self.complain([&word.raw[..], b": ambiguous redirect"].concat());
+            self.report_error([&word.raw[..], b": ambiguous redirect"].concat());
             return Ok(false);
         };
         if text == b"-" {
@@ -325,9 +330,10 @@ impl Shell {
         };
         if !digits.iter().all(u8::is_ascii_digit) {
             if output && number == 1 && !moves {
-                return self.both_to(text, word, number, undo);
+                let kind = RedirectKind::Both { word: Word::default(), append: false };
+                return self.open_for(&kind, text, number, None, undo);
             }
-            self.complain([&text[..], b": ambiguous redirect"].concat());
+            self.report_error([&text[..], b": ambiguous redirect"].concat());
             return Ok(false);
         }
         let from = plain_number(digits).and_then(|n| u32::try_from(n).ok());
@@ -336,14 +342,14 @@ impl Shell {
             return Ok(true);
         }
         let Some((from, fd)) = from.and_then(|from| Some((from, self.io.fd(from)?))) else {
-            // Where both numbers are in question bash names one by its guess.
+            // If both numbers may be invalid, bash reports only one.
             let named = match (written, number) {
                 (true, _) => digits.to_vec(),
                 (false, 0) if !output => word.raw.to_vec(),
                 (false, 1) if output => word.raw.to_vec(),
                 (false, number) => number.to_string().into_bytes(),
             };
-            self.complain([&named[..], b": Bad file descriptor"].concat());
+            self.report_error([&named[..], b": Bad file descriptor"].concat());
             return Ok(false);
         };
         self.point(number, Some(fd), undo);
@@ -352,20 +358,6 @@ impl Shell {
             self.forget_coprocess_end(from);
         }
         Ok(true)
-    }
-
-    /// `>& word`, of which only its expansion showed that it is no number. bash expands it once more.
-    fn both_to(&mut self, text: Bytes, word: &Word, number: u32, undo: &mut Undo) -> Run<bool> {
-        let path = match crate::parse::word_from_text(&text) {
-            Some(again) => self.redirect_path(&again)?,
-            None => Some(text),
-        };
-        let kind = RedirectKind::Both { word: Word::default(), append: false };
-        match path {
-            Some(path) if self.refuses_output(&path, word) => Ok(false),
-            Some(path) => self.open_for(&kind, path, number, None, undo),
-            None => Ok(false),
-        }
     }
 }
 

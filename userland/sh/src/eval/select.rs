@@ -2,12 +2,12 @@
 
 use crate::expand::lossy;
 use crate::ir::{Bytes, List, Name, Word};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::Key;
 
 impl Shell {
     #[inline(never)]
-    pub(super) fn run_select(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> Run {
+    pub(super) fn run_select(&mut self, name: &Name, words: Option<&[Word]>, body: &List) -> EvalResult {
         if self.options.xtrace {
             self.trace_for("select", name, words);
         }
@@ -16,7 +16,7 @@ impl Shell {
             self.status = 0;
             return Ok(());
         }
-        self.names_command(|| super::trace::for_text("select", name, words));
+        self.set_command_text(|| super::trace::for_text("select", name, words));
         if !self.run_debug_trap()? {
             return Ok(());
         }
@@ -27,7 +27,7 @@ impl Shell {
                     shell.show_menu(&values);
                 }
                 let prompt = shell.lookup(b"PS3").unwrap_or_else(|| b"#? ".to_vec());
-                // Where standard error is closed there is nobody to prompt.
+                // A closed standard error is ignored.
                 let _ = shell.io.write(2, &prompt);
                 let (line, is_whole) = shell.read_line(0)?;
                 let kept = shell.assign(&Name::from(&b"REPLY"[..]), Key::Whole, false, line.clone())?;

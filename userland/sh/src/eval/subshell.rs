@@ -5,31 +5,28 @@ use std::rc::Rc;
 use tidebox_rt::{self as rt, Errno};
 
 use crate::ir::{Chain, Command, Kind, List, Pipeline, Redirect, RedirectKind, Simple};
-use crate::state::{Current, Run, Shell, Stop};
+use crate::state::{Current, EvalResult, Shell, Unwind};
 
 impl Shell {
-    /// Starts a copy of the shell that runs `body` and ends. The copy has the descriptors of the script and no others.
+    /// Forks a copy of the shell that runs `body` and exits. The copy has only the descriptors of the script.
     #[inline(never)]
-    pub(crate) fn fork_child(&mut self, body: impl FnOnce(&mut Self) -> Run) -> Run<u32> {
+    pub(crate) fn fork_child(&mut self, body: impl FnOnce(&mut Self) -> EvalResult) -> EvalResult<u32> {
         self.io.flush();
         self.note_own_pids();
         if !self.jobs.list.is_empty() && self.coprocess.is_none() {
-            // Whoever comes from here cannot ask what has become of them. The ends of a coprocess that is over are not closed here,
-            // where the descriptors are those of the child.
+            // The child cannot wait for these processes. The pipes of a finished coprocess are not closed here, where the
+            // descriptors are those of the child.
             self.reap();
         }
-        // A substitution is counted as a step of what `set -x` shows by whoever starts it.
-        let substitutes = self.keeps_loops;
+        // The caller counts a substitution as a level of `set -x`.
+        let substitutes = self.process.forks_substitution;
         let forked = rt::fork(|| {
             self.enter_subshell();
-            self.substitutes = substitutes;
-            self.traps.ends_deeper = !substitutes;
-            self.traps.passes_exit = false;
+            self.process.is_substitution = substitutes;
             let result = body(self);
-            if matches!(result, Err(Stop::Discard | Stop::Abandon)) && self.status == 0 {
+            if matches!(result, Err(Unwind::Discard)) && self.status == 0 {
                 self.status = 1;
             }
-            self.traps.end_by_words();
             let code = self.finish();
             rt::exit(code)
         });
@@ -37,9 +34,9 @@ impl Shell {
             Ok(pid) => Ok(pid),
             Err(errno) => {
                 let text = if errno == Errno::AGAIN { "retry: Resource temporarily unavailable" } else { errno.text() };
-                self.complain(format!("fork: {text}"));
+                self.report_error(format!("fork: {text}"));
                 self.status = 254;
-                Err(Stop::Discard)
+                Err(Unwind::Discard)
             }
         }
     }
@@ -54,85 +51,74 @@ impl Shell {
             // The parent does the same, because either may be first.
             let _ = rt::setpgid(0, 0);
         }
-        self.jobs.uncontrolled |= !self.keeps_loops;
-        self.subshell += 1;
-        self.beside = false;
-        self.forked = true;
-        self.texts = 0;
+        self.jobs.uncontrolled |= !self.process.forks_substitution;
+        self.process.subshell += 1;
+        self.process.forked = true;
         self.session = None;
-        self.text_line = None;
-        if !std::mem::take(&mut self.keeps_loops) {
-            self.loops = 0;
+        if !std::mem::take(&mut self.process.forks_substitution) {
+            self.flow.loops = 0;
         }
-        self.globs = None;
-        self.random = self.random.wrapping_add(rt::getids().map_or(0, |ids| ids.pid)) & 0x7fff_ffff;
+        self.expansion.pending_globs = None;
+        self.computed.random = self.computed.random.wrapping_add(rt::getids().map_or(0, |ids| ids.pid)) & 0x7fff_ffff;
     }
 
     /// `$$` and `$PPID` are in a child what they were in the shell that was started.
     fn note_own_pids(&mut self) {
-        if (self.pid.is_none() || self.parent.is_none())
+        if (self.process.pid.is_none() || self.process.parent.is_none())
             && let Ok(ids) = rt::getids()
         {
-            self.pid.get_or_insert(ids.pid);
-            self.parent.get_or_insert(ids.ppid);
+            self.process.pid.get_or_insert(ids.pid);
+            self.process.parent.get_or_insert(ids.ppid);
         }
     }
 
     /// `$PPID`.
     pub(crate) fn parent_pid(&mut self) -> u32 {
-        *self.parent.get_or_insert_with(|| rt::getids().map_or(0, |ids| ids.ppid))
+        *self.process.parent.get_or_insert_with(|| rt::getids().map_or(0, |ids| ids.ppid))
     }
 
     /// `( list )`, whose redirections are made in the copy.
     #[inline(never)]
-    pub(crate) fn run_subshell(&mut self, list: &List, redirects: &[Redirect]) -> Run {
+    pub(crate) fn run_subshell(&mut self, list: &List, redirects: &[Redirect]) -> EvalResult {
         let pid = self.fork_child(|child| {
             child.jobs.list.clear();
             child.jobs.line = child.line;
-            // A command string that ends in them has the status that it would have itself.
-            let outer = std::mem::replace(&mut child.expands_alone, child.subshell == 1);
-            let redirected = child.redirect(redirects);
-            child.expands_alone = outer;
-            if redirected?.is_none() {
+            if child.redirect(redirects)?.is_none() {
                 child.status = 1;
                 return Ok(());
             }
-            let result = child.run_within(list);
-            if child.bad_default && result == Err(Stop::Discard) {
-                child.status = 2;
-            }
-            result
+            child.run_within(list)
         })?;
         let status = self.wait_pid(pid)?;
         self.status = status.code();
-        // Only the trap for its failure is told of it.
+        // Only the ERR trap for its failure sees it.
         if self.traps.get(crate::trap::ERR).is_some() {
-            self.names_command(|| crate::print::subshell(list, redirects));
+            self.set_command_text(|| crate::print::subshell(list, redirects));
         }
         self.report_death(pid, status, || crate::print::subshell(list, redirects));
-        self.notify_of_deaths();
+        self.report_signal_exits();
         self.run_pending_traps()
     }
 
-    /// Keeps what `BASH_COMMAND` shows, if a trap could ask for it.
-    pub(crate) fn names_command(&mut self, text: impl FnOnce() -> crate::ir::Bytes) {
-        if self.traps.names_commands() {
-            self.current = Some(Current::Text(text()));
+    /// Sets `BASH_COMMAND` if a trap could read it.
+    pub(crate) fn set_command_text(&mut self, text: impl FnOnce() -> crate::ir::Bytes) {
+        if self.traps.reads_commands() {
+            self.traps.command = Some(Current::Text(text()));
         }
     }
 
     /// Runs the commands of a subshell in its process, which is also that of a subshell that is all there is to run.
-    fn run_within(&mut self, list: &List) -> Run {
+    fn run_within(&mut self, list: &List) -> EvalResult {
         let Some(inner) = only_subshell(list) else {
             self.note_last(list);
             return self.run_list(list);
         };
-        self.subshell += 1;
+        self.process.subshell += 1;
         self.run_forked(inner)
     }
 
     /// Runs a command in a child that was forked for it. A subshell needs no other child then.
-    pub(crate) fn run_forked(&mut self, command: &Command) -> Run {
+    pub(crate) fn run_forked(&mut self, command: &Command) -> EvalResult {
         if let Command::Compound(compound) = command
             && let Kind::Subshell(list) = &compound.kind
         {
@@ -149,20 +135,17 @@ impl Shell {
         if let Command::Simple(simple) = command {
             self.jobs.last = Some(Rc::clone(simple));
         }
-        self.debugged = matches!(command, Command::Simple(_));
+        self.process.debug_trap_ran = matches!(command, Command::Simple(_));
         self.run_command(command)
     }
 
     /// `chain &`. Standard input is empty, because a non-interactive shell has no job control.
     #[inline(never)]
-    pub(crate) fn run_background(&mut self, chain: &Rc<Chain>) -> Run {
+    pub(crate) fn run_background(&mut self, chain: &Rc<Chain>) -> EvalResult {
         if chain.rest.is_empty()
             && let [only] = chain.first.stages.as_slice()
         {
             self.debug_before_fork(only)?;
-        }
-        if chain.rest.is_empty() {
-            self.count_from_subshell(&chain.first.stages);
         }
         // Input that the script has redirected is left as it is, and so is all of it under job control.
         let own = self.io.fd(0) == Some(0) && !self.options.monitor;
@@ -173,7 +156,7 @@ impl Shell {
         };
         let table = self.io.table().clone();
         if let Ok(fd) = null {
-            self.io.own(fd);
+            self.io.track_fd(fd);
             self.io.set(0, Some(fd));
         }
         self.jobs.starting = self.options.monitor;
@@ -193,18 +176,18 @@ impl Shell {
                 let _ = rt::setpgid(*pid, 0);
             }
         }
-        // What ran before it is a matter of what has not ended by now.
+        // The previous job is one that is still running.
         self.reap();
         let number = self.jobs.add(&pids, job_text(chain, self.options.extglob), grouped);
-        if let (true, Some(pid)) = (self.options.interactive && !self.forked, pids.last()) {
-            // Where standard error is closed there is nobody to tell.
+        if let (true, Some(pid)) = (self.options.interactive && !self.process.forked, pids.last()) {
+            // A closed standard error is ignored.
             let _ = self.io.write(2, format!("[{number}] {pid}\n").as_bytes());
         }
         self.status = 0;
         Ok(())
     }
 
-    fn start_background(&mut self, chain: &Rc<Chain>) -> Run<Vec<u32>> {
+    fn start_background(&mut self, chain: &Rc<Chain>) -> EvalResult<Vec<u32>> {
         // A program alone needs no copy of the shell to wait for it.
         if chain.rest.is_empty()
             && chain.first.timed.is_none()
@@ -225,38 +208,26 @@ impl Shell {
         let pid = self.fork_child(|child| {
             child.jobs.list.clear();
             if chain.rest.is_empty() && chain.first.timed.is_none() {
-                child.run_beside(&chain.first)
+                child.run_background_pipeline(&chain.first)
             } else {
-                child.traps.enter_background(true);
+                child.traps.enter_background();
                 child.run_chain(chain)
             }
         })?;
         Ok(vec![pid])
     }
 
-    /// Runs a pipeline in the process that was made for it in the background, where a `!` before it turns no status.
-    fn run_beside(&mut self, pipeline: &Pipeline) -> Run {
-        let stages = pipeline.stages.as_slice();
-        let simple = if let [Command::Simple(simple)] = stages { Some(simple) } else { None };
-        self.traps.enter_background(simple.is_none());
-        self.expands_alone = simple.is_some();
-        if let Some(simple) = simple {
-            self.traps.keep_late(simple);
-        } else {
-            self.traps.carry_late();
-        }
-        if let [only] = stages {
-            self.traps.passes_exit = passes_exit(only);
-            let run = |shell: &mut Self| shell.run_forked(only);
-            return if pipeline.bang && self.options.errexit { self.as_condition(run) } else { run(self) };
-        }
-        self.beside = true;
-        self.run_multi(stages)
+    /// Runs a pipeline in its background process. A `!` before it does not change the status.
+    fn run_background_pipeline(&mut self, pipeline: &Pipeline) -> EvalResult {
+        self.traps.enter_background();
+        let [only] = pipeline.stages.as_slice() else { return self.run_multi(&pipeline.stages) };
+        let run = |shell: &mut Self| shell.run_forked(only);
+        if pipeline.bang && self.options.errexit { self.as_condition(run) } else { run(self) }
     }
 }
 
 impl Shell {
-    /// Whether a redirection opens a pipe that has a name, which waits for the other end.
+    /// Returns whether a redirection opens a FIFO, which waits for the other end.
     fn waits_for_pipe(&mut self, simple: &Simple) -> bool {
         simple.redirects.iter().any(|redirect| {
             let (RedirectKind::Read(word) | RedirectKind::Write(word) | RedirectKind::Append(word)) = &redirect.kind
@@ -279,12 +250,6 @@ fn only_subshell(list: &List) -> Option<&Command> {
     (alone && matches!(compound.kind, Kind::Subshell(_))).then_some(only)
 }
 
-/// Whether bash leaves a process that runs just this command past the EXIT trap: from within a compound command.
-pub(super) fn passes_exit(command: &Command) -> bool {
-    let Command::Compound(compound) = command else { return false };
-    !matches!(compound.kind, Kind::Group(_) | Kind::Subshell(_))
-}
-
 /// A background list as `jobs` shows it.
 fn job_text(chain: &Chain, extglob: bool) -> crate::ir::Bytes {
     if let ([], [Command::Compound(compound)]) = (chain.rest.as_slice(), chain.first.stages.as_slice())
@@ -295,12 +260,12 @@ fn job_text(chain: &Chain, extglob: bool) -> crate::ir::Bytes {
     }
     let text = chain.text.strip_prefix(b"!").filter(|_| chain.first.bang).unwrap_or(&chain.text);
     let text = text.trim_ascii();
-    let commands = crate::parse::read_list_for_print(&[text, b"\n"].concat(), extglob);
+    let commands = crate::parse::read_list(&[text, b"\n"].concat(), extglob);
     commands.map_or_else(|| text.to_vec(), |commands| crate::print::job(&commands))
 }
 
-/// Whether a command is `jobs`, or that by way of `command`.
-pub(super) fn asks_for_jobs(command: &Command) -> bool {
+/// Returns whether a command is `jobs`, directly or through `command`.
+pub(super) fn runs_jobs_builtin(command: &Command) -> bool {
     let Command::Simple(simple) = command else { return false };
     let mut words = simple.args.iter().map_while(|arg| match arg {
         crate::ir::Arg::Word(word) => word.literal(),

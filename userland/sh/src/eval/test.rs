@@ -5,10 +5,10 @@ use tidebox_rt::{self as rt, FileKind, Stat};
 use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars;
 
-/// What is wrong with a test.
+/// An error in a test.
 #[derive(Debug)]
 pub(crate) struct TestFault(pub(crate) Bytes);
 
@@ -27,8 +27,8 @@ fn stat(shell: &Shell, path: &[u8], follow: bool) -> Option<Stat> {
 }
 
 /// `-letter operand`.
-pub(crate) fn unary_test(shell: &mut Shell, letter: u8, operand: &[u8]) -> Run<bool> {
-    let kind = |shell: &Shell, wanted: FileKind| stat(shell, operand, true).is_some_and(|s| s.kind() == wanted);
+pub(crate) fn unary_test(shell: &mut Shell, letter: u8, operand: &[u8]) -> EvalResult<bool> {
+    let kind = |shell: &Shell, expected: FileKind| stat(shell, operand, true).is_some_and(|s| s.kind() == expected);
     let mode = |shell: &Shell, bit: u32| stat(shell, operand, true).is_some_and(|s| s.mode & bit != 0);
     Ok(match letter {
         b'z' => operand.is_empty(),
@@ -66,35 +66,30 @@ pub(crate) fn unary_test(shell: &mut Shell, letter: u8, operand: &[u8]) -> Run<b
 }
 
 /// `-v name` and `-v name[subscript]`.
-fn is_set(shell: &mut Shell, operand: &[u8]) -> Run<bool> {
-    let Some(place) = shell.place_of(operand) else {
+fn is_set(shell: &mut Shell, operand: &[u8]) -> EvalResult<bool> {
+    let Some(element) = shell.parse_element_name(operand) else {
         let number = plain_number(operand).and_then(|n| usize::try_from(n).ok());
         return Ok(number.is_some_and(|n| n == 0 || n <= shell.positional.len()));
     };
-    let name = &place.name;
-    let Some(subscript) = &place.subscript else {
+    let name = &element.name;
+    let Some(subscript) = &element.subscript else {
         // bash looks for a variable that is called like the element.
-        let is_element = matches!(shell.vars.meant(name), vars::Meant::Element(..));
+        let is_element = matches!(shell.vars.resolve_nameref(name), vars::NamerefTarget::Element(..));
         return Ok(!is_element && shell.lookup(name).is_some());
     };
     if !shell.is_keyed(name) && matches!(subscript.as_slice(), b"@" | b"*") {
         return Ok(!shell.elements(name).is_empty());
     }
-    let key = shell.key_of_place(&place)?;
+    let key = shell.key_of_element_name(&element)?;
     let Some(key) = key else { return Ok(false) };
     let found = shell.element(name, &key).is_some();
-    // It has been complained about.
-    if !found && shell.options.errexit && shell.is_no_place(name, &key) {
-        Err(shell.end_of_refusal())
-    } else {
-        Ok(found)
-    }
+    Ok(found)
 }
 
 /// `left -name right`, and the comparisons of strings that `[` has.
 pub(crate) fn binary_test(name: &[u8], left: &[u8], right: &[u8]) -> Result<bool, TestFault> {
     let number = |text: &[u8]| {
-        // White space may stand before, blanks behind.
+        // White space may precede the number, blanks may follow it.
         let blanks = text.iter().rev().take_while(|b| matches!(b, b' ' | b'\t')).count();
         let digits = text.get(..text.len() - blanks).unwrap_or_default().trim_ascii_start();
         let digits = digits.strip_prefix(b"+").unwrap_or(digits);

@@ -4,23 +4,21 @@ use tidebox_rt as rt;
 
 use crate::expand::lossy;
 use crate::ir::{Bytes, Command, Pipeline, TimeFormat};
-use crate::state::{Run, Shell, Stop};
+use crate::state::{EvalResult, Shell, Unwind};
 
 impl Shell {
-    /// Runs a pipeline and tells how long it took. The sandbox has no processor time to show, so that is always zero.
+    /// Runs a pipeline and reports its duration. The sandbox does not measure processor time, so that is always zero.
     #[inline(never)]
-    pub(crate) fn run_timed(&mut self, pipeline: &Pipeline, format: TimeFormat) -> Run {
+    pub(crate) fn run_timed(&mut self, pipeline: &Pipeline, format: TimeFormat) -> EvalResult {
         let started = rt::monotonic_ns();
         let result = if pipeline.bang {
-            self.turned = super::turned_compound(pipeline);
             let result = if self.options.errexit {
                 self.as_condition(|shell| shell.run_timed_stages(&pipeline.stages))
             } else {
                 self.run_timed_stages(&pipeline.stages)
             };
-            self.turned = None;
-            let ended = matches!(result, Ok(()) | Err(Stop::Break(_) | Stop::Continue(_)));
-            if ended && !std::mem::take(&mut self.unredirected) {
+            let ended = matches!(result, Ok(()) | Err(Unwind::Break(_) | Unwind::Continue(_)));
+            if ended {
                 self.status = u8::from(self.status == 0);
             }
             result
@@ -39,7 +37,7 @@ impl Shell {
         if !format.is_empty()
             && let Some(text) = self.time_text(&format, millis)
         {
-            // Where standard error is closed there is nobody to tell.
+            // A closed standard error is ignored.
             let _ = self.io.write(2, &text);
         }
         result
@@ -68,7 +66,7 @@ impl Shell {
                 Some(b'P') => "0.00".to_owned(),
                 other => {
                     let letter = other.unwrap_or(0);
-                    self.complain(format!("TIMEFORMAT: `{}': invalid format character", lossy(&[letter])));
+                    self.report_error(format!("TIMEFORMAT: `{}': invalid format character", lossy(&[letter])));
                     return None;
                 }
             };
@@ -78,7 +76,7 @@ impl Shell {
         Some(out)
     }
 
-    fn run_timed_stages(&mut self, stages: &[Command]) -> Run {
+    fn run_timed_stages(&mut self, stages: &[Command]) -> EvalResult {
         match stages {
             [] => Ok(()),
             [only] => self.run_command(only),

@@ -2,7 +2,7 @@
 
 use crate::expand::{Mode, ansi_quote, lossy, needs_ansi, single_quote};
 use crate::ir::{Arith, Assign, Bytes, Element, Part, Word};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 impl Shell {
     /// Writes one traced line to standard error, or to where `BASH_XTRACEFD` points.
@@ -10,8 +10,8 @@ impl Shell {
         let mut line = self.trace_prefix();
         line.extend_from_slice(text);
         line.push(b'\n');
-        let number = self.trace_fd.filter(|number| self.io.fd(*number).is_some()).unwrap_or(2);
-        // Where it is closed there is nobody to show it to.
+        let number = self.io.trace_fd.filter(|number| self.io.fd(*number).is_some()).unwrap_or(2);
+        // A closed descriptor is ignored.
         let _ = self.io.write(number, &line);
         if number != 2 {
             self.io.flush();
@@ -24,14 +24,14 @@ impl Shell {
     fn trace_prefix(&mut self) -> Bytes {
         let Some(prefix) = self.lookup(b"PS4") else { return Bytes::new() };
         let traced = std::mem::replace(&mut self.options.xtrace, false);
-        let (status, substituted) = (self.status, self.substituted);
+        let (status, substituted) = (self.status, self.expansion.substitution_status);
         let expanded = self.expand_prompt(&prefix);
         self.options.xtrace = traced;
         self.status = status;
-        self.substituted = substituted;
+        self.expansion.substitution_status = substituted;
         let len = crate::character::char_len(&expanded);
         let first = expanded.get(..len).unwrap_or_default().to_vec();
-        [first.repeat(self.sourcing_depth as usize), expanded].concat()
+        [first.repeat(self.flow.trace_depth as usize), expanded].concat()
     }
 
     /// The words of a command, as they were expanded.
@@ -84,9 +84,9 @@ impl Shell {
         self.trace_raw(&text);
     }
 
-    /// Shows an expression that is a command, with its expansions in place. They are made once, so the answer is what is left
-    /// to evaluate, if there were any. `written` is its text without them.
-    pub(crate) fn traced_arith(&mut self, arith: &Arith, written: &[u8]) -> Run<Option<Arith>> {
+    /// Traces an expression that is a command, with its expansions. Returns the expanded expression if there were any, because
+    /// they must be made only once. `written` is the text without them.
+    pub(crate) fn traced_arith(&mut self, arith: &Arith, written: &[u8]) -> EvalResult<Option<Arith>> {
         if !self.options.xtrace || written.is_empty() {
             return Ok(None);
         }
@@ -103,7 +103,7 @@ impl Shell {
 
     /// The pattern of a test, and how it is shown: every character that was quoted has a backslash.
     #[inline(never)]
-    pub(crate) fn traced_pattern(&mut self, word: &Word) -> Run<(Bytes, Bytes)> {
+    pub(crate) fn traced_pattern(&mut self, word: &Word) -> EvalResult<(Bytes, Bytes)> {
         let quoted = |part: &Part| matches!(part, Part::Quoted(_) | Part::Double(_));
         if !word.parts.iter().any(quoted) {
             let pattern = self.expand_pattern(word)?;
@@ -112,21 +112,21 @@ impl Shell {
         let (mut pattern, mut shown) = (Bytes::new(), Bytes::new());
         for part in &word.parts {
             // Each is expanded once, because expanding may change something.
-            let piece = self.expand_as(std::slice::from_ref(part), Mode::Pattern)?;
+            let section = self.expand_as(std::slice::from_ref(part), Mode::Pattern)?;
             if quoted(part) {
-                let mut bytes = piece.iter().copied();
+                let mut bytes = section.iter().copied();
                 let plain: Bytes =
                     std::iter::from_fn(|| bytes.next().map(|b| if b == b'\\' { bytes.next().unwrap_or(b) } else { b }))
                         .collect();
                 for char in lossy(&plain).chars() {
-                    // What is marked anyway has no backslash.
+                    // A character with a mark has no backslash.
                     shown.extend((!matches!(char, '\u{1}' | '\u{7f}')).then_some(b'\\'));
                     shown.extend(char.to_string().into_bytes());
                 }
             } else {
-                shown.extend_from_slice(&piece);
+                shown.extend_from_slice(&section);
             }
-            pattern.extend(piece);
+            pattern.extend(section);
         }
         Ok((pattern, shown))
     }
@@ -140,35 +140,20 @@ impl Shell {
         self.trace_raw(&[start, &text, b" ]]"].concat());
     }
 
-    /// Hears that `BASH_XTRACEFD` has a new value, which is a descriptor or a mistake.
+    /// Handles a new value of `BASH_XTRACEFD`: a descriptor, or an error.
     pub(crate) fn set_trace_fd(&mut self, value: &[u8]) {
-        self.trace_fd = None;
+        self.io.trace_fd = None;
         if value.is_empty() {
             return;
         }
         let number = crate::parse::plain_number(value).and_then(|n| u32::try_from(n).ok());
         match number.filter(|number| self.io.fd(*number).is_some()) {
-            Some(number) => self.trace_fd = Some(number),
-            None => self.complain([b"BASH_XTRACEFD: ", value, b": invalid value for trace file descriptor"].concat()),
+            Some(number) => self.io.trace_fd = Some(number),
+            None => {
+                self.report_error([b"BASH_XTRACEFD: ", value, b": invalid value for trace file descriptor"].concat())
+            }
         }
     }
-}
-
-/// A word as it is written, but for the commands of substitutions, which are shown in the form that bash prints.
-pub(crate) fn written(raw: &[u8]) -> Bytes {
-    let text = crate::print::word(raw).into_owned();
-    if !text.iter().any(is_mark) {
-        return text;
-    }
-    text.into_iter().flat_map(|byte| is_mark(&byte).then_some(MARK).into_iter().chain([byte])).collect()
-}
-
-/// The byte by which bash marks in words that the next one is quoted.
-const MARK: u8 = 1;
-
-/// Whether bash has a mark before this byte in words, which shows where it prints them.
-fn is_mark(byte: &u8) -> bool {
-    matches!(*byte, MARK | 0x7f)
 }
 
 /// `for name in words` as it is written.
@@ -178,7 +163,7 @@ pub(crate) fn for_text(keyword: &str, name: &[u8], words: Option<&[Word]>) -> By
         Some(words) => {
             for word in words {
                 text.push(b' ');
-                text.extend(written(&word.raw));
+                text.extend_from_slice(&word.raw);
             }
         }
         None => text.extend_from_slice(b" \"$@\""),
@@ -186,12 +171,12 @@ pub(crate) fn for_text(keyword: &str, name: &[u8], words: Option<&[Word]>) -> By
     text
 }
 
-/// What stands before an assignment's value.
+/// The part of an assignment before its value.
 fn target(assign: &Assign) -> Bytes {
     let mut text = assign.name.to_vec();
     if let Some(subscript) = &assign.subscript {
         text.push(b'[');
-        text.extend(written(&subscript.key.raw));
+        text.extend_from_slice(&subscript.key.raw);
         text.push(b']');
     }
     text.extend_from_slice(if assign.append { b"+=" } else { b"=" });
@@ -202,9 +187,12 @@ fn element_text(element: &Element) -> Bytes {
     match &element.subscript {
         Some(subscript) => {
             let operator: &[u8] = if element.append { b"]+=" } else { b"]=" };
-            [b"[", &written(&subscript.key.raw)[..], operator, &written(&element.value.raw)].concat()
+            [b"[", &subscript.key.raw[..], operator, &element.value.raw].concat()
         }
-        None => written(&element.value.raw),
+        None => match element.value.parts.as_slice() {
+            [Part::Quoted(text)] if element.value.raw.starts_with(b"$'") => single_quote(text),
+            _ => element.value.raw.to_vec(),
+        },
     }
 }
 

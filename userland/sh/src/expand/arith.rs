@@ -1,6 +1,5 @@
 //! Evaluation of arithmetic.
 
-mod interpret;
 mod operate;
 mod text;
 mod variable;
@@ -9,30 +8,26 @@ use self::operate::{binary, unary};
 use super::lossy;
 use super::word::Mode;
 use crate::ir::{Arith, Bytes, Expr, Param};
-use crate::parse::plain_number;
-use crate::state::{Run, Shell, Stop};
-use text::{guarded, trim_blanks};
+use crate::parse::{ArithError, plain_number};
+use crate::state::{EvalResult, Shell, Unwind};
+use text::guarded;
 
 /// Values that are expressions themselves, one within the other, before bash gives up.
 /// bash gives up after 1024; where two, three or four refer to each other in a circle this is the same one of them.
 const MAX_LEVELS: u32 = 256;
 
-/// Why an expression has no value.
+/// The error of an expression.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// What is wrong with it.
+    /// The error message.
     Message(Bytes),
-    /// A divisor was 0; the offset of its text.
-    Zero(usize),
-    /// An exponent was negative; the offset of what follows it.
-    Exponent(usize),
     /// It was complained about already.
     Reported,
-    Stop(Stop),
+    Stop(Unwind),
 }
 
-impl From<Stop> for Fault {
-    fn from(stop: Stop) -> Self {
+impl From<Unwind> for Fault {
+    fn from(stop: Unwind) -> Self {
         Self::Stop(stop)
     }
 }
@@ -41,27 +36,15 @@ type Value = Result<i64, Fault>;
 
 impl Shell {
     /// The value of an expression; an error gives up the command.
-    pub(crate) fn evaluate(&mut self, arith: &Arith) -> Run<i64> {
+    pub(crate) fn evaluate(&mut self, arith: &Arith) -> EvalResult<i64> {
         match self.arith_value(arith) {
             Ok(value) => Ok(value),
             Err(fault) => self.arith_failed(fault),
         }
     }
 
-    /// The same for a subscript, where a mistake in the expression gives up more than one in what is expanded for it.
-    pub(crate) fn evaluate_subscript(&mut self, arith: &Arith) -> Run<i64> {
-        match self.arith_value(arith) {
-            Ok(value) => Ok(value),
-            Err(Fault::Stop(stop)) => Err(stop),
-            Err(fault) => {
-                let failed = self.arith_failed(fault);
-                self.abandon(failed)
-            }
-        }
-    }
-
-    /// As [`Self::evaluate`], with a name before what is wrong.
-    pub(crate) fn evaluate_for(&mut self, param: &Param, arith: &Arith) -> Run<i64> {
+    /// Like [`Self::evaluate`], but the message starts with the name of the parameter.
+    pub(crate) fn evaluate_for(&mut self, param: &Param, arith: &Arith) -> EvalResult<i64> {
         match self.arith_value(arith) {
             Err(Fault::Message(text)) => {
                 let name = self.shown_name(param);
@@ -73,7 +56,7 @@ impl Shell {
     }
 
     /// The value of text as an expression; an error gives up the command.
-    pub(crate) fn evaluate_text(&mut self, text: &[u8]) -> Run<i64> {
+    pub(crate) fn evaluate_text(&mut self, text: &[u8]) -> EvalResult<i64> {
         if let Some(number) = plain_number(text) {
             return Ok(number);
         }
@@ -83,106 +66,110 @@ impl Shell {
         }
     }
 
-    fn arith_failed<T>(&mut self, fault: Fault) -> Run<T> {
+    fn arith_failed<T>(&mut self, fault: Fault) -> EvalResult<T> {
         match fault {
             Fault::Stop(stop) => Err(stop),
             Fault::Reported => {
                 self.status = 1;
-                Err(if self.options.posix && self.running.is_empty() {
+                Err(if self.options.posix && self.builtin.name.is_empty() {
                     self.fatal()
                 } else if self.options.errexit {
-                    Stop::Exit
+                    Unwind::Exit
                 } else {
-                    Stop::Discard
+                    Unwind::Discard
                 })
             }
-            Fault::Message(text) if !matches!(self.running, "" | "((" | "exec") => {
-                self.complain_builtin(text);
+            Fault::Message(text) if !matches!(self.builtin.name, "" | "((" | "exec") => {
+                self.report_builtin_error(text);
                 self.status = 1;
-                Err(Stop::Discard)
+                Err(Unwind::Discard)
             }
             Fault::Message(text) => self.discard(text),
-            Fault::Zero(_) => self.discard("division by 0"),
-            Fault::Exponent(_) => self.discard("exponent less than 0"),
         }
     }
 
     /// The value, with the error left to the caller.
     pub(crate) fn arith_value(&mut self, arith: &Arith) -> Value {
-        if arith.guards && arith.text.raw.contains(&b'[') {
-            let text = self.expand_as(&arith.text.parts, Mode::Text)?;
-            return self.text_value(&guarded(&text));
-        }
         let Some(tree) = &arith.tree else {
             if arith.text.parts.is_empty() {
                 return Ok(0);
             }
-            let text = match arith.guards {
-                true => guarded(&self.expand_as(&arith.text.parts, Mode::Text)?),
-                false if arith.text.raw.contains(&b'[') => self.guarded_text(&arith.text.parts, &mut 0)?,
-                false => self.expand_as(&arith.text.parts, Mode::Text)?,
+            // The values of expansions in a subscript are guarded at any nesting.
+            let mut depth = u32::from(arith.guards);
+            let text = if arith.guards || arith.text.raw.contains(&b'[') {
+                self.guarded_text(&arith.text.parts, &mut depth)?
+            } else {
+                self.expand_as(&arith.text.parts, Mode::Text)?
             };
             return self.text_value(&text);
         };
         if arith.expansions.is_empty() {
-            return match self.eval(tree, &[]) {
-                Err(Fault::Zero(at)) => Err(self.located_in(arith, &[], at, Fault::Zero)?),
-                Err(Fault::Exponent(at)) => Err(self.located_in(arith, &[], at, Fault::Exponent)?),
-                other => other,
-            };
+            return self.eval(tree, &[], arith.text.literal().unwrap_or(&arith.text.raw));
         }
         let mut texts = Vec::with_capacity(arith.expansions.len());
         for part in &arith.expansions {
             texts.push(self.expand_as(std::slice::from_ref(part), Mode::Text)?);
         }
         let numbers: Option<Vec<i64>> = texts.iter().map(|text| plain_number(text.trim_ascii())).collect();
-        if let Some(numbers) = numbers {
-            // What the expression has done already must not happen again for the sake of a message.
-            return match self.eval(tree, &numbers) {
-                Err(Fault::Zero(at)) => Err(self.located_in(arith, &texts, at, Fault::Zero)?),
-                Err(Fault::Exponent(at)) => Err(self.located_in(arith, &texts, at, Fault::Exponent)?),
-                other => other,
-            };
+        match numbers {
+            Some(numbers) => self.eval(tree, &numbers, b""),
+            None => {
+                if arith.guards {
+                    texts.iter_mut().for_each(|text| *text = guarded(text));
+                }
+                let text = self.arith_text(arith, &arith.text.parts, &texts)?;
+                self.text_value(&text)
+            }
         }
-        let text = self.arith_text(arith, &arith.text.parts, &texts, &mut Vec::new())?;
-        let text = if arith.guards { guarded(&text) } else { text };
-        self.text_value(&text)
     }
 
-    fn eval(&mut self, expr: &Expr, values: &[i64]) -> Value {
+    /// The value of a tree. `values` are those of its expansions and `text` is its source, for messages.
+    fn eval(&mut self, expr: &Expr, values: &[i64], text: &[u8]) -> Value {
         match expr {
             Expr::Number(number) => Ok(*number),
             Expr::Expansion(index) => Ok(values.get(*index).copied().unwrap_or(0)),
             Expr::Var(name) => self.var_value(name),
             Expr::Element(name, subscript) => self.element_value(name, subscript),
-            Expr::Unary(op, operand) => Ok(unary(*op, self.eval(operand, values)?)),
-            Expr::Binary(op, left, right) => {
-                let left = self.eval(left, values)?;
-                let right = self.eval(right, values)?;
-                binary(*op, left, right, usize::MAX)
+            Expr::Unary(op, operand) => Ok(unary(*op, self.eval(operand, values, text)?)),
+            Expr::Chain { first, rest } => {
+                let mut left = self.eval(first, values, text)?;
+                for (op, right, at) in rest {
+                    let right = self.eval(right, values, text)?;
+                    left = binary(*op, left, right).map_err(|problem| error_at(text, problem, *at))?;
+                }
+                Ok(left)
             }
-            Expr::Divide { op, left, right, at } => {
-                let left = self.eval(left, values)?;
-                let right = self.eval(right, values)?;
-                binary(*op, left, right, *at)
+            Expr::And(operands) => {
+                for operand in operands {
+                    if self.eval(operand, values, text)? == 0 {
+                        return Ok(0);
+                    }
+                }
+                Ok(1)
             }
-            Expr::And(left, right) => Ok(i64::from(self.eval(left, values)? != 0 && self.eval(right, values)? != 0)),
-            Expr::Or(left, right) => Ok(i64::from(self.eval(left, values)? != 0 || self.eval(right, values)? != 0)),
+            Expr::Or(operands) => {
+                for operand in operands {
+                    if self.eval(operand, values, text)? != 0 {
+                        return Ok(1);
+                    }
+                }
+                Ok(0)
+            }
             Expr::Choose(condition, yes, no) => {
-                let branch = if self.eval(condition, values)? != 0 { yes } else { no };
-                self.eval(branch, values)
+                let branch = if self.eval(condition, values, text)? != 0 { yes } else { no };
+                self.eval(branch, values, text)
             }
             Expr::Assign { name, subscript, op: None, value, .. } => {
-                // Where nothing is read before, the subscript comes after the value.
-                let value = self.eval(value, values)?;
+                // The subscript is evaluated after the value.
+                let value = self.eval(value, values, text)?;
                 let key = self.place(name, subscript.as_ref())?;
                 self.change(name, subscript.as_ref(), key, value)?;
                 Ok(value)
             }
             Expr::Assign { name, subscript, op: Some(op), value, at } => {
                 let (key, old) = self.old_value(name, subscript.as_ref())?;
-                let value = self.eval(value, values)?;
-                let value = binary(*op, old, value, *at)?;
+                let value = self.eval(value, values, text)?;
+                let value = binary(*op, old, value).map_err(|problem| error_at(text, problem, *at))?;
                 self.change(name, subscript.as_ref(), key, value)?;
                 Ok(value)
             }
@@ -200,14 +187,14 @@ fn message(text: &[u8], problem: &str, token: &[u8]) -> Bytes {
     format!("{}: {problem} (error token is \"{}\")", lossy(text), lossy(token)).into_bytes()
 }
 
-/// What is wrong with this text, where a fault knows only the place.
-fn located(fault: Fault, text: &[u8]) -> Fault {
-    let (problem, at) = match fault {
-        Fault::Zero(at) => ("division by 0", at),
-        Fault::Exponent(at) => ("exponent less than 0", at),
-        other => return other,
-    };
-    let skipped = text.len() - trim_blanks(text).len();
-    let token = text.get(at..).filter(|token| !token.is_empty()).unwrap_or(b"0");
-    Fault::Message(message(text.get(skipped..).unwrap_or_default(), problem, token))
+/// The error with the token at this offset of the text.
+fn error_at(text: &[u8], problem: &str, at: usize) -> Fault {
+    let blanks = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let (shown, token) = (text.get(blanks..).unwrap_or_default(), text.get(at..).unwrap_or_default());
+    Fault::Message(message(shown, problem, token))
+}
+
+/// The error of the parser in this text.
+fn syntax_fault(text: &[u8], error: &ArithError) -> Fault {
+    error_at(text.get(..error.end).unwrap_or(text), error.problem, error.token)
 }

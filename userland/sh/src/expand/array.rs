@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::ir::{Arith, Bytes, Element, Name, Part, Subscript};
-use crate::state::{Run, Shell};
-use crate::vars::{self, Assoc, Meant, Value};
+use crate::state::{EvalResult, Shell};
+use crate::vars::{self, Assoc, NamerefTarget, Value};
 
-/// One element of an indexed array as its words expand: how its subscript is written, and whether it joins what is there.
+/// One element of an indexed array after expansion: its subscript, and whether it appends to the existing element.
 struct Placed<'a> {
     at: Option<(At<'a>, Bytes)>,
     joins: bool,
@@ -20,28 +20,28 @@ enum At<'a> {
 }
 
 impl Shell {
-    /// Assigns the elements of an array; says whether that was allowed.
-    pub(crate) fn assign_array(&mut self, name: &Name, elements: &[Element], append: bool) -> Run<bool> {
+    /// Assigns the elements of an array. Returns whether it was allowed.
+    pub(crate) fn assign_array(&mut self, name: &Name, elements: &[Element], append: bool) -> EvalResult<bool> {
         let meant = match self.meaning(name) {
-            Meant::Own | Meant::Nothing(_) => None,
-            Meant::Variable(name) => Some(name),
-            Meant::Element(array, subscript) => {
-                return Ok(self.refuse_name(&[&array[..], b"[", &subscript, b"]"].concat()));
+            NamerefTarget::Own | NamerefTarget::Nothing(_) => None,
+            NamerefTarget::Variable(name) => Some(name),
+            NamerefTarget::Element(array, subscript) => {
+                return Ok(self.reject_name(&[&array[..], b"[", &subscript, b"]"].concat()));
             }
-            Meant::Global(_) | Meant::Circle => return Ok(false),
+            NamerefTarget::Global(_) | NamerefTarget::Circle => return Ok(false),
         };
         let name = meant.as_ref().unwrap_or(name);
         self.assign_elements(name, elements, append, false)
     }
 
-    /// Assigns the elements of an array that is no reference; `again` when `declare` has expanded them already.
+    /// Assigns the elements of an array that is not a reference. `again` is set if `declare` has already expanded them.
     pub(crate) fn assign_elements(
         &mut self,
         name: &Name,
         elements: &[Element],
         append: bool,
         again: bool,
-    ) -> Run<bool> {
+    ) -> EvalResult<bool> {
         if !self.may_assign(name)? {
             return Ok(false);
         }
@@ -77,10 +77,10 @@ impl Shell {
         Ok(true)
     }
 
-    /// Makes an indexed array of a variable and puts the values into it, one by one: subscripts and values that are numbers
-    /// see what the array holds so far, and those before a mistake stay.
-    fn put_values(&mut self, name: &Name, values: Vec<Placed<'_>>, append: bool) -> Run {
-        // What was declared without a value keeps having none until the first element is there.
+    /// Makes a variable an indexed array and assigns the values one by one. Subscripts and values that are numbers see the
+    /// preceding elements, and the elements before an error stay.
+    fn put_values(&mut self, name: &Name, values: Vec<Placed<'_>>, append: bool) -> EvalResult {
+        // A variable that was declared without a value stays unset until the first element is assigned.
         let bare = self.vars.get(name).is_some_and(|var| matches!(var.value, Value::Unset) || var.has(vars::BARE));
         let var = self.vars.entry(name);
         if bare {
@@ -93,7 +93,7 @@ impl Shell {
             _ => BTreeMap::new(),
         };
         let mut next = map.last_key_value().map_or(0, |(key, _)| key.saturating_add(1));
-        // Where nothing is evaluated nothing can look at the array, so that it need not be in its variable meanwhile.
+        // Without evaluation no expression can read the array, so it need not be in its variable during the loop.
         if flags & vars::INTEGER == 0 && values.iter().all(|placed| placed.at.is_none()) {
             for Placed { mut value, .. } in values {
                 self.attributed_element(flags, &mut value)?;
@@ -105,7 +105,7 @@ impl Shell {
         }
         self.vars.entry(name).value = Value::Indexed(map);
         for Placed { at, joins, mut value } in values {
-            let Some(place) = self.place_of_element(name, at, joins, &value, next)? else { continue };
+            let Some(place) = self.index_for_element(name, at, joins, &value, next)? else { continue };
             self.attributed_element(flags, &mut value)?;
             next = place.saturating_add(1);
             let var = self.vars.entry(name);
@@ -124,28 +124,27 @@ impl Shell {
         Ok(())
     }
 
-    /// Where an element goes; `None`, with a complaint, where it cannot be.
-    fn place_of_element(
+    /// The index of an element; `None`, after an error message, if it is invalid.
+    fn index_for_element(
         &mut self,
         name: &Name,
         at: Option<(At<'_>, Bytes)>,
         joins: bool,
         value: &[u8],
         next: u64,
-    ) -> Run<Option<u64>> {
+    ) -> EvalResult<Option<u64>> {
         let Some((at, text)) = at else { return Ok(Some(next)) };
         let place = match (&text[..], at) {
             (b"", _) => None,
             (b"@" | b"*", _) => {
-                self.wrong_element(&text, joins, value, "cannot assign to non-numeric index")?;
+                self.wrong_element(&text, joins, value, "cannot assign to non-numeric index");
                 return Ok(None);
             }
             (_, at) => {
                 let index = match at {
                     At::Read(arith) => self.evaluate(arith),
                     At::Text => self.evaluate_text(&text),
-                };
-                let index = self.abandon(index)?;
+                }?;
                 match self.vars.get(name).map(|var| &var.value) {
                     Some(Value::Indexed(map)) => super::position(map, index),
                     _ => u64::try_from(index).ok(),
@@ -153,22 +152,22 @@ impl Shell {
             }
         };
         if place.is_none() {
-            self.wrong_element(&text, joins, value, "bad array subscript")?;
+            self.wrong_element(&text, joins, value, "bad array subscript");
         }
         Ok(place)
     }
 
-    fn wrong_element(&mut self, subscript: &[u8], joins: bool, value: &[u8], problem: &str) -> Run {
+    fn wrong_element(&mut self, subscript: &[u8], joins: bool, value: &[u8], problem: &str) {
         let operator: &[u8] = if joins { b"]+=" } else { b"]=" };
-        self.refuse([b"[", subscript, operator, value, b": ", problem.as_bytes()].concat())
+        self.report_error([b"[", subscript, operator, value, b": ", problem.as_bytes()].concat());
     }
 
-    fn bad_element(&mut self, subscript: &[u8], value: &[u8]) -> Run {
-        self.refuse([b"[", subscript, b"]=", value, b": bad array subscript"].concat())
+    fn bad_element(&mut self, subscript: &[u8], value: &[u8]) {
+        self.report_error([b"[", subscript, b"]=", value, b": bad array subscript"].concat());
     }
 
     /// The expression that a subscript in a list of elements is, and its text.
-    fn index_of_element<'a>(&mut self, subscript: &'a Subscript) -> Run<(At<'a>, Bytes)> {
+    fn index_of_element<'a>(&mut self, subscript: &'a Subscript) -> EvalResult<(At<'a>, Bytes)> {
         // Quotes are taken out here, unlike those in the subscript of one element that is assigned to.
         let expands =
             |part: &Part| matches!(part, Part::Param(_) | Part::Command(_) | Part::Double(_) | Part::Quoted(_));
@@ -176,14 +175,10 @@ impl Shell {
             return Ok((At::Read(&subscript.index), subscript.key.raw.to_vec()));
         }
         let text = self.expand_text(&subscript.key)?;
-        // bash takes quotes out twice, the second time with the byte that it marks quotes by.
-        let twice = subscript.key.parts.iter().any(|part| matches!(part, Part::Quoted(_) | Part::Double(_)));
-        let mut text = if twice { crate::parse::remove_quotes(&text) } else { text };
-        text.retain(|&byte| !twice || byte != 1);
         Ok((At::Text, text))
     }
 
-    fn indexed_values<'a>(&mut self, elements: &'a [Element]) -> Run<Vec<Placed<'a>>> {
+    fn indexed_values<'a>(&mut self, elements: &'a [Element]) -> EvalResult<Vec<Placed<'a>>> {
         let mut values = Vec::with_capacity(elements.len());
         let mut fields = Vec::new();
         for element in elements {
@@ -203,16 +198,23 @@ impl Shell {
         Ok(values)
     }
 
-    /// As [`Self::attributed`], by the shell itself and not by the builtin that the list is an argument of.
-    fn attributed_element(&mut self, flags: u16, value: &mut Bytes) -> Run {
-        let running = std::mem::take(&mut self.running);
+    /// Like [`Self::attributed`], but errors do not name the builtin.
+    fn attributed_element(&mut self, flags: u16, value: &mut Bytes) -> EvalResult {
+        let running = std::mem::take(&mut self.builtin.name);
         self.attributed(flags, value)?;
-        self.running = running;
+        self.builtin.name = running;
         Ok(())
     }
 
     /// The elements of an associative array. Where the first has no subscript, keys and values alternate.
-    fn keyed_values(&mut self, name: &Name, map: Assoc, elements: &[Element], flags: u16, again: bool) -> Run<Assoc> {
+    fn keyed_values(
+        &mut self,
+        name: &Name,
+        map: Assoc,
+        elements: &[Element],
+        flags: u16,
+        again: bool,
+    ) -> EvalResult<Assoc> {
         let mut map = map;
         if elements.first().is_some_and(|element| element.subscript.is_none()) {
             return self.alternating_values(map, elements, flags, again);
@@ -225,7 +227,7 @@ impl Shell {
                     // `declare` shows the word as it reads it a second time.
                     let word = if again { super::single_quote(&word) } else { word };
                     let problem = b": must use subscript when assigning associative array";
-                    self.refuse([&name[..], b": ", &word, problem].concat())?;
+                    self.report_error([&name[..], b": ", &word, problem].concat());
                 }
                 continue;
             };
@@ -233,12 +235,12 @@ impl Shell {
             let mut value = self.expand_without_tildes(&element.value)?;
             if key.is_empty() && again {
                 let (key, value) = (super::single_quote(&key), super::single_quote(&value));
-                self.bad_element(&key, &value)?;
+                self.bad_element(&key, &value);
                 continue;
             }
             if key.is_empty() {
                 let written = element.subscript.as_ref().map_or(&b""[..], |subscript| &subscript.key.raw);
-                self.bad_element(written, &element.value.raw)?;
+                self.bad_element(written, &element.value.raw);
                 continue;
             }
             if element.append {
@@ -252,7 +254,7 @@ impl Shell {
         Ok(map)
     }
 
-    fn alternating_values(&mut self, map: Assoc, elements: &[Element], flags: u16, again: bool) -> Run<Assoc> {
+    fn alternating_values(&mut self, map: Assoc, elements: &[Element], flags: u16, again: bool) -> EvalResult<Assoc> {
         let mut map = map;
         let mut words = Vec::new();
         for element in elements {
@@ -270,7 +272,7 @@ impl Shell {
             self.attributed_element(flags, &mut value)?;
             if key.is_empty() {
                 let word = if again { super::single_quote(&key) } else { element.value.raw.to_vec() };
-                self.refuse([&word[..], b": bad array subscript"].concat())?;
+                self.report_error([&word[..], b": bad array subscript"].concat());
             } else {
                 map.insert(key, value);
             }

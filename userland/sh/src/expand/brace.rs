@@ -1,27 +1,27 @@
-//! Brace expansion, on the pieces of a word.
+//! Brace expansion on the parts of a word.
 
 use std::rc::Rc;
 
 use crate::ir::{Bytes, Element, Index, Op, Param, Part, Target, Word};
 use crate::parse::token::is_name_byte;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
-/// Bytes and pieces in all the words that one word may become, about 200 MiB of them. bash has no such bound and runs
-/// out of memory instead.
+/// Maximum number of bytes and parts in all words from one word, about 200 MiB. bash has no such limit and runs out of memory
+/// instead.
 const BUDGET: u64 = 24_000_000;
 
-/// One byte of unquoted text, or a piece that braces do not look into, by its place in the word.
+/// One byte of unquoted text, or the index of a part that braces do not split.
 #[derive(Clone, Copy)]
 enum Atom {
     Byte(u8),
     Piece(u32),
-    /// A backslash that a sequence made; it quotes nothing and is gone.
+    /// A backslash produced by a sequence. It does not quote and is removed.
     Gone,
 }
 
 impl Shell {
     /// Appends the arguments of a word with braces.
-    pub(crate) fn expand_braced(&mut self, word: &Word, into: &mut Vec<Bytes>) -> Run {
+    pub(crate) fn expand_braced(&mut self, word: &Word, into: &mut Vec<Bytes>) -> EvalResult {
         let atoms = atoms_of(&word.parts);
         let mut budget = BUDGET;
         let Some(expanded) = expand(&atoms, &mut budget, 0) else {
@@ -30,7 +30,7 @@ impl Shell {
         for atoms in expanded {
             let parts = parts_of(&atoms, &word.parts);
             match parts.as_slice() {
-                // Nothing of a quotation is left, so there is no word either.
+                // An empty quotation produces no word.
                 [] => {}
                 [Part::Lit(text)] if !crate::pattern::is_pattern(text, self.options.extglob) => into.push(text.clone()),
                 parts => self.fields_of(parts, into)?,
@@ -90,7 +90,7 @@ fn start_tilde(parts: &mut Vec<Part>) {
     }
 }
 
-/// Braces expand before parameters do, so what comes to stand after `$name` may be more of the name.
+/// Braces expand before parameters, so text that comes to follow `$name` may extend the name.
 fn join_names(parts: &mut [Part]) {
     for at in 1..parts.len() {
         let Some([Part::Param(param), Part::Lit(text)]) = parts.get_mut(at - 1..=at) else { continue };

@@ -11,16 +11,16 @@ pub(crate) enum Case {
     Other,
 }
 
-/// The text with each character as `wanted` says, which is given the bytes of the character and whether it is the first.
-pub(crate) fn change(text: &[u8], wanted: impl Fn(&[u8], bool) -> Option<Case>) -> Bytes {
+/// The text with each character as `choose` says, which is given the bytes of the character and whether it is the first.
+pub(crate) fn change(text: &[u8], choose: impl Fn(&[u8], bool) -> Option<Case>) -> Bytes {
     let mut out = Bytes::with_capacity(text.len());
     let mut rest = text;
     while let Some((char, len)) = char_at(rest) {
         let (bytes, after) = rest.split_at(len);
         let first = rest.len() == text.len();
         rest = after;
-        // A byte that is no character has no case.
-        match wanted(bytes, first).filter(|_| len > 1 || char.is_ascii()) {
+        // An invalid byte has no case.
+        match choose(bytes, first).filter(|_| len > 1 || char.is_ascii()) {
             Some(case) => out.extend_from_slice(one(char, case).encode_utf8(&mut [0; 4]).as_bytes()),
             None => out.extend_from_slice(bytes),
         }
@@ -64,7 +64,7 @@ mod tests {
     use super::{capital, first_upper, lower, upper};
 
     #[test]
-    fn bytes_that_are_no_characters_and_characters_without_a_single_other_case_stay() {
+    fn invalid_bytes_and_caseless_characters_stay() {
         assert_eq!(upper(b"\xffa\xc3\x9f"), b"\xffA\xc3\x9f");
         assert_eq!(upper("éŉz".as_bytes()), "ÉŉZ".as_bytes());
         assert_eq!(lower("İÉ\u{e9}".as_bytes()), "iéé".as_bytes());

@@ -5,14 +5,7 @@ use crate::ir::Bytes;
 use crate::pattern;
 use crate::state::Shell;
 
-/// How bash marks quoted nothing.
-pub(super) const NOTHING: u8 = 0x7f;
-
-/// How bash marks a quoted character. In the pattern of an operator a backslash that an expansion yields takes the mark
-/// for what it quotes.
-const QUOTED: u8 = 1;
-
-/// What the pieces become.
+/// The result of an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Arguments: unquoted expansions are split, and patterns become names of files.
@@ -23,7 +16,7 @@ pub(crate) enum Mode {
     Pattern,
     /// One regular expression, in which quoted text is escaped.
     Regex,
-    /// What is put in place of a match, in which quoted text has no `&` that means the match.
+    /// The replacement of a match, in which an `&` in quoted text does not mean the match.
     Replacement,
 }
 
@@ -35,7 +28,7 @@ pub(crate) struct Field {
     pub(crate) glob: Option<Bytes>,
 }
 
-/// Collects pieces.
+/// Collects the parts of a word.
 #[derive(Debug)]
 pub(crate) struct Out {
     pub(crate) mode: Mode,
@@ -45,39 +38,6 @@ pub(crate) struct Out {
     pub(crate) present: bool,
     /// The last byte seen was white space that ended a field.
     after_space: bool,
-    /// A list was expanded in this word.
-    listed: bool,
-    /// What is expanded is the list that the word begins with, and nothing but white space and what is empty came of it.
-    leads: bool,
-    /// What is expanded is the body of a here-document.
-    pub(crate) document: bool,
-    /// Nothing in that document stands for elements. Where something does, all that `*` yields is joined by blanks, but for
-    /// what stands between quotes to bash.
-    pub(super) keeps_lists: bool,
-    /// What is expanded is assigned to a variable, or is a here-string.
-    pub(crate) assigned: bool,
-    /// Bytes with which bash marks quotes are lost where a list is cut.
-    pub(super) loses_marks: bool,
-    /// It is the value of an argument, in which blanks join unquoted elements where nothing separates words.
-    pub(super) argument: bool,
-    /// Elements stand in the same quotes, with which also what `*` yields is kept apart where an operator edits it.
-    pub(super) among_elements: bool,
-    /// What was expanded last beside them is nothing, not even an empty word.
-    pub(super) nothing: bool,
-    /// Quoted nothing within an operand leaves a mark, as it does in patterns of `case`.
-    pub(super) marks_nothing: bool,
-    /// What is expanded is a pattern of `case`, of which quoted elements leave only what comes up to the first of them:
-    /// the length of that.
-    pub(super) arm: bool,
-    pub(super) arm_end: Option<usize>,
-    /// What is expanded is the subject of `case`.
-    pub(super) subject: bool,
-    /// What is expanded is the pattern of an operator such as `%`.
-    pub(super) operator: bool,
-    /// Elements mean themselves in that pattern, because what it edits stands between double quotes.
-    pub(super) quotes_lists: bool,
-    /// The text ends with the mark of an empty element.
-    marked: bool,
     extended: bool,
     ifs: Option<Bytes>,
 }
@@ -90,28 +50,12 @@ impl Out {
             current: Field::default(),
             present: false,
             after_space: false,
-            listed: false,
-            leads: false,
-            document: false,
-            keeps_lists: false,
-            assigned: false,
-            loses_marks: false,
-            argument: false,
-            among_elements: false,
-            nothing: false,
-            marks_nothing: false,
-            arm: false,
-            arm_end: None,
-            subject: false,
-            operator: false,
-            quotes_lists: false,
-            marked: false,
             extended: shell.options.extglob,
             ifs: None,
         }
     }
 
-    /// What separates fields has changed.
+    /// Handles a change of `IFS`.
     pub(crate) fn forget_ifs(&mut self) {
         self.ifs = None;
     }
@@ -122,22 +66,9 @@ impl Out {
         text.try_reserve(extra).map_err(|_| text.len().saturating_add(extra))
     }
 
-    /// Notes that an element of several in quotes is empty. It leaves bash's mark in the subject of `case`, and within a
-    /// replacement if it is not the first, unless text of the same quotes follows.
-    pub(super) fn mark_nothing(&mut self, at: usize) {
-        let begins = self.subject && self.current.text.is_empty();
-        if begins || (at > 0 && (self.subject || self.mode == Mode::Replacement)) {
-            self.current.text.push(NOTHING);
-            self.marked = true;
-        }
-    }
-
     /// Text that was quoted.
     pub(crate) fn quoted(&mut self, text: &[u8]) -> Result<(), usize> {
         self.reserve(text.len())?;
-        if std::mem::take(&mut self.marked) && !matches!(text, [] | b" ") {
-            self.current.text.pop();
-        }
         self.present = true;
         self.after_space = false;
         match self.mode {
@@ -149,10 +80,10 @@ impl Out {
                     }
                     if text.contains(&b'/') && pattern::leaves_open(glob) {
                         // A quoted slash does not end a bracket.
-                        text.split_inclusive(|&byte| byte == b'/').for_each(|piece| {
-                            let (body, slash) = match piece.split_last() {
+                        text.split_inclusive(|&byte| byte == b'/').for_each(|section| {
+                            let (body, slash) = match section.split_last() {
                                 Some((b'/', body)) => (body, &b"\\/"[..]),
-                                _ => (piece, &b""[..]),
+                                _ => (section, &b""[..]),
                             };
                             pattern::escape_into(glob, body);
                             glob.extend_from_slice(slash);
@@ -164,9 +95,7 @@ impl Out {
             }
             Mode::Text => self.current.text.extend_from_slice(text),
             Mode::Pattern => {
-                if self.operator && !text.is_empty() && pattern::ends_in_backslash(&self.current.text) {
-                    self.current.text.push(QUOTED);
-                } else if pattern::needs_backslash(&self.current.text, text) {
+                if pattern::needs_backslash(&self.current.text, text) {
                     self.current.text.push(b'\\');
                 }
                 pattern::escape_into(&mut self.current.text, text);
@@ -270,28 +199,13 @@ impl Out {
         }
     }
 
-    /// Ends the current field, empty or not, at a separator that is no white space. With white space that ended the field before it is
-    /// one separator.
+    /// Ends the current field, empty or not, at a separator other than white space. White space that ended the field before it
+    /// belongs to the same separator.
     pub(crate) fn end_at_separator(&mut self) {
         if self.present || !self.after_space {
             self.end_field();
         }
         self.after_space = false;
-        self.leads = false;
-    }
-
-    /// A list begins, with this: white space that a word begins with is one with a separator behind it, though no field ended at it.
-    pub(crate) fn begin_list(&mut self, text: &[u8], ifs: &[u8]) {
-        self.leads = !self.listed && self.done.is_empty() && !self.present && self.current.text.is_empty();
-        self.listed = true;
-        let blank = text.first().is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\n') && ifs.contains(byte));
-        self.after_space |= self.leads && blank;
-    }
-
-    /// As at white space, where it joins elements, of which empty ones may have come first.
-    pub(crate) fn end_at_join(&mut self) {
-        self.after_space |= self.leads && !self.present && self.done.is_empty();
-        self.end_at_blank();
     }
 
     /// Ends the current field, empty or not.
@@ -308,7 +222,7 @@ impl Out {
     }
 }
 
-/// Whether a regular expression ends within brackets, where a backslash would mean itself.
+/// Returns whether a regular expression ends within brackets, where a backslash would be literal.
 fn within_brackets(text: &[u8]) -> bool {
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
@@ -330,7 +244,7 @@ fn within_brackets(text: &[u8]) -> bool {
     false
 }
 
-/// Where the first separator is, when some of them take more than one byte.
+/// Offset of the first separator if some separators are multibyte characters.
 fn wide_separator(text: &[u8], ifs: &[u8]) -> Option<usize> {
     let chars = |text: &'_ [u8]| -> Vec<(usize, usize)> {
         let mut at = 0;

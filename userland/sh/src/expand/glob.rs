@@ -4,23 +4,23 @@ use tidebox_rt::{self as rt, FileKind};
 
 use crate::ir::Bytes;
 use crate::pattern::{Pattern, Style};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 /// Directories below one another that `**` walks into.
 const MAX_DEPTH: u32 = 64;
 
-/// A path that matches so far.
+/// A path that matches the components up to here.
 struct Walk<'a> {
     shell: &'a Shell,
     style: Style,
     found: Vec<Bytes>,
-    /// Components from the first pattern on.
+    /// Number of components, starting at the first pattern.
     patterned: usize,
 }
 
 impl Shell {
-    /// Appends the names that `glob` matches, sorted, or what stands for none of them.
-    pub(crate) fn expand_glob(&mut self, text: Bytes, glob: &[u8], into: &mut Vec<Bytes>) -> Run {
+    /// Appends the sorted names that `glob` matches, or the replacement for no match.
+    pub(crate) fn expand_glob(&mut self, text: Bytes, glob: &[u8], into: &mut Vec<Bytes>) -> EvalResult {
         let style = Style { extended: self.options.extglob, fold: self.options.nocaseglob };
         let mut components: Vec<&[u8]> = glob.split(|&b| b == b'/').collect();
         let plain = components.iter().take_while(|part| !crate::pattern::is_glob(part, style.extended)).count();
@@ -43,7 +43,7 @@ impl Shell {
             if self.options.failglob {
                 let mut message = b"no match: ".to_vec();
                 message.extend_from_slice(&text);
-                return self.discard_refused(message);
+                return self.discard(message);
             }
             if !self.options.nullglob {
                 into.push(text);
@@ -92,7 +92,7 @@ impl Walk<'_> {
             }
             return;
         }
-        // A name that is no pattern is looked up, whether or not case counts.
+        // A name without a pattern is looked up, whether or not the case matters.
         let fold = self.style.fold && !plain();
         let pattern = Pattern::new(first, Style { fold, ..self.style });
         if let Some(name) = pattern.literal() {
@@ -175,7 +175,7 @@ impl Walk<'_> {
     }
 }
 
-/// Takes several slashes behind the first pattern for one; those before it stay as they were written.
+/// Merges slashes after the first pattern. Those before it stay as written.
 fn join_slashes(components: &mut Vec<&[u8]>, first_pattern: usize) {
     let last = components.len().saturating_sub(1);
     let mut at = 0;
@@ -208,13 +208,13 @@ fn ignored_patterns(text: &[u8], style: Style) -> Vec<Vec<Pattern>> {
     patterns
 }
 
-/// Whether the patterns of a path's parts mean this path; none of them crosses a slash.
+/// Returns whether the patterns of a path's components match this path; a pattern does not match a slash.
 fn ignores(patterns: &[Pattern], path: &[u8]) -> bool {
     let parts = path.split(|&byte| byte == b'/');
     parts.clone().count() == patterns.len() && parts.zip(patterns).all(|(part, pattern)| pattern.matches(part))
 }
 
-/// `.` and `..`, which `GLOBIGNORE` always leaves out.
+/// Returns whether a name is `.` or `..`, which `GLOBIGNORE` always omits.
 fn is_dots(path: &[u8]) -> bool {
     matches!(path.rsplit(|&b| b == b'/').next(), Some(b"." | b".."))
 }

@@ -5,8 +5,8 @@ use crate::ir::Bytes;
 use crate::state::Shell;
 use crate::vars::Var;
 
-/// Names of locales that were looked for in vain, each with the variable that it was looked for by. bash tells the reason
-/// only the first time, because the C library remembers what is not there.
+/// Names of missing locales, each with the variable that named it. Like bash, the shell prints the reason only for the first
+/// lookup.
 pub(crate) type Missing = std::collections::BTreeSet<(Bytes, Bytes)>;
 
 /// The variables that name the locale of characters, the strongest first.
@@ -21,7 +21,7 @@ fn started_with() -> Option<Bytes> {
     })
 }
 
-/// What a locale's name means here.
+/// The meaning of a locale's name.
 enum Known {
     C,
     Utf8,
@@ -34,12 +34,12 @@ fn known(name: &[u8]) -> Option<Known> {
     is_unicode(name.strip_prefix(b"C.")?).then_some(Known::Utf8)
 }
 
-/// Whether that is UTF-8, however it is written.
+/// Returns whether a codeset is UTF-8, in any spelling.
 fn is_unicode(codeset: &[u8]) -> bool {
     codeset.iter().filter(|&&byte| byte != b'-').map(u8::to_ascii_lowercase).eq(*b"utf8")
 }
 
-/// Whether the name of a locale, which need not be there, ends with that of UTF-8.
+/// Returns whether the name of a locale, which need not exist, ends with a name of UTF-8.
 fn names_unicode(name: &[u8]) -> bool {
     let codeset = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
     codeset.len() < name.len() && is_unicode(codeset)
@@ -50,7 +50,7 @@ impl Shell {
         self.vars.get(name).and_then(Var::scalar).filter(|value| !value.is_empty()).cloned()
     }
 
-    /// Takes over the locale that the variables name. A name that there is no locale for leaves it as it is.
+    /// Applies the locale in the variables. A missing locale has no effect.
     pub(crate) fn note_locale(&self) {
         self.take_locale(NAMES.iter().find_map(|name| self.locale_variable(name)));
     }
@@ -78,13 +78,18 @@ impl Shell {
             None => {
                 crate::character::set_bytes(true);
                 if self.locale_variable(b"LC_ALL").is_some() {
-                    let text = [&self.name[..], b": warning: setlocale: LC_ALL: cannot change locale (", &name, b")\n"];
-                    // Where standard error is closed there is nobody to tell.
+                    let text = [
+                        &self.invocation.name[..],
+                        b": warning: setlocale: LC_ALL: cannot change locale (",
+                        &name,
+                        b")\n",
+                    ];
+                    // A closed standard error is ignored.
                     let _ = self.io.write(2, &text.concat());
                     for variable in
                         [&b"LC_ALL"[..], b"LC_CTYPE", b"LC_COLLATE", b"LC_MESSAGES", b"LC_NUMERIC", b"LC_TIME"]
                     {
-                        self.missing_locales.insert((variable.to_vec(), name.clone()));
+                        self.expansion.missing_locales.insert((variable.to_vec(), name.clone()));
                     }
                 }
             }
@@ -93,7 +98,7 @@ impl Shell {
 
     /// Hears that a variable of the locale has changed, and complains when it names none.
     pub(crate) fn locale_changed(&mut self, variable: &[u8]) {
-        if self.quiet_locale {
+        if self.expansion.quiet_locale {
             return;
         }
         let all = self.locale_variable(b"LC_ALL");
@@ -111,10 +116,10 @@ impl Shell {
                 // For escapes the name is enough.
                 crate::character::name_unicode(true);
             }
-            let first = self.missing_locales.insert((variable.to_vec(), name.clone()));
+            let first = self.expansion.missing_locales.insert((variable.to_vec(), name.clone()));
             let why = if first { ": No such file or directory" } else { "" };
             let (variable, name) = (lossy(variable), lossy(&name));
-            self.complain(format!("warning: setlocale: {variable}: cannot change locale ({name}){why}"));
+            self.report_error(format!("warning: setlocale: {variable}: cannot change locale ({name}){why}"));
             return;
         }
         let is_named = NAMES.iter().any(|name| self.locale_variable(name).is_some());
@@ -126,16 +131,16 @@ impl Shell {
         }
     }
 
-    /// Without `LC_ALL` bash looks for the locale of `LANG` as a whole, and then for those of each variable. It tells of
-    /// none that there is not, but the C library will remember.
+    /// Without `LC_ALL` bash loads the locale of `LANG` for all categories, then those of each variable. Missing ones are not
+    /// reported, but are remembered.
     fn look_for_all(&mut self) {
         if let Some(name) = self.locale_variable(b"LANG").filter(|name| known(name).is_none()) {
-            self.missing_locales.insert((b"LC_ALL".to_vec(), name));
+            self.expansion.missing_locales.insert((b"LC_ALL".to_vec(), name));
             return;
         }
         for variable in [&b"LC_CTYPE"[..], b"LC_COLLATE", b"LC_MESSAGES", b"LC_NUMERIC", b"LC_TIME"] {
             if let Some(name) = self.locale_variable(variable).filter(|name| known(name).is_none()) {
-                self.missing_locales.insert((variable.to_vec(), name));
+                self.expansion.missing_locales.insert((variable.to_vec(), name));
             }
         }
     }

@@ -4,12 +4,12 @@ mod arith;
 mod array;
 mod brace;
 mod case;
+mod element_name;
 mod fields;
 mod glob;
 mod locale;
 mod op;
 mod param;
-mod place;
 mod prompt;
 mod quoting;
 mod reference;
@@ -22,17 +22,17 @@ mod variable;
 mod word;
 
 pub(crate) use arith::Fault;
+pub(crate) use element_name::{ElementName, split_subscript};
 pub(crate) use locale::Missing;
-pub(crate) use place::{PlaceName, names_element, split_subscript};
 pub(crate) use quoting::{
     ansi_quote, declare_quote, message_quote, needs_ansi, shell_quote, single_quote, trace_quote,
 };
 pub(crate) use reference::may_refer;
 pub(crate) use special::{BASH_VERSION, MACHINE};
 pub(crate) use variable::position;
-pub(crate) use word::Mode;
+pub(crate) use word::{Mode, Out, PartContext};
 
-/// Text of the script for messages and other places where only UTF-8 will do.
+/// Text of the script for messages and other uses that require UTF-8.
 pub(crate) fn lossy(text: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(text)
 }

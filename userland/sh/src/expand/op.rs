@@ -5,7 +5,7 @@ use super::param::Content;
 use crate::character::char_len;
 use crate::ir::{Bytes, Op, Replace, Word};
 use crate::pattern::{Pattern, Style};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 /// Characters of a text; bytes that are no UTF-8 count one by one.
 pub(crate) fn char_count(text: &[u8]) -> usize {
@@ -36,7 +36,7 @@ pub(super) fn char_range(text: &[u8], from: usize, to: usize) -> &[u8] {
     text.get(start.min(at)..at).unwrap_or_default()
 }
 
-/// What an operator does to one value.
+/// The effect of an operator on one value.
 type Edit = Box<dyn Fn(&[u8]) -> Bytes>;
 
 impl Shell {
@@ -44,16 +44,16 @@ impl Shell {
         Style { extended: self.options.extglob, fold: self.options.nocasematch }
     }
 
-    fn compile(&mut self, word: &Word, fold: bool, quoted: bool) -> Run<Pattern> {
-        let text = self.expand_operator_pattern(word, quoted)?;
+    fn compile(&mut self, word: &Word, fold: bool) -> EvalResult<Pattern> {
+        let text = self.expand_pattern(word)?;
         Ok(Pattern::new(&text, Style { extended: self.options.extglob, fold }))
     }
 
-    /// Applies an operator to each value of a parameter, which stands between double quotes if `quoted`.
-    pub(crate) fn edit(&mut self, content: Content, op: &Op, quoted: bool) -> Run<Content> {
+    /// Applies an operator to each value of a parameter.
+    pub(crate) fn edit(&mut self, content: Content, op: &Op) -> EvalResult<Content> {
         let fold = self.options.nocasematch;
         match &content {
-            // Where there is nothing to edit, pattern and replacement are not expanded either.
+            // Without a value, pattern and replacement are not expanded either.
             Content::Unset => return Ok(content),
             Content::Many { values, .. } if values.is_empty() => return Ok(content),
             Content::One(text) if text.is_empty() && matches!(op, Op::Strip { .. }) => return Ok(content),
@@ -61,12 +61,12 @@ impl Shell {
         }
         let edit: Edit = match op {
             Op::Strip { suffix, longest, pattern } => {
-                let pattern = self.compile(pattern, false, quoted)?;
+                let pattern = self.compile(pattern, false)?;
                 let (suffix, longest) = (*suffix, *longest);
                 Box::new(move |text| pattern.within(text, || strip(&pattern, text, suffix, longest).to_vec()))
             }
             Op::Replace { how, pattern, with } => {
-                let pattern = self.compile(pattern, fold, quoted)?;
+                let pattern = self.compile(pattern, fold)?;
                 let with = self.replacement(with)?;
                 let how = *how;
                 Box::new(move |text| {
@@ -77,7 +77,7 @@ impl Shell {
             }
             Op::Case { how, all, pattern } => {
                 let pattern = match pattern {
-                    Some(word) => Some(self.compile(word, false, quoted)?),
+                    Some(word) => Some(self.compile(word, false)?),
                     None => None,
                 };
                 let all = *all;
@@ -98,8 +98,8 @@ impl Shell {
         Ok(content.each(|text| edit(text)))
     }
 
-    /// What the text after the second slash means.
-    fn replacement(&mut self, with: &Word) -> Run<Replacement> {
+    /// The expanded text after the second slash.
+    fn replacement(&mut self, with: &Word) -> EvalResult<Replacement> {
         if self.options.patsub_replacement {
             let text = self.expand_as(&with.parts, super::Mode::Replacement)?;
             let marked = text.iter().any(|b| matches!(b, b'&' | b'\\'));
@@ -132,7 +132,7 @@ fn strip<'a>(pattern: &Pattern, text: &'a [u8], suffix: bool, longest: bool) -> 
     start.and_then(|&start| text.get(..start)).unwrap_or(text)
 }
 
-/// What is put in the place of what matched.
+/// The replacement of a match.
 struct Replacement {
     text: Bytes,
     /// An unquoted `&` in it is what matched.
@@ -198,7 +198,7 @@ fn replace_within(pattern: &Pattern, text: &[u8], all: bool, with: &Replacement,
                 break;
             }
         }
-        // Behind a match of nothing the search goes on at the next character.
+        // After an empty match the search continues at the next character.
         if end.unwrap_or(0) == 0 {
             let len = char_len(rest).max(1);
             out.extend_from_slice(rest.get(..len).unwrap_or_default());

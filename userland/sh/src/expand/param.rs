@@ -1,4 +1,4 @@
-//! Parameter expansion: `$name` and everything that can stand between the braces of `${..}`.
+//! Parameter expansion: `$name` and all forms of `${..}`.
 
 mod emit;
 mod fallback;
@@ -7,13 +7,14 @@ mod label;
 mod length;
 mod operator;
 
-use super::word::{Out, Place};
+use super::word::{Out, PartContext};
 use crate::ir::{Bytes, Index, Name, Op, Param, Target};
-use crate::state::{Run, Shell, Stop};
+use crate::parse::SyntaxErrorKind;
+use crate::state::{EvalResult, Shell};
 use crate::vars::{self, Key, Value};
 use label::target_name;
 
-/// What a parameter holds.
+/// The value of a parameter.
 #[derive(Debug)]
 pub(crate) enum Content {
     Unset,
@@ -26,7 +27,7 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// The same with each value changed.
+    /// Returns the content with each value changed.
     pub(super) fn each(self, mut change: impl FnMut(&[u8]) -> Bytes) -> Self {
         match self {
             Self::Unset => Self::Unset,
@@ -40,86 +41,77 @@ impl Content {
 
 impl Shell {
     #[inline(never)]
-    pub(crate) fn expand_param(&mut self, param: &Param, out: &mut Out, place: Place) -> Run {
+    pub(crate) fn expand_param(&mut self, param: &Param, out: &mut Out, context: PartContext) -> EvalResult {
         if let (Target::Var(name), Index::None, false, Op::None) =
             (&param.target, &param.index, param.indirect, &param.op)
             && let Some(var) = self.vars.get(name)
             && !var.has(vars::NAMEREF)
             && let Some(text) = var.scalar()
         {
-            let done = if place.quoted { out.quoted(text) } else { out.expanded(self, text) };
+            let done = if context.quoted { out.quoted(text) } else { out.expanded(self, text) };
             return self.fits(done);
         }
         match &param.op {
-            Op::Unclosed(_) | Op::Broken(_) | Op::Bad => self.refuse_param(param),
-            Op::Names { star } => self.expand_names(param, *star, out, place),
-            Op::Keys { star } => self.expand_keys(param, *star, out, place),
-            _ if param.indirect => self.expand_indirect(param, out, place),
-            Op::Length => self.expand_length(param, out, place),
-            _ => self.expand_content(param, out, place),
+            Op::Invalid(_) | Op::Bad => self.report_invalid_expansion(param),
+            Op::Names { star } => self.expand_names(param, *star, out, context),
+            Op::Keys { star } => self.expand_keys(param, *star, out, context),
+            _ if param.indirect => self.expand_indirect(param, out, context),
+            Op::Length => self.expand_length(param, out, context),
+            _ => self.expand_content(param, out, context),
         }
     }
 
-    /// What the parameter holds, with the operator applied to it.
-    fn expand_content(&mut self, param: &Param, out: &mut Out, place: Place) -> Run {
+    /// Expands the value of the parameter with the operator applied.
+    fn expand_content(&mut self, param: &Param, out: &mut Out, context: PartContext) -> EvalResult {
         let content = self.content(&param.target, &param.index)?;
-        self.apply(param, (&param.target, &param.index), content, out, place)
+        self.apply(param, (&param.target, &param.index), content, out, context)
     }
 
-    /// What is no parameter at all, which only shows when its turn comes.
+    /// Reports an invalid expansion, which is an error only when it is expanded.
     #[inline(never)]
-    fn refuse_param(&mut self, param: &Param) -> Run {
+    fn report_invalid_expansion(&mut self, param: &Param) -> EvalResult {
         match &param.op {
-            Op::Unclosed(byte) => {
-                let close = if *byte == b'`' { b"\"`\"".to_vec() } else { vec![b'`', *byte, b'\''] };
-                let message = [&b"bad substitution: no closing "[..], &close, b" in ", &param.raw].concat();
+            Op::Invalid(error) => {
+                let message = match error.kind {
+                    SyntaxErrorKind::Unclosed(close) => {
+                        [b"bad substitution: no closing `", &[close][..], b"' in ", &param.raw].concat()
+                    }
+                    _ => error.messages().join(&b'\n'),
+                };
                 self.discard(message)
             }
-            Op::Broken(broken) => {
-                self.warn_of_unfinished(&broken.unfinished, broken.start, self.line.saturating_add(1));
-                let error = broken.error.moved(broken.start, self.line.saturating_add(1));
-                self.syntax_error(&error, &broken.shown, b"command substitution");
-                self.status = 1;
-                Err(Stop::Discard)
-            }
-            // POSIX calls that a mistake of the language, which ends a script.
+            // In posix mode this ends a script.
             _ if self.options.posix => self.abort_unset([&param.raw[..], b": bad substitution"].concat()),
-            _ => self.discard_expansion([&param.raw[..], b": bad substitution"].concat()),
+            _ => self.discard([&param.raw[..], b": bad substitution"].concat()),
         }
     }
 
     /// `${!prefix*}` and `${!prefix@}`: the names of variables.
-    fn expand_names(&mut self, param: &Param, star: bool, out: &mut Out, place: Place) -> Run {
+    fn expand_names(&mut self, param: &Param, star: bool, out: &mut Out, context: PartContext) -> EvalResult {
         let prefix = target_name(&param.target);
         let names = self.variable_names().into_iter().filter(|name| name.starts_with(&prefix));
         let names: Vec<_> = names.filter(|name| self.has_value(name)).collect();
         let values: Vec<Bytes> = names.iter().map(|name| name.to_vec()).collect();
-        if star && !place.quoted && out.mode == super::Mode::Fields && self.ifs().is_empty() {
-            return self.emit(&values.concat(), out, place);
-        }
-        self.emit_edited(&param.op, Content::Many { values, star }, out, place)
+        self.emit_content(Content::Many { values, star }, out, context)
     }
 
     /// `${!name[*]}` and `${!name[@]}`: the keys of an array.
-    fn expand_keys(&mut self, param: &Param, star: bool, out: &mut Out, place: Place) -> Run {
+    fn expand_keys(&mut self, param: &Param, star: bool, out: &mut Out, context: PartContext) -> EvalResult {
         let values = match &param.target {
             Target::Var(name) => self.keys(name),
             _ => Vec::new(),
         };
-        if self.joins_unsplit(&param.op, &param.target, out, place) {
-            return self.emit(&values.join(&b' '), out, place);
-        }
-        self.emit_edited(&param.op, Content::Many { values, star }, out, place)
+        self.emit_content(Content::Many { values, star }, out, context)
     }
 
-    /// Whether a variable was given a value, be it an empty list, or one that it hides was.
+    /// Returns whether a variable, or one that it hides, was given a value. An empty list counts.
     pub(crate) fn has_value(&self, name: &[u8]) -> bool {
         let given = |var: &vars::Var| !matches!(var.value, Value::Unset) && !var.has(vars::BARE);
         self.vars.get(name).is_none_or(given) || self.vars.replaced(name).any(given)
     }
 
-    /// What the parameter holds now.
-    pub(crate) fn content(&mut self, target: &Target, index: &Index) -> Run<Content> {
+    /// The current value of the parameter.
+    pub(crate) fn content(&mut self, target: &Target, index: &Index) -> EvalResult<Content> {
         let one = |text: Option<Bytes>| text.map_or(Content::Unset, Content::One);
         Ok(match (target, index) {
             (Target::Var(name), Index::None) => {
@@ -140,11 +132,8 @@ impl Shell {
         })
     }
 
-    fn content_at(&mut self, name: &Name, key: &Key) -> Run<Content> {
+    fn content_at(&mut self, name: &Name, key: &Key) -> EvalResult<Content> {
         let found = self.element(name, key);
-        if found.is_none() && self.options.errexit && self.is_no_place(name, key) {
-            return Err(self.end_of_refusal());
-        }
         Ok(found.map_or(Content::Unset, Content::One))
     }
 
@@ -161,7 +150,7 @@ impl Shell {
                 None => return Content::Unset,
             },
             b'-' => return Content::One(self.options.letters()),
-            _ => return Content::One(self.name.clone()),
+            _ => return Content::One(self.invocation.name.clone()),
         };
         Content::One(text.into_bytes())
     }

@@ -1,4 +1,4 @@
-//! Prompts: the escapes of `PS1` and its kin, then the expansions.
+//! Prompts: the escapes of `PS1` and the other prompt variables, then the expansions.
 
 use std::rc::Rc;
 
@@ -63,7 +63,7 @@ impl Shell {
             b'n' => b"\n".to_vec(),
             b'r' => b"\r".to_vec(),
             b'\\' => b"\\".to_vec(),
-            // They enclose what takes no room on the screen; without line editing nobody counts it.
+            // They enclose characters without a width, which only line editing counts.
             b'[' if self.options.interactive => vec![1],
             b']' if self.options.interactive => vec![2],
             b'[' | b']' => Bytes::new(),
@@ -90,12 +90,12 @@ impl Shell {
                 let directory = self.prompt_directory(letter == b'W');
                 self.unexpanded(directory)
             }
-            b'#' => self.commands.to_string().into_bytes(),
+            b'#' => self.computed.commands_read.to_string().into_bytes(),
             b'!' if self.options.history => self.computed(b"HISTCMD"),
             b'!' => b"1".to_vec(),
             b'$' => match rt::getids().is_ok_and(|ids| ids.uid == 0) {
                 true => b"#".to_vec(),
-                // What is expanded afterwards is to leave it.
+                // The following expansion must keep it.
                 false if self.options.promptvars => b"\\$".to_vec(),
                 false => b"$".to_vec(),
             },
@@ -125,13 +125,13 @@ impl Shell {
         self.lookup(name).unwrap_or_default()
     }
 
-    /// The name of the user, from `/etc/passwd`, or what bash says where there is none.
+    /// The name of the user from `/etc/passwd`, or bash's replacement if it has no entry.
     pub(crate) fn user_name(&mut self) -> Bytes {
         let id = rt::getids().map_or(0, |ids| ids.uid).to_string().into_bytes();
         let fd = rt::open(b"/etc/passwd", rt::Open { read: true, ..rt::Open::default() });
         let Ok(fd) = fd else { return b"I have no name!".to_vec() };
         let text = self.read_all(fd);
-        // Reading is over whatever closing says.
+        // The text has been read; an error of close does not matter.
         let _ = rt::close(fd);
         let user = text.split(|&b| b == b'\n').find_map(|line| {
             let fields: Vec<&[u8]> = line.split(|&b| b == b':').collect();
@@ -143,7 +143,7 @@ impl Shell {
     /// The working directory with `~` for `HOME`, cut to `PROMPT_DIRTRIM` components; only its last component when `last`.
     fn prompt_directory(&mut self, last: bool) -> Bytes {
         let home = self.lookup(b"HOME").unwrap_or_default();
-        let dir = self.lookup(b"PWD").unwrap_or_else(|| self.cwd.clone());
+        let dir = self.lookup(b"PWD").unwrap_or_else(|| self.dirs.cwd.clone());
         if last {
             if !home.is_empty() && dir == home {
                 return b"~".to_vec();

@@ -20,7 +20,7 @@ pub(crate) fn single_quote(text: &[u8]) -> Bytes {
     out
 }
 
-/// `$'..'`; bytes that are no characters are written in octal.
+/// `$'..'`; invalid bytes are written in octal.
 pub(crate) fn ansi_quote(text: &[u8]) -> Bytes {
     let mut out = b"$'".to_vec();
     if character::in_bytes() {
@@ -69,14 +69,13 @@ fn ansi_escape(text: &[u8], out: &mut Bytes) {
     }
 }
 
-/// Whether text must be written as `$'..'` to stay on one line.
+/// Returns whether text must be written as `$'..'` to stay on one line.
 pub(crate) fn needs_ansi(text: &[u8]) -> bool {
     text.iter().any(|&b| b < 32 || b == 127)
         || (!text.is_ascii() && (character::in_bytes() || std::str::from_utf8(text).map_or(true, shows_nothing)))
 }
 
-/// Whether a text has a character that is none to look at: a control character, the end of a line or a paragraph, or
-/// what will never be a character.
+/// Returns whether a text has an invisible character: a control character, a line or paragraph separator, or a noncharacter.
 fn shows_nothing(text: &str) -> bool {
     text.chars().any(is_hidden)
 }
@@ -86,7 +85,7 @@ fn is_hidden(char: char) -> bool {
     matches!(code, 0x80..=0x9f | 0x2028 | 0x2029 | 0xfdd0..=0xfdef) || code & 0xfffe == 0xfffe
 }
 
-/// As `declare -p` and `${map[@]@K}` write a key: quoted only where the shell would read it otherwise.
+/// As `declare -p` and `${map[@]@K}` write a key: quoted only where the shell would read it else_body.
 pub(crate) fn key_quote(key: &[u8]) -> Bytes {
     let special = |(at, byte): (usize, &u8)| match byte {
         b'~' => at == 0 || matches!(key.get(at - 1), Some(b'=' | b':')),
@@ -114,7 +113,7 @@ pub(crate) fn shell_quote(text: &[u8]) -> Bytes {
     }
     let mut out = Bytes::with_capacity(text.len());
     for (at, &byte) in text.iter().enumerate() {
-        // A tilde means a directory at the start of a word, and where a path begins within a list of paths.
+        // A tilde means a directory at the start of a word and of each path in a list of paths.
         let begins = at == 0 || (byte == b'~' && matches!(text.get(at - 1), Some(b':' | b'=')));
         let special = b" !\"$&'()*,;<>?[\\]^`{|}".contains(&byte) || (begins && matches!(byte, b'#' | b'~'));
         if special {

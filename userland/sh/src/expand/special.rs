@@ -5,7 +5,7 @@ use tidebox_rt as rt;
 use crate::ir::Bytes;
 use crate::state::{Current, Shell};
 
-/// What this shell runs on, in the form of a GNU triple.
+/// The platform of this shell, as a GNU triple.
 pub(crate) const MACHINE: &str = "wasm32-tidebox-wasip1";
 
 /// The version of bash whose behaviour this shell follows.
@@ -62,20 +62,20 @@ const ASSIGNABLE: &[&[u8]] = &[
 ];
 
 impl Shell {
-    /// Whether the shell computes this variable and keeps on doing so after an assignment.
+    /// Returns whether the shell computes this variable and continues to do so after an assignment.
     pub(crate) fn is_computed(&self, name: &[u8]) -> bool {
         matches!(name.first(), Some(b'B' | b'D' | b'E' | b'F' | b'G' | b'H' | b'L' | b'P' | b'R' | b'S' | b'_'))
             && computed_attributes(name).is_some()
             && !ASSIGNABLE.contains(&name)
-            && !self.plain.contains(name)
+            && !self.computed.unset.contains(name)
     }
 
     /// The letters of a computed variable's attributes.
     pub(crate) fn computed_letters(&self, name: &[u8]) -> &'static str {
-        computed_attributes(name).filter(|_| !self.plain.contains(name)).unwrap_or("-")
+        computed_attributes(name).filter(|_| !self.computed.unset.contains(name)).unwrap_or("-")
     }
 
-    /// What `unset` does to a computed variable: false when it cannot be.
+    /// Unsets a computed variable. Returns false if that is not possible.
     pub(crate) fn unset_computed(&mut self, name: &[u8]) -> bool {
         if computed_attributes(name).is_some() {
             if matches!(name, b"BASH_SOURCE" | b"BASH_LINENO" | b"BASH_ARGV" | b"BASH_ARGC") {
@@ -85,14 +85,14 @@ impl Shell {
                 // The next command gives it a value again.
                 return true;
             }
-            self.plain.insert(name.to_vec());
+            self.computed.unset.insert(name.to_vec());
         }
         true
     }
 
-    /// Whether a computed variable is not there: it was unset, or no command has left a status yet.
+    /// Returns whether a computed variable is unset: by `unset`, or because no command has run yet.
     fn hides(&self, name: &[u8]) -> bool {
-        self.plain.contains(name) || (name == b"PIPESTATUS" && self.pipe_status.is_empty())
+        self.computed.unset.contains(name) || (name == b"PIPESTATUS" && self.pipe_status.is_empty())
     }
 
     /// The names of all variables, computed ones among them, sorted.
@@ -100,7 +100,7 @@ impl Shell {
         let mut names = self.vars.names();
         let computed = COMPUTED.iter().map(|(name, _)| name.as_bytes());
         names.extend(computed.filter(|name| !self.hides(name)).map(crate::ir::Name::from));
-        if self.execution_string.is_some() {
+        if self.invocation.command_string.is_some() {
             names.push(b"BASH_EXECUTION_STRING"[..].into());
         }
         names.sort();
@@ -134,14 +134,14 @@ impl Shell {
         Some(line)
     }
 
-    /// Variables that the shell computes when they are asked for. Several values make an array.
+    /// Variables that the shell computes when they are read. Several values make an array.
     pub(crate) fn dynamic(&mut self, name: &[u8]) -> Option<Vec<Bytes>> {
-        if !self.plain.is_empty() && self.plain.contains(name) {
+        if !self.computed.unset.is_empty() && self.computed.unset.contains(name) {
             return None;
         }
         let one = |text: String| Some(vec![text.into_bytes()]);
         match name {
-            b"_" => Some(vec![self.last_arg.clone()]),
+            b"_" => Some(vec![self.computed.last_arg.clone()]),
             b"RANDOM" => one(self.next_random().to_string()),
             b"SECONDS" => one(self.seconds().to_string()),
             b"LINENO" => one(self.line.to_string()),
@@ -160,8 +160,8 @@ impl Shell {
             b"BASH_VERSION" => one(BASH_VERSION.to_owned()),
             b"BASH_VERSINFO" => Some(["5", "2", "15", "1", "release", MACHINE].map(|s| s.as_bytes().to_vec()).to_vec()),
             b"BASH" => one("/usr/bin/bash".to_owned()),
-            b"BASH_ARGV0" => Some(vec![self.name.clone()]),
-            b"BASH_EXECUTION_STRING" => self.execution_string.clone().map(|text| vec![text]),
+            b"BASH_ARGV0" => Some(vec![self.invocation.name.clone()]),
+            b"BASH_EXECUTION_STRING" => self.invocation.command_string.clone().map(|text| vec![text]),
             b"BASH_LOADABLES_PATH" => {
                 one("/usr/local/lib/bash:/usr/lib/bash:/opt/local/lib/bash:/usr/pkg/lib/bash:/opt/pkg/lib/bash:."
                     .to_owned())
@@ -171,15 +171,15 @@ impl Shell {
             b"HOSTTYPE" => one("wasm32".to_owned()),
             b"MACHTYPE" => one(MACHINE.to_owned()),
             b"HOSTNAME" => Some(vec![self.hostname()]),
-            b"BASH_COMMAND" => self.current.as_ref().map(|current| match current {
+            b"BASH_COMMAND" => self.traps.command.as_ref().map(|current| match current {
                 Current::Simple(simple) => vec![crate::print::simple(simple)],
                 Current::Text(text) => vec![text.clone()],
             }),
-            b"BASH_SUBSHELL" => one(self.subshell.to_string()),
+            b"BASH_SUBSHELL" => one(self.process.subshell.to_string()),
             b"SHELLOPTS" => one(self.options.names_on(crate::options::SET)),
             b"BASHOPTS" => one(self.options.names_on(crate::options::SHOPT)),
             b"PIPESTATUS" => Some(self.pipe_status.iter().map(|s| s.to_string().into_bytes()).collect()),
-            b"DIRSTACK" => Some(std::iter::once(&self.cwd).chain(&self.dir_stack).cloned().collect()),
+            b"DIRSTACK" => Some(std::iter::once(&self.dirs.cwd).chain(&self.dirs.stack).cloned().collect()),
             b"BASH_ARGC" | b"BASH_ARGV" => {
                 if !self.frames.iter().any(|frame| frame.is_function) {
                     self.note_start_args();
@@ -194,7 +194,7 @@ impl Shell {
         let fd = rt::open(b"/proc/sys/kernel/hostname", rt::Open { read: true, ..rt::Open::default() });
         let mut text = fd.map(|fd| self.read_all(fd)).unwrap_or_default();
         if let Ok(fd) = fd {
-            // Reading is over whatever closing says.
+            // The text has been read; an error of close does not matter.
             let _ = rt::close(fd);
         }
         text.truncate(text.trim_ascii_end().len());
@@ -203,30 +203,32 @@ impl Shell {
 
     /// Keeps the positional parameters for `BASH_ARGV`. That happens once: when it is first looked at, or with `extdebug`.
     pub(crate) fn note_start_args(&mut self) {
-        if self.start_args.is_none() {
-            self.start_args = Some(self.positional.clone());
+        if self.invocation.args.is_none() {
+            self.invocation.args = Some(self.positional.clone());
         }
     }
 
-    /// The arrays that tell of the calls in progress.
+    /// The arrays that describe the calls in progress.
     pub(crate) fn calls(&self, name: &[u8]) -> Option<Vec<Bytes>> {
         let frames = self.frames.iter().rev();
-        let main = (!self.script.is_empty()).then_some(());
+        let main = (!self.invocation.script.is_empty()).then_some(());
         Some(match name {
             b"FUNCNAME" if !self.frames.iter().any(|frame| frame.is_function || main.is_some()) => return None,
             b"FUNCNAME" => frames.map(|f| f.name.to_vec()).chain(main.map(|()| b"main".to_vec())).collect(),
-            b"BASH_SOURCE" => frames.map(|f| f.source.to_vec()).chain(main.map(|()| self.script.to_vec())).collect(),
+            b"BASH_SOURCE" => {
+                frames.map(|f| f.source.to_vec()).chain(main.map(|()| self.invocation.script.to_vec())).collect()
+            }
             b"BASH_LINENO" => {
                 frames.map(|f| f.line.to_string().into_bytes()).chain(main.map(|()| b"0".to_vec())).collect()
             }
             b"BASH_ARGV" => {
                 let called = frames.filter_map(|f| f.args.as_ref()).flat_map(|args| args.iter().rev().cloned());
-                called.chain(self.start_args.iter().flat_map(|args| args.iter().rev().cloned())).collect()
+                called.chain(self.invocation.args.iter().flat_map(|args| args.iter().rev().cloned())).collect()
             }
             b"BASH_ARGC" => {
                 let called = frames.filter_map(|f| f.args.as_ref()).map(Vec::len);
                 called
-                    .chain(self.start_args.iter().map(|args| args.len()))
+                    .chain(self.invocation.args.iter().map(|args| args.len()))
                     .map(|n| n.to_string().into_bytes())
                     .collect()
             }
@@ -235,22 +237,22 @@ impl Shell {
     }
 
     fn seconds(&self) -> i64 {
-        let passed = rt::monotonic_ns().saturating_sub(self.started_ns) / 1_000_000_000;
-        i64::try_from(passed).unwrap_or(i64::MAX).saturating_add(self.seconds_offset)
+        let passed = rt::monotonic_ns().saturating_sub(self.computed.started_ns) / 1_000_000_000;
+        i64::try_from(passed).unwrap_or(i64::MAX).saturating_add(self.computed.seconds_offset)
     }
 
     /// The next number of bash's generator, which is that of Park and Miller.
     fn next_random(&mut self) -> u32 {
-        if self.random == 0 {
+        if self.computed.random == 0 {
             let mut seed = [0; 4];
             // Without entropy the sequence starts where a seed of 0 would start it.
             let _ = rt::random(&mut seed);
-            self.random = u32::from_le_bytes(seed) % 0x7fff_ffff;
+            self.computed.random = u32::from_le_bytes(seed) % 0x7fff_ffff;
         }
-        let seed = if self.random == 0 { 123_459_876 } else { i64::from(self.random) };
+        let seed = if self.computed.random == 0 { 123_459_876 } else { i64::from(self.computed.random) };
         let next = (16_807 * (seed % 127_773) - 2_836 * (seed / 127_773)).rem_euclid(0x7fff_ffff);
-        self.random = u32::try_from(next).unwrap_or(1);
-        ((self.random >> 16) ^ (self.random & 0xffff)) & 0x7fff
+        self.computed.random = u32::try_from(next).unwrap_or(1);
+        ((self.computed.random >> 16) ^ (self.computed.random & 0xffff)) & 0x7fff
     }
 }
 

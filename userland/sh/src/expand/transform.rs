@@ -4,22 +4,22 @@ use super::case;
 use super::param::Content;
 use super::quoting::{declare_quote, key_quote, quote_value};
 use crate::ir::{Bytes, Index, Param, Target};
-use crate::state::{Run, Shell};
-use crate::vars::{self, Meant, Value};
+use crate::state::{EvalResult, Shell};
+use crate::vars::{self, NamerefTarget, Value};
 
 impl Shell {
-    /// `meant` is the parameter that `content` is of.
+    /// `resolve_nameref` is the parameter that `content` is of.
     pub(crate) fn transform(
         &mut self,
         param: &Param,
         meant: (&Target, &Index),
         content: Content,
         letter: u8,
-    ) -> Run<Content> {
+    ) -> EvalResult<Content> {
         let (target, _) = meant;
         let resolved = match target {
-            Target::Var(name) => match self.vars.meant(name) {
-                Meant::Variable(name) | Meant::Element(name, _) => Some(Target::Var(name)),
+            Target::Var(name) => match self.vars.resolve_nameref(name) {
+                NamerefTarget::Variable(name) | NamerefTarget::Element(name, _) => Some(Target::Var(name)),
                 _ => None,
             },
             _ => None,
@@ -83,7 +83,7 @@ impl Shell {
         }
     }
 
-    /// Whether it is an array that was given elements, be it none.
+    /// Returns whether it is an array that was assigned, possibly without elements.
     fn is_set_array(&self, target: &Target) -> bool {
         let Target::Var(name) = target else { return false };
         match self.vars.get(name) {
@@ -92,7 +92,7 @@ impl Shell {
         }
     }
 
-    /// Keys and values in turn: as one text for `K`, as words for `k`.
+    /// Keys and values alternately: as one text for `K`, as words for `k`.
     fn pairs(&mut self, name: &[u8], words: bool, star: bool) -> Content {
         let keys = self.keys(name);
         let values = self.elements(name);
@@ -147,7 +147,7 @@ impl Shell {
     /// A command that makes the variable what it is, as `${x@A}` gives it: as words for all elements of an array.
     fn assignment(&mut self, target: &Target, content: Content) -> Content {
         let Target::Var(name) = target else {
-            // The positional parameters are set all at once, and no other parameter can be.
+            // The positional parameters can only be set together, and other special parameters are read-only.
             return match content {
                 Content::Many { values, star } if !values.is_empty() => {
                     let mut words: Vec<Bytes> = values.iter().map(|value| quote_value(value)).collect();

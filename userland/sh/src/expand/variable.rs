@@ -8,8 +8,8 @@ use super::case;
 use super::lossy;
 use super::param::Content;
 use crate::ir::{Bytes, Name, Subscript};
-use crate::state::{Run, Shell};
-use crate::vars::{self, Key, Meant, Value, Var};
+use crate::state::{EvalResult, Shell};
+use crate::vars::{self, Key, NamerefTarget, Value, Var};
 
 impl Shell {
     /// The text of a variable, or of element 0 of an array.
@@ -18,7 +18,7 @@ impl Shell {
             if !var.has(vars::NAMEREF) {
                 return var.scalar().cloned();
             }
-            // Where there is one text only, the elements of a whole array are joined.
+            // In a scalar context the elements of an array are joined.
             return match self.content_of_reference(name).ok()? {
                 Content::Unset => None,
                 Content::One(text) => Some(text),
@@ -30,7 +30,7 @@ impl Shell {
 
     /// All elements of an array in order; a plain variable is an array of one.
     pub(crate) fn elements(&mut self, name: &[u8]) -> Vec<Bytes> {
-        let Some(meant) = self.array_meant(name) else { return Vec::new() };
+        let Some(meant) = self.target_array(name) else { return Vec::new() };
         let name = meant.as_deref().unwrap_or(name);
         match self.vars.get(name).map(|var| &var.value) {
             Some(Value::Text(text)) => vec![text.clone()],
@@ -43,7 +43,7 @@ impl Shell {
 
     /// All keys of an array, in the order of [`Self::elements`].
     pub(crate) fn keys(&mut self, name: &[u8]) -> Vec<Bytes> {
-        let Some(meant) = self.array_meant(name) else { return Vec::new() };
+        let Some(meant) = self.target_array(name) else { return Vec::new() };
         let name = meant.as_deref().unwrap_or(name);
         match self.vars.get(name).map(|var| &var.value) {
             Some(Value::Text(_)) => vec![b"0".to_vec()],
@@ -56,7 +56,7 @@ impl Shell {
 
     /// The value of one element. The error is bash's for a subscript before the first element.
     pub(crate) fn element(&mut self, name: &[u8], key: &Key) -> Option<Bytes> {
-        let meant = self.array_meant(name)?;
+        let meant = self.target_array(name)?;
         let name = meant.as_deref().unwrap_or(name);
         match (self.vars.get(name).map(|var| &var.value), key) {
             (Some(Value::Assoc(_)), Key::Word(word)) if word.is_empty() => self.bad_subscript(name),
@@ -81,13 +81,13 @@ impl Shell {
     }
 
     fn bad_subscript(&mut self, name: &[u8]) -> Option<Bytes> {
-        self.complain(format!("{}: bad array subscript", lossy(name)));
+        self.report_error(format!("{}: bad array subscript", lossy(name)));
         None
     }
 
-    /// What a subscript means for this variable.
-    pub(crate) fn key_of(&mut self, name: &[u8], subscript: &Subscript) -> Run<Key> {
-        let meant = self.array_meant(name).flatten();
+    /// The key that a subscript denotes for this variable.
+    pub(crate) fn key_of(&mut self, name: &[u8], subscript: &Subscript) -> EvalResult<Key> {
+        let meant = self.target_array(name).flatten();
         let name = meant.as_deref().unwrap_or(name);
         if matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {
             if subscript.made && self.options.assoc_expand_once {
@@ -96,19 +96,18 @@ impl Shell {
             let key = self.expand_text(&subscript.key)?;
             return Ok(Key::Word(key));
         }
-        // bash jumps further than for other errors: out of `eval` and of the text after `-c`.
-        // Nor does it name a builtin that the subscript was given to.
-        let running = match self.running {
+        // The message does not name the builtin that the subscript was given to.
+        let running = match self.builtin.name {
             "((" => "((",
-            _ => std::mem::take(&mut self.running),
+            _ => std::mem::take(&mut self.builtin.name),
         };
-        let index = self.evaluate_subscript(&subscript.index);
-        self.running = running;
+        let index = self.evaluate(&subscript.index);
+        self.builtin.name = running;
         index.map(Key::Index)
     }
 
-    /// Assigns and says whether it was allowed; a refusal has been complained about.
-    pub(crate) fn assign(&mut self, name: &Name, key: Key, append: bool, value: Bytes) -> Run<bool> {
+    /// Assigns. Returns whether it was allowed, after an error message if not.
+    pub(crate) fn assign(&mut self, name: &Name, key: Key, append: bool, value: Bytes) -> EvalResult<bool> {
         if self.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF)) {
             return self.assign_through(name, key, append, value);
         }
@@ -116,16 +115,16 @@ impl Shell {
     }
 
     /// The array that a name means: the inner `None` for itself, the outer one for no array.
-    fn array_meant(&mut self, name: &[u8]) -> Option<Option<Name>> {
-        match self.vars.meant(name) {
-            Meant::Own => Some(None),
-            Meant::Variable(name) => Some(Some(name)),
+    fn target_array(&mut self, name: &[u8]) -> Option<Option<Name>> {
+        match self.vars.resolve_nameref(name) {
+            NamerefTarget::Own => Some(None),
+            NamerefTarget::Variable(name) => Some(Some(name)),
             _ => None,
         }
     }
 
-    /// Assigns to a variable that is no reference.
-    pub(crate) fn assign_itself(&mut self, name: &Name, key: Key, append: bool, value: Bytes) -> Run<bool> {
+    /// Assigns to a variable that is not a reference.
+    pub(crate) fn assign_itself(&mut self, name: &Name, key: Key, append: bool, value: Bytes) -> EvalResult<bool> {
         if !self.may_assign(name)? {
             return Ok(false);
         }
@@ -152,9 +151,9 @@ impl Shell {
         change_case(flags, &mut value);
         let special = is_special(name);
         if special {
-            // What is lent to one command, or local to a function, leaves what the shell computes as it is.
+            // A temporary or local variable does not change the state that the shell computes from it.
             if !(self.is_computed(name) && self.vars.is_replaced(name)) {
-                self.note_special(name, &value);
+                self.special_assigned(name, &value);
             }
             if let (b"DIRSTACK", Key::Index(at)) = (&name[..], &key) {
                 self.change_dir_stack(*at, &value);
@@ -176,52 +175,55 @@ impl Shell {
         }
         if !stored {
             let message = format!("{}[{shown}]: bad array subscript", lossy(name));
-            self.refuse(message)?;
+            self.report_error(message);
         } else if special {
-            self.note_changed(name);
+            self.variable_changed(name);
         }
         Ok(stored)
     }
 
-    /// Whether a variable never changes: by its attribute, or because it is the shell's own.
+    /// Returns whether a variable is constant: by its attribute, or because the shell computes it.
     pub(crate) fn is_constant(&self, name: &[u8]) -> bool {
         self.vars.get(name).is_some_and(|var| var.has(vars::READONLY))
             || matches!(name, b"PPID" | b"UID" | b"EUID" | b"BASH_VERSINFO" | b"SHELLOPTS" | b"BASHOPTS")
     }
 
-    /// Whether a variable may change; complains when it may not.
-    pub(crate) fn may_assign(&mut self, name: &[u8]) -> Run<bool> {
+    /// Returns whether a variable may change, after an error message if not.
+    pub(crate) fn may_assign(&mut self, name: &[u8]) -> EvalResult<bool> {
         let readonly = self.is_constant(name);
         if readonly {
             let text = format!("{}: readonly variable", lossy(name));
-            if matches!(self.running, "declare" | "typeset" | "local") {
-                self.complain_builtin(text);
+            if matches!(self.builtin.name, "declare" | "typeset" | "local") {
+                self.report_builtin_error(text);
             } else {
-                self.refuse(text)?;
+                self.report_error(text);
             }
         }
         Ok(!readonly)
     }
 
     /// Variables whose assignment the shell must hear of.
-    fn note_special(&mut self, name: &[u8], value: &[u8]) {
+    fn special_assigned(&mut self, name: &[u8], value: &[u8]) {
         match name {
-            b"RANDOM" => self.random = crate::parse::plain_number(value).map_or(0, |n| (n & 0x7fff_ffff) as u32),
+            b"RANDOM" => {
+                self.computed.random = crate::parse::plain_number(value).map_or(0, |n| (n & 0x7fff_ffff) as u32)
+            }
             b"SECONDS" => {
-                self.started_ns = rt::monotonic_ns();
-                self.seconds_offset = crate::parse::plain_number(value).unwrap_or(0);
+                self.computed.started_ns = rt::monotonic_ns();
+                self.computed.seconds_offset = crate::parse::plain_number(value).unwrap_or(0);
             }
             b"LINENO" => self.line = crate::parse::plain_number(value).and_then(|n| u32::try_from(n).ok()).unwrap_or(0),
-            b"BASH_ARGV0" => self.name = value.to_vec(),
-            b"_" => self.last_arg = value.to_vec(),
+            b"BASH_ARGV0" => self.invocation.name = value.to_vec(),
+            b"_" => self.computed.last_arg = value.to_vec(),
             b"PATH" => self.forget_programs(),
-            b"OPTIND" => self.getopts_at = (0, 0),
+            b"OPTIND" => self.builtin.getopts_position = (0, 0),
             b"BASH_XTRACEFD" => self.set_trace_fd(value),
             b"BASH_SUBSHELL" => {
-                self.subshell = crate::parse::plain_number(value).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+                self.process.subshell =
+                    crate::parse::plain_number(value).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
             }
             b"BASH_COMPAT" if !is_compatibility(value) => {
-                self.complain([b"BASH_COMPAT: ", value, b": compatibility value out of range"].concat());
+                self.report_error([b"BASH_COMPAT: ", value, b": compatibility value out of range"].concat());
             }
             b"POSIXLY_CORRECT" => self.options.posix = true,
             b"IGNOREEOF" => self.options.ignoreeof = true,
@@ -234,11 +236,11 @@ impl Shell {
     }
 
     /// Hears that a variable that means something to the shell has changed in another way than by one assignment.
-    pub(crate) fn note_changed(&mut self, name: &[u8]) {
+    pub(crate) fn variable_changed(&mut self, name: &[u8]) {
         match name {
             b"PATH" => self.forget_programs(),
-            b"BASH_ALIASES" => self.take_aliases(),
-            b"BASH_CMDS" => self.take_commands(),
+            b"BASH_ALIASES" => self.apply_alias_changes(),
+            b"BASH_CMDS" => self.apply_hash_changes(),
             b"HISTSIZE" | b"histchars" => {
                 let value = self.vars.get(name).and_then(Var::scalar).cloned();
                 self.history_variable_changed(name, value.as_deref());
@@ -253,20 +255,19 @@ impl Shell {
 
     /// Removes what an assignment to a computed variable stored, so that it stays computed.
     pub(crate) fn forget_computed(&mut self, name: &[u8]) {
-        // Local, or lent to one command, it is an ordinary variable.
+        // A local or temporary variable of that name is an ordinary variable.
         if self.is_computed(name) && !self.vars.is_replaced(name) {
             self.vars.remove(name);
         }
     }
 
     /// The value of an expression that is assigned to an integer.
-    fn integer(&mut self, text: &[u8]) -> Run<i64> {
-        let value = self.evaluate_text(text);
-        self.abandon(value)
+    fn integer(&mut self, text: &[u8]) -> EvalResult<i64> {
+        self.evaluate_text(text)
     }
 
     /// Makes a value what the attributes of its variable want.
-    pub(crate) fn attributed(&mut self, flags: u16, value: &mut Bytes) -> Run {
+    pub(crate) fn attributed(&mut self, flags: u16, value: &mut Bytes) -> EvalResult {
         if flags & vars::INTEGER != 0 {
             *value = self.integer(value)?.to_string().into_bytes();
         }
@@ -275,7 +276,7 @@ impl Shell {
     }
 }
 
-/// Names that the shell itself looks at or computes, among them all that [`Shell::note_special`] knows.
+/// Names that the shell itself looks at or computes, among them all that [`Shell::special_assigned`] knows.
 fn is_special(name: &[u8]) -> bool {
     let initial = [b'_'] == name
         || matches!(
@@ -285,7 +286,7 @@ fn is_special(name: &[u8]) -> bool {
     initial && name.len() <= 16
 }
 
-/// Whether `BASH_COMPAT` may have this value: a version from 3.1 on, with or without its point.
+/// Returns whether `BASH_COMPAT` may have this value: a version starting at 3.1, with or without the dot.
 fn is_compatibility(value: &[u8]) -> bool {
     let digits: Bytes = match value {
         [major, b'.', minor] => vec![*major, *minor],
@@ -314,7 +315,7 @@ fn change_case(flags: u16, value: &mut Bytes) {
     }
 }
 
-/// Puts text into a slot, at its end when `append`; false when there is no memory for it.
+/// Sets a slot, or appends to it if `append`. Returns false if out of memory.
 fn put(slot: &mut Bytes, append: bool, value: Bytes) -> bool {
     if !append {
         *slot = value;

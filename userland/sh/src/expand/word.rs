@@ -1,14 +1,11 @@
-//! Walking the pieces of a word and collecting fields, plain text or patterns.
-
-mod choice;
+//! Expands the parts of a word to fields, plain text or patterns.
 
 pub(crate) use super::fields::{Mode, Out};
-use crate::ir::{Arg, Bytes, Index, Op, Part, Target, Test, Word};
+use crate::ir::{Arg, Bytes, Index, Op, Part, Target, Word};
 use crate::pattern;
-use crate::state::{Run, Shell, Stop};
-use crate::vars::Value;
+use crate::state::{EvalResult, Shell, Unwind};
 
-/// Whether a part stands for all elements of something, one word each.
+/// Returns whether a part expands to all elements of an array or to `$@`, one word each.
 fn gives_elements(part: &Part) -> bool {
     let Part::Param(param) = part else { return false };
     match param.op {
@@ -18,29 +15,9 @@ fn gives_elements(part: &Part) -> bool {
     }
 }
 
-/// Whether a part has an operator that makes a word beside elements, even an empty one, unless there is nothing to edit.
-fn edits_word(part: &Part) -> bool {
-    let Part::Param(param) = part else { return false };
-    let edits = matches!(param.op, Op::Substring { .. } | Op::Replace { .. } | Op::Case { .. });
-    edits || matches!(param.op, Op::Strip { .. } | Op::Transform(_))
-}
-
-/// Whether a part beside elements makes a word even where it comes out as nothing.
-fn makes_empty_word(part: &Part) -> bool {
-    let Part::Param(param) = part else { return false };
-    match &param.op {
-        Op::Test { kind: Test::Assign, .. } => true,
-        Op::Test { word, .. } => word.parts.iter().any(|part| match part {
-            Part::Double(inner) => inner.iter().any(gives_elements),
-            part => gives_elements(part),
-        }),
-        _ => false,
-    }
-}
-
-/// Where the pieces stand.
+/// The context of the parts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct PartContext {
     /// Between double quotes.
     pub(crate) quoted: bool,
     /// In the operand of an expansion, whose unquoted text is split like the expansion itself.
@@ -49,7 +26,7 @@ pub(crate) struct Place {
 
 impl Shell {
     /// Turns what ran out of memory into the end of the shell.
-    pub(crate) fn fits<T>(&mut self, result: Result<T, usize>) -> Run<T> {
+    pub(crate) fn fits<T>(&mut self, result: Result<T, usize>) -> EvalResult<T> {
         match result {
             Ok(value) => Ok(value),
             Err(wanted) => self.out_of_memory(wanted),
@@ -66,27 +43,27 @@ impl Shell {
 
     /// The arguments that words make.
     #[inline(never)]
-    pub(crate) fn expand_args(&mut self, args: &[Arg]) -> Run<Vec<Bytes>> {
+    pub(crate) fn expand_args(&mut self, args: &[Arg]) -> EvalResult<Vec<Bytes>> {
         self.expand_all(args.iter().filter_map(|arg| if let Arg::Word(word) = arg { Some(word) } else { None }))
     }
 
-    pub(crate) fn expand_words(&mut self, words: &[Word]) -> Run<Vec<Bytes>> {
+    pub(crate) fn expand_words(&mut self, words: &[Word]) -> EvalResult<Vec<Bytes>> {
         self.expand_all(words.iter())
     }
 
     /// The arguments that words make. Patterns become names of files only when all words are expanded, which may make files.
-    fn expand_all<'w>(&mut self, words: impl Iterator<Item = &'w Word>) -> Run<Vec<Bytes>> {
+    fn expand_all<'w>(&mut self, words: impl Iterator<Item = &'w Word>) -> EvalResult<Vec<Bytes>> {
         let mut fields = Vec::with_capacity(words.size_hint().1.unwrap_or_default());
-        let outer = self.globs.replace(Vec::new());
+        let outer = self.expansion.pending_globs.replace(Vec::new());
         let expanded = words.into_iter().try_for_each(|word| self.expand_fields(word, &mut fields));
-        let globs = std::mem::replace(&mut self.globs, outer).unwrap_or_default();
+        let globs = std::mem::replace(&mut self.expansion.pending_globs, outer).unwrap_or_default();
         expanded?;
         if globs.is_empty() {
             return Ok(fields);
         }
         let (mut all, mut globs) = (Vec::with_capacity(fields.len()), globs.into_iter().peekable());
         for (at, field) in fields.into_iter().enumerate() {
-            match globs.next_if(|(place, _)| *place == at) {
+            match globs.next_if(|(context, _)| *context == at) {
                 Some((_, glob)) => self.expand_glob(field, &glob, &mut all)?,
                 None => all.push(field),
             }
@@ -96,7 +73,7 @@ impl Shell {
 
     /// Appends the arguments that one word makes.
     #[inline(never)]
-    pub(crate) fn expand_fields(&mut self, word: &Word, into: &mut Vec<Bytes>) -> Run {
+    pub(crate) fn expand_fields(&mut self, word: &Word, into: &mut Vec<Bytes>) -> EvalResult {
         match word.parts.as_slice() {
             [Part::Lit(text)] if !word.braces && !pattern::is_pattern(text, self.options.extglob) => {
                 into.push(text.clone());
@@ -115,16 +92,16 @@ impl Shell {
     }
 
     #[inline(never)]
-    pub(super) fn fields_of(&mut self, parts: &[Part], into: &mut Vec<Bytes>) -> Run {
+    pub(super) fn fields_of(&mut self, parts: &[Part], into: &mut Vec<Bytes>) -> EvalResult {
         let mut out = Out::new(Mode::Fields, self);
-        self.expand_parts(parts, &mut out, Place::default())?;
+        self.expand_parts(parts, &mut out, PartContext::default())?;
         if out.present {
             out.end_field();
         }
         for field in out.done {
             match field.glob {
                 Some(glob) if !self.options.noglob && pattern::is_glob(&glob, self.options.extglob) => {
-                    match &mut self.globs {
+                    match &mut self.expansion.pending_globs {
                         Some(globs) => {
                             globs.push((into.len(), glob));
                             into.push(field.text);
@@ -140,7 +117,7 @@ impl Shell {
 
     /// One string, as for the value of an assignment.
     #[inline(never)]
-    pub(crate) fn expand_text(&mut self, word: &Word) -> Run<Bytes> {
+    pub(crate) fn expand_text(&mut self, word: &Word) -> EvalResult<Bytes> {
         match word.parts.as_slice() {
             [] => Ok(Bytes::new()),
             [Part::Lit(text) | Part::Quoted(text)] => Ok(text.clone()),
@@ -148,38 +125,8 @@ impl Shell {
         }
     }
 
-    /// A value that is assigned. In it elements that an operator edits are joined as `*` joins them.
-    pub(crate) fn expand_value(&mut self, word: &Word) -> Run<Bytes> {
-        self.expand_assigned(word, false)
-    }
-
-    /// A value that an argument of `declare` and its kin assigns.
-    pub(crate) fn expand_declared_value(&mut self, word: &Word) -> Run<Bytes> {
-        self.expand_assigned(word, true)
-    }
-
-    fn expand_assigned(&mut self, word: &Word, argument: bool) -> Run<Bytes> {
-        if matches!(word.parts.as_slice(), [] | [Part::Lit(_) | Part::Quoted(_)]) {
-            return self.expand_text(word);
-        }
-        let mut out = Out::new(Mode::Text, self);
-        out.assigned = true;
-        out.argument = argument;
-        out.loses_marks = !argument;
-        self.expand_parts(&word.parts, &mut out, Place::default())?;
-        Ok(out.current.text)
-    }
-
-    /// A value that `${name=word}` assigns.
-    pub(super) fn expand_default_value(&mut self, word: &Word) -> Run<Bytes> {
-        let mut out = Out::new(Mode::Text, self);
-        out.loses_marks = true;
-        self.expand_parts(&word.parts, &mut out, Place::default())?;
-        Ok(out.current.text)
-    }
-
     /// A word whose tildes stay, as those in lists of keys and values do.
-    pub(crate) fn expand_without_tildes(&mut self, word: &Word) -> Run<Bytes> {
+    pub(crate) fn expand_without_tildes(&mut self, word: &Word) -> EvalResult<Bytes> {
         if !word.parts.iter().any(|part| matches!(part, Part::Tilde(_))) {
             return self.expand_text(word);
         }
@@ -191,49 +138,31 @@ impl Shell {
         self.expand_as(&parts, Mode::Text)
     }
 
-    /// The body of a here-document.
-    pub(crate) fn expand_document(&mut self, word: &Word) -> Run<Bytes> {
-        let mut out = Out::new(Mode::Text, self);
-        out.document = true;
-        out.keeps_lists = !word.parts.iter().any(gives_elements);
-        self.expand_parts(&word.parts, &mut out, Place::default())?;
-        Ok(out.current.text)
-    }
-
     /// One pattern in which quoted text means itself.
-    pub(crate) fn expand_pattern(&mut self, word: &Word) -> Run<Bytes> {
+    pub(crate) fn expand_pattern(&mut self, word: &Word) -> EvalResult<Bytes> {
         self.expand_as(&word.parts, Mode::Pattern)
     }
 
-    /// The pattern of an operator such as `%`, of a parameter that stands between double quotes if `quoted`.
-    pub(super) fn expand_operator_pattern(&mut self, word: &Word, quoted: bool) -> Run<Bytes> {
-        let mut out = Out::new(Mode::Pattern, self);
-        out.operator = true;
-        out.quotes_lists = quoted;
-        self.expand_parts(&word.parts, &mut out, Place::default())?;
-        Ok(out.current.text)
-    }
-
-    pub(crate) fn expand_as(&mut self, parts: &[Part], mode: Mode) -> Run<Bytes> {
+    pub(crate) fn expand_as(&mut self, parts: &[Part], mode: Mode) -> EvalResult<Bytes> {
         let mut out = Out::new(mode, self);
-        self.expand_parts(parts, &mut out, Place::default())?;
+        self.expand_parts(parts, &mut out, PartContext::default())?;
         Ok(out.current.text)
     }
 
-    pub(crate) fn expand_parts(&mut self, parts: &[Part], out: &mut Out, place: Place) -> Run {
+    pub(crate) fn expand_parts(&mut self, parts: &[Part], out: &mut Out, context: PartContext) -> EvalResult {
         for part in parts {
-            self.expand_part(part, out, place)?;
+            self.expand_part(part, out, context)?;
         }
         Ok(())
     }
 
-    pub(super) fn expand_part(&mut self, part: &Part, out: &mut Out, place: Place) -> Run {
+    pub(super) fn expand_part(&mut self, part: &Part, out: &mut Out, context: PartContext) -> EvalResult {
         match part {
-            Part::Lit(text) | Part::Quoted(text) if place.quoted => {
+            Part::Lit(text) | Part::Quoted(text) if context.quoted => {
                 let done = out.quoted(text);
                 self.fits(done)
             }
-            Part::Lit(text) if place.operand => {
+            Part::Lit(text) if context.operand => {
                 let done = out.expanded(self, text);
                 self.fits(done)
             }
@@ -251,18 +180,18 @@ impl Shell {
                 let done = out.quoted(&home);
                 self.fits(done)
             }
-            Part::Param(param) => self.expand_param(param, out, place),
+            Part::Param(param) => self.expand_param(param, out, context),
             Part::Command(substitution) => {
                 let text = self.deeper(|shell| shell.substitute(substitution))?;
-                self.emit(&text, out, place)
+                self.emit(&text, out, context)
             }
             Part::Arith(arith) => {
                 let value = match self.evaluate(arith) {
-                    // POSIX calls it a mistake of the language.
-                    Err(Stop::Discard) if self.options.posix => return self.end_of_expansion(),
+                    // POSIX treats it as an error of the language.
+                    Err(Unwind::Discard) if self.options.posix => return self.end_after_expansion_error(),
                     evaluated => evaluated?,
                 };
-                self.emit(value.to_string().as_bytes(), out, place)
+                self.emit(value.to_string().as_bytes(), out, context)
             }
             Part::Process { output, body } => {
                 let path = self.process_substitution(*output, body)?;
@@ -272,66 +201,34 @@ impl Shell {
         }
     }
 
-    /// What stands between double quotes.
-    fn expand_double(&mut self, inner: &[Part], out: &mut Out) -> Run {
+    /// Expands the parts between double quotes.
+    fn expand_double(&mut self, inner: &[Part], out: &mut Out) -> EvalResult {
         if inner.is_empty() {
             out.present = true;
         }
         // A pattern or fields: what is in the quotes is quoted, whatever surrounds them.
-        let place = Place { quoted: true, operand: false };
+        let context = PartContext { quoted: true, operand: false };
         if !inner.iter().any(gives_elements) {
-            if !inner.iter().any(|part| self.tests_elements(part)) {
-                return self.expand_parts(inner, out, place);
-            }
-            let outer = std::mem::replace(&mut out.among_elements, true);
-            let expanded = self.expand_parts(inner, out, place);
-            out.among_elements = outer;
-            return expanded;
+            return self.expand_parts(inner, out, context);
         }
         let before = (out.present, out.done.len(), out.current.text.len());
-        let outer = std::mem::replace(&mut out.among_elements, true);
-        let elements = self.expand_elements(inner, out, place);
-        out.among_elements = outer;
-        let elements = elements?;
-        // Where there are no elements and no text beside them, there is no word.
-        if !elements && (before.1, before.2) == (out.done.len(), out.current.text.len()) {
+        let mut words = false;
+        for part in inner {
+            let present = (std::mem::replace(&mut out.present, false), out.done.len());
+            self.expand_part(part, out, context)?;
+            words |= out.present && gives_elements(part);
+            out.present |= present.0 && present.1 == out.done.len();
+        }
+        // Without elements and other text the quotation produces no word.
+        if !words && (before.1, before.2) == (out.done.len(), out.current.text.len()) {
             out.present = before.0;
         }
         Ok(())
     }
 
-    /// Whether a part stands for elements that are there, with a word that would take their place.
-    fn tests_elements(&self, part: &Part) -> bool {
-        let Part::Param(param) = part else { return false };
-        let Op::Test { kind: Test::Default | Test::Assign | Test::Error, .. } = param.op else { return false };
-        match (&param.target, &param.index) {
-            (Target::Special(b'@'), _) => !self.positional.is_empty(),
-            (Target::Var(name), Index::At) => match self.vars.get(name).map(|var| &var.value) {
-                Some(Value::Indexed(map)) => !map.is_empty(),
-                Some(Value::Assoc(map)) => map.len() > 0,
-                Some(Value::Text(_)) => true,
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-
-    /// Expands what stands between double quotes; says whether it made a word although it may have no text.
-    fn expand_elements(&mut self, parts: &[Part], out: &mut Out, place: Place) -> Run<bool> {
-        let mut words = false;
-        for part in parts {
-            let makes_word = gives_elements(part) || makes_empty_word(part);
-            let before = (std::mem::replace(&mut out.present, false), out.done.len());
-            self.expand_part(part, out, place)?;
-            words |= out.present && (makes_word || (edits_word(part) && !out.nothing));
-            out.present |= before.0 && before.1 == out.done.len();
-        }
-        Ok(words)
-    }
-
     /// Adds the result of an expansion.
-    pub(crate) fn emit(&mut self, text: &[u8], out: &mut Out, place: Place) -> Run {
-        let done = if place.quoted { out.quoted(text) } else { out.expanded(self, text) };
+    pub(crate) fn emit(&mut self, text: &[u8], out: &mut Out, context: PartContext) -> EvalResult {
+        let done = if context.quoted { out.quoted(text) } else { out.expanded(self, text) };
         self.fits(done)
     }
 }

@@ -1,11 +1,11 @@
-//! What `HISTCONTROL` and `HISTIGNORE` keep out of the list.
+//! Filtering of history entries by `HISTCONTROL` and `HISTIGNORE`.
 
 use crate::ir::Bytes;
 use crate::pattern::{self, Pattern, Style};
 use crate::state::Shell;
 
 impl Shell {
-    /// Whether a line is to become an entry. Where duplicates are to go, those of the line go now.
+    /// Returns whether a line becomes an entry. Removes its duplicates if requested.
     pub(crate) fn admits(&mut self, line: &[u8]) -> bool {
         let control = self.lookup(b"HISTCONTROL").unwrap_or_default();
         let wants = |what: &[u8]| control.split(|&b| b == b':').any(|word| word == what);
@@ -26,7 +26,7 @@ impl Shell {
         true
     }
 
-    /// Whether a pattern of `HISTIGNORE` matches the whole line.
+    /// Returns whether a pattern of `HISTIGNORE` matches the whole line.
     fn is_ignored(&mut self, line: &[u8]) -> bool {
         let Some(patterns) = self.lookup(b"HISTIGNORE").filter(|patterns| !patterns.is_empty()) else { return false };
         let newest = self.history.entries.back().map(|entry| entry.text.clone()).unwrap_or_default();
@@ -38,7 +38,7 @@ impl Shell {
     }
 }
 
-/// The patterns of a list, between which there are colons that no backslash stands before.
+/// The patterns of a list, separated by unescaped colons.
 fn split_patterns(list: &[u8]) -> Vec<Bytes> {
     let mut patterns = vec![Bytes::new()];
     let mut escaped = false;

@@ -16,7 +16,7 @@ impl Document {
         Self { delimiter, strip_tabs, quoted: word.iter().any(|&b| is_quote(b)) }
     }
 
-    /// Whether this line is its end, before or behind tabs that go.
+    /// Returns whether this line ends the document, with or without its leading tabs.
     pub(super) fn ends_with(&self, line: &[u8]) -> bool {
         let tabs = if self.strip_tabs { line.iter().take_while(|&&b| b == b'\t').count() } else { 0 };
         line == self.delimiter || line.get(tabs..) == Some(&self.delimiter[..])

@@ -1,4 +1,4 @@
-//! Which entry a reference means, and which words of it.
+//! Event and word designators: the entry that a reference means, and its words.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::word;
 use crate::ir::Bytes;
 
 impl Expander<'_> {
-    /// The entry that a reference at `at` means, and where the reference goes on. Text that is looked for ends at `quote`, too.
+    /// The entry that a reference at `at` means, and the end of the reference. A search string also ends at `quote`.
     pub(super) fn event(&mut self, text: &[u8], at: usize, quote: Option<u8>) -> (Option<Bytes>, usize) {
         let at = at + 1;
         let rest = text.get(at..).unwrap_or_default();
@@ -24,8 +24,8 @@ impl Expander<'_> {
             let end = at + digits_from + digits;
             let digits = text.get(at + digits_from..end).unwrap_or_default();
             let number = digits.iter().fold(0_usize, |n, b| n.saturating_mul(10).saturating_add(usize::from(b - b'0')));
-            let place = if back { count.checked_sub(number) } else { number.checked_sub(self.base + 1) };
-            return (place.filter(|place| *place < count).and_then(|place| self.entry(place)), end);
+            let position = if back { count.checked_sub(number) } else { number.checked_sub(self.base + 1) };
+            return (position.filter(|position| *position < count).and_then(|position| self.entry(position)), end);
         }
         self.search(text, at, quote, count)
     }
@@ -48,40 +48,40 @@ impl Expander<'_> {
             (false, _) => Some(byte) == quote,
         };
         let len = rest.iter().enumerate().position(|(at, &b)| ends(at, b)).unwrap_or(rest.len());
-        let mut wanted = rest.get(..len).unwrap_or_default().to_vec();
+        let mut requested = rest.get(..len).unwrap_or_default().to_vec();
         let end = start + len + usize::from(within && rest.get(len) == Some(&b'?'));
-        if wanted.is_empty() {
+        if requested.is_empty() {
             match self.memory.searched.clone().filter(|_| within) {
-                Some(searched) => wanted = searched,
+                Some(searched) => requested = searched,
                 None => return (None, end),
             }
         }
         for entry in self.entries.iter().take(count).rev() {
             if !within {
-                if entry.text.starts_with(&wanted) {
+                if entry.text.starts_with(&requested) {
                     return (Some(entry.text.clone()), end);
                 }
-            } else if let Some(found) = entry.text.windows(wanted.len()).rposition(|part| part == wanted) {
+            } else if let Some(found) = entry.text.windows(requested.len()).rposition(|part| part == requested) {
                 self.memory.matched = Some(word::word_at(&entry.text, found, self.marks.comment).to_vec());
-                self.memory.searched = Some(wanted);
+                self.memory.searched = Some(requested);
                 return (Some(entry.text.clone()), end);
             }
         }
         (None, end)
     }
 
-    /// The words that a designator at `at` picks from an entry, with where it ends; `None` when there is no designator.
+    /// The words that a designator at `at` selects from an entry, and its end; `None` without a designator.
     pub(super) fn words(&self, text: &[u8], at: usize, entry: &[u8]) -> Result<Option<(Bytes, usize)>, Fault> {
         let colon = text.get(at) == Some(&b':');
         let start = at + usize::from(colon);
         let mut at = start;
         let byte = |at: usize| text.get(at).copied().unwrap_or(0);
         let words = word::words(entry, self.marks.comment);
-        let pick = |first: Place, last: Place| pick(&words, entry, first, last).ok_or(Fault::Words);
+        let pick = |first: WordPosition, last: WordPosition| pick(&words, entry, first, last).ok_or(Fault::Words);
         match byte(at) {
             b'%' => return Ok(Some((self.memory.matched.clone().unwrap_or_default(), at + 1))),
-            b'*' => return Ok(Some((pick(Place::At(1), Place::Last).unwrap_or_default(), at + 1))),
-            b'$' => return Ok(Some((pick(Place::Last, Place::Last)?, at + 1))),
+            b'*' => return Ok(Some((pick(WordPosition::At(1), WordPosition::Last).unwrap_or_default(), at + 1))),
+            b'$' => return Ok(Some((pick(WordPosition::Last, WordPosition::Last)?, at + 1))),
             _ => {}
         }
         let first = match byte(at) {
@@ -96,35 +96,35 @@ impl Expander<'_> {
         let last = match byte(at) {
             b'^' => {
                 at += 1;
-                Place::At(1)
+                WordPosition::At(1)
             }
             b'*' => {
                 at += 1;
-                Place::Last
+                WordPosition::Last
             }
             b'-' => {
                 at += 1;
                 match byte(at) {
-                    b'0'..=b'9' => Place::At(number(text, &mut at)),
+                    b'0'..=b'9' => WordPosition::At(number(text, &mut at)),
                     b'$' => {
                         at += 1;
-                        Place::Last
+                        WordPosition::Last
                     }
                     b'^' => {
                         at += 1;
-                        Place::At(1)
+                        WordPosition::At(1)
                     }
-                    _ => Place::LastButOne,
+                    _ => WordPosition::LastButOne,
                 }
             }
-            _ => Place::At(first),
+            _ => WordPosition::At(first),
         };
-        Ok(Some((pick(Place::At(first), last)?, at)))
+        Ok(Some((pick(WordPosition::At(first), last)?, at)))
     }
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum WordPosition {
     At(usize),
     LastButOne,
     Last,
@@ -139,17 +139,17 @@ fn number(text: &[u8], at: &mut usize) -> usize {
     value
 }
 
-/// The words from one to another, with a blank between them; `None` when there are no such words.
-fn pick(words: &[Range<usize>], entry: &[u8], first: Place, last: Place) -> Option<Bytes> {
+/// A range of words, separated by blanks; `None` if the range is invalid.
+fn pick(words: &[Range<usize>], entry: &[u8], first: WordPosition, last: WordPosition) -> Option<Bytes> {
     let start = match first {
-        Place::At(at) => at,
-        Place::LastButOne | Place::Last => words.len().checked_sub(1)?,
+        WordPosition::At(at) => at,
+        WordPosition::LastButOne | WordPosition::Last => words.len().checked_sub(1)?,
     };
     let end = match last {
-        Place::At(at) if at >= start => at.checked_add(1)?,
-        Place::At(_) => return None,
-        Place::LastButOne => words.len().saturating_sub(1),
-        Place::Last => words.len(),
+        WordPosition::At(at) if at >= start => at.checked_add(1)?,
+        WordPosition::At(_) => return None,
+        WordPosition::LastButOne => words.len().saturating_sub(1),
+        WordPosition::Last => words.len(),
     };
     if start >= words.len() {
         return None;

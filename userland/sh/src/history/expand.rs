@@ -1,4 +1,4 @@
-//! References to the list in a line: `!!`, `!text`, `^old^new^` and their kin.
+//! History references in a line: `!!`, `!text`, `^old^new^` and others.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::state::Shell;
 pub(crate) struct Marks {
     pub(super) event: u8,
     substitution: u8,
-    /// Starts the comment in which nothing is expanded, and the lines of a history file that tell a time.
+    /// Starts a comment, in which references are not expanded, and the time lines of a history file.
     pub(super) comment: u8,
 }
 
@@ -22,7 +22,7 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// What they are with this value of `histchars`: those that it leaves out stay.
+    /// The characters with this value of `histchars`. Missing ones keep their values.
     pub(super) fn changed(self, value: Option<&[u8]>) -> Self {
         let Some(value) = value else { return Self::default() };
         let at = |at: usize, or: u8| value.get(at).copied().unwrap_or(or);
@@ -30,7 +30,7 @@ impl Marks {
     }
 }
 
-/// What references leave behind for those to come.
+/// State that references leave for later ones.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     /// The text of the newest `!?text?`, and the word that it was found in.
@@ -41,7 +41,7 @@ pub(crate) struct Memory {
     pub(super) new: Bytes,
 }
 
-/// What has become of a line.
+/// The result of expanding a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Expanded {
     /// There was nothing to expand.
@@ -74,7 +74,7 @@ impl Fault {
 
 pub(super) struct Expander<'h> {
     pub(super) entries: &'h VecDeque<Entry>,
-    /// How many of the newest entries do not count.
+    /// Number of newest entries that references ignore.
     pub(super) hidden: usize,
     pub(super) base: usize,
     pub(super) memory: &'h mut Memory,
@@ -93,7 +93,7 @@ struct Reference {
 }
 
 impl Shell {
-    /// Replaces the references in a line, without its newline, or says what is wrong with them.
+    /// Replaces the references in a line without its newline, or returns the error.
     pub(crate) fn expand_history(
         &mut self,
         line: &[u8],
@@ -133,7 +133,7 @@ impl Expander<'_> {
         if self.first_reference(line).is_none() { Ok(Expanded::Same) } else { self.replace(line) }
     }
 
-    /// Where the first reference of a line is.
+    /// Offset of the first reference in a line.
     fn first_reference(&self, line: &[u8]) -> Option<usize> {
         let mut dquote = self.quotation == Some(b'"');
         let mut at = 0;
@@ -167,7 +167,7 @@ impl Expander<'_> {
         line.get(at) == Some(&self.marks.comment) && blank
     }
 
-    /// Whether the mark at `at` starts a reference, rather than being the shell's or only itself.
+    /// Returns whether the mark at `at` starts a reference.
     fn refers(&self, line: &[u8], at: usize, dquote: bool) -> bool {
         match line.get(at + 1) {
             None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'=') => return false,
@@ -242,7 +242,7 @@ impl Expander<'_> {
     }
 }
 
-/// How much of a line is shown of a designator that picks no words.
+/// The end of the text that an error message about an invalid word designator shows.
 fn bad_words_end(line: &[u8], at: usize) -> usize {
     let rest = line.get(at..).unwrap_or_default();
     let colon = usize::from(rest.first() == Some(&b':'));
@@ -251,7 +251,7 @@ fn bad_words_end(line: &[u8], at: usize) -> usize {
     at + colon + len
 }
 
-/// Where the quote is that ends what one at `at` starts, or the end of the line.
+/// Offset of the quote that closes the one at `at`, or the end of the line.
 fn single_quoted_end(line: &[u8], at: usize) -> usize {
     let escapes = at > 0 && line.get(at - 1) == Some(&b'$');
     let mut end = at + 1;

@@ -1,4 +1,4 @@
-//! Entries in files: a line each, or more of them where lines tell when an entry was read.
+//! History files: an entry is one line, or several if time lines separate the entries.
 
 use tidebox_rt::{self as rt, Errno, Open};
 
@@ -23,7 +23,7 @@ impl Shell {
         Ok(text)
     }
 
-    /// Adds the entries of a file from a line on, as if they had been read now.
+    /// Adds the entries of a file starting at a line.
     pub(crate) fn read_history(&mut self, path: &[u8], from: usize) -> Result<(), Errno> {
         let text = self.read_file(path)?;
         let mark = self.time_mark();
@@ -33,7 +33,7 @@ impl Shell {
         }
         let now = self.history.now();
         let (mut number, mut at) = (0, None);
-        // What no newline ends is no line yet.
+        // A last line without a newline is incomplete.
         for line in text.split_inclusive(|&b| b == b'\n').filter_map(|line| line.strip_suffix(b"\n")) {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if tells_time(line) {
@@ -55,7 +55,7 @@ impl Shell {
         Ok(())
     }
 
-    /// The entries from one on, as a file has them.
+    /// The entries starting at an index, in the format of a file.
     fn entries_as_text(&mut self, from: usize) -> Bytes {
         let timed = self.lookup(b"HISTTIMEFORMAT").is_some();
         let mark = self.time_mark();
@@ -76,7 +76,7 @@ impl Shell {
         let is_new = rt::stat(path, true).is_err();
         let fd = self.open_path(path, how)?;
         if is_new {
-            // What was typed is nobody else's; a file whose mode cannot be changed is written all the same.
+            // Only the owner may read typed commands. A failed chmod is ignored.
             let _ = rt::chmod(path, 0o600);
         }
         let written = rt::write_all(fd, text);
@@ -106,11 +106,11 @@ impl Shell {
 
     /// Leaves the list in `HISTFILE` when the shell ends.
     pub(crate) fn save_history(&mut self) {
-        if !self.options.history || self.history.unsaved == 0 || self.forked {
+        if !self.options.history || self.history.unsaved == 0 || self.process.forked {
             return;
         }
         let Some(path) = self.history_path() else { return };
-        // The end of a shell is no place to complain, nor does bash.
+        // As in bash, errors at the end of a shell are not reported.
         let _ = if self.history.unsaved <= self.history.entries.len() || self.options.histappend {
             self.append_history(&path)
         } else {
@@ -119,8 +119,8 @@ impl Shell {
         self.shorten_file_as_wanted();
     }
 
-    /// Cuts the oldest lines from the file, of which this many entries stay.
-    pub(super) fn shorten_history_file(&mut self, most: usize) {
+    /// Truncates the file to its newest entries.
+    pub(super) fn shorten_history_file(&mut self, max_entries: usize) {
         let Some(path) = self.history_path() else { return };
         let Ok(text) = self.read_file(&path) else { return };
         let mark = self.time_mark();
@@ -130,19 +130,19 @@ impl Shell {
             |line: &[u8]| known && line.first() == Some(&mark) && line.get(1).is_some_and(u8::is_ascii_digit);
         let lines: Vec<&[u8]> = text.split_inclusive(|&b| b == b'\n').collect();
         let entries = lines.iter().filter(|line| !tells_time(line)).count();
-        if entries > most {
-            let mut gone = entries - most;
+        if entries > max_entries {
+            let mut removed = entries - max_entries;
             let mut from = lines.len();
             for (at, line) in lines.iter().enumerate() {
-                if gone == 0 {
+                if removed == 0 {
                     from = at;
                     break;
                 }
-                gone -= usize::from(!tells_time(line));
+                removed -= usize::from(!tells_time(line));
             }
-            // Where it cannot be written it stays as long as it is.
+            // A file that cannot be written keeps its length.
             let _ = self.write_file(&path, &lines.get(from..).unwrap_or_default().concat(), false);
         }
-        self.history.file_lines = self.history.file_lines.min(most);
+        self.history.file_lines = self.history.file_lines.min(max_entries);
     }
 }

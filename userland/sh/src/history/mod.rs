@@ -22,25 +22,25 @@ use crate::state::Shell;
 pub(crate) use expand::Expanded;
 use expand::Marks;
 
-/// Commands that are kept when `HISTSIZE` says nothing else.
+/// The default of `HISTSIZE`.
 const KEPT: usize = 500;
 
 #[derive(Debug, Default)]
 pub(crate) struct History {
     pub(crate) entries: VecDeque<Entry>,
-    /// Entries that have gone from the start of the list, so that the others keep their numbers.
+    /// Number of entries removed from the start of the list. The others keep their numbers.
     pub(crate) base: usize,
     /// Entries of this shell that no file has yet.
     pub(crate) unsaved: usize,
     /// Lines of the file that are known here.
     pub(crate) file_lines: usize,
     /// Entries that there may be, once `HISTSIZE` was heard of.
-    most: Option<usize>,
+    max_entries: Option<usize>,
     /// The line that was read last became an entry, or part of one.
     pub(crate) added: bool,
     /// The newest entry is one of `history -s`.
     pub(crate) pushed: bool,
-    /// Commands are read line by line, each of which is expanded and remembered before it is read on.
+    /// Commands are read line by line, and each line is expanded and recorded before the next.
     pub(crate) reads_lines: bool,
     /// When entries are read is taken note of: since the list was switched on or a format for times was set.
     tells_times: bool,
@@ -56,7 +56,7 @@ pub(crate) struct History {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) text: Bytes,
-    /// When it was read, in seconds since the epoch; `None` where the list was not told to care.
+    /// Time of reading, in seconds since the epoch; `None` if not recorded.
     pub(crate) at: Option<u64>,
 }
 
@@ -71,12 +71,12 @@ impl History {
 
     /// Adds an entry that may come from a file.
     fn append(&mut self, text: Bytes, at: Option<u64>) {
-        if self.most == Some(0) {
+        if self.max_entries == Some(0) {
             return;
         }
         self.entries.push_back(Entry { text, at });
-        if let Some(most) = self.most
-            && self.entries.len() > most
+        if let Some(max_entries) = self.max_entries
+            && self.entries.len() > max_entries
         {
             self.entries.pop_front();
             self.base += 1;
@@ -94,7 +94,7 @@ impl History {
         }
     }
 
-    /// Removes the entries from one to another, which are there.
+    /// Removes a range of entries, which must exist.
     pub(crate) fn remove(&mut self, from: usize, to: usize) {
         self.entries.drain(from..=to);
         self.unsaved = self.unsaved.saturating_sub(to - from + 1);
@@ -111,17 +111,17 @@ impl History {
         self.base + 1
     }
 
-    /// Lets go of the oldest entries beyond this many, now and from now on.
-    fn limit(&mut self, most: Option<usize>) {
-        self.most = most;
-        if let Some(most) = most {
-            let extra = self.entries.len().saturating_sub(most);
+    /// Sets the maximum number of entries and removes the oldest ones beyond it.
+    fn limit(&mut self, max_entries: Option<usize>) {
+        self.max_entries = max_entries;
+        if let Some(max_entries) = max_entries {
+            let extra = self.entries.len().saturating_sub(max_entries);
             self.entries.drain(..extra);
-            // As in bash, what is left is counted from how many have gone just now.
+            // As in bash, the count restarts at the number of entries just removed.
             if extra > 0 {
                 self.base = extra - 1;
             }
-            self.unsaved = self.unsaved.min(most);
+            self.unsaved = self.unsaved.min(max_entries);
         }
     }
 }
@@ -133,15 +133,15 @@ impl Shell {
             b"HISTSIZE" => match value.filter(|text| !text.is_empty()) {
                 None => self.history.limit(None),
                 Some(text) => {
-                    if let Some(most) = crate::parse::plain_number(text) {
-                        self.history.limit(usize::try_from(most).ok());
+                    if let Some(max_entries) = crate::parse::plain_number(text) {
+                        self.history.limit(usize::try_from(max_entries).ok());
                     }
                 }
             },
             b"HISTFILESIZE" => {
-                let most = value.and_then(crate::parse::plain_number);
-                if let Some(most) = most.and_then(|most| usize::try_from(most).ok()) {
-                    self.shorten_history_file(most);
+                let max_entries = value.and_then(crate::parse::plain_number);
+                if let Some(max_entries) = max_entries.and_then(|max_entries| usize::try_from(max_entries).ok()) {
+                    self.shorten_history_file(max_entries);
                 }
             }
             b"HISTTIMEFORMAT" => self.history.tells_times = true,
@@ -149,7 +149,7 @@ impl Shell {
         }
     }
 
-    /// `set -o history` begins: the list has a size, and what the file has.
+    /// Starts `set -o history`: applies the size and reads the file.
     pub(crate) fn start_history(&mut self) {
         self.history.tells_times = true;
         if self.history.unsaved > 0 {
@@ -169,7 +169,7 @@ impl Shell {
         }
         self.shorten_file_as_wanted();
         if let Some(path) = self.history_path() {
-            // Where there is no file there is nothing to remember.
+            // A missing file has no entries.
             let _ = self.read_history(&path, 0);
         }
     }

@@ -3,16 +3,16 @@
 use super::expand::{Expander, Fault};
 use crate::ir::Bytes;
 
-/// What the modifiers made of a text.
+/// The result of applying modifiers to a text.
 pub(super) struct Modified {
     pub(super) text: Bytes,
-    /// Where they end.
+    /// The end of the modifiers.
     pub(super) end: usize,
     /// `:p` was among them.
     pub(super) print: bool,
 }
 
-/// How often a substitution replaces.
+/// The scope of a substitution.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     Once,
@@ -21,7 +21,7 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// What a letter before `s` or `&` asks for.
+    /// The scope that a letter before `s` or `&` requests.
     fn of(letter: u8) -> Option<Self> {
         match letter {
             b'g' | b'a' => Some(Self::Everywhere),
@@ -71,7 +71,8 @@ impl Expander<'_> {
     }
 }
 
-/// Keeps the part of a path that `:t`, `:h`, `:r` or `:e` asks for: its tail, its head, what is before its suffix, or that.
+/// Keeps the part of a path that `:t`, `:h`, `:r` or `:e` requests: the tail, the head, the part before the suffix, or the
+/// suffix.
 fn keep_part(path: &mut Bytes, letter: u8) {
     let border = if matches!(letter, b't' | b'h') { b'/' } else { b'.' };
     let Some(at) = path.iter().rposition(|&b| b == border) else { return };
@@ -82,7 +83,7 @@ fn keep_part(path: &mut Bytes, letter: u8) {
     }
 }
 
-/// A text in single quotes, of which blanks are left out where each word is to be quoted by itself.
+/// A text in single quotes. With `by_words` each word is quoted separately.
 fn quoted(text: &[u8], by_words: bool) -> Bytes {
     let mut out = vec![b'\''];
     for &byte in text {

@@ -1,18 +1,18 @@
-//! Where a mark is not for the list, because the shell's own syntax has it or something quotes it.
+//! Marks that are not history references, because they are quoted or part of the shell's syntax.
 
 use super::expand::Expander;
 
-/// Whether the mark at `at` is part of `[!..]`, `${!..}`, `$!` or `!(..)`, or quoted.
+/// Returns whether the mark at `at` is part of `[!..]`, `${!..}`, `$!` or `!(..)`, or quoted.
 pub(super) fn is_the_shells(line: &[u8], at: usize, expander: &Expander<'_>) -> bool {
     let before = |back: usize| at.checked_sub(back).and_then(|at| line.get(at)).copied();
-    let behind = line.get(at + 1..).unwrap_or_default();
+    let after = line.get(at + 1..).unwrap_or_default();
     match (before(2), before(1)) {
-        (_, Some(b'[')) if behind.contains(&b']') => return true,
-        (Some(b'$'), Some(b'{')) if behind.contains(&b'}') => return true,
+        (_, Some(b'[')) if after.contains(&b']') => return true,
+        (Some(b'$'), Some(b'{')) if after.contains(&b'}') => return true,
         (Some(_), Some(b'$')) if line.get(at) == Some(&b'!') => return true,
         _ => {}
     }
-    if expander.extglob() && at > 1 && behind.first() == Some(&b'(') && behind.contains(&b')') {
+    if expander.extglob() && at > 1 && after.first() == Some(&b'(') && after.contains(&b')') {
         return true;
     }
     let mut from = 0;
@@ -23,7 +23,7 @@ pub(super) fn is_the_shells(line: &[u8], at: usize, expander: &Expander<'_>) -> 
         }
     }
     let mark = line.get(at).copied().unwrap_or(0);
-    // Marks are looked for from the start: one that is passed over was quoted.
+    // Searches from the start; a mark that the search skips is quoted.
     let mut found = next_mark(line, from, mark, expander.posix());
     while found > 0 && found < at {
         found = next_mark(line, found + 1, mark, expander.posix());
@@ -31,7 +31,7 @@ pub(super) fn is_the_shells(line: &[u8], at: usize, expander: &Expander<'_>) -> 
     found > at
 }
 
-/// The next mark that nothing quotes, from `from` on, or the end of the line.
+/// Offset of the next unquoted mark, starting at `from`, or the end of the line.
 fn next_mark(line: &[u8], from: usize, mark: u8, posix: bool) -> usize {
     let (mut dquote, mut outer_dquote, mut backquote, mut substitutions) = (false, false, false, 0_u32);
     let mut at = from;
@@ -51,8 +51,8 @@ fn next_mark(line: &[u8], from: usize, mark: u8, posix: bool) -> usize {
                 backquote = true;
                 outer_dquote = std::mem::take(&mut dquote);
             }
-            b'\'' if !dquote => at = behind_quote(line, at, b'\''),
-            b'"' if posix => at = behind_quote(line, at, b'"'),
+            b'\'' if !dquote => at = quote_end(line, at, b'\''),
+            b'"' if posix => at = quote_end(line, at, b'"'),
             b'"' => dquote = !dquote,
             b'$' | b'<' | b'>' if next == Some(b'(') => {
                 substitutions += 1;
@@ -70,8 +70,8 @@ fn next_mark(line: &[u8], from: usize, mark: u8, posix: bool) -> usize {
     line.len()
 }
 
-/// Where the quote is that closes what one at `at` opens, or the last byte of the line.
-fn behind_quote(line: &[u8], at: usize, quote: u8) -> usize {
+/// Offset of the quote that closes the one at `at`, or of the last byte of the line.
+fn quote_end(line: &[u8], at: usize, quote: u8) -> usize {
     let mut at = at + 1;
     while let Some(&byte) = line.get(at) {
         if byte == quote {
@@ -82,14 +82,14 @@ fn behind_quote(line: &[u8], at: usize, quote: u8) -> usize {
     line.len()
 }
 
-/// The single quote that ends the quotation a line starts in. As in bash it is none of those within double quotes.
+/// The single quote that ends the quotation in which a line starts. As in bash, quotes within double quotes do not count.
 fn closing_quote(line: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(&byte) = line.get(at) {
         match byte {
             b'\'' => return Some(at),
             b'\\' => at += 1,
-            b'"' | b'`' => at = behind_quote(line, at, byte),
+            b'"' | b'`' => at = quote_end(line, at, byte),
             _ => {}
         }
         at += 1;

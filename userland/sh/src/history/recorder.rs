@@ -9,22 +9,22 @@ use crate::state::Shell;
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     scan: Scan,
-    /// Lines of the command so far.
+    /// Lines of the command read until now.
     lines: u32,
     /// Its first line has become an entry.
     first_saved: bool,
-    /// Which of them was the last with a comment.
+    /// The last of them with a comment.
     commented: Option<u32>,
-    /// A line of a here-document that goes on with the next.
+    /// A line of a here-document that continues on the next.
     partial: Bytes,
 }
 
-/// What comments a line has, as far as joining lines is concerned.
+/// Comments of a line, as they affect the joining of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Comment {
     None,
     Whole,
-    /// Something that may be one behind other words.
+    /// A possible comment after other words.
     Behind,
 }
 
@@ -47,12 +47,12 @@ impl Shell {
         self.history.recorder = recorder;
     }
 
-    /// Whether the command that runs is one of those that are remembered, as those of `eval` and traps are not.
+    /// Returns whether the current command is recorded; commands of `eval` and traps are not.
     pub(crate) fn remembers(&self) -> bool {
-        self.options.history && (self.sourcing_depth == 0 || self.history.substitutions > 0)
+        self.options.history && (self.flow.trace_depth == 0 || self.history.substitutions > 0)
     }
 
-    /// Whether the command that runs became an entry of its own.
+    /// Returns whether the current command has its own entry.
     pub(crate) fn command_is_recorded(&self) -> bool {
         let recorder = &self.history.recorder;
         self.history.added || (recorder.lines > 0 && recorder.first_saved && self.options.cmdhist)
@@ -99,18 +99,18 @@ impl Shell {
     }
 
     /// The line with its references to the list replaced, or `Some(None)` when it has none.
-    #[expect(clippy::option_option, reason = "a line may be gone, and one that stays may be as it was")]
+    #[expect(clippy::option_option, reason = "a line may be removed, and one that stays may be as it was")]
     fn expand_read_line(&mut self, text: &[u8]) -> Option<Option<Bytes>> {
         if !self.options.histexpand {
             return Some(None);
         }
         let recorder = &self.history.recorder;
         let quotation = recorder.scan.quotation();
-        // Further lines of a command refer to what was before it, of which it is no part yet.
+        // Later lines of a command refer to the entries before it, because it is not an entry yet.
         let own = self.options.cmdhist && recorder.first_saved && recorder.lines > 1;
         match self.expand_history(text, quotation, usize::from(own)) {
             Err(message) => {
-                self.complain(message);
+                self.report_error(message);
                 None
             }
             Ok(Expanded::Same) => Some(None),
@@ -121,7 +121,7 @@ impl Shell {
                 }
                 None
             }
-            // Nobody is there to look at the line and send it off.
+            // Without line editing the user cannot verify and submit the line.
             Ok(Expanded::Line(_)) if self.options.histverify => None,
             Ok(Expanded::Line(text)) => {
                 self.show_expanded(&text);
@@ -132,7 +132,7 @@ impl Shell {
 
     fn show_expanded(&mut self, text: &[u8]) {
         self.io.flush();
-        // Where standard error is closed there is nobody to show it to.
+        // A closed standard error is ignored.
         let _ = self.io.write(2, &[text, b"\n"].concat());
     }
 

@@ -1,6 +1,6 @@
-//! What a command that is read line by line is in the middle of: quotation, a here-document, and the tokens before.
+//! State of a command that is read line by line: quotation, here-documents, and preceding tokens.
 //!
-//! The grammar is the parser's; this knows only as much of it as decides how the next line joins the entry.
+//! The parser implements the grammar. This covers only the part that decides how the next line is joined to the entry.
 
 use std::collections::VecDeque;
 
@@ -21,24 +21,24 @@ pub(super) enum Token {
     Open,
     /// `)`
     Close,
-    /// Other tokens that no semicolon follows: operators, `then`, `do` and their like.
+    /// Other tokens that a semicolon must not follow: operators, `then`, `do` and similar.
     Joining,
-    /// `;;` and its kin, behind which a pattern of `case` comes.
+    /// `;;`, `;&` or `;;&`, followed by a pattern of `case`.
     ArmEnd,
     /// Other reserved words.
     Reserved,
 }
 
-/// Something that has begun and not ended.
+/// An open construct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     /// `'`, `"` or `` ` ``; `$` is `$'`.
     Quote(u8),
-    /// `$(`, `<(`, `@(` and their kin, with the parentheses within that are open.
+    /// `$(`, `<(`, `@(` and similar, with the number of open parentheses within.
     Parenthesis(u32),
-    /// `$((`, likewise.
+    /// `$((`, with the number of open parentheses within.
     Expression(u32),
-    /// `((`, likewise, which does not count as quotation.
+    /// `((`, with the number of open parentheses within. It does not count as quotation.
     Arithmetic(u32),
     /// `${`
     Brace,
@@ -69,22 +69,22 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Forgets what was begun: a command ends or is given up. The tokens stay, as they do in bash.
+    /// Closes all constructs at the end of a command. The tokens stay, as in bash.
     pub(super) fn reset(&mut self) {
         *self = Self { tokens: self.tokens, ..Self::default() };
     }
 
-    /// Whether the next line is part of a here-document.
+    /// Returns whether the next line is part of a here-document.
     pub(super) fn in_document(&self) -> bool {
         self.in_body
     }
 
-    /// Whether the next line is the first of the here-documents of a line.
+    /// Returns whether the next line is the first of the here-documents of a line.
     pub(super) fn starts_document(&self) -> bool {
         self.in_body && self.first_of_body
     }
 
-    /// Whether a backslash at the end of a line of the here-document joins it with the next.
+    /// Returns whether a backslash at the end of a line of the here-document joins it with the next.
     pub(super) fn joins_lines(&self) -> bool {
         self.in_body && self.documents.front().is_some_and(|document| !document.quoted)
     }
@@ -99,7 +99,7 @@ impl Scan {
         })
     }
 
-    /// What comes between the lines before and this one, when they become one.
+    /// The separator between the preceding lines and this one in the entry.
     pub(super) fn joint(&mut self, line: &[u8]) -> &'static [u8] {
         if !self.in_body {
             self.document_seen = false;
@@ -181,7 +181,7 @@ impl Scan {
         }
     }
 
-    /// Reads at the start of `rest`, where nothing is open; answers how many bytes are done with, 0 when only a word ended.
+    /// Reads at the start of `rest`, outside open constructs. Returns the number of bytes read, 0 if only a word ended.
     fn command(&mut self, rest: &[u8]) -> usize {
         let byte = rest.first().copied().unwrap_or(0);
         let next = rest.get(1).copied().unwrap_or(0);
@@ -362,7 +362,7 @@ impl Scan {
         self.token(token);
     }
 
-    /// Whether a reserved word may come next.
+    /// Returns whether a reserved word may come next.
     fn may_start(&self) -> bool {
         let [_, before, last] = self.tokens;
         !self.pattern

@@ -6,7 +6,7 @@ use super::word;
 use crate::ir::Bytes;
 
 impl Expander<'_> {
-    /// Reads the two texts of a substitution, whose delimiter is at `at`, into the memory; answers where it ends.
+    /// Reads the two texts of a substitution, whose delimiter is at `at`. Returns its end.
     pub(super) fn read_substitution(&mut self, line: &[u8], at: usize) -> usize {
         let Some(&delimiter) = line.get(at) else { return at };
         let (old, next) = operand(line, at + 1, delimiter);
@@ -28,7 +28,7 @@ impl Expander<'_> {
         let new = &self.memory.new;
         let mut out = Bytes::new();
         let (mut at, mut done) = (0, false);
-        // Where the word ends in which something may be replaced still.
+        // End of the word in which replacements may still occur.
         let mut word_end = 0;
         while let Some(&byte) = text.get(at) {
             if scope == Scope::OncePerWord && at >= word_end {

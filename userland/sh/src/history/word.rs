@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Whether a byte stands between words.
+/// Returns whether a byte separates words.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n')
 }
@@ -11,7 +11,7 @@ fn ends_word(byte: u8) -> bool {
     is_blank(byte) || matches!(byte, b';' | b'&' | b'(' | b')' | b'|' | b'<' | b'>')
 }
 
-/// Where the words of a text are, up to one that starts with `comment`.
+/// The ranges of the words of a text, up to one that starts with `comment`.
 pub(super) fn words(text: &[u8], comment: u8) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut at = 0;
@@ -31,7 +31,7 @@ pub(super) fn word_at(text: &[u8], at: usize, comment: u8) -> &[u8] {
     words(text, comment).into_iter().find(|word| word.contains(&at)).and_then(|word| text.get(word)).unwrap_or_default()
 }
 
-/// Where the word ends that starts at `start`.
+/// The end of the word that starts at `start`.
 pub(super) fn word_end(text: &[u8], start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     match rest {
@@ -64,8 +64,8 @@ fn operator_len(rest: &[u8]) -> usize {
     }
 }
 
-/// Where a word ends that is no operator, from a place within it on. `closing` is what is open there: the bytes that open and
-/// close it, and how many are open.
+/// The end of a word that is not an operator, starting within it. `closing` is the open construct: the bytes that open and
+/// close it, and their nesting.
 fn plain_end(text: &[u8], from: usize, mut closing: Option<(u8, u8, u32)>) -> usize {
     let mut at = from;
     while let Some(&byte) = text.get(at) {

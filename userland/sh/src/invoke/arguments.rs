@@ -5,7 +5,7 @@ use crate::ir::Bytes;
 use crate::options::{SET, SHOPT, switch};
 use crate::state::Shell;
 
-/// What the shell is asked for besides options that `set` has too.
+/// Arguments of the shell besides the options of `set`.
 #[derive(Debug, Default)]
 pub(super) struct Start {
     pub(super) login: bool,
@@ -33,7 +33,6 @@ const LONG: &[(&str, bool)] = &[
     ("posix", false),
     ("pretty-print", false),
     ("rcfile", true),
-    ("restricted", false),
     ("verbose", false),
     ("version", false),
 ];
@@ -60,10 +59,10 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes], start: &mut Start) -> Resu
                 b'D' => return Err(no_strings(shell)),
                 b'i' => shell.options.interactive = on,
                 b'o' | b'O' => named(shell, *letter == b'o', on, &mut rest)?,
-                _ if shell.options.may_set(*letter, on) => drop(shell.options.set_letter(*letter, on)),
+                _ if crate::options::has_letter(*letter) => drop(shell.options.set_letter(*letter, on)),
                 _ => {
                     let option = [if on { b'-' } else { b'+' }, *letter];
-                    refuse(shell, &option, ": invalid option");
+                    report_invalid(shell, &option, ": invalid option");
                     usage(shell, 2);
                     return Err(2);
                 }
@@ -78,7 +77,7 @@ fn long_options(shell: &mut Shell, rest: &mut &[Bytes], start: &mut Start) -> Re
         let long = first.strip_prefix(b"--").or_else(|| first.strip_prefix(b"-")).unwrap_or_default();
         let Some((name, takes_word)) = LONG.iter().find(|(name, _)| name.as_bytes() == long) else {
             if first.len() > 2 && first.starts_with(b"--") {
-                refuse(shell, first, ": invalid option");
+                report_invalid(shell, first, ": invalid option");
                 usage(shell, 2);
                 return Err(2);
             }
@@ -88,7 +87,7 @@ fn long_options(shell: &mut Shell, rest: &mut &[Bytes], start: &mut Start) -> Re
         let mut word = None;
         if *takes_word {
             let Some((value, after)) = rest.split_first() else {
-                refuse(shell, name.as_bytes(), ": option requires an argument");
+                report_invalid(shell, name.as_bytes(), ": option requires an argument");
                 return Err(2);
             };
             word = Some(value.clone());
@@ -102,15 +101,14 @@ fn long_options(shell: &mut Shell, rest: &mut &[Bytes], start: &mut Start) -> Re
             "posix" => drop(shell.options.set_named(b"posix", true)),
             "verbose" => shell.options.verbose = true,
             "dump-strings" | "dump-po-strings" => return Err(no_strings(shell)),
-            "restricted" => shell.options.restricted = true,
             "help" => {
                 usage(shell, 1);
                 return Err(0);
             }
             "version" => return Err(version(shell)),
-            // There is neither a debugger nor line editing, and printing is not what programs ask for.
+            // The shell has no debugger and no pretty-printer.
             "debugger" | "pretty-print" => {
-                refuse(shell, first, ": this shell has no such mode");
+                report_invalid(shell, first, ": this shell has no such mode");
                 return Err(2);
             }
             _ => {}
@@ -135,12 +133,12 @@ fn named(shell: &mut Shell, set: bool, on: bool, rest: &mut &[Bytes]) -> Result<
             Ok(())
         }
         None if set => {
-            let name = [b"line 0: ", &shell.name[..], b": ", name].concat();
-            refuse(shell, &name, ": invalid option name");
+            let name = [b"line 0: ", &shell.invocation.name[..], b": ", name].concat();
+            report_invalid(shell, &name, ": invalid option name");
             Err(2)
         }
         None => {
-            refuse(shell, name, ": invalid shell option name");
+            report_invalid(shell, name, ": invalid shell option name");
             Err(2)
         }
     }
@@ -149,11 +147,11 @@ fn named(shell: &mut Shell, set: bool, on: bool, rest: &mut &[Bytes]) -> Result<
 fn source(shell: &mut Shell, rest: &[Bytes], start: &Start) -> Result<Source, u8> {
     if start.string {
         let Some((text, words)) = rest.split_first() else {
-            refuse(shell, b"-c", ": option requires an argument");
+            report_invalid(shell, b"-c", ": option requires an argument");
             return Err(2);
         };
         if let Some((name, words)) = words.split_first() {
-            shell.name = name.clone();
+            shell.invocation.name = name.clone();
             shell.positional = words.to_vec().into();
         }
         return Ok(Source::Text(text.clone()));
@@ -170,15 +168,15 @@ fn source(shell: &mut Shell, rest: &[Bytes], start: &Start) -> Result<Source, u8
     }
 }
 
-fn refuse(shell: &mut Shell, what: &[u8], why: &str) {
-    let line = [&shell.name[..], b": ", what, why.as_bytes(), b"\n"].concat();
-    // Where standard error is closed there is nobody to tell.
+fn report_invalid(shell: &mut Shell, what: &[u8], why: &str) {
+    let line = [&shell.invocation.name[..], b": ", what, why.as_bytes(), b"\n"].concat();
+    // A closed standard error is ignored.
     let _ = shell.io.write(2, &line);
 }
 
-/// There are no translations that strings could be collected for.
+/// Lists no strings, because messages are not translated.
 fn no_strings(shell: &mut Shell) -> u8 {
-    refuse(shell, b"-D", ": translatable strings cannot be listed");
+    report_invalid(shell, b"-D", ": translatable strings cannot be listed");
     2
 }
 
@@ -192,7 +190,7 @@ fn version(shell: &mut Shell) -> u8 {
 }
 
 fn usage(shell: &mut Shell, number: u32) {
-    let name = crate::expand::lossy(&shell.name).into_owned();
+    let name = crate::expand::lossy(&shell.invocation.name).into_owned();
     let mut text = String::new();
     if number == 1 {
         let (version, machine) = (crate::expand::BASH_VERSION, crate::expand::MACHINE);
@@ -207,6 +205,6 @@ fn usage(shell: &mut Shell, number: u32) {
         text.push_str(&format!("Type `{name} -c \"help set\"' for more information about shell options.\n"));
         text.push_str(&format!("Type `{name} -c help' for more information about shell builtin commands.\n"));
     }
-    // Where the stream is closed there is nobody to tell.
+    // A closed stream is ignored.
     let _ = shell.io.write(number, text.as_bytes());
 }

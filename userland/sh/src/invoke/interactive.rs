@@ -1,17 +1,16 @@
-//! What a shell shows to who types its commands. There is no terminal, so it is what bash writes without one: prompts and
-//! the lines as they are read, to standard error.
+//! Output of an interactive shell. Without a terminal, bash writes the prompts and the lines that it reads to standard error.
 
 use tidebox_rt as rt;
 
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::Value;
 
 impl Shell {
-    /// Says that there is no terminal whose jobs could be controlled.
-    pub(super) fn miss_terminal(&mut self) {
+    /// Reports the missing terminal for job control.
+    pub(super) fn report_no_job_control(&mut self) {
         let group = rt::getids().map_or(0, |ids| ids.pgid);
-        let name = if self.options.interactive { self.base_name() } else { &self.name };
+        let name = if self.options.interactive { self.base_name() } else { &self.invocation.name };
         let name = crate::expand::lossy(name).into_owned();
         self.show(
             format!(
@@ -23,18 +22,18 @@ impl Shell {
     }
 
     /// Shows the prompt for a command, which `PROMPT_COMMAND` comes before, or for another line of one.
-    pub(super) fn show_prompt(&mut self, first: bool) -> Run {
+    pub(super) fn show_prompt(&mut self, first: bool) -> EvalResult {
         if first {
             self.run_prompt_command()?;
         }
         let text = self.lookup(if first { b"PS1" } else { b"PS2" }).unwrap_or_default();
         let (status, line) = (self.status, self.line);
         // It belongs to the command that is still to be read.
-        self.commands += 1;
+        self.computed.commands_read += 1;
         let mut prompt = self.expand_prompt(&text);
-        self.commands -= 1;
+        self.computed.commands_read -= 1;
         (self.status, self.line) = (status, line);
-        // `\[` and `\]` only tell how wide the prompt is.
+        // `\[` and `\]` only affect the width of the prompt.
         prompt.retain(|byte| !matches!(byte, 1 | 2));
         self.show(&prompt);
         Ok(())
@@ -46,14 +45,14 @@ impl Shell {
         self.show(&[line, end].concat());
     }
 
-    /// Says that an interactive shell ends, as a terminal's user would have asked for it.
+    /// Prints the message at the end of an interactive shell.
     pub(crate) fn show_end(&mut self) {
-        if self.options.interactive && !self.forked {
+        if self.options.interactive && !self.process.forked {
             self.show(if self.options.login_shell { b"logout\n" } else { b"exit\n" });
         }
     }
 
-    fn run_prompt_command(&mut self) -> Run {
+    fn run_prompt_command(&mut self) -> EvalResult {
         let texts: Vec<Bytes> = match self.vars.get(b"PROMPT_COMMAND").map(|var| &var.value) {
             Some(Value::Text(text)) => vec![text.clone()],
             Some(Value::Indexed(map)) => map.values().cloned().collect(),
@@ -70,7 +69,7 @@ impl Shell {
 
     fn show(&mut self, text: &[u8]) {
         self.io.flush();
-        // Where standard error is closed there is nobody to show it to.
+        // A closed standard error is ignored.
         let _ = self.io.write(2, text);
     }
 }

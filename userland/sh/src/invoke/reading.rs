@@ -6,10 +6,10 @@ use std::rc::Rc;
 use tidebox_rt as rt;
 
 use crate::ir::Bytes;
-use crate::parse::{Parser, Problem, Texts};
-use crate::state::{Run, Shell};
+use crate::parse::{Parser, SyntaxErrorKind, Texts};
+use crate::state::{EvalResult, Shell};
 
-/// Where lines come from.
+/// The source of lines.
 pub(crate) enum Lines<'t> {
     Text(&'t [u8]),
     Stdin,
@@ -31,8 +31,8 @@ impl Lines<'_> {
     }
 }
 
-/// What has to be read before a command could end.
-enum Wanted {
+/// The input that is still needed before a command could end.
+enum MissingInput {
     Nothing,
     Line,
     /// A line with this byte.
@@ -41,8 +41,8 @@ enum Wanted {
     Delimiter(Bytes),
 }
 
-impl Wanted {
-    /// Whether the command may end with this line, which comes after `before`.
+impl MissingInput {
+    /// Returns whether the command may end with this line, which follows `before`.
     fn may_be(&self, line: &[u8], before: &[u8]) -> bool {
         match self {
             _ if line.is_empty() => true,
@@ -59,18 +59,24 @@ impl Wanted {
 }
 
 impl Shell {
-    /// Reads lines and runs the commands of which they are, the first line being `number`.
-    pub(crate) fn run_lines(&mut self, lines: Lines<'_>, number: u32, source: &Rc<[u8]>, origin: &[u8]) -> Run {
+    /// Reads lines and runs their commands; the first line has this number.
+    pub(crate) fn run_lines(&mut self, lines: Lines<'_>, number: u32, source: &Rc<[u8]>, origin: &[u8]) -> EvalResult {
         let outer = std::mem::replace(&mut self.history.reads_lines, true);
         let result = self.run_line_by_line(lines, number, source, origin);
         self.history.reads_lines = outer;
         result
     }
 
-    fn run_line_by_line(&mut self, mut lines: Lines<'_>, mut number: u32, source: &Rc<[u8]>, origin: &[u8]) -> Run {
+    fn run_line_by_line(
+        &mut self,
+        mut lines: Lines<'_>,
+        mut number: u32,
+        source: &Rc<[u8]>,
+        origin: &[u8],
+    ) -> EvalResult {
         let prompts = matches!(lines, Lines::Stdin) && self.options.interactive;
         let mut text = Bytes::new();
-        let mut wanted = Wanted::Nothing;
+        let mut wanted = MissingInput::Nothing;
         // Lines of the command, which are not those of its text when references were replaced.
         let mut read = 0;
         loop {
@@ -102,15 +108,15 @@ impl Shell {
             }
             if !ended {
                 wanted = self.wanted(&text, number, source);
-                if !matches!(wanted, Wanted::Nothing) {
+                if !matches!(wanted, MissingInput::Nothing) {
                     continue;
                 }
             }
-            self.run_script(&text, number, Rc::clone(source), origin)?;
+            self.run_source(&text, number, Rc::clone(source), origin)?;
             self.end_recording();
             number = number.saturating_add(std::mem::take(&mut read));
             text.clear();
-            wanted = Wanted::Nothing;
+            wanted = MissingInput::Nothing;
             if ended && (!prompts || empty) {
                 break;
             }
@@ -121,8 +127,8 @@ impl Shell {
         Ok(())
     }
 
-    /// The next line, shown behind its prompt as on a terminal; `first` says that a command begins with it.
-    fn prompt_line(&mut self, lines: &mut Lines<'_>, first: bool) -> Run<Bytes> {
+    /// Reads the next line and prints it after the prompt, as a terminal would. `first` is set at the start of a command.
+    fn prompt_line(&mut self, lines: &mut Lines<'_>, first: bool) -> EvalResult<Bytes> {
         self.show_prompt(first)?;
         let line = lines.next(self);
         if !line.is_empty() {
@@ -131,12 +137,12 @@ impl Shell {
         Ok(line)
     }
 
-    /// What is missing for this text to be whole commands.
-    fn wanted(&self, text: &[u8], line: u32, source: &Rc<[u8]>) -> Wanted {
+    /// The input that this text needs to consist of whole commands.
+    fn wanted(&self, text: &[u8], line: u32, source: &Rc<[u8]>) -> MissingInput {
         let texts = Texts::default();
         let mut parser = Parser::new(text, line, Rc::clone(source));
         if parser.ends_joined() {
-            return Wanted::Line;
+            return MissingInput::Line;
         }
         parser.set_texts(&texts);
         parser.set_extglob(self.options.extglob);
@@ -145,21 +151,16 @@ impl Shell {
         loop {
             let result = parser.next_list();
             if let Some((_, _, delimiter)) = parser.unfinished.first() {
-                return Wanted::Delimiter(delimiter.clone());
+                return MissingInput::Delimiter(delimiter.clone());
             }
             match result {
-                Ok(None) => return if parser.ends_joined() { Wanted::Line } else { Wanted::Nothing },
+                Ok(None) => return if parser.ends_joined() { MissingInput::Line } else { MissingInput::Nothing },
                 Ok(Some(_)) => {}
                 Err(error) => {
-                    if parser.read_bodies_behind(&error).is_some()
-                        && let Some((_, _, delimiter)) = parser.unfinished.first()
-                    {
-                        return Wanted::Delimiter(delimiter.clone());
-                    }
-                    return match error.problem {
-                        Problem::Unclosed(quote @ (b'\'' | b'"' | b'`')) => Wanted::Quote(quote),
-                        _ if error.is_incomplete() => Wanted::Line,
-                        _ => Wanted::Nothing,
+                    return match error.kind {
+                        SyntaxErrorKind::Unclosed(quote @ (b'\'' | b'"' | b'`')) => MissingInput::Quote(quote),
+                        _ if error.is_incomplete() => MissingInput::Line,
+                        _ => MissingInput::Nothing,
                     };
                 }
             }
@@ -189,7 +190,7 @@ fn read_raw_line(shell: &mut Shell) -> Bytes {
     }
 }
 
-/// Joins a last line that ends with a backslash to the newline that it lacks, so that the backslash is no text of its own.
+/// Appends a newline to a last line that ends with a backslash, so that the backslash is a continuation.
 pub(super) fn end_last_line(text: &mut Bytes) {
     if text.ends_with(b"\\") {
         text.push(b'\n');

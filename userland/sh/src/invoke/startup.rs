@@ -6,11 +6,11 @@ use tidebox_rt::{self as rt, Open};
 
 use super::arguments::Start;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 impl Shell {
     /// Reads what this kind of shell reads: profiles, `~/.bashrc`, or what `BASH_ENV` and `ENV` name.
-    pub(super) fn read_startup(&mut self, start: &Start) -> Run {
+    pub(super) fn read_startup(&mut self, start: &Start) -> EvalResult {
         if start.login && !start.skip_profile {
             self.read_if_there(b"/etc/profile")?;
             if !self.options.posix {
@@ -47,21 +47,21 @@ impl Shell {
         self.read_if_there(&path).map(drop)
     }
 
-    /// Runs the commands of a file; says whether there was one.
-    fn read_if_there(&mut self, path: &[u8]) -> Run<bool> {
+    /// Runs the commands of a file. Returns whether it exists.
+    fn read_if_there(&mut self, path: &[u8]) -> EvalResult<bool> {
         let Ok(fd) = rt::open(path, Open { read: true, ..Open::default() }) else { return Ok(false) };
         let text: Bytes = self.read_all(fd);
-        // Reading is over whatever closing says.
+        // The text has been read; an error of close does not matter.
         let _ = rt::close(fd);
-        self.sourcing += 1;
-        self.levels += 1;
-        let outer = std::mem::replace(&mut self.script, path.into());
+        self.flow.sources += 1;
+        self.flow.depth += 1;
+        let outer = std::mem::replace(&mut self.invocation.script, path.into());
         let result = self.run_source(&text, 1, path.into(), b"");
-        self.script = outer;
-        self.levels -= 1;
-        self.sourcing -= 1;
+        self.invocation.script = outer;
+        self.flow.depth -= 1;
+        self.flow.sources -= 1;
         match result {
-            Err(crate::state::Stop::Return | crate::state::Stop::Discard) | Ok(()) => Ok(true),
+            Err(crate::state::Unwind::Return | crate::state::Unwind::Discard) | Ok(()) => Ok(true),
             Err(stop) => Err(stop),
         }
     }

@@ -9,13 +9,14 @@ use super::word::{Part, Word};
 /// An expression of arithmetic.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arith {
-    /// Its text in pieces, because expansions in it come before its evaluation.
+    /// Its text as parts, because expansions precede the evaluation.
     pub(crate) text: Word,
     /// The tree, when the text has one whatever the expansions yield, as long as they yield numbers.
     pub(crate) tree: Option<Rc<Expr>>,
-    /// The pieces that `Expr::Expansion` refers to.
+    /// The parts that `Expr::Expansion` refers to.
     pub(crate) expansions: Vec<Part>,
-    /// It is a subscript with expansions within an expression. Brackets and quotes mean nothing in it once it is expanded.
+    /// It is a subscript within an expression. Its expansions must not be parsed as subscripts or quotes again, which could run
+    /// commands in their values.
     pub(crate) guards: bool,
 }
 
@@ -27,16 +28,13 @@ pub(crate) enum Expr {
     Var(Name),
     Element(Name, Rc<Subscript>),
     Unary(UnaryOp, Box<Self>),
-    Binary(BinaryOp, Box<Self>, Box<Self>),
-    /// Division, remainder and power, with the offset that the message names when the right side will not do.
-    Divide {
-        op: BinaryOp,
-        left: Box<Self>,
-        right: Box<Self>,
-        at: usize,
+    /// Operators of one precedence, evaluated from the left. The offset is that of the error token of the operand.
+    Chain {
+        first: Box<Self>,
+        rest: Vec<(BinaryOp, Self, usize)>,
     },
-    And(Box<Self>, Box<Self>),
-    Or(Box<Self>, Box<Self>),
+    And(Vec<Self>),
+    Or(Vec<Self>),
     Choose(Box<Self>, Box<Self>, Box<Self>),
     /// Plain or compound assignment to a variable or an element.
     Assign {
@@ -44,7 +42,7 @@ pub(crate) enum Expr {
         subscript: Option<Rc<Subscript>>,
         op: Option<BinaryOp>,
         value: Box<Self>,
-        /// Offset of the newest operand, which the message names when it is a divisor of 0.
+        /// Offset of the error token.
         at: usize,
     },
     /// `++x`, `x++` and so on.

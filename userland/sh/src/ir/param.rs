@@ -1,11 +1,11 @@
 //! Parameters and what is done with their values.
 
+use super::Name;
 use super::arith::Arith;
 use super::word::Word;
-use super::{Bytes, Name};
 use crate::parse::SyntaxError;
 
-/// What stands in brackets: a key of an associative array or an expression.
+/// The text in brackets: a key of an associative array or an expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Subscript {
     pub(crate) key: Word,
@@ -44,7 +44,7 @@ pub(crate) enum Index {
     One(Subscript),
 }
 
-/// What is done with a parameter's value.
+/// The operator of an expansion.
 #[derive(Debug)]
 pub(crate) enum Op {
     None,
@@ -89,22 +89,8 @@ pub(crate) enum Op {
     },
     /// Not understood; the message comes when it is expanded, as in bash.
     Bad,
-    /// Text of a here-document in which this byte does not close something.
-    Unclosed(u8),
-    /// The text of a here-document with a substitution that is none.
-    Broken(Box<Broken>),
-}
-
-/// A substitution in a here-document that is none, which is told when the document is expanded.
-#[derive(Debug)]
-pub(crate) struct Broken {
-    pub(crate) error: SyntaxError,
-    /// The line of the text that shows the mistake.
-    pub(crate) shown: Bytes,
-    /// The line at which the substitution starts.
-    pub(crate) start: u32,
-    /// Here-documents in it that ended with the text, as in [`crate::parse::Parser`].
-    pub(crate) unfinished: Vec<(u32, u32, Bytes)>,
+    /// The text of a here-document with a syntax error.
+    Invalid(Box<SyntaxError>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

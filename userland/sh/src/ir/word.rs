@@ -1,6 +1,5 @@
-//! Words in pieces.
+//! Words as parts.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::arith::Arith;
@@ -8,7 +7,7 @@ use super::param::Param;
 use super::{Bytes, List};
 use crate::parse::SyntaxError;
 
-/// A word in pieces.
+/// A word as parts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Word {
     pub(crate) parts: Vec<Part>,
@@ -51,24 +50,8 @@ pub(crate) enum Part {
 #[derive(Debug)]
 pub(crate) struct Substitution {
     pub(crate) body: Rc<List>,
-    /// The line that it ends in.
-    pub(crate) line: u32,
-    pub(crate) layout: Layout,
-    /// The commands as they were read once more, and the line that the first of them was said to be in.
-    pub(crate) read_again: RefCell<Option<(u32, Rc<List>)>>,
     /// `$(<file)`.
     pub(crate) file: Option<Word>,
-    /// Why the text between backquotes is no program, and its line in question.
-    pub(crate) broken: Option<Box<(SyntaxError, Bytes)>>,
-}
-
-/// How lines are counted within a substitution. bash reads its text when it runs it, and begins to count where it is then.
-#[derive(Debug)]
-pub(crate) enum Layout {
-    /// All on the line of the substitution.
-    OneLine,
-    /// On the lines on which bash prints what it read here, because that is the text that it reads then.
-    Printed(Box<[u8]>),
-    /// On the lines of this text, which stood between backquotes.
-    Text(Box<[u8]>),
+    /// The syntax error of a text between backquotes, and the source line of the error.
+    pub(crate) invalid: Option<Box<(SyntaxError, Bytes)>>,
 }

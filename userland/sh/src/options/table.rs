@@ -23,7 +23,7 @@ macro_rules! switches {
     };
 }
 
-/// What `set` switches, sorted by name as `set -o` prints it.
+/// The options of `set`, sorted by name as `set -o` prints them.
 pub(crate) const SET: &[Switch] = switches! {
     allexport, "allexport", Some(b'a');
     braceexpand, "braceexpand", Some(b'B');
@@ -54,7 +54,7 @@ pub(crate) const SET: &[Switch] = switches! {
     xtrace, "xtrace", Some(b'x');
 };
 
-/// What `shopt` switches, in the order in which bash prints it.
+/// The options of `shopt`, in bash's order.
 pub(crate) const SHOPT: &[Switch] = switches! {
     autocd, "autocd", None;
     assoc_expand_once, "assoc_expand_once", None;
@@ -120,6 +120,6 @@ pub(crate) fn switch(table: &'static [Switch], name: &[u8]) -> Option<&'static S
     table.iter().find(|switch| switch.name.as_bytes() == name)
 }
 
-pub(super) fn has_letter(letter: u8) -> bool {
+pub(crate) fn has_letter(letter: u8) -> bool {
     SET.iter().any(|switch| switch.letter == Some(letter))
 }

@@ -15,7 +15,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Keeps a text behind all others; answers it and where the next one goes.
+    /// Stores a text after all others. Returns it and the slot of the next one.
     pub(super) fn keep(&self, text: Vec<u8>) -> (&[u8], &Self) {
         let mut at = self;
         while let Some((_, next)) = at.next.get() {
@@ -36,61 +36,51 @@ impl Drop for Texts {
     }
 }
 
-/// What the parser knows of aliases. Places are counted in bytes before the end of the text, which stay what they are
-/// when text before them is replaced.
+/// State of alias expansion. Positions count the bytes up to the end of the text, so replacing earlier text does not change
+/// them.
 #[derive(Default)]
 pub(super) struct Expansion {
     /// The aliases; `None` where none is expanded.
     with: Option<Rc<Map<Bytes, Bytes>>>,
     /// Aliases whose text is being read, the outermost first: within it the same alias is not expanded again.
     within: Vec<Use>,
-    /// Where the text of an alias that ended with a blank has just ended: the word after it may be an alias too.
+    /// End of the text of an alias that ended with a blank: the next word may be an alias too.
     after_blank: Option<usize>,
 }
 
 struct Use {
     name: Bytes,
-    /// Where the text ends.
+    /// End of the text.
     end: usize,
     blank: bool,
 }
 
 impl Expansion {
-    /// The same aliases for a text within the one that is read.
+    /// Expansion state with the same aliases, for a text within this one.
     pub(super) fn for_inner(&self) -> Self {
         Self { with: self.with.clone(), within: Vec::new(), after_blank: None }
     }
 
-    /// Takes the aliases away for a while.
-    pub(super) fn take(&mut self) -> Option<Rc<Map<Bytes, Bytes>>> {
-        self.with.take()
-    }
-
-    /// Puts them back.
-    pub(super) fn put_back(&mut self, aliases: Option<Rc<Map<Bytes, Bytes>>>) {
-        self.with = aliases;
-    }
-
-    /// Forgets the aliases whose texts have ended when so many bytes are left.
+    /// Removes the aliases whose texts have ended when `left` bytes are unread.
     fn leave(&mut self, left: usize) {
         while let Some(last) = self.within.pop_if(|last| left <= last.end) {
             self.after_blank = last.blank.then_some(last.end);
         }
     }
 
-    /// Bytes were replaced by others, before so many at the end of the text.
-    pub(super) fn moved(&mut self, was: usize, is: usize, behind: usize) {
+    /// Updates the positions after `was` bytes were replaced by `is` bytes, `after` bytes before the end of the text.
+    pub(super) fn moved(&mut self, was: usize, is: usize, after: usize) {
         for end in self.within.iter_mut().map(|used| &mut used.end).chain(&mut self.after_blank) {
-            if *end >= behind.saturating_add(was) {
+            if *end >= after.saturating_add(was) {
                 *end = end.saturating_sub(was).saturating_add(is);
-            } else if *end > behind {
-                *end = behind;
+            } else if *end > after {
+                *end = after;
             }
         }
     }
 }
 
-/// Words that are no aliases in posix mode where they are reserved.
+/// Reserved words, which are not looked up as aliases in posix mode.
 const RESERVED: &[&[u8]] = &[
     b"if",
     b"then",
@@ -117,27 +107,27 @@ const RESERVED: &[&[u8]] = &[
 ];
 
 impl<'a> Parser<'a> {
-    /// Where texts go that take the place of others.
+    /// Sets the storage of replaced texts.
     pub(crate) fn set_texts(&mut self, texts: &'a Texts) {
         self.texts = Some(texts);
     }
 
-    /// Which aliases are expanded from here on; `None` for none.
+    /// Sets the aliases to expand; `None` for no expansion.
     pub(crate) fn set_aliases(&mut self, aliases: Option<Rc<Map<Bytes, Bytes>>>) {
         self.aliases.with = aliases.filter(|aliases| !aliases.is_empty());
     }
 
-    /// Whether the text of an alias is being read, whose lines do not count.
+    /// Returns whether the parser reads the text of an alias, whose lines do not count.
     pub(super) fn in_alias(&self) -> bool {
         self.aliases.within.first().is_some_and(|used| used.end < self.left())
     }
 
-    /// Goes past blanks; while the word that comes next, where a command may start, is an alias, puts its text in its place.
+    /// Skips blanks, and replaces the next word by its text while it is an alias. A command may start there.
     pub(super) fn expand_alias(&mut self) {
-        let spared = if self.posix { RESERVED } else { &[] };
-        self.skip_blanks_but(spared);
+        let excluded = if self.posix { RESERVED } else { &[] };
+        self.skip_blanks_but(excluded);
         while self.aliases.with.is_some() && !self.is_reserved() && self.replace_alias() {
-            self.skip_blanks_but(spared);
+            self.skip_blanks_but(excluded);
         }
         if self.is_reserved() {
             self.aliases.after_blank = None;
@@ -155,14 +145,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Puts the text of the word that comes next in its place, if it is an alias and the first word after an alias that
-    /// ended with a blank; says whether it did.
-    pub(super) fn alias_after_blank(&mut self, spared: &[&[u8]]) -> bool {
+    /// Replaces the next word by its text if it is an alias and follows an alias that ended with a blank. Returns whether it
+    /// did.
+    pub(super) fn alias_after_blank(&mut self, excluded: &[&[u8]]) -> bool {
         if self.aliases.with.is_none() {
             return false;
         }
         self.aliases.leave(self.left());
-        // What is read once more is not what follows the alias.
+        // Text that is read a second time does not follow the alias.
         if self.aliases.after_blank.is_none_or(|end| self.left() > end) {
             return false;
         }
@@ -170,7 +160,7 @@ impl<'a> Parser<'a> {
             self.aliases.after_blank = None;
         }
         let word = self.bare_word();
-        if word.is_empty() || spared.contains(&word) || self.before_redirect() {
+        if word.is_empty() || excluded.contains(&word) || self.before_redirect() {
             return false;
         }
         let quoted = word.iter().any(|b| matches!(b, b'\'' | b'"' | b'\\'));
@@ -186,7 +176,7 @@ impl<'a> Parser<'a> {
         self.posix && RESERVED.contains(&self.bare_word())
     }
 
-    /// Whether the word that comes next belongs to the redirection after it.
+    /// Returns whether the next word belongs to a redirection operator.
     fn before_redirect(&self) -> bool {
         self.redirect_prefix().is_some_and(|(_, len)| len > 0)
     }
@@ -196,7 +186,7 @@ impl<'a> Parser<'a> {
         self.src.len().saturating_sub(self.pos)
     }
 
-    /// Puts the text of the word that comes next in its place, if it is an alias; says whether it did.
+    /// Replaces the next word by its text if it is an alias. Returns whether it did.
     fn replace_alias(&mut self) -> bool {
         let (Some(aliases), Some(texts)) = (&self.aliases.with, self.texts) else { return false };
         let word = self.bare_word();
@@ -220,7 +210,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether the text ends within a comment or a quotation, which then goes on behind it.
+/// Returns whether the text ends within a comment or a quotation, which then continues after it.
 fn ends_open(text: &[u8]) -> bool {
     let (mut quote, mut at) = (None, 0);
     while let Some(&byte) = text.get(at) {

@@ -5,22 +5,28 @@ mod source;
 
 use crate::ir::{BinaryOp, Expr, Part, UnaryOp};
 
-pub(crate) use operand::{closing_bracket, number_value, plain_number};
-pub(crate) use source::{arith_of_source, from_word, text_from};
+pub(crate) use operand::plain_number;
+pub(crate) use source::{arith_of_source, from_word};
 
-/// Levels of an expression, well below what the stack holds.
+/// Maximum nesting of an expression, well below what the stack holds.
 const MAX_DEPTH: u32 = 200;
-/// Operators in an expression that becomes a tree. A tree of many is as deep as it is long; the interpreter, which takes longer
-/// expressions token by token, needs no stack for them.
-const MAX_OPERATORS: u32 = 400;
 
-/// Text that is no expression; what is wrong with it comes out when it is evaluated.
-type NoExpr = ();
+/// The message for nesting beyond [`MAX_DEPTH`].
+const TOO_DEEP: &str = "expression recursion level exceeded";
 
-type Parsed = Result<Expr, NoExpr>;
+/// A syntax error of an expression. The message shows the text up to `end` and, as the error token, the text from `token` to
+/// `end`.
+#[derive(Debug)]
+pub(crate) struct ArithError {
+    pub(crate) problem: &'static str,
+    pub(crate) token: usize,
+    pub(crate) end: usize,
+}
 
-/// Parses text that holds no expansions. `None` is the empty expression.
-pub(crate) fn parse_expr(text: &[u8]) -> Result<Option<Expr>, NoExpr> {
+type Parsed = Result<Expr, ArithError>;
+
+/// Parses text without expansions. `None` is the empty expression.
+pub(crate) fn parse_expr(text: &[u8]) -> Result<Option<Expr>, ArithError> {
     ExprParser { made: true, ..ExprParser::new(text, &[]) }.whole()
 }
 
@@ -30,14 +36,13 @@ struct ExprParser<'a> {
     parts: &'a [Part],
     used: Vec<Part>,
     depth: u32,
-    operators: u32,
-    /// Where the newest operand starts, or what ended it.
-    operand: usize,
+    /// Start of the token that was read last.
+    token: usize,
     /// The text was made at run time, so that subscripts in it are still to be expanded.
     made: bool,
 }
 
-/// Binary operators by level, the loosest first; a longer operator stands before its prefix.
+/// Binary operators by level, the loosest first. A longer operator precedes its prefix.
 const LEVELS: &[&[(&[u8], BinaryOp)]] = &[
     &[(b"|", BinaryOp::BitOr)],
     &[(b"^", BinaryOp::BitXor)],
@@ -65,7 +70,7 @@ const ASSIGNMENTS: &[(&[u8], Option<BinaryOp>)] = &[
 
 impl<'a> ExprParser<'a> {
     fn new(text: &'a [u8], parts: &'a [Part]) -> Self {
-        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, operators: 0, operand: 0, made: false }
+        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, token: 0, made: false }
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -77,72 +82,95 @@ impl<'a> ExprParser<'a> {
         self.pos += rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len());
     }
 
-    fn whole(&mut self) -> Result<Option<Expr>, NoExpr> {
+    /// Start of the next token, or of the last one at the end of the text.
+    fn error_token(&mut self) -> usize {
+        self.skip();
+        if self.rest().is_empty() { self.token } else { self.pos }
+    }
+
+    fn error(&mut self, problem: &'static str) -> ArithError {
+        ArithError { problem, token: self.error_token(), end: self.text.len() }
+    }
+
+    /// The error for a token after a complete operand.
+    fn unexpected(&mut self, problem: &'static str) -> ArithError {
+        self.skip();
+        let rest = self.rest();
+        let known = |byte: &u8| byte.is_ascii_alphanumeric() || b"_*/%+-&^|<>=!~()?:,".contains(byte);
+        let compound = ASSIGNMENTS.iter().any(|(text, _)| rest.starts_with(text));
+        self.error(match rest.first() {
+            Some(byte) if !known(byte) => "syntax error: invalid arithmetic operator",
+            Some(b'=') => "attempted assignment to non-variable",
+            _ if compound => "attempted assignment to non-variable",
+            _ => problem,
+        })
+    }
+
+    /// Goes past a token of this length.
+    fn take(&mut self, len: usize) {
+        self.token = self.pos;
+        self.pos += len;
+    }
+
+    fn whole(&mut self) -> Result<Option<Expr>, ArithError> {
         self.skip();
         if self.rest().is_empty() {
             return Ok(None);
         }
         let expr = self.comma()?;
         self.skip();
-        if self.rest().is_empty() {
-            return Ok(Some(expr));
-        }
-        Err(())
+        if self.rest().is_empty() { Ok(Some(expr)) } else { Err(self.unexpected("syntax error in expression")) }
     }
 
     fn accept(&mut self, operator: &[u8]) -> bool {
         self.skip();
         let found = self.rest().starts_with(operator);
         if found {
-            self.pos += operator.len();
+            self.take(operator.len());
         }
         found
     }
 
-    /// Counts an operator.
-    fn another(&mut self) -> Result<(), NoExpr> {
-        self.operators += 1;
-        if self.operators > MAX_OPERATORS { Err(()) } else { Ok(()) }
+    /// Runs `inner` one level deeper, or fails at [`MAX_DEPTH`].
+    fn deeper(&mut self, inner: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.error(TOO_DEEP));
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
     }
 
     fn comma(&mut self) -> Parsed {
-        let mut left = self.assignment()?;
+        let first = self.assignment()?;
+        let mut rest = Vec::new();
         while self.accept(b",") {
-            self.another()?;
-            let right = self.assignment()?;
-            left = Expr::Binary(BinaryOp::Comma, Box::new(left), Box::new(right));
+            rest.push((BinaryOp::Comma, self.assignment()?, 0));
         }
-        Ok(left)
+        Ok(chain(first, rest))
     }
 
     fn assignment(&mut self) -> Parsed {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(());
-        }
-        let start = (self.pos, self.used.len());
-        self.skip();
-        if let Some((name, subscript)) = self.lvalue()? {
-            self.skip();
-            let rest = self.rest();
-            let compound = ASSIGNMENTS.iter().find(|(text, _)| rest.starts_with(text));
-            let plain = rest.first() == Some(&b'=') && rest.get(1) != Some(&b'=');
-            let found = compound.copied().or(plain.then_some((b"=", None)));
-            if let Some((text, op)) = found {
-                self.pos += text.len();
-                let value = Box::new(self.assignment()?);
-                self.depth -= 1;
-                // What was read last, which is what follows the value where anything does.
-                self.skip();
-                let at = if self.rest().is_empty() { self.operand } else { self.pos };
-                return Ok(Expr::Assign { name, subscript, op, value, at });
+        self.deeper(|parser| {
+            let start = (parser.pos, parser.used.len());
+            parser.skip();
+            if let Some((name, subscript)) = parser.lvalue()? {
+                parser.skip();
+                let rest = parser.rest();
+                let compound = ASSIGNMENTS.iter().find(|(text, _)| rest.starts_with(text));
+                let plain = rest.first() == Some(&b'=') && rest.get(1) != Some(&b'=');
+                if let Some((text, op)) = compound.copied().or(plain.then_some((b"=", None))) {
+                    parser.take(text.len());
+                    let value = Box::new(parser.assignment()?);
+                    let at = parser.error_token();
+                    return Ok(Expr::Assign { name, subscript, op, value, at });
+                }
             }
-        }
-        self.pos = start.0;
-        self.used.truncate(start.1);
-        let result = self.choice();
-        self.depth -= 1;
-        result
+            parser.pos = start.0;
+            parser.used.truncate(start.1);
+            parser.choice()
+        })
     }
 
     fn choice(&mut self) -> Parsed {
@@ -150,59 +178,56 @@ impl<'a> ExprParser<'a> {
         if !self.accept(b"?") {
             return Ok(condition);
         }
+        self.skip();
+        if matches!(self.rest().first(), None | Some(b':')) {
+            return Err(self.error("expression expected"));
+        }
         let yes = self.comma()?;
         if !self.accept(b":") {
-            return Err(());
+            return Err(self.unexpected("`:' expected for conditional expression"));
+        }
+        self.skip();
+        if self.rest().is_empty() {
+            return Err(self.error("expression expected"));
         }
         // An assignment there needs parentheses.
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(());
-        }
-        let no = self.choice()?;
-        self.depth -= 1;
+        let no = self.deeper(Self::choice)?;
         Ok(Expr::Choose(Box::new(condition), Box::new(yes), Box::new(no)))
     }
 
     fn or(&mut self) -> Parsed {
-        let mut left = self.and()?;
+        let mut operands = vec![self.and()?];
         while self.accept(b"||") {
-            self.another()?;
-            left = Expr::Or(Box::new(left), Box::new(self.and()?));
+            operands.push(self.and()?);
         }
-        Ok(left)
+        Ok(if operands.len() > 1 { Expr::Or(operands) } else { operands.remove(0) })
     }
 
     fn and(&mut self) -> Parsed {
-        let mut left = self.level(0)?;
+        let mut operands = vec![self.level(0)?];
         while self.accept(b"&&") {
-            self.another()?;
-            left = Expr::And(Box::new(left), Box::new(self.level(0)?));
+            operands.push(self.level(0)?);
         }
-        Ok(left)
+        Ok(if operands.len() > 1 { Expr::And(operands) } else { operands.remove(0) })
     }
 
     fn level(&mut self, level: usize) -> Parsed {
         let Some(operators) = LEVELS.get(level) else { return self.power() };
-        let mut left = self.level(level + 1)?;
+        let first = self.level(level + 1)?;
+        let mut rest = Vec::new();
         loop {
             self.skip();
             let Some((text, op)) = operators.iter().find(|(text, _)| self.at_operator(text)).copied() else {
-                return Ok(left);
+                return Ok(chain(first, rest));
             };
-            self.pos += text.len();
-            self.another()?;
+            self.take(text.len());
             self.skip();
             let at = self.pos;
-            let right = Box::new(self.level(level + 1)?);
-            left = match op {
-                BinaryOp::Divide | BinaryOp::Modulo => Expr::Divide { op, left: Box::new(left), right, at },
-                _ => Expr::Binary(op, Box::new(left), right),
-            };
+            rest.push((op, self.level(level + 1)?, at));
         }
     }
 
-    /// Whether this operator comes next and is not the start of a longer one.
+    /// Returns whether this operator comes next and is not the start of a longer one.
     fn at_operator(&self, operator: &[u8]) -> bool {
         let rest = self.rest();
         let next = rest.get(operator.len());
@@ -218,45 +243,37 @@ impl<'a> ExprParser<'a> {
 
     fn power(&mut self) -> Parsed {
         let base = self.unary()?;
-        if self.accept(b"**") {
-            let (left, right) = (Box::new(base), Box::new(self.power()?));
-            self.skip();
-            let at = if self.rest().is_empty() { self.operand } else { self.pos };
-            return Ok(Expr::Divide { op: BinaryOp::Power, left, right, at });
+        if !self.accept(b"**") {
+            return Ok(base);
         }
-        Ok(base)
+        let exponent = self.deeper(Self::power)?;
+        let at = self.error_token();
+        Ok(chain(base, vec![(BinaryOp::Power, exponent, at)]))
     }
 
     fn unary(&mut self) -> Parsed {
         self.skip();
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(());
-        }
         let rest = self.rest();
-        let result = match rest.first() {
-            Some(b'+') if rest.get(1) == Some(&b'+') => self.prefix_step(1),
-            Some(b'-') if rest.get(1) == Some(&b'-') => self.prefix_step(-1),
-            Some(b'+') => self.unary_op(UnaryOp::Plus),
-            Some(b'-') => self.unary_op(UnaryOp::Minus),
-            Some(b'!') => self.unary_op(UnaryOp::Not),
-            Some(b'~') => self.unary_op(UnaryOp::Complement),
-            _ => self.operand(),
-        };
-        self.depth -= 1;
-        result
+        self.deeper(|parser| match rest.first() {
+            Some(b'+') if rest.get(1) == Some(&b'+') => parser.prefix_step(1),
+            Some(b'-') if rest.get(1) == Some(&b'-') => parser.prefix_step(-1),
+            Some(b'+') => parser.unary_op(UnaryOp::Plus),
+            Some(b'-') => parser.unary_op(UnaryOp::Minus),
+            Some(b'!') => parser.unary_op(UnaryOp::Not),
+            Some(b'~') => parser.unary_op(UnaryOp::Complement),
+            _ => parser.operand(),
+        })
     }
 
     fn unary_op(&mut self, op: UnaryOp) -> Parsed {
-        self.pos += 1;
+        self.take(1);
         Ok(Expr::Unary(op, Box::new(self.unary()?)))
     }
 
     fn prefix_step(&mut self, by: i64) -> Parsed {
         let start = self.pos;
-        self.pos += 2;
+        self.take(2);
         self.skip();
-        self.operand = self.pos;
         if let Some((name, subscript)) = self.lvalue()? {
             return Ok(Expr::Step { name, subscript, by, prefix: true });
         }
@@ -264,4 +281,9 @@ impl<'a> ExprParser<'a> {
         self.pos = start;
         self.unary_op(if by > 0 { UnaryOp::Plus } else { UnaryOp::Minus })
     }
+}
+
+/// Operators of one precedence after an operand.
+fn chain(first: Expr, rest: Vec<(BinaryOp, Expr, usize)>) -> Expr {
+    if rest.is_empty() { first } else { Expr::Chain { first: Box::new(first), rest } }
 }

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::list::CLOSERS;
-use super::{Parse, Parser, Problem, SyntaxError};
+use super::{Parse, Parser, SyntaxError, SyntaxErrorKind};
 use crate::ir::{Arith, Arm, ArmEnd, Command, Compound, Kind, List, Name, Redirect, Word};
 
-/// Words that begin compound commands.
+/// Reserved words that start compound commands.
 const COMPOUND: &[&[u8]] = &[b"{", b"if", b"while", b"until", b"for", b"select", b"case", b"[["];
 
 impl Parser<'_> {
@@ -18,7 +18,6 @@ impl Parser<'_> {
             let Some(kind) = p.compound_kind()? else {
                 return p.function_or_simple();
             };
-            let line = p.line_of(&kind, line);
             let redirects = p.compound_redirects()?;
             Ok(Command::Compound(Rc::new(Compound { line, kind, redirects })))
         })
@@ -26,12 +25,8 @@ impl Parser<'_> {
 
     /// The compound command that comes next, if one does.
     pub(super) fn compound_kind(&mut self) -> Parse<Option<Kind>> {
-        let blind = std::mem::take(&mut self.blind);
         if self.peek() == Some(b'(') {
-            return if blind { self.subshell() } else { self.parenthesis() }.map(Some);
-        }
-        if blind {
-            return Ok(None);
+            return self.parenthesis().map(Some);
         }
         let kind = match self.bare_word() {
             b"{" => {
@@ -47,10 +42,7 @@ impl Parser<'_> {
             b"coproc" => return self.coproc().map(Some),
             b"[[" => {
                 self.pos += 2;
-                if self.condition_open {
-                    return Err(self.unexpected());
-                }
-                Kind::Cond(self.condition().map_err(|error| self.rest_of_line(error))?)
+                Kind::Cond(self.condition()?)
             }
             b"in" | b"]]" => return Err(self.unexpected()),
             word if CLOSERS.contains(&word) => return Err(self.unexpected()),
@@ -59,24 +51,13 @@ impl Parser<'_> {
         Ok(Some(kind))
     }
 
-    /// The redirections of a compound command, behind which no word may come, not even one that closes another command.
+    /// The redirections of a compound command. A word must not follow, not even one that closes another command.
     pub(super) fn compound_redirects(&mut self) -> Parse<Vec<Redirect>> {
         let redirects = self.redirects()?;
         if !redirects.is_empty() && self.bare_word().first().is_some_and(|byte| *byte != b'#') {
             return Err(self.unexpected());
         }
         Ok(redirects)
-    }
-
-    /// The line that messages name for a compound command that began in line `began` and has just been read: bash takes
-    /// note of some of them when they end.
-    pub(super) fn line_of(&self, kind: &Kind, began: u32) -> u32 {
-        match kind {
-            Kind::Subshell(_) | Kind::Arith(_) | Kind::Cond(_) => self.line,
-            Kind::Case { .. } => self.case_line,
-            Kind::ForArith { .. } => self.for_line,
-            _ => began,
-        }
     }
 
     fn body_until(&mut self, close: &[u8]) -> Parse<List> {
@@ -105,7 +86,7 @@ impl Parser<'_> {
     fn double_parenthesis(&mut self) -> Parse<Option<Arith>> {
         let (start, line) = (self.mark(), self.line);
         self.pos += 2;
-        match self.command_arith_until(b")") {
+        match self.arith_until(b")") {
             Ok(expression) if self.starts_with(b"))") => {
                 self.pos += 2;
                 return Ok(Some(expression));
@@ -127,9 +108,9 @@ impl Parser<'_> {
             if self.keyword(b"elif") {
                 continue;
             }
-            let otherwise = if self.keyword(b"else") { Some(self.compound_list()?) } else { None };
+            let else_body = if self.keyword(b"else") { Some(self.compound_list()?) } else { None };
             self.expect_keyword(b"fi")?;
-            return Ok(Kind::If { arms, otherwise });
+            return Ok(Kind::If { arms, else_body });
         }
     }
 
@@ -183,7 +164,7 @@ impl Parser<'_> {
         if len == 0 {
             return Err(self.unexpected());
         }
-        // What is no name is complained about when the loop runs.
+        // An invalid name is reported when the loop runs.
         let name: Name = word.into();
         self.pos += len;
         if !self.keyword_of_head(&[b"in", b"do"])? {
@@ -214,8 +195,8 @@ impl Parser<'_> {
         Ok((name, Some(words)))
     }
 
-    /// Goes past the first of these words, if it comes next or on a later line; none of them is an alias right behind the
-    /// word before it.
+    /// Skips the first of these words if it comes next or on a later line. None of them is expanded as an alias directly after
+    /// the preceding word.
     fn keyword_of_head(&mut self, words: &[&[u8]]) -> Parse<bool> {
         self.skip_blanks_but(words);
         if self.peek() == Some(b'\n') {
@@ -228,7 +209,7 @@ impl Parser<'_> {
 
     /// `do .. done` or `{ .. }`
     fn loop_body(&mut self) -> Parse<List> {
-        // Behind the name of a variable `do` is no alias.
+        // `do` is not expanded as an alias after the name of a variable.
         if self.at_keyword(b"do") {
             self.pos += 2;
             return self.body_until(b"done");
@@ -246,7 +227,7 @@ impl Parser<'_> {
         self.pos += 2;
         let mut expressions = Vec::new();
         loop {
-            expressions.push(self.command_arith_until(b";)")?);
+            expressions.push(self.arith_until(b";)")?);
             if self.peek() != Some(b';') {
                 break;
             }
@@ -260,10 +241,8 @@ impl Parser<'_> {
             let text = self.slice(start + 2, self.pos).to_vec();
             let few = text.iter().filter(|&&b| b == b';').count() < 2;
             let what = if few { "arithmetic expression required" } else { "`;' unexpected" };
-            return Err(SyntaxError::new(Problem::ForArith { what, text }, line));
+            return Err(SyntaxError::new(SyntaxErrorKind::ForArith { what, text }, line));
         };
-        // A loop of this kind within its body moves it there, as in bash.
-        self.for_line = line;
         self.pos += 2;
         self.accept(b";");
         self.skip_lines()?;
@@ -274,15 +253,12 @@ impl Parser<'_> {
         self.pos += 4;
         self.skip_blanks();
         let Some(word) = self.word()? else { return Err(self.unexpected()) };
-        let line = self.line;
         if !self.keyword_of_head(&[b"in"])? {
             return Err(self.unexpected());
         }
-        // Right behind `in` it is no alias.
+        // `esac` is not expanded as an alias directly after `in`.
         self.skip_blanks_but(&[b"esac"]);
-        let arms = self.arms()?;
-        self.case_line = line;
-        Ok(Kind::Case { word, arms })
+        Ok(Kind::Case { word, arms: self.arms()? })
     }
 
     fn arms(&mut self) -> Parse<Vec<Arm>> {

@@ -4,17 +4,17 @@ use std::rc::Rc;
 
 use super::{Parse, Parser};
 use crate::function::Function;
-use crate::ir::{Arg, Bytes, Command, Compound, List, Name, Simple};
+use crate::ir::{Arg, Command, Compound, List, Name, Simple};
 
 /// A function whose text is not complete before the bodies of its here-documents.
-pub(super) struct Unread {
+pub(super) struct LazyFunctionBody {
     function: Rc<Function>,
     text: Vec<u8>,
-    /// How many of the bodies that wait belong to it.
+    /// Number of waiting bodies that belong to it.
     bodies: usize,
 }
 
-/// Where a definition starts.
+/// Start of a definition.
 struct Start {
     mark: super::Mark,
     pos: usize,
@@ -74,8 +74,8 @@ impl Parser<'_> {
         self.function_body(name, start)
     }
 
-    /// What could be the name of a function: a word that is no assignment, and whose expansions and quotes have no blanks
-    /// and parentheses. One that is quoted or expands is refused when the definition runs.
+    /// A possible function name: a word that is not an assignment and whose expansions and quotes contain no blanks and
+    /// parentheses. A quoted or expanding name is rejected when the definition runs.
     fn function_name(&self) -> &[u8] {
         let word = self.bare_word();
         let other = word.iter().any(|b| matches!(b, b'\\' | b'`')) || word.ends_with(b"$");
@@ -89,9 +89,8 @@ impl Parser<'_> {
 
     fn function_body(&mut self, name: Name, start: &Start) -> Parse<Command> {
         self.skip_to_command()?;
-        self.function_line = self.line;
+        let line = self.line;
         let Some(kind) = self.compound_kind()? else { return Err(self.unexpected()) };
-        let line = self.line_of(&kind, self.function_line);
         let redirects = self.compound_redirects()?;
         let body = Rc::new(Compound { line, kind, redirects });
         let function = Rc::new(Function::read(name, body, Rc::clone(&self.source), start.line, self.extglob));
@@ -102,7 +101,7 @@ impl Parser<'_> {
                 function.set_text(text.into());
             } else {
                 let bodies = self.pending.len();
-                self.unread.push(Unread { function: Rc::clone(&function), text: text.to_vec(), bodies });
+                self.unread.push(LazyFunctionBody { function: Rc::clone(&function), text: text.to_vec(), bodies });
             }
         }
         Ok(Command::Function(function))
@@ -110,7 +109,7 @@ impl Parser<'_> {
 
     /// Completes the texts of functions whose here-documents were just read: from `start` up to each of `ends`.
     pub(super) fn finish_functions(&mut self, start: usize, ends: &[usize]) {
-        for Unread { function, mut text, bodies } in std::mem::take(&mut self.unread) {
+        for LazyFunctionBody { function, mut text, bodies } in std::mem::take(&mut self.unread) {
             let end = ends.get(bodies.wrapping_sub(1)).copied().unwrap_or(start);
             text.push(b'\n');
             text.extend_from_slice(self.slice(start, end));
@@ -119,7 +118,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a command is a word alone, behind which parentheses make a function of it.
+/// Returns whether a command is a single word, which parentheses would make a function definition.
 fn is_one_word(simple: &Simple) -> bool {
     matches!(simple.args.as_slice(), [Arg::Word(_)]) && simple.assigns.is_empty() && simple.redirects.is_empty()
 }
@@ -131,28 +130,10 @@ pub(crate) fn read_function(text: &[u8], line: u32, source: Rc<[u8]>, extglob: b
     only_body(parser)
 }
 
-/// The body of a function from its text, with words in the form in which bash prints them.
-pub(crate) fn read_for_print(text: &[u8], function: &Function) -> Option<Rc<Compound>> {
-    let mut parser = Parser::new(text, function.line, Rc::clone(&function.source));
-    parser.set_extglob(function.extglob);
-    parser.for_print = true;
-    only_body(parser)
-}
-
-/// A word in the form in which bash prints it.
-pub(crate) fn word_for_print(raw: &[u8]) -> Option<Bytes> {
-    let mut parser = Parser::new(raw, 1, Rc::from(&b""[..]));
-    parser.extglob = true;
-    parser.for_print = true;
-    let word = parser.word().ok()??;
-    parser.peek().is_none().then(|| word.raw.to_vec())
-}
-
-/// Commands with words in the form in which bash prints them.
-pub(crate) fn read_list_for_print(text: &[u8], extglob: bool) -> Option<List> {
+/// The commands of a text; `None` if it has a syntax error.
+pub(crate) fn read_list(text: &[u8], extglob: bool) -> Option<List> {
     let mut parser = Parser::new(text, 1, Rc::from(&b""[..]));
     parser.set_extglob(extglob);
-    parser.for_print = true;
     let mut commands = List::default();
     while let Some(list) = parser.next_list().ok()? {
         commands.items.extend(list.items);

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::{Parse, Parser, Pending, Place, Problem, SyntaxError};
-use crate::ir::{Broken, Bytes, Index, Op, Param, Part, Target, Word};
+use super::{Parse, Parser, Pending, SyntaxError, SyntaxErrorKind};
+use crate::ir::{Bytes, Index, Op, Param, Part, Target, Word};
 
 impl Parser<'_> {
     /// Reads the bodies that wait, the position being at the start of a line or at the end of the text.
@@ -18,25 +18,6 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads the bodies that wait behind whole commands and a token that does not belong there, or before a newline that does
-    /// not, as bash does before it says so. Answers the line where it stands then; `None` when nothing waits.
-    pub(crate) fn read_bodies_behind(&mut self, error: &SyntaxError) -> Option<u32> {
-        let token =
-            matches!(error.problem, Problem::Unexpected(_) | Problem::Near(_)) && error.place == Place::Commands;
-        if !token || self.pending.is_empty() || !(self.behind_commands || self.peek() == Some(b'\n')) {
-            return None;
-        }
-        while let Some(byte) = self.peek() {
-            self.bump();
-            if byte == b'\n' {
-                break;
-            }
-        }
-        // A mistake in a body is told when that is expanded, which it never is now.
-        let _ = self.read_pending();
-        Some(self.last_line())
-    }
-
     fn read_body(&mut self, pending: Pending) -> Parse<()> {
         let first_line = self.line;
         let begins = first_line.saturating_sub(1).max(pending.line);
@@ -48,7 +29,7 @@ impl Parser<'_> {
                 break;
             }
             let mut line = self.one_line(!pending.document.quoted, &pending);
-            // Its end may have tabs of its own.
+            // The delimiter itself may start with tabs.
             if pending.document.strip_tabs && line != pending.document.delimiter {
                 let tabs = line.iter().position(|&b| b != b'\t').unwrap_or(line.len());
                 line.drain(..tabs);
@@ -64,8 +45,8 @@ impl Parser<'_> {
         } else {
             let mut inner = self.inner(&text, first_line);
             match inner.whole_text() {
-                Err(error) if matches!(error.problem, Problem::TooDeep) => return Err(error),
-                Err(error) => broken(&text, error, first_line, inner),
+                Err(error) if matches!(error.kind, SyntaxErrorKind::TooDeep) => return Err(error),
+                Err(error) => invalid_body(&text, &error),
                 // It is printed as it stands.
                 Ok(word) => Word { raw: text.as_slice().into(), ..word },
             }
@@ -85,7 +66,6 @@ impl Parser<'_> {
             // Inside `$( )` the delimiter may be followed by the closing parenthesis.
             if let (true, Some(len)) = (self.substitutions > 0 && line.is_empty(), closed_delimiter(text, pending)) {
                 self.pos += len;
-                self.cut_line = Some((self.line.saturating_add(self.recounted), self.pos));
                 self.unfinished.push((self.line, pending.line, pending.document.delimiter.clone()));
                 return pending.document.delimiter.clone();
             }
@@ -103,39 +83,14 @@ impl Parser<'_> {
     }
 }
 
-/// A body with a mistake, which bash complains about when it is expanded.
-fn broken(text: &[u8], error: SyntaxError, first_line: u32, inner: Parser<'_>) -> Word {
-    let opened = |open: &[u8]| text.windows(open.len()).rposition(|window| window == open);
-    let mut shown = text;
-    let op = match (error.problem.clone(), inner.broken_from) {
-        (_, Some(from)) if error.place == Place::Substitution => {
-            let (before, rest) = text.split_at(from.min(text.len()));
-            let newlines = before.iter().filter(|&&b| b == b'\n').count();
-            let start = first_line.saturating_add(u32::try_from(newlines).unwrap_or(0));
-            let skip = error.line.saturating_sub(start) as usize;
-            let (from, skip) = match inner.cut_line {
-                Some((line, at)) if line == error.line => (text.get(at..).unwrap_or_default(), 0),
-                _ => (rest, skip),
-            };
-            let line = from.split(|&b| b == b'\n').nth(skip).unwrap_or_default();
-            Op::Broken(Box::new(Broken { error, shown: line.to_vec(), start, unfinished: inner.unfinished }))
-        }
-        (Problem::Unclosed(b'`'), _) => {
-            shown = opened(b"`").and_then(|at| text.get(at..)).unwrap_or(text);
-            Op::Unclosed(b'`')
-        }
-        (Problem::Unclosed(close @ (b')' | b']')), _) => Op::Unclosed(close),
-        _ => {
-            let last = opened(b"${").and_then(|at| text.get(at + 2..)).unwrap_or_default();
-            let operator = last.get(super::token::name_len(last)).is_some_and(|b| b":-=?+#%/^,@".contains(b));
-            if operator { Op::Unclosed(b'}') } else { Op::Bad }
-        }
-    };
-    let param = Param { target: Target::Special(b'?'), index: Index::None, indirect: false, op, raw: shown.into() };
+/// A body with a syntax error, which is reported when the body is expanded.
+fn invalid_body(text: &[u8], error: &SyntaxError) -> Word {
+    let op = Op::Invalid(Box::new(error.clone()));
+    let param = Param { target: Target::Special(b'?'), index: Index::None, indirect: false, op, raw: text.into() };
     Word { parts: vec![Part::Param(Rc::new(param))], raw: text.into(), braces: false }
 }
 
-/// How long the delimiter at the start of this line is, when a parenthesis follows it on the line.
+/// The length of the delimiter at the start of this line if a parenthesis follows it on the line.
 fn closed_delimiter(text: &[u8], pending: &Pending) -> Option<usize> {
     let tabs = if pending.document.strip_tabs { text.iter().take_while(|&&b| b == b'\t').count() } else { 0 };
     let rest = text.get(tabs..)?.strip_prefix(&pending.document.delimiter[..])?;

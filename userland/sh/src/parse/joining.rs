@@ -4,13 +4,13 @@
 use super::token::{is_meta, is_name_byte};
 use super::{Parser, Texts};
 
-/// Whether a text has a backslash before a newline.
+/// Returns whether a text has a backslash before a newline.
 pub(super) fn has_continuation(text: &[u8]) -> bool {
     text.windows(2).any(|pair| pair == b"\\\n")
 }
 
 impl<'a> Parser<'a> {
-    /// Takes the continuations out of the token that comes next, as far as it is not quoted.
+    /// Removes the continuations from the unquoted part of the next token.
     pub(super) fn join_token(&mut self) {
         let mut operator = false;
         self.join_run(self.pos, |byte| {
@@ -46,27 +46,27 @@ impl<'a> Parser<'a> {
         self.join_run(self.pos, |byte| byte == b')');
     }
 
-    /// Takes the continuations out of the bytes from `start` on that `plain` accepts, and of the place behind them when
-    /// something follows there.
+    /// Removes the continuations from the bytes starting at `start` that `plain` accepts, and those that follow if more text
+    /// does.
     fn join_run(&mut self, start: usize, mut plain: impl FnMut(u8) -> bool) {
         let Some(texts) = self.texts.filter(|_| self.joins) else { return };
         let (mut at, mut joined) = (start, Vec::new());
-        // What is before the last continuation that has to go, and where the text goes on behind it.
+        // Length of the text before the last continuation to remove, and the offset after it.
         let mut cut: Option<(usize, usize)> = None;
         let mut lines = 0;
         loop {
-            let mut behind = at;
-            while self.slice(behind, behind.saturating_add(2)) == b"\\\n" {
-                behind += 2;
+            let mut after = at;
+            while self.slice(after, after.saturating_add(2)) == b"\\\n" {
+                after += 2;
             }
-            let Some(&byte) = self.src.get(behind) else { break };
-            if behind > at && !matches!(byte, b' ' | b'\t' | b'\n') {
-                cut = Some((joined.len(), behind));
-                lines += (behind - at) / 2;
-            } else if behind > at {
+            let Some(&byte) = self.src.get(after) else { break };
+            if after > at && !matches!(byte, b' ' | b'\t' | b'\n') {
+                cut = Some((joined.len(), after));
+                lines += (after - at) / 2;
+            } else if after > at {
                 break;
             }
-            at = behind;
+            at = after;
             if !plain(byte) {
                 break;
             }
@@ -84,12 +84,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Puts another text in the place of the bytes from `start`, which is not before the position, to `end`.
+    /// Replaces the bytes from `start` (not before the position) to `end`.
     pub(super) fn splice(&mut self, start: usize, end: usize, with: &[u8], texts: &'a Texts) {
         let (before, after) = (self.slice(0, start), self.slice(end, self.src.len()));
         let text = [before, with, after].concat();
         self.aliases.moved(end - start, with.len(), after.len());
-        // What was found out about the text behind has moved.
+        // Offsets in the following text have changed.
         self.not_arith.retain(|at| *at < start);
         let (text, next) = texts.keep(text);
         self.src = text;

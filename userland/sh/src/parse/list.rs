@@ -20,10 +20,6 @@ impl Parser<'_> {
             if !separated || matches!(self.peek(), None | Some(b'\n')) || self.operator() == Some(b")") {
                 return Ok(list);
             }
-            if !self.pending.is_empty() && self.at_closer() {
-                // Here-documents that wait are read before it is said that this does not belong here.
-                return Ok(list);
-            }
         }
     }
 
@@ -36,7 +32,7 @@ impl Parser<'_> {
         Ok(list)
     }
 
-    /// As [`Self::compound_list`], but none is fine too.
+    /// Like [`Self::compound_list`], but may be empty.
     pub(super) fn optional_list(&mut self) -> Parse<List> {
         self.deeper(|p| {
             let mut list = List::default();
@@ -64,12 +60,12 @@ impl Parser<'_> {
         }
     }
 
-    /// One chain and the separator after it; says whether there was one.
+    /// Reads one chain and its separator. Returns whether there was a separator.
     fn item(&mut self, list: &mut List) -> Parse<bool> {
         let chain = self.chain()?;
         let background = self.accept(b"&");
         let separated = background || self.accept(b";");
-        list.items.push(Item { chain: Rc::new(chain), background, newline: !separated });
+        list.items.push(Item { chain: Rc::new(chain), background });
         Ok(separated)
     }
 
@@ -99,16 +95,13 @@ impl Parser<'_> {
         let mut timed = None;
         loop {
             self.expand_alias();
-            if self.blind {
-                break;
-            }
             if self.at_keyword(b"!") || (self.starts_with(b"!(") && !self.extglob) {
                 self.pos += 1;
                 banged = true;
                 bang = !bang;
             } else if self.at_keyword(b"time") {
                 self.pos += 4;
-                // Said more than once it is measured once, in the form that any of them asks for.
+                // Repeated `time` measures once, in the POSIX format if any of them requests it.
                 let posix = self.keyword(b"-p") || matches!(timed, Some(TimeFormat::Posix));
                 let posix = self.keyword(b"--") || posix;
                 timed = Some(if posix { TimeFormat::Posix } else { TimeFormat::Bash });
@@ -138,7 +131,7 @@ impl Parser<'_> {
 fn add_stderr(command: &mut Command) {
     let one = Word { parts: vec![Part::Lit(b"1".to_vec())], raw: b"1"[..].into(), braces: false };
     let redirect = Redirect { fd: RedirectFd::Number(2), kind: RedirectKind::Duplicate { word: one, output: true } };
-    // What was just parsed is shared with nobody yet, so the command is there to be changed.
+    // The command was just parsed and is not shared yet, so it can be changed.
     match command {
         Command::Simple(simple) => {
             if let Some(simple) = Rc::get_mut(simple) {

@@ -1,7 +1,7 @@
-//! From text to IR, one complete command at a time, so that what stands before a syntax error still runs.
+//! Parser from text to IR. It reads one complete command at a time, so that the commands before a syntax error still run.
 //!
-//! The grammar and the words are read in one pass over the bytes: whether `)` ends a subshell, a substitution or an arm
-//! of `case` is known only where it is met. `docs/decisions/brush-parser.md` says why no library does this.
+//! The grammar and the words are read in one pass over the bytes, because only the context decides whether `)` ends a subshell,
+//! a substitution or an arm of `case`. `docs/decisions/brush-parser.md` explains why this is not a library.
 
 mod alias;
 mod arith;
@@ -25,10 +25,10 @@ mod word;
 use std::rc::Rc;
 
 pub(crate) use alias::Texts;
-pub(crate) use arith::{arith_of_source, closing_bracket, number_value, parse_expr, plain_number, text_from};
-pub(crate) use error::{Place, Problem, SyntaxError};
-pub(crate) use function::{read_for_print, read_function, read_list_for_print, word_for_print};
-pub(crate) use quote::{ansi_c, remove_quotes};
+pub(crate) use arith::{ArithError, arith_of_source, parse_expr, plain_number};
+pub(crate) use error::{SyntaxError, SyntaxErrorKind};
+pub(crate) use function::{read_function, read_list};
+pub(crate) use quote::ansi_c;
 pub(crate) use simple::read_assignment;
 pub(crate) use subscript::{subscript_from_text, subscript_of_text, word_from_text};
 
@@ -39,7 +39,7 @@ const SAFE_DEPTH: u32 = 250;
 /// Nesting beyond which parsing gives up. The evaluator recurses along the same tree, and measured frames leave it room
 /// within the native stack of an engine on which functions nest as deep as they may.
 const MAX_DEPTH: u32 = 450;
-/// How deep functions nest there.
+/// Nesting limit of functions in an engine with a full-size stack.
 const FULL_NESTING: u32 = 1000;
 
 type Parse<T> = Result<T, SyntaxError>;
@@ -50,7 +50,7 @@ struct Pending {
     line: u32,
 }
 
-/// A place in the text.
+/// A position in the text.
 #[derive(Clone, Copy)]
 struct Mark {
     pos: usize,
@@ -68,59 +68,23 @@ pub(crate) struct Parser<'a> {
     depth: u32,
     /// Open `$(`, in which the parenthesis that closes may end a here-document.
     substitutions: u32,
-    /// The line that the word of the `case` that was read last ended in.
-    case_line: u32,
-    /// The line of the last `for ((` that was read.
-    for_line: u32,
-    /// Where the body of the newest function begins, which bash takes for that of the function around it, too.
-    function_line: u32,
-    /// Where messages say that a line starts which began with the end of a here-document.
-    cut_line: Option<(u32, usize)>,
-    /// How far the numbers of lines are below those of the text, since commands were given up.
-    recounted: u32,
-    /// Where the commands of the outermost substitution with a mistake start.
-    broken_from: Option<usize>,
     pending: Vec<Pending>,
-    /// The token that does not belong where it stands is behind whole commands.
-    behind_commands: bool,
     /// Name of the source, kept in the functions that it defines.
     source: Rc<[u8]>,
     extglob: bool,
     posix: bool,
-    /// The text is a here-document or the like, in which quotes need not close.
+    /// The text is the body of a here-document or similar, in which quotes need not be closed.
     in_document: bool,
-    /// A condition of an earlier text had a mistake, so that the next one is not known for what it is.
-    condition_open: bool,
-    /// The next word is no reserved word, because a text that was read before ended within quotes.
-    blind: bool,
-    /// The text ended with a backslash that quoted nothing.
-    pub(crate) cut_off: bool,
-    /// A comment within `$(( ))` hides its end, which bash finds out when it expands the word.
-    hidden_end: bool,
-    /// What is read stands directly between double quotes, or in an expansion there.
-    between_quotes: bool,
-    /// What is read belongs to a substitution that stands between double quotes.
-    quoted_substitution: bool,
-    /// What is read is the pattern of an expansion between double quotes or in a here-document.
-    quoted_operand: bool,
-    /// Words are kept as bash prints them: with the commands of substitutions in the form it gives them.
-    for_print: bool,
-    /// Stretches of the text that words have in another form, as `$'..'` in plain quotes: from, to, the form.
-    reprinted: Vec<(usize, usize, Vec<u8>)>,
-    /// What is read stands in an expansion of what is no name.
-    bad_name: bool,
-    /// Substitutions that were read whose commands bash prints on several lines.
-    printed: u32,
-    /// Where texts go that take the place of the one that is read; `None` where none does.
+    /// Storage of texts that replace the current one; `None` if texts are never replaced.
     texts: Option<&'a Texts>,
     /// The text has line continuations.
     joins: bool,
     aliases: alias::Expansion,
-    /// Lines that line continuations inside tokens took, so far.
+    /// Lines joined by continuations within tokens.
     joined: u32,
     /// Functions whose text ends with the here-documents that wait for the next newline.
-    unread: Vec<function::Unread>,
-    /// Offsets of `((` that turned out to be no arithmetic, so that nesting does not try them again and again.
+    unread: Vec<function::LazyFunctionBody>,
+    /// Offsets of `((` that are not arithmetic, so that nesting does not try them repeatedly.
     not_arith: Vec<usize>,
     /// Here-documents that ended with the text: the line they started at and the delimiter that was missing.
     pub(crate) unfinished: Vec<(u32, u32, Vec<u8>)>,
@@ -135,29 +99,11 @@ impl<'a> Parser<'a> {
             line,
             depth: 0,
             substitutions: 0,
-            case_line: line,
-            for_line: line,
-            function_line: line,
-            cut_line: None,
-            recounted: 0,
-            broken_from: None,
             pending: Vec::new(),
-            behind_commands: false,
             source,
             extglob: false,
             posix: false,
             in_document: false,
-            condition_open: false,
-            blind: false,
-            cut_off: false,
-            hidden_end: false,
-            between_quotes: false,
-            quoted_substitution: false,
-            quoted_operand: false,
-            for_print: false,
-            reprinted: Vec::new(),
-            bad_name: false,
-            printed: 0,
             texts: None,
             joins: joining::has_continuation(src),
             aliases: alias::Expansion::default(),
@@ -182,24 +128,14 @@ impl<'a> Parser<'a> {
         inner
     }
 
-    /// Whether `!(` starts a pattern where a command may start.
+    /// Sets whether `!(` starts a pattern at the start of a command.
     pub(crate) fn set_extglob(&mut self, on: bool) {
         self.extglob = on;
     }
 
-    /// Whether the rules of POSIX come before bash's own.
+    /// Sets whether POSIX rules take precedence.
     pub(crate) fn set_posix(&mut self, on: bool) {
         self.posix = on;
-    }
-
-    /// Whether a condition of an earlier text was left with a mistake.
-    pub(crate) fn set_condition_open(&mut self, open: bool) {
-        self.condition_open = open;
-    }
-
-    /// Whether the next command begins with no reserved word.
-    pub(crate) fn set_blind(&mut self, blind: bool) {
-        self.blind = blind;
     }
 
     /// Begins as if this many levels were open already.
@@ -209,7 +145,6 @@ impl<'a> Parser<'a> {
 
     /// The next line's commands, or `None` at the end of the text.
     pub(crate) fn next_list(&mut self) -> Parse<Option<List>> {
-        self.reprinted.clear();
         loop {
             self.expand_alias();
             match self.peek() {
@@ -223,35 +158,20 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Some(b'\n') => self.newline()?,
             None => self.read_pending()?,
-            Some(_) => {
-                self.behind_commands = true;
-                return Err(self.unexpected());
-            }
+            Some(_) => return Err(self.unexpected()),
         }
         Ok(Some(list))
     }
 
-    /// Whether the text ends with a line continuation, so that the next line belongs to the last one.
+    /// Returns whether the text ends with a line continuation, so that the next line belongs to the last one.
     pub(crate) fn ends_joined(&self) -> bool {
         let Some(line) = self.src.strip_suffix(b"\n") else { return false };
         line.iter().rev().take_while(|&&b| b == b'\\').count() % 2 == 1
     }
 
-    /// Whether nothing but blanks and newlines is left.
+    /// Returns whether only blanks and newlines are left.
     fn at_end(&self) -> bool {
         self.rest().iter().all(u8::is_ascii_whitespace)
-    }
-
-    /// Gives up what was read of a line with an error, and goes on after its end.
-    pub(crate) fn skip_line(&mut self) {
-        self.pending.clear();
-        self.unread.clear();
-        while let Some(byte) = self.peek() {
-            self.bump();
-            if byte == b'\n' {
-                break;
-            }
-        }
     }
 
     /// Offset of the next unread byte.
@@ -259,46 +179,36 @@ impl<'a> Parser<'a> {
         self.pos
     }
 
-    /// The line that was read last, where commands without a line of their own are said to be.
+    /// The last line that was read, which is the line of commands without their own.
     pub(crate) fn last_line(&self) -> u32 {
         let ended = self.pos > 0 && self.src.get(self.pos.saturating_sub(1)) == Some(&b'\n');
         self.line.saturating_sub(u32::from(ended)).max(1)
     }
 
-    /// Counts the lines to come from another number on, as bash does after an error that gave a command up.
-    pub(crate) fn recount(&mut self, from: u32, to: u32) {
-        self.line = self.line.saturating_sub(from).saturating_add(to);
-        self.recounted = self.recounted.saturating_add(from.saturating_sub(to));
-    }
-
     /// The whole of the source line with this number, for messages.
     pub(crate) fn text_of_line(&self, first: u32, line: u32) -> &'a [u8] {
-        let line = line.saturating_add(self.recounted);
-        if let Some((_, start)) = self.cut_line.filter(|(cut, _)| *cut == line) {
-            return self.src.get(start..).and_then(|rest| rest.split(|&b| b == b'\n').next()).unwrap_or_default();
-        }
         let skip = line.saturating_sub(first) as usize;
         self.original.split(|&b| b == b'\n').nth(skip).unwrap_or_default()
     }
 
-    /// What is left to be read, and the line that it starts in.
+    /// The unread text and the line in which it starts.
     pub(crate) fn unread(&self) -> (&'a [u8], u32) {
         (self.rest(), self.line)
     }
 
-    /// The place where the next line is read, for [`Self::text_since`].
+    /// The current position, for [`Self::text_since`].
     pub(crate) fn place(&self) -> (usize, u32) {
         (self.pos, self.line)
     }
 
-    /// What was read since a place, as it was written; `first` is the number of the text's first line.
+    /// The source text since a position; `first` is the number of the text's first line.
     pub(crate) fn text_since(&self, (offset, line): (usize, u32), first: u32) -> &'a [u8] {
         if std::ptr::eq(self.src, self.original) {
             return self.slice(offset, self.pos);
         }
-        // Continuations and aliases have moved what is behind them, but lines are still the same.
+        // Continuations and aliases have moved the offsets of later text, but not its lines.
         let start = |line: u32| {
-            let before = line.saturating_add(self.recounted).saturating_sub(first) as usize;
+            let before = line.saturating_sub(first) as usize;
             self.original.split_inclusive(|&b| b == b'\n').take(before).map(<[u8]>::len).sum::<usize>()
         };
         let end = if self.at_end() { self.original.len() } else { start(self.line) };
@@ -325,12 +235,12 @@ impl<'a> Parser<'a> {
         self.src.get(from..to).unwrap_or_default()
     }
 
-    /// The place to which reading may come back.
+    /// A position to which the parser may return.
     fn mark(&self) -> Mark {
         Mark { pos: self.pos, line: self.line, joined: self.joined }
     }
 
-    /// Comes back to a place. What was joined meanwhile stays joined.
+    /// Returns to a position. Joined lines stay joined.
     fn back(&mut self, mark: Mark) {
         self.pos = mark.pos;
         self.line = mark.line.saturating_add(self.joined.saturating_sub(mark.joined));
@@ -353,7 +263,7 @@ impl<'a> Parser<'a> {
     /// Runs `inner` one level deeper, or refuses when it is too deep.
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= SAFE_DEPTH && self.depth >= most_depth() {
-            return Err(SyntaxError::new(Problem::TooDeep, self.line));
+            return Err(SyntaxError::new(SyntaxErrorKind::TooDeep, self.line));
         }
         self.depth += 1;
         let result = inner(self);

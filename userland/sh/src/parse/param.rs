@@ -2,21 +2,10 @@
 
 use super::token::name_len;
 use super::word::Stop;
-use super::{Parse, Parser, Problem, arith, subscript};
-use crate::ir::{Bytes, Index, Op, Param, Part, Replace, Target, Test, Word};
+use super::{Parse, Parser, SyntaxErrorKind, arith, subscript};
+use crate::ir::{Index, Op, Param, Part, Replace, Target, Test, Word};
 
 impl Parser<'_> {
-    /// A pattern or what takes its place, where `$'..'` keeps its quotes also in a substitution between double quotes.
-    fn pattern_operand(&mut self, stop: Stop) -> Parse<Word> {
-        let outer = std::mem::take(&mut self.quoted_substitution);
-        let quoted = self.between_quotes || self.in_document;
-        let outer_operand = std::mem::replace(&mut self.quoted_operand, quoted);
-        let word = self.word_until(stop, false);
-        self.quoted_operand = outer_operand;
-        self.quoted_substitution = outer;
-        word
-    }
-
     /// `${..}`, the position at the dollar.
     pub(super) fn braced_param(&mut self, quoted: bool) -> Parse<Param> {
         let (start, line) = (self.pos, self.line);
@@ -29,63 +18,15 @@ impl Parser<'_> {
             self.pos += 1;
             return Ok(Param { target, index, indirect, op, raw: self.slice(start, self.pos).into() });
         }
-        // bash complains when such an expansion is reached, not when it is read.
+        // It is an error when it is expanded, not when it is read.
         self.back(mark);
-        let outer = std::mem::replace(&mut self.bad_name, true);
-        let skipped = self.word_until(Stop::Brace, quoted);
-        self.bad_name = outer;
-        skipped?;
+        self.word_until(Stop::Brace, quoted)?;
         if self.peek() != Some(b'}') {
             return Err(self.unclosed(b'}', line));
         }
         self.pos += 1;
-        let operand = !quoted && self.quoted_operand;
-        let translates = (quoted && !self.in_document || operand) && !self.posix;
-        let translated = if translates { self.translated_name(start) } else { None };
-        if let Some(text) = &translated
-            && let Ok(param) = self.inner(text, line).braced_param(quoted)
-            && !matches!(param.op, Op::Bad)
-        {
-            return Ok(param);
-        }
-        let raw = match translated {
-            Some(text) => {
-                // So does the text around it show the name.
-                self.reprinted.push((start, self.pos, text.clone()));
-                text.into()
-            }
-            None if self.in_document && !operand => self.slice(start, self.pos).into(),
-            None => self.reprinted(start).into(),
-        };
+        let raw = self.slice(start, self.pos).into();
         Ok(Param { target: Target::Special(b'?'), index: Index::None, indirect: false, op: Op::Bad, raw })
-    }
-
-    /// The expansion that was just read, from `start` on, with `$'..'` in place of a name between double quotes being what it
-    /// means; `None` where there is none.
-    fn translated_name(&self, start: usize) -> Option<Bytes> {
-        let body = self.slice(start + 2, self.pos);
-        let (mut name, mut at, mut found) = (b"${".to_vec(), 0, false);
-        loop {
-            let rest = body.get(at..).unwrap_or_default();
-            if let Some(quoted) = rest.strip_prefix(b"$'") {
-                let mut escaped = false;
-                let len = quoted.iter().position(|&byte| {
-                    let ends = byte == b'\'' && !escaped;
-                    escaped = byte == b'\\' && !escaped;
-                    ends
-                })?;
-                name.extend(super::ansi_c(quoted.get(..len).unwrap_or_default()));
-                at += len + 3;
-                found = true;
-                continue;
-            }
-            match rest.first().filter(|byte| byte.is_ascii_alphanumeric() || **byte == b'_') {
-                Some(byte) => name.push(*byte),
-                None => break,
-            }
-            at += 1;
-        }
-        found.then(|| [name, self.reprinted(start + 2 + at)].concat())
     }
 
     fn param_body(&mut self, quoted: bool) -> Parse<Option<(Target, Index, bool, Op)>> {
@@ -135,7 +76,7 @@ impl Parser<'_> {
         Ok(Some((target, index, indirect, op)))
     }
 
-    /// Whether `#` asks for a length and is not the parameter `$#` itself.
+    /// Returns whether `#` is the length operator, not the parameter `$#`.
     fn counts_length(&self) -> bool {
         match self.peek_at(1) {
             None | Some(b'}' | b':' | b'%' | b'=' | b'+' | b'/' | b'^' | b',') => false,
@@ -172,7 +113,7 @@ impl Parser<'_> {
             self.pos += 1;
             let key = match self.word_until(Stop::Bracket, false) {
                 Ok(key) => key,
-                Err(error) if matches!(error.problem, Problem::Unclosed(_)) => return Ok(None),
+                Err(error) if matches!(error.kind, SyntaxErrorKind::Unclosed(_)) => return Ok(None),
                 Err(error) => return Err(error),
             };
             self.pos += 1;
@@ -188,7 +129,7 @@ impl Parser<'_> {
         Ok(Some((target, index)))
     }
 
-    /// What follows the parameter, up to the closing brace.
+    /// The operator after the parameter, up to the closing brace.
     fn param_op(&mut self, quoted: bool) -> Parse<Option<Op>> {
         let Some(byte) = self.peek() else { return Ok(None) };
         let double = self.peek_at(1) == Some(byte);
@@ -208,13 +149,13 @@ impl Parser<'_> {
             }
             b'#' | b'%' => {
                 self.pos += if double { 2 } else { 1 };
-                let pattern = self.pattern_operand(Stop::Brace)?;
+                let pattern = self.word_until(Stop::Brace, false)?;
                 Op::Strip { suffix: byte == b'%', longest: double, pattern }
             }
             b'/' => self.replace()?,
             b'^' | b',' | b'~' => {
                 self.pos += if double { 2 } else { 1 };
-                let pattern = self.pattern_operand(Stop::Brace)?;
+                let pattern = self.word_until(Stop::Brace, false)?;
                 let pattern = (!pattern.parts.is_empty()).then_some(pattern);
                 Op::Case { how: byte, all: double, pattern }
             }
@@ -249,7 +190,7 @@ impl Parser<'_> {
         let offset = self.substring_part()?;
         let length = if self.peek() == Some(b':') {
             self.pos += 1;
-            // What a further colon divides is a mistake of the expression, told where there is a value.
+            // Text after a further colon is an error of the expression, reported if there is a value.
             Some(arith::from_word(self.word_until(Stop::Arith(b"}"), true)?))
         } else {
             None
@@ -257,8 +198,7 @@ impl Parser<'_> {
         Ok(Op::Substring { offset, length })
     }
 
-    /// An expression up to a colon or the closing brace; a colon that belongs to `? :` or stands in parentheses is not the
-    /// one.
+    /// An expression up to a colon or the closing brace. A colon of `? :` or in parentheses does not end it.
     fn substring_part(&mut self) -> Parse<crate::ir::Arith> {
         let start = self.pos;
         let mut word = self.word_until(Stop::Arith(b":}"), true)?;
@@ -293,16 +233,16 @@ impl Parser<'_> {
         let mut pattern = if anchored && self.peek() == Some(b'/') {
             Word::default()
         } else {
-            self.pattern_operand(Stop::BraceOrSlash)?
+            self.word_until(Stop::BraceOrSlash, false)?
         };
         if anchored && let Some(Part::Tilde(name)) = pattern.parts.first() {
-            // Behind the sign it begins no word.
+            // After the anchor it does not start a word.
             let literal = Part::Lit([b"~", &name[..]].concat());
             pattern.parts.splice(..1, [literal]);
         }
         let with = if self.peek() == Some(b'/') {
             self.pos += 1;
-            self.pattern_operand(Stop::Brace)?
+            self.word_until(Stop::Brace, false)?
         } else {
             Word::default()
         };
@@ -310,7 +250,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a colon behind this text goes on with its expression.
+/// Returns whether a colon after this text belongs to its expression.
 fn colon_belongs(text: &[u8]) -> bool {
     let (mut parentheses, mut conditions) = (0_u32, 0_u32);
     for byte in text {

@@ -32,8 +32,8 @@ pub(crate) fn ansi_c(text: &[u8]) -> Bytes {
     out
 }
 
-/// What follows `\x{`: any number of digits, of which the last two count, and a brace that may be missing. Without digits
-/// it is a NUL.
+/// The text after `\x{`: digits, of which only the last two count, and an optional brace. The result without digits is a NUL
+/// byte.
 fn braced_byte<'t>(text: &'t [u8], out: &mut Bytes) -> &'t [u8] {
     let len = text.iter().position(|b| !b.is_ascii_hexdigit()).unwrap_or(text.len());
     let (digits, after) = text.split_at(len);
@@ -68,7 +68,7 @@ pub(crate) fn remove_quotes(raw: &[u8]) -> Bytes {
     out
 }
 
-/// Takes the rest of `$'..'` behind its first quote, and puts what it means.
+/// Reads the rest of `$'..'` after its first quote and appends its meaning.
 fn ansi_c_quoted(bytes: &mut impl Iterator<Item = u8>, out: &mut Bytes) {
     let mut text = Bytes::new();
     while let Some(byte) = bytes.next().filter(|&byte| byte != b'\'') {

@@ -27,7 +27,7 @@ struct Reading {
     redirects: Vec<Redirect>,
     /// The arguments to come may be assignments.
     declaration: bool,
-    /// The words so far are those of `command`, after which a declaration may follow.
+    /// The words read are `command`, after which a declaration may follow.
     commands: bool,
     /// The builtin takes `name=(..)` as a word.
     reads_lists: bool,
@@ -62,7 +62,7 @@ impl Parser<'_> {
             }
             let start = self.mark();
             if (read.args.is_empty() || read.declaration)
-                && let Some(mut assign) = self.assignment()?
+                && let Some(assign) = self.assignment()?
             {
                 if let (false, AssignValue::Word(value)) = (read.args.is_empty(), &assign.value)
                     && super::word::may_brace(&value.parts)
@@ -71,9 +71,6 @@ impl Parser<'_> {
                     self.back(start);
                     read.args.extend(self.word()?.map(Arg::Word));
                     continue;
-                }
-                if let (false, AssignValue::Word(value)) = (read.args.is_empty(), &mut assign.value) {
-                    super::word::name_text(&mut value.parts, || self.reprinted(start.pos).into());
                 }
                 read.take_assign(assign, self.line);
                 continue;
@@ -97,8 +94,8 @@ impl Reading {
         self.args.is_empty() && self.assigns.is_empty() && self.redirects.is_empty()
     }
 
-    /// Whether the word to come may be an alias: the first one after others too, but for a redirection between it and an
-    /// assignment.
+    /// Returns whether the next word may be an alias. The first word of the command may be one after others too, except for a
+    /// redirection between it and an assignment.
     fn may_take_alias(&self) -> bool {
         self.args.is_empty()
             && (!self.redirects.is_empty() || !self.assigns.is_empty())
@@ -122,7 +119,7 @@ impl Reading {
         let word = if plain { word } else { super::word::tilde_after_equals(word) };
         let first = self.is_empty();
         if first || self.alone {
-            // A command is where the token after its first word ends, because a function could begin there.
+            // The line of a command is that of the token after its first word, because a function definition could start there.
             self.line = line;
             self.alone = first;
         }

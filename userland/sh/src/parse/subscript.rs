@@ -15,7 +15,7 @@ impl Parser<'_> {
                 self.pos += 1;
                 Ok(Some(subscript_of(key)))
             }
-            Err(error) if self.peek().is_none() => Err(self.unclosed(b']', line).within(error.place)),
+            Err(_) if self.peek().is_none() => Err(self.unclosed(b']', line)),
             _ => {
                 self.pos = start;
                 self.line = line;
@@ -27,7 +27,7 @@ impl Parser<'_> {
 
 /// A subscript from its text as a word.
 pub(super) fn subscript_of(key: Word) -> Subscript {
-    // In an expression single quotes are no quotes.
+    // Single quotes do not quote in an expression.
     let quotes = key.raw.contains(&b'\'') && !key.raw.windows(2).any(|pair| pair == b"$'");
     let plain = if quotes { arith::arith_of_source(&key.raw) } else { None };
     let index = plain.unwrap_or_else(|| arith::from_word(key.clone()));

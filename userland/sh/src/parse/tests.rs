@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use super::{Parser, Problem};
+use super::{Parser, SyntaxErrorKind};
 use crate::ir::{Arg, Command, Kind, List, Part, Simple};
 
 fn lists(text: &str) -> Vec<List> {
@@ -12,13 +12,13 @@ fn lists(text: &str) -> Vec<List> {
     lists
 }
 
-fn problem(text: &str) -> (Problem, u32) {
+fn problem(text: &str) -> (SyntaxErrorKind, u32) {
     let mut parser = Parser::new(text.as_bytes(), 1, Rc::from(&b""[..]));
     loop {
         match parser.next_list() {
             Ok(Some(_)) => {}
             Ok(None) => panic!("the text is a program: {text}"),
-            Err(error) => return (error.problem, error.line),
+            Err(error) => return (error.kind, error.line),
         }
     }
 }
@@ -53,7 +53,7 @@ fn builtins_are_found_while_parsing() {
 }
 
 #[test]
-fn words_are_pure_unless_their_expansion_changes_something() {
+fn words_without_side_effects_are_pure() {
     for pure in ["cat $x \"${y:-z}\" 'q' ~ *.txt", "cat ${x#a} ${#x} ${x[1]}", "cat $((1 + 2)) < f"] {
         with_simple(pure, |simple| assert!(simple.pure_words, "{pure}"));
     }
@@ -65,7 +65,7 @@ fn words_are_pure_unless_their_expansion_changes_something() {
 }
 
 #[test]
-fn arithmetic_becomes_a_tree_and_double_parentheses_may_be_subshells() {
+fn double_parentheses_parse_as_arithmetic_or_subshell() {
     let kind = |text: &str| match lists(text).first().and_then(|l| l.items.first()).map(|i| &i.chain.first.stages) {
         Some(stages) => match stages.first() {
             Some(Command::Compound(compound)) => match &compound.kind {
@@ -85,7 +85,7 @@ fn arithmetic_becomes_a_tree_and_double_parentheses_may_be_subshells() {
 fn text_that_ends_too_early_is_incomplete() {
     for text in ["if true", "echo \"x", "echo $(", "{ echo", "case x in", "for i in a", "x=(1", "echo ${x"] {
         let (problem, _) = problem(text);
-        assert!(matches!(problem, Problem::End | Problem::Unclosed(_)), "{text}: {problem:?}");
+        assert!(matches!(problem, SyntaxErrorKind::End | SyntaxErrorKind::Unclosed(_)), "{text}: {problem:?}");
     }
 }
 
@@ -95,19 +95,21 @@ fn unexpected_tokens_are_named_with_their_line() {
         [("echo a\necho )", ")", 2), ("a ;; b", ";;", 1), ("done", "done", 1), ("if; then", ";", 1), ("| x", "|", 1)]
     {
         match problem(text) {
-            (Problem::Unexpected(found), at) => assert_eq!((found, at), (token.as_bytes().to_vec(), line), "{text}"),
+            (SyntaxErrorKind::Unexpected(found), at) => {
+                assert_eq!((found, at), (token.as_bytes().to_vec(), line), "{text}")
+            }
             other => panic!("{text}: {other:?}"),
         }
     }
 }
 
 #[test]
-fn nesting_without_end_is_refused() {
+fn unbounded_nesting_is_rejected() {
     // Frames of a build without optimisation are larger than those that the limit was measured for.
     let check = || {
         for (open, close) in [("$(", ")"), ("{ ", "; }"), ("${x:-", "}"), ("$((", "))"), ("if ", "; then :; fi")] {
             let text = format!("echo; {}:{}", open.repeat(5000), close.repeat(5000));
-            assert!(matches!(problem(&text).0, Problem::TooDeep), "{open}");
+            assert!(matches!(problem(&text).0, SyntaxErrorKind::TooDeep), "{open}");
         }
     };
     let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(check);

@@ -1,6 +1,6 @@
-//! What stands between words: blanks, comments, operators, reserved words.
+//! Tokens between words: blanks, comments, operators, reserved words.
 
-use super::{Parse, Parser, Problem, SyntaxError};
+use super::{Parse, Parser, SyntaxError, SyntaxErrorKind};
 use crate::ir::Bytes;
 
 /// Operators, the longest first.
@@ -9,22 +9,22 @@ const OPERATORS: &[&[u8]] = &[
     b"&", b"|", b";", b"<", b">", b"(", b")",
 ];
 
-/// Whether a byte ends an unquoted word.
+/// Returns whether a byte ends an unquoted word.
 pub(super) fn is_meta(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }
 
-/// Whether a byte may start the name of a variable.
+/// Returns whether a byte may start the name of a variable.
 pub(crate) fn is_name_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'
 }
 
-/// Whether a byte may go on in the name of a variable.
+/// Returns whether a byte may continue the name of a variable.
 pub(crate) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Length of the variable name at the start of `text`, 0 when there is none.
+/// Length of the variable name at the start of `text`, or 0.
 pub(crate) fn name_len(text: &[u8]) -> usize {
     if !text.first().is_some_and(|&b| is_name_start(b)) {
         return 0;
@@ -39,10 +39,10 @@ impl Parser<'_> {
         self.skip_blanks_but(&[]);
     }
 
-    /// As [`Self::skip_blanks`], where these words are not looked up among the aliases.
-    pub(super) fn skip_blanks_but(&mut self, spared: &[&[u8]]) {
+    /// Like [`Self::skip_blanks`], but does not look up these words as aliases.
+    pub(super) fn skip_blanks_but(&mut self, excluded: &[&[u8]]) {
         self.skip_spaces();
-        while self.alias_after_blank(spared) {
+        while self.alias_after_blank(excluded) {
             self.skip_spaces();
         }
     }
@@ -59,7 +59,6 @@ impl Parser<'_> {
             match self.peek() {
                 Some(b' ' | b'\t') => self.pos += 1,
                 Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
-                    self.leave_out_continuation();
                     self.bump();
                     self.bump();
                 }
@@ -98,7 +97,7 @@ impl Parser<'_> {
         if rest.get(end) == Some(&b'\n') { word.strip_suffix(b"\\").unwrap_or(word) } else { word }
     }
 
-    /// Whether the next word is the reserved word `word`.
+    /// Returns whether the next word is the reserved word `word`.
     pub(super) fn at_keyword(&self, word: &[u8]) -> bool {
         self.bare_word() == word
     }
@@ -132,7 +131,7 @@ impl Parser<'_> {
     pub(super) fn unexpected(&mut self) -> SyntaxError {
         self.skip_blanks();
         let token = match self.peek() {
-            None => return SyntaxError::new(Problem::End, self.end_line()),
+            None => return SyntaxError::new(SyntaxErrorKind::End, self.end_line()),
             Some(b'\n') => b"newline".to_vec(),
             Some(_) => match self.operator() {
                 Some(operator) => operator.to_vec(),
@@ -142,7 +141,7 @@ impl Parser<'_> {
                 },
             },
         };
-        SyntaxError::new(Problem::Unexpected(token), self.line)
+        SyntaxError::new(SyntaxErrorKind::Unexpected(token), self.line)
     }
 
     /// The whole word that comes next, as messages show it. What it quotes may take more than one line.
@@ -151,9 +150,7 @@ impl Parser<'_> {
         if !plain.iter().any(|b| b"'\"`$\\".contains(b)) {
             return Ok(plain.to_vec());
         }
-        let for_print = std::mem::replace(&mut self.for_print, true);
         let word = self.word();
-        self.for_print = for_print;
         let raw = word?.map_or_else(Bytes::new, |word| word.raw.to_vec());
         let mut text = Bytes::new();
         for &byte in &raw {
@@ -173,14 +170,8 @@ impl Parser<'_> {
         self.line.saturating_add(u32::from(!ends_line))
     }
 
-    /// The same from a place before the end.
-    pub(crate) fn end_of_text(&self) -> u32 {
-        let newlines = self.rest().iter().filter(|&&b| b == b'\n').count();
-        self.end_line().saturating_add(u32::try_from(newlines).unwrap_or(0))
-    }
-
     /// The error for a text that ended within a quotation which started at `line`.
     pub(super) fn unclosed(&self, close: u8, line: u32) -> SyntaxError {
-        SyntaxError::new(Problem::Unclosed(close), line)
+        SyntaxError::new(SyntaxErrorKind::Unclosed(close), line)
     }
 }

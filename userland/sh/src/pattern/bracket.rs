@@ -6,7 +6,7 @@ use super::{Class, Item, Node};
 use crate::character::char_at;
 
 impl Reader<'_> {
-    /// What follows `[`, or `None` with nothing read when it does not close.
+    /// The text after `[`; `None`, with nothing read, if the bracket does not close.
     pub(super) fn set(&mut self) -> Option<Node> {
         let start = self.pos;
         let negated = matches!(self.peek(0), Some(b'!' | b'^'));
@@ -37,7 +37,7 @@ impl Reader<'_> {
                 continue;
             }
             if byte == b'[' && self.peek(1) == Some(b':') {
-                // The bracket of a class that does not close matches nothing; what follows it stands for itself.
+                // An unclosed class matches nothing; the following text is literal.
                 self.pos += 1;
             }
             let low = self.set_char()?;
@@ -59,7 +59,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes a class or a symbol that there is not, which matches nothing; says whether one was there.
+    /// Skips an unknown class or symbol, which matches nothing. Returns whether there was one.
     fn skip_unknown(&mut self, mark: u8) -> bool {
         let before = self.pos;
         if mark != b':' && self.symbol(mark).is_some() {
@@ -146,7 +146,7 @@ fn fold_char(char: char) -> char {
     char.to_lowercase().next().unwrap_or(char)
 }
 
-/// Whether a character is in a bracket expression.
+/// Returns whether a character is in a bracket expression.
 pub(crate) fn in_set(negated: bool, items: &[Item], char: char, fold: bool) -> bool {
     let one = |char: char| {
         items.iter().any(|item| match item {

@@ -1,4 +1,4 @@
-//! Matching: where the text may stand after each element.
+//! Matching: the positions in the text after each element.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ fn same_byte(a: u8, b: u8, fold: bool) -> bool {
     a == b || (fold && a.eq_ignore_ascii_case(&b))
 }
 
-/// How many bytes of `text` one element other than a star or a group takes.
+/// The number of bytes of `text` that one element other than a star or a group matches.
 fn step(node: &Node, text: &[u8], fold: bool) -> Option<usize> {
     match node {
         Node::Byte(byte) => text.first().is_some_and(|b| same_byte(*b, *byte, fold)).then_some(1),
@@ -58,8 +58,8 @@ pub(super) fn simple_match(nodes: &[Node], text: &[u8], fold: bool) -> bool {
     }
 }
 
-/// Where a group that starts at a place may end after one of its choices: (address of the choices, place) to places.
-/// Without it nested groups would be matched again and again, each level doubling the work.
+/// Positions after one of the choices of a group, by the address of the choices and the start. Without it, matching nested
+/// groups would take exponential time.
 type Memo = Map<(usize, usize), Rc<Vec<usize>>>;
 
 /// Matching with groups.
@@ -80,96 +80,96 @@ impl<'a> Matcher<'a> {
         self.text.get(at..).unwrap_or_default()
     }
 
-    /// All places where the text may stand after `nodes`, from any of `starts`; both in order.
+    /// All positions after `nodes`, starting at any of `starts`; both sorted.
     pub(super) fn ends(&mut self, nodes: &[Node], starts: Vec<usize>) -> Vec<usize> {
-        let mut places = starts;
+        let mut positions = starts;
         for node in nodes {
-            let Some(first) = places.first().copied() else { return places };
-            places = match node {
+            let Some(first) = positions.first().copied() else { return positions };
+            positions = match node {
                 // Only nothing at all can be before the dot.
                 Node::Star if self.hidden && first == 0 => {
-                    let mut places = places.get(1).map(|&next| self.from(next)).unwrap_or_default();
-                    places.push(0);
-                    places
+                    let mut positions = positions.get(1).map(|&next| self.from(next)).unwrap_or_default();
+                    positions.push(0);
+                    positions
                 }
                 Node::Star => self.from(first),
-                Node::Group { kind, choices } => self.group_ends(*kind, choices, places),
-                element => places
+                Node::Group { kind, choices } => self.group_ends(*kind, choices, positions),
+                element => positions
                     .iter()
                     .filter(|at| !self.hidden || **at > 0 || matches!(element, Node::Byte(_)))
                     .filter_map(|&at| step(element, self.rest(at), self.fold).map(|len| at + len))
                     .collect(),
             };
-            places.sort_unstable();
-            places.dedup();
+            positions.sort_unstable();
+            positions.dedup();
         }
-        places
+        positions
     }
 
-    /// All boundaries of characters from `at` on.
+    /// All character boundaries starting at `at`.
     pub(super) fn from(&self, at: usize) -> Vec<usize> {
-        let mut places = vec![at];
+        let mut positions = vec![at];
         let mut at = at;
         while at < self.text.len() {
             at += char_len(self.rest(at)).max(1);
-            places.push(at);
+            positions.push(at);
         }
-        places
+        positions
     }
 
-    /// Places after one of the choices, from one place.
+    /// Positions after one of the choices, from one position.
     fn once(&mut self, choices: &[Vec<Node>], start: usize) -> Rc<Vec<usize>> {
         let key = (choices.as_ptr() as usize, start);
         if let Some(known) = self.memo.get(&key) {
             return Rc::clone(known);
         }
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         for choice in choices {
-            places.extend(self.ends(choice, vec![start]));
+            positions.extend(self.ends(choice, vec![start]));
         }
-        let places = Rc::new(places);
-        self.memo.insert(key, Rc::clone(&places));
-        places
+        let positions = Rc::new(positions);
+        self.memo.insert(key, Rc::clone(&positions));
+        positions
     }
 
     /// Places after a group, from any of `starts`.
     fn group_ends(&mut self, kind: u8, choices: &[Vec<Node>], starts: Vec<usize>) -> Vec<usize> {
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         match kind {
             b'!' => {
                 for start in starts {
                     let matched = self.once(choices, start);
                     let hidden = self.hidden && start == 0;
-                    let others = self.from(start).into_iter().filter(|place| !hidden || *place == 0);
-                    places.extend(others.filter(|place| !matched.contains(place)));
+                    let others = self.from(start).into_iter().filter(|position| !hidden || *position == 0);
+                    positions.extend(others.filter(|position| !matched.contains(position)));
                 }
             }
             b'@' | b'?' => {
                 for &start in &starts {
-                    places.extend_from_slice(&self.once(choices, start));
+                    positions.extend_from_slice(&self.once(choices, start));
                 }
                 if kind == b'?' {
-                    places.extend(starts);
+                    positions.extend(starts);
                 }
             }
             _ => {
-                // Each place is gone on from once.
+                // Each position is continued only once.
                 let mut reached = vec![false; self.text.len() + 1];
                 let mut waiting = starts.clone();
                 while let Some(start) = waiting.pop() {
-                    for &place in self.once(choices, start).iter() {
-                        if let Some(seen) = reached.get_mut(place).filter(|seen| !**seen) {
+                    for &position in self.once(choices, start).iter() {
+                        if let Some(seen) = reached.get_mut(position).filter(|seen| !**seen) {
                             *seen = true;
-                            waiting.push(place);
+                            waiting.push(position);
                         }
                     }
                 }
-                places.extend(reached.iter().enumerate().filter(|(_, seen)| **seen).map(|(place, _)| place));
+                positions.extend(reached.iter().enumerate().filter(|(_, seen)| **seen).map(|(position, _)| position));
                 if kind == b'*' {
-                    places.extend(starts);
+                    positions.extend(starts);
                 }
             }
         }
-        places
+        positions
     }
 }

@@ -9,7 +9,7 @@ use super::{Node, Style};
 const MAX_DEPTH: u32 = 500;
 
 fn too_deep() -> ! {
-    // Nobody is left who could be told that the message could not be written.
+    // The shell exits; a failed write is ignored.
     let _ = writeln!(std::io::stderr(), "sh: pattern: groups are nested more than {MAX_DEPTH} levels deep");
     std::process::exit(2)
 }
@@ -20,7 +20,7 @@ pub(super) struct Reader<'a> {
     pub(super) pos: usize,
     style: Style,
     depth: u32,
-    /// Where groups begin that do not close.
+    /// Offsets of groups that do not close.
     unclosed: BTreeSet<usize>,
 }
 
@@ -62,7 +62,7 @@ impl Reader<'_> {
                 b'[' => match self.set() {
                     Some(set) => nodes.push(set),
                     None if !stops.is_empty() => {
-                        // What follows belongs to the bracket for bash, so that the group does not close.
+                        // As in bash, the following text belongs to the bracket, so the group does not close.
                         self.pos = self.text.len();
                         return nodes;
                     }
@@ -105,7 +105,7 @@ impl Reader<'_> {
                     return Some(Node::Group { kind, choices });
                 }
                 None => {
-                    // Whoever reads on after a group that does not close meets those within it again.
+                    // After an unclosed group the text is parsed again, including the groups within it.
                     self.unclosed.insert(start);
                     self.pos = start;
                     self.depth -= 1;

@@ -1,14 +1,14 @@
-//! Which text is a pattern, and how text becomes a pattern of exactly it.
+//! Checks for patterns, and quoting of text for literal use in a pattern.
 
 use crate::ir::Bytes;
 
-/// Whether text holds a byte that makes it a pattern.
+/// Returns whether text contains a byte that makes it a pattern.
 pub(crate) fn has_special(text: &[u8], extended: bool) -> bool {
     text.iter().any(|b| matches!(b, b'*' | b'?' | b'['))
         || (extended && text.windows(2).any(|w| w[1] == b'(' && matches!(w[0], b'@' | b'!' | b'+')))
 }
 
-/// Whether text that is a whole word is a pattern. A bracket alone, as in `[ a = b ]`, is none.
+/// Returns whether the text of a whole word is a pattern. A single bracket, as in `[ a = b ]`, is not.
 pub(crate) fn is_pattern(text: &[u8], extended: bool) -> bool {
     text.iter().any(|b| matches!(b, b'*' | b'?'))
         || text
@@ -18,7 +18,7 @@ pub(crate) fn is_pattern(text: &[u8], extended: bool) -> bool {
         || (extended && text.windows(2).any(|w| w[1] == b'(' && matches!(w[0], b'@' | b'!' | b'+')))
 }
 
-/// Whether text with backslashes before what is quoted is a pattern of paths: a bracket closes before the next slash.
+/// Returns whether text with escaped quotes is a pattern of paths: a bracket must close before the next slash.
 pub(crate) fn is_glob(text: &[u8], extended: bool) -> bool {
     let (mut at, mut open) = (0, false);
     while let Some(&byte) = text.get(at) {
@@ -37,7 +37,7 @@ pub(crate) fn is_glob(text: &[u8], extended: bool) -> bool {
     false
 }
 
-/// Whether text ends within a bracket that may be closed by what follows.
+/// Returns whether text ends within a bracket that the following text may close.
 pub(crate) fn leaves_open(text: &[u8]) -> bool {
     let (mut at, mut open) = (0, false);
     while let Some(&byte) = text.get(at) {
@@ -52,18 +52,18 @@ pub(crate) fn leaves_open(text: &[u8]) -> bool {
     open
 }
 
-/// Whether the last byte is a backslash that quotes what follows.
+/// Returns whether the last byte is a backslash that quotes the following byte.
 pub(crate) fn ends_in_backslash(text: &[u8]) -> bool {
     text.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
 }
 
-/// Whether quoted text that follows a pattern needs a backslash that [`escape_into`] does not write, because every quoted
-/// character takes one and the last of the pattern is left without its own.
+/// Returns whether quoted text after a pattern needs a backslash that [`escape_into`] does not write: every quoted character
+/// consumes one, and the last of the pattern lacks it.
 pub(crate) fn needs_backslash(pattern: &[u8], text: &[u8]) -> bool {
     ends_in_backslash(pattern) && text.first().is_some_and(|&first| !is_special(first))
 }
 
-/// Whether a byte may mean something else in a pattern.
+/// Returns whether a byte may be special in a pattern.
 fn is_special(byte: u8) -> bool {
     b"*?[]\\()|@!+-^".contains(&byte)
 }

@@ -13,7 +13,7 @@ impl Printer {
         for arg in &simple.args {
             self.space(&mut first);
             match arg {
-                Arg::Word(word) => self.word(&word.raw),
+                Arg::Word(word) => self.put(&word.raw),
                 Arg::Assign(assign) => self.assign(assign),
             }
         }
@@ -34,12 +34,12 @@ impl Printer {
         self.put(&assign.name);
         if let Some(subscript) = &assign.subscript {
             self.put("[");
-            self.word(&subscript.key.raw);
+            self.put(&subscript.key.raw);
             self.put("]");
         }
         self.put(if assign.append { "+=" } else { "=" });
         match &assign.value {
-            AssignValue::Word(word) => self.word(&word.raw),
+            AssignValue::Word(word) => self.put(&word.raw),
             AssignValue::Array(elements) => {
                 self.put("(");
                 for (at, element) in elements.iter().enumerate() {
@@ -48,10 +48,10 @@ impl Printer {
                     }
                     if let Some(subscript) = &element.subscript {
                         self.put("[");
-                        self.word(&subscript.key.raw);
+                        self.put(&subscript.key.raw);
                         self.put(if element.append { "]+=" } else { "]=" });
                     }
-                    self.word(&element.value.raw);
+                    self.put(&element.value.raw);
                 }
                 self.put(")");
             }
@@ -59,7 +59,7 @@ impl Printer {
     }
 
     fn redirect(&mut self, redirect: &Redirect) {
-        // Where the word has to be expanded first, the number that is meant anyway is left out.
+        // If the word must be expanded first, the default number is omitted.
         let (input, output) = match &redirect.kind {
             RedirectKind::Duplicate { word, output } => {
                 let plain = word.literal().is_some_and(|text| text.iter().all(|b| b.is_ascii_digit() || *b == b'-'));
@@ -109,7 +109,7 @@ impl Printer {
             }
         };
         self.put(operator);
-        self.word(&word.raw);
+        self.put(&word.raw);
     }
 
     pub(super) fn words(&mut self, words: Option<&[Word]>) {
@@ -119,7 +119,7 @@ impl Printer {
             if at > 0 {
                 self.put(" ");
             }
-            self.word(&word.raw);
+            self.put(&word.raw);
         }
     }
 

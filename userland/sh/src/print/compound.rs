@@ -13,7 +13,7 @@ impl Printer {
                 self.flush_bodies("");
                 self.put(" )");
             }
-            Kind::If { arms, otherwise } => self.conditional(arms, otherwise.as_ref()),
+            Kind::If { arms, else_body } => self.conditional(arms, else_body.as_ref()),
             Kind::Loop { until, condition, body } => {
                 self.put(if *until { "until " } else { "while " });
                 self.list(condition);
@@ -25,7 +25,7 @@ impl Printer {
             Kind::For { name, words, body } => self.counted("for", name, words.as_deref(), body),
             Kind::Select { name, words, body } => self.counted("select", name, words.as_deref(), body),
             Kind::ForArith { init, condition, step, body } => {
-                // bash shows what is left out as the 1 that it counts as.
+                // bash prints an omitted expression as the 1 that it means.
                 let texts = [init, condition, step].map(|arith| match arith.text.raw.trim_ascii_start() {
                     b"" => b"1".as_slice(),
                     text => text,
@@ -53,7 +53,7 @@ impl Printer {
     }
 
     /// `elif` comes out as an `if` within the `else`, as in bash.
-    fn conditional(&mut self, arms: &[(List, List)], otherwise: Option<&List>) {
+    fn conditional(&mut self, arms: &[(List, List)], else_body: Option<&List>) {
         let Some(((condition, body), rest)) = arms.split_first() else { return };
         self.put("if ");
         self.list(condition);
@@ -71,11 +71,11 @@ impl Printer {
             self.put("else");
             self.depth += 1;
             self.line();
-            self.conditional(rest, otherwise);
+            self.conditional(rest, else_body);
             self.depth -= 1;
             self.semicolon();
             self.line();
-        } else if let Some(body) = otherwise {
+        } else if let Some(body) = else_body {
             self.put("else");
             self.block(body);
             self.semicolon();
@@ -104,7 +104,7 @@ impl Printer {
 
     fn case(&mut self, word: &Word, arms: &[Arm]) {
         self.put("case ");
-        self.word(&word.raw);
+        self.put(&word.raw);
         self.put(" in ");
         self.depth += 1;
         for arm in arms {
@@ -166,14 +166,14 @@ impl Printer {
             }
             Cond::Word(word) => {
                 self.put("-n ");
-                self.word(&word.raw);
+                self.put(&word.raw);
             }
             Cond::Unary(letter, word) => {
                 self.put([b'-', *letter, b' ']);
-                self.word(&word.raw);
+                self.put(&word.raw);
             }
             Cond::Binary(op, left, right) => {
-                self.word(&left.raw);
+                self.put(&left.raw);
                 match op {
                     CondOp::Match => self.put(" == "),
                     CondOp::Same => self.put(" = "),
@@ -183,7 +183,7 @@ impl Printer {
                     CondOp::After => self.put(" > "),
                     CondOp::Test(name) => self.put([b" -", &name[..], b" "].concat()),
                 }
-                self.word(&right.raw);
+                self.put(&right.raw);
             }
         }
     }

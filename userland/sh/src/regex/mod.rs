@@ -3,9 +3,9 @@
 //! The leftmost match counts, and of those the longest. No regex crate that is small enough for a shell does that:
 //! `regex-lite` and `regex` take the first alternative that matches, and neither knows back-references.
 
+mod backtrack;
 mod parse;
 mod program;
-mod recall;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -19,10 +19,10 @@ pub(crate) struct Regex {
     fold: bool,
 }
 
-/// Why there is no answer.
+/// The error of a match.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// The text is no expression.
+pub(crate) enum RegexError {
+    /// The text is not a valid expression.
     Pattern,
     /// Back-references made it try more ways than it allows itself.
     Effort,
@@ -32,15 +32,15 @@ pub(crate) enum Trouble {
 pub(crate) type Groups = Vec<Option<(usize, usize)>>;
 
 impl Regex {
-    pub(crate) fn new(pattern: &[u8], fold: bool) -> Result<Self, Trouble> {
+    pub(crate) fn new(pattern: &[u8], fold: bool) -> Result<Self, RegexError> {
         let parsed = parse::parse(pattern)?;
         Ok(Self { program: Program::new(&parsed)?, fold })
     }
 
     /// The leftmost and then longest match.
-    pub(crate) fn find(&self, text: &[u8]) -> Result<Option<Groups>, Trouble> {
+    pub(crate) fn find(&self, text: &[u8]) -> Result<Option<Groups>, RegexError> {
         if self.program.recalls {
-            return recall::find(&self.program, text, self.fold);
+            return backtrack::find(&self.program, text, self.fold);
         }
         let Some((start, end)) = search::bounds(&self.program, text, self.fold) else { return Ok(None) };
         Ok(Some(search::groups(&self.program, text, self.fold, start, end)))

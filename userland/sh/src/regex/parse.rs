@@ -1,6 +1,6 @@
 //! From the text of an expression to its tree.
 
-use super::Trouble;
+use super::RegexError;
 use crate::character::char_at;
 use crate::pattern::{Class, Item, class_named};
 
@@ -12,14 +12,14 @@ const MAX_REPEAT: u32 = 32_767;
 #[derive(Debug)]
 pub(super) enum Node {
     Empty,
-    /// One character, or a byte that is none.
+    /// One character, or an invalid byte.
     Char(Vec<u8>),
     Any,
     Set {
         negated: bool,
         items: Vec<Item>,
     },
-    Place(Place),
+    Assertion(Assertion),
     Group {
         number: usize,
         inner: Box<Self>,
@@ -34,9 +34,9 @@ pub(super) enum Node {
     Alternate(Vec<Self>),
 }
 
-/// A place between characters.
+/// A position between characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Assertion {
     Start,
     End,
     WordEdge,
@@ -53,7 +53,7 @@ pub(super) struct Parsed {
     pub(super) recalls: bool,
 }
 
-pub(super) fn parse(pattern: &[u8]) -> Result<Parsed, Trouble> {
+pub(super) fn parse(pattern: &[u8]) -> Result<Parsed, RegexError> {
     let mut parser = Parser { text: pattern, pos: 0, groups: 0, closed: Vec::new(), recalls: false, depth: 0 };
     let node = parser.alternatives()?;
     Ok(Parsed { node, groups: parser.groups, recalls: parser.recalls })
@@ -69,7 +69,7 @@ struct Parser<'a> {
     depth: u32,
 }
 
-type Parse<T> = Result<T, Trouble>;
+type Parse<T> = Result<T, RegexError>;
 
 impl Parser<'_> {
     fn peek(&self, ahead: usize) -> Option<u8> {
@@ -107,10 +107,10 @@ impl Parser<'_> {
         Ok(if nodes.is_empty() { Node::Empty } else { Node::Concat(nodes) })
     }
 
-    /// One element and what says how often it comes.
+    /// One element with its repetition.
     fn repeated(&mut self) -> Parse<Node> {
         let mut node = self.element()?;
-        if matches!(node, Node::Place(_)) {
+        if matches!(node, Node::Assertion(_)) {
             // A repetition that follows is refused as one without an element.
             return Ok(node);
         }
@@ -137,11 +137,11 @@ impl Parser<'_> {
         } else if low.is_some() {
             low
         } else {
-            return Err(Trouble::Pattern);
+            return Err(RegexError::Pattern);
         };
         let min = low.unwrap_or(0);
         let fits = min <= MAX_REPEAT && high.is_none_or(|high| high >= min && high <= MAX_REPEAT);
-        if self.peek(0) == Some(b'}') && fits { Ok((min, high)) } else { Err(Trouble::Pattern) }
+        if self.peek(0) == Some(b'}') && fits { Ok((min, high)) } else { Err(RegexError::Pattern) }
     }
 
     fn count(&mut self) -> Parse<Option<u32>> {
@@ -150,20 +150,20 @@ impl Parser<'_> {
             return Ok(None);
         }
         let digits = std::str::from_utf8(self.rest().get(..len).unwrap_or_default()).ok();
-        let value = digits.and_then(|digits| digits.parse().ok()).ok_or(Trouble::Pattern)?;
+        let value = digits.and_then(|digits| digits.parse().ok()).ok_or(RegexError::Pattern)?;
         self.pos += len;
         Ok(Some(value))
     }
 
     fn element(&mut self) -> Parse<Node> {
-        let Some((_, len)) = char_at(self.rest()) else { return Err(Trouble::Pattern) };
+        let Some((_, len)) = char_at(self.rest()) else { return Err(RegexError::Pattern) };
         let char = self.rest().get(..len).unwrap_or_default().to_vec();
         self.pos += len;
         Ok(match char.as_slice() {
-            b"*" | b"+" | b"?" | b"{" => return Err(Trouble::Pattern),
+            b"*" | b"+" | b"?" | b"{" => return Err(RegexError::Pattern),
             b"." => Node::Any,
-            b"^" => Node::Place(Place::Start),
-            b"$" => Node::Place(Place::End),
+            b"^" => Node::Assertion(Assertion::Start),
+            b"$" => Node::Assertion(Assertion::End),
             b"[" => self.set()?,
             b"(" => self.group()?,
             b"\\" => return self.escaped(),
@@ -173,14 +173,14 @@ impl Parser<'_> {
 
     fn group(&mut self) -> Parse<Node> {
         if self.depth >= MAX_DEPTH {
-            return Err(Trouble::Pattern);
+            return Err(RegexError::Pattern);
         }
         self.depth += 1;
         self.groups += 1;
         let number = self.groups;
         let inner = Box::new(self.alternatives()?);
         if self.peek(0) != Some(b')') {
-            return Err(Trouble::Pattern);
+            return Err(RegexError::Pattern);
         }
         self.pos += 1;
         self.depth -= 1;
@@ -189,7 +189,7 @@ impl Parser<'_> {
     }
 
     fn escaped(&mut self) -> Parse<Node> {
-        let Some((_, len)) = char_at(self.rest()) else { return Err(Trouble::Pattern) };
+        let Some((_, len)) = char_at(self.rest()) else { return Err(RegexError::Pattern) };
         let char = self.rest().get(..len).unwrap_or_default().to_vec();
         self.pos += len;
         let class = |negated: bool, name: &[u8]| {
@@ -201,16 +201,16 @@ impl Parser<'_> {
             b"W" => class(true, b"word"),
             b"s" => class(false, b"space"),
             b"S" => class(true, b"space"),
-            b"b" => Node::Place(Place::WordEdge),
-            b"B" => Node::Place(Place::NoWordEdge),
-            b"<" => Node::Place(Place::WordStart),
-            b">" => Node::Place(Place::WordEnd),
-            b"`" => Node::Place(Place::Start),
-            b"'" => Node::Place(Place::End),
+            b"b" => Node::Assertion(Assertion::WordEdge),
+            b"B" => Node::Assertion(Assertion::NoWordEdge),
+            b"<" => Node::Assertion(Assertion::WordStart),
+            b">" => Node::Assertion(Assertion::WordEnd),
+            b"`" => Node::Assertion(Assertion::Start),
+            b"'" => Node::Assertion(Assertion::End),
             [digit @ b'1'..=b'9'] => {
                 let number = usize::from(digit - b'0');
                 if !self.closed.contains(&number) {
-                    return Err(Trouble::Pattern);
+                    return Err(RegexError::Pattern);
                 }
                 self.recalls = true;
                 Node::Recall(number)
@@ -219,7 +219,7 @@ impl Parser<'_> {
         })
     }
 
-    /// What follows `[`. A backslash means itself here.
+    /// The text after `[`. A backslash is literal here.
     fn set(&mut self) -> Parse<Node> {
         let negated = self.peek(0) == Some(b'^');
         self.pos += usize::from(negated);
@@ -227,7 +227,7 @@ impl Parser<'_> {
         let mut first = true;
         loop {
             match self.peek(0) {
-                None => return Err(Trouble::Pattern),
+                None => return Err(RegexError::Pattern),
                 Some(b']') if !first => {
                     self.pos += 1;
                     return Ok(Node::Set { negated, items });
@@ -248,8 +248,8 @@ impl Parser<'_> {
         if !self.rest().starts_with(b"[:") {
             return Ok(None);
         }
-        let name = self.bracketed(b':').ok_or(Trouble::Pattern)?;
-        class_named(&name).map(Some).ok_or(Trouble::Pattern)
+        let name = self.bracketed(b':').ok_or(RegexError::Pattern)?;
+        class_named(&name).map(Some).ok_or(RegexError::Pattern)
     }
 
     /// The text of `[:..:]`, `[=..=]` or `[...]`.
@@ -268,28 +268,28 @@ impl Parser<'_> {
         if !is_range {
             return Ok(Item::Range(low, low));
         }
-        // A dash that is neither first nor last stands between two ends.
+        // A dash that is neither first nor last separates the ends of a range.
         if low == '-' && !first {
-            return Err(Trouble::Pattern);
+            return Err(RegexError::Pattern);
         }
         self.pos += 1;
         let high = self.set_char()?;
         if low > high {
-            return Err(Trouble::Pattern);
+            return Err(RegexError::Pattern);
         }
         Ok(Item::Range(low, high))
     }
 
     fn set_char(&mut self) -> Parse<char> {
         if let (Some(b'['), Some(mark @ (b'.' | b'='))) = (self.peek(0), self.peek(1)) {
-            let name = self.bracketed(mark).ok_or(Trouble::Pattern)?;
+            let name = self.bracketed(mark).ok_or(RegexError::Pattern)?;
             return match char_at(&name) {
                 Some((char, len)) if len == name.len() => Ok(char),
                 // Names of several letters are known where the locale has rules of sorting, and this one has none.
-                _ => Err(Trouble::Pattern),
+                _ => Err(RegexError::Pattern),
             };
         }
-        let (char, len) = char_at(self.rest()).ok_or(Trouble::Pattern)?;
+        let (char, len) = char_at(self.rest()).ok_or(RegexError::Pattern)?;
         self.pos += len;
         Ok(char)
     }

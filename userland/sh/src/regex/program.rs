@@ -1,28 +1,28 @@
 //! An expression as instructions, which is what searching works on.
 
-use super::Trouble;
-use super::parse::{Node, Parsed, Place};
+use super::RegexError;
+use super::parse::{Assertion, Node, Parsed};
 use crate::character::{char_at, char_len};
 use crate::pattern::{Item, in_set};
 
-/// Instructions of one program. Repetitions are written out, so a short text may ask for very many.
+/// Maximum number of instructions of a program. Repetitions are unrolled, so a short text may require many.
 const MAX_STEPS: usize = 200_000;
 
 #[derive(Debug)]
 pub(super) enum Step {
-    /// One character, or a byte that is none.
+    /// One character, or an invalid byte.
     Char(Vec<u8>),
     Any,
     Set {
         negated: bool,
         items: std::rc::Rc<Vec<Item>>,
     },
-    Place(Place),
+    Assertion(Assertion),
     /// Goes on at the first of these, or at the other one.
     Split(usize, usize),
     Jump(usize),
     Open(usize),
-    /// The end of a group; `optional` when the group may be left out.
+    /// The end of a group; `optional` if the group may be skipped.
     Close {
         group: usize,
         optional: bool,
@@ -41,12 +41,12 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub(super) fn new(parsed: &Parsed) -> Result<Self, Trouble> {
+    pub(super) fn new(parsed: &Parsed) -> Result<Self, RegexError> {
         let mut writer = Writer { steps: Vec::new() };
         writer.node(&parsed.node, false)?;
         writer.push(Step::Match)?;
         let first = writer.steps.iter().find(|step| !matches!(step, Step::Open(_)));
-        let anchored = matches!(first, Some(Step::Place(Place::Start)));
+        let anchored = matches!(first, Some(Step::Assertion(Assertion::Start)));
         Ok(Self { steps: writer.steps, groups: parsed.groups, recalls: parsed.recalls, anchored })
     }
 }
@@ -56,9 +56,9 @@ struct Writer {
 }
 
 impl Writer {
-    fn push(&mut self, step: Step) -> Result<usize, Trouble> {
+    fn push(&mut self, step: Step) -> Result<usize, RegexError> {
         if self.steps.len() >= MAX_STEPS {
-            return Err(Trouble::Pattern);
+            return Err(RegexError::Pattern);
         }
         self.steps.push(step);
         Ok(self.steps.len() - 1)
@@ -71,7 +71,7 @@ impl Writer {
     }
 
     /// Writes a node; `optional` when it is a repetition that need not be.
-    fn node(&mut self, node: &Node, optional: bool) -> Result<(), Trouble> {
+    fn node(&mut self, node: &Node, optional: bool) -> Result<(), RegexError> {
         match node {
             Node::Empty => {}
             Node::Char(bytes) => drop(self.push(Step::Char(bytes.clone()))?),
@@ -80,7 +80,7 @@ impl Writer {
                 let items = std::rc::Rc::new(items.clone());
                 self.push(Step::Set { negated: *negated, items })?;
             }
-            Node::Place(place) => drop(self.push(Step::Place(*place))?),
+            Node::Assertion(position) => drop(self.push(Step::Assertion(*position))?),
             Node::Recall(group) => drop(self.push(Step::Recall(*group))?),
             Node::Group { number, inner } => {
                 self.push(Step::Open(*number))?;
@@ -94,7 +94,7 @@ impl Writer {
         Ok(())
     }
 
-    fn alternatives(&mut self, nodes: &[Node]) -> Result<(), Trouble> {
+    fn alternatives(&mut self, nodes: &[Node]) -> Result<(), RegexError> {
         let mut ends = Vec::new();
         for (at, node) in nodes.iter().enumerate() {
             if at + 1 == nodes.len() {
@@ -111,7 +111,7 @@ impl Writer {
         Ok(())
     }
 
-    fn repeat(&mut self, inner: &Node, min: u32, max: Option<u32>) -> Result<(), Trouble> {
+    fn repeat(&mut self, inner: &Node, min: u32, max: Option<u32>) -> Result<(), RegexError> {
         for _ in 0..min {
             self.node(inner, false)?;
         }
@@ -133,8 +133,8 @@ impl Writer {
     }
 }
 
-/// How many bytes of `rest` a step takes that takes one character; `None` when it does not fit.
-pub(super) fn taken(step: &Step, rest: &[u8], fold: bool) -> Option<usize> {
+/// The number of bytes of `rest` that a one-character step matches; `None` if it does not match.
+pub(super) fn match_length(step: &Step, rest: &[u8], fold: bool) -> Option<usize> {
     match step {
         Step::Char(bytes) if rest.starts_with(bytes) => Some(bytes.len()).filter(|len| *len == char_len(rest)),
         Step::Char(bytes) if fold => {
@@ -159,11 +159,11 @@ pub(super) fn same_letter(a: char, b: char) -> bool {
     a == b || a.to_lowercase().eq(b.to_lowercase())
 }
 
-/// Whether a place is here.
-pub(super) fn is_at(place: Place, text: &[u8], at: usize) -> bool {
-    match place {
-        Place::Start => return at == 0,
-        Place::End => return at == text.len(),
+/// Returns whether a position is here.
+pub(super) fn is_at(position: Assertion, text: &[u8], at: usize) -> bool {
+    match position {
+        Assertion::Start => return at == 0,
+        Assertion::End => return at == text.len(),
         _ => {}
     }
     let is_word = |char: char| char.is_alphanumeric() || char == '_';
@@ -173,11 +173,11 @@ pub(super) fn is_at(place: Place, text: &[u8], at: usize) -> bool {
         if back > 1 || bytes.first()?.is_ascii() { std::str::from_utf8(bytes).ok()?.chars().next() } else { None }
     });
     let before = before.is_some_and(is_word);
-    match place {
-        Place::WordEdge => before != after,
-        Place::NoWordEdge => before == after,
-        Place::WordStart => !before && after,
-        Place::WordEnd => before && !after,
-        Place::Start | Place::End => false,
+    match position {
+        Assertion::WordEdge => before != after,
+        Assertion::NoWordEdge => before == after,
+        Assertion::WordStart => !before && after,
+        Assertion::WordEnd => before && !after,
+        Assertion::Start | Assertion::End => false,
     }
 }

@@ -1,7 +1,7 @@
 //! Searching without back-references, in time that grows with the text and the program and no faster.
 
 use super::Groups;
-use super::program::{Program, Step, is_at, taken};
+use super::program::{Program, Step, is_at, match_length};
 use crate::character::char_len;
 
 /// Steps that are reached, in order, each with where its match would start.
@@ -36,7 +36,7 @@ impl Reached {
                 Some(Step::Jump(to)) => waiting.push(*to),
                 Some(Step::Split(first, second)) => waiting.extend([*second, *first]),
                 Some(Step::Open(_) | Step::Close { .. }) => waiting.push(step + 1),
-                Some(Step::Place(place)) if is_at(*place, text, at) => waiting.push(step + 1),
+                Some(Step::Assertion(position)) if is_at(*position, text, at) => waiting.push(step + 1),
                 _ => {}
             }
         }
@@ -66,7 +66,7 @@ pub(super) fn bounds(program: &Program, text: &[u8], fold: bool) -> Option<(usiz
                     best = Some((start, at));
                 }
                 Some(step_here) => {
-                    if let Some(len) = taken(step_here, rest, fold) {
+                    if let Some(len) = match_length(step_here, rest, fold) {
                         next.add(program, text, at + len, step + 1, start);
                     }
                 }
@@ -82,25 +82,25 @@ pub(super) fn bounds(program: &Program, text: &[u8], fold: bool) -> Option<(usiz
     }
 }
 
-/// Which steps can still reach the end of the match, for each place of it.
+/// The steps from which the end of the match is reachable, for each position.
 struct Reachable {
     steps: usize,
     bits: Vec<u64>,
 }
 
 impl Reachable {
-    fn index(&self, place: usize, step: usize) -> (usize, u64) {
-        let bit = place * self.steps + step;
+    fn index(&self, position: usize, step: usize) -> (usize, u64) {
+        let bit = position * self.steps + step;
         (bit / 64, 1 << (bit % 64))
     }
 
-    fn has(&self, place: usize, step: usize) -> bool {
-        let (word, mask) = self.index(place, step);
+    fn has(&self, position: usize, step: usize) -> bool {
+        let (word, mask) = self.index(position, step);
         self.bits.get(word).is_some_and(|bits| bits & mask != 0)
     }
 
-    fn insert(&mut self, place: usize, step: usize) {
-        let (word, mask) = self.index(place, step);
+    fn insert(&mut self, position: usize, step: usize) {
+        let (word, mask) = self.index(position, step);
         if let Some(bits) = self.bits.get_mut(word) {
             *bits |= mask;
         }
@@ -133,9 +133,9 @@ pub(super) fn groups(program: &Program, text: &[u8], fold: bool, start: usize, e
                 passed.push(step);
                 if !again && reachable.has(at - start, *first) { *first } else { *second }
             }
-            Some(Step::Open(_) | Step::Close { .. } | Step::Place(_)) => step + 1,
+            Some(Step::Open(_) | Step::Close { .. } | Step::Assertion(_)) => step + 1,
             Some(other) => {
-                let Some(len) = taken(other, text.get(at..).unwrap_or_default(), fold) else { break };
+                let Some(len) = match_length(other, text.get(at..).unwrap_or_default(), fold) else { break };
                 at += len;
                 passed.clear();
                 step + 1
@@ -150,24 +150,24 @@ fn reachable(program: &Program, text: &[u8], fold: bool, start: usize, end: usiz
     let steps = program.steps.len();
     let mut reachable = Reachable { steps, bits: vec![0; ((end - start + 1) * steps).div_ceil(64)] };
     for at in (start..=end).rev() {
-        let place = at - start;
+        let position = at - start;
         loop {
             let mut changed = false;
             for (step, here) in program.steps.iter().enumerate().rev() {
-                if reachable.has(place, step) {
+                if reachable.has(position, step) {
                     continue;
                 }
                 let reaches = match here {
                     Step::Match => at == end,
-                    Step::Jump(to) => reachable.has(place, *to),
-                    Step::Split(first, second) => reachable.has(place, *first) || reachable.has(place, *second),
-                    Step::Open(_) | Step::Close { .. } => reachable.has(place, step + 1),
-                    Step::Place(kind) => reachable.has(place, step + 1) && is_at(*kind, text, at),
-                    other => taken(other, text.get(at..).unwrap_or_default(), fold)
-                        .is_some_and(|len| at + len <= end && reachable.has(place + len, step + 1)),
+                    Step::Jump(to) => reachable.has(position, *to),
+                    Step::Split(first, second) => reachable.has(position, *first) || reachable.has(position, *second),
+                    Step::Open(_) | Step::Close { .. } => reachable.has(position, step + 1),
+                    Step::Assertion(kind) => reachable.has(position, step + 1) && is_at(*kind, text, at),
+                    other => match_length(other, text.get(at..).unwrap_or_default(), fold)
+                        .is_some_and(|len| at + len <= end && reachable.has(position + len, step + 1)),
                 };
                 if reaches {
-                    reachable.insert(place, step);
+                    reachable.insert(position, step);
                     changed = true;
                 }
             }
@@ -179,7 +179,7 @@ fn reachable(program: &Program, text: &[u8], fold: bool, start: usize, end: usiz
     reachable
 }
 
-/// What groups have matched so far.
+/// The matches of groups until now.
 #[derive(Clone, Debug)]
 pub(super) struct Registers {
     now: Vec<(Option<usize>, Option<usize>)>,

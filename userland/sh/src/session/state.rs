@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use crate::ir::Bytes;
 use crate::vars::{Assoc, Value, Var};
 
-/// What a state begins with: a word and a version.
+/// The header of a state: a magic and a version.
 const START: &[u8] = b"tbsh\x01";
 
-/// What differs from a new shell.
+/// The difference from a new shell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
     /// The working directory.

@@ -19,7 +19,7 @@ impl Dice {
         self.roll() % n
     }
 
-    /// Bytes of every kind, now and then more than a length of one byte tells.
+    /// Arbitrary bytes, sometimes too many for a length of one byte.
     fn bytes(&mut self) -> Bytes {
         let len = match self.below(20) {
             0 => 300,
@@ -74,7 +74,7 @@ impl Dice {
 }
 
 /// Arrays are equal when the same keys and values come out in the same order.
-fn shown(state: &State) -> String {
+fn format_state(state: &State) -> String {
     let var = |var: &Var| match &var.value {
         Value::Assoc(map) => format!("{} {:?}", var.flags, map.entries()),
         _ => format!("{var:?}"),
@@ -88,18 +88,18 @@ fn every_state_comes_back_as_it_was() {
     for seed in 0..500 {
         let state = Dice(seed).state();
         let decoded = State::decode(&state.encode()).expect("what was written can be read");
-        assert_eq!(shown(&decoded), shown(&state), "seed {seed}");
+        assert_eq!(format_state(&decoded), format_state(&state), "seed {seed}");
     }
 }
 
 #[test]
-fn a_session_without_changes_is_no_bytes_and_no_bytes_are_such_a_session() {
+fn unchanged_session_is_stored_as_no_bytes() {
     assert!(State::default().encode().is_empty());
     assert_eq!(State::decode(b""), Some(State::default()));
 }
 
 #[test]
-fn damaged_bytes_are_refused_or_read_as_something_else_and_never_a_panic() {
+fn damaged_state_never_panics() {
     for seed in 0..300 {
         let mut dice = Dice(seed);
         let good = dice.state().encode();
@@ -121,14 +121,14 @@ fn damaged_bytes_are_refused_or_read_as_something_else_and_never_a_panic() {
 
 #[test]
 fn a_count_that_lies_costs_no_memory() {
-    // No directory, then as many removed names as a number can tell.
+    // No directory, then a count of removed names that exceeds the data.
     let lie = [b"tbsh\x01\x00".as_slice(), &[0xff; 9], &[0x01]].concat();
     assert_eq!(State::decode(&lie), None);
     assert_eq!(State::decode(&[b"tbsh\x01\x01".as_slice(), &[0xff; 9], &[0x01], b"/"].concat()), None);
 }
 
 #[test]
-fn an_associative_array_keeps_the_order_in_which_bash_would_list_it() {
+fn associative_arrays_keep_bash_order() {
     let mut map = Assoc::default();
     for n in 0..3000 {
         map.insert(format!("key{n}").into_bytes(), n.to_string().into_bytes());
@@ -153,15 +153,15 @@ fn a_hundred_variables_take_little_more_than_their_text() {
     assert!(state.encode().len() < text + 500, "{} bytes for {text} of text", state.encode().len());
 }
 
-/// What the shell keeps of the function that `script` defines last.
+/// The function that `script` defines last.
 fn function(script: &str) -> std::rc::Rc<Function> {
     let mut shell = crate::state::Shell::new(b"bash".to_vec());
     shell.run_text(script.as_bytes(), 1).expect("the script runs");
-    std::rc::Rc::clone(shell.functions.get(b"f".as_slice()).expect("f is defined"))
+    std::rc::Rc::clone(shell.functions.by_name.get(b"f".as_slice()).expect("f is defined"))
 }
 
 #[test]
-fn a_function_read_again_from_its_text_is_the_same_function() {
+fn functions_survive_parsing_their_text() {
     for script in [
         "f() { echo a; }",
         "f () ( echo sub ) >&2",
@@ -192,7 +192,7 @@ fn a_function_read_again_from_its_text_is_the_same_function() {
 }
 
 #[test]
-fn a_text_that_does_more_than_define_a_function_is_none() {
+fn text_beyond_one_definition_is_rejected() {
     for text in ["f() { :; }; echo more", "echo f", "f() { :; } &", "f() { :; } | cat", "! f() { :; }", "f() {", ""] {
         let name = b"f".as_slice().into();
         let function = Function::from_text(name, text.as_bytes().into(), b"".as_slice().into(), 1, false);

@@ -1,4 +1,4 @@
-//! What a shell starts with: the environment, and the variables that every shell has.
+//! Initial state of a shell: the environment and the variables that every shell has.
 
 use tidebox_rt as rt;
 
@@ -7,18 +7,18 @@ use crate::ir::{Bytes, Name};
 use crate::vars::{self, Value, Var};
 
 impl Shell {
-    /// Takes over the environment and sets what every shell has. A restricted shell takes no functions and no options.
-    pub(crate) fn import_environment(&mut self, started: &rt::Started, called: &[u8]) {
+    /// Takes over the environment and sets what every shell has.
+    pub(crate) fn import_environment(&mut self, started: &rt::StartupInfo, called: &[u8]) {
         for line in started.environ() {
             self.import_line(line);
         }
         self.start_locale();
-        self.cwd = match self.vars.get(b"PWD").and_then(Var::scalar) {
+        self.dirs.cwd = match self.vars.get(b"PWD").and_then(Var::scalar) {
             Some(path) if *path == started.cwd || path.first() == Some(&b'/') && self.is_cwd(path) => path.clone(),
             _ if started.cwd.is_empty() => b"/".to_vec(),
             _ => started.cwd.clone(),
         };
-        let cwd = self.cwd.clone();
+        let cwd = self.dirs.cwd.clone();
         self.set_exported(b"PWD", cwd);
         if self.vars.get(b"OLDPWD").is_none() {
             self.vars.insert(Name::from(&b"OLDPWD"[..]), Var { value: Value::Unset, flags: vars::EXPORT });
@@ -31,7 +31,7 @@ impl Shell {
         for (name, value, flags) in
             [(&b"IFS"[..], &b" \t\n"[..], 0), (b"OPTERR", b"1", 0), (b"OPTIND", b"1", vars::INTEGER)]
         {
-            // One of the environment begins anew, and stays exported.
+            // An inherited one is reset and stays exported.
             let var = self.vars.entry(&name.into());
             *var = Var { value: Value::Text(value.to_vec()), flags: flags | var.flags };
         }
@@ -40,9 +40,9 @@ impl Shell {
         }
         // The path by which this shell was started, or how it is called.
         let started = self.vars.get(b"_").and_then(Var::scalar);
-        self.last_arg = started.map_or_else(|| called.to_vec(), Clone::clone);
+        self.computed.last_arg = started.map_or_else(|| called.to_vec(), Clone::clone);
         self.vars.remove(b"_");
-        // What nobody has set is for the shell alone, and no program's. All users of the sandbox have one shell.
+        // Defaults of unset variables are not exported. All users of the sandbox have the same shell.
         let path = b"/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin:.";
         for (name, value) in [(&b"PATH"[..], &path[..]), (b"SHELL", b"/bin/bash"), (b"TERM", b"dumb")] {
             if self.vars.get(name).is_none() {
@@ -55,14 +55,11 @@ impl Shell {
     fn import_line(&mut self, line: &[u8]) {
         let Some(at) = line.iter().position(|&b| b == b'=') else { return };
         let (name, value) = (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default());
-        let trusted = !self.options.restricted_shell;
-        if trusted && self.import_function(name, value) {
+        if self.import_function(name, value) {
             return;
         }
         if matches!(name, b"SHELLOPTS" | b"BASHOPTS") {
-            if trusted {
-                self.take_options(name, value);
-            }
+            self.take_options(name, value);
             return;
         }
         if crate::parse::token::name_len(name) != name.len() || name.is_empty() {
@@ -72,16 +69,16 @@ impl Shell {
         if name == b"OLDPWD" && !rt::stat(value, true).is_ok_and(|stat| stat.kind() == rt::FileKind::Dir) {
             return;
         }
-        if self.begins_without(name) {
+        if self.is_ignored_variable(name) {
             return;
         }
         let value = Value::Text(value.to_vec());
         self.vars.insert(name.into(), Var { value, flags: vars::EXPORT });
     }
 
-    /// Whether a variable of the environment is none of the shell's: what it counts itself, prompts where nobody is asked, and
-    /// commands in `PS4` that would run as root.
-    fn begins_without(&self, name: &[u8]) -> bool {
+    /// Returns whether the shell ignores a variable of the environment: its counters, prompts of a shell that is not
+    /// interactive, and `PS4`, whose commands would run as root.
+    fn is_ignored_variable(&self, name: &[u8]) -> bool {
         match name {
             b"LINENO" | b"BASH_SUBSHELL" => true,
             b"PS1" | b"PS2" => !self.options.interactive,
@@ -90,17 +87,17 @@ impl Shell {
         }
     }
 
-    /// `SHLVL`: one more than that of whoever started the shell.
+    /// Sets `SHLVL` to one more than the inherited value.
     fn set_level(&mut self, called: &[u8]) {
         let level =
             self.vars.get(b"SHLVL").and_then(Var::scalar).and_then(|v| crate::parse::plain_number(v.trim_ascii()));
-        // Beyond a bound it begins anew.
+        // Above the limit it is reset.
         let level = match level.unwrap_or(0).saturating_add(1) {
             i64::MIN..0 => 0,
             level @ 0..1000 => level,
             high => {
                 let why = format!(": warning: shell level ({high}) too high, resetting to 1\n");
-                // Where standard error is closed there is nobody to tell.
+                // A closed standard error is ignored.
                 let _ = self.io.write(2, &[called, why.as_bytes()].concat());
                 1
             }
@@ -108,7 +105,7 @@ impl Shell {
         self.set_exported(b"SHLVL", level.to_string().into_bytes());
     }
 
-    /// Whether a path names the working directory, as an inherited `PWD` claims.
+    /// Returns whether a path names the working directory, as an inherited `PWD` claims.
     fn is_cwd(&self, path: &[u8]) -> bool {
         let here = rt::stat(b".", true);
         here.is_ok() && rt::stat(path, true).map(|s| (s.dev, s.ino)).ok() == here.map(|s| (s.dev, s.ino)).ok()

@@ -1,19 +1,19 @@
-//! How errors are told, and what they end.
+//! Error messages and their effect on control flow.
 
-use super::{Run, Shell, Stop};
+use super::{EvalResult, Shell, Unwind};
 use crate::ir::Bytes;
 
 impl Shell {
-    /// What messages start with: the script, where in it, and what reads it when that is not the shell itself.
+    /// The prefix of messages: the script, the line, and the reader of the text if it is not the shell itself.
     pub(crate) fn message_prefix(&self, origin: &[u8]) -> Bytes {
         if self.options.interactive {
-            // Who types the commands knows where they are.
+            // An interactive shell prints neither script nor line.
             let mut line = self.base_name().to_vec();
             line.extend_from_slice(b": ");
             return line;
         }
-        let source = self.frames.last().map_or(&self.script, |frame| &frame.source);
-        let mut line = if source.is_empty() { self.name.clone() } else { source.to_vec() };
+        let source = self.frames.last().map_or(&self.invocation.script, |frame| &frame.source);
+        let mut line = if source.is_empty() { self.invocation.name.clone() } else { source.to_vec() };
         if !origin.is_empty() {
             line.extend_from_slice(b": ");
             line.extend_from_slice(origin);
@@ -26,118 +26,76 @@ impl Shell {
 
     /// The name of the shell without the directories before it.
     pub(crate) fn base_name(&self) -> &[u8] {
-        self.name.rsplit(|&b| b == b'/').next().unwrap_or_default()
+        self.invocation.name.rsplit(|&b| b == b'/').next().unwrap_or_default()
     }
 
-    /// How an error ends that a script does not survive: an interactive shell gives up the command only.
-    pub(crate) fn fatal(&self) -> Stop {
-        if self.options.interactive && !self.forked { Stop::Discard } else { Stop::Exit }
+    /// Ends the shell after a fatal error. An interactive shell only gives up the command.
+    pub(crate) fn fatal(&self) -> Unwind {
+        if self.options.interactive && !self.process.forked { Unwind::Discard } else { Unwind::Exit }
     }
 
-    /// As [`Self::fatal`] in posix mode, where special builtins are concerned; else nothing ends.
-    pub(crate) fn fatal_in_posix(&mut self) -> Run {
-        let spared = !self.options.posix || self.options.interactive || self.commanded > 0;
-        if spared {
+    /// Like [`Self::fatal`] for special builtins in posix mode; else_body the shell continues.
+    pub(crate) fn fatal_in_posix(&mut self) -> EvalResult {
+        let continues = !self.options.posix || self.options.interactive || self.builtin.command_calls > 0;
+        if continues {
             return Ok(());
         }
-        // A script ends with the redirections of the place, and a text without them.
-        if self.texts == 0 {
-            self.run_exit_trap();
-        }
-        Err(Stop::Exit)
+        Err(Unwind::Exit)
     }
 
     /// Writes a message of the shell to standard error, in bash's form.
-    pub(crate) fn complain(&mut self, text: impl AsRef<[u8]>) {
+    pub(crate) fn report_error(&mut self, text: impl AsRef<[u8]>) {
         let mut line = self.message_prefix(b"");
         line.extend_from_slice(text.as_ref());
         line.push(b'\n');
-        // Where standard error is closed there is nobody to tell.
+        // A closed standard error is ignored.
         let _ = self.io.write(2, &line);
     }
 
-    /// Complains about a parameter without a value and ends the shell; a command string has a status of its own for that.
-    pub(crate) fn abort_unset<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
-        self.complain(text);
-        self.end_of_expansion()
+    /// Reports an unset parameter and ends the shell. A command string has a different status.
+    pub(crate) fn abort_unset<T>(&mut self, text: impl AsRef<[u8]>) -> EvalResult<T> {
+        self.report_error(text);
+        self.end_after_expansion_error()
     }
 
     /// Ends the shell because of an expansion that was complained about.
-    pub(crate) fn end_of_expansion<T>(&mut self) -> Run<T> {
+    pub(crate) fn end_after_expansion_error<T>(&mut self) -> EvalResult<T> {
         let string = self.options.from_string && !self.options.interactive;
-        let outermost = self.subshell == u32::from(self.expands_alone);
-        let status = if string && outermost && !self.substituting && !self.options.errexit { 127 } else { 1 };
+        let outermost = self.process.subshell == 0;
+        let status =
+            if string && outermost && !self.expansion.in_substitution && !self.options.errexit { 127 } else { 1 };
         self.status = status;
         // The EXIT trap that it ends leaves the status of the shell alone.
         if self.traps.is_running(crate::trap::EXIT) {
-            self.status = self.trap_status.unwrap_or(status);
+            self.status = self.traps.status_before.unwrap_or(status);
         }
         Err(self.fatal())
     }
 
-    /// Complains about what the shell itself refuses, and no builtin. With `set -e` that ends the shell at once, whoever looks
-    /// at the status.
-    pub(crate) fn refuse(&mut self, text: impl AsRef<[u8]>) -> Run {
-        self.complain(text);
-        if self.options.errexit { Err(self.end_of_refusal()) } else { Ok(()) }
-    }
-
-    /// How `set -e` ends the shell then: with the status of the last command, if that failed.
-    pub(crate) fn end_of_refusal(&mut self) -> Stop {
-        self.status = self.status.max(1);
-        Stop::Exit
-    }
-
-    /// As [`Self::complain`], with the name of the builtin that runs.
-    pub(crate) fn complain_builtin(&mut self, text: impl AsRef<[u8]>) {
-        let mut line = self.running.as_bytes().to_vec();
+    /// Like [`Self::report_error`], with the name of the current builtin.
+    pub(crate) fn report_builtin_error(&mut self, text: impl AsRef<[u8]>) {
+        let mut line = self.builtin.name.as_bytes().to_vec();
         line.extend_from_slice(b": ");
         line.extend_from_slice(text.as_ref());
-        self.complain(line);
+        self.report_error(line);
     }
 
     /// Complains and gives up the command that was read, with status 1.
-    pub(crate) fn discard<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
-        self.complain(text);
+    pub(crate) fn discard<T>(&mut self, text: impl AsRef<[u8]>) -> EvalResult<T> {
+        self.report_error(text);
         self.status = 1;
-        Err(Stop::Discard)
-    }
-
-    /// The same for an expansion that is none, with which `set -e` ends the shell wherever it stands.
-    pub(crate) fn discard_expansion<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
-        self.status = 1;
-        self.discard_refused(text)
-    }
-
-    /// Complains as [`Self::refuse`] does, and gives up the command.
-    pub(crate) fn discard_refused<T>(&mut self, text: impl AsRef<[u8]>) -> Run<T> {
-        self.refuse(text)?;
-        self.status = 1;
-        Err(Stop::Discard)
-    }
-
-    /// Makes an error give up what the shell itself has read: the command in a script, and all of a command string.
-    pub(crate) fn abandon<T>(&mut self, result: Run<T>) -> Run<T> {
-        match result {
-            Err(Stop::Discard) if self.options.from_string => {
-                // A process that was made for a loop or the like leaves that, too, and ends as the shell does.
-                self.traps.passes_exit = false;
-                Err(Stop::Exit)
-            }
-            Err(Stop::Discard) => Err(Stop::Abandon),
-            other => other,
-        }
+        Err(Unwind::Discard)
     }
 
     /// Complains and ends the shell with `status`.
-    pub(crate) fn abort<T>(&mut self, status: u8, text: impl AsRef<[u8]>) -> Run<T> {
-        self.complain(text);
+    pub(crate) fn abort<T>(&mut self, status: u8, text: impl AsRef<[u8]>) -> EvalResult<T> {
+        self.report_error(text);
         self.status = status;
-        Err(Stop::Exit)
+        Err(Unwind::Exit)
     }
 
-    /// Ends the shell because memory ran out, in the words of bash.
-    pub(crate) fn out_of_memory<T>(&mut self, wanted: usize) -> Run<T> {
-        self.abort(2, format!("xrealloc: cannot allocate {wanted} bytes"))
+    /// Ends the shell because memory ran out, with bash's message.
+    pub(crate) fn out_of_memory<T>(&mut self, requested: usize) -> EvalResult<T> {
+        self.abort(2, format!("xrealloc: cannot allocate {requested} bytes"))
     }
 }

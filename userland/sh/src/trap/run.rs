@@ -1,4 +1,4 @@
-//! When traps run, and what they leave behind.
+//! Running traps, and restoring the state after them.
 
 use std::rc::Rc;
 
@@ -6,33 +6,33 @@ use tidebox_rt::{self as rt, Disposition};
 
 use super::{CHLD, DEBUG, ERR, EXIT, RETURN};
 use crate::ir::Bytes;
-use crate::state::{Run, Shell, Stop, TEXT_LEVELS};
+use crate::state::{EvalResult, Shell, TEXT_LEVELS, Unwind};
 
 impl Shell {
-    /// Whether any signal is noted rather than left to the kernel.
+    /// Returns whether any signal is caught.
     pub(crate) fn notes_signals(&self) -> bool {
         self.traps.all().iter().any(|(signal, text)| *signal < 32 && !text.is_empty())
     }
 
-    /// Takes over what the kernel noted. A signal without a trap of its own is noted only for the EXIT trap, and deadly.
-    pub(crate) fn note_signals(&mut self) {
+    /// Takes the caught signals from the kernel. A signal without a trap is caught only for the EXIT trap, and ends the shell.
+    pub(crate) fn catch_signals(&mut self) {
         let set = rt::sig_take().unwrap_or(0);
         self.traps.pending |= set;
         let deadly = (1..=31).find(|signal| set >> signal & 1 == 1 && self.traps.get(*signal).is_none());
         if let Some(signal) = deadly {
-            self.die_of(signal);
+            self.exit_by_signal(signal);
         }
     }
 
     /// Noted signals, in order of number, which are then no longer noted.
     pub(crate) fn take_signals(&mut self) -> Vec<u8> {
-        self.note_signals();
+        self.catch_signals();
         let set = std::mem::take(&mut self.traps.pending);
         (1..=31).filter(|signal| set >> signal & 1 == 1).collect()
     }
 
     /// Runs the traps of signals that have arrived. Costs nothing where no signal has a trap.
-    pub(crate) fn run_pending_traps(&mut self) -> Run {
+    pub(crate) fn run_pending_traps(&mut self) -> EvalResult {
         if self.notes_signals() {
             for signal in self.take_signals() {
                 match signal {
@@ -46,14 +46,14 @@ impl Shell {
     }
 
     /// Runs the trap for children that have ended, once for each.
-    pub(crate) fn run_child_traps(&mut self) -> Run {
-        while self.traps.takes_child() {
+    pub(crate) fn run_child_traps(&mut self) -> EvalResult {
+        while self.traps.consume_child_exit() {
             self.run_trap(CHLD)?;
         }
         Ok(())
     }
 
-    /// Takes note of signals that were ignored when the shell started: only a shell that somebody types into can trap them.
+    /// Records the signals that were ignored at the start. Only an interactive shell can trap them.
     pub(crate) fn note_ignored(&mut self) {
         if self.traps.fixed.is_some() {
             return;
@@ -69,30 +69,30 @@ impl Shell {
 
     /// Runs the trap of `signal`, if it has one. The status stays what it was.
     #[inline(never)]
-    pub(crate) fn run_trap(&mut self, signal: u8) -> Run {
+    pub(crate) fn run_trap(&mut self, signal: u8) -> EvalResult {
         let Some(text) = self.traps.get(signal).map(Rc::clone) else { return Ok(()) };
         if text.is_empty() || self.traps.running.contains(&signal) {
             return Ok(());
         }
-        let (status, pipe_status, line, loops) = (self.status, self.pipe_status.clone(), self.line, self.loops);
+        let (status, pipe_status, line, loops) = (self.status, self.pipe_status.clone(), self.line, self.flow.loops);
         self.traps.running.push(signal);
-        let outer = self.trap_status.replace(status);
+        let outer = self.traps.status_before.replace(status);
         // Its failures concern `set -e` also where the command that it runs for is a condition.
-        let tested = std::mem::take(&mut self.tested);
+        let tested = std::mem::take(&mut self.flow.conditions);
         // Traps of the shell itself know the line of the command; those of signals count their own.
         let first = if signal < ERR { 1 } else { line };
         let result = self.in_text(|shell| shell.run_trap_text(signal, &text, first));
-        self.trap_status = outer;
-        self.loops = loops;
-        self.tested = tested;
+        self.traps.status_before = outer;
+        self.flow.loops = loops;
+        self.flow.conditions = tested;
         self.traps.running.pop();
-        self.debug_status = self.status;
-        if result == Err(Stop::Exit) && signal >= ERR {
+        self.traps.last_status = self.status;
+        if result == Err(Unwind::Exit) && signal >= ERR {
             // A trap that ends the shell does not hear of what the EXIT trap runs.
             self.traps.set(signal, None);
         }
         match result {
-            Ok(()) | Err(Stop::Discard) => {
+            Ok(()) | Err(Unwind::Discard) => {
                 self.status = status;
                 self.pipe_status = pipe_status;
                 self.line = line;
@@ -102,8 +102,8 @@ impl Shell {
         }
     }
 
-    /// Runs the text of a trap, whose kind stands before the line of a mistake in it.
-    fn run_trap_text(&mut self, signal: u8, text: &[u8], line: u32) -> Run {
+    /// Runs the text of a trap, whose kind precedes the line in syntax errors.
+    fn run_trap_text(&mut self, signal: u8, text: &[u8], line: u32) -> EvalResult {
         let origin: &[u8] = match signal {
             EXIT => b"exit trap",
             ERR => b"error trap",
@@ -117,31 +117,31 @@ impl Shell {
 
     /// Runs `inner` one step deeper in what `set -x` shows.
     pub(crate) fn in_text<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
-        self.sourcing_depth += 1;
+        self.flow.trace_depth += 1;
         let result = inner(self);
-        self.sourcing_depth -= 1;
+        self.flow.trace_depth -= 1;
         result
     }
 
-    /// The DEBUG trap before a command; false when `extdebug` wants the command left out.
+    /// Runs the DEBUG trap before a command. Returns false if `extdebug` skips the command.
     #[inline(never)]
-    pub(crate) fn run_debug_trap(&mut self) -> Run<bool> {
+    pub(crate) fn run_debug_trap(&mut self) -> EvalResult<bool> {
         if self.traps.get(DEBUG).is_none_or(|text| text.is_empty()) || self.traps.is_running(DEBUG) {
             return Ok(true);
         }
         self.run_trap(DEBUG)?;
-        if !self.options.extdebug || self.debug_status == 0 {
+        if !self.options.extdebug || self.traps.last_status == 0 {
             return Ok(true);
         }
-        if self.debug_status == 2 && (self.sourcing > 0 || self.frames.iter().any(|frame| frame.is_function)) {
-            return Err(Stop::Return);
+        if self.traps.last_status == 2 && (self.flow.sources > 0 || self.frames.iter().any(|frame| frame.is_function)) {
+            return Err(Unwind::Return);
         }
         self.status = 0;
         Ok(false)
     }
 
     /// Runs the EXIT trap, which sees the status of the last command, and lets the signal do what it does by default.
-    pub(crate) fn die_of(&mut self, signal: u8) {
+    pub(crate) fn exit_by_signal(&mut self, signal: u8) {
         self.finish();
         let own = rt::getids().map_or(0, |ids| ids.pid);
         let _ = rt::sig_set(u32::from(signal), Disposition::Default);
@@ -161,19 +161,16 @@ impl Shell {
     pub(crate) fn run_exit_trap(&mut self) {
         let trap = self.traps.get(EXIT).map(Rc::clone);
         // It shows itself while it runs, and runs once.
-        if let Some(text) = trap.filter(|_| !self.traps.is_running(EXIT) && !self.traps.passes_exit) {
+        if let Some(text) = trap.filter(|_| !self.traps.is_running(EXIT)) {
             let status = self.status;
-            self.trap_status = Some(status);
+            self.traps.status_before = Some(status);
             self.traps.running.push(EXIT);
-            let deeper = u32::from(self.traps.ends_deeper);
-            let tested = std::mem::take(&mut self.tested);
-            self.sourcing_depth += deeper;
+            let tested = std::mem::take(&mut self.flow.conditions);
             let result = self.run_trap_text(EXIT, &text, 1);
-            self.sourcing_depth -= deeper;
-            self.tested = tested;
+            self.flow.conditions = tested;
             self.traps.running.pop();
             self.traps.set(EXIT, None);
-            if !matches!(result, Err(Stop::Exit)) {
+            if !matches!(result, Err(Unwind::Exit)) {
                 self.status = status;
             }
         }

@@ -48,7 +48,7 @@ pub(crate) fn signal_number(name: &[u8]) -> Option<u8> {
     let short = name.strip_prefix(b"SIG");
     let name = short.unwrap_or(&name);
     match name {
-        // What is no signal has no name of one.
+        // These are not signals and have no `SIG` names.
         b"EXIT" | b"ERR" | b"DEBUG" | b"RETURN" if short.is_some() => None,
         b"EXIT" => Some(EXIT),
         b"ERR" => Some(ERR),

@@ -73,6 +73,6 @@ impl Assoc {
 }
 
 pub(crate) fn bash_hash(key: &[u8]) -> u32 {
-    // Bytes are signed there, as C's `char` is on most machines.
+    // Bytes are signed there, as C's `char` is on most platforms.
     key.iter().fold(2_166_136_261, |hash: u32, &byte| hash.wrapping_mul(16_777_619) ^ i32::from(byte as i8) as u32)
 }

@@ -1,8 +1,8 @@
-//! The environment of a program, in one piece.
+//! The environment of a program in one allocation.
 
 use std::ops::Range;
 
-/// Lines that lie one after the other, so that a shell which starts many programs asks for memory once for each.
+/// Consecutive lines, so that starting a program needs one allocation.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     bytes: Vec<u8>,
@@ -14,11 +14,11 @@ impl Lines {
         Self { bytes: Vec::with_capacity(bytes), lines: Vec::with_capacity(lines) }
     }
 
-    /// Adds a line, which is these pieces.
-    pub(crate) fn push(&mut self, pieces: &[&[u8]]) {
+    /// Adds a line, the concatenation of these parts.
+    pub(crate) fn push(&mut self, parts: &[&[u8]]) {
         let start = self.bytes.len();
-        for piece in pieces {
-            self.bytes.extend_from_slice(piece);
+        for part in parts {
+            self.bytes.extend_from_slice(part);
         }
         self.lines.push(start..self.bytes.len());
     }

@@ -2,16 +2,16 @@
 
 use super::assoc::bash_hash;
 use super::map::Map;
-use super::{EXPORT, Lines, Meant, NAMEREF, Value, Var};
+use super::{EXPORT, Lines, NAMEREF, NamerefTarget, Value, Var};
 use crate::ir::{Bytes, Name};
 
 /// References to references before bash gives up.
 const MAX_REFERENCES: u32 = 9;
 
-/// Variables that there is room for from the start, so that a shell with an ordinary environment asks for memory once.
-const USUAL: usize = 28;
+/// Initial capacity, so that an ordinary environment needs one allocation.
+const INITIAL_CAPACITY: usize = 28;
 
-/// Bytes kept for the line that tells a program by which path it was found.
+/// Bytes reserved for the line with the path of the program.
 const ROOM: usize = 64;
 
 /// All variables. A function's locals replace the caller's here and are put back when it returns, so that finding a
@@ -35,7 +35,7 @@ struct Scope {
 
 impl Default for Vars {
     fn default() -> Self {
-        let map = Map::with_capacity_and_hasher(USUAL, std::hash::BuildHasherDefault::default());
+        let map = Map::with_capacity_and_hasher(INITIAL_CAPACITY, std::hash::BuildHasherDefault::default());
         Self { map, saved: Vec::new(), passed: Vec::new() }
     }
 }
@@ -106,10 +106,10 @@ impl Vars {
             all.push((order(self.saved.len(), name), [line, b"", b""]));
         }
         all.sort_unstable();
-        let bytes = all.iter().flat_map(|(_, pieces)| pieces).map(|piece| piece.len()).sum::<usize>();
+        let bytes = all.iter().flat_map(|(_, parts)| parts).map(|part| part.len()).sum::<usize>();
         let mut lines = Lines::with_capacity(all.len() + 1, bytes + ROOM);
-        for (_, pieces) in &all {
-            lines.push(pieces);
+        for (_, parts) in &all {
+            lines.push(parts);
         }
         lines
     }
@@ -125,7 +125,7 @@ impl Vars {
         self.passed.push(line);
     }
 
-    /// Exchanges what the newest scope replaced with what is in force, so that it is as if it had not begun.
+    /// Exchanges the current variables with those that the newest scope replaced, as if it had not started.
     pub(crate) fn swap_newest(&mut self) {
         let Some(scope) = self.saved.last_mut() else { return };
         for (name, var) in &mut scope.replaced {
@@ -136,22 +136,22 @@ impl Vars {
         }
     }
 
-    /// Whether the name is that of a variable outside all functions.
+    /// Returns whether the name is that of a variable outside all functions.
     pub(crate) fn is_global(&self, name: &[u8]) -> bool {
         let mut calls = self.saved.iter().filter(|scope| !scope.temporary);
         !calls.any(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
     }
 
     /// Takes a variable that was assigned for the newest call alone out of that scope, so that its value outlives the call.
-    pub(crate) fn keep_lent(&mut self, name: &[u8]) {
+    pub(crate) fn keep_temporary(&mut self, name: &[u8]) {
         let call = self.saved.iter().rposition(|scope| !scope.temporary);
-        let lent = call.and_then(|at| self.saved.get_mut(at.checked_sub(1)?)).filter(|scope| scope.temporary);
-        if let Some(scope) = lent {
+        let temporary = call.and_then(|at| self.saved.get_mut(at.checked_sub(1)?)).filter(|scope| scope.temporary);
+        if let Some(scope) = temporary {
             scope.replaced.retain(|(saved, _)| &**saved != name);
         }
     }
 
-    /// How many scopes lie within the one that a variable belongs to.
+    /// Number of scopes within the one that a variable belongs to.
     fn depth_of(&self, name: &[u8]) -> usize {
         let scopes = self.saved.iter().rev();
         let at = scopes.clone().position(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name));
@@ -194,22 +194,22 @@ impl Vars {
         }
     }
 
-    /// Makes `name` local to the newest call; says whether it was so already.
+    /// Makes `name` local to the newest call. Returns whether it already was.
     pub(crate) fn make_local(&mut self, name: &Name) -> bool {
-        let mut lent = None;
+        let mut temporary = None;
         for scope in self.saved.iter_mut().rev() {
             let at = scope.replaced.iter().position(|(saved, _)| saved == name);
             if scope.temporary {
-                // What an assignment before the command replaced is replaced by the local now.
+                // The local variable replaces the temporary one.
                 if let Some(at) = at {
-                    lent = Some(scope.replaced.remove(at).1);
+                    temporary = Some(scope.replaced.remove(at).1);
                 }
                 continue;
             }
             if at.is_some() {
                 return true;
             }
-            match lent {
+            match temporary {
                 Some(old) => {
                     scope.replaced.push((Name::clone(name), old));
                     return true;
@@ -230,34 +230,34 @@ impl Vars {
         names
     }
 
-    /// Whether the name was assigned for the newest call alone.
-    pub(crate) fn was_lent(&self, name: &[u8]) -> bool {
+    /// Returns whether the name was assigned for the newest call only.
+    pub(crate) fn is_call_temporary(&self, name: &[u8]) -> bool {
         let mut scopes = self.saved.iter().rev().skip_while(|scope| scope.temporary).skip(1);
-        let lent = scopes.next().filter(|scope| scope.temporary);
-        lent.is_some_and(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
+        let temporary = scopes.next().filter(|scope| scope.temporary);
+        temporary.is_some_and(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
     }
 
-    /// Whether the name was assigned for the command that runs alone.
-    pub(crate) fn lent_to_newest(&self, name: &[u8]) -> bool {
+    /// Returns whether the name was assigned for the current command only.
+    pub(crate) fn is_command_temporary(&self, name: &[u8]) -> bool {
         self.saved
             .last()
             .is_some_and(|scope| scope.temporary && scope.replaced.iter().any(|(saved, _)| &**saved == name))
-            || self.was_lent(name)
+            || self.is_call_temporary(name)
     }
 
-    /// Whether the newest call has a local of this name.
+    /// Returns whether the newest call has a local variable of this name.
     pub(crate) fn is_local(&self, name: &[u8]) -> bool {
         let scope = self.saved.iter().rev().find(|scope| !scope.temporary);
         scope.is_some_and(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
     }
 
-    /// Whether a call or a command has a variable of its own of this name.
+    /// Returns whether a call or a command hides the global variable of this name.
     pub(crate) fn is_replaced(&self, name: &[u8]) -> bool {
         self.saved.iter().any(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
     }
 
     /// Puts back what the newest scope that replaced `name` replaced, as `unset` does with a local of a caller.
-    pub(crate) fn uncover(&mut self, name: &[u8]) -> bool {
+    pub(crate) fn restore_outer(&mut self, name: &[u8]) -> bool {
         for scope in self.saved.iter_mut().rev() {
             let Some(at) = scope.replaced.iter().position(|(saved, _)| &**saved == name) else { continue };
             let (name, var) = scope.replaced.remove(at);
@@ -270,7 +270,7 @@ impl Vars {
         false
     }
 
-    /// Exchanges the variable in force with the shell's own, when calls have made the name local; says whether they have.
+    /// Exchanges the current variable with the global one if calls have made the name local. Returns whether they have.
     pub(crate) fn swap_global(&mut self, name: &[u8]) -> bool {
         for scope in &mut self.saved {
             if let Some((name, var)) = scope.replaced.iter_mut().find(|(saved, _)| &**saved == name) {
@@ -285,32 +285,32 @@ impl Vars {
     }
 
     /// Follows references from `name` to what is meant.
-    pub(crate) fn meant(&self, name: &[u8]) -> Meant {
+    pub(crate) fn resolve_nameref(&self, name: &[u8]) -> NamerefTarget {
         let mut at: Option<Name> = None;
         for _ in 0..MAX_REFERENCES {
             let current: &[u8] = at.as_deref().unwrap_or(name);
             let target = match self.map.get(current) {
                 Some(var) if var.has(NAMEREF) => match &var.value {
                     Value::Text(target) if !target.is_empty() => target,
-                    _ => return Meant::Nothing(current.into()),
+                    _ => return NamerefTarget::Nothing(current.into()),
                 },
-                _ => return at.map_or(Meant::Own, Meant::Variable),
+                _ => return at.map_or(NamerefTarget::Own, NamerefTarget::Variable),
             };
             if target == current
                 && self.saved.iter().any(|scope| scope.replaced.iter().any(|(saved, _)| **saved == **target))
             {
-                return Meant::Global(current.into());
+                return NamerefTarget::Global(current.into());
             }
             if target == current || target == name {
-                return Meant::Circle;
+                return NamerefTarget::Circle;
             }
             if let Some(bracket) = target.iter().position(|&b| b == b'[') {
                 let subscript = target.get(bracket + 1..target.len() - 1).unwrap_or_default();
-                return Meant::Element(target.get(..bracket).unwrap_or_default().into(), subscript.to_vec());
+                return NamerefTarget::Element(target.get(..bracket).unwrap_or_default().into(), subscript.to_vec());
             }
             at = Some(target.as_slice().into());
         }
-        Meant::Nothing(name.into())
+        NamerefTarget::Nothing(name.into())
     }
 
     /// The variable of this name outside all functions.

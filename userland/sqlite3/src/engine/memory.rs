@@ -1,4 +1,4 @@
-//! What SQLite asks of a C library under names of its own.
+//! C library functions that SQLite calls under its own names.
 
 use core::ffi::c_void;
 
@@ -31,7 +31,7 @@ unsafe extern "C" fn rust_sqlite_wasm_free(at: *mut c_void) {
     unsafe { free(at) }
 }
 
-/// Local time is universal time. The C library's structure is the one that SQLite was compiled with.
+/// Local time equals UTC. The C library's structure is the one that SQLite was compiled with.
 ///
 /// # Safety
 /// `seconds` points to a number.

@@ -1,4 +1,4 @@
-//! SQLite as safe Rust. The one place of this package that calls it.
+//! Safe wrapper of SQLite. The only module of this package that calls it.
 #![allow(unsafe_code, reason = "SQLite is a C library; every pointer passed here comes from it or from a live slice")]
 
 mod files;
@@ -9,12 +9,12 @@ use std::ffi::CString;
 
 use sqlite_wasm_rs as sys;
 
-/// What SQLite refuses, and its number for it.
+/// An SQLite error with its code.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) code: i32,
     pub(crate) message: String,
-    /// Where in the statement, if it knows.
+    /// Byte offset in the statement, if known.
     pub(crate) offset: Option<usize>,
 }
 
@@ -28,11 +28,11 @@ pub(crate) enum Value {
     Blob(Vec<u8>),
 }
 
-/// A value, and how SQLite writes it.
+/// A value, and its text in SQLite's format.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(crate) value: Value,
-    /// Nothing for NULL.
+    /// `None` for NULL.
     pub(crate) text: Vec<u8>,
 }
 
@@ -40,14 +40,14 @@ pub(crate) struct Cell {
 #[derive(Debug)]
 pub(crate) struct Database(*mut sys::sqlite3);
 
-/// A statement that was read.
+/// A prepared statement.
 #[derive(Debug)]
 pub(crate) struct Statement<'a> {
     at: *mut sys::sqlite3_stmt,
     database: &'a Database,
 }
 
-/// SQLite's version, and the day and check sum of its source.
+/// SQLite's version, and the date and checksum of its source.
 pub(crate) fn version() -> String {
     // SAFETY: both are constant texts.
     let (version, source) =
@@ -55,9 +55,9 @@ pub(crate) fn version() -> String {
     format!("{} {}", version.to_string_lossy(), source.to_string_lossy())
 }
 
-/// Whether a text ends with a whole statement.
+/// Returns whether a text ends with a complete statement.
 pub(crate) fn is_complete(sql: &[u8]) -> bool {
-    // A text with a NUL ends there for SQLite, too.
+    // For SQLite, a text also ends at a NUL.
     CString::new(sql).is_ok_and(|sql| {
         // SAFETY: the text is a C string.
         unsafe { sys::sqlite3_complete(sql.as_ptr()) != 0 }
@@ -71,7 +71,7 @@ impl Database {
         let flags =
             if readonly { sys::SQLITE_OPEN_READONLY } else { sys::SQLITE_OPEN_READWRITE | sys::SQLITE_OPEN_CREATE };
         let mut at = core::ptr::null_mut();
-        // SAFETY: the name is a C string, and there is a place for the handle.
+        // SAFETY: the name is a C string, and the handle pointer is valid.
         let code = unsafe { sys::sqlite3_open_v2(name.as_ptr(), &raw mut at, flags, core::ptr::null()) };
         if at.is_null() {
             return Err(bad("out of memory"));
@@ -80,7 +80,7 @@ impl Database {
         if code == sys::SQLITE_OK { Ok(database) } else { Err(database.refusal()) }
     }
 
-    /// What was refused last.
+    /// The last error.
     pub(crate) fn refusal(&self) -> Refusal {
         // SAFETY: the handle is open, and the message is copied before SQLite changes it.
         unsafe {
@@ -92,12 +92,12 @@ impl Database {
         }
     }
 
-    /// Reads the first statement of a text: nothing for space and comments. Tells how long it is, too.
+    /// Prepares the first statement of a text; `None` for space and comments. Also returns its length.
     pub(crate) fn prepare(&self, sql: &[u8]) -> Result<(Option<Statement<'_>>, usize), Refusal> {
         let len = c_int::try_from(sql.len()).unwrap_or(c_int::MAX);
         let (mut at, mut tail) = (core::ptr::null_mut(), core::ptr::null());
         let start = sql.as_ptr().cast::<c_char>();
-        // SAFETY: the text has that length, and there are places for what comes back.
+        // SAFETY: the text has that length, and the output pointers are valid.
         let code = unsafe { sys::sqlite3_prepare_v2(self.0, start, len, &raw mut at, &raw mut tail) };
         if code != sys::SQLITE_OK {
             return Err(self.refusal());
@@ -106,7 +106,7 @@ impl Database {
         Ok(((!at.is_null()).then_some(Statement { at, database: self }), used))
     }
 
-    /// Rows that the last statement changed, and all rows that were changed.
+    /// Number of rows changed by the last statement, and in total.
     pub(crate) fn changes(&self) -> (i64, i64) {
         // SAFETY: the handle is open.
         unsafe { (sys::sqlite3_changes64(self.0), sys::sqlite3_total_changes64(self.0)) }
@@ -136,7 +136,7 @@ impl Drop for Database {
 }
 
 impl Statement<'_> {
-    /// Goes to the next row; false when there is none.
+    /// Advances to the next row; false at the end.
     pub(crate) fn step(&mut self) -> Result<bool, Refusal> {
         // SAFETY: the statement is not finalized before it is dropped.
         match unsafe { sys::sqlite3_step(self.at) } {
@@ -146,9 +146,9 @@ impl Statement<'_> {
         }
     }
 
-    /// Makes the statement ready to run once more.
+    /// Resets the statement so that it can run again.
     pub(crate) fn reset(&mut self) {
-        // SAFETY: the statement is not finalized; its error was told by the step.
+        // SAFETY: the statement is not finalized; its error was returned by the step.
         unsafe { sys::sqlite3_reset(self.at) };
     }
 
@@ -189,13 +189,13 @@ impl Statement<'_> {
         (0..self.count()).map(|column| self.value(column)).collect()
     }
 
-    /// The row with its values as SQLite writes them.
+    /// The row with its values in SQLite's text format.
     pub(crate) fn cells(&self) -> Vec<Cell> {
         self.values().into_iter().enumerate().map(|(at, value)| Cell { text: self.text(at), value }).collect()
     }
 
     fn value(&self, column: c_int) -> Value {
-        // SAFETY: the statement stands at a row that has this column; bytes are copied before SQLite changes them.
+        // SAFETY: the current row has this column; bytes are copied before SQLite changes them.
         unsafe {
             let bytes = |from: *const u8| {
                 let len = usize::try_from(sys::sqlite3_column_bytes(self.at, column)).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Commands that begin with a dot.
+//! Dot commands.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -9,7 +9,7 @@ use crate::engine::{Refusal, Value};
 use tidebox_gnu::escape::control;
 use tidebox_gnu::message::bytes_path;
 
-/// Words between spaces, or between quotes; double quotes know escapes.
+/// Splits at spaces, with quotes; double quotes support escapes.
 fn words(line: &[u8]) -> Vec<Vec<u8>> {
     let mut words = Vec::new();
     let mut rest = line.trim_ascii();
@@ -41,7 +41,8 @@ fn words(line: &[u8]) -> Vec<Vec<u8>> {
     words
 }
 
-/// `\t`, `\n` and their kin as in C.
+/// `\t`, `
+/// ` and other C escapes.
 pub(super) fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut bytes = text.iter();
@@ -59,7 +60,7 @@ pub(super) fn unescaped(text: &[u8]) -> Vec<u8> {
                 }
                 out.push(u8::try_from(code & 0xff).unwrap_or(0));
             }
-            // `\b` and `\v` are none of them.
+            // `\b` and `\v` are not supported.
             Some(b'b') => out.push(b'b'),
             Some(b'v') => out.push(b'v'),
             Some(letter) => out.push(control(*letter).unwrap_or(*letter)),
@@ -69,7 +70,7 @@ pub(super) fn unescaped(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// As in C: escapes for what does not print.
+/// As in C: escapes for unprintable characters.
 fn shown(text: &[u8]) -> String {
     let mut out = String::from("\"");
     for char in String::from_utf8_lossy(text).chars() {
@@ -87,12 +88,12 @@ fn shown(text: &[u8]) -> String {
 }
 
 fn complain(message: &str) -> Result<Next, ()> {
-    tidebox_gnu::tell!("{message}");
+    tidebox_gnu::eprint_line!("{message}");
     Err(())
 }
 
 impl Shell {
-    /// Runs a command. What is wrong has been told.
+    /// Runs a command. Errors are already reported.
     pub(super) fn command(&mut self, line: &[u8]) -> Result<Next, ()> {
         let words = words(line.get(1..).unwrap_or_default());
         let texts: Vec<String> = words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
@@ -134,7 +135,7 @@ impl Shell {
         }
     }
 
-    /// Commands that change how things are shown.
+    /// Commands that change the output format.
     fn setting(&mut self, texts: &[&str], words: &[Vec<u8>]) -> Option<Result<Next, ()>> {
         match *texts {
             ["mode"] => {
@@ -191,7 +192,7 @@ impl Shell {
         self.put(text.as_bytes());
     }
 
-    /// Commands that look at what is in the database.
+    /// Commands that inspect the database.
     fn look(&mut self, texts: &[&str], words: &[Vec<u8>]) -> Option<Result<Next, ()>> {
         let pattern: &[u8] = words.get(1).map_or(b"%", Vec::as_slice);
         let result = match *texts {
@@ -217,7 +218,7 @@ impl Shell {
         })
     }
 
-    /// Rows of a query of the shell's own.
+    /// Rows of an internal query.
     pub(super) fn query(&mut self, sql: &str, texts: &[&[u8]]) -> Result<Vec<Vec<Value>>, Refusal> {
         self.open()?;
         match &self.database {
@@ -226,7 +227,7 @@ impl Shell {
         }
     }
 
-    /// Names side by side, in columns that are read downwards.
+    /// Names in columns, sorted downwards.
     fn names(&mut self, sql: &str, pattern: &[u8]) -> Result<(), Refusal> {
         let rows = self.query(sql, &[pattern])?;
         let names: Vec<String> = rows.iter().filter_map(|row| row.first()).map(text_of).collect();
@@ -304,7 +305,7 @@ impl Shell {
             }
         }
         if words.iter().any(|word| word == b"--new" || word == b"-new") {
-            // A file that is not there is new already.
+            // A file that does not exist counts as new.
             let _ = std::fs::remove_file(bytes_path(&name));
         }
         self.database = None;
@@ -332,7 +333,7 @@ impl Shell {
                 }
                 Err(_) => {
                     let name = String::from_utf8_lossy(name);
-                    tidebox_gnu::tell!("Error: cannot open \"{name}\"");
+                    tidebox_gnu::eprint_line!("Error: cannot open \"{name}\"");
                     return complain(&format!("Error: cannot write to \"{name}\""));
                 }
             },
@@ -341,7 +342,7 @@ impl Shell {
     }
 }
 
-/// `on`, `yes`, a number that is not 0.
+/// `on`, `yes`, or a number other than 0.
 fn truth(value: &str) -> bool {
     match value.to_ascii_lowercase().as_str() {
         "on" | "yes" => true,
@@ -349,14 +350,14 @@ fn truth(value: &str) -> bool {
         number => match number.parse::<i64>() {
             Ok(number) => number != 0,
             Err(_) => {
-                tidebox_gnu::tell!("ERROR: Not a boolean value: \"{value}\". Assuming \"no\".");
+                tidebox_gnu::eprint_line!("ERROR: Not a boolean value: \"{value}\". Assuming \"no\".");
                 false
             }
         },
     }
 }
 
-/// A value of a query of our own as a text.
+/// A value of an internal query as a text.
 pub(super) fn text_of(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

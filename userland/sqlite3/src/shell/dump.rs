@@ -1,10 +1,10 @@
-//! `.dump`: a database as the statements that make it.
+//! `.dump`: a database as SQL statements.
 
 use super::commands::text_of;
 use super::{Shell, quote};
 use crate::engine::{Refusal, Value};
 
-/// A statement as the shell shows it: tables whose names are between quotes may be there already.
+/// A statement in the shell's format: for quoted table names, the table may already exist.
 pub(super) fn shown(sql: &str) -> String {
     match sql.strip_prefix("CREATE TABLE ").filter(|rest| rest.starts_with(['"', '\''])) {
         Some(rest) => format!("CREATE TABLE IF NOT EXISTS {rest}"),
@@ -13,7 +13,7 @@ pub(super) fn shown(sql: &str) -> String {
 }
 
 impl Shell {
-    /// Writes all tables, or those that match patterns.
+    /// Writes all tables, or those that match the patterns.
     pub(super) fn dump(&mut self, patterns: &[&str]) -> Result<(), ()> {
         let patterns: Vec<&str> = if patterns.is_empty() { vec!["%"] } else { patterns.to_vec() };
         self.put(b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n");

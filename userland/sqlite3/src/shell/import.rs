@@ -8,7 +8,7 @@ use super::{Shell, quote};
 use crate::engine::Refusal;
 use tidebox_gnu::message::bytes_path;
 
-/// Reads records of a text.
+/// Record reader of a text.
 struct Records<'t> {
     rest: &'t [u8],
     columns: &'t [u8],
@@ -35,7 +35,7 @@ impl Records<'_> {
         }
     }
 
-    /// A field, and whether it is the last one of its record.
+    /// A field, and whether it is the last of its record.
     fn field(&mut self) -> (Vec<u8>, bool) {
         let mut field = Vec::new();
         if self.quoted && self.rest.first() == Some(&b'"') {
@@ -90,7 +90,7 @@ impl Shell {
                     skip = texts.get(at).and_then(|count| count.parse().ok()).unwrap_or(0);
                 }
                 option if option.starts_with('-') => {
-                    tidebox_gnu::tell!("ERROR: unknown option: \"{option}\".  Usage:\n.import FILE TABLE");
+                    tidebox_gnu::eprint_line!("ERROR: unknown option: \"{option}\".  Usage:\n.import FILE TABLE");
                     return Err(());
                 }
                 _ => operands.extend(words.get(at)),
@@ -99,29 +99,29 @@ impl Shell {
         }
         let [file, table] = operands.as_slice() else {
             let what = if operands.is_empty() { "FILE" } else { "TABLE" };
-            tidebox_gnu::tell!("ERROR: missing {what} argument. Usage:\n.import FILE TABLE");
+            tidebox_gnu::eprint_line!("ERROR: missing {what} argument. Usage:\n.import FILE TABLE");
             return Err(());
         };
         let content = match std::fs::File::open(bytes_path(file)) {
             Ok(mut opened) => {
                 let mut content = Vec::new();
-                // What cannot be read any further ends here.
+                // A read error ends the input here.
                 let _ = opened.read_to_end(&mut content);
                 content
             }
             Err(_) => {
-                tidebox_gnu::tell!("Error: cannot open \"{}\"", String::from_utf8_lossy(file));
+                tidebox_gnu::eprint_line!("Error: cannot open \"{}\"", String::from_utf8_lossy(file));
                 return Err(());
             }
         };
         if self.style.mode() == Mode::Csv && self.style.rows() == b"\r\n" {
-            // As the real one does it: lines end otherwise from here on.
+            // Like the original: it changes the line end from here on.
             self.style.rows = Some(b"\n".to_vec());
         }
         let (columns, rows): (Vec<u8>, Vec<u8>) = match (ascii, csv) {
             (true, _) => (vec![0x1f], vec![0x1e]),
             (false, true) => (b",".to_vec(), b"\n".to_vec()),
-            // Lines of files end as files do, whatever is written.
+            // Input lines end with the file's newline, independent of the output format.
             (false, false) => (self.style.columns().to_vec(), b"\n".to_vec()),
         };
         let mut records = Records { rest: &content, columns: &columns, rows: &rows, quoted: !ascii, line: 0 };
@@ -130,7 +130,7 @@ impl Shell {
         }
         let name = String::from_utf8_lossy(file).into_owned();
         self.import_records(&name, table, &mut records)
-            .map_err(|refusal| tidebox_gnu::tell!("Error: {}", refusal.message))
+            .map_err(|refusal| tidebox_gnu::eprint_line!("Error: {}", refusal.message))
     }
 
     fn import_records(&mut self, file: &str, table: &[u8], records: &mut Records<'_>) -> Result<(), Refusal> {
@@ -177,16 +177,21 @@ fn insert(
         };
         if fields.len() < count {
             let had = fields.len();
-            tidebox_gnu::tell!("{file}:{line}: expected {count} columns but found {had} - filling the rest with NULL");
+            tidebox_gnu::eprint_line!(
+                "{file}:{line}: expected {count} columns but found {had} - filling the rest with NULL"
+            );
         }
         if fields.len() > count {
-            tidebox_gnu::tell!("{file}:{line}: expected {count} columns but found {} - extras ignored", fields.len());
+            tidebox_gnu::eprint_line!(
+                "{file}:{line}: expected {count} columns but found {} - extras ignored",
+                fields.len()
+            );
         }
         for at in 0..count {
             statement.bind(at + 1, fields.get(at).map(Vec::as_slice))?;
         }
         if let Err(refusal) = statement.step() {
-            tidebox_gnu::tell!("{file}:{line}: INSERT failed: {}", refusal.message);
+            tidebox_gnu::eprint_line!("{file}:{line}: INSERT failed: {}", refusal.message);
         }
         statement.reset();
     }

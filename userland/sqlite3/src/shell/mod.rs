@@ -1,4 +1,4 @@
-//! The shell: its command line, its state, and how it runs statements.
+//! The shell: command line, state, and statement execution.
 
 mod commands;
 mod dump;
@@ -14,28 +14,28 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use crate::engine::{self, Database, Refusal};
 use print::Style;
 
-/// Where output goes.
+/// Output destination.
 type Out = BufWriter<Box<dyn Write>>;
 
 fn standard_output() -> Out {
     BufWriter::new(Box::new(io::stdout()))
 }
 
-/// What a line asks for besides its effect.
+/// Action after a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     On,
-    /// End with this code.
+    /// Exit with this code.
     Exit(i32),
 }
 
-/// A shell at work.
+/// State of the shell.
 struct Shell {
     database: Option<Database>,
     name: Vec<u8>,
     readonly: bool,
     out: Out,
-    /// `.once`: the next output goes elsewhere, and then back.
+    /// `.once`: redirects the next output only.
     once: bool,
     out_name: String,
     style: Style,
@@ -43,11 +43,11 @@ struct Shell {
     bail: bool,
     changes: bool,
     timer: bool,
-    /// Errors that were told.
+    /// Number of errors reported.
     errors: usize,
 }
 
-/// Runs the shell and tells its exit code.
+/// Runs the shell and returns its exit code.
 pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
     let options = match options::parse(arguments) {
         Ok(options) => options,
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
             return i32::from(out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err());
         }
         Err(options::Other::Fail(message)) => {
-            tidebox_gnu::tell!("{message}");
+            tidebox_gnu::eprint_line!("{message}");
             return 1;
         }
     };
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
         errors: 0,
     };
     let code = shell.work(&options);
-    // A reader that is gone is told by the exit code of a shell that writes on.
+    // If the reader closes the pipe, the shell continues and its exit code reports the error.
     let _ = shell.out.flush();
     code
 }
@@ -92,7 +92,7 @@ impl Shell {
         {
             return code;
         }
-        // What the command line says counts more than what the file said.
+        // Command line options take precedence over the settings file.
         self.style.overlay(&options.given);
         for text in options.before.iter().chain(&options.statements) {
             match self.argument(text) {
@@ -111,7 +111,7 @@ impl Shell {
         }
     }
 
-    /// A statement, or a command with a dot, of the command line.
+    /// A statement or dot command of the command line.
     fn argument(&mut self, text: &[u8]) -> Result<Next, i32> {
         if text.first() == Some(&b'.') {
             return match self.command(text) {
@@ -124,21 +124,21 @@ impl Shell {
             Err(problem) => {
                 self.flush();
                 let at = if problem.in_step { "stepping" } else { "in prepare" };
-                tidebox_gnu::tell!("Error: {at}, {}", problem.told());
+                tidebox_gnu::eprint_line!("Error: {at}, {}", problem.message());
                 self.errors += 1;
                 Err(problem.refusal.code)
             }
         }
     }
 
-    /// Statements and commands of a file or of standard input.
+    /// Statements and commands of a file or standard input.
     fn lines(&mut self, input: &mut dyn BufRead) -> Next {
         let mut pending: Vec<u8> = Vec::new();
         let (mut number, mut start) = (0, 0);
         let mut line = Vec::new();
         loop {
             line.clear();
-            // Input that cannot be read any further ends here.
+            // A read error ends the input here.
             let count = input.read_until(b'\n', &mut line).unwrap_or(0);
             if count == 0 {
                 break;
@@ -180,7 +180,7 @@ impl Shell {
                 start = number;
             }
             pending.extend_from_slice(text);
-            // A slash or `go` on a line of its own ends a statement as in other shells.
+            // A slash or `go` on a separate line ends a statement, as in other shells.
             pending.push(b'\n');
             if engine::is_complete(&pending) && self.run_lines(&std::mem::take(&mut pending), start) {
                 return Next::Exit(1);
@@ -192,7 +192,7 @@ impl Shell {
         Next::On
     }
 
-    /// Runs what was read from some line on; true when the shell is to end.
+    /// Runs the input read since some line; true if the shell must exit.
     fn run_lines(&mut self, sql: &[u8], line: usize) -> bool {
         if self.echo {
             let text = sql.strip_suffix(b"\n").unwrap_or(sql).to_vec();
@@ -210,12 +210,12 @@ impl Shell {
         };
         self.flush();
         let what = if problem.in_step { "Runtime" } else { "Parse" };
-        tidebox_gnu::tell!("{what} error near line {line}: {}", problem.told());
+        tidebox_gnu::eprint_line!("{what} error near line {line}: {}", problem.message());
         self.errors += 1;
         self.bail
     }
 
-    /// What `.changes` and `.timer` tell after a statement.
+    /// Output of `.changes` and `.timer` after a statement.
     fn figures(&mut self, began: std::time::Instant) {
         if let Some((changes, total)) = self.database.as_ref().filter(|_| self.changes).map(Database::changes) {
             self.put(format!("changes: {changes}   total_changes: {total}\n").as_bytes());
@@ -235,20 +235,20 @@ impl Shell {
     }
 
     fn flush(&mut self) {
-        // What cannot be written is met again by the next write.
+        // A write error occurs again on the next write.
         let _ = self.out.flush();
     }
 
-    /// The database, which is opened when it is first needed.
+    /// The database, opened on first use.
     fn open(&mut self) -> Result<(), Refusal> {
         if self.database.is_some() {
             return Ok(());
         }
         match Database::open(&self.name, self.readonly) {
             Ok(database) => {
-                // The size of pages in new databases is that of the usual build.
+                // The page size of new databases is that of the usual build.
                 if !self.readonly {
-                    // A file that is no database is told with the first statement.
+                    // A file that is not a database is reported by the first statement.
                     let _ = database.rows("PRAGMA page_size=4096", &[]);
                 }
                 self.database = Some(database);
@@ -257,7 +257,7 @@ impl Shell {
             Err(refusal) => {
                 self.flush();
                 let name = String::from_utf8_lossy(&self.name);
-                tidebox_gnu::tell!("Error: unable to open database \"{name}\": {}", refusal.message);
+                tidebox_gnu::eprint_line!("Error: unable to open database \"{name}\": {}", refusal.message);
                 std::process::exit(1);
             }
         }
@@ -304,7 +304,7 @@ impl Shell {
             Err(_) => {
                 if must_exist {
                     self.flush();
-                    tidebox_gnu::tell!("cannot open: \"{}\"", String::from_utf8_lossy(name));
+                    tidebox_gnu::eprint_line!("cannot open: \"{}\"", String::from_utf8_lossy(name));
                 }
                 Next::On
             }
@@ -312,7 +312,7 @@ impl Shell {
     }
 }
 
-/// Whether there is nothing but space and comments.
+/// Returns whether a text contains only space and comments.
 fn is_blank(sql: &[u8]) -> bool {
     let mut rest = sql.trim_ascii_start();
     while rest.starts_with(b"--") {
@@ -322,18 +322,18 @@ fn is_blank(sql: &[u8]) -> bool {
     rest.is_empty() || rest == b";"
 }
 
-/// A statement that was refused.
+/// Reports a failed statement.
 #[derive(Debug)]
 struct Problem {
     refusal: Refusal,
     in_step: bool,
-    /// The text from the statement on.
+    /// The text from the statement to the end.
     sql: Vec<u8>,
 }
 
 impl Problem {
-    /// The message, the number of the error unless it is the usual one, and the place in the statement.
-    fn told(&self) -> String {
+    /// The message, the error code unless it is the usual one, and the position in the statement.
+    fn message(&self) -> String {
         let mut text = self.refusal.message.clone();
         if self.refusal.code > 1 {
             text.push_str(&format!(" ({})", self.refusal.code));
@@ -345,9 +345,9 @@ impl Problem {
     }
 }
 
-/// The line around a place, with a mark under it.
+/// The line around a position, with a marker below.
 fn place(sql: &[u8], offset: usize) -> String {
-    /// Characters of the statement that are shown, and how many of them before the place.
+    /// Number of characters of the statement to show, and how many of them before the position.
     const SHOWN: usize = 78;
     const BEFORE: usize = 50;
     let blank = sql.iter().take_while(|byte| byte.is_ascii_whitespace()).count();

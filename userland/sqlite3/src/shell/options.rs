@@ -2,7 +2,7 @@
 
 use super::print::{Mode, Style};
 
-/// What the command line asks for.
+/// Parsed command line.
 #[derive(Debug, Default)]
 pub(super) struct Options {
     pub(super) name: Vec<u8>,
@@ -11,14 +11,14 @@ pub(super) struct Options {
     pub(super) before: Vec<Vec<u8>>,
     pub(super) init: Option<Vec<u8>>,
     pub(super) style: Style,
-    /// The same style: what it says was given and counts more than a settings file.
+    /// The same style, but with precedence over a settings file.
     pub(super) given: Style,
     pub(super) readonly: bool,
     pub(super) bail: bool,
     pub(super) echo: bool,
 }
 
-/// What is to be done instead.
+/// Action to perform instead.
 #[derive(Debug)]
 pub(super) enum Other {
     Say(String),
@@ -55,7 +55,7 @@ OPTIONS include:
    -version             show SQLite version
 ";
 
-/// Reads the command line.
+/// Parses the command line.
 pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
     let mut options = Options::default();
     let mut name = None;
@@ -98,7 +98,7 @@ pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
 }
 
 impl Options {
-    /// Takes an option without a value, if it is one.
+    /// Handles an option without a value.
     fn flag(&mut self, option: &str) -> Result<bool, Other> {
         match option {
             "help" => return Err(Other::Say(HELP.to_owned())),
@@ -108,10 +108,10 @@ impl Options {
             "readonly" => self.readonly = true,
             "bail" => self.bail = true,
             "echo" => self.echo = true,
-            // There is no terminal to ask.
+            // A terminal is not supported.
             "batch" | "interactive" | "safe" if option != "safe" => {}
             option => match Mode::from_name(option) {
-                // As the real one does it, lines end as ever.
+                // As in the original, the line end does not change.
                 Some(Mode::Csv) => {
                     self.style.set_mode(Mode::Csv);
                     self.style.rows = None;

@@ -1,11 +1,11 @@
-//! Rows as text, in the modes that are written row by row.
+//! Output modes that write row by row.
 
 use std::io::{self, Write};
 
 use super::{quote, tables};
 use crate::engine::{Cell, Refusal, Statement, Value};
 
-/// How rows are shown.
+/// Output modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mode {
     #[default]
@@ -63,7 +63,7 @@ impl Mode {
     }
 }
 
-/// Mode and what belongs to it. What nobody has set has the value that fits the mode.
+/// Mode and its settings. Unset ones have the default of the mode.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Style {
     pub(super) mode: Option<Mode>,
@@ -72,14 +72,14 @@ pub(super) struct Style {
     pub(super) rows: Option<Vec<u8>>,
     pub(super) null: Option<Vec<u8>>,
     pub(super) widths: Vec<i64>,
-    /// Long values go on in further lines of a table; `.mode` asks for it, the command line does not.
+    /// Wrap long values in tables; enabled by `.mode`, not by the command line.
     pub(super) wraps: bool,
     /// The table of `.mode insert`.
     pub(super) table: Option<Vec<u8>>,
 }
 
 impl Style {
-    /// Changes the mode, and the separators to those of the mode.
+    /// Changes the mode and its separators.
     pub(super) fn set_mode(&mut self, mode: Mode) {
         self.mode = Some(mode);
         let (columns, rows): (&[u8], &[u8]) = match mode {
@@ -94,7 +94,7 @@ impl Style {
         self.rows = Some(rows.to_vec());
     }
 
-    /// Takes over what another style says.
+    /// Applies the settings of another style.
     pub(super) fn overlay(&mut self, other: &Self) {
         let other = other.clone();
         self.mode = other.mode.or(self.mode);
@@ -120,7 +120,7 @@ impl Style {
         self.null.as_deref().unwrap_or_default()
     }
 
-    /// Whether names of columns are shown.
+    /// Returns whether column names are shown.
     pub(super) fn headers(&self) -> bool {
         match self.mode() {
             Mode::Markdown | Mode::Table | Mode::Box => true,
@@ -129,7 +129,7 @@ impl Style {
         }
     }
 
-    /// What is shown of a value as plain text, which ends at a NUL.
+    /// The plain text of a value, which ends at a NUL.
     pub(super) fn plain<'a>(&'a self, cell: &'a Cell) -> &'a [u8] {
         match cell.value {
             Value::Null => self.null(),
@@ -138,7 +138,7 @@ impl Style {
     }
 }
 
-/// What a write that fails means: a reader that is gone ends the shell.
+/// Handles a write error: a closed reader ends the shell.
 pub(super) fn written(result: io::Result<()>) {
     if result.is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
         std::process::exit(141);
@@ -170,7 +170,7 @@ pub(super) fn rows(out: &mut impl Write, style: &Style, statement: &mut Statemen
     Ok(())
 }
 
-/// A row, and before the first one what comes before all.
+/// Writes a row; before the first one, the header.
 fn row(style: &Style, names: &[Vec<u8>], cells: &[Cell], count: usize) -> Vec<u8> {
     let first = count == 0;
     let head = first && style.headers();

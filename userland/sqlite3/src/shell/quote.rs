@@ -1,4 +1,4 @@
-//! Values and names as SQL and other languages write them.
+//! Values and names in SQL and other syntaxes.
 
 use crate::engine::{Cell, Value};
 
@@ -20,7 +20,7 @@ pub(super) fn value(cell: &Cell) -> Vec<u8> {
     }
 }
 
-/// A number with twenty digits, less the zeros at their end.
+/// A number with twenty digits, without trailing zeros.
 pub(super) fn real(number: f64) -> String {
     if number.is_infinite() {
         return if number > 0.0 { "1e999" } else { "-1e999" }.to_owned();
@@ -65,7 +65,7 @@ pub(super) fn string(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A text as SQL on one line: what ends lines is put in by `replace`.
+/// A text as SQL on one line: newlines are inserted by `replace`.
 pub(super) fn one_line(text: &[u8]) -> Vec<u8> {
     if !text.contains(&b'\n') && !text.contains(&b'\r') {
         return string(text);
@@ -98,14 +98,14 @@ pub(super) fn one_line(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Words that cannot stand as names without quotes.
+/// Keywords that must be quoted as names.
 const WORDS: [&str; 32] = [
     "select", "table", "from", "where", "group", "order", "by", "index", "values", "insert", "into", "create",
     "delete", "update", "set", "and", "or", "not", "null", "in", "is", "on", "join", "as", "primary", "unique",
     "check", "default", "case", "when", "then", "else",
 ];
 
-/// A name, between quotes where it needs them.
+/// A name, quoted if necessary.
 pub(super) fn name(name: &[u8]) -> Vec<u8> {
     let plain = name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
@@ -134,7 +134,7 @@ pub(super) fn csv(text: &[u8], separator: &[u8]) -> Vec<u8> {
     if needs { always(text) } else { text.to_vec() }
 }
 
-/// A text for a page.
+/// A text escaped for HTML.
 pub(super) fn html(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for byte in text {

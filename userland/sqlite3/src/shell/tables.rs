@@ -1,14 +1,14 @@
-//! Rows as tables, for which all of them are looked at first.
+//! Table output, which reads all rows first.
 
 use std::io::{self, Write};
 
 use super::print::{Mode, Style};
 use crate::engine::Cell;
 
-/// Characters of a value on one line; longer ones go on in the next one.
-const LONGEST_LINE: usize = 60;
+/// Maximum characters of a value per line; longer values are wrapped.
+const MAX_LINE: usize = 60;
 
-/// How many characters wide a text is.
+/// Width of a text in characters.
 pub(super) fn width(text: &[u8]) -> usize {
     String::from_utf8_lossy(text).chars().count()
 }
@@ -30,12 +30,12 @@ fn lines(text: &[u8], limit: usize) -> Vec<String> {
     lines
 }
 
-/// What stands around and between the cells.
+/// Border characters.
 struct Frame {
     left: &'static str,
     between: &'static str,
     right: &'static str,
-    /// Lines above all, below the head, and below all: left, filling, between, right.
+    /// Lines above the table, below the header, and below the table: left, fill, middle, right.
     rules: [Option<[&'static str; 4]>; 3],
 }
 
@@ -59,7 +59,7 @@ fn frame(mode: Mode) -> Frame {
 pub(super) fn show(out: &mut impl Write, style: &Style, names: &[Vec<u8>], rows: &[Vec<Cell>]) -> io::Result<()> {
     let wanted = |column: usize| style.widths.get(column).copied().unwrap_or(0);
     let limit = |column: usize| match usize::try_from(wanted(column).unsigned_abs()) {
-        Ok(0) | Err(_) if style.wraps => LONGEST_LINE,
+        Ok(0) | Err(_) if style.wraps => MAX_LINE,
         Ok(0) | Err(_) => usize::MAX,
         Ok(width) => width,
     };
@@ -68,7 +68,7 @@ pub(super) fn show(out: &mut impl Write, style: &Style, names: &[Vec<u8>], rows:
     };
     let mut head = split(&mut names.iter().map(Vec::as_slice));
     for (column, lines) in head.iter_mut().enumerate() {
-        // A name is cut where a width is wanted, and goes on like a value elsewhere.
+        // A column name is truncated if a width is set, and wrapped like a value otherwise.
         if wanted(column) != 0 {
             lines.truncate(1);
         }
@@ -112,7 +112,7 @@ pub(super) fn show(out: &mut impl Write, style: &Style, names: &[Vec<u8>], rows:
     rule(out, 2)
 }
 
-/// One line of a row, each cell as wide as its column. A negative width puts texts to the right.
+/// One line of a row, each cell padded to its column. A negative width aligns to the right.
 fn padded(style: &Style, widths: &[usize], row: &[Vec<String>], line: usize) -> Vec<String> {
     let cell = |(column, width): (usize, &usize)| {
         let text = row.get(column).and_then(|cell| cell.get(line)).map_or("", String::as_str);

@@ -1,4 +1,4 @@
-//! Files that are put in with their bytes.
+//! Regular files with their content.
 
 use tidebox_rt::{Errno, Fd, Open, Stat};
 
@@ -9,7 +9,7 @@ use crate::quote::escaped;
 use crate::reader::RECORD;
 
 impl Dump<'_> {
-    /// Keeps the name of a file that may be met under another one.
+    /// Stores the name of a file that may have further hard links.
     pub(super) fn remember(&mut self, name: &[u8], stat: &Stat) {
         if stat.nlink > self.trivial_links && !self.options.hard_follow {
             let safe = self.naming.safer(name, self.options, true).to_vec();
@@ -17,7 +17,7 @@ impl Dump<'_> {
         }
     }
 
-    /// Puts in a file with its bytes.
+    /// Adds a file with its content.
     pub(super) fn regular(&mut self, path: &[u8], name: &[u8], member: Member, stat: &Stat) -> Done {
         let fd = match tidebox_rt::open(path, Open { read: true, ..Open::default() }) {
             Ok(fd) => fd,
@@ -44,7 +44,7 @@ impl Dump<'_> {
         self.removed(path)
     }
 
-    /// Copies as many bytes as the header promised; what is missing becomes zeros. Whether the whole file was there.
+    /// Copies as many bytes as the header states, padded with zeros. Returns whether the file was complete.
     fn bytes(&mut self, fd: Fd, name: &[u8], size: u64) -> Result<bool, Fatal> {
         let mut left = size;
         let mut buffer = vec![0; RECORD * 8];

@@ -1,4 +1,4 @@
-//! What a member says of its file.
+//! Member metadata.
 
 use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{FileKind, Stat};
@@ -12,7 +12,7 @@ use crate::quote::escaped;
 use crate::transform::Of;
 
 impl<'a> Dump<'a> {
-    /// What a header says of a file; none when nothing is left of its name.
+    /// Creates the header of a file; `None` if its name becomes empty.
     pub(super) fn member(&mut self, name: &[u8], stat: &Stat) -> Option<Member> {
         let safe = self.naming.safer(name, self.options, false);
         let mut stored = safe.to_vec();
@@ -70,7 +70,7 @@ impl<'a> Dump<'a> {
         })
     }
 
-    /// Whether the archive has a file as it is.
+    /// Returns whether the archive has the current version of a file.
     pub(super) fn is_present(&self, member: &Member, stat: &Stat) -> bool {
         self.present.get(&member.name).is_some_and(|there| !names::is_newer(time(stat.mtime_ns), *there))
     }
@@ -83,7 +83,7 @@ impl<'a> Dump<'a> {
         self.groups.get_or_insert_with(|| Names::load(Kind::Group))
     }
 
-    /// Puts a further name of a file in as a link to the first one.
+    /// Adds a further hard link of a file as a link to the first one.
     pub(super) fn is_link(&mut self, name: &[u8], member: &mut Member, stat: &Stat) -> Result<bool, Fatal> {
         let key = (stat.dev, stat.ino);
         if let Some((first, left)) = self.links.get_mut(&key) {
@@ -98,7 +98,7 @@ impl<'a> Dump<'a> {
         Ok(false)
     }
 
-    /// Writes a header and tells of it; `false` when the format has no room for its names.
+    /// Writes a header and its verbose line; `false` if the format cannot store its names.
     pub(super) fn header(&mut self, name: &[u8], member: &Member, stat: &Stat) -> Result<bool, Fatal> {
         if let Some(unfit) = self.writer.unfit(member) {
             let unfit = unfit.to_vec();
@@ -117,7 +117,7 @@ impl<'a> Dump<'a> {
                 _ => why,
             };
             error(&[&escaped(&unfit, true), why]);
-            // As in GNU tar, a link is put in all the same, with as much of its target as there is room for.
+            // As in GNU tar, a link is added anyway, with its target truncated.
             if !of_link {
                 return Ok(false);
             }

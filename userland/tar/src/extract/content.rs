@@ -1,4 +1,4 @@
-//! Files that are unpacked, and their times.
+//! Extracted files and their times.
 
 use tidebox_rt::{Fd, FileKind, Open, Time};
 
@@ -17,7 +17,7 @@ impl Extract<'_> {
     pub(super) fn file(&mut self, reader: &mut Reader, name: &[u8], path: &[u8], member: &Member) -> Result<(), Fatal> {
         let overwrites = self.options.old == Old::Overwrite;
         if overwrites && !self.options.follow && is_link(path) {
-            // Nothing is written through a link. What cannot be removed is told of by what follows.
+            // Nothing is written through a link. If it cannot be removed, the following call reports the error.
             let _ = tidebox_rt::unlink(path);
         }
         let how = Open { write: true, create: true, exclusive: !overwrites, truncate: overwrites, ..Open::default() };
@@ -43,7 +43,7 @@ impl Extract<'_> {
         Ok(())
     }
 
-    /// Gives what was made the owner, the mode and the times of the member.
+    /// Sets owner, mode and times of an extracted member.
     pub(super) fn dress(&mut self, name: &[u8], path: &[u8], member: &Member) {
         self.owner(name, member);
         if let Err(errno) = tidebox_gnu::mode::keep(path, self.mode(member)) {
@@ -53,11 +53,11 @@ impl Extract<'_> {
         self.times(name, path, member.mtime, true);
     }
 
-    /// Writes the bytes of a member, each part where it belongs.
+    /// Writes the content of a member, each part at its offset.
     pub(super) fn bytes(&self, reader: &mut Reader, fd: Fd, member: &Member) -> Result<(), Trouble> {
         let mut buffer = vec![0; RECORD * 8];
         let mut parts = member.parts.iter().flatten();
-        // Without a list everything is one part.
+        // Without a sparse map, the content is one part.
         let mut part = if member.parts.is_none() { Some((0, u64::MAX)) } else { parts.next().copied() };
         let mut at = 0;
         loop {
@@ -125,7 +125,7 @@ impl Extract<'_> {
         if member.parts.is_some() { fill(at, member.size) } else { Ok(()) }
     }
 
-    /// Gives a file the time that the archive keeps.
+    /// Sets the time of a file from the archive.
     pub(super) fn times(&self, name: &[u8], path: &[u8], mtime: (i64, u32), follow: bool) {
         if self.options.touch {
             return;

@@ -1,4 +1,4 @@
-//! Links that are unpacked.
+//! Extracted links.
 
 use tidebox_rt::{Errno, FileKind, Open};
 
@@ -58,7 +58,7 @@ impl Extract<'_> {
         }
         let made = self.make(name, path, None, || {
             tidebox_rt::link(&existing, path).map_err(|errno| {
-                // What lacks may be the file that is linked to, which no folder helps.
+                // The missing file may be the link target, which creating a directory does not solve.
                 if errno == Errno::NOENT && tidebox_rt::stat(&existing, false).is_err() { Errno::STALE } else { errno }
             })
         });
@@ -86,7 +86,7 @@ impl Extract<'_> {
     }
 }
 
-/// Removes a file, or a folder that is empty.
+/// Removes a file, or an empty directory.
 pub(super) fn remove(path: &[u8]) -> Result<(), Errno> {
     match tidebox_rt::stat(path, false) {
         Ok(stat) if stat.kind() == FileKind::Dir => tidebox_rt::remove_dir(path),

@@ -1,4 +1,4 @@
-//! Telling what is in an archive.
+//! Listing an archive.
 
 use crate::list::Lines;
 use crate::message::Fatal;

@@ -1,4 +1,4 @@
-//! What stands where a member is to be put, and folders that lack above it.
+//! Existing files at a member's path, and missing parent directories.
 
 use tidebox_rt::{Errno, FileKind};
 
@@ -11,8 +11,8 @@ use crate::options::Old;
 use crate::quote::{escaped, quoted};
 
 impl Extract<'_> {
-    /// Tries to make something. What is in the way is removed where the options say so, and folders that lack are made.
-    /// None says that the old one is to stay.
+    /// Tries to create a file. Removes an existing one if the options allow it, and creates missing directories. `None` if the
+    /// existing file is kept.
     pub(super) fn make<T>(
         &mut self,
         name: &[u8],
@@ -66,7 +66,7 @@ impl Extract<'_> {
         }
     }
 
-    /// Renames what is in the way, where that is asked for. Folders stay.
+    /// Renames an existing file to its backup, if requested. Directories are kept.
     fn backed_up(&mut self, path: &[u8]) -> bool {
         let folder = tidebox_rt::stat(path, false).is_ok_and(|stat| stat.kind() == FileKind::Dir);
         if folder || !self.options.backup.is_wanted() {
@@ -81,7 +81,7 @@ impl Extract<'_> {
         true
     }
 
-    /// Makes the folders that a path lacks. Of those that cannot be made it tells by the name of the member.
+    /// Creates missing parent directories. Errors are reported with the member's name.
     fn parents(&mut self, name: &[u8], path: &[u8]) {
         let before = path.len().saturating_sub(name.len());
         for at in (1..path.len()).filter(|at| path.get(*at) == Some(&b'/')) {

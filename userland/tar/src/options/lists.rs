@@ -1,4 +1,4 @@
-//! Files that list names, and options for them.
+//! Files that list names and options.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::flags::{
 use crate::message::{error, warn};
 use crate::quote::escaped;
 
-/// Options that a list may have.
+/// Options allowed in a list.
 const ALLOWED: &[char] = &[
     'C',
     'T',
@@ -51,16 +51,16 @@ const ALLOWED: &[char] = &[
     WILDCARDS,
 ];
 
-/// How lists are read.
+/// List format.
 #[derive(Debug)]
 pub(super) struct Lists {
     null: bool,
-    /// A line is a name whatever it looks like, where that was said.
+    /// Lines are always names, never options, if set.
     verbatim: Option<bool>,
     unquotes: bool,
-    /// Lists that were read, and where they were asked for.
+    /// Lists that were read, and the option that requested them.
     read: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// The list that is read.
+    /// The current list.
     at: Option<Vec<u8>>,
 }
 
@@ -71,12 +71,12 @@ impl Default for Lists {
 }
 
 impl Lists {
-    /// Whether there was any.
+    /// Returns whether any list was read.
     pub(super) fn any(&self) -> bool {
         !self.read.is_empty()
     }
 
-    /// Does what an option asks for; whether it is one of these.
+    /// Applies an option; returns whether it belongs to this group.
     pub(super) fn set(&mut self, key: char) -> bool {
         match key {
             NULL | NO_NULL => self.null = key == NULL,
@@ -98,7 +98,7 @@ impl Reading {
         }
         self.lists.read.insert(file.to_vec(), asker);
         let text = match whole(file) {
-            // As the real one sees it, there is nothing in a folder.
+            // As in GNU tar, a directory reads as an empty list.
             Err(tidebox_rt::Errno::ISDIR) => Vec::new(),
             read => read.map_err(|errno| {
                 Stop::Fatal([file, b": Cannot stat: ".as_slice(), errno.text().as_bytes()].concat())
@@ -121,12 +121,12 @@ impl Reading {
             }
         }
         self.lists.at = before;
-        // Folders of a list that no name follows are none of the command line.
+        // Directories of a list that no name follows are not an error of the command line.
         self.idle.clear();
         Ok(())
     }
 
-    /// Does what a line with options asks for. None is done of a line with one that does not belong there.
+    /// Applies a line of options. Rejects the whole line if one option is not allowed.
     fn listed_options(&mut self, file: &[u8], number: usize, line: &[u8]) -> Result<(), Stop> {
         let mut parser = Parser::new(Spec { short: "C:T:X:", long: LONG, permute: true }, words(line));
         loop {
@@ -143,7 +143,7 @@ impl Reading {
     }
 }
 
-/// The words of a line as a shell divides it, without expansions.
+/// Splits a line into shell words, without expansions.
 pub(super) fn words(line: &[u8]) -> Vec<Vec<u8>> {
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;
@@ -166,7 +166,7 @@ pub(super) fn words(line: &[u8]) -> Vec<Vec<u8>> {
     words
 }
 
-/// A name with the escapes of C taken for what they mean; those that mean nothing stay.
+/// Decodes C escapes in a name; unknown escapes are kept.
 pub(super) fn unquoted(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     let mut rest = name;

@@ -1,18 +1,18 @@
-//! How names are held against members and files.
+//! Options for matching names with members and files.
 
 use crate::flags::{
     ANCHORED, IGNORE_CASE, NO_ANCHORED, NO_IGNORE_CASE, NO_RECURSION, NO_SLASH, NO_WILDCARDS, RECURSION, SLASH,
     WILDCARDS,
 };
 
-/// How a name or pattern is read: as the options say that stand before it.
+/// Matching of a name or pattern, set by the options before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct How {
-    /// What is in a folder belongs to it.
+    /// A directory matches its content.
     pub(crate) recursive: bool,
-    /// Whether `*`, `?` and `[` mean something, where that was said.
+    /// Wildcards enabled for `*`, `?` and `[`, if set explicitly.
     pub(crate) wildcards: Option<bool>,
-    /// Whether it must match from the beginning of a name and not only from behind one of its slashes, where that was said.
+    /// Anchored: must match from the start of a name and not only after one of its slashes, if set explicitly.
     pub(crate) anchored: Option<bool>,
     pub(crate) ignore_case: bool,
     /// `*` and `?` match a slash.
@@ -26,7 +26,7 @@ impl Default for How {
 }
 
 impl How {
-    /// Does what an option asks for; whether it is one of these.
+    /// Applies an option; returns whether it belongs to this group.
     pub(super) fn set(&mut self, key: char) -> bool {
         match key {
             RECURSION | NO_RECURSION => self.recursive = key == RECURSION,

@@ -1,4 +1,4 @@
-//! Files that say which owner is written in place of which.
+//! Owner map files.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::{Owner, Stop, whole};
 use crate::message::warn;
 use crate::quote::escaped;
 
-/// What is written in place of the owner of some id.
+/// Replacement of the owner of an id.
 pub(crate) type OwnerMap = BTreeMap<u64, Owner>;
 
-/// Reads such a file. Every line that is wrong is told of.
+/// Reads an owner map. Every invalid line is reported.
 pub(super) fn read(file: &[u8], kind: Kind) -> Result<OwnerMap, Stop> {
     let shown = escaped(file, true);
     let text = whole(file)
@@ -44,7 +44,7 @@ pub(super) fn read(file: &[u8], kind: Kind) -> Result<OwnerMap, Stop> {
     if wrong { Err(Stop::Fatal(b"errors reading map file".to_vec())) } else { Ok(map) }
 }
 
-/// A name that is known, or an id behind a `+`.
+/// A known name, or an id after `+`.
 fn old_id(text: &[u8], names: &Names, what: &str) -> Result<u64, Vec<u8>> {
     match text.strip_prefix(b"+") {
         Some(digits) => id(digits, what),
@@ -52,7 +52,7 @@ fn old_id(text: &[u8], names: &Names, what: &str) -> Result<u64, Vec<u8>> {
     }
 }
 
-/// `NAME`, `NAME:ID`, `:ID` or `+ID`. The id of a name with nothing behind its colon stays.
+/// `NAME`, `NAME:ID`, `:ID` or `+ID`. A name with an empty id after its colon keeps the id.
 fn new_owner(text: &[u8], names: &Names, what: &str) -> Result<Owner, Vec<u8>> {
     if let Some(digits) = text.strip_prefix(b"+") {
         return Ok(Owner { name: Some(Vec::new()), id: Some(id(digits, what)?) });
@@ -67,7 +67,7 @@ fn new_owner(text: &[u8], names: &Names, what: &str) -> Result<Owner, Vec<u8>> {
 
 fn known(name: &[u8], names: &Names, what: &str) -> Result<u64, Vec<u8>> {
     let found = std::str::from_utf8(name).ok().and_then(|name| names.id(name));
-    // Names of the system are looked up as they are; digits are none.
+    // Known names are looked up literally; digits are not names.
     let found = found.filter(|_| !name.iter().all(u8::is_ascii_digit));
     found.map(u64::from).ok_or_else(|| [format!("can't obtain {what} of ").as_bytes(), name].concat())
 }

@@ -1,4 +1,4 @@
-//! What the options together ask for.
+//! Evaluation of the options.
 
 use tidebox_gnu::user::Kind;
 
@@ -22,7 +22,7 @@ use crate::header::{BLOCK, Format};
 use crate::quote::Style;
 use crate::transform::Transform;
 
-/// A command line that is half read.
+/// State of the command-line parser.
 pub(super) struct Reading {
     pub(super) mode: Option<Mode>,
     pub(super) options: Options,
@@ -31,7 +31,7 @@ pub(super) struct Reading {
     pub(super) clamp: bool,
     pub(super) posix_option: bool,
     pub(super) has_format: bool,
-    /// Options for the names behind them that no name has followed yet.
+    /// Positional options that no name has followed yet.
     pub(super) idle: Vec<(&'static str, Option<Vec<u8>>)>,
 }
 
@@ -97,7 +97,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Does what one option asks for.
+    /// Applies one option.
     pub(super) fn set(&mut self, key: char, value: Option<Vec<u8>>) -> Result<(), Stop> {
         let given = value.is_some();
         let value = value.unwrap_or_default();
@@ -143,7 +143,7 @@ impl Reading {
                 [".#*", "*~", "#*#"].iter().for_each(|pattern| self.exclude(pattern.as_bytes(), true));
                 self.idle.push(("--exclude-backups", None));
             }
-            // The real one looks below the folder for both.
+            // GNU tar looks below the directory for both.
             EXCLUDE_IGNORE | EXCLUDE_IGNORE_BELOW => {
                 options.ignore_files.push(IgnoreFile { name: value, reach: Reach::Below });
             }
@@ -153,7 +153,7 @@ impl Reading {
             NO_IGNORE_COMMAND => options.ignore_command = false,
             CHECKPOINT => Checkpoints::of(&mut options.checkpoints).every(&text).map_err(Stop::Fatal)?,
             CHECKPOINT_ACTION => Checkpoints::of(&mut options.checkpoints).action(&value).map_err(Stop::Fatal)?,
-            BACKUP => options.backup.want(Some(value)),
+            BACKUP => options.backup.set_control(Some(value)),
             SUFFIX => options.backup.suffix(value),
             'V' => options.label = Some(value),
             TEST_LABEL => self.mode(Mode::TestLabel)?,
@@ -284,13 +284,13 @@ impl Reading {
                 return Err(Stop::Fatal(text.as_bytes().to_vec()));
             }
             _ if self.how.set(key) || self.lists.set(key) => {}
-            // They change how archives on tapes are read, or when folders get their times, and not what comes out.
+            // They change how tapes are read, or when directories get their times, but not the result.
             _ => {}
         }
         Ok(())
     }
 
-    /// Reads a time, and keeps its words to show how they were read.
+    /// Parses a time, and keeps the string to show the result.
     fn date(&mut self, text: Vec<u8>, option: &'static str) -> Result<(i64, u32), Stop> {
         let time = crate::date::read(&text)?;
         if !text.starts_with(b"/") && !text.starts_with(b".") {

@@ -1,4 +1,4 @@
-//! What the whole command line must fulfil.
+//! Validation of the whole command line.
 
 use super::reading::{Reading, usage};
 use super::values::top_level;
@@ -12,7 +12,7 @@ impl Reading {
         };
         let mut options = self.options;
         options.mode = mode;
-        options.backup.settle().map_err(|message| Stop::NoSuch(message.into_bytes()))?;
+        options.backup.resolve().map_err(|message| Stop::NoSuch(message.into_bytes()))?;
         if self.posix_option {
             if self.has_format && options.format != Format::Pax {
                 return Err(usage("--pax-option can be used only on POSIX archives"));
@@ -51,7 +51,7 @@ impl Reading {
     }
 }
 
-/// Says which option makes no sense with what the run does.
+/// Reports an option that is invalid for the operation.
 fn fits(options: &Options, mode: Mode, empty: bool) -> Result<(), Stop> {
     let (letter, reads) = match mode {
         Mode::Create => ("-c", false),

@@ -1,10 +1,10 @@
-//! Values of options.
+//! Option values.
 
 use super::reading::usage;
 use super::{Owner, Stop};
 use crate::header::Format;
 
-/// The format of that name.
+/// Parses a format name.
 pub(super) fn format(text: &str) -> Result<Format, Stop> {
     Ok(match text {
         "v7" => Format::V7,
@@ -29,12 +29,12 @@ pub(super) fn owner(value: &[u8]) -> Option<Owner> {
     }
 }
 
-/// Says that there is no such owner.
+/// Reports an unknown owner.
 pub(super) fn invalid_owner(value: &[u8], what: &str) -> Stop {
     Stop::Fatal([value, b": Invalid ", what.as_bytes()].concat())
 }
 
-/// Says that a value is none of those that there are.
+/// Reports a value that is not in the list.
 pub(super) fn no_such(value: &[u8], option: &str, valid: &[&str]) -> Vec<u8> {
     let mut text = [b"invalid argument ".as_slice(), &crate::quote::quoted(value), b" for "].concat();
     text.extend(crate::quote::quoted(option.as_bytes()));
@@ -46,7 +46,7 @@ pub(super) fn no_such(value: &[u8], option: &str, valid: &[&str]) -> Vec<u8> {
     text
 }
 
-/// Suffixes of archives, and what compresses them.
+/// Suffixes of archives, and their compressors.
 const SUFFIXES: &[(&[u8], &str)] = &[
     (b".gz", "gzip"),
     (b".tgz", "gzip"),
@@ -67,13 +67,13 @@ const SUFFIXES: &[(&[u8], &str)] = &[
     (b".tzst", "zstd"),
 ];
 
-/// What compresses an archive of that name.
+/// Returns the compressor for an archive name.
 pub(crate) fn by_suffix(name: &[u8]) -> Option<Vec<Vec<u8>>> {
     let found = SUFFIXES.iter().find(|(suffix, _)| name.len() > suffix.len() && name.ends_with(suffix));
     found.map(|(_, program)| vec![program.as_bytes().to_vec()])
 }
 
-/// The name of an archive without folders and suffixes.
+/// Returns the name of an archive without directories and suffixes.
 pub(super) fn top_level(name: &[u8]) -> Option<Vec<u8>> {
     let last = name.rsplit(|byte| *byte == b'/').next()?;
     let known = SUFFIXES.iter().find_map(|(suffix, _)| last.strip_suffix(*suffix)).unwrap_or(last);

@@ -1,4 +1,4 @@
-//! `unzip`: takes files out of an archive.
+//! `unzip`: extracts files from an archive.
 
 mod open;
 mod options;
@@ -66,11 +66,11 @@ struct Unzip {
     path: Vec<u8>,
     out: Out,
     code: i32,
-    /// Symbolic links are made last, so that nothing is unpacked through them: place, target.
+    /// Symbolic links are created last, so that nothing is extracted through them: path, target.
     links: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Folders get their modes and times last.
+    /// Directories get their modes and times last.
     folders: Vec<(Vec<u8>, Option<u32>, i64)>,
-    /// Nobody answers, so that nothing is replaced any more.
+    /// Confirmation is not possible, so nothing is replaced any more.
     never: bool,
 }
 
@@ -195,7 +195,7 @@ impl Unzip {
         self.code
     }
 
-    /// Says what is done with a file, before it is.
+    /// Prints the action for a file before it starts.
     fn announce(&mut self, what: &str, name: &[u8]) {
         if self.options.quiet == 0 {
             let name = shown(name);
@@ -210,7 +210,7 @@ impl Unzip {
         }
     }
 
-    /// Takes one file; `true` when no more can be taken.
+    /// Extracts one file; `true` if no more can be extracted.
     fn entry(&mut self, entry: &Entry) -> bool {
         if entry.flags & ENCRYPTED != 0 && self.options.mode == Mode::Test {
             let pad = " ".repeat(22usize.saturating_sub(entry.name.len()));
@@ -292,11 +292,11 @@ impl Unzip {
         }
     }
 
-    /// Says what is wrong with the bytes of a file.
+    /// Reports an error in the data of a file.
     fn judge(&mut self, entry: &Entry, done: &Result<(), Broken>, name: &[u8]) {
         let name = shown(name);
         self.out.flush();
-        // Where its name is not in front already, it is said with what is wrong.
+        // If its name is not printed already, it is part of the error.
         let bare = self.options.quiet > 0 || self.options.mode == Mode::Pipe;
         match done {
             Ok(()) => {}

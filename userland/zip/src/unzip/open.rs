@@ -1,11 +1,11 @@
-//! Finding an archive by the name that was given.
+//! Opening an archive by name.
 
 use tidebox_rt::Errno;
 
 use crate::archive::{Archive, NoArchive};
 use crate::words::{Out, shown, tell};
 
-/// Opens an archive by its name, or by that with `.zip` behind it.
+/// Opens an archive by its name, or by the name with `.zip` appended.
 pub(crate) fn open(file: &[u8], tool: &[u8], out: &mut Out, tells: bool) -> Result<(Vec<u8>, Archive), i32> {
     let tries = [file.to_vec(), [file, b".zip"].concat(), [file, b".ZIP"].concat()];
     let mut why = None;
@@ -68,7 +68,7 @@ pub(crate) fn open(file: &[u8], tool: &[u8], out: &mut Out, tells: bool) -> Resu
         &path,
         b".ZIP, period.\n",
     ];
-    // What a test has to say is its output.
+    // The messages of a test are its output.
     if tests {
         out.put(&text);
     } else {

@@ -28,13 +28,13 @@ See \"unzip -hh\" or unzip.txt for more help.  Examples:
   unzip -fo foo ReadMe => quietly replace existing ReadMe if archive file newer
 ";
 
-/// What is done with the files.
+/// Operation on the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Extract,
-    /// Their bytes go to standard output, each under its name.
+    /// Prints the content on standard output, each file after its name.
     Show,
-    /// Their bytes go to standard output and nothing else does.
+    /// Prints only the content on standard output.
     Pipe,
     Test,
     List,
@@ -70,7 +70,7 @@ pub(super) fn help() -> i32 {
     0
 }
 
-/// Reads the words: what is asked for, and the names. Options may stand between the names, too.
+/// Parses the arguments: options and names. Options may follow names.
 pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), i32> {
     let mut options = Options {
         mode: Mode::Extract,
@@ -127,7 +127,7 @@ pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), i
                 b':' => options.keep_dots = true,
                 b'D' => options.no_times = options.no_times.saturating_add(1),
                 b'a' => options.text = options.text.saturating_add(1),
-                // Owners cannot be restored, names are shown as they are, and there is no pager and no VMS.
+                // No effect: owners cannot be restored, names are printed unchanged, and neither a pager nor VMS is supported.
                 b'X' | b'U' | b'M' | b'V' | b'b' | b's' | b'^' | b'W' => {}
                 b'd' => {
                     let attached = letters.get(at + 1..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where a file of an archive goes, and what it becomes there.
+//! Output paths and creation of extracted files.
 
 use tidebox_rt::{Fd, FileKind, Open, Time};
 
@@ -8,7 +8,7 @@ use crate::entry::{DEFLATED, Entry, STORED};
 use crate::words::{shown, tell};
 
 impl Unzip {
-    /// The place of a file: below the folder, and not led out of it by its name.
+    /// Returns the output path of a file. It never leaves the directory.
     fn place(&mut self, entry: &Entry) -> Option<Vec<u8>> {
         let mut name = entry.name.as_slice();
         if self.options.junk {
@@ -107,7 +107,7 @@ impl Unzip {
         }
     }
 
-    /// Makes the folders that a place lacks.
+    /// Creates the missing parent directories of a path.
     fn make_parents(&mut self, place: &[u8]) -> bool {
         for at in (1..place.len()).filter(|at| place.get(*at) == Some(&b'/')) {
             let folder = place.get(..at).unwrap_or_default();
@@ -144,7 +144,7 @@ impl Unzip {
         true
     }
 
-    /// Whether the file at a place may be replaced. Nobody can be asked.
+    /// Returns whether an existing file may be replaced. No confirmation is possible.
     fn may_replace(&mut self, entry: &Entry, place: &[u8]) -> bool {
         let there = match tidebox_rt::stat(place, false) {
             Ok(there) => there,
@@ -226,7 +226,7 @@ impl Unzip {
     fn bytes(&self, entry: &Entry, data: u64, fd: Fd, as_text: bool) -> Result<(), Broken> {
         unpack(&self.archive, entry, data, &mut |bytes| {
             if as_text {
-                // Lines that end as in DOS end as in Unix.
+                // Converts DOS line ends to Unix line ends.
                 let plain: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != b'\r').collect();
                 tidebox_rt::write_all(fd, &plain)
             } else {
@@ -239,7 +239,7 @@ impl Unzip {
         if let Some(mode) = entry.mode() {
             let kept = if self.options.keep_special { 0o7777 } else { 0o777 };
             let umask = tidebox_rt::umask(None).unwrap_or(0o022);
-            // The file is there; its mode is a matter of its owner, who just made it.
+            // The file exists; its mode is not essential, and this process owns it.
             let _ = tidebox_rt::chmod(place, mode & kept & !umask);
         }
         if self.options.no_times < 2 {
@@ -279,7 +279,7 @@ impl Unzip {
         false
     }
 
-    /// Makes the links that were put off, and gives folders their modes and times.
+    /// Creates the deferred links, and sets modes and times of directories.
     pub(super) fn finish(&mut self) {
         let links = std::mem::take(&mut self.links);
         if !links.is_empty() && self.options.quiet == 0 {

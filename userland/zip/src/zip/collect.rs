@@ -1,4 +1,4 @@
-//! Which files are put in, and under which names.
+//! Selection of input files, and their names in the archive.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,10 @@ use tidebox_rt::{Errno, FileKind, Stat};
 use super::{Ended, Zip};
 use crate::entry::{dos_of, seconds_of};
 
-/// Folders within folders are followed down to this depth.
-const DEEPEST: usize = 4096;
+/// Maximum depth of nested directories.
+const MAX_DEPTH: usize = 4096;
 
-/// A file to put in.
+/// An input file.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) path: Vec<u8>,
@@ -27,19 +27,19 @@ impl Found {
         self.path == b"-"
     }
 
-    /// When it was changed, in whole seconds.
+    /// Modification time in whole seconds.
     pub(crate) fn seconds(&self) -> i64 {
         i64::try_from(self.stat.mtime_ns / 1_000_000_000).unwrap_or(0)
     }
 
-    /// The same as an archive keeps it.
+    /// Modification time in DOS format.
     pub(crate) fn dos_seconds(&self) -> i64 {
         seconds_of(dos_of(self.seconds()))
     }
 }
 
 impl Zip {
-    /// Finds the files that the words name.
+    /// Finds the files of the arguments.
     pub(super) fn collect(&mut self) -> Result<Vec<Found>, Ended> {
         let mut found = Vec::new();
         let archive = tidebox_rt::stat(&self.options.archive, true).ok().map(|stat| (stat.dev, stat.ino));
@@ -93,7 +93,7 @@ impl Zip {
         let Ok(stat) = self.stat(path) else {
             return;
         };
-        if archive == Some((stat.dev, stat.ino)) || depth > DEEPEST {
+        if archive == Some((stat.dev, stat.ino)) || depth > MAX_DEPTH {
             return;
         }
         let is_dir = stat.kind() == FileKind::Dir;
@@ -117,7 +117,7 @@ impl Zip {
         }
     }
 
-    /// The name in the archive: not absolute, and of a folder with a slash at its end.
+    /// Returns the name in the archive: relative, with a trailing slash for directories.
     fn name(&self, path: &[u8], is_dir: bool) -> Vec<u8> {
         let mut name = path;
         if self.options.junk {
@@ -140,7 +140,7 @@ impl Zip {
     }
 }
 
-/// All bytes of a descriptor.
+/// Reads all bytes of a descriptor.
 pub(crate) fn whole(fd: u32) -> Result<Vec<u8>, Errno> {
     let mut text = Vec::new();
     let mut chunk = vec![0; 64 * 1024];

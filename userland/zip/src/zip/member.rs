@@ -1,4 +1,4 @@
-//! Members that are kept and added.
+//! Kept and added members.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::entry::{End, Entry};
 use crate::words::{shown, tell};
 
 impl Zip {
-    /// Puts everything into the new archive: what stays, what is new in place of it, and what is added.
+    /// Writes the new archive: kept, replaced and added members.
     pub(super) fn fill(
         &mut self,
         writer: &mut Writer,
@@ -45,7 +45,7 @@ impl Zip {
         writer.finish(end).map_err(|errno| self.write_error(errno))
     }
 
-    /// Copies a file of the old archive as it is.
+    /// Copies a file of the old archive unchanged.
     pub(super) fn keep(&mut self, writer: &mut Writer, old: &Archive, entry: &Entry) -> Result<(), Ended> {
         let name = self.options.archive.clone();
         let data = old.data(entry).ok().flatten();
@@ -61,7 +61,7 @@ impl Zip {
         while done < length + after {
             let room = CHUNK.min(usize::try_from(length + after - done).unwrap_or(CHUNK));
             let bytes = tidebox_gnu::stream::read_at(old.fd, from + done, room).unwrap_or_default();
-            // What follows the bytes of a file may be shorter, and is looked for by who reads without a directory only.
+            // A data descriptor may be shorter, and only readers without a directory use it.
             if bytes.is_empty() && done < length {
                 return Err(self.error(READ, "Zip file structure invalid", &[&name]));
             }

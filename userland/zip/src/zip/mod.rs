@@ -1,4 +1,4 @@
-//! `zip`: puts files into an archive.
+//! `zip`: adds files to an archive.
 
 mod collect;
 mod member;
@@ -24,18 +24,18 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     }
 }
 
-/// The run ends with this code, and what was to be said is said.
+/// Exits with this code; all messages have been printed.
 struct Ended(i32);
 
 struct Zip {
     options: Options,
     out: Out,
     code: i32,
-    /// Files that could not be read, and their bytes.
+    /// Files that could not be read, and their size in bytes.
     skipped: (u64, u64),
 }
 
-/// Codes that scripts know.
+/// Exit codes that scripts check.
 const READ: i32 = 3;
 const WRITE: i32 = 14;
 const OPEN: i32 = 18;
@@ -46,7 +46,7 @@ impl Zip {
         Self { options, out: Out::default(), code: 0, skipped: (0, 0) }
     }
 
-    /// A message that is part of the output, or goes to standard error when the archive goes to standard output.
+    /// Prints a message as output, or on standard error if the archive goes to standard output.
     fn say(&mut self, parts: &[&[u8]]) {
         if self.options.to_stdout() { tell(parts) } else { self.out.put(parts) }
     }
@@ -132,7 +132,7 @@ impl Zip {
         self.error(NOTHING, "Nothing to do!", &[&name])
     }
 
-    /// The archive that is there already.
+    /// The existing archive.
     fn old(&mut self) -> Result<Option<Archive>, Ended> {
         let name = self.options.archive.clone();
         if self.options.to_stdout() {
@@ -210,7 +210,7 @@ impl Zip {
         self.write(Some(old), Vec::new(), &gone)
     }
 
-    /// Writes the new archive beside the old one and puts it in its place.
+    /// Writes the new archive next to the old one and renames it.
     fn write(&mut self, old: Option<Archive>, found: Vec<Found>, gone: &[Vec<u8>]) -> Result<(), Ended> {
         let name = self.options.archive.clone();
         let (fd, temporary) = if self.options.to_stdout() {
@@ -234,7 +234,7 @@ impl Zip {
             Err(errno) => Err(self.write_error(errno)),
         });
         if done.is_err() {
-            // It is of no use, and nothing more can be said when it stays.
+            // The file is incomplete; a failure to remove it cannot be reported better.
             let _ = tidebox_rt::unlink(&temporary);
             return done;
         }
@@ -268,14 +268,14 @@ impl Zip {
 
     fn replace(&mut self, temporary: &[u8], name: &[u8]) -> Result<(), Ended> {
         if let Ok(stat) = tidebox_rt::stat(name, true) {
-            // The new archive is as open to others as the old one.
+            // The new archive gets the permissions of the old one.
             let _ = tidebox_rt::chmod(temporary, stat.mode & 0o777);
         }
         tidebox_rt::rename(temporary, name)
             .map_err(|errno| self.error(15, "Could not create output file", &[name, b": ", errno.text().as_bytes()]))
     }
 
-    /// Reads the archive anew and compares the sums.
+    /// Reads the archive again and compares the checksums.
     fn test(&mut self, name: &[u8]) -> Result<(), Ended> {
         let sound = Archive::open(name).is_ok_and(|archive| {
             archive.entries.iter().all(|entry| {
@@ -299,7 +299,7 @@ impl Zip {
                 self.warn(&[b"error deleting ", &file.path, b": ", errno.text().as_bytes()]);
             }
         }
-        // Folders that are empty by now go, too, the inner ones first.
+        // Empty directories are removed, too, inner ones first.
         for file in found.iter().rev().filter(|file| file.is_dir()) {
             let _ = tidebox_rt::remove_dir(&file.path);
         }
@@ -310,7 +310,7 @@ impl Zip {
         let how = Open { read: true, write: true, create: true, exclusive: true, ..Open::default() };
         let mut random = [0; 6];
         for _ in 0..100 {
-            // Without randomness the first free name will do.
+            // Without randomness the first free name is used.
             let _ = tidebox_rt::random(&mut random);
             let letters: Vec<u8> = random.iter().map(|byte| b'a' + byte % 26).collect();
             let path = [name.get(..folder).unwrap_or_default(), b"zi", &letters].concat();

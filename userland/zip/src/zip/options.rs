@@ -1,9 +1,9 @@
-//! The command line of `zip`, which has its own way to read options: lists of patterns follow some of them.
+//! The command line of `zip`, with its own syntax: lists of patterns follow some options.
 
 use crate::pattern;
 use crate::words::Out;
 
-/// What is done with the archive.
+/// Operation on the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Add,
@@ -19,7 +19,7 @@ pub(crate) struct Options {
     pub(crate) action: Action,
     pub(crate) archive: Vec<u8>,
     pub(crate) files: Vec<Vec<u8>>,
-    /// The options as they were given, for a hint.
+    /// The options as given, for a hint.
     pub(crate) given: Vec<u8>,
     pub(crate) recursive: bool,
     pub(crate) quiet: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Options {
     pub(crate) test: bool,
     pub(crate) comment: bool,
     pub(crate) from_stdin: bool,
-    /// No fields beyond what the format asks for.
+    /// Write no extra fields.
     pub(crate) plain: bool,
     pub(crate) level: u32,
     pub(crate) exclude: Vec<Vec<u8>>,
@@ -43,7 +43,7 @@ impl Options {
         self.archive == b"-"
     }
 
-    /// Whether the lists of patterns let a name in.
+    /// Returns whether the include and exclude patterns select a name.
     pub(crate) fn keeps(&self, name: &[u8]) -> bool {
         (self.include.is_empty() || pattern::any(&self.include, name, false))
             && !pattern::any(&self.exclude, name, false)
@@ -70,7 +70,7 @@ zip [-options] [-b path] [-t mmddyyyy] [-n suffixes] [zipfile list] [-xi list]
   -h   show this help
 ";
 
-/// Long names of options that have a letter.
+/// Long names of short options.
 const LONG: &[(&str, &str)] = &[
     ("recurse-paths", "r"),
     ("quiet", "q"),
@@ -97,7 +97,7 @@ const LONG: &[(&str, &str)] = &[
     ("store", "0"),
 ];
 
-/// Reads the patterns behind `-x` and `-i`. The first is taken whatever it looks like; in the same word it is the only one.
+/// Reads the patterns after `-x` and `-i`. The first is always a pattern; if it is in the same argument, it is the only one.
 fn patterns(
     letter: u8,
     attached: &[u8],
@@ -120,7 +120,7 @@ fn patterns(
     Ok(())
 }
 
-/// A pattern, or `@` and the name of a file with one on each line.
+/// Parses a pattern, or `@` and the name of a file with one per line.
 fn pattern_or_file(letter: u8, word: Vec<u8>, list: &mut Vec<Vec<u8>>) -> Result<(), i32> {
     let Some(file) = word.strip_prefix(b"@") else {
         list.push(word);
@@ -130,7 +130,7 @@ fn pattern_or_file(letter: u8, word: Vec<u8>, list: &mut Vec<Vec<u8>>) -> Result
         return Err(invalid("missing file after @"));
     }
     let text = std::fs::read(tidebox_gnu::message::bytes_path(file)).map_err(|error| {
-        let (letter, reason) = ([letter], tidebox_gnu::message::reason(&error));
+        let (letter, reason) = ([letter], tidebox_gnu::message::error_text(&error));
         Out::default().put(&[b"zip I/O error: ", reason.as_bytes(), b"\n"]);
         Out::default().put(&[
             b"zip error: File not found or no read permission (",
@@ -150,7 +150,7 @@ pub(crate) fn invalid(message: &str) -> i32 {
     16
 }
 
-/// Reads the words.
+/// Parses the arguments.
 pub(crate) fn read(arguments: Vec<Vec<u8>>) -> Result<Options, i32> {
     let given: Vec<Vec<u8>> =
         arguments.iter().filter(|word| word.starts_with(b"-") && word.len() > 1).cloned().collect();
@@ -229,14 +229,14 @@ impl Options {
                 (b'T', _) => self.test = true,
                 (b'z', _) => self.comment = true,
                 (b'@', _) => self.from_stdin = true,
-                // The archive grows in place in the real one, which nobody sees; hidden files are always taken.
+                // No effect: Info-ZIP grows the archive file directly, which is not visible; hidden files are always included.
                 (b'g' | b'S', _) => {}
                 (b'0'..=b'9', _) => self.level = u32::from(letter - b'0'),
                 (b'x' | b'i', _) => {
                     let list = if *letter == b'x' { &mut self.exclude } else { &mut self.include };
                     return patterns(*letter, rest, words, list);
                 }
-                // A password is asked for at a terminal, which there never is.
+                // A password needs a terminal, which is never available.
                 (b'e', _) => return Err(invalid("stderr is not a tty")),
                 (b'P', _) => return Err(invalid("encryption is not supported by this zip")),
                 (b'h' | b'?' | b'H', _) => {

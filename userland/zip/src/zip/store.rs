@@ -1,4 +1,4 @@
-//! Writing files into an archive.
+//! Archive writer.
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use tidebox_rt::{Errno, Fd, FileKind, Open};
@@ -7,26 +7,26 @@ use super::collect::Found;
 use crate::archive::CHUNK;
 use crate::entry::{DEFLATED, End, Entry, STORED, STREAMED, UTF8, dos_of};
 
-/// Files up to this size are compressed in memory, so that those that do not shrink are stored as they are.
+/// Maximum size in bytes of files compressed in memory, so that those that do not shrink are stored uncompressed.
 const SMALL: usize = 1 << 20;
 
-/// An archive that is written.
+/// An archive writer.
 #[derive(Debug)]
 pub(crate) struct Writer {
     fd: Fd,
-    /// What is written can be gone back to.
+    /// True if the output is seekable.
     seeks: bool,
     pub(crate) offset: u64,
     pub(crate) entries: Vec<Entry>,
     held: Vec<u8>,
 }
 
-/// Why a file cannot be put in.
+/// Error of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Read(Errno),
     Write(Errno),
-    /// It has more bytes than the fields of the format.
+    /// Its size exceeds the fields of the format.
     TooLarge,
 }
 
@@ -46,7 +46,7 @@ impl Writer {
         tidebox_rt::write_all(self.fd, &held)
     }
 
-    /// Puts a file in.
+    /// Adds a file.
     pub(crate) fn add(&mut self, file: &Found, level: u32, plain: bool) -> Result<Entry, Broken> {
         let mut entry = header(file, plain);
         entry.offset = self.offset;
@@ -99,7 +99,7 @@ impl Writer {
         }
     }
 
-    /// Puts in what is in memory, in the shorter of both forms.
+    /// Adds data in memory, compressed or stored, whichever is smaller.
     fn whole(&mut self, entry: &mut Entry, local: &[u8], bytes: &[u8], level: u32) -> Result<(), Broken> {
         let mut sum = Crc::new();
         sum.update(bytes);
@@ -114,7 +114,7 @@ impl Writer {
         self.put(packed.as_deref().unwrap_or(bytes)).map_err(Broken::Write)
     }
 
-    /// Puts in a large file piece by piece. Its sizes come behind it, or into its header when that can be gone back to.
+    /// Adds a large file in chunks. Its sizes follow it, or are written into its header if the output is seekable.
     fn stream(&mut self, entry: &mut Entry, local: &[u8], fd: Fd, first: &[u8], level: u32) -> Result<(), Broken> {
         (entry.method, entry.needs) = if level == 0 { (STORED, 10) } else { (DEFLATED, 20) };
         entry.flags |= if level == 0 { 0 } else { speed(level) };
@@ -175,7 +175,7 @@ impl Writer {
         }
     }
 
-    /// Writes the directory and the end.
+    /// Writes the central directory and the end record.
     pub(crate) fn finish(&mut self, end: End) -> Result<(), Errno> {
         let offset = self.offset;
         for entry in std::mem::take(&mut self.entries) {
@@ -197,7 +197,7 @@ fn read(fd: Fd, into: &mut [u8]) -> Result<usize, Broken> {
     }
 }
 
-/// How hard was compressed, as flags tell it.
+/// Returns the flags of the compression level.
 fn speed(level: u32) -> u16 {
     match level {
         1 => 6,
@@ -208,23 +208,22 @@ fn speed(level: u32) -> u16 {
 }
 
 fn deflated(bytes: &[u8], level: u32) -> Option<Vec<u8>> {
-    // For little input the most thorough level takes no time that anybody would notice, and it is the one whose results
-    // are as long as those of Info-ZIP.
+    // For small input the highest level costs no noticeable time, and its output has the same length as that of Info-ZIP.
     let level = if level >= 6 && bytes.len() < 128 * 1024 { 9 } else { level };
     let mut state = Compress::new(Compression::new(level), false);
-    // What does not get smaller is not wanted.
+    // Output that is not smaller is discarded.
     let mut packed = Vec::with_capacity(bytes.len() + 64);
     let status = state.compress_vec(bytes, &mut packed, FlushCompress::Finish).ok()?;
     (status == Status::StreamEnd).then_some(packed)
 }
 
-/// Whether bytes are those of a text: none of those that steer devices, and some others.
+/// Returns whether bytes are text: without most control characters.
 fn is_text(bytes: &[u8]) -> bool {
     let bad = |byte: &u8| matches!(byte, 0..=6 | 14..=25 | 28..=31);
     !bytes.is_empty() && !bytes.iter().any(bad)
 }
 
-/// What is known of a file before it is read.
+/// Metadata of a file before it is read.
 fn header(file: &Found, plain: bool) -> Entry {
     let unix = file.stat.mode << 16;
     let dos = u32::from(file.is_dir()) << 4 | u32::from(file.stat.mode & 0o200 == 0);
@@ -242,7 +241,7 @@ fn header(file: &Found, plain: bool) -> Entry {
     }
 }
 
-/// Exact times and the owner, in the fields that Info-ZIP has for them.
+/// Formats exact times and the owner as Info-ZIP extra fields.
 fn extra(file: &Found, local: bool) -> Vec<u8> {
     let seconds = |ns: u64| ((ns / 1_000_000_000) as u32).to_le_bytes();
     let mut out = b"UT".to_vec();

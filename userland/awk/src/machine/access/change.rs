@@ -1,4 +1,4 @@
-//! Assignments that begin with the value that is there: `+=`, `++` and texts that grow.
+//! Assignments that use the old value: `+=`, `++` and appending to a text.
 
 use super::super::{Machine, Outcome};
 use crate::code::{Arithmetic, Arr, Step, Target, Var};
@@ -95,7 +95,7 @@ impl Machine {
     pub(in crate::machine) fn append_to(&mut self, variable: Var) -> Outcome<()> {
         let more = self.pop_text();
         if let Some(Value::Text(text)) = self.variable_mut(variable) {
-            // In place, because nobody else holds it.
+            // Append in place if the text is not shared.
             text.push(more.bytes());
             let text = Value::Text(text.clone());
             self.push(text);

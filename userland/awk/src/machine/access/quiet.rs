@@ -1,4 +1,4 @@
-//! Assignments whose value nobody reads, and places that are read and written in one step.
+//! Assignments with an unused result, and targets that are read and written in one step.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use crate::code::{Arithmetic, Arr, Step, Target, Var};
 use crate::value::Value;
 
 impl Machine {
-    /// As [`Self::set`], without a result.
+    /// Like [`Self::set`], but without a result.
     pub(in crate::machine) fn set_quietly(&mut self, target: Target) -> Outcome<()> {
         if let Target::Var(variable) = target {
             let value = match self.pop() {
@@ -21,7 +21,7 @@ impl Machine {
         Ok(())
     }
 
-    /// As [`Self::augment`], without a result.
+    /// Like [`Self::augment`], but without a result.
     pub(in crate::machine) fn augment_quietly(&mut self, operation: Arithmetic, target: Target) -> Outcome<()> {
         if let Target::Var(variable) = target
             && let Some(Value::Number(right)) = self.stack.last()
@@ -38,7 +38,7 @@ impl Machine {
         Ok(())
     }
 
-    /// As [`Self::step`], without a result.
+    /// Like [`Self::step`], but without a result.
     pub(in crate::machine) fn step_quietly(&mut self, up: bool, target: Target) -> Outcome<()> {
         if let Target::Var(variable) = target
             && let Some(Value::Number(old)) = self.variable_mut(variable)
@@ -51,7 +51,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Finds out what is assigned to later.
+    /// Resolves the target of a later assignment.
     pub(in crate::machine) fn spot(&mut self, target: Target) -> Outcome<()> {
         let spot = match target {
             Target::Var(Var::Global(slot)) => Spot::Global(slot),
@@ -105,7 +105,7 @@ impl Machine {
         }
     }
 
-    /// An argument that may be an array, or become one in the function that is called.
+    /// An argument that may be an array, or become one in the called function.
     pub(in crate::machine) fn argument(&mut self, variable: Var) -> Outcome<Value> {
         let place = match variable {
             Var::Global(slot) => &mut self.globals[slot as usize],

@@ -1,16 +1,16 @@
-//! The texts in progress: sources, and the macros that they call.
+//! Running texts: sources, and the macros they call.
 
 use super::super::source::Source;
 use super::super::value::Value;
 use super::Machine;
 
-/// Macros that call each other and have more to do afterwards.
-const DEEPEST: usize = 1_000_000;
+/// Maximum depth of macro calls, tail calls excluded.
+const MAX_DEPTH: usize = 1_000_000;
 
-/// A text in progress.
+/// A running text.
 pub(super) struct Frame {
     pub(super) source: Source,
-    /// Macros that this one took the place of, because they had nothing left to do. `Q` counts them.
+    /// Number of finished macros that this one replaced (tail calls), for `Q`.
     pub(super) replaced: usize,
 }
 
@@ -46,20 +46,20 @@ impl Machine {
         }
     }
 
-    /// Runs a string; anything else is pushed.
+    /// Runs a string; pushes any other value.
     pub(super) fn execute(&mut self, value: Value) {
         let text = match value {
             Value::String(text) => text,
             number => return self.stack.push(number),
         };
-        // A macro that ends with a call makes room for what it calls, so that loops do not grow.
+        // A tail call replaces the calling macro, so that loops do not grow.
         let mut replaced = 0;
         if self.frames.len() > 1
             && let Some(ended) = self.frames.pop_if(|frame| frame.source.is_at_end())
         {
             replaced = ended.replaced + 1;
         }
-        if self.frames.len() >= DEEPEST {
+        if self.frames.len() >= MAX_DEPTH {
             self.complain("macros are nested too deep");
             self.quit = true;
             return;
@@ -74,7 +74,7 @@ impl Machine {
         {
             if frame.replaced >= left {
                 frame.replaced -= left;
-                // What remains are macros that had nothing left to do.
+                // The remaining levels are macros replaced by tail calls.
                 frame.source = Source::text(Vec::new());
                 return;
             }
@@ -83,7 +83,7 @@ impl Machine {
         }
     }
 
-    /// Whether the commands came from the command line, of which ending early is no failure.
+    /// Whether the commands came from the command line; ending those early is not an error.
     pub(super) fn runs_expression(&self) -> bool {
         self.frames.first().is_some_and(|frame| matches!(frame.source, Source::Text(..)))
     }

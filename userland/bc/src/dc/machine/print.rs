@@ -1,4 +1,4 @@
-//! Printing what is on the stack.
+//! Print commands.
 
 use num_traits::Signed as _;
 

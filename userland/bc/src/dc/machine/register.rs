@@ -1,4 +1,4 @@
-//! Registers, which are stacks whose levels have arrays.
+//! Registers: stacks whose levels have arrays.
 
 use super::Machine;
 use crate::dc::value::{Level, Value};
@@ -55,7 +55,7 @@ impl Machine {
         &mut self.registers[at]
     }
 
-    /// The level of a register that counts, which is made when there is none.
+    /// The current level of a register, created if necessary.
     fn level(&mut self, name: u8) -> &mut Level {
         let levels = self.levels(name);
         if levels.is_empty() {

@@ -9,7 +9,7 @@ use crate::dc::value::Value;
 use crate::number::Number;
 
 impl Machine {
-    /// Commands that look at or turn around the top of the stack.
+    /// Commands that inspect or rearrange the top of the stack.
     pub(super) fn top(&mut self, command: u8) {
         let Some(value) = self.pop() else { return };
         match command {

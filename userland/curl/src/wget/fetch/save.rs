@@ -1,18 +1,18 @@
-//! Where a document is kept.
+//! Destination files of documents.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tidebox_gnu::message::{bytes_path, reason};
+use tidebox_gnu::message::{bytes_path, error_text};
 
 use super::super::log::{now, speed};
 use super::{FILE, LOGIN, SERVER, Session, Trouble, drain};
 use crate::address::{Address, decode};
-use crate::wire::{Head, Transfer};
+use crate::host_http::{Head, Transfer};
 
 impl Session<'_> {
-    /// From where an interrupted file goes on.
+    /// Offset to resume an interrupted file.
     pub(super) fn resumes(&self, to: &Address) -> Option<u64> {
         if !self.options.continues {
             return None;
@@ -24,7 +24,7 @@ impl Session<'_> {
         std::fs::metadata(path).ok().map(|known| known.len()).filter(|length| *length > 0)
     }
 
-    /// The file that a URL is saved as.
+    /// The file name for a URL.
     pub(super) fn named(&self, to: &Address) -> PathBuf {
         let mut name = decode(to.file_name());
         if name.is_empty() {
@@ -33,7 +33,7 @@ impl Session<'_> {
         if let Some(query) = to.query.as_ref().filter(|query| !query.is_empty()) {
             name.extend_from_slice(&[b"?", query.as_bytes()].concat());
         }
-        // What was encoded in a name stays a name.
+        // Encoded characters never become path separators.
         name.iter_mut().filter(|byte| matches!(byte, b'/' | 0)).for_each(|byte| *byte = b'_');
         if name == b".." || name == b"." {
             name = b"index.html".to_vec();
@@ -97,7 +97,7 @@ impl Session<'_> {
         if head.status >= 400 { Err(fail(if head.status == 401 { LOGIN } else { SERVER })) } else { Ok(()) }
     }
 
-    /// Moves the body into the file and answers how many bytes it had.
+    /// Writes the body to the file and returns its size in bytes.
     pub(super) fn copy(
         &mut self,
         from: &Address,
@@ -115,7 +115,7 @@ impl Session<'_> {
             received += piece.len() as u64;
             let written = file.write_all(&piece).and_then(|()| if ends { file.flush() } else { Ok(()) });
             if let Err(error) = written {
-                self.log.always(&format!("Cannot write to '{name}' ({}).\n", reason(&error)));
+                self.log.always(&format!("Cannot write to '{name}' ({}).\n", error_text(&error)));
                 return Err(Trouble { code: FILE, again: false });
             }
             if ends {
@@ -124,7 +124,7 @@ impl Session<'_> {
         }
     }
 
-    /// Opens the file for a reply, under a name that is free.
+    /// Opens the file for a response, under an unused name.
     pub(super) fn open(&mut self, to: &Address, head: &Head) -> Result<(Box<dyn Write>, String), Trouble> {
         let fail = |code| Trouble { code, again: false };
         let resumes = self.options.continues && head.status == 206;
@@ -138,7 +138,7 @@ impl Session<'_> {
         }
         let made = self.options.folder.as_ref().map_or(Ok(()), |folder| std::fs::create_dir_all(bytes_path(folder)));
         if let Err(error) = made {
-            let told = format!("{}: {}\n", self.folder().display(), reason(&error));
+            let told = format!("{}: {}\n", self.folder().display(), error_text(&error));
             self.log.always(&told);
             return Err(fail(FILE));
         }
@@ -147,14 +147,14 @@ impl Session<'_> {
         match how.open(&path) {
             Ok(file) => Ok((Box::new(io::BufWriter::new(file)), path.display().to_string())),
             Err(error) => {
-                self.log.always(&format!("{}: {}\n", path.display(), reason(&error)));
+                self.log.always(&format!("{}: {}\n", path.display(), error_text(&error)));
                 Err(fail(FILE))
             }
         }
     }
 }
 
-/// The name itself, or with `.1`, `.2` and so on behind.
+/// The name itself, or with suffix `.1`, `.2` and so on.
 pub(super) fn free(path: PathBuf) -> PathBuf {
     if !path.exists() {
         return path;

@@ -1,4 +1,4 @@
-//! Tokens of JSON.
+//! JSON tokens.
 
 use super::Fault;
 use crate::value::{Number, Val};
@@ -9,7 +9,7 @@ pub(super) fn literal_value(token: &[u8]) -> Result<Val, Fault> {
         b"false" => Ok(Val::Bool(false)),
         b"null" => Ok(Val::Null),
         b"nan" => Ok(Val::number(f64::NAN)),
-        // Three letters could have been `nan`, which counts as a number.
+        // Three letters could be `nan`, which counts as a number.
         [b'n', _, _] => Err("Invalid numeric literal"),
         [b't' | b'f' | b'n', ..] => Err("Invalid literal"),
         token => {
@@ -33,7 +33,7 @@ pub(super) fn hex(digits: Option<&[u8]>) -> Option<u32> {
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
-/// The text that stands between quotes.
+/// The text between quotes.
 pub(super) fn unescaped(token: &[u8]) -> Result<String, Fault> {
     let mut text = Vec::with_capacity(token.len());
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Names that hold for what stands behind them: labels and variables.
+//! Bindings: labels and variables.
 
 use jaq_core::load::parse::BinaryOp;
 
@@ -30,7 +30,7 @@ impl Parser<'_> {
         let end = self.at;
         self.at = start;
         let mut bodies = vec![body?];
-        // Each alternative has a body of its own, which is read anew.
+        // Each alternative has a separate body, which is parsed again.
         for _ in 1..patterns.len() {
             self.at = start;
             bodies.push(self.pipe()?);
@@ -40,7 +40,7 @@ impl Parser<'_> {
         Ok(self.destructure(value, patterns, bodies))
     }
 
-    /// One pattern is jaq's own binding. Of several the first is taken with which the body does not fail.
+    /// A single pattern is a binding of jaq. Of several, the first one whose body does not fail is taken.
     fn destructure(&mut self, value: Term, patterns: Vec<Pattern>, bodies: Vec<Term>) -> Term {
         let mut all = Vec::new();
         for pattern in &patterns {

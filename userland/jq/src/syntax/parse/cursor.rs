@@ -1,4 +1,4 @@
-//! Going from token to token, and saying which one does not fit.
+//! Token cursor and unexpected-token errors.
 
 use super::super::lex::{Kind, Token};
 use super::{Broken, Outcome, Parser, Within, Wrong};
@@ -8,7 +8,7 @@ impl Parser<'_> {
         self.look(0)
     }
 
-    /// The token that comes after `count` others.
+    /// The token after `count` others.
     pub(in crate::syntax) fn look(&self, count: usize) -> Token {
         let end = Token { kind: Kind::End, text: "", at: 0 };
         self.tokens.get(self.at + count).or(self.tokens.last()).copied().unwrap_or(end)
@@ -36,11 +36,11 @@ impl Parser<'_> {
         if self.peek().is_name() { Ok(self.next().text) } else { Err(self.unexpected(expected)) }
     }
 
-    /// Notes that the next token fits nowhere.
+    /// Reports that the next token is unexpected.
     pub(in crate::syntax) fn unexpected(&mut self, expected: &[&str]) -> Broken {
         let token = self.peek();
         let mut message = format!("syntax error, unexpected {}", token.shown());
-        // What cannot begin a program is told to have come after an empty one.
+        // An error at the start of a program is reported as if after an empty program.
         let expected = if expected.is_empty() && self.at == 0 { &["$end"] } else { expected };
         for (count, name) in expected.iter().enumerate() {
             message.push_str(if count == 0 { ", expecting " } else { " or " });

@@ -5,7 +5,7 @@ use super::super::{Def, keep};
 use super::{Outcome, Parser};
 
 impl Parser<'_> {
-    /// `def name(parameters): body;`, after which the name is known. `prefix` goes before the name for jaq.
+    /// `def name(parameters): body;`. Defines the name. `prefix` precedes the name for jaq.
     pub(in crate::syntax) fn def(&mut self, prefix: &str) -> Outcome<Def> {
         self.expect("def", &[])?;
         let name = self.def_name()?;
@@ -27,7 +27,7 @@ impl Parser<'_> {
         let arity = args.len();
         let called = if prefix.is_empty() { name } else { keep(format!("{prefix}{name}")) };
         let mark = self.scope.mark();
-        // Parameters hide the definition itself, and `$name` is a filter, too.
+        // Parameters shadow the definition itself, and `$name` is also a filter.
         self.scope.add_filter(name, arity, called);
         for parameter in &args {
             match parameter.strip_prefix('$') {

@@ -1,4 +1,4 @@
-//! Programs and modules as a whole: what they say of themselves, what they import, and their definitions.
+//! Programs and modules: metadata, imports and definitions.
 
 use super::super::constants::constant;
 use super::super::lex::Kind;
@@ -7,20 +7,20 @@ use super::{Dependency, Outcome, Parsed, Parser};
 use crate::value::Val;
 
 impl Parser<'_> {
-    /// Reads what stands before the definitions: the module's own line, and what it imports.
+    /// Parses the part before the definitions: module directive and imports.
     pub(crate) fn head(&mut self) -> Parsed {
         let mut parsed = Parsed::default();
-        // What is wrong has been noted.
+        // The error has been recorded.
         let _ = self.read_head(&mut parsed);
         parsed
     }
 
-    /// Reads the rest of a program.
+    /// Parses the rest of a program.
     pub(crate) fn program(&mut self, parsed: &mut Parsed) {
         let _ = self.read_program(parsed);
     }
 
-    /// Reads the rest of a module, or of a text that is only definitions.
+    /// Parses the rest of a module, or of a text with only definitions.
     pub(crate) fn module(&mut self, parsed: &mut Parsed) {
         let _ = self.read_module(parsed);
     }
@@ -88,7 +88,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Definitions, and the term after them; where none follows the program is `.`.
+    /// Definitions and the following term; without one the program is `.`.
     fn definitions_and_term(&mut self) -> Outcome<Term> {
         if !self.peek().is("def") {
             return match self.peek().kind {

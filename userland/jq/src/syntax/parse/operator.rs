@@ -1,4 +1,4 @@
-//! Operators, the weakest first.
+//! Operators, lowest precedence first.
 
 use jaq_core::load::parse::BinaryOp;
 use jaq_core::ops::{Cmp, Math};
@@ -8,7 +8,7 @@ use super::super::lex::Token;
 use super::{Outcome, Parser};
 
 impl<'a> Parser<'a> {
-    /// `a | b`, and what reaches as far: definitions, `as` and `label`.
+    /// `a | b`, and terms that extend as far: definitions, `as` and `label`.
     pub(in crate::syntax) fn pipe(&mut self) -> Outcome<Term> {
         self.deeper(Self::pipe_inner)
     }
@@ -23,7 +23,7 @@ impl<'a> Parser<'a> {
         }
         let mut stages = vec![self.beside(Self::comma)?];
         while self.eat("|") {
-            // A definition holds for everything behind it.
+            // A definition applies to everything after it.
             if self.peek().is("def") {
                 stages.push(self.pipe()?);
                 break;
@@ -73,7 +73,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// What stands right of an assignment: `//` binds weaker than it.
+    /// The right side of an assignment: `//` binds less tightly.
     pub(super) fn alternatives_of_value(&mut self) -> Outcome<Term> {
         self.or()
     }
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `-a`, `try a catch b`, and `a as $x | b`, which reaches on to the end.
+    /// `-a`, `try a catch b`, and `a as $x | b`, which extends to the end.
     pub(in crate::syntax) fn unary(&mut self) -> Outcome<Term> {
         if self.peek().is("-") {
             self.next();
@@ -167,8 +167,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Runs a term with the input that a variable holds.
-/// Puts terms together by an operator for which `(a, b), c` and `a, (b, c)` are the same, so that many make no deep tree.
+/// Combines terms by an associative operator into a balanced tree, so that many terms make no deep tree.
 pub(super) fn balanced(mut terms: Vec<Term>, operator: &dyn Fn() -> BinaryOp<&'static str>) -> Term {
     if terms.len() <= 1 {
         return terms.pop().unwrap_or_default();

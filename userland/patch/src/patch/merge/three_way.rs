@@ -1,10 +1,10 @@
-//! What two sides made of the same lines, put together.
+//! Three-way merge of line changes.
 
 use std::ops::Range;
 
 use super::super::hunk::{Hunk, Mark};
 
-/// Lines that one side or both have changed, as each has them.
+/// Lines changed by one or both sides, with each version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) base: Range<usize>,
@@ -14,14 +14,14 @@ pub(super) struct Group {
     pub(super) is_theirs: bool,
 }
 
-/// Lines of the base and what took their place.
+/// Lines of the base and their replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Change {
     base: Range<usize>,
     other: Range<usize>,
 }
 
-/// The changes of both sides; those that touch are one group.
+/// Groups the changes of both sides; adjacent changes are in one group.
 pub(super) fn groups(base: &[&[u8]], ours: &[&[u8]], hunk: &Hunk, equal: impl Fn(&[u8], &[u8]) -> bool) -> Vec<Group> {
     let (ours, theirs) = (changes_between(base, ours, equal), changes_of(hunk));
     let (mut ours, mut theirs) = (ours.iter().peekable(), theirs.iter().peekable());
@@ -56,12 +56,12 @@ pub(super) fn groups(base: &[&[u8]], ours: &[&[u8]], hunk: &Hunk, equal: impl Fn
     }
 }
 
-/// By how many lines a change makes its side longer.
+/// Returns the difference in lines of a change.
 fn grown(change: &Change) -> isize {
     change.other.len() as isize - change.base.len() as isize
 }
 
-/// The changes that a hunk makes.
+/// Returns the changes of a hunk.
 fn changes_of(hunk: &Hunk) -> Vec<Change> {
     let mut changes = Vec::new();
     let (mut old, mut new) = (0, 0);
@@ -78,9 +78,9 @@ fn changes_of(hunk: &Hunk) -> Vec<Change> {
     changes
 }
 
-/// The fewest changes that make `other` of `base`.
+/// Returns the fewest changes that turn `base` into `other`.
 fn changes_between(base: &[&[u8]], other: &[&[u8]], equal: impl Fn(&[u8], &[u8]) -> bool) -> Vec<Change> {
-    // `common[i][j]` is how many lines `base[i..]` and `other[j..]` can share.
+    // `common[i][j]` is the number of common lines of `base[i..]` and `other[j..]`.
     let width = other.len() + 1;
     let mut common = vec![0u32; (base.len() + 1) * width];
     let at = |table: &[u32], row: usize, column: usize| table.get(row * width + column).copied().unwrap_or(0);

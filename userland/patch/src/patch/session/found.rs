@@ -1,4 +1,4 @@
-//! What is known of a patch before its hunks are applied.
+//! Checks of a patch before its hunks are applied.
 
 use super::super::header::Found;
 use super::super::lines::Lines;
@@ -9,7 +9,7 @@ use super::super::{Fatal, failed};
 use super::{Session, Subject};
 
 impl Session {
-    /// Shows what stands before the patch when somebody must find out what it is for.
+    /// Prints the text before the patch if the file cannot be determined.
     pub(super) fn introduce(&mut self, lines: &Lines, from: usize, found: &Found, has_file: bool) {
         if !self.is_silent() {
             if found.packing.indent > 0 {
@@ -58,7 +58,7 @@ impl Session {
         }
     }
 
-    /// Looks whether the file may be patched at all.
+    /// Checks whether the file may be patched.
     pub(super) fn check(&mut self, found: &Found, subject: &Subject) -> Result<(), Fatal> {
         let (Some(name), false) = (&subject.name, self.skips) else {
             return Ok(());

@@ -6,7 +6,7 @@ use super::super::merge::Conflicts;
 use super::{Hunk, Place, Session, Work};
 
 impl Session {
-    /// Turns a hunk as it is asked for and finds its place: where it fits, or else what is most alike.
+    /// Reverses a hunk if requested and finds its position: an exact match, or else the most similar lines.
     pub(super) fn region(&self, place: &Place<'_>, hunk: Hunk) -> (Hunk, Range<usize>, bool) {
         let hunk = if self.reverse { hunk.reversed() } else { hunk };
         let fitting = place.locate(&hunk, 0).and_then(|at| {
@@ -18,7 +18,7 @@ impl Session {
         (hunk, region, fits)
     }
 
-    /// Merges a hunk, says what became of it, and answers how far off the next one may be.
+    /// Merges a hunk, reports the result, and returns the offset for the next one.
     pub(super) fn merge(
         &mut self,
         work: &mut Work<'_>,
@@ -33,7 +33,7 @@ impl Session {
         self.failed |= merged.has_conflicts();
         let is_news = self.is_verbose() || !merged.only_merges() || !fits && !self.is_silent();
         if is_news {
-            self.say(&format!("Hunk #{number} {}.\n", merged.told()));
+            self.say(&format!("Hunk #{number} {}.\n", merged.format_summary()));
         }
         start + 1 - hunk.old_first + merged.longer
     }

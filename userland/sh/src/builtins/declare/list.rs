@@ -1,16 +1,16 @@
-//! What `declare` prints of variables.
+//! Printing of variables by `declare`.
 
 use std::rc::Rc;
 
-use super::{Wanted, name_of};
+use super::{DeclareOptions, name_of};
 use crate::eval::DeclArg;
 use crate::ir::{Bytes, Name};
 use crate::state::Shell;
 use crate::vars::Value;
 
-/// Prints all variables, or those with the attributes asked for; only the locals of this call for `local`.
-pub(super) fn list(shell: &mut Shell, wanted: &Wanted, locals: bool) -> u8 {
-    let plain = wanted.on == 0 && !wanted.indexed && !wanted.assoc && !wanted.print && !locals;
+/// Prints all variables, or those with the requested attributes; for `local`, only the locals of this call.
+pub(super) fn list(shell: &mut Shell, requested: &DeclareOptions, locals: bool) -> u8 {
+    let plain = requested.on == 0 && !requested.indexed && !requested.assoc && !requested.print && !locals;
     let mut text = Bytes::new();
     if plain {
         text = assignments(shell);
@@ -21,7 +21,7 @@ pub(super) fn list(shell: &mut Shell, wanted: &Wanted, locals: bool) -> u8 {
     }
     let names = if locals { shell.vars.locals() } else { shell.variable_names() };
     for name in names {
-        if !matches(shell, &name, wanted) {
+        if !matches(shell, &name, requested) {
             continue;
         }
         let line = match shell.vars.get(&name) {
@@ -29,7 +29,7 @@ pub(super) fn list(shell: &mut Shell, wanted: &Wanted, locals: bool) -> u8 {
             None => computed(shell, &name),
         };
         if let Some(line) = line {
-            match command_in_posix(shell, wanted) {
+            match command_in_posix(shell, requested) {
                 Some(command) => text.extend(as_command(command, &line)),
                 None => text.extend(line),
             }
@@ -39,16 +39,16 @@ pub(super) fn list(shell: &mut Shell, wanted: &Wanted, locals: bool) -> u8 {
     shell.print(text)
 }
 
-/// In posix mode `export` and `readonly` show what they list as commands of their own.
-pub(super) fn command_in_posix(shell: &Shell, wanted: &Wanted) -> Option<&'static str> {
-    match wanted.base {
+/// The command name that `export` and `readonly` print in posix mode.
+pub(super) fn command_in_posix(shell: &Shell, requested: &DeclareOptions) -> Option<&'static str> {
+    match requested.base {
         crate::vars::EXPORT if shell.options.posix => Some("export"),
         crate::vars::READONLY if shell.options.posix => Some("readonly"),
         _ => None,
     }
 }
 
-/// A line that begins with `declare`, as this command: of the attributes only the kind of array stays.
+/// Converts a `declare` line to this command. Only the array attribute is kept.
 fn as_command(command: &str, line: &[u8]) -> Bytes {
     let words = line.strip_prefix(b"declare -").unwrap_or(line);
     let end = words.iter().position(|&byte| byte == b' ').unwrap_or(0);
@@ -64,7 +64,7 @@ fn computed(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
         return Some([b"declare -i ", name].concat());
     }
     match name {
-        b"BASH_ARGC" | b"BASH_ARGV" if shell.start_args.is_none() => Some([b"declare -a ", name, b"=()"].concat()),
+        b"BASH_ARGC" | b"BASH_ARGV" if shell.invocation.args.is_none() => Some([b"declare -a ", name, b"=()"].concat()),
         b"DIRSTACK" | b"GROUPS" => Some([b"declare -a ", name, b"=()"].concat()),
         b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL" | b"COMP_WORDBREAKS" | b"EPOCHREALTIME"
         | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => Some([b"declare -- ", name].concat()),
@@ -72,21 +72,21 @@ fn computed(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
     }
 }
 
-fn matches(shell: &mut Shell, name: &[u8], wanted: &Wanted) -> bool {
+fn matches(shell: &mut Shell, name: &[u8], requested: &DeclareOptions) -> bool {
     match shell.vars.get(name) {
         Some(var) => {
-            var.flags & wanted.on == wanted.on
-                && (!wanted.indexed || matches!(var.value, Value::Indexed(_)))
-                && (!wanted.assoc || matches!(var.value, Value::Assoc(_)))
+            var.flags & requested.on == requested.on
+                && (!requested.indexed || matches!(var.value, Value::Indexed(_)))
+                && (!requested.assoc || matches!(var.value, Value::Assoc(_)))
         }
         None => {
             let letters = shell.computed_letters(name);
-            let has = |flag: u16, letter: char| wanted.on & flag == 0 || letters.contains(letter);
+            let has = |flag: u16, letter: char| requested.on & flag == 0 || letters.contains(letter);
             has(crate::vars::INTEGER, 'i')
                 && has(crate::vars::READONLY, 'r')
-                && wanted.on & !(crate::vars::INTEGER | crate::vars::READONLY) == 0
-                && (!wanted.indexed || letters.contains('a'))
-                && !wanted.assoc
+                && requested.on & !(crate::vars::INTEGER | crate::vars::READONLY) == 0
+                && (!requested.indexed || letters.contains('a'))
+                && !requested.assoc
         }
     }
 }
@@ -94,7 +94,7 @@ fn matches(shell: &mut Shell, name: &[u8], wanted: &Wanted) -> bool {
 pub(super) fn print_one(shell: &mut Shell, arg: &DeclArg) -> u8 {
     let mut name = name_of(arg);
     if let DeclArg::Assign(assign) = arg {
-        // With a value it is no name.
+        // A word with a value is not a name.
         if let Some(subscript) = &assign.subscript {
             name.extend([b"[", &subscript.key.raw[..], b"]"].concat());
         }
@@ -110,7 +110,7 @@ pub(super) fn print_one(shell: &mut Shell, arg: &DeclArg) -> u8 {
     } else if let Some(line) = shell.computed_declaration(&name) {
         line
     } else {
-        shell.complain_builtin([&name[..], b": not found"].concat());
+        shell.report_builtin_error([&name[..], b": not found"].concat());
         return 1;
     };
     line.push(b'\n');
@@ -142,7 +142,7 @@ pub(in crate::builtins) fn assignments(shell: &mut Shell) -> Bytes {
                 None => continue,
             },
         };
-        // What stands behind the attributes; a variable without a value has nothing to be shown.
+        // The text after the attributes; a variable without a value is not printed.
         let Some(at) = declaration.windows(2).skip(8).position(|pair| pair[0] == b' ').map(|at| at + 9) else {
             continue;
         };
@@ -158,7 +158,7 @@ fn computed_assignment(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
     match name {
         b"RANDOM" | b"SRANDOM" | b"BASHPID" | b"HISTCMD" | b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL"
         | b"COMP_WORDBREAKS" | b"EPOCHREALTIME" | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => return None,
-        b"BASH_ARGC" | b"BASH_ARGV" if shell.start_args.is_none() => {
+        b"BASH_ARGC" | b"BASH_ARGV" if shell.invocation.args.is_none() => {
             return Some([b"declare -a ", name, b"=()"].concat());
         }
         b"DIRSTACK" | b"GROUPS" => return Some([b"declare -a ", name, b"=()"].concat()),
@@ -175,7 +175,7 @@ fn computed_assignment(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
 
 /// All functions as `set` prints them.
 pub(in crate::builtins) fn functions(shell: &Shell) -> Bytes {
-    let mut functions: Vec<_> = shell.functions.values().map(Rc::clone).collect();
+    let mut functions: Vec<_> = shell.functions.by_name.values().map(Rc::clone).collect();
     functions.sort_by(|a, b| Name::cmp(&a.name, &b.name));
     functions.iter().map(|function| crate::print::function(function)).collect::<Vec<_>>().concat()
 }

@@ -9,12 +9,12 @@ pub(super) use list::{assignments, functions as functions_text};
 
 use crate::eval::DeclArg;
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars;
 
-/// What the options ask for.
+/// The parsed options.
 #[derive(Debug, Default)]
-struct Wanted {
+struct DeclareOptions {
     on: u16,
     off: u16,
     indexed: bool,
@@ -27,7 +27,7 @@ struct Wanted {
     global: bool,
     /// Values that local variables take over from outside.
     inherit: bool,
-    /// What the builtin is for: `EXPORT`, `READONLY`, or 0.
+    /// The attribute that the builtin sets: `EXPORT`, `READONLY`, or 0.
     base: u16,
     /// Names become local.
     local: bool,
@@ -36,16 +36,16 @@ struct Wanted {
 const TYPESET: &str = "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]";
 const DECLARE: &str = "[-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]";
 
-pub(super) fn declare(shell: &mut Shell, args: &[DeclArg]) -> Run<u8> {
-    let usage = match shell.running {
+pub(super) fn declare(shell: &mut Shell, args: &[DeclArg]) -> EvalResult<u8> {
+    let usage = match shell.builtin.name {
         "typeset" => TYPESET.to_owned(),
         name => format!("{name} {DECLARE}"),
     };
     let local = shell.frames.iter().any(|frame| frame.is_function);
-    run(shell, args, Wanted { local, ..Wanted::default() }, &usage)
+    run(shell, args, DeclareOptions { local, ..DeclareOptions::default() }, &usage)
 }
 
-pub(super) fn local(shell: &mut Shell, args: &[DeclArg]) -> Run<u8> {
+pub(super) fn local(shell: &mut Shell, args: &[DeclArg]) -> EvalResult<u8> {
     if shell.frames.iter().all(|frame| !frame.is_function) {
         // Lists are assigned before anybody looks where this stands.
         for arg in args {
@@ -55,28 +55,28 @@ pub(super) fn local(shell: &mut Shell, args: &[DeclArg]) -> Run<u8> {
                 shell.run_assign_shown(assign, false)?;
             }
         }
-        shell.complain_builtin("can only be used in a function");
+        shell.report_builtin_error("can only be used in a function");
         return Ok(1);
     }
-    run(shell, args, Wanted { local: true, ..Wanted::default() }, "local [option] name[=value] ...")
+    run(shell, args, DeclareOptions { local: true, ..DeclareOptions::default() }, "local [option] name[=value] ...")
 }
 
-pub(super) fn export(shell: &mut Shell, args: &[DeclArg]) -> Run<u8> {
-    let wanted = Wanted { on: vars::EXPORT, base: vars::EXPORT, ..Wanted::default() };
-    run(shell, args, wanted, "export [-fn] [name[=value] ...] or export -p")
+pub(super) fn export(shell: &mut Shell, args: &[DeclArg]) -> EvalResult<u8> {
+    let requested = DeclareOptions { on: vars::EXPORT, base: vars::EXPORT, ..DeclareOptions::default() };
+    run(shell, args, requested, "export [-fn] [name[=value] ...] or export -p")
 }
 
-pub(super) fn readonly(shell: &mut Shell, args: &[DeclArg]) -> Run<u8> {
-    let wanted = Wanted { on: vars::READONLY, base: vars::READONLY, ..Wanted::default() };
-    run(shell, args, wanted, "readonly [-aAf] [name[=value] ...] or readonly -p")
+pub(super) fn readonly(shell: &mut Shell, args: &[DeclArg]) -> EvalResult<u8> {
+    let requested = DeclareOptions { on: vars::READONLY, base: vars::READONLY, ..DeclareOptions::default() };
+    run(shell, args, requested, "readonly [-aAf] [name[=value] ...] or readonly -p")
 }
 
-fn run(shell: &mut Shell, args: &[DeclArg], mut wanted: Wanted, usage: &str) -> Run<u8> {
+fn run(shell: &mut Shell, args: &[DeclArg], mut requested: DeclareOptions, usage: &str) -> EvalResult<u8> {
     let mut rest = args.get(1..).unwrap_or_default();
     while let Some((DeclArg::Word(first), after)) = rest.split_first() {
         let (sign, letters) = match first.split_first() {
             Some((b'-', letters)) if !letters.is_empty() => (b'-', letters),
-            Some((b'+', letters)) if !letters.is_empty() && wanted.base == 0 => (b'+', letters),
+            Some((b'+', letters)) if !letters.is_empty() && requested.base == 0 => (b'+', letters),
             _ => break,
         };
         rest = after;
@@ -84,35 +84,35 @@ fn run(shell: &mut Shell, args: &[DeclArg], mut wanted: Wanted, usage: &str) -> 
             break;
         }
         for letter in letters {
-            if !option(&mut wanted, *letter, sign == b'-') {
+            if !option(&mut requested, *letter, sign == b'-') {
                 return Ok(shell.bad_option(&[sign, *letter], usage));
             }
         }
     }
-    if wanted.on & vars::LOWER != 0 && wanted.on & vars::UPPER != 0 {
-        wanted.on &= !(vars::LOWER | vars::UPPER);
-        wanted.off |= vars::LOWER | vars::UPPER;
+    if requested.on & vars::LOWER != 0 && requested.on & vars::UPPER != 0 {
+        requested.on &= !(vars::LOWER | vars::UPPER);
+        requested.off |= vars::LOWER | vars::UPPER;
     }
-    if wanted.indexed || wanted.assoc {
-        // An array is no reference.
-        wanted.on &= !vars::NAMEREF;
+    if requested.indexed || requested.assoc {
+        // An array cannot be a reference.
+        requested.on &= !vars::NAMEREF;
     }
-    if wanted.functions || wanted.function_names {
-        return functions::functions(shell, rest, &wanted);
+    if requested.functions || requested.function_names {
+        return functions::functions(shell, rest, &requested);
     }
     if rest.is_empty() {
-        return Ok(list::list(shell, &wanted, shell.running == "local"));
+        return Ok(list::list(shell, &requested, shell.builtin.name == "local"));
     }
     let mut status = 0;
     for arg in rest {
-        if wanted.print && wanted.base == 0 {
+        if requested.print && requested.base == 0 {
             status |= list::print_one(shell, arg);
-        } else if !variable::declare_one(shell, arg, &wanted)? {
+        } else if !variable::declare_one(shell, arg, &requested)? {
             status = 1;
             let name = name_of(arg);
             let name = name.get(..crate::parse::token::name_len(&name)).unwrap_or_default();
-            if wanted.base != 0 && shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY)) {
-                // What POSIX calls a special builtin has failed to assign.
+            if requested.base != 0 && shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY)) {
+                // A failed assignment of a special builtin is fatal in posix mode.
                 shell.status = 1;
                 shell.fatal_in_posix()?;
             }
@@ -122,8 +122,8 @@ fn run(shell: &mut Shell, args: &[DeclArg], mut wanted: Wanted, usage: &str) -> 
 }
 
 /// Takes one option over; false when the builtin has no such option.
-fn option(wanted: &mut Wanted, letter: u8, on: bool) -> bool {
-    let known: &[u8] = match wanted.base {
+fn option(requested: &mut DeclareOptions, letter: u8, on: bool) -> bool {
+    let known: &[u8] = match requested.base {
         vars::EXPORT => b"aAfnp",
         vars::READONLY => b"aAfnp",
         _ => b"aAfFgiIlnrtuxpc",
@@ -132,23 +132,23 @@ fn option(wanted: &mut Wanted, letter: u8, on: bool) -> bool {
         return false;
     }
     match letter {
-        b'a' | b'A' if !on => wanted.no_array = true,
-        b'a' => wanted.indexed = true,
-        b'A' => wanted.assoc = true,
-        b'p' => wanted.print = true,
-        b'f' => wanted.functions = true,
+        b'a' | b'A' if !on => requested.no_array = true,
+        b'a' => requested.indexed = true,
+        b'A' => requested.assoc = true,
+        b'p' => requested.print = true,
+        b'f' => requested.functions = true,
         b'F' => {
-            wanted.functions = true;
-            wanted.function_names = true;
+            requested.functions = true;
+            requested.function_names = true;
         }
-        b'g' => wanted.global = true,
-        b'I' => wanted.inherit = true,
-        b'n' if wanted.base == vars::EXPORT => {
-            wanted.on &= !vars::EXPORT;
-            wanted.off |= vars::EXPORT;
+        b'g' => requested.global = true,
+        b'I' => requested.inherit = true,
+        b'n' if requested.base == vars::EXPORT => {
+            requested.on &= !vars::EXPORT;
+            requested.off |= vars::EXPORT;
         }
-        // What is constant stays so.
-        b'n' if wanted.base == vars::READONLY => wanted.on &= !vars::READONLY,
+        // Constants stay constant.
+        b'n' if requested.base == vars::READONLY => requested.on &= !vars::READONLY,
         _ => {
             let flag = match letter {
                 b'i' => vars::INTEGER,
@@ -161,9 +161,9 @@ fn option(wanted: &mut Wanted, letter: u8, on: bool) -> bool {
                 _ => vars::EXPORT,
             };
             if on {
-                wanted.on |= flag;
+                requested.on |= flag;
             } else {
-                wanted.off |= flag;
+                requested.off |= flag;
             }
         }
     }

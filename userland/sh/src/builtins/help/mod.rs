@@ -2,16 +2,16 @@
 
 mod topics;
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::pattern::{Pattern, Style};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use topics::TOPICS;
 
 const USAGE: &str = "help [-dms] [pattern ...]";
 
-pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut short, mut usage, mut manual) = (false, false, false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
@@ -19,7 +19,7 @@ pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             b'd' => short = true,
             b's' => usage = true,
             b'm' => manual = true,
-            _ => return Ok(letters.refuse(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell, USAGE)),
         }
     }
     let words = letters.words();
@@ -43,7 +43,7 @@ pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     }
     if let (true, Some(last)) = (text.is_empty(), words.last()) {
         let name = lossy(last).into_owned();
-        shell.complain_builtin(format!(
+        shell.report_builtin_error(format!(
             "no help topics match `{name}'.  Try `help help' or `man -k {name}' or `info {name}'."
         ));
         return Ok(1);
@@ -51,9 +51,9 @@ pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(shell.print(text))
 }
 
-/// `--help`: what there is to tell about the builtin that runs; answers the status of such a call.
+/// `--help`: prints the help of the current builtin. Returns the status.
 pub(crate) fn of_builtin(shell: &mut Shell) -> u8 {
-    let about = TOPICS.iter().find(|(name, ..)| *name == shell.running);
+    let about = TOPICS.iter().find(|(name, ..)| *name == shell.builtin.name);
     let text = about.map(|(name, synopsis, about)| long(name, synopsis, about));
     shell.print(text.unwrap_or_default());
     2
@@ -63,7 +63,7 @@ fn long(name: &str, synopsis: &str, about: &str) -> String {
     format!("{name}: {synopsis}\n    {about}\n")
 }
 
-/// Topics that a pattern matches: by the whole name, or else those that begin so.
+/// The topics that a pattern matches: by the whole name, or else by a prefix.
 fn matching(word: &[u8]) -> Vec<(&'static str, &'static str, &'static str)> {
     let style = Style { extended: true, fold: false };
     let whole = Pattern::new(word, style);
@@ -88,7 +88,7 @@ fn overview(shell: &mut Shell) -> u8 {
          A star (*) marks what is switched off.\n\n"
     );
     for (name, synopsis, _) in TOPICS {
-        let mark = if shell.disabled.contains(name) { '*' } else { ' ' };
+        let mark = if shell.builtin.disabled.contains(name) { '*' } else { ' ' };
         text.push_str(&format!("{mark}{synopsis}\n"));
     }
     shell.print(text)

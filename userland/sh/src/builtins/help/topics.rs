@@ -1,4 +1,4 @@
-//! What `help` knows: name, how it is called, what it does. Sorted as `help` lists them.
+//! Topics of `help`: name, usage, description. In the order in which `help` lists them.
 
 /// One line of `help`.
 pub(super) const TOPICS: &[(&str, &str, &str)] = &[

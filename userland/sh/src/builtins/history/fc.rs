@@ -2,15 +2,15 @@
 
 use tidebox_rt as rt;
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::invoke::Lines;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
-use crate::state::{Run, Shell, TEXT_LEVELS};
+use crate::state::{EvalResult, Shell, TEXT_LEVELS};
 
 const USAGE: &str = "fc [-e ename] [-lnr] [first] [last] or fc -s [pat=rep] [command]";
 
-/// Entries that `-l` shows when nothing is said of where to begin.
+/// Number of entries that `-l` prints by default.
 const LISTED: usize = 16;
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ struct Options {
     editor: Option<Bytes>,
 }
 
-pub(in crate::builtins) fn fc(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(in crate::builtins) fn fc(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut options = Options::default();
     let words = match read_options(shell, args, &mut options) {
         Ok(words) => words,
@@ -37,17 +37,17 @@ pub(in crate::builtins) fn fc(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     let (mut first, mut last) = match range(shell, words, options.list) {
         Ok(range) => range,
         Err(missing) => {
-            shell.complain_builtin(missing.text());
+            shell.report_builtin_error(missing.text());
             return Ok(1);
         }
     };
     if !options.list && shell.history.added {
-        // What asks to edit is not remembered, but what comes of it.
+        // The history contains the edited command instead of `fc`.
         shell.history.pop();
         let end = shell.history.entries.len().saturating_sub(1);
         (first, last) = (first.min(end), last.min(end));
         if shell.history.entries.is_empty() {
-            shell.complain_builtin(Missing::Range.text());
+            shell.report_builtin_error(Missing::Range.text());
             return Ok(1);
         }
     }
@@ -72,7 +72,7 @@ pub(in crate::builtins) fn fc(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     if options.list { Ok(shell.print(lines.concat())) } else { edit(shell, options.editor, &lines.concat()) }
 }
 
-/// Reads the options; answers the words after them, or a status.
+/// Parses the options. Returns the words after them, or a status.
 fn read_options<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Result<&'a [Bytes], u8> {
     // A negative number is a command, not an option.
     let mut letters = Letters::but(args, |word| plain_number(word).is_some());
@@ -84,21 +84,21 @@ fn read_options<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options)
             b's' => options.again = true,
             b'e' => match letters.argument() {
                 Some(name) => options.editor = Some(name.to_vec()),
-                None => return Err(letters.wants_argument(shell, USAGE)),
+                None => return Err(letters.missing_argument(shell, USAGE)),
             },
-            _ => return Err(letters.refuse(shell, USAGE)),
+            _ => return Err(letters.invalid_option(shell, USAGE)),
         }
     }
     Ok(letters.words())
 }
 
-/// The place of the command before the one that runs.
+/// The index of the command before the current one.
 fn newest(shell: &Shell) -> usize {
     let count = shell.history.entries.len();
     count.saturating_sub(usize::from(shell.remembers()) + usize::from(shell.history.added))
 }
 
-/// Why a word means no entry.
+/// The error of a word that does not denote an entry.
 enum Missing {
     Command,
     Range,
@@ -113,33 +113,35 @@ impl Missing {
     }
 }
 
-/// The places of the first and the last entry that are asked for.
+/// The indices of the first and last requested entry.
 fn range(shell: &Shell, words: &[Bytes], list: bool) -> Result<(usize, usize), Missing> {
     let newest = newest(shell);
     let first = match words.first() {
         None if list => return Ok((newest.saturating_sub(LISTED - 1), newest)),
         None => return Ok((newest, newest)),
-        // bash takes the first one for what lies behind the command before the last.
-        Some(word) => place(shell, word, list).map(|place| if place.beyond { 0 } else { place.at })?,
+        // bash uses the first entry for a number after the last command.
+        Some(word) => {
+            entry_index(shell, word, list).map(|entry_index| if entry_index.beyond { 0 } else { entry_index.at })?
+        }
     };
     let last = match words.get(1) {
         None if list => newest.max(first),
         None => first,
-        Some(word) => place(shell, word, list)?.at,
+        Some(word) => entry_index(shell, word, list)?.at,
     };
     Ok((first, last))
 }
 
-struct Place {
+struct EntryIndex {
     at: usize,
-    /// It was asked for by a number that is not smaller than that of the command before this one.
+    /// The requested number is not smaller than that of the last command.
     beyond: bool,
 }
 
 /// The entry that a number, a distance from the end or the start of a command means. Numbers out of range mean the ends.
-fn place(shell: &Shell, word: &[u8], list: bool) -> Result<Place, Missing> {
+fn entry_index(shell: &Shell, word: &[u8], list: bool) -> Result<EntryIndex, Missing> {
     let newest = newest(shell);
-    let at = |at: usize| Ok(Place { at, beyond: false });
+    let at = |at: usize| Ok(EntryIndex { at, beyond: false });
     let (digits, back) = match word {
         [b'-', digits @ ..] => (digits, true),
         _ => (word, false),
@@ -147,7 +149,7 @@ fn place(shell: &Shell, word: &[u8], list: bool) -> Result<Place, Missing> {
     if !digits.first().is_some_and(u8::is_ascii_digit) {
         let entries = shell.history.entries.iter().take(newest + 1);
         let found = entries.enumerate().rfind(|(_, entry)| entry.text.starts_with(word));
-        return found.map(|(at, _)| Place { at, beyond: false }).ok_or(Missing::Command);
+        return found.map(|(at, _)| EntryIndex { at, beyond: false }).ok_or(Missing::Command);
     }
     let digits = digits.iter().take_while(|b| b.is_ascii_digit());
     let number = digits.fold(0_usize, |n, b| n.saturating_mul(10).saturating_add(usize::from(b - b'0')));
@@ -158,14 +160,14 @@ fn place(shell: &Shell, word: &[u8], list: bool) -> Result<Place, Missing> {
         (0, false) => at(newest),
         (_, true) => at((newest + 1).saturating_sub(number)),
         (_, false) => {
-            let place = number.saturating_sub(shell.history.first());
-            Ok(Place { at: place.min(newest), beyond: place >= newest })
+            let entry_index = number.saturating_sub(shell.history.first());
+            Ok(EntryIndex { at: entry_index.min(newest), beyond: entry_index >= newest })
         }
     }
 }
 
 /// `fc -s [old=new] [command]`
-fn run_again(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
+fn run_again(shell: &mut Shell, words: &[Bytes]) -> EvalResult<u8> {
     let mut replacements = Vec::new();
     let mut rest = words;
     while let Some((word, after)) = rest.split_first()
@@ -177,10 +179,10 @@ fn run_again(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
     let found = match rest.first() {
         _ if shell.history.entries.is_empty() => None,
         None => Some(newest(shell)),
-        Some(word) => place(shell, word, false).ok().map(|place| place.at),
+        Some(word) => entry_index(shell, word, false).ok().map(|entry_index| entry_index.at),
     };
     let Some(entry) = found.and_then(|at| shell.history.entries.get(at)) else {
-        shell.complain_builtin(Missing::Command.text());
+        shell.report_builtin_error(Missing::Command.text());
         return Ok(1);
     };
     let mut text = entry.text.clone();
@@ -188,7 +190,7 @@ fn run_again(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
         // bash replaces every byte where there is nothing to look for.
         text = if old.is_empty() { new.repeat(text.len()) } else { replace_all(&text, old, new) };
     }
-    // Where standard error is closed there is nobody to show it to.
+    // A closed standard error is ignored.
     let _ = shell.io.write(2, &[&text[..], b"\n"].concat());
     shell.history.pop();
     let line = text.strip_suffix(b"\n").unwrap_or(&text).to_vec();
@@ -217,7 +219,7 @@ fn replace_all(text: &[u8], old: &[u8], new: &[u8]) -> Bytes {
 }
 
 /// Has an editor change these commands, and runs what it leaves.
-fn edit(shell: &mut Shell, editor: Option<Bytes>, text: &[u8]) -> Run<u8> {
+fn edit(shell: &mut Shell, editor: Option<Bytes>, text: &[u8]) -> EvalResult<u8> {
     let directory = shell.lookup(b"TMPDIR").filter(|path| !path.is_empty()).unwrap_or_else(|| b"/tmp".to_vec());
     let number = rt::realtime_ns() ^ u64::from(shell.own_pid());
     let path = [&directory[..], format!("/bash-fc.{number:x}").as_bytes()].concat();
@@ -228,10 +230,10 @@ fn edit(shell: &mut Shell, editor: Option<Bytes>, text: &[u8]) -> Run<u8> {
         written
     });
     if let Err(errno) = written {
-        shell.complain_builtin([&path[..], b": cannot open temp file: ", errno.text().as_bytes()].concat());
+        shell.report_builtin_error([&path[..], b": cannot open temp file: ", errno.text().as_bytes()].concat());
         return Ok(1);
     }
-    // What is in it was typed, and is nobody else's; it is used all the same where the mode cannot be changed.
+    // The file contains typed commands, so only its owner may read it. A failed chmod is ignored.
     let _ = rt::chmod(&path, 0o600);
     let result = edit_file(shell, editor, &path);
     // An editor may have removed it.
@@ -239,7 +241,7 @@ fn edit(shell: &mut Shell, editor: Option<Bytes>, text: &[u8]) -> Run<u8> {
     result
 }
 
-fn edit_file(shell: &mut Shell, editor: Option<Bytes>, path: &[u8]) -> Run<u8> {
+fn edit_file(shell: &mut Shell, editor: Option<Bytes>, path: &[u8]) -> EvalResult<u8> {
     let command = match editor {
         Some(editor) => editor,
         None if shell.options.posix => b"${FCEDIT:-${EDITOR:-ed}}".to_vec(),

@@ -2,15 +2,15 @@
 
 pub(super) mod fc;
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::history::Expanded;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 const USAGE: &str = "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]";
 
-pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut clear, mut delete, mut mode) = (false, None, None);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
@@ -19,16 +19,16 @@ pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             b'a' | b'n' | b'r' | b'w' | b's' | b'p' => {
                 let file = |mode: u8| matches!(mode, b'a' | b'n' | b'r' | b'w');
                 if mode.is_some_and(|old| file(old) && file(letter) && old != letter) {
-                    shell.complain_builtin("cannot use more than one of -anrw");
+                    shell.report_builtin_error("cannot use more than one of -anrw");
                     return Ok(1);
                 }
                 mode = Some(letter);
             }
             b'd' => match letters.argument() {
                 Some(range) => delete = Some(range),
-                None => return Ok(letters.wants_argument(shell, USAGE)),
+                None => return Ok(letters.missing_argument(shell, USAGE)),
             },
-            _ => return Ok(letters.refuse(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell, USAGE)),
         }
     }
     let words = letters.words();
@@ -69,7 +69,7 @@ fn store(shell: &mut Shell, text: &[u8]) {
 }
 
 /// `-p`: the words with references replaced, which is itself forgotten.
-fn show_expanded(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
+fn show_expanded(shell: &mut Shell, words: &[Bytes]) -> EvalResult<u8> {
     if words.is_empty() {
         return Ok(0);
     }
@@ -82,7 +82,7 @@ fn show_expanded(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
             Ok(Expanded::Same) => text.extend_from_slice(word),
             Ok(Expanded::Line(line) | Expanded::Print(line)) => text.extend(line),
             Err(_) => {
-                shell.complain_builtin([&word[..], b": history expansion failed"].concat());
+                shell.report_builtin_error([&word[..], b": history expansion failed"].concat());
                 status = 1;
                 continue;
             }
@@ -99,7 +99,7 @@ fn list(shell: &mut Shell, words: &[Bytes]) -> u8 {
         Some(word) => match plain_number(word) {
             Some(number) => usize::try_from(number.unsigned_abs()).unwrap_or(count).min(count),
             None => {
-                shell.complain_builtin([word, &b": numeric argument required"[..]].concat());
+                shell.report_builtin_error([word, &b": numeric argument required"[..]].concat());
                 return 1;
             }
         },
@@ -127,7 +127,7 @@ fn remove(shell: &mut Shell, range: &[u8]) -> u8 {
         Some(at) => (range.get(..at).unwrap_or_default(), range.get(at + 1..).unwrap_or_default()),
         None => (range, range),
     };
-    let place = |text: &[u8]| -> Option<usize> {
+    let entry_index = |text: &[u8]| -> Option<usize> {
         let number = plain_number(text)?;
         let count = shell.history.entries.len();
         let at = if number < 0 {
@@ -137,7 +137,7 @@ fn remove(shell: &mut Shell, range: &[u8]) -> u8 {
         };
         (at < count).then_some(at)
     };
-    let wrong = match (place(from), place(to)) {
+    let wrong = match (entry_index(from), entry_index(to)) {
         (Some(from), Some(to)) if from <= to => {
             shell.history.remove(from, to);
             return 0;
@@ -148,7 +148,7 @@ fn remove(shell: &mut Shell, range: &[u8]) -> u8 {
         (Some(_), None) if plain_number(to).is_some() => to,
         _ => range,
     };
-    shell.complain_builtin([wrong, b": history position out of range"].concat());
+    shell.report_builtin_error([wrong, b": history position out of range"].concat());
     1
 }
 
@@ -157,12 +157,9 @@ fn file(shell: &mut Shell, letter: u8, name: Option<&Bytes>) -> u8 {
     let Some(path) = name.cloned().or_else(|| shell.history_path()).filter(|path| !path.is_empty()) else {
         return 0;
     };
-    if name.is_some_and(|name| shell.refuses_path(name)) {
-        return 1;
-    }
     let known = shell.history.file_lines;
     let result = match letter {
-        // bash says nothing of a file that is not there.
+        // As in bash, a missing file is not reported.
         b'r' => return u8::from(shell.read_history(&path, 0).is_err()),
         b'n' => {
             let base = shell.history.base;
@@ -181,7 +178,7 @@ fn file(shell: &mut Shell, letter: u8, name: Option<&Bytes>) -> u8 {
     match result {
         Ok(()) => 0,
         Err(errno) => {
-            shell.complain_builtin([&path[..], b": cannot create: ", errno.text().as_bytes()].concat());
+            shell.report_builtin_error([&path[..], b": cannot create: ", errno.text().as_bytes()].concat());
             1
         }
     }

@@ -2,62 +2,62 @@
 
 mod wait;
 
-use tidebox_rt::Status;
+use tidebox_rt::ExitStatus;
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::eval::death_text;
 use crate::ir::Bytes;
-use crate::jobs::NoJob;
+use crate::jobs::JobLookupError;
 use crate::parse::plain_number;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 pub(super) use wait::wait;
 
 const USAGE: &str = "jobs [-lnprs] [jobspec ...] or jobs -x command [args]";
 
-pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     shell.reap();
-    let (mut wanted, mut runs) = (Wanted::default(), false);
+    let (mut requested, mut runs) = (JobsOptions::default(), false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
-            b'p' => wanted.pids = true,
-            b'l' => wanted.long = true,
-            b'r' => wanted.running = true,
-            b's' => wanted.stopped = true,
-            b'n' => wanted.changed = true,
-            b'x' if wanted.pids || wanted.long || wanted.changed => {
-                shell.complain_builtin("no other options allowed with `-x'");
+            b'p' => requested.pids = true,
+            b'l' => requested.long = true,
+            b'r' => requested.running = true,
+            b's' => requested.stopped = true,
+            b'n' => requested.changed = true,
+            b'x' if requested.pids || requested.long || requested.changed => {
+                shell.report_builtin_error("no other options allowed with `-x'");
                 return Ok(1);
             }
             b'x' => runs = true,
-            _ => return Ok(letters.refuse(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell, USAGE)),
         }
     }
     let words = letters.words();
     if runs {
         return execute(shell, words);
     }
-    let (mut places, mut status) = (Vec::new(), 0);
+    let (mut indices, mut status) = (Vec::new(), 0);
     for word in words {
         match named(shell, word) {
-            Some(at) => places.push(at),
+            Some(at) => indices.push(at),
             None => status = 1,
         }
     }
     if words.is_empty() {
-        places = (0..shell.jobs.list.len()).collect();
+        indices = (0..shell.jobs.list.len()).collect();
     }
-    let text = wanted.text(shell, &places);
-    if !wanted.stopped && !wanted.running {
-        forget_ended(shell, places);
+    let text = requested.text(shell, &indices);
+    if !requested.stopped && !requested.running {
+        forget_ended(shell, indices);
     }
     Ok(shell.print(text).max(status))
 }
 
-/// Which jobs `jobs` tells of, and how.
+/// The options of `jobs`.
 #[derive(Default)]
-struct Wanted {
+struct JobsOptions {
     pids: bool,
     long: bool,
     running: bool,
@@ -65,10 +65,10 @@ struct Wanted {
     changed: bool,
 }
 
-impl Wanted {
-    fn text(&self, shell: &Shell, places: &[usize]) -> Bytes {
+impl JobsOptions {
+    fn text(&self, shell: &Shell, indices: &[usize]) -> Bytes {
         let mut text = Bytes::new();
-        for &at in places {
+        for &at in indices {
             let Some(job) = shell.jobs.list.get(at) else { continue };
             let ended = job.status().is_some();
             // Nothing stops here, and what changed is what has ended.
@@ -85,11 +85,11 @@ impl Wanted {
     }
 }
 
-/// Of jobs that have ended `jobs` tells once.
-fn forget_ended(shell: &mut Shell, mut places: Vec<usize>) {
-    places.sort_unstable();
-    places.dedup();
-    for at in places.into_iter().rev() {
+/// `jobs` reports an ended job once.
+fn forget_ended(shell: &mut Shell, mut indices: Vec<usize>) {
+    indices.sort_unstable();
+    indices.dedup();
+    for at in indices.into_iter().rev() {
         if shell.jobs.list.get(at).is_some_and(|job| job.status().is_some()) {
             shell.jobs.finish(at);
         }
@@ -97,7 +97,7 @@ fn forget_ended(shell: &mut Shell, mut places: Vec<usize>) {
 }
 
 /// `jobs -x`: runs a command whose words may name jobs.
-fn execute(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
+fn execute(shell: &mut Shell, words: &[Bytes]) -> EvalResult<u8> {
     let mut command = Vec::with_capacity(words.len());
     for word in words {
         let job = if word.first() == Some(&b'%') { shell.jobs.find(word).ok() } else { None };
@@ -107,33 +107,33 @@ fn execute(shell: &mut Shell, words: &[Bytes]) -> Run<u8> {
     super::command::run(shell, &command)
 }
 
-/// The place of a job that a word names; complains when there is none.
+/// The index of the job that a word names; `None` after an error message.
 pub(super) fn named(shell: &mut Shell, word: &[u8]) -> Option<usize> {
     let found = named_once(shell, word);
-    if found.is_none() && shell.jobs.find(word) == Err(NoJob::Ambiguous) {
-        shell.complain_builtin([word, b": no such job"].concat());
+    if found.is_none() && shell.jobs.find(word) == Err(JobLookupError::Ambiguous) {
+        shell.report_builtin_error([word, b": no such job"].concat());
     }
     found
 }
 
-/// The same for a builtin that says no more of a word that names several jobs.
+/// Like [`named`], but an ambiguous word has no additional message.
 pub(super) fn named_once(shell: &mut Shell, word: &[u8]) -> Option<usize> {
     match shell.jobs.find(word) {
         Ok(at) => Some(at),
-        Err(NoJob::Ambiguous) => {
-            complain_of_several(shell, word);
+        Err(JobLookupError::Ambiguous) => {
+            report_ambiguous(shell, word);
             None
         }
-        Err(NoJob::Unknown) => {
-            shell.complain_builtin([word, b": no such job"].concat());
+        Err(JobLookupError::Unknown) => {
+            shell.report_builtin_error([word, b": no such job"].concat());
             None
         }
     }
 }
 
-fn complain_of_several(shell: &mut Shell, word: &[u8]) {
+fn report_ambiguous(shell: &mut Shell, word: &[u8]) {
     let shown = word.strip_prefix(b"%").unwrap_or(word).to_vec();
-    shell.complain_builtin([&shown[..], b": ambiguous job spec"].concat());
+    shell.report_builtin_error([&shown[..], b": ambiguous job spec"].concat());
 }
 
 impl Shell {
@@ -150,10 +150,10 @@ impl Shell {
         let status = job.status();
         let state = match status {
             None => "Running".to_owned(),
-            Some(Status::Exited(0)) => "Done".to_owned(),
-            Some(Status::Exited(code)) if self.options.posix => format!("Done({code})"),
-            Some(Status::Exited(code)) => format!("Exit {code}"),
-            Some(Status::Killed(signal)) => death_text(signal),
+            Some(ExitStatus::Exited(0)) => "Done".to_owned(),
+            Some(ExitStatus::Exited(code)) if self.options.posix => format!("Done({code})"),
+            Some(ExitStatus::Exited(code)) => format!("Exit {code}"),
+            Some(ExitStatus::Killed(signal)) => death_text(signal),
         };
         let start = if long {
             format!("[{}]{mark} {:5} {state:<24}", job.number, job.pid())
@@ -165,7 +165,7 @@ impl Shell {
     }
 }
 
-pub(super) fn disown(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn disown(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut all, mut running, mut keep) = (false, false, false);
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
@@ -173,7 +173,7 @@ pub(super) fn disown(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             b'a' => all = true,
             b'r' => running = true,
             b'h' => keep = true,
-            _ => return Ok(letters.refuse(shell, "disown [-h] [-ar] [jobspec ... | pid ...]")),
+            _ => return Ok(letters.invalid_option(shell, "disown [-h] [-ar] [jobspec ... | pid ...]")),
         }
     }
     let words = letters.words();
@@ -193,14 +193,14 @@ pub(super) fn disown(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             false => shell.jobs.find(word).ok(),
         };
         match found {
-            // There is no hangup that a job could be kept from.
+            // The sandbox sends no SIGHUP from which a job could be protected.
             Some(_) if keep => {}
             Some(at) => drop(shell.jobs.list.remove(at)),
             None => {
-                if shell.jobs.find(word) == Err(NoJob::Ambiguous) {
-                    complain_of_several(shell, word);
+                if shell.jobs.find(word) == Err(JobLookupError::Ambiguous) {
+                    report_ambiguous(shell, word);
                 }
-                shell.complain_builtin([word, &b": no such job"[..]].concat());
+                shell.report_builtin_error([word, &b": no such job"[..]].concat());
                 status = 1;
             }
         }
@@ -208,7 +208,7 @@ pub(super) fn disown(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(status)
 }
 
-pub(super) fn foreground(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn foreground(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let at = match controlled(shell, args, "fg [job_spec]") {
         Ok(at) => at,
         Err(status) => return Ok(status),
@@ -222,25 +222,25 @@ pub(super) fn foreground(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
     Ok(status.code())
 }
 
-pub(super) fn background(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn background(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let at = match controlled(shell, args, "bg [job_spec ...]") {
         Ok(at) => at,
         Err(status) => return Ok(status),
     };
     let number = shell.jobs.list.get(at).map_or(0, |job| job.number);
-    shell.complain_builtin(format!("job {number} already in background"));
+    shell.report_builtin_error(format!("job {number} already in background"));
     Ok(0)
 }
 
-/// The place of the job that `fg` or `bg` means, or their status where there is none or no job control.
+/// The index of the job for `fg` or `bg`, or the status if the job or job control is missing.
 fn controlled(shell: &mut Shell, args: &[Bytes], usage: &str) -> Result<usize, u8> {
     if !shell.options.monitor || shell.jobs.uncontrolled {
-        shell.complain_builtin("no job control");
+        shell.report_builtin_error("no job control");
         return Err(1);
     }
     let mut letters = Letters::of(args);
     if letters.next().is_some() {
-        return Err(letters.refuse(shell, usage));
+        return Err(letters.invalid_option(shell, usage));
     }
     shell.reap();
     let found = match letters.words().first() {
@@ -248,41 +248,41 @@ fn controlled(shell: &mut Shell, args: &[Bytes], usage: &str) -> Result<usize, u
         None => {
             let newest = shell.jobs.find(b"%+").ok();
             if newest.is_none() {
-                shell.complain_builtin("current: no such job");
+                shell.report_builtin_error("current: no such job");
             }
             newest
         }
     };
     let at = found.ok_or(1)?;
     if shell.jobs.inherited {
-        shell.complain_builtin("no current jobs");
+        shell.report_builtin_error("no current jobs");
         return Err(1);
     }
     if let Some(job) = shell.jobs.list.get(at).filter(|job| !job.grouped) {
         let number = job.number;
-        shell.complain_builtin(format!("job {number} started without job control"));
+        shell.report_builtin_error(format!("job {number} started without job control"));
         return Err(1);
     }
     Ok(at)
 }
 
-pub(super) fn suspend(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn suspend(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         if letter != b'f' {
-            return Ok(letters.refuse(shell, "suspend [-f]"));
+            return Ok(letters.invalid_option(shell, "suspend [-f]"));
         }
     }
     if !letters.words().is_empty() {
         return super::flow::too_many(shell);
     }
-    shell.complain_builtin("cannot suspend: no job control");
+    shell.report_builtin_error("cannot suspend: no job control");
     Ok(1)
 }
 
-pub(super) fn logout(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn logout(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if !shell.options.login_shell {
-        shell.complain_builtin("not login shell: use `exit'");
+        shell.report_builtin_error("not login shell: use `exit'");
         return Ok(1);
     }
     super::flow::exit(shell, args)

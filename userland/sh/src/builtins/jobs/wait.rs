@@ -1,17 +1,17 @@
 //! `wait`.
 
-use tidebox_rt::{self as rt, Errno, Status};
+use tidebox_rt::{self as rt, Errno, ExitStatus};
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::jobs::Job;
 use crate::parse::plain_number;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 const USAGE: &str = "wait [-fn] [-p var] [id ...]";
 
-pub(in crate::builtins) fn wait(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(in crate::builtins) fn wait(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if std::mem::take(&mut shell.jobs.inherited) {
         shell.jobs.list.clear();
     }
@@ -23,19 +23,19 @@ pub(in crate::builtins) fn wait(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
             b'f' => {}
             b'p' => match letters.argument() {
                 Some(name) => variable = Some(name.to_vec()),
-                None => return Ok(letters.wants_argument(shell, USAGE)),
+                None => return Ok(letters.missing_argument(shell, USAGE)),
             },
-            _ => return Ok(letters.refuse(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell, USAGE)),
         }
     }
     let words = letters.words();
     if let Some(word) = &variable {
-        let Some(place) = shell.place_of(word) else {
-            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(word)));
+        let Some(index) = shell.parse_element_name(word) else {
+            shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(word)));
             return Ok(1);
         };
-        if place.subscript.is_none() {
-            shell.vars.remove(&place.name);
+        if index.subscript.is_none() {
+            shell.vars.remove(&index.name);
         }
     }
     let name = variable;
@@ -50,19 +50,19 @@ pub(in crate::builtins) fn wait(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         let (code, pid) = wait_one(shell, word)?;
         status = code;
         if let (Some(name), Some(pid)) = (&name, pid) {
-            shell.assign_place(name, pid.to_string().into_bytes())?;
+            shell.assign_element_name(name, pid.to_string().into_bytes())?;
         }
     }
     Ok(status)
 }
 
-fn wait_all(shell: &mut Shell) -> Run<u8> {
+fn wait_all(shell: &mut Shell) -> EvalResult<u8> {
     while !shell.jobs.list.is_empty() {
         if shell.wait_job(0)?.is_none() {
             return Ok(shell.status);
         }
         if !shell.jobs.list.is_empty() {
-            shell.tell_end(0);
+            shell.report_exit(0);
             shell.jobs.finish(0);
         }
     }
@@ -72,8 +72,8 @@ fn wait_all(shell: &mut Shell) -> Run<u8> {
     Ok(0)
 }
 
-/// Waits for one job or process; answers its status and which process it was.
-fn wait_one(shell: &mut Shell, word: &[u8]) -> Run<(u8, Option<u32>)> {
+/// Waits for one job or process. Returns its status and process number.
+fn wait_one(shell: &mut Shell, word: &[u8]) -> EvalResult<(u8, Option<u32>)> {
     let at = if word.first() == Some(&b'%') {
         match super::named_once(shell, word) {
             Some(at) => at,
@@ -81,7 +81,7 @@ fn wait_one(shell: &mut Shell, word: &[u8]) -> Run<(u8, Option<u32>)> {
         }
     } else {
         let Some(pid) = plain_number(word).and_then(|n| u32::try_from(n).ok()) else {
-            shell.complain_builtin(format!("`{}': not a pid or valid job spec", lossy(word)));
+            shell.report_builtin_error(format!("`{}': not a pid or valid job spec", lossy(word)));
             return Ok((1, None));
         };
         let found = shell.jobs.list.iter().position(|job| job.processes.iter().any(|process| process.pid == pid));
@@ -95,7 +95,7 @@ fn wait_one(shell: &mut Shell, word: &[u8]) -> Run<(u8, Option<u32>)> {
         Some(status) => {
             let here = shell.jobs.list.iter().position(|job| Some(job.pid()) == pid);
             if let Some(at) = here {
-                shell.tell_end(at);
+                shell.report_exit(at);
                 shell.jobs.finish(at);
             }
             Ok((status.code(), pid))
@@ -105,7 +105,7 @@ fn wait_one(shell: &mut Shell, word: &[u8]) -> Run<(u8, Option<u32>)> {
 }
 
 /// A process that belongs to no job: one of a process substitution, or one whose end is remembered.
-fn wait_gone(shell: &mut Shell, pid: u32) -> Run<(u8, Option<u32>)> {
+fn wait_gone(shell: &mut Shell, pid: u32) -> EvalResult<(u8, Option<u32>)> {
     if let Some(at) = shell.jobs.substituted.iter().position(|known| *known == pid) {
         let status = shell.wait_pid(pid)?;
         shell.jobs.substituted.remove(at);
@@ -115,24 +115,24 @@ fn wait_gone(shell: &mut Shell, pid: u32) -> Run<(u8, Option<u32>)> {
     match shell.jobs.ended(pid) {
         Some(status) => Ok((status.code(), Some(pid))),
         None => {
-            shell.complain_builtin(format!("pid {pid} is not a child of this shell"));
+            shell.report_builtin_error(format!("pid {pid} is not a child of this shell"));
             Ok((127, None))
         }
     }
 }
 
 /// `wait -n`: the next job to end, of those named or of all.
-fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Bytes>) -> Run<u8> {
+fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Bytes>) -> EvalResult<u8> {
     shell.io.flush();
     let mut pids = Vec::new();
     for word in words {
-        match place(shell, word) {
+        match index(shell, word) {
             Some(pid) => pids.push(pid),
             None => {
                 if let Some(status) = remembered(shell, word) {
                     return Ok(status);
                 }
-                shell.complain_builtin([word, &b": no such job"[..]].concat());
+                shell.report_builtin_error([word, &b": no such job"[..]].concat());
             }
         }
     }
@@ -145,12 +145,12 @@ fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Bytes>) -> Run<
         let ended = shell.jobs.list.iter().position(|job| named(job) && job.status().is_some());
         if let Some(at) = ended {
             let (pid, status) = shell.jobs.list.get(at).map_or((0, None), |job| (job.pid(), job.status()));
-            shell.tell_end(at);
+            shell.report_exit(at);
             shell.jobs.finish(at);
             if let Some(name) = &variable {
-                shell.assign_place(name, pid.to_string().into_bytes())?;
+                shell.assign_element_name(name, pid.to_string().into_bytes())?;
             }
-            return Ok(status.map_or(127, Status::code));
+            return Ok(status.map_or(127, ExitStatus::code));
         }
         if !shell.jobs.list.iter().any(|job| named(job) && job.status().is_none()) {
             return Ok(127);
@@ -170,7 +170,7 @@ fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Bytes>) -> Run<
 }
 
 /// The process whose job a word names.
-fn place(shell: &Shell, word: &[u8]) -> Option<u32> {
+fn index(shell: &Shell, word: &[u8]) -> Option<u32> {
     let at = match plain_number(word).and_then(|n| u32::try_from(n).ok()) {
         Some(pid) => shell.jobs.list.iter().position(|job| job.processes.iter().any(|p| p.pid == pid))?,
         None => shell.jobs.find(word).ok()?,
@@ -180,5 +180,5 @@ fn place(shell: &Shell, word: &[u8]) -> Option<u32> {
 
 fn remembered(shell: &Shell, word: &[u8]) -> Option<u8> {
     let pid = u32::try_from(plain_number(word)?).ok()?;
-    shell.jobs.ended(pid).map(Status::code)
+    shell.jobs.ended(pid).map(ExitStatus::code)
 }

@@ -44,7 +44,7 @@ impl Printf<'_> {
         let limit = if negative { 1 << 63 } else { u64::MAX };
         if over || value > limit {
             // Only a warning, so the status stays.
-            self.shell.complain_builtin([b"warning: ", arg, b": Numerical result out of range"].concat());
+            self.shell.report_builtin_error([b"warning: ", arg, b": Numerical result out of range"].concat());
             return if negative { i64::MIN } else { i64::MAX };
         }
         if negative { (value as i64).wrapping_neg() } else { value as i64 }
@@ -83,7 +83,7 @@ impl Printf<'_> {
     }
 }
 
-/// The number of the first character, or of its first byte where it is none.
+/// The code of the first character, or of its first byte if it is invalid.
 fn code_of_first(text: &[u8]) -> u32 {
     let char = text.get(..crate::character::char_len(text)).unwrap_or_default();
     let decoded =

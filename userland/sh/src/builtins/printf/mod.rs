@@ -7,11 +7,11 @@ mod hexadecimal;
 mod padding;
 mod time;
 
-use crate::builtins::letters::Letters;
+use crate::builtins::option_letters::Letters;
 use crate::escape::{Escapes, replace, unescape};
 use crate::expand::{lossy, shell_quote};
 use crate::ir::Bytes;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use extended::Extended;
 use float::float_digits;
 
@@ -20,22 +20,22 @@ const MAX_WIDTH: usize = 1 << 26;
 
 const USAGE: &str = "printf [-v var] format [arguments]";
 
-pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
+pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut target = None;
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         target = match (letter, letters.argument()) {
             (b'v', Some(name)) => Some(name),
-            (b'v', None) => return Ok(letters.wants_argument(shell, USAGE)),
-            _ => return Ok(letters.refuse(shell, USAGE)),
+            (b'v', None) => return Ok(letters.missing_argument(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell, USAGE)),
         };
     }
     let words = letters.words();
     let Some((format, rest)) = words.split_first() else { return Ok(shell.usage(USAGE)) };
     if let Some(name) = target
-        && shell.place_of(name).is_none()
+        && shell.parse_element_name(name).is_none()
     {
-        shell.complain_builtin(format!("`{}': not a valid identifier", lossy(name)));
+        shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(name)));
         return Ok(2);
     }
     let keeps = target.is_some();
@@ -57,10 +57,10 @@ pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> Run<u8> {
         let written = shell.print(out);
         return Ok(status.max(written));
     };
-    if shell.assign_place(name, out)? { Ok(status) } else { Ok(1) }
+    if shell.assign_element_name(name, out)? { Ok(status) } else { Ok(1) }
 }
 
-/// One `%` with what stands between it and its letter.
+/// One directive: `%`, its flags, width and precision, and its letter.
 #[derive(Debug, Default)]
 struct Spec {
     left: bool,
@@ -82,7 +82,7 @@ struct Printf<'a> {
     status: u8,
     /// `\c` was met in an argument of `%b`, or the format is wrong.
     ended: bool,
-    /// Something could not be written, which has been told.
+    /// The output could not be written, and the error was reported.
     unwritten: bool,
 }
 
@@ -103,12 +103,12 @@ impl Printf<'_> {
             let rest = self.out.split_off(at + 1);
             let lines = std::mem::replace(&mut self.out, rest);
             if self.shell.print(lines) > 0 {
-                // With that bash ends, before it comes to the mistake.
+                // As in bash, this ends the output before the error.
                 (self.unwritten, self.ended) = (true, true);
                 return;
             }
         }
-        self.shell.complain_builtin(text);
+        self.shell.report_builtin_error(text);
         self.status = 1;
     }
 
@@ -122,7 +122,7 @@ impl Printf<'_> {
             match byte {
                 b'\\' => {
                     let shell = &mut *self.shell;
-                    rest = replace(Escapes::Ansi, after, &mut self.out, |missing| shell.complain_builtin(missing));
+                    rest = replace(Escapes::Ansi, after, &mut self.out, |missing| shell.report_builtin_error(missing));
                 }
                 b'%' if after.first() == Some(&b'%') => {
                     self.out.push(b'%');
@@ -148,7 +148,7 @@ impl Printf<'_> {
         (value, text.get(len..).unwrap_or_default())
     }
 
-    /// A directive after its `%`; answers what follows.
+    /// Processes a directive after its `%`. Returns the following text.
     fn directive<'b>(&mut self, text: &'b [u8]) -> &'b [u8] {
         let whole = text;
         let mut spec = Spec::default();
@@ -226,7 +226,7 @@ impl Printf<'_> {
                 if let Some(name) = self.next().cloned() {
                     let count = self.out.len().to_string().into_bytes();
                     // A refusal was complained about.
-                    if !matches!(self.shell.assign_place(&name, count), Ok(true)) {
+                    if !matches!(self.shell.assign_element_name(&name, count), Ok(true)) {
                         self.status = 1;
                     }
                 }
@@ -246,14 +246,14 @@ impl Printf<'_> {
             b'q' => self.pad_text(spec, &shell_quote(&arg)),
             b'b' => {
                 let shell = &mut *self.shell;
-                let complain = |missing: &str| shell.complain_builtin(missing);
+                let complain = |missing: &str| shell.report_builtin_error(missing);
                 let (text, ended) = unescape(Escapes::Operand, &arg, complain);
                 self.pad_text(spec, &text);
                 self.ended |= ended;
             }
             _ => {
-                // The precision is that of the argument and not of what the quotes make of it.
-                let kept = spec.precision.and_then(|most| arg.get(..most)).unwrap_or(&arg);
+                // The precision applies to the argument before quoting.
+                let kept = spec.precision.and_then(|limit| arg.get(..limit)).unwrap_or(&arg);
                 self.pad_text(&Spec { precision: None, ..*spec }, &shell_quote(kept));
             }
         }

@@ -1,11 +1,11 @@
-//! Width and precision: how a converted argument fills its place.
+//! Width and precision: padding of a converted argument.
 
 use super::{Printf, Spec};
 
 impl Printf<'_> {
     pub(super) fn pad_text(&mut self, spec: &Spec, text: &[u8]) {
         let kept = match spec.precision {
-            Some(most) if most < text.len() => text.get(..most).unwrap_or(text),
+            Some(limit) if limit < text.len() => text.get(..limit).unwrap_or(text),
             _ => text,
         };
         let pad = spec.width.saturating_sub(kept.len());

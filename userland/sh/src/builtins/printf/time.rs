@@ -10,7 +10,7 @@ impl Printf<'_> {
             let letter = end.and_then(|end| text.get(end + 1..end + 2)).unwrap_or_default();
             // Only a warning, so the status stays; the text is one as any other.
             let warning = [b"warning: `", letter, b"': invalid time format specification"].concat();
-            self.shell.complain_builtin(warning);
+            self.shell.report_builtin_error(warning);
             self.out.push(b'%');
             return text;
         };
@@ -23,7 +23,7 @@ impl Printf<'_> {
         let seconds = match seconds {
             -1 => now(),
             -2 => {
-                let passed = tidebox_rt::monotonic_ns().saturating_sub(self.shell.started_ns) / 1_000_000_000;
+                let passed = tidebox_rt::monotonic_ns().saturating_sub(self.shell.computed.started_ns) / 1_000_000_000;
                 now().saturating_sub(i64::try_from(passed).unwrap_or(0))
             }
             seconds => seconds,
@@ -34,7 +34,7 @@ impl Printf<'_> {
     }
 }
 
-/// Where the parenthesis is that closes the one at the start.
+/// Offset of the parenthesis that closes the one at the start.
 fn end_of_time(text: &[u8]) -> Option<usize> {
     let mut open = 0_u32;
     text.iter().position(|byte| {

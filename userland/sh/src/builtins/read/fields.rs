@@ -4,29 +4,23 @@ use super::End;
 use crate::character::char_len;
 use crate::ir::Bytes;
 
-/// What was read.
+/// A line that was read.
 pub(super) struct Line {
     pub(super) text: Bytes,
-    /// Which bytes a backslash took the meaning from.
+    /// True for each byte that a backslash escaped.
     pub(super) quoted: Vec<bool>,
-    /// Whether the last byte stands for a backslash with nothing behind it. Of a value it is cut off, unless it is all of it.
-    pub(super) dangling: bool,
     pub(super) end: End,
 }
 
 impl Line {
     /// All of the text as a variable gets it.
-    pub(super) fn whole(mut self) -> Bytes {
-        if self.dangling && self.text.len() > 1 {
-            self.text.pop();
-        }
+    pub(super) fn whole(self) -> Bytes {
         self.text
     }
 
     /// A stretch of the text as a variable gets it.
     fn value(&self, start: usize, end: usize) -> Bytes {
-        let cut = usize::from(self.dangling && end == self.text.len() && end > start.saturating_add(1));
-        self.text.get(start..end.saturating_sub(cut)).unwrap_or_default().to_vec()
+        self.text.get(start..end).unwrap_or_default().to_vec()
     }
 }
 
@@ -42,7 +36,7 @@ impl<'a> Fields<'a> {
         Self { line, ifs, at: 0 }
     }
 
-    /// The length of the separator at this place, 0 when there is none.
+    /// The length of the separator at this offset, or 0.
     fn separator(&self, at: usize) -> usize {
         let Some(byte) = self.line.text.get(at) else { return 0 };
         if self.line.quoted.get(at).copied().unwrap_or(false) {
@@ -99,8 +93,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// What is left for the last variable: separators inside stay, white space at the end goes, and a single separator
-    /// after the only field goes too.
+    /// The value of the last variable: inner separators stay, trailing white space is removed, and so is a single separator
+    /// after the only field.
     pub(super) fn remainder(&mut self) -> Bytes {
         self.skip_space();
         let start = self.at;

@@ -3,7 +3,7 @@
 
 use crate::expand::Mode;
 use crate::ir::{Bytes, Part, Word};
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 
 /// A byte of a word or an expansion in it.
 enum Item<'a> {
@@ -14,7 +14,7 @@ enum Item<'a> {
     Expansion(&'a Part),
 }
 
-/// The items of a word. What stands in quotes is a text of its own, unless brackets are open.
+/// The items of a word. Quoted text is a separate item, unless brackets are open.
 fn items<'a>(parts: &'a [Part], quoted: bool, open: &mut u32, into: &mut Vec<Item<'a>>) {
     for part in parts {
         match part {
@@ -37,7 +37,7 @@ fn items<'a>(parts: &'a [Part], quoted: bool, open: &mut u32, into: &mut Vec<Ite
     }
 }
 
-/// How many of the items behind a bracket come before the one that closes it.
+/// The number of items after a bracket up to the one that closes it.
 fn closing(items: &[Item<'_>]) -> Option<usize> {
     let mut open = 0_usize;
     items.iter().position(|item| match item {
@@ -56,7 +56,7 @@ fn closing(items: &[Item<'_>]) -> Option<usize> {
 
 impl Shell {
     /// The text of an operand in which brackets stand within brackets; `None`, with nothing expanded, where none do.
-    pub(super) fn nested_brackets(&mut self, word: &Word) -> Run<Option<Bytes>> {
+    pub(super) fn nested_brackets(&mut self, word: &Word) -> EvalResult<Option<Bytes>> {
         if word.raw.iter().filter(|byte| matches!(byte, b'[' | b']')).count() < 3 {
             return Ok(None);
         }
@@ -67,7 +67,7 @@ impl Shell {
             let within = at < end;
             nested |= within && matches!(item, Item::Bracket(_) | Item::Byte(_, true));
             if !within && matches!(item, Item::Bracket(b'[')) {
-                // An outer bracket that closes is none within.
+                // A closing bracket of an outer level does not count within.
                 end = closing(all.get(at + 1..).unwrap_or_default()).map_or(0, |len| at + 1 + len);
             }
             regions.push(within);
@@ -77,12 +77,12 @@ impl Shell {
         }
         let mut text = Bytes::new();
         for (item, within) in all.into_iter().zip(regions) {
-            let (piece, guarded): (Bytes, &[u8]) = match item {
+            let (section, guarded): (Bytes, &[u8]) = match item {
                 Item::Bracket(byte) | Item::Byte(byte, true) => (vec![byte], b"[]"),
                 Item::Byte(byte, false) => (vec![byte], b""),
                 Item::Expansion(part) => (self.expand_as(std::slice::from_ref(part), Mode::Text)?, b"[]$`'\"\\~"),
             };
-            for byte in piece {
+            for byte in section {
                 if within && guarded.contains(&byte) {
                     text.push(b'\\');
                 }

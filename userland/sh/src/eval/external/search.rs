@@ -1,4 +1,4 @@
-//! Where programs are found.
+//! Lookup of programs.
 
 use tidebox_rt::{self as rt, FileKind};
 
@@ -40,8 +40,8 @@ impl Shell {
         self.find_for(name, true)
     }
 
-    /// The same. What looks for it in a process of its own, as the stage of a pipeline, leaves the shell nothing to
-    /// remember, which `remembers` says.
+    /// Like [`Self::find_program`]. A lookup for a separate process, as for a stage of a pipeline, does not enter the hash
+    /// table; `remembers` is false then.
     pub(super) fn find_for(&mut self, name: &[u8], remembers: bool) -> Option<Bytes> {
         if name.contains(&b'/') {
             return Some(name.to_vec());
@@ -50,7 +50,7 @@ impl Shell {
             return None;
         }
         let checked = self.options.posix || self.options.checkhash;
-        // What was found in the working directory is looked for again when it is not in the one of now.
+        // A program found relative to the working directory is looked up again if it no longer exists there.
         if let Some((path, hits)) = self.hash.get_mut(name)
             && (!(checked || path.starts_with(b"./")) || rt::stat(path, true).is_ok_and(|stat| stat.mode & 0o111 != 0))
         {

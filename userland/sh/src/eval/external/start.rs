@@ -1,21 +1,21 @@
-//! How programs and scripts are started.
+//! Starting programs and scripts.
 
 use tidebox_rt::{self as rt, Errno, Fd, FileKind, SpawnRequest};
 
 use crate::ir::Bytes;
-use crate::state::{Run, Shell, Stop};
+use crate::state::{EvalResult, Shell, Unwind};
 use crate::vars::Lines;
 
-/// Commands of an optional runtime, of which a sandbox without it says how to get it.
+/// Commands of an optional pack. A sandbox without the pack prints how to install it.
 const PACKED: [&[u8]; 6] = [b"python3", b"python", b"python3.15", b"pip", b"pip3", b"pytest"];
 
 impl Shell {
     /// Starts a program that was found at `path`; the inner error is as in [`Self::start_program`].
-    pub(crate) fn start_found(&mut self, path: Option<Bytes>, args: &[Bytes]) -> Run<Result<u32, u8>> {
+    pub(crate) fn start_found(&mut self, path: Option<Bytes>, args: &[Bytes]) -> EvalResult<Result<u32, u8>> {
         let name = args.first().cloned().unwrap_or_default();
         let Some(path) = path else {
             // Whatever `PATH` is, there was one to look in.
-            self.complain([&crate::expand::message_quote(&name)[..], b": command not found"].concat());
+            self.report_error([&crate::expand::message_quote(&name)[..], b": command not found"].concat());
             return Ok(Err(127));
         };
         self.io.flush();
@@ -27,7 +27,7 @@ impl Shell {
 
     /// Starts a program with the shell's descriptors; the inner error is the status of a command that could not start.
     #[inline(never)]
-    pub(crate) fn start_program(&mut self, args: &[Bytes], remembers: bool) -> Run<Result<u32, u8>> {
+    pub(crate) fn start_program(&mut self, args: &[Bytes], remembers: bool) -> EvalResult<Result<u32, u8>> {
         let name = args.first().cloned().unwrap_or_default();
         let Some(path) = self.find_for(&name, remembers) else {
             self.not_found(&name);
@@ -36,7 +36,7 @@ impl Shell {
         self.io.flush();
         match self.spawn(&path, args) {
             Err(Errno::NOENT) if !name.contains(&b'/') && self.options.checkhash => {
-                // The hash table remembered a file that is gone.
+                // The file in the hash table no longer exists.
                 self.forget_program(&name);
                 match self.find_for(&name, remembers) {
                     Some(path) => match self.spawn(&path, args) {
@@ -60,10 +60,10 @@ impl Shell {
         } else {
             b": No such file or directory"
         };
-        self.complain([&crate::expand::message_quote(name)[..], why].concat());
+        self.report_error([&crate::expand::message_quote(name)[..], why].concat());
         if PACKED.contains(&name) {
             let hint = b" comes with the pack python, which is not here; outside the sandbox: tidebox pack add python";
-            self.complain([name, hint].concat());
+            self.report_error([name, hint].concat());
         }
     }
 
@@ -71,7 +71,7 @@ impl Shell {
         self.spawn_with(path, args, &self.environment_of(path))
     }
 
-    /// The environment of a program, which is told by which path it was found.
+    /// The environment of a program, with its path in `_`.
     fn environment_of(&self, path: &[u8]) -> Lines {
         let mut env = self.environment();
         env.push(&[b"_=", path]);
@@ -88,49 +88,49 @@ impl Shell {
         rt::spawn(&request)
     }
 
-    fn cannot_start(&mut self, name: &[u8], path: &[u8], args: &[Bytes], errno: Errno) -> Run<Result<u32, u8>> {
+    fn cannot_start(&mut self, name: &[u8], path: &[u8], args: &[Bytes], errno: Errno) -> EvalResult<Result<u32, u8>> {
         let text = match errno {
             Errno::NOENT if rt::stat(path, true).is_ok() => {
-                // What is missing is the program that its first line names.
-                self.complain([name, b": cannot execute: required file not found"].concat());
+                // The interpreter that its first line names is missing.
+                self.report_error([name, b": cannot execute: required file not found"].concat());
                 return Ok(Err(127));
             }
             Errno::NOENT => {
                 let shown = if name.contains(&b'/') { name } else { path };
-                self.complain([shown, b": No such file or directory"].concat());
+                self.report_error([shown, b": No such file or directory"].concat());
                 return Ok(Err(127));
             }
             Errno::AGAIN => {
-                self.complain("fork: retry: Resource temporarily unavailable");
+                self.report_error("fork: retry: Resource temporarily unavailable");
                 self.status = 254;
-                return Err(Stop::Discard);
+                return Err(Unwind::Discard);
             }
             Errno::NOEXEC => return self.start_script(name, path, args),
             Errno::ACCES if rt::stat(path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir) => "Is a directory",
             other => other.text(),
         };
         let shown = if name.contains(&b'/') { name } else { path };
-        self.complain([shown, b": ", text.as_bytes()].concat());
+        self.report_error([shown, b": ", text.as_bytes()].concat());
         Ok(Err(126))
     }
 
     /// A file that is neither a program nor names its interpreter is a script of this shell, as POSIX wants it.
-    pub(super) fn start_script(&mut self, name: &[u8], path: &[u8], args: &[Bytes]) -> Run<Result<u32, u8>> {
+    pub(super) fn start_script(&mut self, name: &[u8], path: &[u8], args: &[Bytes]) -> EvalResult<Result<u32, u8>> {
         let text = match rt::open(path, rt::Open { read: true, ..rt::Open::default() }) {
             Ok(fd) => {
                 let text = self.read_all(fd);
-                // Reading is over whatever closing says.
+                // The text has been read; an error of close does not matter.
                 let _ = rt::close(fd);
                 text
             }
             Err(errno) => {
-                self.complain([name, b": ", errno.text().as_bytes()].concat());
+                self.report_error([name, b": ", errno.text().as_bytes()].concat());
                 return Ok(Err(126));
             }
         };
         let first_line = text.split(|&b| b == b'\n').next().unwrap_or_default();
         if first_line.contains(&0) {
-            self.complain([name, b": cannot execute binary file: Exec format error"].concat());
+            self.report_error([name, b": cannot execute binary file: Exec format error"].concat());
             return Ok(Err(126));
         }
         let script: std::rc::Rc<[u8]> = path.into();
@@ -138,12 +138,12 @@ impl Shell {
         let pid = self.fork_child(|child| {
             child.forget_functions();
             child.traps.fix_ignored();
-            // It has numbers of its own.
-            (child.pid, child.parent) = (None, None);
-            child.name = path.to_vec();
-            child.script = std::rc::Rc::clone(&script);
-            child.levels = 0;
-            child.with_positional(words, |child| child.run_script(&text, 1, script, b""))
+            // The script has its own process numbers.
+            (child.process.pid, child.process.parent) = (None, None);
+            child.invocation.name = path.to_vec();
+            child.invocation.script = std::rc::Rc::clone(&script);
+            child.flow.depth = 0;
+            child.with_positional(words, |child| child.run_source(&text, 1, script, b""))
         })?;
         Ok(Ok(pid))
     }

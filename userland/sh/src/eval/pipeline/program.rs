@@ -1,23 +1,20 @@
 //! Stages that are programs, which the shell starts without a subshell.
 
-use tidebox_rt::Status;
+use tidebox_rt::ExitStatus;
 
 use super::Stage;
 use crate::builtins;
 use crate::ir::{Bytes, Index, Op, Part, Simple, Target, Word};
-use crate::state::{Run, Shell, Stop};
+use crate::state::{EvalResult, Shell, Unwind};
 
 impl Shell {
-    /// Whether a command is a program whose words, expanded here, would come out as in a subshell and change nothing.
+    /// Returns whether a command is a program whose words, expanded in the shell, would have the same values as in a subshell
+    /// and change nothing.
     pub(crate) fn spawns_directly(&mut self, simple: &Simple) -> bool {
         if !simple.pure_words || simple.args.is_empty() {
             return false;
         }
-        if self.options.xtrace
-            || self.options.restricted
-            || simple.builtin.is_some()
-            || self.traps.get(crate::trap::DEBUG).is_some()
-        {
+        if self.options.xtrace || simple.builtin.is_some() || self.traps.get(crate::trap::DEBUG).is_some() {
             return false;
         }
         let bodies = simple.redirects.iter().all(|redirect| crate::parse::simple::has_pure_body(redirect, false));
@@ -26,10 +23,10 @@ impl Shell {
         let Some(name) = literal.or_else(|| self.name_in_variable(first)) else { return false };
         // A name with a percent sign is that of a job.
         let program = name.first() != Some(&b'%');
-        bodies && program && !self.functions.contains_key(name.as_slice()) && builtins::find(&name).is_none()
+        bodies && program && !self.functions.by_name.contains_key(name.as_slice()) && builtins::find(&name).is_none()
     }
 
-    /// The name of the program that `$name` or `"$name"` stands for, if it is just that.
+    /// The name of the program that `$name` or `"$name"` expands to, if it is only that.
     fn name_in_variable(&mut self, word: &Word) -> Option<Bytes> {
         let (parts, quoted) = match word.parts.as_slice() {
             [Part::Double(inner)] => (inner.as_slice(), true),
@@ -46,41 +43,37 @@ impl Shell {
     }
 
     /// Starts a program as a stage. It was asked before whether this is possible without a subshell.
-    pub(super) fn spawn_stage(&mut self, simple: &Simple) -> Run<Stage> {
+    pub(super) fn spawn_stage(&mut self, simple: &Simple) -> EvalResult<Stage> {
         let outer_line = std::mem::replace(&mut self.line, simple.line);
-        let (mut expanded, mut failed) = (None, false);
+        let mut expanded = None;
         self.as_subshell(|shell| {
-            let outer = std::mem::replace(&mut shell.expands_alone, true);
-            let args = shell.expand_args(&simple.args);
-            shell.expands_alone = outer;
-            failed = args.is_err();
-            let args = args?;
+            let args = shell.expand_args(&simple.args)?;
             expanded = shell.redirect(&simple.redirects)?.map(|undo| (args, undo));
             shell.status = 1;
             Ok(())
         })?;
         let Some((args, undo)) = expanded else {
             self.line = outer_line;
-            return if failed { self.end_failed_stage() } else { Ok(Stage::Done(Status::Exited(self.status))) };
+            return Ok(Stage::Done(ExitStatus::Exited(self.status)));
         };
-        let quiet = std::mem::replace(&mut self.quiet_locale, true);
+        let quiet = std::mem::replace(&mut self.expansion.quiet_locale, true);
         self.vars.push_temporary();
         let started = match self.temporary_assigns(&simple.assigns) {
-            Ok(false) if self.options.posix => Err(Stop::Discard),
+            Ok(false) if self.options.posix => Err(Unwind::Discard),
             Ok(_) => self.start_program(&args, false),
             Err(stop) => Err(stop),
         };
         self.vars.pop_scope();
-        self.quiet_locale = quiet;
+        self.expansion.quiet_locale = quiet;
         self.undo(undo);
         self.line = outer_line;
         Ok(match started {
             Ok(Ok(pid)) => Stage::Process(pid),
-            Ok(Err(status)) => Stage::Done(Status::Exited(status)),
-            // What gives up a stage is no matter of the others.
-            Err(Stop::Discard | Stop::Abandon) => {
+            Ok(Err(status)) => Stage::Done(ExitStatus::Exited(status)),
+            // An error in one stage does not affect the others.
+            Err(Unwind::Discard) => {
                 self.status = self.status.max(1);
-                self.end_failed_stage()?
+                Stage::Done(ExitStatus::Exited(self.status))
             }
             Err(stop) => return Err(stop),
         })

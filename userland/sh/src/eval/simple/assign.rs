@@ -3,50 +3,48 @@
 use std::rc::Rc;
 
 use crate::ir::{Assign, AssignValue, Bytes, Element, Name, Simple};
-use crate::state::{Run, Shell, Stop};
+use crate::state::{EvalResult, Shell, Unwind};
 use crate::vars::{self, Value};
 
 impl Shell {
     /// A command without a name: its assignments stay, its redirections come and go.
     #[inline(never)]
-    pub(super) fn run_assignments(&mut self, simple: &Simple) -> Run {
+    pub(super) fn run_assignments(&mut self, simple: &Simple) -> EvalResult {
         for assign in &simple.assigns {
-            if let Err(stop) = self.run_own_assign(assign) {
-                return self.words_failed(simple, stop);
-            }
+            self.run_own_assign(assign)?;
         }
-        self.status = self.substituted.unwrap_or(0);
+        self.status = self.expansion.substitution_status.unwrap_or(0);
         match self.redirect(&simple.redirects)? {
             Some(undo) => self.undo(undo),
             None => self.status = 1,
         }
-        self.last_arg.clear();
-        if self.substituted.is_some() { self.run_pending_traps() } else { Ok(()) }
+        self.computed.last_arg.clear();
+        if self.expansion.substitution_status.is_some() { self.run_pending_traps() } else { Ok(()) }
     }
 
     /// Assigns for good; where that is refused, the command is given up.
-    fn run_own_assign(&mut self, assign: &Assign) -> Run {
+    fn run_own_assign(&mut self, assign: &Assign) -> EvalResult {
         if self.run_assign(assign)? {
             return Ok(());
         }
-        self.status = self.status_of_refusal();
-        Err(if self.options.posix { self.fatal() } else { Stop::Discard })
+        self.status = self.rejection_status();
+        Err(if self.options.posix { self.fatal() } else { Unwind::Discard })
     }
 
-    /// Assigns for the time of one command. One that is refused is complained about; says whether all were allowed.
+    /// Assigns for the duration of one command and reports rejected assignments. Returns whether all were allowed.
     #[inline(never)]
-    pub(crate) fn temporary_assigns(&mut self, assigns: &[Assign]) -> Run<bool> {
+    pub(crate) fn temporary_assigns(&mut self, assigns: &[Assign]) -> EvalResult<bool> {
         let mut allowed = true;
         for assign in assigns {
             if let Some(subscript) = &assign.subscript {
                 let subscript = &subscript.key.raw;
-                self.complain([b"`", &assign.name[..], b"[", subscript, b"]': not a valid identifier"].concat());
+                self.report_error([b"`", &assign.name[..], b"[", subscript, b"]': not a valid identifier"].concat());
                 continue;
             }
-            let name = self.variable_meant(&assign.name).unwrap_or_else(|| Rc::clone(&assign.name));
+            let name = self.target_variable(&assign.name).unwrap_or_else(|| Rc::clone(&assign.name));
             if self.is_constant(&name) {
                 // Its value is not even expanded.
-                self.refuse([&assign.name[..], b": readonly variable"].concat())?;
+                self.report_error([&assign.name[..], b": readonly variable"].concat());
                 allowed = false;
                 continue;
             }
@@ -71,8 +69,8 @@ impl Shell {
         Ok(allowed)
     }
 
-    /// A list that is assigned for one command, which is only its text, as far as nothing in it is quoted.
-    fn text_of_list(&mut self, elements: &[Element]) -> Run<Bytes> {
+    /// A list that is assigned for one command, as text without quotes.
+    fn text_of_list(&mut self, elements: &[Element]) -> EvalResult<Bytes> {
         let mut words = Vec::with_capacity(elements.len());
         for element in elements {
             let value = self.expand_without_tildes(&element.value)?;
@@ -88,12 +86,10 @@ impl Shell {
         Ok([b"(", &words.join(&b' ')[..], b")"].concat())
     }
 
-    /// Assigns a text for one command and exports it to that; says whether it was allowed.
-    fn assign_for_command(&mut self, assign: &Assign, name: &Name) -> Run<bool> {
+    /// Assigns a text for one command and exports it. Returns whether it was allowed.
+    fn assign_for_command(&mut self, assign: &Assign, name: &Name) -> EvalResult<bool> {
         // It is shown with the value that it has then, even when that was appended to.
-        self.lends = true;
         let assigned = self.run_assign_shown(assign, false);
-        self.lends = false;
         let assigned = assigned?;
         if self.options.xtrace {
             let value = self.lookup(name).unwrap_or_default();

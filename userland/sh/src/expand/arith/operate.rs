@@ -1,14 +1,13 @@
 //! The operators.
 
-use super::{Fault, Value};
 use crate::ir::{BinaryOp, UnaryOp};
 
-pub(super) fn binary(op: BinaryOp, left: i64, right: i64, at: usize) -> Value {
+pub(super) fn binary(op: BinaryOp, left: i64, right: i64) -> Result<i64, &'static str> {
     Ok(match op {
-        BinaryOp::Power if right < 0 => return Err(Fault::Exponent(at)),
+        BinaryOp::Power if right < 0 => return Err("exponent less than 0"),
         BinaryOp::Power => power(left, right),
         BinaryOp::Multiply => left.wrapping_mul(right),
-        BinaryOp::Divide | BinaryOp::Modulo if right == 0 => return Err(Fault::Zero(at)),
+        BinaryOp::Divide | BinaryOp::Modulo if right == 0 => return Err("division by 0"),
         BinaryOp::Divide => left.wrapping_div(right),
         BinaryOp::Modulo => left.wrapping_rem(right),
         BinaryOp::Add => left.wrapping_add(right),
@@ -39,7 +38,7 @@ pub(super) fn unary(op: UnaryOp, value: i64) -> i64 {
 }
 
 /// `exponent` is not negative.
-pub(super) fn power(base: i64, exponent: i64) -> i64 {
+fn power(base: i64, exponent: i64) -> i64 {
     let (mut result, mut base, mut exponent) = (1_i64, base, exponent);
     while exponent > 0 {
         if exponent & 1 == 1 {

@@ -10,7 +10,7 @@ use crate::state::Shell;
 use crate::vars::{self, Key};
 
 impl Shell {
-    /// Where an assignment goes, its subscript being evaluated once; `None` when there is nothing in the brackets.
+    /// The key of an assignment, with its subscript evaluated once; `None` for empty brackets.
     pub(super) fn place(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>) -> Result<Option<Key>, Fault> {
         Ok(match subscript {
             Some(subscript) if self.is_no_subscript(subscript)? => None,
@@ -19,7 +19,7 @@ impl Shell {
         })
     }
 
-    /// Where a change goes and what is there; no place where the brackets hold nothing.
+    /// The key and the old value of an element to change; the key is `None` for empty brackets.
     pub(super) fn old_value(
         &mut self,
         name: &Name,
@@ -36,7 +36,7 @@ impl Shell {
         Ok((Some(key), old))
     }
 
-    /// Assigns, or complains of brackets with nothing in them. The expression goes on with the value then.
+    /// Assigns, or reports empty brackets. The expression then continues with the value.
     pub(super) fn change(
         &mut self,
         name: &Name,
@@ -48,44 +48,44 @@ impl Shell {
             return self.set_number(name, subscript, key, value);
         }
         let message = [b"`", &name[..], b"[]': not a valid identifier"].concat();
-        if self.running.is_empty() {
-            self.complain(message)
+        if self.builtin.name.is_empty() {
+            self.report_error(message)
         } else {
-            self.complain_builtin(message)
+            self.report_builtin_error(message)
         }
         Ok(())
     }
 
-    /// Whether nothing stands in the brackets, or what comes out as nothing.
+    /// Returns whether a subscript is empty or expands to an empty text.
     fn is_no_subscript(&mut self, subscript: &Subscript) -> Result<bool, Fault> {
         let expands = |part: &Part| matches!(part, Part::Param(_) | Part::Double(_));
         let parts = &subscript.key.parts;
         Ok(subscript.key.raw.is_empty()
             // In a text that is evaluated, as by `let`, it is 0.
-            || (self.arith_levels == 0
+            || (self.expansion.arith_depth == 0
                 && parts.iter().all(expands)
                 && crate::parse::simple::is_pure(parts, false)
                 && self.expand_text(&subscript.key)?.is_empty()))
     }
 
-    /// With `set -u`, an array that is not there ends the script before its subscript is looked at. What a subscript holds has been
-    /// expanded by then, with the expression that it stands in.
+    /// With `set -u`, an unset array ends the script before its subscript is evaluated. The expansions in the subscript precede
+    /// that.
     fn check_set(&mut self, name: &Name, subscript: &Subscript) -> Result<(), Fault> {
         if !self.options.nounset || self.is_there(name) {
             return Ok(());
         }
         let plain = |part: &Part| matches!(part, Part::Lit(_) | Part::Quoted(_));
-        if self.arith_levels == 0 && !subscript.key.parts.iter().all(plain) {
+        if self.expansion.arith_depth == 0 && !subscript.key.parts.iter().all(plain) {
             self.expand_text(&subscript.key)?;
         }
         self.check_there(name)
     }
 
-    /// Whether a variable has a value, or a list of them; one that is only declared has none.
+    /// Returns whether a variable or array is set; one that is only declared is not.
     fn is_there(&self, name: &Name) -> bool {
         let given = |var: &vars::Var| !matches!(var.value, vars::Value::Unset) && !var.has(vars::BARE);
-        let meant = match self.vars.meant(name) {
-            vars::Meant::Variable(meant) => self.vars.get(&meant),
+        let meant = match self.vars.resolve_nameref(name) {
+            vars::NamerefTarget::Variable(meant) => self.vars.get(&meant),
             _ => self.vars.get(name),
         };
         meant.is_some_and(given) || self.is_computed(name)
@@ -130,9 +130,7 @@ impl Shell {
     pub(super) fn element_value(&mut self, name: &Name, subscript: &Subscript) -> Value {
         self.check_set(name, subscript)?;
         if self.is_no_subscript(subscript)? {
-            self.refuse([&name[..], b"[]: bad array subscript"].concat())?;
-            // bash looks twice.
-            self.complain([&name[..], b"[]: bad array subscript"].concat());
+            self.report_error([&name[..], b"[]: bad array subscript"].concat());
             return Ok(0);
         }
         let key = self.key_of(name, subscript)?;
@@ -142,8 +140,6 @@ impl Shell {
                 let stop = self.abort_unset::<i64>(format!("{}: unbound variable", lossy(name)));
                 stop.map_err(Fault::Stop)
             }
-            // It has been complained about.
-            None if self.options.errexit && self.is_no_place(name, &key) => Err(Fault::Stop(self.end_of_refusal())),
             None => Ok(0),
         }
     }
@@ -159,18 +155,15 @@ impl Shell {
             && self.is_no_place(name, &key)
             && !self.is_constant(name)
         {
-            // It is shown as it is written, and the expression goes on with the value.
-            self.refuse([&name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat())?;
+            // The message shows the subscript as written, and the expression continues with the value.
+            self.report_error([&name[..], b"[", &subscript.key.raw, b"]: bad array subscript"].concat());
             return Ok(());
-        }
-        if self.lends && key == Key::Whole {
-            self.assign_below(name, value.to_string().into_bytes())?;
         }
         if self.assign(name, key, false, value.to_string().into_bytes())? {
             self.forget_computed(name);
             return Ok(());
         }
-        // Only a constant ends the expression; with a subscript that is none it goes on with the value.
+        // Only a constant ends the expression; after an invalid subscript it continues with the value.
         if self.is_constant(name) { Err(Fault::Reported) } else { Ok(()) }
     }
 }

@@ -3,63 +3,63 @@
 use super::Content;
 use super::label::{shown_index, target_name};
 use crate::expand::lossy;
-use crate::expand::word::{Out, Place};
+use crate::expand::word::{Out, PartContext};
 use crate::ir::{Index, Name, Op, Param, Target, Test};
 use crate::parse::token::name_len;
-use crate::state::{Run, Shell};
-use crate::vars::{self, Meant};
+use crate::state::{EvalResult, Shell};
+use crate::vars::{self, NamerefTarget};
 
 impl Shell {
     /// `${!name}`: the value names the parameter that is meant.
     #[inline(never)]
-    pub(super) fn expand_indirect(&mut self, param: &Param, out: &mut Out, place: Place) -> Run {
+    pub(super) fn expand_indirect(&mut self, param: &Param, out: &mut Out, context: PartContext) -> EvalResult {
         if let Target::Var(name) = &param.target
             && let Some(var) = self.vars.get(name).filter(|var| var.has(vars::NAMEREF))
             && matches!(param.index, Index::None)
         {
-            let target = match self.vars.meant(name) {
-                Meant::Variable(target) => Content::One(target.to_vec()),
+            let target = match self.vars.resolve_nameref(name) {
+                NamerefTarget::Variable(target) => Content::One(target.to_vec()),
                 _ => match var.scalar() {
                     Some(target) => Content::One(target.clone()),
-                    None => return self.discard_refused([&name[..], b": invalid indirect expansion"].concat()),
+                    None => return self.discard([&name[..], b": invalid indirect expansion"].concat()),
                 },
             };
-            return self.apply(param, (&param.target, &param.index), target, out, place);
+            return self.apply(param, (&param.target, &param.index), target, out, context);
         }
         let name = match self.content(&param.target, &param.index)? {
             Content::One(name) => name,
-            // A positional parameter or an element that is not there names nothing, and nobody complains; nor do all of them.
+            // An unset positional parameter or element names nothing, without an error. The same applies to an empty `$@`.
             Content::Many { values, .. } if values.is_empty() && matches!(param.target, Target::Special(_)) => {
-                return self.apply(param, (&param.target, &Index::None), Content::Unset, out, place);
+                return self.apply(param, (&param.target, &Index::None), Content::Unset, out, context);
             }
             Content::Many { values, .. } => values.join(&b' '),
             // Nor does a variable without a value name anything.
             Content::Unset if self.may_name_nothing(param) => {
                 if matches!(param.op, Op::Test { kind: Test::Assign, .. }) {
                     let message = format!("!{}: invalid indirect expansion", lossy(&target_name(&param.target)));
-                    return self.discard_refused(message);
+                    return self.discard(message);
                 }
-                return self.apply(param, (&param.target, &param.index), Content::Unset, out, place);
+                return self.apply(param, (&param.target, &param.index), Content::Unset, out, context);
             }
             Content::Unset => {
                 let index = shown_index(&param.index);
                 let message = format!("{}{index}: invalid indirect expansion", lossy(&target_name(&param.target)));
-                return self.discard_refused(message);
+                return self.discard(message);
             }
         };
         let Some((target, index)) = self.reference(&name)? else {
-            return self.discard_refused(format!("{}: invalid variable name", lossy(&name)));
+            return self.discard(format!("{}: invalid variable name", lossy(&name)));
         };
         let content = self.content(&target, &index)?;
-        self.apply(param, (&target, &index), content, out, place)
+        self.apply(param, (&target, &index), content, out, context)
     }
 
     fn may_name_nothing(&self, param: &Param) -> bool {
         match (&param.target, &param.index) {
             (Target::Positional(_), _) => true,
-            (Target::Var(name), Index::None | Index::One(_)) => match self.vars.meant(name) {
-                Meant::Own => self.vars.get(name).is_some() || self.vars.is_local(name),
-                Meant::Variable(meant) => self.vars.get(&meant).is_some(),
+            (Target::Var(name), Index::None | Index::One(_)) => match self.vars.resolve_nameref(name) {
+                NamerefTarget::Own => self.vars.get(name).is_some() || self.vars.is_local(name),
+                NamerefTarget::Variable(meant) => self.vars.get(&meant).is_some(),
                 _ => false,
             },
             _ => false,
@@ -67,7 +67,7 @@ impl Shell {
     }
 
     /// The parameter that text names: a name, a name with subscript, a number, a special one.
-    pub(super) fn reference(&mut self, text: &[u8]) -> Run<Option<(Target, Index)>> {
+    pub(super) fn reference(&mut self, text: &[u8]) -> EvalResult<Option<(Target, Index)>> {
         if let [byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0')] = text {
             return Ok(Some((Target::Special(*byte), Index::None)));
         }

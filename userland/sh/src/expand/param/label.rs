@@ -1,11 +1,11 @@
-//! What messages call a parameter.
+//! Names of parameters in messages.
 
 use crate::expand::lossy;
 use crate::ir::{Bytes, Index, Param, Target};
 use crate::state::Shell;
 
 impl Shell {
-    /// What messages of an operator call the parameter.
+    /// The name of the parameter in messages about an operator.
     pub(in crate::expand) fn shown_name(&self, param: &Param) -> Bytes {
         let mut name = target_name(&param.target);
         if param.indirect {

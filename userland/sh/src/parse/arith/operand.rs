@@ -1,14 +1,14 @@
-//! What operators stand between: numbers, variables, elements of arrays, expansions.
+//! Operands: numbers, variables, elements of arrays, expansions.
 
 use std::rc::Rc;
 
 use super::source::MARK;
-use super::{ExprParser, MAX_DEPTH, NoExpr, Parsed};
+use super::{ArithError, ExprParser, MAX_DEPTH, Parsed};
 use crate::ir::{Bytes, Expr, Name, Part, Subscript, Word};
 use crate::parse::token::{is_name_byte, name_len};
 
 /// A variable, or an element of one.
-type Place = (Name, Option<Rc<Subscript>>);
+type LValue = (Name, Option<Rc<Subscript>>);
 
 /// The value of text that is nothing but a decimal number, as most operands are.
 pub(crate) fn plain_number(text: &[u8]) -> Option<i64> {
@@ -23,25 +23,19 @@ pub(crate) fn plain_number(text: &[u8]) -> Option<i64> {
 
 impl<'a> ExprParser<'a> {
     pub(super) fn operand(&mut self) -> Parsed {
-        self.operand = self.pos;
-        let rest = self.rest();
-        match rest.first() {
+        match self.rest().first() {
             Some(b'(') => {
-                self.pos += 1;
+                self.take(1);
                 let inner = self.comma()?;
-                if !self.accept(b")") {
-                    return Err(());
-                }
-                self.operand = self.pos - 1;
-                Ok(inner)
+                if self.accept(b")") { Ok(inner) } else { Err(self.unexpected("missing `)'")) }
             }
             Some(b'0'..=b'9') => self.number(),
             Some(&MARK) => self.expansion(),
             Some(_) => match self.lvalue()? {
                 Some((name, subscript)) => Ok(self.postfix(name, subscript)),
-                None => Err(()),
+                None => Err(self.error("syntax error: operand expected")),
             },
-            None => Err(()),
+            None => Err(self.error("syntax error: operand expected")),
         }
     }
 
@@ -50,8 +44,7 @@ impl<'a> ExprParser<'a> {
         let rest = self.rest();
         for (text, by) in [(b"++", 1), (b"--", -1)] {
             if rest.starts_with(text) {
-                self.operand = self.pos;
-                self.pos += 2;
+                self.take(2);
                 return Expr::Step { name, subscript, by, prefix: false };
             }
         }
@@ -62,20 +55,20 @@ impl<'a> ExprParser<'a> {
     }
 
     /// A variable or an element of an array.
-    pub(super) fn lvalue(&mut self) -> Result<Option<Place>, NoExpr> {
+    pub(super) fn lvalue(&mut self) -> Result<Option<LValue>, ArithError> {
         let rest = self.rest();
         let len = name_len(rest);
         if len == 0 || rest.get(len) == Some(&MARK) {
             return Ok(None);
         }
         let name: Name = rest.get(..len).unwrap_or_default().into();
-        self.pos += len;
+        self.take(len);
         if self.rest().first() != Some(&b'[') {
             return Ok(Some((name, None)));
         }
         let inside = self.rest().get(1..).unwrap_or_default();
         let Some(len) = closing_bracket(inside) else {
-            return Err(());
+            return Err(ArithError { problem: "bad array subscript", token: self.token, end: self.text.len() });
         };
         let subscript = inside.get(..len).unwrap_or_default();
         self.pos += len + 2;
@@ -90,11 +83,7 @@ impl<'a> ExprParser<'a> {
         }
         let key = self.word_of(subscript);
         let mut subscript = crate::parse::subscript::subscript_of(key);
-        let expands = |part: &Part| !matches!(part, Part::Lit(_) | Part::Quoted(_));
-        subscript.index.guards = subscript.key.parts.iter().any(|part| match part {
-            Part::Double(inner) => inner.iter().any(expands),
-            part => expands(part),
-        });
+        subscript.index.guards = true;
         Ok(Some((name, Some(Rc::new(subscript)))))
     }
 
@@ -105,9 +94,9 @@ impl<'a> ExprParser<'a> {
             return None;
         }
         let mut key = b"'".to_vec();
-        for (index, piece) in inside.split(|&byte| byte == MARK).enumerate() {
-            match (index % 2, self.part(piece)) {
-                (0, _) => key.extend_from_slice(piece),
+        for (index, section) in inside.split(|&byte| byte == MARK).enumerate() {
+            match (index % 2, self.part(section)) {
+                (0, _) => key.extend_from_slice(section),
                 (_, Some(Part::Param(param))) => key.extend_from_slice(&param.raw),
                 _ => return None,
             }
@@ -116,14 +105,14 @@ impl<'a> ExprParser<'a> {
         Some(key)
     }
 
-    /// The pieces of a stretch of the flat text.
+    /// The parts of a section of the flat text.
     fn word_of(&self, text: &[u8]) -> Word {
         let mut parts = Vec::new();
-        for (index, piece) in text.split(|&b| b == MARK).enumerate() {
+        for (index, section) in text.split(|&b| b == MARK).enumerate() {
             if index % 2 == 1 {
-                parts.extend(self.part(piece).cloned());
-            } else if !piece.is_empty() {
-                parts.push(Part::Lit(piece.to_vec()));
+                parts.extend(self.part(section).cloned());
+            } else if !section.is_empty() {
+                parts.push(Part::Lit(section.to_vec()));
             }
         }
         Word { parts, raw: text.into(), braces: false }
@@ -133,7 +122,7 @@ impl<'a> ExprParser<'a> {
         usize::try_from(plain_number(digits)?).ok().and_then(|index| self.parts.get(index))
     }
 
-    /// An expansion that is an operand of its own; one that touches other text is not.
+    /// An expansion that is a separate operand; one that touches other text is not.
     pub(super) fn expansion(&mut self) -> Parsed {
         let before = self.pos.checked_sub(1).and_then(|at| self.text.get(at)).copied();
         let inside = self.rest().get(1..).unwrap_or_default();
@@ -142,10 +131,10 @@ impl<'a> ExprParser<'a> {
         let joins = |b: Option<u8>| b.is_some_and(|b| is_name_byte(b) || matches!(b, MARK | b'#' | b'@' | b'['));
         let part = self.part(inside.get(..len).unwrap_or_default());
         let (Some(part), false) = (part, joins(before) || joins(after)) else {
-            return Err(());
+            return Err(self.error("syntax error: operand expected"));
         };
         self.used.push(part.clone());
-        self.pos += len + 2;
+        self.take(len + 2);
         Ok(Expr::Expansion(self.used.len() - 1))
     }
 
@@ -153,11 +142,11 @@ impl<'a> ExprParser<'a> {
         let rest = self.rest();
         let len = rest.iter().position(|&b| !is_name_byte(b) && !matches!(b, b'#' | b'@')).unwrap_or(rest.len());
         let text = rest.get(..len).unwrap_or_default();
+        self.take(len);
         if rest.get(len) == Some(&MARK) {
-            return Err(());
+            return Err(self.error("syntax error: operand expected"));
         }
-        let value = number_value(text).map_err(|_| ())?;
-        self.pos += len;
+        let value = number_value(text).map_err(|problem| ArithError { problem, token: self.token, end: self.pos })?;
         Ok(Expr::Number(value))
     }
 }
@@ -184,7 +173,7 @@ pub(crate) fn number_value(text: &[u8]) -> Result<i64, &'static str> {
         [b'0', _, ..] => (8, text),
         _ => (10, text),
     };
-    // Whether a number before `#` may still turn out to be the base.
+    // The number before `#` may still be the base.
     let mut may_be_base = base == 10;
     let mut value = 0_i64;
     for (at, &byte) in digits.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! The text of an expression, and how it and the pieces in it become one that has a tree.
+//! The text of an expression, and its conversion to a tree.
 
 use std::rc::Rc;
 
 use super::ExprParser;
-use crate::ir::{Arith, Bytes, Part, Word};
+use crate::ir::{Arith, BinaryOp, Bytes, Expr, Part, Word};
 use crate::parse::word::Stop;
 use crate::parse::{Parse, Parser};
 
@@ -11,14 +11,6 @@ use crate::parse::{Parse, Parser};
 pub(super) const MARK: u8 = 0;
 
 impl Parser<'_> {
-    /// An expression that is a command or belongs to one, and no expansion.
-    pub(in crate::parse) fn command_arith_until(&mut self, closers: &'static [u8]) -> Parse<Arith> {
-        let outer = std::mem::take(&mut self.quoted_substitution);
-        let arith = self.arith_until(closers);
-        self.quoted_substitution = outer;
-        arith
-    }
-
     /// An expression up to one of `closers`, which is not read.
     pub(in crate::parse) fn arith_until(&mut self, closers: &'static [u8]) -> Parse<Arith> {
         let word = self.word_until(Stop::Arith(closers), true)?;
@@ -38,12 +30,15 @@ pub(crate) fn from_word(text: Word) -> Arith {
     }
     let mut parser = ExprParser::new(&flat, &parts);
     match parser.whole() {
+        // The message about a division names the text with its expansions.
+        Ok(Some(expr)) if !parser.used.is_empty() && may_fail(&expr) => Arith { text, ..Arith::default() },
         Ok(expr) => Arith { tree: expr.map(Rc::new), expansions: parser.used, text, guards: false },
         Err(_) => Arith { text, ..Arith::default() },
     }
 }
 
-/// The expression that the source of a word is, whatever the word would be as one of a command; `None` when it is none.
+/// The expression that the source text of a word represents, whatever it would mean in a command; `None` if it is not an
+/// expression.
 pub(crate) fn arith_of_source(raw: &[u8]) -> Option<Arith> {
     let text = [raw, b")"].concat();
     let mut parser = Parser::new(&text, 1, Rc::from(&b""[..]));
@@ -51,14 +46,22 @@ pub(crate) fn arith_of_source(raw: &[u8]) -> Option<Arith> {
     (parser.offset() + 1 == text.len()).then_some(arith)
 }
 
-/// Bytes of an expression's text from a place in its tree on, once its expansions have become texts of these lengths.
-pub(crate) fn text_from(arith: &Arith, lengths: &[usize], at: usize) -> usize {
-    let (mut flat, mut parts) = (Bytes::new(), Vec::new());
-    flatten(&arith.text.parts, &mut flat, &mut parts);
-    let before = flat.get(..at).unwrap_or_default().iter().filter(|&&byte| byte == MARK).count() / 2;
-    let rest = flat.get(at..).unwrap_or_default();
-    let plain: usize = rest.split(|&byte| byte == MARK).step_by(2).map(<[u8]>::len).sum();
-    plain + lengths.iter().skip(before).sum::<usize>()
+/// Returns whether an expression has a division or a power outside subscripts.
+fn may_fail(expr: &Expr) -> bool {
+    match expr {
+        Expr::Number(_) | Expr::Expansion(_) | Expr::Var(_) | Expr::Element(..) | Expr::Step { .. } => false,
+        Expr::Unary(_, operand) => may_fail(operand),
+        Expr::And(operands) | Expr::Or(operands) => operands.iter().any(may_fail),
+        Expr::Choose(condition, yes, no) => [condition, yes, no].into_iter().any(|expr| may_fail(expr)),
+        Expr::Assign { op, value, .. } => op.is_some_and(fails) || may_fail(value),
+        Expr::Chain { first, rest } => {
+            may_fail(first) || rest.iter().any(|(op, right, _)| fails(*op) || may_fail(right))
+        }
+    }
+}
+
+fn fails(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Divide | BinaryOp::Modulo | BinaryOp::Power)
 }
 
 /// The text with marks for its expansions; false when it holds something that cannot be marked.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::ir::{Assign, AssignValue, Element, Name, Part, Subscript, Word};
 use crate::parse::token::{is_meta, name_len};
-use crate::parse::{Parse, Parser, Place, Problem, SyntaxError};
+use crate::parse::{Parse, Parser, SyntaxError, SyntaxErrorKind};
 
 impl Parser<'_> {
     /// The assignment that comes next, if one does.
@@ -28,18 +28,15 @@ impl Parser<'_> {
         self.pos += if append { 2 } else { 1 };
         let value = if self.peek() == Some(b'(') {
             let (from, line) = (self.pos, self.line);
-            let elements = self.elements().map_err(|error| match error.problem {
-                // The line that the list starts in is the one that is named.
-                Problem::End => SyntaxError::new(Problem::Unclosed(b')'), line).within(Place::Elements),
-                Problem::Unclosed(_) if error.place != Place::Elements => {
-                    SyntaxError { place: Place::OpenElement, ..error }
-                }
-                _ => error.within(Place::Elements),
+            let elements = self.elements().map_err(|error| match error.kind {
+                // The message names the line in which the list starts.
+                SyntaxErrorKind::End => SyntaxError::new(SyntaxErrorKind::Unclosed(b')'), line),
+                _ => error,
             })?;
             if self.peek().is_none_or(is_meta) {
                 AssignValue::Array(elements)
             } else {
-                // With text behind it, the list is text too.
+                // If text follows it, the list is text too.
                 self.word()?;
                 AssignValue::Word(self.word_with_list(from))
             }
@@ -49,7 +46,7 @@ impl Parser<'_> {
         Ok(Some(Assign { name, subscript, append, value }))
     }
 
-    /// The word from `start` on, in which a list in parentheses is text.
+    /// The word starting at `start`, in which a list in parentheses is text.
     pub(super) fn word_with_list(&self, start: usize) -> Word {
         let raw = self.slice(start, self.pos);
         let mut parser = Parser::new(raw, self.line, Rc::clone(&self.source));
@@ -69,7 +66,7 @@ impl Parser<'_> {
                         p.pos += 1;
                         return Ok(elements);
                     }
-                    None => return Err(SyntaxError::new(Problem::End, p.line)),
+                    None => return Err(SyntaxError::new(SyntaxErrorKind::End, p.line)),
                     Some(_) => elements.push(p.element()?),
                 }
             }
@@ -121,7 +118,7 @@ fn braced_element(subscript: &Subscript, append: bool, value: &Word, raw: &[u8])
     crate::parse::word::may_brace(&parts).then(|| Box::new(Word { parts, raw: raw.into(), braces: true }))
 }
 
-/// The assignment that a text is, when it is one and nothing else.
+/// The assignment that a text consists of, if it is one.
 pub(crate) fn read_assignment(text: &[u8], line: u32) -> Option<Assign> {
     let mut parser = Parser::new(text, line, Rc::from(&b""[..]));
     let assign = parser.assignment().ok()??;

@@ -1,11 +1,11 @@
-//! Whether expanding the words of a command can change the shell.
+//! Checks whether expanding the words of a command can change the shell.
 
 use crate::ir::{
     Arith, Assign, AssignValue, Index, Op, Param, Part, Redirect, RedirectFd, RedirectKind, Subscript, Target, Test,
 };
 
-/// Whether expanding these pieces leaves the shell as it was. Substitutions do, but they may read what the command's
-/// standard input is, so they count only where `commands` says so.
+/// Returns whether expanding these parts leaves the shell unchanged. Substitutions do, but they may read the standard input of
+/// the command, so they count only if `commands` is set.
 pub(crate) fn is_pure(parts: &[Part], commands: bool) -> bool {
     parts.iter().all(|part| match part {
         Part::Lit(_) | Part::Quoted(_) | Part::Tilde(_) => true,
@@ -38,14 +38,14 @@ fn is_pure_param(param: &Param, commands: bool) -> bool {
         Op::Substring { offset, length } => {
             is_pure_arith(offset, commands) && length.as_ref().is_none_or(|length| is_pure_arith(length, commands))
         }
-        Op::Bad | Op::Unclosed(_) | Op::Broken(_) => false,
+        Op::Bad | Op::Invalid(_) => false,
     };
-    // The number of the process is another one in a process of its own.
+    // The process number differs in a forked process.
     let process = matches!(&param.target, Target::Var(name) if **name == *b"BASHPID");
     index && op && !process
 }
 
-/// Whether expanding the body of a here-document leaves the shell as it was. It is known only when the command runs.
+/// Returns whether expanding the body of a here-document leaves the shell unchanged. It is known only when the command runs.
 pub(crate) fn has_pure_body(redirect: &Redirect, commands: bool) -> bool {
     match &redirect.kind {
         RedirectKind::HereDoc(document) => document.body.get().is_none_or(|word| is_pure(&word.parts, commands)),
@@ -73,7 +73,7 @@ pub(crate) fn is_pure_redirect(redirect: &Redirect, commands: bool) -> bool {
         | RedirectKind::Both { word, .. }
         | RedirectKind::Duplicate { word, .. }
         | RedirectKind::HereString(word) => is_pure(&word.parts, commands),
-        // The body is read after the command; who relies on this asks it too.
+        // The body is read after the command; callers must check it too.
         RedirectKind::HereDoc(_) => true,
     }
 }

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use crate::ir::{HereDoc, Redirect, RedirectFd, RedirectKind};
 use crate::parse::token::{is_meta, name_len};
-use crate::parse::{Parse, Parser, Pending, Problem, SyntaxError};
+use crate::parse::{Parse, Parser, Pending, SyntaxError, SyntaxErrorKind};
 
-/// Here-documents of one line; bash takes more for a mistake.
+/// Maximum number of here-documents on one line; more are an error in bash.
 const MAX_DOCUMENTS: usize = 16;
 
 impl Parser<'_> {
@@ -23,7 +23,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The redirection that comes next, if one does; nothing is read otherwise.
+    /// The redirection that comes next, if one does; nothing is read else_body.
     pub(super) fn redirect(&mut self) -> Parse<Option<Redirect>> {
         let Some((fd, prefix)) = self.redirect_prefix() else { return Ok(None) };
         let rest = self.rest().get(prefix..).unwrap_or_default();
@@ -43,7 +43,7 @@ impl Parser<'_> {
         }
         self.skip_blanks();
         if !matches!(operator, b"<&" | b">&") {
-            self.refuse_descriptor()?;
+            self.reject_descriptor()?;
         }
         let Some(mut word) = self.word()? else { return Err(self.unexpected()) };
         if operator == b"<<<" {
@@ -64,18 +64,14 @@ impl Parser<'_> {
         Ok(Some(Redirect { fd, kind }))
     }
 
-    /// What is written directly before an operator of redirection names its descriptor, so it is no word for the operator
-    /// before; only duplications take a number there.
-    fn refuse_descriptor(&mut self) -> Parse<()> {
+    /// Rejects a number or name directly before a redirection operator, because it names the descriptor of that operator. Only
+    /// duplications take a number there.
+    fn reject_descriptor(&mut self) -> Parse<()> {
         let Some((fd, len)) = self.redirect_prefix() else { return Ok(()) };
         let token = self.slice(self.pos, self.pos + len).to_vec();
         match fd {
             RedirectFd::Default => Ok(()),
-            RedirectFd::Number(_) => Err(SyntaxError::new(Problem::Unexpected(token), self.line)),
-            RedirectFd::Variable(_) => {
-                let operator = self.rest().get(len..len + 1).unwrap_or_default();
-                Err(SyntaxError::new(Problem::Near([&token, operator].concat()), self.line))
-            }
+            _ => Err(SyntaxError::new(SyntaxErrorKind::Unexpected(token), self.line)),
         }
     }
 
@@ -111,7 +107,7 @@ impl Parser<'_> {
 
     fn here_doc(&mut self, strip_tabs: bool) -> Parse<RedirectKind> {
         self.skip_blanks();
-        self.refuse_descriptor()?;
+        self.reject_descriptor()?;
         let line = self.line;
         let start = self.pos;
         if self.word()?.is_none() {
@@ -122,7 +118,7 @@ impl Parser<'_> {
         let delimiter = crate::parse::quote::remove_quotes(raw);
         let document = Rc::new(HereDoc { delimiter, quoted, strip_tabs, body: OnceCell::new() });
         if self.pending.len() >= MAX_DOCUMENTS {
-            return Err(SyntaxError::new(Problem::TooManyDocuments, line));
+            return Err(SyntaxError::new(SyntaxErrorKind::TooManyDocuments, line));
         }
         self.pending.push(Pending { document: Rc::clone(&document), line });
         Ok(RedirectKind::HereDoc(document))

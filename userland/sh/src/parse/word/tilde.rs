@@ -1,14 +1,14 @@
-//! Where a tilde means a home directory.
+//! Positions in which a tilde means a home directory.
 
 use std::rc::Rc;
 
-use super::{Pieces, Stop};
+use super::{PartBuilder, Stop};
 use crate::ir::{Op, Param, Part, Test, Word};
 use crate::parse::Parser;
 use crate::parse::token::{is_meta, is_name_byte, name_len};
 
 impl Parser<'_> {
-    pub(super) fn tilde(&mut self, pieces: &mut Pieces) {
+    pub(super) fn tilde(&mut self, builder: &mut PartBuilder) {
         let rest = self.rest().get(1..).unwrap_or_default();
         let len = rest.iter().position(|&b| !is_name_byte(b) && !matches!(b, b'-' | b'+' | b'.')).unwrap_or(rest.len());
         let ends = match rest.get(len) {
@@ -17,10 +17,10 @@ impl Parser<'_> {
         };
         self.pos += 1;
         if ends {
-            pieces.push(Part::Tilde(rest.get(..len).unwrap_or_default().to_vec()));
+            builder.push(Part::Tilde(rest.get(..len).unwrap_or_default().to_vec()));
             self.pos += len;
         } else {
-            pieces.literal.push(b'~');
+            builder.literal.push(b'~');
         }
     }
 }
@@ -34,11 +34,11 @@ pub(in crate::parse) fn tilde_after_equals(mut word: Word) -> Word {
     let Some(Part::Lit(text)) = word.parts.first() else { return word };
     let Some(len) = assigned_len(text) else { return word };
     let (name, value) = text.split_at_checked(len + 1).unwrap_or((text, b""));
-    // What follows the literal text would be part of the user's name.
+    // Text after the literal would be part of the user's name.
     let ends = word.parts.len() == 1 || value.iter().any(|byte| matches!(byte, b'/' | b':'));
     if value.first() == Some(&b'~') && ends {
         let mut parts = vec![Part::Lit(name.to_vec())];
-        // As if it stood behind a colon, which is left out again.
+        // Processed as if it followed a colon, which is removed again.
         split_tildes(&[b":", value].concat(), &mut parts);
         if let Some(Part::Lit(colon)) = parts.get_mut(1) {
             colon.remove(0);
@@ -52,7 +52,7 @@ pub(in crate::parse) fn tilde_after_equals(mut word: Word) -> Word {
     word
 }
 
-/// The length of what stands before the `=` of an assignment: a name, perhaps with a subscript, and perhaps a plus sign.
+/// The length of the text before the `=` of an assignment: a name, an optional subscript, and an optional plus sign.
 fn assigned_len(text: &[u8]) -> Option<usize> {
     let name = name_len(text);
     let rest = text.get(name..).filter(|_| name > 0)?;
@@ -74,7 +74,7 @@ pub(in crate::parse) fn tilde_after_colons(word: &mut Word) {
     tilde_after_own_colons(word);
 }
 
-/// The same, but in what takes the place of an expansion.
+/// Like [`tilde_after_colons`], but not within operands of expansions.
 fn tilde_after_own_colons(word: &mut Word) {
     let needed = |part: &Part| matches!(part, Part::Lit(text) if text.windows(2).any(|pair| pair == b":~"));
     if !word.parts.iter().any(needed) {

@@ -1,11 +1,11 @@
-//! What an argument of a declaration asks for.
+//! Parsing of the arguments of a declaration.
 
-use crate::builtins::declare::Wanted;
+use crate::builtins::declare::DeclareOptions;
 use crate::eval::DeclArg;
 use crate::expand::lossy;
 use crate::ir::{Assign, AssignValue, Bytes, Name};
 use crate::parse::token::name_len;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::Value;
 
 /// One argument of a declaration.
@@ -13,25 +13,29 @@ pub(in crate::builtins::declare) struct Declared<'a> {
     pub(in crate::builtins::declare) name: Name,
     pub(in crate::builtins::declare) subscript: Option<Bytes>,
     pub(in crate::builtins::declare) append: bool,
-    pub(in crate::builtins::declare) value: Option<Given<'a>>,
+    pub(in crate::builtins::declare) value: Option<DeclaredValue<'a>>,
     /// The argument as messages show it.
     pub(in crate::builtins::declare) shown: Bytes,
 }
 
-/// What is assigned to a declared name.
-pub(in crate::builtins::declare) enum Given<'a> {
+/// The value assigned to a declared name.
+pub(in crate::builtins::declare) enum DeclaredValue<'a> {
     Text(Bytes),
     Elements(&'a Assign),
 }
 
-pub(super) fn read_argument<'a>(shell: &mut Shell, arg: &'a DeclArg, wanted: &Wanted) -> Run<Option<Declared<'a>>> {
+pub(super) fn read_argument<'a>(
+    shell: &mut Shell,
+    arg: &'a DeclArg,
+    requested: &DeclareOptions,
+) -> EvalResult<Option<Declared<'a>>> {
     let (word, once) = match arg {
         DeclArg::Word(word) => (word.clone(), false),
         DeclArg::Assign(assign) => match (&assign.value, &assign.subscript) {
             (AssignValue::Array(_), _) => {
                 let name = Name::clone(&assign.name);
                 let shown = name.to_vec();
-                let value = Some(Given::Elements(assign));
+                let value = Some(DeclaredValue::Elements(assign));
                 return Ok(Some(Declared { name, subscript: None, append: assign.append, value, shown }));
             }
             (AssignValue::Word(value), None) => {
@@ -39,7 +43,7 @@ pub(super) fn read_argument<'a>(shell: &mut Shell, arg: &'a DeclArg, wanted: &Wa
                 let operator: &[u8] = if assign.append { b"+=" } else { b"=" };
                 let shown = [&assign.name[..], operator, &value].concat();
                 let name = Name::clone(&assign.name);
-                let value = Some(Given::Text(value));
+                let value = Some(DeclaredValue::Text(value));
                 return Ok(Some(Declared { name, subscript: None, append: assign.append, value, shown }));
             }
             (AssignValue::Word(value), Some(subscript)) => {
@@ -52,28 +56,28 @@ pub(super) fn read_argument<'a>(shell: &mut Shell, arg: &'a DeclArg, wanted: &Wa
         },
     };
     match split_word(shell, &word, once && shell.options.assoc_expand_once) {
-        Some(declared) if declared.subscript.is_none() || wanted.base == 0 => Ok(Some(declared)),
+        Some(declared) if declared.subscript.is_none() || requested.base == 0 => Ok(Some(declared)),
         Some(Declared { name, subscript: Some(subscript), .. }) => {
             let element = [&name[..], b"[", &subscript, b"]"].concat();
-            shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&element)));
+            shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(&element)));
             Ok(None)
         }
         _ => {
             let name = word.get(..name_len(&word)).unwrap_or_default();
-            if wanted.base == 0
+            if requested.base == 0
                 && !name.is_empty()
                 && word.get(name.len()..).is_some_and(|rest| rest.starts_with(b"[]="))
             {
-                shell.refuse([name, b"[]: bad array subscript"].concat())?;
+                shell.report_error([name, b"[]: bad array subscript"].concat());
             } else {
-                shell.complain_builtin(format!("`{}': not a valid identifier", lossy(&word)));
+                shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(&word)));
             }
             Ok(None)
         }
     }
 }
 
-/// A word such as `name`, `name[subscript]+=value`; `None` when it is no such thing.
+/// A word such as `name` or `name[subscript]+=value`; `None` if it is invalid.
 fn split_word(shell: &Shell, word: &[u8], once: bool) -> Option<Declared<'static>> {
     let (name, rest) = word.split_at(name_len(word));
     if name.is_empty() {
@@ -87,7 +91,7 @@ fn split_word(shell: &Shell, word: &[u8], once: bool) -> Option<Declared<'static
         [b'+', b'=', value @ ..] => (true, Some(value)),
         _ => return None,
     };
-    let value = value.map(|value| Given::Text(value.to_vec()));
+    let value = value.map(|value| DeclaredValue::Text(value.to_vec()));
     Some(Declared { name: name.into(), subscript: subscript.map(<[u8]>::to_vec), append, value, shown: word.to_vec() })
 }
 

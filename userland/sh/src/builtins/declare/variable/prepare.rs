@@ -2,29 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use crate::builtins::declare::Wanted;
+use crate::builtins::declare::DeclareOptions;
 use crate::expand::lossy;
 use crate::ir::Name;
-use crate::state::{Run, Shell};
+use crate::state::{EvalResult, Shell};
 use crate::vars::{self, Assoc, Value};
 
 /// Makes the variable what it must be before it is assigned to.
-pub(super) fn prepare(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool, assigns: bool) -> Run<bool> {
-    if wanted.local && !wanted.global && !make_local(shell, name, wanted, array && assigns) {
+pub(super) fn prepare(
+    shell: &mut Shell,
+    name: &Name,
+    requested: &DeclareOptions,
+    array: bool,
+    assigns: bool,
+) -> EvalResult<bool> {
+    if requested.local && !requested.global && !make_local(shell, name, requested) {
         return Ok(false);
     }
     let readonly = shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY));
-    if readonly && (wanted.off & vars::READONLY != 0 || (assigns && wanted.on & vars::NAMEREF != 0)) {
-        shell.complain_builtin([name, &b": readonly variable"[..]].concat());
+    if readonly && (requested.off & vars::READONLY != 0 || (assigns && requested.on & vars::NAMEREF != 0)) {
+        shell.report_builtin_error([name, &b": readonly variable"[..]].concat());
         return Ok(false);
     }
-    if wanted.base == 0 || array || (assigns && !readonly && (wanted.indexed || wanted.assoc)) {
-        match convert(shell, name, wanted, array) {
+    if requested.base == 0 || array || (assigns && !readonly && (requested.indexed || requested.assoc)) {
+        match convert(shell, name, requested, array) {
             Conversion::Done => {}
             Conversion::Refused => return Ok(false),
             Conversion::Fatal => {
                 shell.status = 1;
-                return Err(crate::state::Stop::Discard);
+                return Err(crate::state::Unwind::Discard);
             }
         }
     }
@@ -35,52 +41,36 @@ pub(super) fn prepare(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bo
         let early = vars::INTEGER | vars::LOWER | vars::UPPER | vars::CAPITAL;
         let cases = vars::LOWER | vars::UPPER | vars::CAPITAL;
         let var = shell.vars.entry(name);
-        if wanted.on & cases != 0 {
+        if requested.on & cases != 0 {
             var.flags &= !cases;
         }
-        var.flags = (var.flags & !(wanted.off & early)) | (wanted.on & early);
+        var.flags = (var.flags & !(requested.off & early)) | (requested.on & early);
     }
     Ok(true)
 }
 
-/// Complains about a list that cannot be assigned: first as the shell, which assigns it, then as the builtin.
-fn complain_twice(shell: &mut Shell, text: &str) {
-    match shell.frames.last().filter(|frame| frame.commands == 1) {
-        Some(frame) => {
-            let text = format!("{}: {text}", lossy(&frame.name));
-            shell.complain(text);
-        }
-        None => shell.complain(text),
-    }
-    shell.complain_builtin(text);
-}
-
-pub(super) fn make_local(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> bool {
+pub(super) fn make_local(shell: &mut Shell, name: &Name, requested: &DeclareOptions) -> bool {
     let old = shell.vars.get(name).cloned();
     // A constant of a caller gives way, one of the shell does not.
     if old.as_ref().is_some_and(|var| var.has(vars::READONLY)) && shell.vars.is_global(name) {
         let text = format!("{}: readonly variable", lossy(name));
-        if array {
-            complain_twice(shell, &text);
-        } else {
-            shell.complain_builtin(text);
-        }
+        shell.report_builtin_error(text);
         return false;
     }
     let outer = old.as_ref().map_or(0, |var| var.flags);
     if !shell.vars.make_local(name) {
         match old {
-            Some(mut old) if wanted.inherit || shell.options.localvar_inherit => {
+            Some(mut old) if requested.inherit || shell.options.localvar_inherit => {
                 old.flags &= !vars::NAMEREF;
                 shell.vars.insert(Name::clone(name), old);
             }
             old => {
-                // What was assigned before the call is what the local begins with.
-                let lent = old.filter(|_| shell.vars.was_lent(name));
-                let exported = lent.as_ref().map_or(0, |var| var.flags & vars::EXPORT);
+                // The local variable starts with the value assigned before the call.
+                let temporary = old.filter(|_| shell.vars.is_call_temporary(name));
+                let exported = temporary.as_ref().map_or(0, |var| var.flags & vars::EXPORT);
                 let flags = exported | outer & vars::EXPORT;
                 let var = shell.vars.entry(name);
-                var.value = lent.map(|var| var.value).unwrap_or_default();
+                var.value = temporary.map(|var| var.value).unwrap_or_default();
                 var.flags = flags;
             }
         }
@@ -88,7 +78,7 @@ pub(super) fn make_local(shell: &mut Shell, name: &Name, wanted: &Wanted, array:
     true
 }
 
-/// How making an array of a variable ended.
+/// The result of converting a variable to an array.
 enum Conversion {
     Done,
     Refused,
@@ -96,14 +86,14 @@ enum Conversion {
     Fatal,
 }
 
-/// Makes an array of the variable if one is wanted.
-fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> Conversion {
+/// Makes an array of the variable if one is requested.
+fn convert(shell: &mut Shell, name: &Name, requested: &DeclareOptions, array: bool) -> Conversion {
     let old = shell.vars.get(name).map(|var| &var.value);
     let refused = match old {
-        Some(Value::Indexed(_)) if wanted.assoc => "cannot convert indexed to associative array",
-        Some(Value::Assoc(_)) if wanted.indexed => "cannot convert associative to indexed array",
-        Some(Value::Indexed(_) | Value::Assoc(_)) if wanted.no_array => "cannot destroy array variables in this way",
-        _ if wanted.assoc && wanted.indexed => {
+        Some(Value::Indexed(_)) if requested.assoc => "cannot convert indexed to associative array",
+        Some(Value::Assoc(_)) if requested.indexed => "cannot convert associative to indexed array",
+        Some(Value::Indexed(_) | Value::Assoc(_)) if requested.no_array => "cannot destroy array variables in this way",
+        _ if requested.assoc && requested.indexed => {
             shell.vars.entry(name).value = Value::Assoc(Assoc::default());
             shell.vars.entry(name).flags |= vars::BARE;
             "cannot convert associative to indexed array"
@@ -112,27 +102,22 @@ fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> Conv
     };
     if !refused.is_empty() {
         let text = format!("{}: {refused}", lossy(name));
-        if array && shell.frames.iter().any(|frame| frame.is_function) {
-            // In functions that is no reason to give up the command; bash then tries once more.
-            complain_twice(shell, &text);
-            return Conversion::Refused;
-        }
         if array {
-            shell.complain(text);
+            shell.report_error(text);
             return Conversion::Fatal;
         }
-        shell.complain_builtin(text);
+        shell.report_builtin_error(text);
         return Conversion::Refused;
     }
-    if !(wanted.indexed || wanted.assoc || array) {
+    if !(requested.indexed || requested.assoc || array) {
         return Conversion::Done;
     }
-    // What a local variable had as a text is not taken over into its elements.
-    let drops = wanted.local && !wanted.global && !shell.options.localvar_inherit;
+    // The previous text of a local variable does not become an element.
+    let drops = requested.local && !requested.global && !shell.options.localvar_inherit;
     let var = shell.vars.entry(name);
     var.value = match std::mem::take(&mut var.value) {
         Value::Text(_) if drops => {
-            if wanted.assoc {
+            if requested.assoc {
                 Value::Assoc(Assoc::default())
             } else {
                 Value::Indexed(BTreeMap::new())
@@ -141,9 +126,9 @@ fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> Conv
         Value::Unset => {
             // Until something is assigned.
             var.flags |= vars::BARE;
-            if wanted.assoc { Value::Assoc(Assoc::default()) } else { Value::Indexed(BTreeMap::new()) }
+            if requested.assoc { Value::Assoc(Assoc::default()) } else { Value::Indexed(BTreeMap::new()) }
         }
-        Value::Text(text) if wanted.assoc => {
+        Value::Text(text) if requested.assoc => {
             let mut map = Assoc::with_buckets(128);
             map.insert(b"0".to_vec(), text);
             Value::Assoc(map)
@@ -154,21 +139,21 @@ fn convert(shell: &mut Shell, name: &Name, wanted: &Wanted, array: bool) -> Conv
     Conversion::Done
 }
 
-pub(super) fn mark(shell: &mut Shell, name: &Name, wanted: &Wanted) {
+pub(super) fn mark(shell: &mut Shell, name: &Name, requested: &DeclareOptions) {
     if shell.is_computed(name) && shell.vars.get(name).is_none() {
         let own = match &name[..] {
             b"SHELLOPTS" => "SHELLOPTS",
             b"BASHOPTS" => "BASHOPTS",
             _ => return,
         };
-        if wanted.on & vars::EXPORT != 0 {
-            shell.exported_computed.insert(own);
-        } else if wanted.off & vars::EXPORT != 0 {
-            shell.exported_computed.remove(own);
+        if requested.on & vars::EXPORT != 0 {
+            shell.computed.exported.insert(own);
+        } else if requested.off & vars::EXPORT != 0 {
+            shell.computed.exported.remove(own);
         }
         return;
     }
     let case = vars::LOWER | vars::UPPER | vars::CAPITAL;
     let var = shell.vars.entry(name);
-    var.flags = (var.flags & !wanted.off) | (wanted.on & !case) | (wanted.on & case);
+    var.flags = (var.flags & !requested.off) | (requested.on & !case) | (requested.on & case);
 }

@@ -1,0 +1,5 @@
+//! Tools of binutils.
+
+mod strings;
+
+pub use strings::main as strings;

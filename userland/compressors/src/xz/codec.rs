@@ -1,0 +1,141 @@
+//! xz and lzma compression and decompression.
+
+use std::io::{ErrorKind, Read, Write};
+
+use lzma_rust2::{Action, LzmaReader, LzmaWriter, Status, XzOptions, XzStream, XzWriter};
+use tidebox_rt::Errno;
+
+use super::Format;
+use crate::stream::{CHUNK, Sink, Source};
+
+/// Error of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Broken {
+    Read(Errno),
+    Write(Errno),
+    /// Unknown magic bytes.
+    Unknown,
+    Ended,
+    Damaged,
+    Options,
+    Memory,
+}
+
+const MAGIC: &[u8] = b"\xfd7zXZ\0";
+
+/// Compresses all input.
+pub(crate) fn pack(source: &mut Source, sink: &mut Sink, format: Format, how: &XzOptions) -> Result<(), Broken> {
+    let packed = match format {
+        Format::Lzma => LzmaWriter::new_use_header(&mut *sink, &how.lzma_options, None)
+            .and_then(|mut writer| feed(source, &mut writer).and_then(|()| writer.finish().map(drop))),
+        _ => XzWriter::new(&mut *sink, how.clone())
+            .and_then(|mut writer| feed(source, &mut writer).and_then(|()| writer.finish().map(drop))),
+    };
+    packed.map_err(|_| match (source.failure(), sink.failure()) {
+        (Some(errno), _) => Broken::Read(errno),
+        (_, Some(errno)) => Broken::Write(errno),
+        _ => Broken::Options,
+    })?;
+    sink.finish().map_err(Broken::Write)
+}
+
+fn feed(source: &mut Source, writer: &mut impl Write) -> std::io::Result<()> {
+    loop {
+        let bytes = source.peek(1)?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        writer.write_all(bytes)?;
+        let count = bytes.len();
+        source.advance(count);
+    }
+}
+
+/// Returns the format of the first bytes.
+pub(crate) fn sniff(source: &mut Source) -> Result<Option<Format>, Broken> {
+    let head = source.peek(13).map_err(Broken::Read)?;
+    if head.starts_with(MAGIC) {
+        return Ok(Some(Format::Xz));
+    }
+    Ok(is_lzma(head).then_some(Format::Lzma))
+}
+
+/// The lzma format has no magic, so only headers that its writers produce are accepted.
+fn is_lzma(head: &[u8]) -> bool {
+    let (Some(properties), Some(dictionary), Some(size)) = (head.first(), head.get(1..5), head.get(5..13)) else {
+        return false;
+    };
+    let dictionary = dictionary.iter().rev().fold(0u32, |value, byte| value << 8 | u32::from(*byte));
+    let size = size.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
+    let top = dictionary.checked_ilog2().map_or(0, |bits| 1u32 << bits);
+    let usual = dictionary == u32::MAX || dictionary == top || dictionary == top | top >> 1;
+    *properties < 225 && usual && (size == u64::MAX || size < 1 << 38)
+}
+
+/// Decompresses all input, and writes the data before an error.
+pub(crate) fn unpack(
+    source: &mut Source,
+    sink: &mut Sink,
+    format: Format,
+    single: bool,
+    memory_kib: u32,
+) -> Result<(), Broken> {
+    let known = sniff(source)?;
+    let known = match (format, known) {
+        (Format::Auto, Some(known)) => known,
+        (wanted, Some(known)) if wanted == known => known,
+        _ => return Err(Broken::Unknown),
+    };
+    let done = match known {
+        Format::Lzma => unpack_lzma(source, sink, memory_kib),
+        _ => unpack_xz(source, sink, single, memory_kib),
+    };
+    let flushed = sink.finish().map_err(Broken::Write);
+    done.and(flushed)
+}
+
+fn unpack_xz(source: &mut Source, sink: &mut Sink, single: bool, memory_kib: u32) -> Result<(), Broken> {
+    let mut stream = XzStream::new_mem_limit(!single, memory_kib);
+    let mut room = vec![0; CHUNK];
+    loop {
+        let input = source.peek(1).map_err(Broken::Read)?;
+        let action = if input.is_empty() { Action::Finish } else { Action::Run };
+        let before = stream.total_out();
+        let step = stream.process(input, &mut room, action);
+        let made = usize::try_from(stream.total_out() - before).unwrap_or(0);
+        sink.put(room.get(..made).unwrap_or_default()).map_err(Broken::Write)?;
+        let step = step.map_err(|error| why(error.kind()))?;
+        source.advance(step.bytes_consumed);
+        if step.status == Status::StreamEnd {
+            return Ok(());
+        }
+        if action == Action::Finish && step.bytes_produced == 0 {
+            return Err(Broken::Ended);
+        }
+    }
+}
+
+fn unpack_lzma(source: &mut Source, sink: &mut Sink, memory_kib: u32) -> Result<(), Broken> {
+    let mut room = vec![0; CHUNK];
+    let mut reader = LzmaReader::new_mem_limit(&mut *source, memory_kib, None).map_err(|error| why(error.kind()))?;
+    loop {
+        match reader.read(&mut room) {
+            Ok(0) => return Ok(()),
+            Ok(made) => sink.put(room.get(..made).unwrap_or_default()).map_err(Broken::Write)?,
+            Err(error) => {
+                let kind = error.kind();
+                drop(reader);
+                return Err(source.failure().map_or(why(kind), Broken::Read));
+            }
+        }
+    }
+}
+
+fn why(kind: ErrorKind) -> Broken {
+    match kind {
+        ErrorKind::UnexpectedEof => Broken::Ended,
+        ErrorKind::OutOfMemory => Broken::Memory,
+        ErrorKind::Unsupported => Broken::Options,
+        _ => Broken::Damaged,
+    }
+}

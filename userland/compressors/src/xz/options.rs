@@ -1,0 +1,370 @@
+//! The command line.
+
+use std::num::NonZeroU64;
+
+use lzma_rust2::{CheckType, EncodeMode, LzmaOptions, MfType, XzOptions};
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::getopt::Item;
+use tidebox_gnu::options::Syntax;
+
+use super::list::Sums;
+use super::{Format, Mode, Xz};
+use crate::words::{show, tell};
+
+const USAGE: &str = "\
+Usage: xz [OPTION]... [FILE]...
+Compress or decompress FILEs in the .xz format.
+
+";
+
+const NOTES: &str = "\n\
+With no FILE, or when FILE is -, read standard input.
+
+Report bugs to <xz@tukaani.org> (in English or Finnish).
+XZ Utils home page: <https://tukaani.org/xz/>
+";
+
+const LONG_ONLY: &str = "
+This xz is the one of Tidebox. It has besides:
+  -F, --format=FORMAT   auto, xz or lzma
+  -C, --check=CHECK     none, crc32, crc64 or sha256
+  -S, --suffix=.SUF     use the suffix `.SUF' on compressed files
+  -M, --memlimit=LIMIT  memory that unpacking may take
+      --files[=FILE], --files0[=FILE], --single-stream, --block-size=SIZE,
+      --robot, --no-warn, --lzma1[=OPTS], --lzma2[=OPTS]
+";
+
+tidebox_gnu::options! {
+    /// Options of `xz`.
+    pub(super) enum Flag {
+        Compress = "-z, --compress", "force compression";
+        Decompress = "-d, --decompress | --uncompress", "force decompression";
+        Test = "-t, --test", "test compressed file integrity";
+        List = "-l, --list", "list information about .xz files";
+        Keep = "-k, --keep", "keep (don't delete) input files";
+        Force = "-f, --force", "force overwrite of output file and (de)compress links";
+        Stdout = "-c, --stdout | --to-stdout", "write to standard output and don't delete input files";
+        Preset = "-0 ... -9",
+            "compression preset; default is 6; take compressor *and*\ndecompressor memory usage into account before using 7-9!";
+        Extreme = "-e, --extreme",
+            "try to improve compression ratio by using more CPU time;\ndoes not affect decompressor memory requirements";
+        Threads = "-T, --threads=NUM",
+            "use at most NUM threads; the default is 1; set to 0\nto use as many threads as there are processor cores";
+        Quiet = "-q, --quiet", "suppress warnings; specify twice to suppress errors too";
+        Verbose = "-v, --verbose", "be verbose; specify twice for even more verbose";
+        Help = "-h, --help", "display this short help and exit";
+        LongHelp = "-H, --long-help", "display the long help (lists also the advanced options)";
+        Version = "-V, --version", "display the version number and exit";
+        Check = "-C, --check=CHECK", "";
+        Format = "-F, --format=FORMAT", "";
+        MemlimitDecompress = "-M, --memlimit=LIMIT, --memlimit-decompress=LIMIT, --memory=LIMIT", "";
+        NoWarn = "-Q, --no-warn", "";
+        Ignored = "-r", "";
+        Suffix = "-S, --suffix=.SUF", "";
+        SingleStream = "--single-stream", "";
+        NoSparse = "--no-sparse, --no-adjust", "";
+        Files = "--files[=FILE]", "";
+        Files0 = "--files0[=FILE]", "";
+        Filters = "--ignore-check, --block-list=SIZES, --x86[=OPTS], --powerpc[=OPTS], --ia64[=OPTS], --arm[=OPTS], \
+                   --armthumb[=OPTS], --arm64[=OPTS], --sparc[=OPTS], --delta[=OPTS]", "",
+            unsupported "filters other than LZMA, --block-list and --ignore-check are not supported by this xz";
+        BlockSize = "--block-size=SIZE", "";
+        MemlimitCompress = "--memlimit-compress=LIMIT, --memlimit-mt-decompress=LIMIT, --flush-timeout=MS", "";
+        Fast = "--fast", "";
+        Best = "--best", "";
+        Lzma1 = "--lzma1[=OPTS], --lzma2[=OPTS]", "";
+        Robot = "--robot", "";
+        InfoMemory = "--info-memory", "", unsupported "--info-memory is not supported by this xz";
+    }
+}
+
+const LINE: Syntax<'_, Flag> = Syntax { notes: NOTES, ..Syntax::new("xz", USAGE, 22) };
+
+/// State of the command-line parser.
+struct Read {
+    xz: Xz,
+    preset: u32,
+    extreme: bool,
+    /// Values of `--lzma2` in addition to a preset.
+    special: Option<LzmaOptions>,
+    files: Vec<Vec<u8>>,
+    /// Names listed in files, which are processed first.
+    listed: Option<(Vec<u8>, u8)>,
+}
+
+/// Runs the tool under one of its names.
+pub fn main(name: &str, arguments: Vec<Vec<u8>>) -> i32 {
+    let old = matches!(name, "lzma" | "unlzma" | "lzcat");
+    let mut read = Read {
+        xz: Xz {
+            name: name.to_owned(),
+            mode: if matches!(name, "xz" | "lzma") { Mode::Compress } else { Mode::Decompress },
+            format: if old { Format::Lzma } else { Format::Auto },
+            to_stdout: matches!(name, "xzcat" | "lzcat"),
+            force: false,
+            keep: false,
+            verbosity: 2,
+            no_warn: false,
+            robot: false,
+            single_stream: false,
+            suffix: None,
+            how: XzOptions::default(),
+            memory_kib: available_kib(),
+            code: 0,
+            sums: Sums::default(),
+        },
+        preset: 6,
+        extreme: false,
+        special: None,
+        files: Vec::new(),
+        listed: None,
+    };
+    let variables = tidebox_rt::environ();
+    let mut words = Vec::new();
+    for key in [b"XZ_DEFAULTS=".as_slice(), b"XZ_OPT="] {
+        if let Some(value) = variables.iter().find_map(|variable| variable.strip_prefix(key)) {
+            let split = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+            words.extend(split.map(<[u8]>::to_vec));
+        }
+    }
+    // Operands in the environment are ignored.
+    if let Err(code) = read.words(words, false).and_then(|()| read.words(arguments, true)) {
+        return code;
+    }
+    read.run()
+}
+
+/// Three quarters of the memory that the process may have, in KiB.
+fn available_kib() -> u32 {
+    let bytes = tidebox_rt::limits().map_or(512 << 20, |limits| limits.process_memory_bytes);
+    u32::try_from(bytes / 1024 / 4 * 3).unwrap_or(u32::MAX)
+}
+
+impl Read {
+    fn words(&mut self, words: Vec<Vec<u8>>, files: bool) -> Result<(), i32> {
+        let mut items = LINE.items(words);
+        loop {
+            match items.next_item() {
+                Ok(None) => return Ok(()),
+                Ok(Some(Item::Operand(file))) if files => self.files.push(file),
+                Ok(Some(Item::Operand(_))) => {}
+                Ok(Some(Item::Option(flag, value))) => {
+                    let letter = items.letter();
+                    self.set(flag, letter, value)?;
+                }
+                Err(ToolResult::Print(text)) => return Err(i32::from(show(&text).is_err())),
+                Err(ToolResult::Failure(message, _)) => return Err(self.fatal(&message)),
+                Err(ToolResult::Usage(message, code)) => {
+                    let name = &self.xz.name;
+                    tell(&[
+                        format!("{name}: {message}\n{name}: Try `{name} --help' for more information.\n").as_bytes()
+                    ]);
+                    return Err(code);
+                }
+                Err(ToolResult::Code(code) | ToolResult::PrintAndCode(_, code)) => return Err(code),
+            }
+        }
+    }
+
+    /// Applies one option. An error is the exit code.
+    fn set(&mut self, flag: Flag, letter: Option<char>, value: Option<Vec<u8>>) -> Result<(), i32> {
+        let given = value.is_some();
+        let value = value.unwrap_or_default();
+        let text = String::from_utf8_lossy(&value).into_owned();
+        match flag {
+            Flag::Preset => {
+                let digit = letter.and_then(|digit| digit.to_digit(10));
+                (self.preset, self.special) = (digit.unwrap_or(6), None);
+            }
+            Flag::Fast => (self.preset, self.special) = (0, None),
+            Flag::Best => (self.preset, self.special) = (9, None),
+            Flag::Extreme => (self.extreme, self.special) = (true, None),
+            Flag::Compress => self.xz.mode = Mode::Compress,
+            Flag::Decompress => self.xz.mode = Mode::Decompress,
+            Flag::Test => self.xz.mode = Mode::Test,
+            Flag::List => self.xz.mode = Mode::List,
+            Flag::Keep => self.xz.keep = true,
+            Flag::Force => self.xz.force = true,
+            Flag::Stdout => self.xz.to_stdout = true,
+            Flag::Quiet => self.xz.verbosity = self.xz.verbosity.saturating_sub(1),
+            Flag::Verbose => self.xz.verbosity = self.xz.verbosity.saturating_add(1).min(4),
+            Flag::NoWarn => self.xz.no_warn = true,
+            Flag::Robot => self.xz.robot = true,
+            Flag::SingleStream => self.xz.single_stream = true,
+            Flag::Suffix if value.is_empty() || value.contains(&b'/') => {
+                return Err(self.fatal(&format!("{text}: Invalid filename suffix")));
+            }
+            Flag::Suffix => self.xz.suffix = Some(value),
+            Flag::Format => {
+                self.xz.format = match text.as_str() {
+                    "auto" => Format::Auto,
+                    "xz" => Format::Xz,
+                    "lzma" | "alone" => Format::Lzma,
+                    "raw" | "lzip" => {
+                        return Err(self.fatal(&format!("--format={text} is not supported by this xz")));
+                    }
+                    _ => return Err(self.fatal(&format!("{text}: Unknown file format type"))),
+                }
+            }
+            Flag::Check => {
+                self.xz.how.check_type = match text.as_str() {
+                    "none" => CheckType::None,
+                    "crc32" => CheckType::Crc32,
+                    "crc64" => CheckType::Crc64,
+                    "sha256" => CheckType::Sha256,
+                    _ => return Err(self.fatal(&format!("{text}: Unsupported integrity check type"))),
+                }
+            }
+            // Threads have no effect: compression uses one thread.
+            Flag::Threads if text.strip_prefix('+').unwrap_or(&text).parse::<u32>().is_err() => {
+                return Err(self.not_a_number(&text));
+            }
+            Flag::MemlimitDecompress => {
+                let kib = match text.strip_suffix('%') {
+                    _ if text == "max" => u64::from(available_kib()),
+                    Some(percent) => {
+                        let percent: u64 = percent.parse().map_err(|_| self.not_a_number(&text))?;
+                        u64::from(available_kib()) * percent.min(100) / 100
+                    }
+                    None => size(&text).ok_or_else(|| self.not_a_number(&text))?.div_ceil(1024),
+                };
+                if kib > 0 {
+                    self.xz.memory_kib = u32::try_from(kib).unwrap_or(u32::MAX).min(available_kib());
+                }
+            }
+            Flag::BlockSize => {
+                let bytes = size(&text).ok_or_else(|| self.not_a_number(&text))?;
+                self.xz.how.block_size = NonZeroU64::new(bytes);
+            }
+            Flag::Files | Flag::Files0 => {
+                let end = if flag == Flag::Files { b'\n' } else { 0 };
+                self.listed = Some((if given { value } else { b"-".to_vec() }, end));
+            }
+            Flag::Lzma1 => self.filter(&text)?,
+            Flag::LongHelp => return Err(i32::from(show((LINE.help() + LONG_ONLY).as_bytes()).is_err())),
+            Flag::Version => {
+                let text: &[u8] = if self.xz.robot {
+                    b"XZ_VERSION=50040012\nLIBLZMA_VERSION=50040012\n"
+                } else {
+                    b"xz (XZ Utils) 5.4.1\nliblzma 5.4.1\n"
+                };
+                return Err(i32::from(show(text).is_err()));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Parses a filter such as `--lzma2=preset=9,dict=1MiB`.
+    fn filter(&mut self, text: &str) -> Result<(), i32> {
+        let mut how = LzmaOptions::with_preset(6);
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let Some((name, value)) = part.split_once('=') else {
+                return Err(self.fatal(&format!("{part}: Options must be `name=value' pairs separated with commas")));
+            };
+            let number = |read: &Self| {
+                let number = size(value).and_then(|number| u32::try_from(number).ok());
+                number.ok_or_else(|| read.not_a_number(value))
+            };
+            match name {
+                "preset" => {
+                    let (digits, extreme) = value.strip_suffix('e').map_or((value, false), |digits| (digits, true));
+                    match digits.parse::<u32>() {
+                        Ok(level) if level <= 9 => how = preset(level, extreme),
+                        _ => return Err(self.fatal(&format!("Unsupported LZMA1/LZMA2 preset: {value}"))),
+                    }
+                }
+                "dict" => how.dict_size = number(self)?.clamp(4096, 1536 << 20),
+                "lc" => how.lc = number(self)?.min(4),
+                "lp" => how.lp = number(self)?.min(4),
+                "pb" => how.pb = number(self)?.min(4),
+                "nice" => how.nice_len = number(self)?.clamp(8, 273),
+                "depth" => how.depth_limit = i32::try_from(number(self)?).unwrap_or(0),
+                "mode" => how.mode = if value == "fast" { EncodeMode::Fast } else { EncodeMode::Normal },
+                "mf" => how.mf = if value.starts_with("hc") { MfType::Hc4 } else { MfType::Bt4 },
+                _ => return Err(self.fatal(&format!("{name}: Invalid option name"))),
+            }
+        }
+        if how.lc + how.lp > 4 {
+            return Err(self.fatal("The sum of lc and lp must not exceed 4"));
+        }
+        self.special = Some(how);
+        Ok(())
+    }
+
+    fn fatal(&self, message: &str) -> i32 {
+        tell(&[format!("{}: {message}\n", self.xz.name).as_bytes()]);
+        1
+    }
+
+    fn not_a_number(&self, text: &str) -> i32 {
+        self.fatal(&format!("{text}: Value is not a non-negative decimal integer"))
+    }
+
+    fn run(mut self) -> i32 {
+        let mut how = self.special.take().unwrap_or_else(|| preset(self.preset, self.extreme));
+        // A dictionary as large as the memory would leave no memory for other data.
+        while how.get_memory_usage() > available_kib() && how.dict_size > 4096 {
+            how.dict_size /= 2;
+        }
+        self.xz.how.lzma_options = how;
+        let mut files = self.files;
+        if let Some((list, end)) = self.listed {
+            match names(&list, end) {
+                Ok(names) => files.extend(names),
+                Err(errno) => {
+                    self.xz.error(&[&list, b": ", errno.text().as_bytes()]);
+                    return 1;
+                }
+            }
+        } else if files.is_empty() {
+            files.push(b"-".to_vec());
+        }
+        self.xz.run(&files)
+    }
+}
+
+/// Reads the names listed in a file.
+fn names(list: &[u8], end: u8) -> Result<Vec<Vec<u8>>, tidebox_rt::Errno> {
+    let fd = if list == b"-" { 0 } else { crate::stream::open(list)? };
+    let mut source = crate::stream::Source::new(fd);
+    let mut text = Vec::new();
+    loop {
+        let bytes = source.peek(1)?;
+        if bytes.is_empty() {
+            break;
+        }
+        text.extend_from_slice(bytes);
+        let count = bytes.len();
+        source.advance(count);
+    }
+    Ok(text.split(|byte| *byte == end).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
+}
+
+/// Options of a preset.
+fn preset(level: u32, extreme: bool) -> LzmaOptions {
+    let mut how = LzmaOptions::with_preset(level);
+    if extreme {
+        how.mode = EncodeMode::Normal;
+        how.mf = MfType::Bt4;
+        let short = matches!(level, 3 | 5);
+        how.nice_len = if short { 192 } else { 273 };
+        how.depth_limit = if short { 0 } else { 512 };
+    }
+    how
+}
+
+/// A number with a suffix such as `KiB`.
+fn size(text: &str) -> Option<u64> {
+    let digits = text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits)?;
+    let number: u64 = number.parse().ok()?;
+    let shift = match unit {
+        "" => 0,
+        "k" | "K" | "kB" | "KB" | "Ki" | "KiB" => 10,
+        "m" | "M" | "MB" | "Mi" | "MiB" => 20,
+        "g" | "G" | "GB" | "Gi" | "GiB" => 30,
+        _ => return None,
+    };
+    number.checked_mul(1 << shift)
+}

@@ -1,0 +1,128 @@
+//! `cat`: copies files to standard output, one after the other.
+
+pub(crate) mod render;
+
+use tidebox_gnu::message::{path_label, print_error};
+use tidebox_gnu::options::Syntax;
+use tidebox_rt::{Errno, FileKind};
+
+use crate::cat::render::{Render, Style};
+use crate::common::Failure;
+use crate::common::input::{CHUNK, Input, complain_about};
+
+const USAGE: &str = "\
+Usage: cat [OPTION]... [FILE]...
+Copies each FILE to standard output; without FILE, or where FILE is -, standard input.
+
+";
+
+tidebox_gnu::options! {
+    /// Options of `cat`.
+    pub(crate) enum Flag {
+        ShowAll = "-A, --show-all", "the same as -vET";
+        NumberNonblank = "-b, --number-nonblank", "number lines that are not empty; overrides -n";
+        NonprintingAndEnds = "-e", "the same as -vE";
+        ShowEnds = "-E, --show-ends", "show $ at the end of each line";
+        Number = "-n, --number", "number all lines";
+        SqueezeBlank = "-s, --squeeze-blank", "show no more than one of several empty lines";
+        NonprintingAndTabs = "-t", "the same as -vT";
+        ShowTabs = "-T, --show-tabs", "show tabs as ^I";
+        Unbuffered = "-u", "(ignored: output is never held back)";
+        ShowNonprinting = "-v, --show-nonprinting", "show other bytes as ^X and M-X, but for line ends and tabs";
+    }
+}
+
+/// Runs `cat`.
+pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
+    let mut style = Style::default();
+    let mut files = Syntax::core("cat", USAGE, 26).parse(arguments, |key, _| {
+        set(&mut style, key);
+        Ok::<_, Failure>(())
+    })?;
+    if files.is_empty() {
+        files.push(b"-".to_vec());
+    }
+    let mut copy = Copy {
+        buffer: vec![0; CHUNK],
+        render: (style != Style::default()).then(|| Render::new(style)),
+        output: tidebox_rt::fstat(1).ok().filter(|stat| stat.kind() == FileKind::File).map(|stat| (stat.dev, stat.ino)),
+    };
+    let mut code = 0;
+    for file in &files {
+        if let Err(trouble) = copy.file(file)? {
+            match trouble {
+                Trouble::System(errno) => complain_about("cat", file, errno),
+                Trouble::Itself => print_error("cat", &format!("{}: input file is output file", path_label(file))),
+            }
+            code = 1;
+        }
+    }
+    copy.finish()?;
+    Ok(code)
+}
+
+/// Applies one option.
+pub(crate) fn set(style: &mut Style, key: Flag) {
+    match key {
+        Flag::ShowAll => (style.marks, style.ends, style.tabs) = (true, true, true),
+        Flag::NumberNonblank => style.numbers_filled = true,
+        Flag::NonprintingAndEnds => (style.marks, style.ends) = (true, true),
+        Flag::ShowEnds => style.ends = true,
+        Flag::Number => style.numbers = true,
+        Flag::SqueezeBlank => style.squeezes = true,
+        Flag::NonprintingAndTabs => (style.marks, style.tabs) = (true, true),
+        Flag::ShowTabs => style.tabs = true,
+        Flag::ShowNonprinting => style.marks = true,
+        _ => {}
+    }
+}
+
+/// Error of copying one file.
+enum Trouble {
+    System(Errno),
+    /// The input is the output file, so the copy would not end.
+    Itself,
+}
+
+struct Copy {
+    buffer: Vec<u8>,
+    render: Option<Render>,
+    /// The file that standard output is: device and number. Only a regular file can be copied into itself.
+    output: Option<(u32, u64)>,
+}
+
+impl Copy {
+    /// Copies one file. What is wrong with the file is the inner error, so that the next one is copied all the same.
+    fn file(&mut self, name: &[u8]) -> Result<Result<(), Trouble>, Failure> {
+        let input = match Input::open(name) {
+            Ok(input) => input,
+            Err(errno) => return Ok(Err(Trouble::System(errno))),
+        };
+        if self.output.is_some() && self.output == input.pending() {
+            return Ok(Err(Trouble::Itself));
+        }
+        loop {
+            let got = match input.read(&mut self.buffer) {
+                Ok(0) => return Ok(Ok(())),
+                Ok(got) => got,
+                Err(errno) => return Ok(Err(Trouble::System(errno))),
+            };
+            let bytes = self.buffer.get(..got).unwrap_or_default();
+            match &mut self.render {
+                None => write(bytes)?,
+                Some(render) => write(render.pass(bytes))?,
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        match &mut self.render {
+            Some(render) => write(render.finish()),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn write(bytes: &[u8]) -> Result<(), Failure> {
+    tidebox_rt::write_all(1, bytes).map_err(Failure::Write)
+}

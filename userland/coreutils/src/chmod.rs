@@ -1,0 +1,209 @@
+//! `chmod`: file modes.
+
+use tidebox_gnu::exit::{ToolResult, print};
+use tidebox_gnu::message::{print_error, quote_path, quote_value};
+use tidebox_gnu::mode::{Change, letters};
+use tidebox_gnu::options::Syntax;
+use tidebox_rt::{FileKind, Stat};
+
+const USAGE: &str = "\
+Usage: chmod [OPTION]... MODE[,MODE]... FILE...
+   or: chmod [OPTION]... --reference=FILE FILE...
+Changes the mode of each FILE to MODE, octal digits or [ugoa]*([-+=]([rwxXst]*|[ugo]))+.
+
+";
+
+tidebox_gnu::options! {
+    /// Options of `chmod`.
+    enum Flag {
+        Changes = "-c, --changes", "say what is changed";
+        Quiet = "-f, --silent, --quiet", "say nothing of files that cannot be changed";
+        Verbose = "-v, --verbose", "say what is done with every file";
+        Recursive = "-R, --recursive", "change folders with everything in them";
+        Reference = "--reference=FILE", "take the mode of FILE";
+        PreserveRoot = "--preserve-root", "refuse to change / with everything in it";
+        NoPreserveRoot = "--no-preserve-root", "do not (the default)";
+    }
+}
+
+#[derive(Debug, Default)]
+struct Chmod {
+    says_changes: bool,
+    says_all: bool,
+    silent: bool,
+    recursive: bool,
+    preserve_root: bool,
+    umask: u32,
+    out: Vec<u8>,
+    failed: bool,
+}
+
+/// Source of the new mode.
+enum Source {
+    /// Written like an option, such as `-w`, it may surprise where the umask holds bits back.
+    Change {
+        change: Change,
+        dashed: bool,
+    },
+    Reference(u32),
+}
+
+/// Runs `chmod`.
+pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
+    let mut chmod = Chmod { umask: tidebox_rt::umask(None).unwrap_or(0), ..Chmod::default() };
+    let (modes, arguments) = split_modes(arguments);
+    let mut reference = None;
+    let operands = Syntax::core("chmod", USAGE, 25).parse(arguments, |key, value| {
+        match key {
+            Flag::Reference => reference = Some(value),
+            key => chmod.option(key),
+        }
+        Ok(())
+    });
+    let mut operands = match operands {
+        Ok(operands) => operands,
+        Err(answer) => return answer,
+    };
+    let source = match source(reference, modes, &mut operands) {
+        Ok(source) => source,
+        Err(answer) => return answer,
+    };
+    for file in &operands {
+        chmod.file(file, &source, true);
+    }
+    ToolResult::PrintAndCode(std::mem::take(&mut chmod.out), i32::from(chmod.failed))
+}
+
+/// Takes out modes that begin with a dash, such as `-x`, which would read as options.
+fn split_modes(arguments: Vec<Vec<u8>>) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let mut ended = false;
+    arguments.into_iter().partition(|argument| {
+        ended |= argument == b"--";
+        let letters = argument.strip_prefix(b"-").unwrap_or_default();
+        !ended
+            && !letters.is_empty()
+            && letters.iter().all(|byte| b"rwxXstugoa,+-=01234567".contains(byte))
+            && letters != b"-"
+    })
+}
+
+fn source(reference: Option<Vec<u8>>, modes: Vec<Vec<u8>>, operands: &mut Vec<Vec<u8>>) -> Result<Source, ToolResult> {
+    if let Some(file) = reference {
+        if operands.is_empty() {
+            return Err(ToolResult::Usage("missing operand".to_owned(), 1));
+        }
+        let stat = tidebox_rt::stat(&file, true);
+        let stat = stat.map_err(|error| {
+            ToolResult::Failure(format!("failed to get attributes of {}: {}", quote_path(&file), error.text()), 1)
+        })?;
+        return Ok(Source::Reference(stat.mode & 0o7777));
+    }
+    let dashed = !modes.is_empty();
+    let mode = if modes.is_empty() {
+        if operands.is_empty() {
+            return Err(ToolResult::Usage("missing operand".to_owned(), 1));
+        }
+        operands.remove(0)
+    } else {
+        modes.join(&b',')
+    };
+    if operands.is_empty() {
+        return Err(ToolResult::Usage(format!("missing operand after {}", quote_value(&mode)), 1));
+    }
+    let change = std::str::from_utf8(&mode).ok().and_then(Change::parse);
+    change
+        .map(|change| Source::Change { change, dashed })
+        .ok_or_else(|| ToolResult::Usage(format!("invalid mode: {}", quote_value(&mode)), 1))
+}
+
+impl Chmod {
+    fn option(&mut self, key: Flag) {
+        match key {
+            Flag::Changes => (self.says_changes, self.says_all) = (true, false),
+            Flag::Verbose => (self.says_changes, self.says_all) = (true, true),
+            Flag::Quiet => self.silent = true,
+            Flag::Recursive => self.recursive = true,
+            Flag::PreserveRoot => self.preserve_root = true,
+            Flag::NoPreserveRoot => self.preserve_root = false,
+            _ => {}
+        }
+    }
+
+    fn trouble(&mut self, message: &str) {
+        self.failed = true;
+        if !self.silent {
+            // Flush the output so far first.
+            let _ = print(&std::mem::take(&mut self.out));
+            print_error("chmod", message);
+        }
+    }
+
+    fn file(&mut self, root: &[u8], source: &Source, named: bool) {
+        let mut waiting = vec![(root.to_vec(), named)];
+        while let Some((path, named)) = waiting.pop() {
+            // Symbolic links inside directories, and their targets, are not changed.
+            let stat = match tidebox_rt::stat(&path, named) {
+                Ok(stat) => stat,
+                Err(_) if named && tidebox_rt::stat(&path, false).is_ok() => {
+                    self.trouble(&format!("cannot operate on dangling symlink {}", quote_path(&path)));
+                    continue;
+                }
+                Err(error) => {
+                    self.trouble(&format!("cannot access {}: {}", quote_path(&path), error.text()));
+                    continue;
+                }
+            };
+            if !named && stat.kind() == FileKind::Symlink {
+                if self.says_all {
+                    let line = format!("neither symbolic link {} nor referent has been changed\n", quote_path(&path));
+                    self.out.extend_from_slice(line.as_bytes());
+                }
+                continue;
+            }
+            let is_folder = stat.kind() == FileKind::Dir;
+            if self.recursive && self.preserve_root && path == b"/" {
+                self.trouble("it is dangerous to operate recursively on '/'\nchmod: use --no-preserve-root to override this failsafe");
+                continue;
+            }
+            self.change(&path, &stat, source);
+            if !(self.recursive && is_folder) {
+                continue;
+            }
+            match tidebox_rt::read_dir(&path) {
+                Ok(entries) => {
+                    for entry in entries.into_iter().rev().filter(|entry| entry.name != b"." && entry.name != b"..") {
+                        let slash: &[u8] = if path.ends_with(b"/") { b"" } else { b"/" };
+                        waiting.push(([path.as_slice(), slash, &entry.name].concat(), false));
+                    }
+                }
+                Err(error) => self.trouble(&format!("cannot read directory {}: {}", quote_path(&path), error.text())),
+            }
+        }
+    }
+
+    fn change(&mut self, path: &[u8], stat: &Stat, source: &Source) {
+        let (old, is_folder) = (stat.mode & 0o7777, stat.kind() == FileKind::Dir);
+        let new = match source {
+            Source::Reference(mode) => *mode,
+            Source::Change { change, .. } => change.apply(old, is_folder, self.umask),
+        };
+        if let Err(error) = tidebox_rt::chmod(path, new) {
+            return self.trouble(&format!("changing permissions of {}: {}", quote_path(path), error.text()));
+        }
+        let words = |mode: u32| format!("{mode:04o} ({})", letters(mode).get(1..).unwrap_or_default());
+        if old != new && self.says_changes {
+            let line = format!("mode of {} changed from {} to {}\n", quote_path(path), words(old), words(new));
+            self.out.extend_from_slice(line.as_bytes());
+        } else if old == new && self.says_all {
+            self.out.extend_from_slice(format!("mode of {} retained as {}\n", quote_path(path), words(new)).as_bytes());
+        }
+        if let Source::Change { change, dashed: true } = source {
+            let naive = change.apply(old, is_folder, 0);
+            if new & !naive != 0 {
+                let nine = |mode: u32| letters(mode).get(1..).unwrap_or_default().to_owned();
+                let name = tidebox_gnu::message::path_label(path);
+                self.trouble(&format!("{name}: new permissions are {}, not {}", nine(new), nine(naive)));
+            }
+        }
+    }
+}

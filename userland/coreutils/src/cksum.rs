@@ -1,0 +1,290 @@
+//! `cksum` and `sum`: checksums of old, and those of `md5sum` and its kin under one name.
+
+use tidebox_gnu::choice::parse_choice;
+use tidebox_gnu::message::{path_label, print_error, quote_value};
+use tidebox_gnu::options::Syntax;
+use tidebox_gnu::stream::{Input, Output};
+use tidebox_rt::Errno;
+
+use crate::common::check::{self, Manner};
+use crate::common::digest::Algorithm;
+use crate::md5sum::{self, Form};
+
+const USAGE: &str = "\
+Usage: cksum [OPTION]... [FILE]...
+Prints checksums of FILEs, or compares them with a list; without FILE, or where FILE is -, of standard input.
+
+";
+
+const SUM_USAGE: &str = "\
+Usage: sum [OPTION]... [FILE]...
+Prints a checksum and the number of blocks of each FILE.
+
+";
+
+tidebox_gnu::options! {
+    /// Options of `sum`.
+    enum SumFlag {
+        Bsd = "-r", "as BSD does, with blocks of 1024 bytes (the default)";
+        Sysv = "-s, --sysv", "as System V does, with blocks of 512 bytes";
+    }
+}
+
+tidebox_gnu::options! {
+    /// Options of `cksum`.
+    enum Flag {
+        Algorithm = "-a, --algorithm=TYPE",
+            "sysv, bsd, crc (the default), md5, sha1, sha224, sha256, sha384, sha512, blake2b or sm3";
+        Check = "-c, --check", "FILEs are lists of checksums: compare";
+        Length = "-l, --length=BITS", "the length of a checksum of blake2b";
+        Tag = "--tag", "name the algorithm (the default)";
+        Untagged = "--untagged", "do not";
+        Zero = "-z, --zero", "end lines with NUL";
+        Debug = "--debug", "tell how it is done\n\nWith -c:";
+        IgnoreMissing = "--ignore-missing", "say nothing of files that are not there";
+        Quiet = "--quiet", "name no files that are as they should be";
+        Status = "--status", "say nothing at all";
+        Strict = "--strict", "lines that are no checksums count as failures";
+        Warn = "-w, --warn", "tell of such lines";
+    }
+}
+
+const LINE: Syntax<'_, Flag> = Syntax::core("cksum", USAGE, 24);
+
+/// Legacy algorithms, which print numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Old {
+    SystemV,
+    Bsd,
+    Crc,
+}
+
+#[derive(Debug)]
+struct Asked {
+    /// As its word says; `None` when none was chosen.
+    kind: Option<usize>,
+    checks: bool,
+    length: Option<Vec<u8>>,
+    untagged: bool,
+    form: Form,
+    manner: Manner,
+}
+
+const WORDS: &[&[&str]] = &[
+    &["bsd"],
+    &["sysv"],
+    &["crc"],
+    &["md5"],
+    &["sha1"],
+    &["sha224"],
+    &["sha256"],
+    &["sha384"],
+    &["sha512"],
+    &["blake2b"],
+    &["sm3"],
+];
+
+/// Runs `cksum`.
+pub fn cksum(arguments: Vec<Vec<u8>>) -> i32 {
+    answer(arguments).unwrap_or_else(|code| code)
+}
+
+fn answer(arguments: Vec<Vec<u8>>) -> Result<i32, i32> {
+    let form = Form { tag: true, binary: true, zero: false, bits: None };
+    let mut asked = Asked { kind: None, checks: false, length: None, untagged: false, form, manner: Manner::default() };
+    let files = LINE.parse(arguments, |key, value| asked.set(key, value))?;
+    asked.form.tag = !asked.untagged;
+    // A sum without the name of its algorithm is one of text.
+    asked.form.binary = asked.form.tag;
+    let fail = |message: &str| {
+        print_error("cksum", message);
+        1
+    };
+    let old = match asked.kind {
+        Some(0) => Some(Old::Bsd),
+        Some(1) => Some(Old::SystemV),
+        None | Some(2) => Some(Old::Crc),
+        _ => None,
+    };
+    let mut algorithm = match asked.kind.unwrap_or_default() {
+        at @ 3..=8 => Algorithm::NAMED.get(at - 3).copied(),
+        9 => Some(Algorithm::Blake2b(512)),
+        10 => Some(Algorithm::Sm3),
+        _ => None,
+    };
+    if let Some(length) = &asked.length {
+        if asked.kind != Some(9) {
+            return Err(fail("--length is only supported with --algorithm=blake2b"));
+        }
+        let bits = md5sum::length(length).map_err(|why| {
+            print_error("cksum", &format!("invalid length: {}", quote_value(length)));
+            why.map_or(1, |why| fail(&why))
+        })?;
+        algorithm = Some(Algorithm::Blake2b(if bits == 0 { 512 } else { bits }));
+        asked.form.bits = Some(bits).filter(|bits| *bits != 512 && *bits != 0);
+    }
+    if asked.checks && asked.kind.is_some() && old.is_some() {
+        return Err(fail("--check is not supported with --algorithm={bsd,sysv,crc}"));
+    }
+    let plain = Form { tag: false, ..asked.form };
+    if let Some(mistake) = md5sum::mistake(&plain, None, &asked.manner, asked.checks) {
+        return Err(LINE.usage_error(mistake));
+    }
+    let mut out = Output::standard();
+    let mut code = 0;
+    let named = !files.is_empty();
+    let standard = [b"-".to_vec()];
+    for file in if named { files.as_slice() } else { &standard } {
+        code |= match (asked.checks, algorithm, old) {
+            (true, ..) => check::check("cksum", algorithm, file, asked.manner, &mut out),
+            (_, Some(algorithm), _) => md5sum::print("cksum", algorithm, file, asked.form, &mut out),
+            (_, None, old) => {
+                let form = if asked.form.zero { b'\0' } else { b'\n' };
+                numbers("cksum", old.unwrap_or(Old::Crc), file, named, form, &mut out)
+            }
+        };
+        if out.failure().is_some() {
+            break;
+        }
+    }
+    Ok(out.finish("cksum", code))
+}
+
+impl Asked {
+    fn set(&mut self, key: Flag, value: Vec<u8>) -> Result<(), i32> {
+        match key {
+            Flag::Algorithm => {
+                self.kind = Some(
+                    parse_choice("--algorithm", &value, WORDS).map_err(|message| LINE.usage_error::<i32>(message))?,
+                )
+            }
+            Flag::Check => self.checks = true,
+            Flag::IgnoreMissing => self.manner.ignore_missing = true,
+            Flag::Length => self.length = Some(value),
+            Flag::Quiet => (self.manner.quiet, self.manner.status, self.manner.warn) = (true, false, false),
+            Flag::Status => (self.manner.quiet, self.manner.status, self.manner.warn) = (false, true, false),
+            Flag::Warn => (self.manner.quiet, self.manner.status, self.manner.warn) = (false, false, true),
+            Flag::Strict => self.manner.strict = true,
+            Flag::Zero => self.form.zero = true,
+            Flag::Tag => self.untagged = false,
+            Flag::Untagged => self.untagged = true,
+            _ => print_error("cksum", "using generic hardware support"),
+        }
+        Ok(())
+    }
+}
+
+/// Runs `sum`.
+pub fn sum(arguments: Vec<Vec<u8>>) -> i32 {
+    let line = Syntax::core("sum", SUM_USAGE, 24);
+    let mut old = Old::Bsd;
+    let read = line.parse::<i32>(arguments, |key, _| {
+        old = match key {
+            SumFlag::Bsd => Old::Bsd,
+            SumFlag::Sysv => Old::SystemV,
+        };
+        Ok(())
+    });
+    let files = match read {
+        Ok(files) => files,
+        Err(code) => return code,
+    };
+    let mut out = Output::standard();
+    let named = !files.is_empty();
+    let standard = [b"-".to_vec()];
+    let files = if named { files.as_slice() } else { &standard };
+    let code = files.iter().fold(0, |code, file| code | numbers("sum", old, file, named, b'\n', &mut out));
+    out.finish("sum", code)
+}
+
+/// Prints a legacy checksum.
+fn numbers(tool: &str, old: Old, file: &[u8], is_named: bool, end: u8, out: &mut Output) -> i32 {
+    let summed = Input::open(file).and_then(|mut input| match old {
+        Old::Crc => crc(&mut input),
+        Old::Bsd => bsd(&mut input),
+        Old::SystemV => system_v(&mut input),
+    });
+    let (sum, length) = match summed {
+        Ok(summed) => summed,
+        Err(errno) => {
+            out.flush_now();
+            print_error(tool, &format!("{}: {}", path_label(file), errno.text()));
+            return 1;
+        }
+    };
+    let text = match old {
+        Old::Crc => format!("{sum} {length}"),
+        Old::Bsd => format!("{sum:05} {:>5}", length.div_ceil(1024)),
+        Old::SystemV => format!("{sum} {}", length.div_ceil(512)),
+    };
+    out.push(text.as_bytes());
+    if is_named {
+        out.push(b" ");
+        out.push(file);
+    }
+    out.push(&[end]);
+    0
+}
+
+/// Passes every byte of a file to `each` and returns the number of bytes.
+fn bytes(input: &mut Input, mut each: impl FnMut(u8)) -> Result<u64, Errno> {
+    let mut length: u64 = 0;
+    loop {
+        let piece = input.chunk()?;
+        let count = piece.len();
+        if count == 0 {
+            return Ok(length);
+        }
+        piece.iter().for_each(|byte| each(*byte));
+        length += count as u64;
+        input.consume(count);
+    }
+}
+
+/// CRC table, indexed by the top byte of the register.
+const CRC: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let mut value = (at as u32) << 24;
+        let mut bit = 0;
+        while bit < 8 {
+            value = if value & 0x8000_0000 == 0 { value << 1 } else { value << 1 ^ 0x04c1_1db7 };
+            bit += 1;
+        }
+        table[at] = value;
+        at += 1;
+    }
+    table
+};
+
+/// The cyclic redundancy check of POSIX, which counts the length as if it stood behind the bytes.
+fn crc(input: &mut Input) -> Result<(u32, u64), Errno> {
+    let shift = |sum: u32, byte: u8| {
+        let first = (sum >> 24) as u8 ^ byte;
+        sum << 8 ^ CRC.get(usize::from(first)).copied().unwrap_or_default()
+    };
+    let mut sum = 0;
+    let length = bytes(input, |byte| sum = shift(sum, byte))?;
+    let mut left = length;
+    while left > 0 {
+        sum = shift(sum, (left & 0xff) as u8);
+        left >>= 8;
+    }
+    Ok((!sum, length))
+}
+
+/// A sum of 16 bits that is rotated before each byte.
+fn bsd(input: &mut Input) -> Result<(u32, u64), Errno> {
+    let mut sum: u16 = 0;
+    let length = bytes(input, |byte| sum = sum.rotate_right(1).wrapping_add(u16::from(byte)))?;
+    Ok((u32::from(sum), length))
+}
+
+/// All bytes added up, folded to 16 bits.
+fn system_v(input: &mut Input) -> Result<(u32, u64), Errno> {
+    let mut sum: u32 = 0;
+    let length = bytes(input, |byte| sum = sum.wrapping_add(u32::from(byte)))?;
+    let folded = (sum & 0xffff) + (sum >> 16);
+    Ok(((folded & 0xffff) + (folded >> 16), length))
+}

@@ -1,0 +1,269 @@
+//! Copying files and whole trees.
+
+mod link;
+mod room;
+
+use std::collections::HashMap;
+
+use tidebox_gnu::message::{print_error, quote_path};
+use tidebox_rt::{Errno, FileKind, Stat};
+
+use crate::common::data::{self, How};
+use crate::common::same_file::Met;
+use crate::common::say;
+use crate::common::target::{followed, join, same};
+use tidebox_gnu::backup::Backup;
+
+/// Folders in folders that are followed; more would need more memory than a call stack has.
+const DEPTH: usize = 1000;
+
+/// Symbolic links to follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Follow {
+    Never,
+    /// Those that are named on the command line.
+    Named,
+    #[default]
+    Always,
+}
+
+/// Handling of an existing target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Existing {
+    #[default]
+    Replace,
+    Keep,
+    Ask,
+}
+
+/// Copy options.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options {
+    pub(crate) tool: &'static str,
+    pub(crate) follow: Follow,
+    pub(crate) existing: Existing,
+    pub(crate) backup: Backup,
+    pub(crate) recursive: bool,
+    pub(crate) hard_link: bool,
+    pub(crate) symbolic_link: bool,
+    pub(crate) force: bool,
+    pub(crate) remove_destination: bool,
+    pub(crate) attributes_only: bool,
+    pub(crate) update: bool,
+    pub(crate) verbose: bool,
+    pub(crate) one_file_system: bool,
+    pub(crate) preserve_mode: bool,
+    pub(crate) default_mode: bool,
+    pub(crate) preserve_times: bool,
+    pub(crate) preserve_links: bool,
+    /// What cannot be preserved is only told of: who moves a file wants it moved.
+    pub(crate) preserve_what_can_be: bool,
+    /// Not the contents of devices and pipes but such files themselves are wanted.
+    pub(crate) special: bool,
+}
+
+/// State of a copy.
+#[derive(Debug)]
+pub(crate) struct Copier<'a> {
+    options: &'a Options,
+    /// Files copied so far, by device and inode, with their current target names.
+    copied: HashMap<(u32, u64), Vec<u8>>,
+    /// What this run made, so that it does not overwrite it.
+    made: HashMap<(u32, u64), Vec<u8>>,
+    /// Directories named so far.
+    met: Met,
+    /// The folder that is made first, which the copy must not enter.
+    first_folder: Option<(u32, u64)>,
+    named: (Vec<u8>, Vec<u8>),
+    device: u32,
+}
+
+impl<'a> Copier<'a> {
+    pub(crate) fn new(options: &'a Options) -> Self {
+        Self {
+            options,
+            copied: HashMap::new(),
+            made: HashMap::new(),
+            met: Met::default(),
+            first_folder: None,
+            named: (Vec::new(), Vec::new()),
+            device: 0,
+        }
+    }
+
+    /// Copies one operand. Returns whether all succeeded.
+    pub(crate) fn run(&mut self, from: &[u8], to: &[u8]) -> bool {
+        self.first_folder = None;
+        self.named = (from.to_vec(), to.to_vec());
+        self.copy(from, to, &mut Vec::new())
+    }
+
+    fn fail(&self, message: &str) -> bool {
+        print_error(self.options.tool, message);
+        false
+    }
+
+    fn copy(&mut self, from: &[u8], to: &[u8], above: &mut Vec<Stat>) -> bool {
+        let options = self.options;
+        let named = above.is_empty();
+        let follow = options.follow == Follow::Always || (named && options.follow == Follow::Named);
+        let stat = match tidebox_rt::stat(from, follow) {
+            Ok(stat) => stat,
+            Err(error) => return self.fail(&format!("cannot stat {}: {}", quote_path(from), error.text())),
+        };
+        let kind = stat.kind();
+        if named {
+            self.device = stat.dev;
+            if self.met.again(&stat) && !options.backup.is_wanted() {
+                let message = format!("warning: source directory {} specified more than once", quote_path(from));
+                print_error(options.tool, &message);
+                return true;
+            }
+        }
+        if kind == FileKind::Dir && !options.recursive {
+            return self.fail(&format!("-r not specified; omitting directory {}", quote_path(from)));
+        }
+        if kind == FileKind::Dir && above.iter().any(|folder| same(folder, &stat)) {
+            return self.fail(&format!("cannot copy cyclic symbolic link {}", quote_path(from)));
+        }
+        let Some(there) = self.what_is_there(from, to, kind) else { return false };
+        let mut saved = None;
+        if let Some(there) = &there {
+            match self.clear((from, follow), to, &stat, there, &mut saved) {
+                Some(true) => {}
+                Some(false) => return true,
+                None => return false,
+            }
+        }
+        let new = match kind {
+            FileKind::Dir => there.is_none(),
+            _ => tidebox_rt::stat(to, false).is_err(),
+        };
+        if options.verbose && (kind != FileKind::Dir || new) {
+            self.tell(from, to, kind, saved.as_deref());
+        }
+        let key = (stat.dev, stat.ino);
+        if options.preserve_links && (stat.nlink > 1 || follow) && kind != FileKind::Dir {
+            if let Some(first) = self.copied.get(&key).cloned() {
+                return self.link((&first, &first), to, true);
+            }
+            self.copied.insert(key, to.to_vec());
+        }
+        let done = match kind {
+            FileKind::Dir => self.folder(from, to, &stat, new, above),
+            _ => self.no_folder((from, follow), to, &stat, new),
+        };
+        if done
+            && named
+            && kind != FileKind::Dir
+            && let Ok(made) = tidebox_rt::stat(to, false)
+        {
+            self.made.insert((made.dev, made.ino), from.to_vec());
+        }
+        done
+    }
+
+    /// Copies a non-directory, or creates the requested link instead.
+    fn no_folder(&self, (from, follow): (&[u8], bool), to: &[u8], stat: &Stat, new: bool) -> bool {
+        let options = self.options;
+        match stat.kind() {
+            _ if options.symbolic_link => self.symbolic(from, to),
+            _ if options.hard_link && follow => self.link((&followed(from), from), to, options.force),
+            _ if options.hard_link => self.link((from, from), to, options.force),
+            FileKind::Symlink => self.symlink(from, to, stat),
+            FileKind::File => self.file(from, to, stat, new),
+            FileKind::Pipe if options.special => self.fifo(to, stat, new),
+            _ if options.special => {
+                self.fail(&format!("cannot create special file {}: {}", quote_path(to), Errno::PERM.text()))
+            }
+            _ => self.file(from, to, stat, new),
+        }
+    }
+
+    fn tell(&self, from: &[u8], to: &[u8], kind: FileKind, backup: Option<&[u8]>) {
+        let backup = backup.map(|name| format!(" (backup: {})", quote_path(name))).unwrap_or_default();
+        let line = match (self.options.tool, kind) {
+            ("mv", FileKind::Dir) => format!("created directory {}", quote_path(to)),
+            ("mv", _) => format!("copied {} -> {}{backup}", quote_path(from), quote_path(to)),
+            _ => format!("{} -> {}{backup}", quote_path(from), quote_path(to)),
+        };
+        say(self.options.tool, &line);
+    }
+
+    fn file(&self, from: &[u8], to: &[u8], stat: &Stat, new: bool) -> bool {
+        let options = self.options;
+        let how = How { new, force: options.force, attributes_only: options.attributes_only, verbose: options.verbose };
+        let Some(new) = data::copy(options.tool, from, to, how) else {
+            return false;
+        };
+        self.times(to, stat, true) && self.mode(to, stat, new)
+    }
+
+    /// Gives a copy its times, where they are preserved.
+    fn times(&self, to: &[u8], stat: &Stat, follow: bool) -> bool {
+        let options = self.options;
+        !options.preserve_times || data::keep_times(options.tool, stat, to, follow) || options.preserve_what_can_be
+    }
+
+    /// Gives a copy its mode.
+    fn mode(&self, to: &[u8], stat: &Stat, new: bool) -> bool {
+        let umask = || tidebox_rt::umask(None).unwrap_or(0o022);
+        let tool = self.options.tool;
+        match (self.options.preserve_mode, self.options.default_mode, new) {
+            (true, ..) => data::set_mode(tool, to, stat.mode & 0o7777, true) || self.options.preserve_what_can_be,
+            (_, false, true) => data::set_mode(tool, to, stat.mode & 0o777 & !umask(), false),
+            _ => true,
+        }
+    }
+
+    fn fifo(&self, to: &[u8], stat: &Stat, new: bool) -> bool {
+        match tidebox_rt::make_fifo(to, stat.mode & 0o777) {
+            Ok(()) => self.times(to, stat, false) && self.mode(to, stat, new),
+            Err(error) => self.fail(&format!("cannot create fifo {}: {}", quote_path(to), error.text())),
+        }
+    }
+
+    fn folder(&mut self, from: &[u8], to: &[u8], stat: &Stat, new: bool, above: &mut Vec<Stat>) -> bool {
+        let options = self.options;
+        if self.first_folder == Some((stat.dev, stat.ino)) {
+            let (source, target) = (quote_path(&self.named.0), quote_path(&self.named.1));
+            return self.fail(&format!("cannot copy a directory, {source}, into itself, {target}"));
+        }
+        if above.len() >= DEPTH {
+            return self
+                .fail(&format!("cannot copy {}: more than {DEPTH} folders are in each other", quote_path(from)));
+        }
+        if new {
+            if let Err(error) = tidebox_rt::make_dir(to) {
+                return self.fail(&format!("cannot create directory {}: {}", quote_path(to), error.text()));
+            }
+            let made = tidebox_rt::stat(to, false);
+            if let (None, Ok(made)) = (self.first_folder, made) {
+                self.first_folder = Some((made.dev, made.ino));
+            }
+        } else if let (true, Ok(there)) = (self.first_folder.is_none(), tidebox_rt::stat(to, true)) {
+            self.first_folder = Some((there.dev, there.ino));
+            if same(&there, stat) {
+                let (source, target) = (quote_path(&self.named.0), quote_path(&self.named.1));
+                return self.fail(&format!("cannot copy a directory, {source}, into itself, {target}"));
+            }
+        }
+        // Only now, so that a copy into itself is met.
+        let entries = match tidebox_rt::read_dir(from) {
+            Ok(entries) => entries,
+            Err(error) => return self.fail(&format!("cannot access {}: {}", quote_path(from), error.text())),
+        };
+        above.push(*stat);
+        let mut well = true;
+        for entry in entries {
+            let inner = join(from, &entry.name);
+            let foreign = || tidebox_rt::stat(&inner, false).is_ok_and(|stat| stat.dev != self.device);
+            if options.one_file_system && foreign() {
+                continue;
+            }
+            well &= self.copy(&inner, &join(to, &entry.name), above);
+        }
+        above.pop();
+        well & self.times(to, stat, true) & self.mode(to, stat, new)
+    }
+}

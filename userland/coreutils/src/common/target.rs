@@ -1,0 +1,133 @@
+//! From operands to pairs of names: where each file goes.
+
+use tidebox_gnu::message::quote_path;
+use tidebox_rt::{FileKind, Stat};
+
+/// A source and its target.
+pub(crate) type Pair = (Vec<u8>, Vec<u8>);
+
+/// Operand error.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// The command line is wrong.
+    Usage(String),
+    /// Something is otherwise than the command line says.
+    Failure(String),
+}
+
+/// Target options.
+#[derive(Debug, Default)]
+pub(crate) struct Target {
+    /// `-t`
+    pub(crate) folder: Option<Vec<u8>>,
+    /// `-T`
+    pub(crate) is_name: bool,
+    /// `--strip-trailing-slashes`
+    pub(crate) strip: bool,
+    /// A link to a folder is no folder (`ln -n`).
+    pub(crate) link_is_file: bool,
+    /// A missing folder of `-t` is told of as `ln` does.
+    pub(crate) accesses: bool,
+}
+
+impl Target {
+    /// Each source with its target, and whether the target lies in a folder that holds all of them.
+    pub(crate) fn pairs(&self, mut operands: Vec<Vec<u8>>) -> Result<(Vec<Pair>, bool), Wrong> {
+        if self.strip {
+            for operand in &mut operands {
+                *operand = without_slashes(operand).to_vec();
+            }
+        }
+        let missing =
+            |last: &[u8]| Wrong::Usage(format!("missing destination file operand after {}", quote_path(last)));
+        if self.folder.is_some() && self.is_name {
+            let message = "cannot combine --target-directory (-t) and --no-target-directory (-T)";
+            return Err(Wrong::Failure(message.to_owned()));
+        }
+        match (operands.as_slice(), &self.folder) {
+            ([], _) => return Err(Wrong::Usage("missing file operand".to_owned())),
+            ([only], None) => return Err(missing(only)),
+            ([_, _, extra, ..], None) if self.is_name => {
+                return Err(Wrong::Usage(format!("extra operand {}", quote_path(extra))));
+            }
+            _ => {}
+        }
+        if let Some(folder) = &self.folder {
+            let what = if self.accesses { "failed to access" } else { "target directory" };
+            self.folder(folder).map_err(|why| Wrong::Failure(format!("{what} {}: {why}", quote_path(folder))))?;
+            return Ok((into(folder, operands), true));
+        }
+        let last = operands.pop().unwrap_or_default();
+        match (self.folder(&last), operands.as_slice()) {
+            _ if self.is_name => Ok((operands.into_iter().map(|from| (from, last.clone())).collect(), false)),
+            (Ok(()), _) => Ok((into(&last, operands), true)),
+            (Err(_), [_]) => Ok((operands.into_iter().map(|from| (from, last.clone())).collect(), false)),
+            (Err(why), _) => Err(Wrong::Failure(format!("target {}: {why}", quote_path(&last)))),
+        }
+    }
+
+    /// Checks that this is a directory; the error is the cause.
+    fn folder(&self, path: &[u8]) -> Result<(), &'static str> {
+        let stat = tidebox_rt::stat(path, !self.link_is_file || path.ends_with(b"/")).map_err(|error| error.text())?;
+        if stat.kind() == FileKind::Dir { Ok(()) } else { Err("Not a directory") }
+    }
+}
+
+fn into(folder: &[u8], operands: Vec<Vec<u8>>) -> Vec<Pair> {
+    let pair = |from: Vec<u8>| {
+        let to = join(folder, base_name(&from));
+        (from, to)
+    };
+    operands.into_iter().map(pair).collect()
+}
+
+/// A path without slashes at its end.
+pub(crate) fn without_slashes(path: &[u8]) -> &[u8] {
+    let mut path = path;
+    while let Some(shorter) = path.strip_suffix(b"/").filter(|shorter| !shorter.is_empty()) {
+        path = shorter;
+    }
+    path
+}
+
+/// The last name of a path.
+pub(crate) fn base_name(path: &[u8]) -> &[u8] {
+    let path = without_slashes(path);
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(slash) => path.get(slash + 1..).unwrap_or_default(),
+        None => path,
+    }
+}
+
+/// The folder that a path lies in.
+pub(crate) fn folder_of(path: &[u8]) -> &[u8] {
+    let path = without_slashes(path);
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(0) => b"/",
+        Some(slash) => path.get(..slash).unwrap_or_default(),
+        None => b".",
+    }
+}
+
+/// A name in a folder.
+pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
+    [folder, slash, name].concat()
+}
+
+/// Returns whether both stats are of the same file.
+pub(crate) fn same(a: &Stat, b: &Stat) -> bool {
+    (a.dev, a.ino) == (b.dev, b.ino)
+}
+
+/// A path without links in it, as far as it exists.
+pub(crate) fn followed(path: &[u8]) -> Vec<u8> {
+    let found = std::fs::canonicalize(tidebox_rt::path_of_bytes(path));
+    found.map(|path| path.into_os_string().into_encoded_bytes()).unwrap_or_else(|_| path.to_vec())
+}
+
+/// Whether two paths name one entry of one folder.
+pub(crate) fn same_entry(a: &[u8], b: &[u8]) -> bool {
+    let folder = |path: &[u8]| tidebox_rt::stat(folder_of(path), true);
+    base_name(a) == base_name(b) && matches!((folder(a), folder(b)), (Ok(a), Ok(b)) if same(&a, &b))
+}

@@ -1,0 +1,375 @@
+//! `fmt`: fills and joins lines of paragraphs.
+
+mod breaks;
+
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::message::{print_error, quote_path, quote_value};
+use tidebox_gnu::options::Syntax;
+use tidebox_rt::Errno;
+
+use crate::cat::write;
+use crate::common::Failure;
+use crate::common::input::{CHUNK, Input};
+use crate::fmt::breaks::{Measure, Word, lines};
+
+const USAGE: &str = "\
+Usage: fmt [-WIDTH] [OPTION]... [FILE]...
+Fills and joins the lines of each paragraph; without FILE, or where FILE is -, of standard input.
+
+";
+
+tidebox_gnu::options! {
+    /// Options of `fmt`.
+    enum Flag {
+        CrownMargin = "-c, --crown-margin", "keep the indents of the first two lines";
+        Goal = "-g, --goal=WIDTH", "the width to come near to (93% of the largest)";
+        Prefix = "-p, --prefix=STRING", "only lines that begin with STRING";
+        SplitOnly = "-s, --split-only", "split long lines, join none";
+        TaggedParagraph = "-t, --tagged-paragraph", "the first line has another indent than the second";
+        UniformSpacing = "-u, --uniform-spacing", "one space between words, two after sentences";
+        Width = "-w, --width=WIDTH", "the largest width (75)";
+    }
+}
+
+/// The widest line, as in GNU.
+const MAX_WIDTH: usize = 2500;
+/// Default width.
+const WIDTH: usize = 75;
+/// Difference between maximum and goal width, in percent.
+const LEEWAY: usize = 7;
+const TAB: usize = 8;
+/// The indent of a tagged paragraph of one line.
+const TAGGED_INDENT: usize = 3;
+
+#[derive(Debug, Default)]
+struct Options {
+    crown: bool,
+    tagged: bool,
+    split: bool,
+    uniform: bool,
+    prefix: Vec<u8>,
+    /// Blanks before the prefix as it was given.
+    prefix_lead: usize,
+    prefix_full: usize,
+    measure: Measure,
+}
+
+/// A width that is no first argument gets a hint.
+fn late_width(failure: Failure) -> Failure {
+    let Failure::Answered(ToolResult::Usage(message, code)) = &failure else {
+        return failure;
+    };
+    let digit = message.strip_prefix("invalid option -- '").and_then(|rest| rest.strip_suffix('\''));
+    match digit.filter(|digit| digit.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some(digit) => {
+            let hint = "-WIDTH is recognized only when it is the first\noption; use -w N instead";
+            Failure::Answered(ToolResult::Usage(format!("invalid option -- {digit}; {hint}"), *code))
+        }
+        None => failure,
+    }
+}
+
+/// Runs `fmt`.
+pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
+    let mut arguments = arguments;
+    let mut width = None;
+    // Only the first argument may be a width of its own.
+    let digits = arguments.first().and_then(|first| first.strip_prefix(b"-"));
+    if let Some(digits) = digits.filter(|digits| digits.first().is_some_and(u8::is_ascii_digit)) {
+        width = Some(digits.to_vec());
+        arguments.remove(0);
+    }
+    let mut options = Options::default();
+    let mut goal = None;
+    let files = Syntax::core("fmt", USAGE, 25).parse(arguments, |key, value| {
+        match key {
+            Flag::CrownMargin => options.crown = true,
+            Flag::Goal => goal = Some(value),
+            Flag::Prefix => options.set_prefix(&value),
+            Flag::SplitOnly => options.split = true,
+            Flag::TaggedParagraph => options.tagged = true,
+            Flag::UniformSpacing => options.uniform = true,
+            _ => width = Some(value),
+        }
+        Ok::<_, Failure>(())
+    });
+    let mut files = files.map_err(late_width)?;
+    options.measure = measure(width.as_deref(), goal.as_deref())?;
+    if files.is_empty() {
+        files.push(b"-".to_vec());
+    }
+    let mut code = 0;
+    for file in &files {
+        match load(file) {
+            Ok(text) => write(&Formatter::new(&options, &text).run())?,
+            Err((opened, error)) => {
+                let what = if opened { "error reading" } else { "cannot open" };
+                let rest = if opened { "" } else { " for reading" };
+                print_error("fmt", &format!("{what} {}{rest}: {}", quote_path(file), error.text()));
+                code = 1;
+            }
+        }
+    }
+    Ok(code)
+}
+
+/// A whole file, because a paragraph is broken from its end; the flag says whether it could be opened.
+fn load(name: &[u8]) -> Result<Vec<u8>, (bool, Errno)> {
+    let input = Input::open(name).map_err(|error| (false, error))?;
+    let mut text = Vec::new();
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match input.read(&mut buffer).map_err(|error| (true, error))? {
+            0 => return Ok(text),
+            got => text.extend_from_slice(buffer.get(..got).unwrap_or_default()),
+        }
+    }
+}
+
+fn measure(width: Option<&[u8]>, goal: Option<&[u8]>) -> Result<Measure, Failure> {
+    let number = |text: &[u8], most: usize| {
+        let wrong = |reason: &str| Failure::Unsupported(format!("invalid width: {}{reason}", quote_value(text)));
+        let digits = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let digits = digits.filter(|digits| !digits.is_empty()).ok_or_else(|| wrong(""))?;
+        let number = digits.parse::<usize>().ok().filter(|number| *number <= most);
+        let digits = text.iter().all(u8::is_ascii_digit)
+            && std::str::from_utf8(text).is_ok_and(|text| text.parse::<u64>().is_err());
+        let reason = if digits { ": Value too large for defined data type" } else { ": Numerical result out of range" };
+        number.ok_or_else(|| wrong(reason))
+    };
+    let width = width.map(|text| number(text, MAX_WIDTH)).transpose()?;
+    let goal = goal
+        .map(|text| number(text, width.unwrap_or(WIDTH).max(width.map_or(MAX_WIDTH, |width| width))))
+        .transpose()?;
+    Ok(match (width, goal) {
+        (Some(most), Some(goal)) => Measure { most, goal },
+        (None, Some(goal)) => Measure { most: goal + 10, goal },
+        (width, None) => {
+            let most = width.unwrap_or(WIDTH);
+            Measure { most, goal: most * (2 * (100 - LEEWAY) + 1) / 200 }
+        }
+    })
+}
+
+impl Options {
+    fn set_prefix(&mut self, text: &[u8]) {
+        self.prefix_lead = text.iter().take_while(|byte| **byte == b' ').count();
+        let rest = text.get(self.prefix_lead..).unwrap_or_default();
+        self.prefix_full = rest.len();
+        let end = rest.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+        self.prefix = rest.get(..end).unwrap_or_default().to_vec();
+    }
+}
+
+/// A line with its prefix and indentation.
+#[derive(Clone, Copy, Debug)]
+struct Source<'a> {
+    /// The text behind prefix and blanks; `None` where the line is none of a paragraph.
+    text: Option<&'a [u8]>,
+    /// The column of the prefix, and that of the text.
+    prefix_at: usize,
+    column: usize,
+    whole: &'a [u8],
+}
+
+struct Formatter<'a> {
+    options: &'a Options,
+    lines: Vec<&'a [u8]>,
+    /// Blanks may be written as tabs, because there was one.
+    tabs: bool,
+    out: Vec<u8>,
+}
+
+impl<'a> Formatter<'a> {
+    fn new(options: &'a Options, text: &'a [u8]) -> Self {
+        let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|byte| *byte == b'\n').collect();
+        Self { options, lines: if text.is_empty() { Vec::new() } else { lines }, tabs: false, out: Vec::new() }
+    }
+
+    fn run(mut self) -> Vec<u8> {
+        let mut at = 0;
+        while let Some(line) = self.lines.get(at).copied() {
+            let first = self.source(line);
+            if first.text.is_none() {
+                self.copy(&first);
+                at += 1;
+                continue;
+            }
+            at = self.paragraph(at, &first);
+        }
+        self.out
+    }
+
+    /// Parses the start of a line.
+    fn source(&mut self, line: &'a [u8]) -> Source<'a> {
+        let options = self.options;
+        let (at, mut column) = self.blanks(line, 0, 0);
+        let mut prefix_at = column;
+        let mut rest = line.get(at..).unwrap_or_default();
+        let mut held = true;
+        if options.prefix.is_empty() {
+            prefix_at = options.prefix_lead.min(column);
+        } else if let Some(after) = rest.strip_prefix(options.prefix.as_slice()) {
+            column += options.prefix.len();
+            let (skipped, after_blanks) = self.blanks(after, 0, column);
+            column = after_blanks;
+            rest = after.get(skipped..).unwrap_or_default();
+        } else {
+            held = false;
+        }
+        let belongs = held && prefix_at >= options.prefix_lead && column >= prefix_at + options.prefix_full;
+        let text = Some(rest).filter(|rest| belongs && !rest.is_empty());
+        Source { text, prefix_at, column, whole: line }
+    }
+
+    /// Skips blanks; returns the byte count and the column after them.
+    fn blanks(&mut self, line: &[u8], from: usize, column: usize) -> (usize, usize) {
+        let (mut at, mut column) = (from, column);
+        loop {
+            match line.get(at) {
+                Some(b' ') => column += 1,
+                Some(b'\t') => {
+                    self.tabs = true;
+                    column = column / TAB * TAB + TAB;
+                }
+                _ => return (at, column),
+            }
+            at += 1;
+        }
+    }
+
+    /// A line that is left as it is, its leading blanks aside.
+    fn copy(&mut self, line: &Source<'_>) {
+        let trimmed = line.whole.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
+        if let Some(at) = trimmed {
+            let (_, column) = self.blanks(line.whole, 0, 0);
+            let mut place = 0;
+            self.space(column, &mut place);
+            self.out.extend_from_slice(line.whole.get(at..).unwrap_or_default());
+        }
+        self.out.push(b'\n');
+    }
+
+    /// Formats a paragraph; the line after it.
+    fn paragraph(&mut self, at: usize, first: &Source<'a>) -> usize {
+        let mut words = Vec::new();
+        self.words(first, &mut words);
+        let mut end = at + 1;
+        let same = |line: &Source<'_>| line.text.is_some() && line.prefix_at == first.prefix_at;
+        let next = self.lines.get(end).copied().map(|line| self.source(line)).filter(same);
+        let options = self.options;
+        let other = match &next {
+            _ if options.split => first.column,
+            Some(next) if options.crown => next.column,
+            _ if options.crown => first.column,
+            Some(next) if options.tagged && next.column != first.column => next.column,
+            _ if options.tagged => {
+                if first.column == 0 {
+                    TAGGED_INDENT
+                } else {
+                    0
+                }
+            }
+            _ => first.column,
+        };
+        let joins = match &next {
+            _ if options.split => false,
+            Some(next) => !options.tagged || next.column != first.column,
+            None => false,
+        };
+        while joins && let Some(line) = self.lines.get(end).copied() {
+            let line = self.source(line);
+            if !same(&line) || line.column != other {
+                break;
+            }
+            self.words(&line, &mut words);
+            end += 1;
+        }
+        // At the end of a paragraph a sentence ends, too.
+        if let Some(last) = words.last_mut() {
+            last.ends = last.ends || end >= self.lines.len();
+        }
+        let mut from = 0;
+        for to in lines(&words, self.options.measure, first.column, other) {
+            let indent = if from == 0 { first.column } else { other };
+            self.line(words.get(from..to).unwrap_or_default(), first.prefix_at, indent);
+            from = to;
+        }
+        end
+    }
+
+    /// The words of a line.
+    fn words(&mut self, line: &Source<'a>, words: &mut Vec<Word<'a>>) {
+        let text = line.text.unwrap_or_default();
+        let (mut at, mut column) = (0, line.column);
+        while at < text.len() {
+            let begin = at;
+            while text.get(at).is_some_and(|byte| !matches!(byte, b' ' | b'\t' | 0x0b | 0x0c | b'\r')) {
+                at += 1;
+            }
+            let word = text.get(begin..at).unwrap_or_default();
+            column += word.len();
+            let (mut after, mut place) = self.blanks(text, at, column);
+            if after == at && after < text.len() {
+                // Another white space than blanks parts words, too.
+                (after, place) = (at + 1, column + 1);
+            }
+            words.push(Word::new(word, place - column, after >= text.len(), self.options.uniform));
+            (at, column) = (after, place);
+        }
+    }
+
+    fn line(&mut self, words: &[Word<'_>], prefix_at: usize, indent: usize) {
+        let mut column = 0;
+        self.space(prefix_at, &mut column);
+        self.out.extend_from_slice(&self.options.prefix);
+        column += self.options.prefix.len();
+        self.space(indent.saturating_sub(column), &mut column);
+        for (at, word) in words.iter().enumerate() {
+            self.out.extend_from_slice(word.text);
+            column += word.text.len();
+            if at + 1 < words.len() {
+                self.space(word.space, &mut column);
+            }
+        }
+        self.out.push(b'\n');
+    }
+
+    /// So many blanks, with tabs where the input had some.
+    fn space(&mut self, count: usize, column: &mut usize) {
+        let target = *column + count;
+        if self.tabs {
+            let stop = target / TAB * TAB;
+            if *column + 1 < stop {
+                while *column < stop {
+                    self.out.push(b'\t');
+                    *column = *column / TAB * TAB + TAB;
+                }
+            }
+        }
+        self.out.resize(self.out.len() + target.saturating_sub(*column), b' ');
+        *column = target.max(*column);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Formatter, Measure, Options};
+
+    fn formatted(most: usize, text: &str) -> String {
+        let options = Options { measure: Measure { most, goal: most * 187 / 200 }, ..Options::default() };
+        String::from_utf8_lossy(&Formatter::new(&options, text.as_bytes()).run()).into_owned()
+    }
+
+    #[test]
+    fn lines_are_filled_so_that_they_end_alike() {
+        let text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen\n";
+        let wanted = "one two three\nfour five six\nseven eight nine\nten eleven twelve\nthirteen fourteen\nfifteen\n";
+        assert_eq!(formatted(20, text), wanted);
+    }
+
+    #[test]
+    fn paragraphs_stay_apart_and_keep_their_indent() {
+        assert_eq!(formatted(75, "a\nb\n\n  c\n  d\n"), "a b\n\n  c d\n");
+    }
+}

@@ -1,0 +1,177 @@
+//! `mkfifo` and `mknod`: files that are no files. The kernel of a sandbox makes named pipes; devices are for root, who nobody is.
+
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::message::{display_name, print_error};
+use tidebox_gnu::mode::Change;
+use tidebox_gnu::tool::usage;
+use tidebox_rt::Errno;
+
+use crate::common::{curly, quoted};
+
+const MKFIFO_HELP: &str = "\
+Usage: mkfifo [OPTION]... NAME...
+Makes named pipes (FIFOs) with the given NAMEs.
+
+  -m, --mode=MODE  set the mode as chmod does, not a=rw - umask
+";
+
+const MKNOD_HELP: &str = "\
+Usage: mknod [OPTION]... NAME TYPE [MAJOR MINOR]
+Makes the special file NAME of TYPE: p for a named pipe, b, c and u for devices, which only root may make.
+
+  -m, --mode=MODE  set the mode as chmod does, not a=rw - umask
+";
+
+/// Mode of a new special file before the umask is applied.
+const EVERYTHING: u32 = 0o666;
+
+/// Operands, and the mode that was asked for; `Err` is an exit code.
+fn parse(tool: &str, help: &str, arguments: Vec<Vec<u8>>) -> Result<(Vec<Vec<u8>>, Option<Change>), i32> {
+    let long = [long("mode", Takes::Value, 'm'), long("context", Takes::Maybe, 'Z'), long("help", Takes::Nothing, 'h')];
+    let mut mode = None;
+    let operands = CommandLine::core(tool, "m:Z", &long, help).parse(arguments, |key, value| {
+        if key == 'm' {
+            mode = Some(value);
+        }
+        Ok::<(), i32>(())
+    })?;
+    Ok((operands, mode.map(|mode| change(tool, &mode)).transpose()?))
+}
+
+fn change(tool: &str, mode: &[u8]) -> Result<Change, i32> {
+    let change = std::str::from_utf8(mode).ok().and_then(Change::parse);
+    let Some(change) = change else {
+        print_error(tool, "invalid mode");
+        return Err(1);
+    };
+    Ok(change)
+}
+
+/// The permissions that a new special file is to have, apart from the umask where nobody asked for any.
+fn permissions(tool: &str, mode: Option<&Change>) -> Result<u32, i32> {
+    let Some(mode) = mode else { return Ok(EVERYTHING) };
+    let bits = mode.apply(EVERYTHING, false, tidebox_rt::umask(None).unwrap_or(0));
+    if bits & !0o777 != 0 {
+        print_error(tool, "mode must specify only file permission bits");
+        return Err(1);
+    }
+    Ok(bits)
+}
+
+/// Gives what was made the mode that was asked for, whatever the umask has taken from it.
+fn settle(tool: &str, name: &[u8], wanted: Option<u32>) -> i32 {
+    match wanted.map_or(Ok(()), |bits| tidebox_rt::chmod(name, bits)) {
+        Ok(()) => 0,
+        Err(errno) => {
+            print_error(tool, &format!("cannot set permissions of {}: {}", quoted(name), errno.text()));
+            1
+        }
+    }
+}
+
+/// `mkfifo`.
+pub fn mkfifo(arguments: Vec<Vec<u8>>) -> i32 {
+    let (names, mode) = match parse("mkfifo", MKFIFO_HELP, arguments) {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
+    };
+    if names.is_empty() {
+        return usage("mkfifo", "missing operand", 1);
+    }
+    let bits = match permissions("mkfifo", mode.as_ref()) {
+        Ok(bits) => bits,
+        Err(code) => return code,
+    };
+    let mut code = 0;
+    for name in &names {
+        code |= match tidebox_rt::make_fifo(name, bits) {
+            Ok(()) => settle("mkfifo", name, mode.as_ref().map(|_| bits)),
+            Err(errno) => {
+                print_error("mkfifo", &format!("cannot create fifo {}: {}", quoted(name), errno.text()));
+                1
+            }
+        };
+    }
+    code
+}
+
+/// `mknod`.
+pub fn mknod(arguments: Vec<Vec<u8>>) -> i32 {
+    let (words, mode) = match parse("mknod", MKNOD_HELP, arguments) {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
+    };
+    let bits = match permissions("mknod", mode.as_ref()) {
+        Ok(bits) => bits,
+        Err(code) => return code,
+    };
+    let kind = words.get(1).and_then(|kind| kind.first().copied());
+    let wanted = if kind == Some(b'p') { 2 } else { 4 };
+    if words.len() < wanted {
+        return too_few(&words);
+    }
+    if let Some(extra) = words.get(wanted) {
+        print_error("mknod", &format!("extra operand {}", curly(extra)));
+        if wanted == 2 && words.len() == 4 {
+            tidebox_gnu::eprint_line!("Fifos do not have major and minor device numbers.");
+        }
+        tidebox_gnu::eprint_line!("Try 'mknod --help' for more information.");
+        return 1;
+    }
+    let (Some(name), Some(kind)) = (words.first(), kind) else { return too_few(&words) };
+    let made = match kind {
+        b'p' => tidebox_rt::make_fifo(name, bits),
+        b'b' | b'c' | b'u' => {
+            for (word, what) in words.iter().skip(2).zip(["major", "minor"]) {
+                if !is_number(word) {
+                    print_error("mknod", &format!("invalid {what} device number {}", curly(word)));
+                    return 1;
+                }
+            }
+            Err(refusal(name))
+        }
+        _ => return usage("mknod", &format!("invalid device type {}", curly(words.get(1).unwrap_or(name))), 1),
+    };
+    match made {
+        Ok(()) => settle("mknod", name, mode.as_ref().map(|_| bits)),
+        Err(errno) => {
+            print_error("mknod", &format!("{}: {}", display_name(name), errno.text()));
+            1
+        }
+    }
+}
+
+fn too_few(words: &[Vec<u8>]) -> i32 {
+    let Some(last) = words.last() else { return usage("mknod", "missing operand", 1) };
+    print_error("mknod", &format!("missing operand after {}", curly(last)));
+    if words.len() == 2 {
+        tidebox_gnu::eprint_line!("Special files require major and minor device numbers.");
+    }
+    tidebox_gnu::eprint_line!("Try 'mknod --help' for more information.");
+    1
+}
+
+/// A number as C writes it: decimal, or octal or hexadecimal by its prefix.
+fn is_number(word: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(word) else { return false };
+    let (digits, radix) = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None => (text, if text.starts_with('0') { 8 } else { 10 }),
+    };
+    !digits.starts_with('+') && u32::from_str_radix(digits, radix).is_ok()
+}
+
+/// Returns the error of creating a device with this name.
+fn refusal(name: &[u8]) -> Errno {
+    let above = match name.iter().rposition(|byte| *byte == b'/') {
+        Some(0) => b"/".as_slice(),
+        Some(at) => name.get(..at).unwrap_or_default(),
+        None => b".",
+    };
+    match (tidebox_rt::stat(name, false), tidebox_rt::access(above, 0)) {
+        (Ok(_), _) => Errno::EXIST,
+        (Err(Errno::NOENT), Ok(())) => Errno::PERM,
+        (Err(errno), _) => errno,
+    }
+}

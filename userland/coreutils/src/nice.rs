@@ -1,0 +1,59 @@
+//! `nice`: commands that let others go first. All processes here have one priority, so that they only run.
+
+use tidebox_gnu::command::Command;
+use tidebox_gnu::command_line::CommandLine;
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::message::quote_value;
+
+use crate::common::run;
+
+const HELP: &str = "\
+Usage: nice [OPTION] [COMMAND [ARG]...]
+Runs COMMAND; without one prints the niceness, which is always 0 here.
+
+  -n, --adjustment=N  is read, but all processes have one priority here
+";
+
+const LINE: CommandLine<'_> = CommandLine {
+    permute: false,
+    usage_exit_code: 125,
+    ..CommandLine::core("nice", "n:", &[long("adjustment", Takes::Value, 'n'), long("help", Takes::Nothing, 'h')], HELP)
+};
+
+/// Runs `nice`.
+pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
+    let mut arguments = arguments;
+    let mut adjusted = false;
+    // `-5` and `--5` are the adjustments of old.
+    while let Some(first) = arguments.first() {
+        let digits = first.strip_prefix(b"-").map(|rest| rest.strip_prefix(b"-").unwrap_or(rest));
+        if !digits.is_some_and(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)) {
+            break;
+        }
+        adjusted = true;
+        arguments.remove(0);
+    }
+    let words = LINE.parse(arguments, |_, value| {
+        adjusted = true;
+        let text = value.trim_ascii();
+        let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+        // What is beyond the last priority means the last one.
+        let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        is_number
+            .then_some(())
+            .ok_or_else(|| ToolResult::Failure(format!("invalid adjustment {}", quote_value(&value)), 125))
+    });
+    let words = match words {
+        Ok(words) => words,
+        Err(answer) => return answer,
+    };
+    if words.is_empty() {
+        return match adjusted {
+            true => LINE.usage_error("a command must be given with an adjustment"),
+            false => "0\n".into(),
+        };
+    }
+    let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+    run::run(&Command::new(&arguments))
+}

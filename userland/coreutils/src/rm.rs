@@ -1,0 +1,382 @@
+//! `rm`: removes files, and folders with what is in them.
+
+use tidebox_gnu::choice::parse_choice;
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
+use tidebox_gnu::message::{path_label, print_error, quote_path};
+use tidebox_gnu::options::Syntax;
+use tidebox_rt::{Errno, FileKind, Stat};
+
+use crate::common::{ask, say};
+
+const USAGE: &str = "\
+Usage: rm [OPTION]... [FILE]...
+Removes the FILEs, and folders where that is asked for.
+
+";
+
+tidebox_gnu::options! {
+    /// Options of `rm`.
+    enum Flag {
+        Force = "-f, --force", "say nothing of files that are not there, and ask nothing";
+        AskAlways = "-i", "ask before every removal";
+        AskOnce = "-I", "ask once before more than three files are removed, or folders";
+        Interactive = "--interactive[=WHEN]", "never, once (-I) or always (-i)";
+        OneFileSystem = "--one-file-system", "leave what is on another file system than its operand";
+        NoPreserveRoot = "--no-preserve-root", "/ is a folder like others";
+        PreserveRoot = "--preserve-root[=all]", "/ is not removed, nor with all what is mounted";
+        Recursive = "-r, -R, --recursive", "remove folders with what is in them";
+        Dir = "-d, --dir", "remove empty folders";
+        Verbose = "-v, --verbose", "tell what is done";
+        PresumeInputTty = "---presume-input-tty", "";
+    }
+}
+
+const LINE: Syntax<'_, Flag> = Syntax::core("rm", USAGE, 27);
+
+/// Paths longer than this are entered, so that none is too long for the system.
+const LONG_PATH: usize = 2000;
+
+/// When to prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Ask {
+    /// Before what may not be written, where somebody sits at a terminal.
+    #[default]
+    Protected,
+    Never,
+    Once,
+    Always,
+}
+
+#[derive(Debug, Default)]
+struct Remover {
+    ask: Ask,
+    force: bool,
+    recursive: bool,
+    empty_folders: bool,
+    one_system: bool,
+    removes_root: bool,
+    verbose: bool,
+    at_terminal: bool,
+    /// `--no-preserve-root` stands on the command line in full, as it must.
+    spelled_out: bool,
+    failed: bool,
+}
+
+/// A directory that is being emptied.
+struct Open {
+    /// As it is called from where the process stands.
+    path: Vec<u8>,
+    /// Path shown in messages.
+    shown: Vec<u8>,
+    rest: std::vec::IntoIter<tidebox_rt::Entry>,
+    /// Number of directory levels the process entered.
+    entered: usize,
+    device: u32,
+    /// An entry of the directory was not removed.
+    kept: bool,
+}
+
+/// Runs `rm`.
+pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    answer(arguments).unwrap_or_else(|answer| answer.into_exit_code("rm"))
+}
+
+fn answer(arguments: Vec<Vec<u8>>) -> Result<i32, ToolResult> {
+    let words = arguments.clone();
+    let mut remover = Remover { at_terminal: tidebox_rt::is_terminal(0), ..Remover::default() };
+    remover.spelled_out = words.iter().any(|word| word == b"--no-preserve-root");
+    let files =
+        LINE.parse(arguments, |key, value| remover.set(key, &value)).map_err(|answer| hinted(answer, &words))?;
+    if files.is_empty() {
+        return if remover.force { Ok(0) } else { Err(LINE.usage_error("missing operand")) };
+    }
+    if remover.ask == Ask::Once && (files.len() > 3 || remover.recursive) {
+        let plural = if files.len() == 1 { "" } else { "s" };
+        let how = if remover.recursive { " recursively" } else { "" };
+        if !ask::yes(&format!("rm: remove {} argument{plural}{how}? ", files.len())) {
+            return Ok(0);
+        }
+    }
+    for file in &files {
+        remover.operand(file);
+    }
+    Ok(i32::from(remover.failed))
+}
+
+/// Helps who meant a file whose name looks like options.
+fn hinted(answer: ToolResult, words: &[Vec<u8>]) -> ToolResult {
+    let dashed = |word: &&Vec<u8>| word.len() > 1 && word.starts_with(b"-") && tidebox_rt::stat(word, false).is_ok();
+    match (answer, words.iter().find(dashed)) {
+        (ToolResult::Usage(message, code), Some(file)) => {
+            let path = [b"./", file.as_slice()].concat();
+            ToolResult::Usage(
+                format!("{message}\nTry 'rm {}' to remove the file {}.", path_label(&path), quote_path(file)),
+                code,
+            )
+        }
+        (answer, _) => answer,
+    }
+}
+
+impl Remover {
+    fn set(&mut self, key: Flag, value: &[u8]) -> Result<(), ToolResult> {
+        match key {
+            Flag::Force => (self.ask, self.force) = (Ask::Never, true),
+            Flag::AskAlways => (self.ask, self.force) = (Ask::Always, false),
+            Flag::AskOnce => (self.ask, self.force) = (Ask::Once, false),
+            Flag::Interactive => {
+                let words: &[&[&str]] = &[&["never", "no", "none"], &["once"], &["always", "yes"]];
+                let at = if value.is_empty() {
+                    2
+                } else {
+                    parse_choice("--interactive", value, words).map_err(|m| ToolResult::Usage(m, 1))?
+                };
+                self.ask = match at {
+                    0 => Ask::Never,
+                    1 => Ask::Once,
+                    _ => Ask::Always,
+                };
+                self.force &= at == 0;
+            }
+            Flag::OneFileSystem => self.one_system = true,
+            Flag::NoPreserveRoot if !self.spelled_out => {
+                return Err(ToolResult::Failure("you may not abbreviate the --no-preserve-root option".to_owned(), 1));
+            }
+            Flag::NoPreserveRoot => self.removes_root = true,
+            Flag::PreserveRoot if value.is_empty() || value == b"all" => self.removes_root = false,
+            Flag::PreserveRoot => {
+                let shown = quote_path(value);
+                return Err(ToolResult::Failure(format!("unrecognized --preserve-root argument: {shown}"), 1));
+            }
+            Flag::PresumeInputTty => self.at_terminal = true,
+            Flag::Recursive => self.recursive = true,
+            Flag::Dir => self.empty_folders = true,
+            _ => self.verbose = true,
+        }
+        Ok(())
+    }
+
+    fn complain(&mut self, message: &str) {
+        print_error("rm", message);
+        self.failed = true;
+    }
+
+    fn cannot(&mut self, shown: &[u8], errno: Errno) {
+        self.complain(&format!("cannot remove {}: {}", quote_path(shown), errno.text()));
+    }
+
+    /// Removes one operand.
+    fn operand(&mut self, file: &[u8]) {
+        // Of several slashes at the end one is enough.
+        let mut file = file;
+        while file.ends_with(b"//") && file.len() > 2 {
+            file = file.get(..file.len() - 1).unwrap_or_default();
+        }
+        let mut name = file;
+        while let Some(shorter) = name.strip_suffix(b"/") {
+            name = shorter;
+        }
+        let last = name.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let stat = match tidebox_rt::stat(file, false) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT | Errno::NOTDIR) if self.force => return,
+            Err(errno) => return self.cannot(file, errno),
+        };
+        let is_folder = stat.kind() == FileKind::Dir;
+        if is_folder && self.recursive {
+            if matches!(last, b"." | b"..") {
+                let shown = quote_path(file);
+                return self.complain(&format!("refusing to remove '.' or '..' directory: skipping {shown}"));
+            }
+            if !self.removes_root
+                && tidebox_rt::stat(b"/", true).is_ok_and(|root| (root.dev, root.ino) == (stat.dev, stat.ino))
+            {
+                let same = if file == b"/" { String::new() } else { " (same as '/')".to_owned() };
+                self.complain(&format!("it is dangerous to operate recursively on {}{same}", quote_path(file)));
+                return self.complain("use --no-preserve-root to override this failsafe");
+            }
+        }
+        match (is_folder, self.recursive) {
+            (true, true) => self.tree(file, stat),
+            (true, false) if !self.empty_folders => self.cannot(file, Errno::ISDIR),
+            _ => {
+                self.one(file, file, &stat, is_folder);
+            }
+        }
+    }
+
+    /// Whether it may be removed, as far as somebody is to be asked. `verb` is what would be done.
+    fn agreed(&self, path: &[u8], shown: &[u8], stat: &Stat, verb: &str) -> bool {
+        let asks = self.ask == Ask::Always || self.ask != Ask::Never && self.at_terminal;
+        if !asks || self.force {
+            return true;
+        }
+        let protected = stat.kind() != FileKind::Symlink && tidebox_rt::access(path, 2).is_err();
+        if self.ask != Ask::Always && !protected {
+            return true;
+        }
+        let guard = if protected { "write-protected " } else { "" };
+        let what = if verb == "descend into" { "directory" } else { tidebox_gnu::message::kind(stat) };
+        ask::yes(&format!("rm: {verb} {guard}{what} {}? ", quote_path(shown)))
+    }
+
+    /// Removes a file, or a folder that is empty. False when it failed.
+    fn one(&mut self, path: &[u8], shown: &[u8], stat: &Stat, is_folder: bool) -> bool {
+        // What somebody keeps is no failure, and keeps nobody from being asked about the folder.
+        if !self.agreed(path, shown, stat, "remove") {
+            return true;
+        }
+        match if is_folder { tidebox_rt::remove_dir(path) } else { tidebox_rt::unlink(path) } {
+            Ok(()) => {
+                if self.verbose {
+                    let what = if is_folder { "removed directory" } else { "removed" };
+                    self.failed |= !say("rm", &format!("{what} {}", quote_path(shown)));
+                }
+                true
+            }
+            Err(Errno::NOENT) if self.force => true,
+            Err(errno) => {
+                self.cannot(shown, errno);
+                false
+            }
+        }
+    }
+
+    /// Removes a directory tree without recursion; the depth is limited by memory only.
+    fn tree(&mut self, file: &[u8], stat: Stat) {
+        let mut open: Vec<Open> = Vec::new();
+        let mut next = Some((file.to_vec(), file.to_vec(), stat));
+        loop {
+            if let Some((path, shown, stat)) = next.take() {
+                let kept = match self.enter(&path, &shown, &stat) {
+                    Entered::Open(folder) => {
+                        open.push(folder);
+                        false
+                    }
+                    Entered::Done => false,
+                    Entered::Kept => true,
+                };
+                if let Some(parent) = open.last_mut() {
+                    parent.kept |= kept;
+                }
+            }
+            let Some(folder) = open.last_mut() else {
+                return;
+            };
+            if let Some(entry) = folder.rest.next() {
+                let path = below(&folder.path, &entry.name);
+                let shown = below(&folder.shown, &entry.name);
+                let device = folder.device;
+                match tidebox_rt::stat(&path, false) {
+                    Ok(stat) if stat.kind() == FileKind::Dir && self.one_system && stat.dev != device => {
+                        self.complain(&format!("skipping {}, since it's on a different device", quote_path(&shown)));
+                        keep(&mut open);
+                    }
+                    Ok(stat) if stat.kind() == FileKind::Dir => next = Some((path, shown, stat)),
+                    Ok(stat) => {
+                        if !self.one(&path, &shown, &stat, false) {
+                            keep(&mut open);
+                        }
+                    }
+                    Err(Errno::NOENT) if self.force => {}
+                    Err(errno) => {
+                        self.cannot(&shown, errno);
+                        keep(&mut open);
+                    }
+                }
+                continue;
+            }
+            let Some(folder) = open.pop() else {
+                return;
+            };
+            if self.leave(folder) {
+                keep(&mut open);
+            }
+        }
+    }
+
+    /// Starts emptying a directory.
+    fn enter(&mut self, path: &[u8], shown: &[u8], stat: &Stat) -> Entered {
+        let listed = tidebox_rt::read_dir(path);
+        let empty = listed.as_ref().is_ok_and(Vec::is_empty);
+        // An empty folder is asked about once, when it is removed.
+        if !empty && !self.agreed(path, shown, stat, "descend into") {
+            return Entered::Done;
+        }
+        match listed {
+            Ok(entries) => {
+                let mut folder = Open {
+                    path: path.to_vec(),
+                    shown: shown.to_vec(),
+                    rest: entries.into_iter(),
+                    entered: 0,
+                    device: stat.dev,
+                    kept: false,
+                };
+                if path.len() > LONG_PATH && tidebox_rt::chdir(path).is_ok() {
+                    folder.entered = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
+                    folder.path = Vec::new();
+                }
+                Entered::Open(folder)
+            }
+            // What is empty can be removed without being read.
+            Err(_) if tidebox_rt::remove_dir(path).is_ok() => Entered::Done,
+            Err(errno) => {
+                self.cannot(shown, errno);
+                Entered::Kept
+            }
+        }
+    }
+
+    /// Removes an emptied directory. Returns whether something is left in it.
+    fn leave(&mut self, folder: Open) -> bool {
+        let mut path = folder.path;
+        if folder.entered > 0 {
+            let up = b"../".repeat(folder.entered);
+            // The folders above are those that it came through.
+            if tidebox_rt::chdir(&up).is_err() {
+                self.complain("cannot go back to the folder above");
+                return true;
+            }
+            path = tail_of(&folder.shown, folder.entered);
+        }
+        if folder.kept {
+            return true;
+        }
+        match tidebox_rt::stat(&path, false) {
+            Ok(stat) => !self.one(&path, &folder.shown, &stat, true),
+            Err(errno) => {
+                self.cannot(&folder.shown, errno);
+                true
+            }
+        }
+    }
+}
+
+/// Result of entering a directory to empty it.
+enum Entered {
+    Open(Open),
+    Done,
+    Kept,
+}
+
+fn keep(open: &mut [Open]) {
+    if let Some(folder) = open.last_mut() {
+        folder.kept = true;
+    }
+}
+
+/// A name in a folder; that where the process stands has no name.
+fn below(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    match folder {
+        b"" => name.to_vec(),
+        folder if folder.ends_with(b"/") => [folder, name].concat(),
+        folder => [folder, b"/", name].concat(),
+    }
+}
+
+/// The last names of a path.
+fn tail_of(path: &[u8], count: usize) -> Vec<u8> {
+    let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
+    names.get(names.len().saturating_sub(count)..).unwrap_or_default().join(&b"/"[..])
+}

@@ -1,0 +1,107 @@
+//! `rmdir`: removes empty folders.
+
+use tidebox_gnu::message::{print_error, quote_path};
+use tidebox_gnu::options::Syntax;
+use tidebox_rt::{Errno, FileKind};
+
+use crate::common::say;
+
+const USAGE: &str = "\
+Usage: rmdir [OPTION]... DIRECTORY...
+Removes the DIRECTORYs, which must be empty.
+
+";
+
+tidebox_gnu::options! {
+    /// Options of `rmdir`.
+    enum Flag {
+        IgnoreFailOnNonEmpty = "--ignore-fail-on-non-empty", "say nothing of those that are not";
+        Path = "-p, --parents | --path", "remove the folders above too: rmdir -p a/b removes a/b and a";
+        Verbose = "-v, --verbose", "tell what is done";
+    }
+}
+
+const LINE: Syntax<'_, Flag> = Syntax::core("rmdir", USAGE, 34);
+
+/// Runs `rmdir`.
+pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let (mut ignores, mut parents, mut verbose) = (false, false, false);
+    let read = LINE.parse::<i32>(arguments, |key, _| {
+        match key {
+            Flag::IgnoreFailOnNonEmpty => ignores = true,
+            Flag::Path => parents = true,
+            _ => verbose = true,
+        }
+        Ok(())
+    });
+    let folders = match read {
+        Ok(folders) if folders.is_empty() => return LINE.usage_error("missing operand"),
+        Ok(folders) => folders,
+        Err(code) => return code,
+    };
+    let mut code = 0;
+    for folder in &folders {
+        let mut path = folder.as_slice();
+        loop {
+            if verbose && !say("rmdir", &format!("rmdir: removing directory, {}", quote_path(path))) {
+                return 1;
+            }
+            if let Err(errno) = tidebox_rt::remove_dir(path) {
+                if !(ignores && holds_something(path, errno)) {
+                    print_error("rmdir", &words(path, folder, errno));
+                    code = 1;
+                }
+                break;
+            }
+            match above(path).filter(|_| parents) {
+                Some(next) => path = next,
+                None => break,
+            }
+        }
+    }
+    code
+}
+
+/// Returns whether a directory was not removed only because it is not empty.
+fn holds_something(path: &[u8], errno: Errno) -> bool {
+    match errno {
+        Errno::NOTEMPTY | Errno::EXIST => true,
+        // Who may not remove it need not know that it is not empty.
+        Errno::ACCES | Errno::PERM | Errno::ROFS | Errno::BUSY => {
+            tidebox_rt::read_dir(path).is_ok_and(|entries| !entries.is_empty())
+        }
+        _ => false,
+    }
+}
+
+fn words(path: &[u8], operand: &[u8], errno: Errno) -> String {
+    let bare = path.strip_suffix(b"/").unwrap_or(path);
+    let is_link =
+        path.ends_with(b"/") && tidebox_rt::stat(bare, false).is_ok_and(|stat| stat.kind() == FileKind::Symlink);
+    match () {
+        () if path != operand && errno != Errno::NOTDIR => {
+            format!("failed to remove directory {}: {}", quote_path(path), errno.text())
+        }
+        () if is_link
+            && errno == Errno::NOTDIR
+            && tidebox_rt::stat(bare, true).map_or(true, |stat| stat.kind() == FileKind::Dir) =>
+        {
+            format!("failed to remove {}: Symbolic link not followed", quote_path(path))
+        }
+        () => format!("failed to remove {}: {}", quote_path(path), errno.text()),
+    }
+}
+
+/// The folder above, as far as it is named.
+fn above(path: &[u8]) -> Option<&[u8]> {
+    let mut path = path;
+    while let Some(shorter) = path.strip_suffix(b"/") {
+        path = shorter;
+    }
+    let slash = path.iter().rposition(|byte| *byte == b'/')?;
+    let mut above = path.get(..slash)?;
+    while let Some(shorter) = above.strip_suffix(b"/") {
+        above = shorter;
+    }
+    (!above.is_empty()).then_some(above)
+}

@@ -1,0 +1,195 @@
+//! `sort`: orders lines, merges ordered files, or says whether lines are in order.
+//!
+//! Lines that do not fit into the buffer are put in order piece by piece, and the pieces, in temporary files, merged.
+
+mod check;
+mod compare;
+mod debug;
+mod key;
+mod lines;
+mod merge;
+mod numeric;
+mod old_key;
+mod options;
+mod spill;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::message::{path_label, print_error, quote_path};
+use tidebox_gnu::stream::{Input, Output};
+use tidebox_rt::{Errno, Open};
+
+use compare::Rules;
+use lines::{Lines, Sink};
+use options::{Mode, Options};
+use spill::Spill;
+
+use crate::common::Failure;
+
+/// Files that are merged at once where nothing else is asked for.
+const MERGED_AT_ONCE: usize = 16;
+
+/// Bytes of lines that are held in memory where nothing else is asked for.
+const HELD: usize = 48 << 20;
+
+/// Exit code of errors; 1 means that the lines are not in order.
+const TROUBLE: i32 = 2;
+
+/// A failure with its message.
+fn fail(message: String) -> Failure {
+    Failure::Answered(ToolResult::Failure(message, TROUBLE))
+}
+
+/// Error of an operation on a file.
+fn about(what: &str, file: &[u8], errno: Errno) -> Failure {
+    fail(format!("{what}: {}: {}", path_label(file), errno.text()))
+}
+
+/// Runs `sort`.
+pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
+    let (options, rules) = options::read(arguments)?;
+    for file in options.files.iter().filter(|file| file.as_slice() != b"-") {
+        tidebox_rt::access(file, 4).map_err(|errno| about("cannot read", file, errno))?;
+    }
+    if let Mode::Check { tell } = options.mode {
+        return check::check(&options, &rules, tell);
+    }
+    if let Some(output) = &options.output {
+        // Whether it can be written is known before anything is read, and nothing of it is lost yet.
+        let how = Open { write: true, create: true, ..Open::default() };
+        let fd = tidebox_rt::open(output, how).map_err(|errno| about("open failed", output, errno))?;
+        // The file was only opened; closing cannot lose data.
+        let _ = tidebox_rt::close(fd);
+    }
+    let mut spill = Spill::new(&options.folders);
+    if options.mode == Mode::Merge {
+        merged(&options, &rules, &mut spill)
+    } else {
+        sorted(&options, &rules, &mut spill)
+    }
+}
+
+/// Sorts everything that the files hold.
+fn sorted(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Failure> {
+    let mut lines = Lines::default();
+    let mut pieces: Vec<Vec<u8>> = Vec::new();
+    for file in &options.files {
+        let mut input = Input::open(file).map_err(|errno| about("open failed", file, errno))?;
+        loop {
+            let ended = lines.fill(&mut input, options.end, options.held, rules);
+            if ended.map_err(|errno| about("read failed", file, errno))? {
+                break;
+            }
+            lines.sort(rules);
+            pieces.push(spill.write(options.end, |sink| {
+                lines.write(sink);
+                Ok(())
+            })?);
+        }
+    }
+    lines.sort(rules);
+    if pieces.is_empty() {
+        return finish(options, rules, |sink| {
+            lines.write(sink);
+            Ok(())
+        });
+    }
+    if !lines.is_empty() {
+        pieces.push(spill.write(options.end, |sink| {
+            lines.write(sink);
+            Ok(())
+        })?);
+    }
+    merge_files(options, rules, spill, pieces)
+}
+
+/// Merges the files, each of which is in order.
+fn merged(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Failure> {
+    let mut files = options.files.clone();
+    // What is read while it is written anew is copied first.
+    let state = |file: &[u8]| if file == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(file, true) };
+    let same = |file: &[u8], output: &[u8]| match (state(file), tidebox_rt::stat(output, true)) {
+        (Ok(a), Ok(b)) => (a.dev, a.ino) == (b.dev, b.ino),
+        _ => false,
+    };
+    if let Some(output) = &options.output {
+        for file in files.iter_mut().filter(|file| same(file, output)) {
+            let mut input = Input::open(file).map_err(|errno| about("open failed", file, errno))?;
+            *file = spill.write(options.end, |sink| {
+                loop {
+                    let piece = input.chunk().map_err(|errno| about("read failed", file, errno))?;
+                    let count = piece.len();
+                    if count == 0 {
+                        return Ok(());
+                    }
+                    sink.out.push(piece);
+                    input.consume(count);
+                }
+            })?;
+        }
+    }
+    merge_files(options, rules, spill, files)
+}
+
+/// Merges so many files at once that they become one in the end.
+fn merge_files(options: &Options, rules: &Rules, spill: &mut Spill, mut files: Vec<Vec<u8>>) -> Result<i32, Failure> {
+    while files.len() > options.merged_at_once {
+        let mut fewer = Vec::new();
+        for some in files.chunks(options.merged_at_once) {
+            match some {
+                [only] => fewer.push(only.clone()),
+                _ => {
+                    fewer.push(spill.write(options.end, |sink| merge_into(some, sink, rules))?);
+                    some.iter().for_each(|file| spill.forget(file));
+                }
+            }
+        }
+        files = fewer;
+    }
+    finish(options, rules, |sink| merge_into(&files, sink, rules))
+}
+
+fn merge_into(files: &[Vec<u8>], sink: &mut Sink<'_>, rules: &Rules) -> Result<(), Failure> {
+    let open = |file: &Vec<u8>| Input::open(file).map_err(|errno| about("open failed", file, errno));
+    let inputs = files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    merge::merge(inputs, sink, rules)
+        .map_err(|(at, errno)| about("read failed", files.get(at).map_or(b"-".as_slice(), Vec::as_slice), errno))
+}
+
+/// Writes the result to its destination.
+fn finish(
+    options: &Options,
+    rules: &Rules,
+    write: impl FnOnce(&mut Sink<'_>) -> Result<(), Failure>,
+) -> Result<i32, Failure> {
+    let fd = match &options.output {
+        None => 1,
+        Some(output) => {
+            let how = Open { write: true, create: true, truncate: true, ..Open::default() };
+            tidebox_rt::open(output, how).map_err(|errno| about("open failed", output, errno))?
+        }
+    };
+    let debug = (options.debug && options.output.is_none()).then_some(rules);
+    let mut sink = Sink { out: Output::to(fd), end: options.end, debug };
+    write(&mut sink)?;
+    sink.out.flush_now();
+    let closed = if fd == 1 { Ok(()) } else { tidebox_rt::close(fd) };
+    match sink.out.failure().or(closed.err()) {
+        None => Ok(0),
+        Some(errno) => {
+            let (what, name) = match options.output.as_deref() {
+                Some(name) => ("write failed", path_label(name)),
+                None => ("fflush failed", quote_path(b"standard output")),
+            };
+            print_error("sort", &format!("{what}: {name}: {}", errno.text()));
+            if fd == 1 {
+                // Closing fails once more where it is closed already, and for that alone there is a reason to tell.
+                let reason = if errno == Errno::BADF { format!(": {}", errno.text()) } else { String::new() };
+                print_error("sort", &format!("write error{reason}"));
+            }
+            Ok(TROUBLE)
+        }
+    }
+}

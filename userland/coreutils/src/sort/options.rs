@@ -1,0 +1,277 @@
+//! The command line of `sort`.
+
+use tidebox_gnu::choice::parse_choice;
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::message::{path_label, quote_path};
+use tidebox_gnu::options::Syntax;
+use tidebox_gnu::stream::Input;
+
+use super::compare::Rules;
+use super::key::Key;
+use super::old_key::{old_key, with_old_keys};
+use super::value::{batch, parallel, salt, size, tab};
+use super::{HELD, MERGED_AT_ONCE, TROUBLE, about, fail};
+use crate::common::Failure;
+
+const USAGE: &str = "\
+Usage: sort [OPTION]... [FILE]...
+  or:  sort [OPTION]... --files0-from=F
+Writes the lines of all FILEs in order; without FILE, or where FILE is -, those of standard input.
+
+How lines are compared:
+";
+
+const NOTES: &str = "\n\
+KEYDEF is F[.C][OPTS][,F[.C][OPTS]]: fields and characters counted from 1, and letters of the options above.
+";
+
+tidebox_gnu::options! {
+    /// Options of `sort`.
+    pub(super) enum Flag {
+        IgnoreLeadingBlanks = "-b, --ignore-leading-blanks", "blanks before a key do not count";
+        DictionaryOrder = "-d, --dictionary-order", "only blanks, letters and digits count";
+        IgnoreCase = "-f, --ignore-case", "small letters count as capitals";
+        GeneralNumericSort = "-g, --general-numeric-sort", "as numbers, also such as 1e3";
+        IgnoreNonprinting = "-i, --ignore-nonprinting", "only printable characters count";
+        MonthSort = "-M, --month-sort", "JAN before DEC";
+        HumanNumericSort = "-h, --human-numeric-sort", "2K before 1G";
+        NumericSort = "-n, --numeric-sort", "as decimal numbers";
+        RandomSort = "-R, --random-sort", "mixed, equal keys together";
+        RandomSource = "--random-source=FILE", "where randomness comes from";
+        Reverse = "-r, --reverse", "the other way round";
+        Sort = "--sort=WORD", "general-numeric, human-numeric, month, numeric, random, version";
+        VersionSort = "-V, --version-sort", "numbers within text as numbers\n\nWhat is done:";
+        BatchSize = "--batch-size=NMERGE", "merge at most so many files at once";
+        Check = "-c, --check[=HOW]", "say whether the lines are in order; HOW is diagnose-first or quiet";
+        CheckQuietly = "-C", "as --check=quiet";
+        CompressProgram = "--compress-program=PROG", "accepted; temporary files are not compressed";
+        Debug = "--debug", "mark the part of each line that counted";
+        Files0From = "--files0-from=F", "read the files' names, each ended by a NUL, from F";
+        Key = "-k, --key=KEYDEF", "compare by a part of the line";
+        Merge = "-m, --merge", "merge files that are in order";
+        Output = "-o, --output=FILE", "write to FILE";
+        Stable = "-s, --stable", "equal keys keep their order";
+        BufferSize = "-S, --buffer-size=SIZE", "hold so many bytes in memory";
+        FieldSeparator = "-t, --field-separator=SEP", "what parts fields";
+        TemporaryDirectory = "-T, --temporary-directory=DIR", "where temporary files go";
+        Parallel = "--parallel=N", "accepted; there is one thread";
+        Unique = "-u, --unique", "only the first of equal lines";
+        ZeroTerminated = "-z, --zero-terminated", "lines end with NUL";
+        Ignored = "-y[X]", "";
+    }
+}
+
+impl Flag {
+    /// Letter of an option that sets how keys are compared.
+    fn ordering(self) -> Option<u8> {
+        Some(match self {
+            Self::IgnoreLeadingBlanks => b'b',
+            Self::DictionaryOrder => b'd',
+            Self::IgnoreCase => b'f',
+            Self::GeneralNumericSort => b'g',
+            Self::HumanNumericSort => b'h',
+            Self::IgnoreNonprinting => b'i',
+            Self::MonthSort => b'M',
+            Self::NumericSort => b'n',
+            Self::RandomSort => b'R',
+            Self::Reverse => b'r',
+            Self::VersionSort => b'V',
+            _ => return None,
+        })
+    }
+}
+
+const LINE: Syntax<'_, Flag> = Syntax { notes: NOTES, usage_exit_code: TROUBLE, ..Syntax::core("sort", USAGE, 32) };
+
+/// Operation mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Mode {
+    #[default]
+    Sort,
+    Merge,
+    /// Whether the lines are in order; `tell` says which is not.
+    Check {
+        tell: bool,
+    },
+}
+
+/// Everything on a command line that does not decide the order.
+#[derive(Debug)]
+pub(super) struct Options {
+    pub(super) files: Vec<Vec<u8>>,
+    pub(super) mode: Mode,
+    pub(super) output: Option<Vec<u8>>,
+    /// Line terminator.
+    pub(super) end: u8,
+    pub(super) folders: Vec<Vec<u8>>,
+    pub(super) held: usize,
+    pub(super) merged_at_once: usize,
+    pub(super) debug: bool,
+    merge: bool,
+    check: Option<bool>,
+    list: Option<Vec<u8>>,
+    source: Option<Vec<u8>>,
+    global: Key,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            files: Vec::new(),
+            mode: Mode::Sort,
+            output: None,
+            end: b'\n',
+            folders: Vec::new(),
+            held: HELD,
+            merged_at_once: MERGED_AT_ONCE,
+            debug: false,
+            merge: false,
+            check: None,
+            list: None,
+            source: None,
+            global: Key::default(),
+        }
+    }
+}
+
+/// Reads a command line.
+pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Options, Rules), Failure> {
+    let (mut options, mut rules) = (Options::default(), Rules::default());
+    let files = LINE.parse(with_old_keys(arguments), |key, value| options.set(key, value, &mut rules))?;
+    options.take_files(files)?;
+    let said = !rules.keys.is_empty();
+    let global = options.global.ordering;
+    for key in &mut rules.keys {
+        // A key with options of its own takes none from outside.
+        if key.ordering.is_plain() && !key.ordering.reverse {
+            key.ordering = global;
+        }
+    }
+    if !said && !global.is_plain() {
+        rules.keys.push(options.global);
+    }
+    rules.keys.iter().try_for_each(|key| key.ordering.check()).map_err(fail)?;
+    rules.reverse = global.reverse;
+    if options.debug {
+        let letter = options.check.map(|tell| if tell { "c" } else { "C" }).or(options.output.as_ref().map(|_| "o"));
+        if let Some(letter) = letter {
+            return Err(fail(format!("options '-{letter} --debug' are incompatible")));
+        }
+        super::debug::warn(&rules, &global, said);
+    }
+    if let Some(tell) = options.check {
+        let letter = if tell { 'c' } else { 'C' };
+        if let Some(extra) = options.files.get(1) {
+            return Err(fail(format!("extra operand {} not allowed with -{letter}", quote_path(extra))));
+        }
+        if options.output.is_some() {
+            return Err(fail(format!("options '-{letter}o' are incompatible")));
+        }
+        options.mode = Mode::Check { tell };
+    } else if options.merge {
+        options.mode = Mode::Merge;
+    }
+    if rules.keys.iter().any(|key| key.ordering.random) {
+        rules.collates = tidebox_gnu::message::unicode_locale();
+        rules.salt = salt(options.source.as_deref())?;
+    }
+    Ok((options, rules))
+}
+
+impl Options {
+    fn set(&mut self, key: Flag, value: Vec<u8>, rules: &mut Rules) -> Result<(), Failure> {
+        if let Some(letter) = key.ordering() {
+            self.global.ordering.set(letter, true, true);
+            return Ok(());
+        }
+        match key {
+            Flag::Sort => {
+                let words: &[&[&str]] =
+                    &[&["general-numeric"], &["human-numeric"], &["month"], &["numeric"], &["random"], &["version"]];
+                let at = parse_choice("--sort", &value, words).map_err(other_word)?;
+                self.global.ordering.set(b"ghMnRV".get(at).copied().unwrap_or_default(), true, true);
+            }
+            Flag::Check | Flag::CheckQuietly => {
+                let words: &[&[&str]] = &[&["quiet", "silent"], &["diagnose-first"]];
+                let quiet = match key {
+                    Flag::Check if !value.is_empty() => {
+                        parse_choice("--check", &value, words).map_err(other_word)? == 0
+                    }
+                    key => key == Flag::CheckQuietly,
+                };
+                if self.check.is_some_and(|tell| tell == quiet) {
+                    return Err(fail("options '-cC' are incompatible".to_owned()));
+                }
+                self.check = Some(!quiet);
+            }
+            Flag::Key => rules.keys.push(match value.strip_prefix(b"\0") {
+                Some(old) => old_key(old).map_err(fail)?,
+                None => Key::parse(&value).map_err(fail)?,
+            }),
+            Flag::Merge => self.merge = true,
+            Flag::Output => {
+                if self.output.as_ref().is_some_and(|output| *output != value) {
+                    return Err(fail("multiple output files specified".to_owned()));
+                }
+                self.output = Some(value);
+            }
+            Flag::Stable => rules.stable = true,
+            Flag::BufferSize => self.held = size(&value)?.clamp(1 << 16, HELD * 4),
+            Flag::FieldSeparator => rules.tab = Some(tab(&value, rules.tab)?),
+            Flag::TemporaryDirectory => self.folders.push(value),
+            Flag::Unique => rules.unique = true,
+            Flag::ZeroTerminated => self.end = 0,
+            Flag::BatchSize => self.merged_at_once = batch(&value)?,
+            Flag::Parallel => parallel(&value)?,
+            Flag::Files0From => self.list = Some(value),
+            Flag::RandomSource => {
+                if self.source.as_ref().is_some_and(|source| *source != value) {
+                    return Err(fail("multiple random sources specified".to_owned()));
+                }
+                self.source = Some(value);
+            }
+            Flag::Debug => self.debug = true,
+            // How temporary files look is nobody's business; `-y` has been without meaning for long.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The files are operands, or named by a list.
+    fn take_files(&mut self, operands: Vec<Vec<u8>>) -> Result<(), Failure> {
+        self.files = operands;
+        let Some(list) = &self.list else {
+            if self.files.is_empty() {
+                self.files.push(b"-".to_vec());
+            }
+            return Ok(());
+        };
+        if let Some(extra) = self.files.first() {
+            let message =
+                format!("extra operand {}\nfile operands cannot be combined with --files0-from", quote_path(extra));
+            return Err(LINE.usage_error(message));
+        }
+        let mut input = Input::open(list).map_err(|errno| about("open failed", list, errno))?;
+        let text = input.read_to_end().map_err(|errno| about("read failed", list, errno))?;
+        if text.is_empty() {
+            return Err(fail(format!("no input from {}", quote_path(list))));
+        }
+        let text = text.strip_suffix(b"\0").unwrap_or(&text);
+        for (at, name) in text.split(|byte| *byte == 0).enumerate() {
+            if name.is_empty() {
+                return Err(fail(format!("{}:{}: invalid zero-length file name", path_label(list), at + 1)));
+            }
+            if list == b"-" && name == b"-" {
+                let message = "when reading file names from stdin, no file name of '-' allowed";
+                return Err(fail(message.replace("'-'", &quote_path(b"-"))));
+            }
+            self.files.push(name.to_vec());
+        }
+        Ok(())
+    }
+}
+
+/// A word that is none of those there are ends otherwise than other mistakes.
+fn other_word(message: String) -> Failure {
+    Failure::Answered(ToolResult::Usage(message, 1))
+}

@@ -1,0 +1,308 @@
+//! The command line of `split`.
+
+use tidebox_gnu::message::quote_value;
+use tidebox_gnu::options::{ParsedOption, Syntax};
+
+use super::names::{Digits, Names};
+use crate::common::Failure;
+
+const USAGE: &str = "\
+Usage: split [OPTION]... [FILE [PREFIX]]
+Writes FILE, or standard input, to files PREFIXaa, PREFIXab and on; PREFIX is x unless it is said.
+
+";
+
+tidebox_gnu::options! {
+    /// Options of `split`.
+    pub(super) enum Flag {
+        SuffixLength = "-a, --suffix-length=N", "so many letters behind PREFIX (2)";
+        AdditionalSuffix = "--additional-suffix=SUFFIX", "what stands behind them";
+        Bytes = "-b, --bytes=SIZE", "so many bytes in each file";
+        LineBytes = "-C, --line-bytes=SIZE", "at most so many bytes of whole lines";
+        NumericSuffixes = "-d, --numeric-suffixes[=FROM]", "digits instead of letters, from 0";
+        HexSuffixes = "-x, --hex-suffixes[=FROM]", "hexadecimal digits";
+        ElideEmptyFiles = "-e, --elide-empty-files", "make no empty files with -n";
+        Filter = "--filter=COMMAND", "hand each piece to COMMAND, which finds its name in $FILE";
+        Lines = "-l, --lines=NUMBER", "so many lines in each file (1000)";
+        Number = "-n, --number=CHUNKS",
+            "so many files: N, K/N, l/N, l/K/N, r/N or r/K/N; with K that one alone, to standard output";
+        Separator = "-t, --separator=SEP", "what ends a line";
+        Unbuffered = "-u, --unbuffered", "(without effect)";
+        Verbose = "--verbose", "tell of every file";
+        IoBlksize = "---io-blksize=X", "";
+        Digit = "-0 ... -9", "";
+    }
+}
+
+const LINE: Syntax<'_, Flag> = Syntax::core("split", USAGE, 32);
+
+/// Default suffix length.
+const USUAL_LENGTH: usize = 2;
+
+const OUT_OF_RANGE: &str = "Numerical result out of range";
+const TOO_LARGE: &str = "Value too large for defined data type";
+
+/// Splitting mode of `-n`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chunks {
+    Bytes,
+    Lines,
+    Robin,
+}
+
+/// Size of one output file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Lines(u64),
+    Bytes(u64),
+    LineBytes(u64),
+    /// One alone of so many, or all.
+    Number(Chunks, Option<u64>, u64),
+}
+
+#[derive(Debug)]
+pub(super) struct Options {
+    pub(super) input: Vec<u8>,
+    pub(super) by: By,
+    pub(super) separator: u8,
+    pub(super) filter: Option<Vec<u8>>,
+    pub(super) verbose: bool,
+    pub(super) elide: bool,
+    prefix: Vec<u8>,
+    digits: Digits,
+    suffix: Vec<u8>,
+    length: usize,
+    grows: bool,
+    start: usize,
+}
+
+/// What the options say, before it is clear what it means.
+#[derive(Debug, Default)]
+struct Said {
+    by: Option<By>,
+    /// The number that is written as an option, `-20`.
+    bare: Option<u64>,
+    separator: Option<u8>,
+    filter: Option<Vec<u8>>,
+    verbose: bool,
+    elide: bool,
+    digits: Digits,
+    suffix: Vec<u8>,
+    length: usize,
+    start: Option<usize>,
+}
+
+fn fail<T>(message: String) -> Result<T, Failure> {
+    Err(Failure::Unsupported(message))
+}
+
+pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<Options, Failure> {
+    let mut said = Said::default();
+    let mut operands = LINE.parse_given(arguments, |given| said.set(given))?.into_iter();
+    let input = operands.next().unwrap_or_else(|| b"-".to_vec());
+    let prefix = operands.next().unwrap_or_else(|| b"x".to_vec());
+    if let Some(extra) = operands.next() {
+        return Err(LINE.usage_error(format!("extra operand {}", quote_value(&extra))));
+    }
+    said.settle(input, prefix)
+}
+
+impl Said {
+    fn once(&mut self, by: By) -> Result<(), Failure> {
+        match self.by.replace(by).is_some() || self.bare.is_some() {
+            true => Err(LINE.usage_error("cannot split in more than one way")),
+            false => Ok(()),
+        }
+    }
+
+    fn set(&mut self, ParsedOption { id, letter, value }: ParsedOption<Flag>) -> Result<(), Failure> {
+        let value = value.as_slice();
+        match id {
+            Flag::SuffixLength => {
+                let length = count(value, "invalid suffix length", 0)?;
+                // No file can have a longer name.
+                self.length = usize::try_from(length).unwrap_or(usize::MAX).min(4096);
+            }
+            Flag::AdditionalSuffix if value.contains(&b'/') => {
+                let shown = quote_value(value);
+                return Err(LINE.usage_error(format!("invalid suffix {shown}, contains directory separator")));
+            }
+            Flag::AdditionalSuffix => self.suffix = value.to_vec(),
+            Flag::Bytes => self.once(By::Bytes(size(value, "invalid number of bytes")?))?,
+            Flag::LineBytes => self.once(By::LineBytes(size(value, "invalid number of bytes")?))?,
+            Flag::Lines => self.once(By::Lines(count(value, "invalid number of lines", 1)?))?,
+            Flag::Number => {
+                let chunks = chunks(value)?;
+                self.once(chunks)?;
+            }
+            // Lines go on as they come, and how much is read at once shows in no file.
+            Flag::Unbuffered | Flag::IoBlksize => {}
+            Flag::Separator => self.separator(value)?,
+            Flag::Digit => {
+                if self.by.is_some() {
+                    return Err(LINE.usage_error("cannot split in more than one way"));
+                }
+                let digit = u64::from(letter.and_then(|digit| digit.to_digit(10)).unwrap_or_default());
+                let before = self.bare.unwrap_or_default();
+                let Some(number) = before.checked_mul(10).and_then(|tens| tens.checked_add(digit)) else {
+                    return fail(format!("line count option -{before}{digit}... is too large"));
+                };
+                self.bare = Some(number);
+            }
+            Flag::NumericSuffixes | Flag::HexSuffixes => {
+                let hexadecimal = id == Flag::HexSuffixes;
+                self.digits = if hexadecimal { Digits::Hexadecimal } else { Digits::Decimal };
+                if !value.is_empty() {
+                    self.start = Some(start(value, hexadecimal)?);
+                }
+            }
+            Flag::ElideEmptyFiles => self.elide = true,
+            Flag::Filter => self.filter = Some(value.to_vec()),
+            _ => self.verbose = true,
+        }
+        Ok(())
+    }
+
+    fn separator(&mut self, value: &[u8]) -> Result<(), Failure> {
+        let byte = match value {
+            [] => return fail("empty record separator".to_owned()),
+            [byte] => *byte,
+            b"\\0" => 0,
+            other => return fail(format!("multi-character separator {}", quote_value(other))),
+        };
+        match self.separator.replace(byte) {
+            Some(other) if other != byte => fail("multiple separator characters specified".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn settle(self, input: Vec<u8>, prefix: Vec<u8>) -> Result<Options, Failure> {
+        let by = match (self.by, self.bare) {
+            (Some(by), _) => by,
+            (None, Some(0)) => return Err(LINE.usage_error(format!("invalid number of lines: {}", quote_value(b"0")))),
+            (None, bare) => By::Lines(bare.unwrap_or(1000)),
+        };
+        if self.filter.is_some() && matches!(by, By::Number(_, Some(_), _)) {
+            return Err(LINE.usage_error("--filter does not process a chunk extracted to stdout"));
+        }
+        let base = self.digits.all().len();
+        let mut needed = 0;
+        if let By::Number(_, _, number) = by {
+            let mut last = number - 1;
+            if let Some(start) = self.start.map(|start| start as u64).filter(|start| *start < number) {
+                last = last.saturating_add(start);
+            }
+            loop {
+                needed += 1;
+                last /= base as u64;
+                if last == 0 {
+                    break;
+                }
+            }
+        }
+        if self.length > 0 && self.length < needed {
+            return fail(format!("the suffix length needs to be at least {needed}"));
+        }
+        let length = if self.length > 0 { self.length } else { needed.max(USUAL_LENGTH) };
+        let grows = self.length == 0 && self.start.is_none() && needed == 0;
+        let start = self.start.unwrap_or_default();
+        let largest = base.checked_pow(u32::try_from(length).unwrap_or(u32::MAX)).unwrap_or(usize::MAX);
+        if start >= largest {
+            return Err(LINE.usage_error("numerical suffix start value is too large for the suffix length"));
+        }
+        Ok(Options {
+            input,
+            by,
+            separator: self.separator.unwrap_or(b'\n'),
+            filter: self.filter,
+            verbose: self.verbose,
+            elide: self.elide,
+            prefix,
+            digits: self.digits,
+            suffix: self.suffix,
+            length,
+            grows,
+            start,
+        })
+    }
+}
+
+impl Options {
+    /// The names of the pieces, from the first on.
+    pub(super) fn names(&self) -> Names {
+        Names::new(&self.prefix, self.digits, &self.suffix, self.length, self.grows, self.start)
+    }
+}
+
+/// A whole number of at least `least`.
+fn count(value: &[u8], what: &str, least: u64) -> Result<u64, Failure> {
+    let digits = value.strip_prefix(b"+").unwrap_or(value);
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return fail(format!("{what}: {}", quote_value(value)));
+    }
+    match std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()) {
+        Some(number) if number >= least => Ok(number),
+        Some(_) => fail(format!("{what}: {}: {OUT_OF_RANGE}", quote_value(value))),
+        None => fail(format!("{what}: {}: {TOO_LARGE}", quote_value(value))),
+    }
+}
+
+/// A number with a unit.
+fn size(value: &[u8], what: &str) -> Result<u64, Failure> {
+    let end = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, unit) = value.split_at_checked(end).unwrap_or((value, b""));
+    let factor = match unit {
+        b"" => Some(1),
+        b"b" => Some(512),
+        [letter, rest @ ..] => {
+            let upper = if matches!(letter, b'k' | b'm') { letter.to_ascii_uppercase() } else { *letter };
+            let power = b"KMGTPEZY".iter().position(|known| *known == upper);
+            let base = match rest {
+                b"" | b"iB" => Some(1024_u128),
+                b"B" | b"D" => Some(1000),
+                _ => None,
+            };
+            power.zip(base).map(|(power, base)| base.pow(power as u32 + 1))
+        }
+    };
+    let number = std::str::from_utf8(digits).ok().filter(|digits| !digits.is_empty());
+    let (Some(number), Some(factor)) = (number, factor) else {
+        return fail(format!("{what}: {}", quote_value(value)));
+    };
+    let number = number.parse::<u128>().ok().and_then(|number| number.checked_mul(factor));
+    match number.map(u64::try_from) {
+        Some(Ok(0)) => fail(format!("{what}: {}: {OUT_OF_RANGE}", quote_value(value))),
+        Some(Ok(number)) => Ok(number),
+        _ => fail(format!("{what}: {}: {TOO_LARGE}", quote_value(value))),
+    }
+}
+
+/// The first number of the names.
+fn start(value: &[u8], hexadecimal: bool) -> Result<usize, Failure> {
+    let radix = if hexadecimal { 16 } else { 10 };
+    let text = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    let what = if hexadecimal { "hexadecimal" } else { "numerical" };
+    match text.and_then(|text| usize::from_str_radix(text, radix).ok()) {
+        Some(start) => Ok(start),
+        None => Err(LINE.usage_error(format!("{}: invalid start value for {what} suffix", quote_value(value)))),
+    }
+}
+
+/// `N`, `K/N`, and the same behind `l/` and `r/`.
+fn chunks(value: &[u8]) -> Result<By, Failure> {
+    let (kind, rest) = match value {
+        [b'l', b'/', rest @ ..] => (Chunks::Lines, rest),
+        [b'r', b'/', rest @ ..] => (Chunks::Robin, rest),
+        rest => (Chunks::Bytes, rest),
+    };
+    let Some(slash) = rest.iter().position(|byte| *byte == b'/') else {
+        return Ok(By::Number(kind, None, count(rest, "invalid number of chunks", 1)?));
+    };
+    let (one, number) = (rest.get(..slash).unwrap_or_default(), rest.get(slash + 1..).unwrap_or_default());
+    let number = count(number, "invalid number of chunks", 1)?;
+    let only = count(one, "invalid chunk number", 1)?;
+    if only > number {
+        return fail(format!("invalid chunk number: {}: {OUT_OF_RANGE}", quote_value(one)));
+    }
+    Ok(By::Number(kind, Some(only), number))
+}

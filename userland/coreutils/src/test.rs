@@ -1,0 +1,366 @@
+//! `test` and `[`: conditions as exit codes.
+
+use std::cmp::Ordering;
+
+use tidebox_gnu::command_line::core_version;
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::message::quote_value;
+use tidebox_rt::{FileKind, Stat};
+
+const HELP: &str = "\
+Usage: test EXPRESSION
+  or:  test
+  or:  [ EXPRESSION ]
+  or:  [ ]
+  or:  [ OPTION
+Ends with 0 when EXPRESSION is true, with 1 when it is false, and with 2 when it is wrong.
+
+  ( EXPR )  ! EXPR  EXPR -a EXPR  EXPR -o EXPR
+  -n STRING  -z STRING  STRING = STRING  STRING != STRING
+  INTEGER -eq INTEGER, and likewise -ne -gt -ge -lt -le; -l STRING is the length of a string
+  FILE -ef FILE  FILE -nt FILE  FILE -ot FILE
+  -b -c -d -e -f -g -G -h -k -L -N -O -p -r -s -S -t -u -w -x FILE
+";
+
+/// An expression that is wrong.
+const WRONG: i32 = 2;
+
+/// Parentheses within parentheses.
+const MAX_DEPTH: usize = 200;
+
+/// Runs `test`.
+pub fn test(arguments: Vec<Vec<u8>>) -> ToolResult {
+    answer(&arguments)
+}
+
+/// Runs `bracket`.
+pub fn bracket(mut arguments: Vec<Vec<u8>>) -> ToolResult {
+    if let [only] = arguments.as_slice() {
+        match only.as_slice() {
+            b"--help" => return HELP.into(),
+            b"--version" => return core_version("[").as_str().into(),
+            _ => {}
+        }
+    }
+    match arguments.pop() {
+        Some(last) if last == b"]" => answer(&arguments),
+        _ => ToolResult::Failure(format!("missing {}", quote_value(b"]")), WRONG),
+    }
+}
+
+fn answer(words: &[Vec<u8>]) -> ToolResult {
+    let mut reader = Reader { words, at: 0, depth: 0 };
+    match reader.whole() {
+        Ok(true) => ToolResult::Code(0),
+        Ok(false) => ToolResult::Code(1),
+        Err(message) => ToolResult::Failure(message, WRONG),
+    }
+}
+
+/// Reads an expression. Errors are messages.
+struct Reader<'w> {
+    words: &'w [Vec<u8>],
+    at: usize,
+    depth: usize,
+}
+
+fn is_binary(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"=" | b"==" | b"!=" | b"-eq" | b"-ne" | b"-lt" | b"-le" | b"-gt" | b"-ge" | b"-nt" | b"-ot" | b"-ef"
+    )
+}
+
+/// A dash and one letter.
+fn is_unary(word: &[u8]) -> bool {
+    matches!(word, [b'-', _])
+}
+
+impl<'w> Reader<'w> {
+    fn whole(&mut self) -> Result<bool, String> {
+        if self.words.is_empty() {
+            return Ok(false);
+        }
+        let value = self.some(self.words.len())?;
+        match self.words.get(self.at) {
+            None => Ok(value),
+            Some(extra) => Err(format!("extra argument {}", quote_value(extra))),
+        }
+    }
+
+    fn left(&self) -> usize {
+        self.words.len().saturating_sub(self.at)
+    }
+
+    fn word(&self, ahead: usize) -> &'w [u8] {
+        self.words.get(self.at + ahead).map_or(b"", Vec::as_slice)
+    }
+
+    fn is(&self, ahead: usize, word: &str) -> bool {
+        self.words.get(self.at + ahead).is_some_and(|known| known == word.as_bytes())
+    }
+
+    fn ended<T>(&self) -> Result<T, String> {
+        Err(format!("missing argument after {}", quote_value(self.words.last().map_or(b"", Vec::as_slice))))
+    }
+
+    /// Takes a word that must not be the last.
+    fn advance(&mut self) -> Result<(), String> {
+        self.at += 1;
+        if self.left() == 0 { self.ended() } else { Ok(()) }
+    }
+
+    /// So many words, which decides how they are read.
+    fn some(&mut self, count: usize) -> Result<bool, String> {
+        match count {
+            1 => {
+                self.at += 1;
+                Ok(self.words.get(self.at - 1).is_some_and(|word| !word.is_empty()))
+            }
+            2 => self.two(),
+            3 => self.three(),
+            4 if self.is(0, "!") => {
+                self.advance()?;
+                Ok(!self.three()?)
+            }
+            4 if self.is(0, "(") && self.is(3, ")") => {
+                self.at += 1;
+                let value = self.two()?;
+                self.at += 1;
+                Ok(value)
+            }
+            _ => self.any(),
+        }
+    }
+
+    fn two(&mut self) -> Result<bool, String> {
+        if self.is(0, "!") {
+            self.at += 1;
+            return Ok(!self.some(1)?);
+        }
+        if is_unary(self.word(0)) { self.unary() } else { self.ended() }
+    }
+
+    fn three(&mut self) -> Result<bool, String> {
+        if is_binary(self.word(1)) {
+            return self.binary(false);
+        }
+        if self.is(0, "!") {
+            self.advance()?;
+            return Ok(!self.two()?);
+        }
+        if self.is(0, "(") && self.is(2, ")") {
+            self.at += 1;
+            let value = self.some(1)?;
+            self.at += 1;
+            return Ok(value);
+        }
+        if self.is(1, "-a") || self.is(1, "-o") {
+            return self.any();
+        }
+        Err(format!("{}: binary operator expected", quote_value(self.word(1))))
+    }
+
+    /// Terms joined by `-a` and `-o`.
+    fn any(&mut self) -> Result<bool, String> {
+        if self.left() == 0 {
+            return self.ended();
+        }
+        let mut value = self.all()?;
+        while self.is(0, "-o") {
+            self.at += 1;
+            value |= self.all()?;
+        }
+        Ok(value)
+    }
+
+    fn all(&mut self) -> Result<bool, String> {
+        let mut value = self.term()?;
+        while self.is(0, "-a") {
+            self.at += 1;
+            value &= self.term()?;
+        }
+        Ok(value)
+    }
+
+    fn term(&mut self) -> Result<bool, String> {
+        let mut negated = false;
+        while self.is(0, "!") {
+            self.advance()?;
+            negated = !negated;
+        }
+        if self.left() == 0 {
+            return self.ended();
+        }
+        let value = if self.is(0, "(") {
+            self.parentheses()?
+        } else if self.left() >= 4 && self.is(0, "-l") && is_binary(self.word(2)) {
+            self.binary(true)?
+        } else if self.left() >= 3 && is_binary(self.word(1)) {
+            self.binary(false)?
+        } else if is_unary(self.word(0)) {
+            self.unary()?
+        } else {
+            self.at += 1;
+            self.words.get(self.at - 1).is_some_and(|word| !word.is_empty())
+        };
+        Ok(value != negated)
+    }
+
+    fn parentheses(&mut self) -> Result<bool, String> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err("expression is nested too deeply".to_owned());
+        }
+        self.advance()?;
+        let end = (1..self.left()).find(|at| self.is(*at, ")")).unwrap_or(self.left());
+        let value = self.some(if end > 4 { self.left() } else { end })?;
+        if self.left() == 0 {
+            return Err(format!("{} expected", quote_value(b")")));
+        }
+        if !self.is(0, ")") {
+            return Err(format!("{} expected, found {}", quote_value(b")"), quote_value(self.word(0))));
+        }
+        self.at += 1;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    fn unary(&mut self) -> Result<bool, String> {
+        let letter = self.word(0).get(1).copied().unwrap_or_default();
+        if !b"ehLrwxNOGfdsScbpugknzt".contains(&letter) {
+            return Err(format!("{}: unary operator expected", quote_value(self.word(0))));
+        }
+        self.advance()?;
+        let word = self.word(0);
+        self.at += 1;
+        let stat = |follow| tidebox_rt::stat(word, follow).ok();
+        let is = |kind: FileKind| stat(true).is_some_and(|stat| stat.kind() == kind);
+        let holds = |what: &dyn Fn(&Stat) -> bool| stat(true).is_some_and(|stat| what(&stat));
+        let ids = tidebox_rt::getids().unwrap_or_default();
+        Ok(match letter {
+            b'n' => !word.is_empty(),
+            b'z' => word.is_empty(),
+            b't' => {
+                let number = integer(word)?;
+                let fd = u32::try_from(number).ok().and_then(tidebox_rt::inherited);
+                fd.is_some_and(tidebox_rt::is_terminal)
+            }
+            b'e' => stat(true).is_some(),
+            b'h' | b'L' => stat(false).is_some_and(|stat| stat.kind() == FileKind::Symlink),
+            b'r' => tidebox_rt::access(word, 4).is_ok(),
+            b'w' => tidebox_rt::access(word, 2).is_ok(),
+            b'x' => tidebox_rt::access(word, 1).is_ok(),
+            b'N' => holds(&|stat| stat.mtime_ns > stat.atime_ns),
+            b'O' => holds(&|stat| stat.uid == ids.uid),
+            b'G' => holds(&|stat| stat.gid == ids.gid),
+            b'f' => is(FileKind::File),
+            b'd' => is(FileKind::Dir),
+            b's' => holds(&|stat| stat.size > 0),
+            b'S' => is(FileKind::Socket),
+            b'c' => is(FileKind::CharDevice),
+            b'b' => is(FileKind::BlockDevice),
+            b'p' => is(FileKind::Pipe),
+            b'u' => holds(&|stat| stat.mode & 0o4000 != 0),
+            b'g' => holds(&|stat| stat.mode & 0o2000 != 0),
+            _ => holds(&|stat| stat.mode & 0o1000 != 0),
+        })
+    }
+
+    /// Two words with an operator between them; `length` says that the first is the length of a string.
+    fn binary(&mut self, length: bool) -> Result<bool, String> {
+        if length {
+            self.at += 1;
+        }
+        let (left, operator) = (self.word(0), self.word(1));
+        // The length of the right side counts where that is no operand itself.
+        let right_length = self.is(2, "-l") && self.left() > 3;
+        let right = self.word(if right_length { 3 } else { 2 });
+        self.at += if right_length { 4 } else { 3 };
+        let numbers = || -> Result<Ordering, String> {
+            let of = |text: &[u8], length| if length { Ok(text.len() as i128) } else { integer(text) };
+            Ok(of(left, length)?.cmp(&of(right, right_length)?))
+        };
+        let times = || (tidebox_rt::stat(left, true).ok(), tidebox_rt::stat(right, true).ok());
+        let newer = |a: Option<Stat>, b: Option<Stat>| match (a, b) {
+            (Some(a), Some(b)) => a.mtime_ns > b.mtime_ns,
+            (a, _) => a.is_some(),
+        };
+        if matches!(operator, b"-nt" | b"-ot" | b"-ef") && (length || right_length) {
+            return Err(format!("{} does not accept -l", String::from_utf8_lossy(operator)));
+        }
+        Ok(match operator {
+            b"=" | b"==" => left == right,
+            b"!=" => left != right,
+            b"-eq" => numbers()?.is_eq(),
+            b"-ne" => numbers()?.is_ne(),
+            b"-lt" => numbers()?.is_lt(),
+            b"-le" => numbers()?.is_le(),
+            b"-gt" => numbers()?.is_gt(),
+            b"-ge" => numbers()?.is_ge(),
+            b"-nt" => {
+                let (a, b) = times();
+                newer(a, b)
+            }
+            b"-ot" => {
+                let (a, b) = times();
+                newer(b, a)
+            }
+            _ => matches!(times(), (Some(a), Some(b)) if (a.dev, a.ino) == (b.dev, b.ino)),
+        })
+    }
+}
+
+/// A whole number with blanks around it; one that is too large counts as the largest.
+fn integer(word: &[u8]) -> Result<i128, String> {
+    let wrong = || format!("invalid integer {}", quote_value(word));
+    let text = word.trim_ascii();
+    let (negative, digits) = match text.split_first() {
+        Some((b'-', rest)) => (true, rest),
+        Some((b'+', rest)) => (false, rest),
+        _ => (false, text),
+    };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return Err(wrong());
+    }
+    let value = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i128>().ok()).unwrap_or(i128::MAX);
+    Ok(if negative { -value } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{answer, bracket};
+    use tidebox_gnu::exit::ToolResult;
+
+    fn words(text: &str) -> Vec<Vec<u8>> {
+        text.split(' ').map(|word| word.as_bytes().to_vec()).collect()
+    }
+
+    #[test]
+    fn the_number_of_words_decides_how_they_are_read() {
+        for (text, wanted) in [
+            ("-n", 0),
+            ("!", 0),
+            ("! x", 1),
+            ("-z x", 1),
+            ("-n = -n", 0),
+            ("( -n )", 0),
+            ("! a = a", 1),
+            ("( ! x )", 1),
+            ("a = a -a b = b", 0),
+            ("a = b -o 1 -lt 2", 0),
+            ("-l abc -eq 3", 0),
+            ("( a = a ) -a ( b = c )", 1),
+        ] {
+            assert_eq!(answer(&words(text)), ToolResult::Code(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn wrong_expressions_are_told_and_end_with_2() {
+        for text in ["a b", "a b c", "-Q x", "1 -eq x", "a = a b", "( a = a"] {
+            assert!(matches!(answer(&words(text)), ToolResult::Failure(_, 2)), "{text}");
+        }
+        assert!(matches!(bracket(words("a = a")), ToolResult::Failure(_, 2)));
+    }
+}

@@ -1,0 +1,129 @@
+//! The core tools of uutils in one module, chosen by the name under which it is started.
+//!
+//! `ls` runs when the program's name is `ls`; `coreutils ls` does the same, and `coreutils --list` prints the names.
+
+mod csplit;
+mod grammar;
+mod overrides;
+mod table;
+mod wording;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+use std::process::exit;
+
+use overrides::Action;
+use tidebox_gnu::message;
+
+/// Exit code of a name that is no tool, as the shell answers an unknown command.
+const UNKNOWN_TOOL: i32 = 127;
+
+fn main() {
+    tidebox_rt::init_for_std_output();
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let code = match arguments.first().and_then(|name| table::find(base_name(name))) {
+        Some(tool) => run(tool, arguments),
+        None => {
+            // Messages then name `coreutils ls`, not `coreutils`.
+            uucore::set_utility_is_second_arg();
+            arguments.drain(..1.min(arguments.len()));
+            run_named_by_argument(arguments)
+        }
+    };
+    // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
+    if code != 0 {
+        exit(code);
+    }
+}
+
+/// What `coreutils NAME argument...` does.
+fn run_named_by_argument(arguments: Vec<OsString>) -> i32 {
+    let Some(name) = arguments.first() else {
+        complain("missing argument; `coreutils --list` prints the tools");
+        return UNKNOWN_TOOL;
+    };
+    if name == "--list" {
+        return list();
+    }
+    match table::find(base_name(name)) {
+        Some(tool) => run(tool, arguments),
+        None => {
+            complain(&format!("unknown program '{}'; `coreutils --list` prints the tools", name.to_string_lossy()));
+            UNKNOWN_TOOL
+        }
+    }
+}
+
+fn run(tool: &table::Tool, arguments: Vec<OsString>) -> i32 {
+    if arguments.len() == 2
+        && arguments.get(1).is_some_and(|only| only == "--version")
+        && !matches!(tool.name, "echo" | "[" | "test")
+    {
+        return version(tool.name);
+    }
+    if let Err(mistake) = grammar::check(tool.name, &arguments) {
+        return wrong(tool.name, &mistake.message, mistake.code);
+    }
+    fluent::correct(wording::MESSAGES, message::unicode_locale());
+    // Without messages every error would read as its identifier, so a failure here is worth an exit code of its own.
+    if let Err(error) = uucore::locale::setup_localization(tool.messages) {
+        complain(&format!("cannot load the messages of {}: {error}", tool.name));
+        return 99;
+    }
+    match overrides::prepare(tool.name, arguments) {
+        Action::Run(arguments) => (tool.main)(grammar::for_clap(tool.name, arguments).into_iter()),
+        Action::RunAndFail(arguments) => {
+            (tool.main)(grammar::for_clap(tool.name, arguments).into_iter());
+            1
+        }
+        Action::Exit(code) => code,
+        Action::Fail(message, code) => {
+            message::print_error(tool.name, &message);
+            code
+        }
+        Action::Usage(message, code) => wrong(tool.name, &message, code),
+    }
+}
+
+/// Prints the output of `--version`.
+fn version(tool: &str) -> i32 {
+    let text = format!("{tool} (Tidebox) {}, with the command line of GNU coreutils 9\n", env!("CARGO_PKG_VERSION"));
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    }
+}
+
+/// Says what is wrong with a command line and where to read more.
+fn wrong(tool: &str, message: &str, code: i32) -> i32 {
+    tidebox_gnu::tool::usage(tool, message, code)
+}
+
+fn list() -> i32 {
+    let mut names = String::new();
+    for tool in table::TOOLS {
+        names.push_str(tool.name);
+        names.push('\n');
+    }
+    match std::io::stdout().write_all(names.as_bytes()) {
+        Ok(()) => 0,
+        Err(error) => {
+            complain(&format!("write error: {error}"));
+            1
+        }
+    }
+}
+
+fn complain(message: &str) {
+    // Ignore the error: stderr may be closed.
+    let _ = writeln!(std::io::stderr(), "coreutils: {message}");
+}
+
+/// The last component of a path, as the program's name is usually given.
+fn base_name(program: &std::ffi::OsStr) -> &str {
+    Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! The command line.
+
+use tidebox_gnu::command_line::FromEarlyExit;
+use tidebox_gnu::escape::control;
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::getopt::Item;
+use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
+
+const USAGE: &str = "\
+Usage: xargs [OPTION]... [COMMAND [ARGUMENT]...]
+Runs COMMAND (by default echo) with ARGUMENTs and with items from standard input,
+which blanks and line ends separate, unless within quotes or after a backslash.
+
+";
+
+const NOTES: &str = "\n\
+Exit code: 0; 123 when a command ended with 1 to 125; 124 when one ended with 255;
+125 when a signal ended one; 126 when it cannot run; 127 when there is none;
+1 on other trouble.
+";
+
+const VERSION: &str =
+    "xargs (GNU findutils) 4.9.0\nTidebox's xargs does what that version does. It is free under MIT or Apache-2.0.\n";
+
+/// Bytes of one command by default, as in GNU.
+const DEFAULT_BYTES: usize = 128 * 1024;
+
+/// Commands at a time at most, as in GNU.
+pub(crate) const MAX_PARALLEL: u32 = 2_147_483_647;
+
+/// Item separator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Separator {
+    /// Blanks and line ends; quotes and backslashes keep them together.
+    Blanks,
+    /// Line ends only; blanks at the beginning are left out, and quotes and backslashes still count.
+    Lines,
+    /// This byte.
+    Byte(u8),
+}
+
+/// Everything that the command line says.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// The command and its first arguments.
+    pub(crate) command: Vec<Vec<u8>>,
+    pub(crate) file: Option<Vec<u8>>,
+    pub(crate) separator: Separator,
+    /// An item that ends the input.
+    pub(crate) end: Option<Vec<u8>>,
+    /// Placeholder that an item replaces.
+    pub(crate) replace: Option<Vec<u8>>,
+    pub(crate) most_items: Option<usize>,
+    pub(crate) most_lines: Option<usize>,
+    pub(crate) most_bytes: usize,
+    /// A batch that gets too long for its items or lines is an error.
+    pub(crate) exit_when_long: bool,
+    /// Commands at a time; 0 is as many as there may be.
+    pub(crate) parallel: usize,
+    pub(crate) not_when_empty: bool,
+    pub(crate) shows: bool,
+    pub(crate) asks: bool,
+    /// Commands read from the terminal.
+    pub(crate) terminal: bool,
+    /// Variable set to the slot number of the command.
+    pub(crate) slot_variable: Option<Vec<u8>>,
+    pub(crate) warnings: Vec<String>,
+    /// Print the command length limits.
+    pub(crate) limits: bool,
+}
+
+/// Parsed request.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Run(Box<Options>),
+    /// Only text is printed.
+    Say(String),
+}
+
+tidebox_gnu::options! {
+    /// Options of `xargs`.
+    pub(super) enum Flag {
+        Null = "-0, --null", "items end in a zero byte; quotes are not special";
+        Delimiter = "-d, --delimiter=BYTE", "items end in BYTE; quotes are not special";
+        ArgFile = "-a, --arg-file=FILE", "read items from FILE";
+        End = "-E END", "the item END ends the input";
+        ReplaceWith = "-I REPLACE", "put each line in place of REPLACE in ARGUMENTs";
+        Replace = "-i[REPLACE], --replace[=REPLACE]", "as -I, with {} by default";
+        Lines = "-L NUM", "at most NUM lines for each command";
+        MaxLines = "-l[NUM], --max-lines[=NUM]", "the same; NUM is 1 by default";
+        MaxArgs = "-n, --max-args=NUM", "at most NUM items for each command";
+        MaxChars = "-s, --max-chars=NUM", "at most NUM bytes for each command";
+        Exit = "-x, --exit", "end when a command would be longer than that";
+        MaxProcs = "-P, --max-procs=NUM", "run NUM commands at a time; 0: as many as there may be";
+        ProcessSlotVar = "--process-slot-var=VAR", "set VAR to the place of each among them";
+        NoRunIfEmpty = "-r, --no-run-if-empty", "without items run nothing";
+        Verbose = "-t, --verbose", "print commands before they run";
+        Interactive = "-p, --interactive", "ask before each command";
+        OpenTty = "-o, --open-tty", "commands read from the terminal";
+        Eof = "-e[END], --eof[=END]", "";
+        ShowLimits = "--show-limits", "";
+        Help = "--help", "";
+        Version = "--version", "";
+    }
+}
+
+/// Command line error.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// Invalid command line; the message includes a hint to `--help`.
+    Usage(String),
+    /// Invalid option value.
+    Value(String),
+}
+
+impl From<String> for Wrong {
+    fn from(message: String) -> Self {
+        Self::Usage(message)
+    }
+}
+
+impl FromEarlyExit for Wrong {
+    fn from_early_exit(_: &str, answer: ToolResult) -> Self {
+        match answer {
+            ToolResult::Usage(message, _) => Self::Usage(message),
+            ToolResult::Failure(message, _) => Self::Value(message),
+            ToolResult::Code(_) | ToolResult::Print(_) | ToolResult::PrintAndCode(..) => Self::Value(String::new()),
+        }
+    }
+}
+
+const LINE: Syntax<'_, Flag> =
+    Syntax { notes: NOTES, version: VERSION, permute: false, ..Syntax::new("xargs", USAGE, 29) };
+
+/// Reads the command line. The error is a message without the tool's name.
+pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Wrong> {
+    let mut options = Options {
+        command: Vec::new(),
+        file: None,
+        separator: Separator::Blanks,
+        end: None,
+        replace: None,
+        most_items: None,
+        most_lines: None,
+        most_bytes: DEFAULT_BYTES,
+        exit_when_long: false,
+        parallel: 1,
+        not_when_empty: false,
+        shows: false,
+        asks: false,
+        terminal: false,
+        slot_variable: None,
+        warnings: Vec::new(),
+        limits: false,
+    };
+    let mut items = LINE.items(arguments);
+    loop {
+        match items.next_item() {
+            Ok(None) => break,
+            Ok(Some(Item::Operand(word))) => options.command.push(word),
+            Ok(Some(Item::Option(flag, value))) => options.option(flag, value)?,
+            Err(ToolResult::Print(text)) => return Ok(Request::Say(String::from_utf8_lossy(&text).into_owned())),
+            Err(answer) => return Err(Wrong::from_early_exit("xargs", answer)),
+        }
+    }
+    if options.command.is_empty() {
+        options.command.push(b"echo".to_vec());
+    }
+    if options.replace.is_some() && options.separator == Separator::Blanks {
+        options.separator = Separator::Lines;
+    }
+    Ok(Request::Run(Box::new(options)))
+}
+
+impl Options {
+    fn option(&mut self, key: Flag, value: Option<Vec<u8>>) -> Result<(), Wrong> {
+        match key {
+            Flag::Null => self.separator = Separator::Byte(0),
+            Flag::Delimiter => {
+                self.separator = Separator::Byte(delimiter(&value.unwrap_or_default()).map_err(Wrong::Value)?)
+            }
+            Flag::ArgFile => self.file = value.filter(|name| name != b"-"),
+            Flag::End | Flag::Eof => self.end = value.filter(|end| !end.is_empty()),
+            Flag::ReplaceWith | Flag::Replace => {
+                self.exclusive("--replace/-I/-i");
+                self.replace = Some(value.unwrap_or_else(|| b"{}".to_vec()));
+                self.exit_when_long = true;
+            }
+            Flag::Lines | Flag::MaxLines => {
+                self.exclusive(if key == Flag::Lines { "-L" } else { "--max-lines/-l" });
+                self.most_lines =
+                    Some(number(if key == Flag::Lines { 'L' } else { 'l' }, value.as_deref().unwrap_or(b"1"), 1)?);
+            }
+            Flag::MaxArgs => {
+                let count = number('n', &value.unwrap_or_default(), 1)?;
+                // One item at a time is what -I does anyway.
+                if !(count == 1 && self.replace.is_some()) {
+                    self.exclusive("--max-args/-n");
+                    self.most_items = Some(count);
+                }
+            }
+            Flag::OpenTty => self.terminal = true,
+            Flag::MaxProcs => self.parallel = number('P', &value.unwrap_or_default(), 0)?,
+            Flag::Interactive => (self.asks, self.shows) = (true, true),
+            Flag::NoRunIfEmpty => self.not_when_empty = true,
+            Flag::MaxChars => self.most_bytes = command_bytes(&value.unwrap_or_default())?,
+            Flag::Verbose => self.shows = true,
+            Flag::Exit => self.exit_when_long = true,
+            Flag::ShowLimits => self.limits = true,
+            Flag::ProcessSlotVar => {
+                let name = value.unwrap_or_default();
+                if name.contains(&b'=') {
+                    let message = "option --process-slot-var may not be set to a value which includes '='";
+                    return Err(Wrong::Usage(message.to_owned()));
+                }
+                self.slot_variable = Some(name);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Forgets the other ways to say how much goes into a command; the last one counts.
+    fn exclusive(&mut self, option: &str) {
+        let others = [
+            ("--replace", self.replace.take().is_some()),
+            ("--max-lines", self.most_lines.take().is_some()),
+            ("--max-args", self.most_items.take().is_some()),
+        ];
+        for (other, was_given) in others {
+            if was_given && !option.starts_with(other) && !(option == "-L" && other == "--max-lines") {
+                self.warnings.push(format!(
+                    "options {other} and {option} are mutually exclusive, ignoring previous {other} value"
+                ));
+            }
+        }
+    }
+}
+
+/// Bytes of the environment, as they count for how long a command may be.
+pub(crate) fn environment_bytes() -> usize {
+    tidebox_rt::environ().iter().map(|entry| entry.len() + 1).sum()
+}
+
+/// Bytes that a command may have at most, as Linux has it with the environment that there is.
+pub(crate) fn upper_bytes() -> usize {
+    const LINUX: usize = 2 << 20;
+    /// Headroom required by POSIX.
+    const HEADROOM: usize = 2048;
+    (LINUX - HEADROOM).saturating_sub(environment_bytes())
+}
+
+/// The value of `-s`. One that cannot be is told of, and the nearest that can be counts.
+fn command_bytes(value: &[u8]) -> Result<usize, String> {
+    let upper = upper_bytes();
+    match number('s', value, 1) {
+        Ok(bytes) if bytes > upper => {
+            let text = String::from_utf8_lossy(value);
+            print_error("xargs", &format!("value {} for -s option should be <= {upper}", text.trim()));
+            Ok(upper)
+        }
+        Err(message) if !message.starts_with("invalid") => {
+            print_error("xargs", &message);
+            Ok(1)
+        }
+        other => other,
+    }
+}
+
+fn number(key: char, value: &[u8], least: usize) -> Result<usize, String> {
+    let text = String::from_utf8_lossy(value);
+    let text = text.trim();
+    let parsed: i128 = text.parse().map_err(|_| format!("invalid number \"{text}\" for -{key} option"))?;
+    if key == 'P' && parsed > i128::from(MAX_PARALLEL) {
+        return Err(format!("value {text} for -P option should be <= {MAX_PARALLEL}"));
+    }
+    match usize::try_from(parsed) {
+        Ok(number) if number >= least => Ok(number),
+        Err(_) if parsed > 0 => Ok(usize::MAX),
+        _ => Err(format!("value {text} for -{key} option should be >= {least}")),
+    }
+}
+
+/// A delimiter: one byte, or an escape that stands for one.
+fn delimiter(text: &[u8]) -> Result<u8, String> {
+    let wrong = |reason: &str| format!("{reason} '{}' in input delimiter specification", String::from_utf8_lossy(text));
+    match text {
+        [byte] => Ok(*byte),
+        [b'\\', b'\\'] => Ok(b'\\'),
+        [b'\\', letter] if !letter.is_ascii_digit() => control(*letter).ok_or_else(|| wrong("Invalid escape sequence")),
+        [b'\\', digits @ ..] => {
+            let digits = String::from_utf8_lossy(digits);
+            let parsed = match digits.strip_prefix('x') {
+                Some(hexadecimal) => u8::from_str_radix(hexadecimal, 16),
+                None => u8::from_str_radix(&digits, 8),
+            };
+            parsed.map_err(|_| wrong("Invalid escape sequence"))
+        }
+        _ => Err(format!(
+            "Invalid input delimiter specification {}: the delimiter must be either a single character or an escape \
+             sequence starting with \\.",
+            String::from_utf8_lossy(text)
+        )),
+    }
+}

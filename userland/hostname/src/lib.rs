@@ -1,0 +1,6 @@
+//! `hostname`.
+
+mod hostname;
+
+pub use hostname::main as hostname;
+pub use hostname::name;

@@ -1,0 +1,26 @@
+//! Tools about processes, memory and users.
+
+use tidebox_gnu::tool::ToolMain;
+use tidebox_procps as procps;
+
+/// Every tool, ordered by name.
+const TOOLS: &[(&str, ToolMain)] = &[
+    ("free", procps::free),
+    ("killall", tidebox_psmisc::killall),
+    ("last", tidebox_util_linux::last),
+    ("lscpu", tidebox_util_linux::lscpu),
+    ("pgrep", procps::pgrep),
+    ("pidof", procps::pidof),
+    ("pkill", procps::pkill),
+    ("ps", procps::ps),
+    ("pstree", tidebox_psmisc::pstree),
+    ("renice", tidebox_util_linux::renice),
+    ("top", procps::top),
+    ("uptime", procps::uptime),
+    ("users", tidebox_coreutils::users),
+    ("w", procps::w),
+    ("watch", procps::watch),
+    ("who", tidebox_coreutils::who),
+];
+
+tidebox_gnu::multicall!("processes", TOOLS);

@@ -1,0 +1,137 @@
+//! `tput`, `clear` and `reset`: terminal control strings.
+
+use tidebox_gnu::getopt::{Item, Parser, Spec};
+use tidebox_gnu::stream::read_all;
+
+use crate::terminal::{Ability, Terminal};
+use tidebox_gnu::tool::print;
+
+const USAGE: &str = "Usage: tput [options] [command]
+
+Options:
+  -S <<       read commands from standard input
+  -T TERM     use this instead of $TERM
+  -V          print curses-version
+  -x          do not try to clear scrollback
+
+Commands:
+  clear       clear the screen
+  init        initialize the terminal
+  reset       reinitialize the terminal
+  capname     unlike clear/init/reset, print value for capability \"capname\"";
+
+fn refuse(message: &str, code: i32) -> i32 {
+    tidebox_gnu::eprint_line!("tput: {message}");
+    code
+}
+
+/// The terminal of the environment or of `-T`. The error is a message and an exit code.
+fn terminal(given: Option<String>) -> Result<Terminal, (String, i32)> {
+    let name = given.or_else(|| std::env::var("TERM").ok()).filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| ("No value for $TERM and no -T specified".to_owned(), 2))?;
+    Terminal::find(&name).ok_or_else(|| (format!("unknown terminal \"{name}\""), 3))
+}
+
+/// `tput`.
+pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let (mut given, mut from_input) = (None, false);
+    let mut operands = Vec::new();
+    let mut parser = Parser::new(Spec { short: "ST:Vx", long: &[], permute: false }, arguments);
+    loop {
+        match parser.next_item() {
+            Err(message) => {
+                tidebox_gnu::eprint_line!("tput: {message}\n{USAGE}");
+                return 2;
+            }
+            Ok(None) => break,
+            Ok(Some(Item::Operand(operand))) => operands.push(String::from_utf8_lossy(&operand).into_owned()),
+            Ok(Some(Item::Option('S', _))) => from_input = true,
+            Ok(Some(Item::Option('T', name))) => given = name.map(|name| String::from_utf8_lossy(&name).into_owned()),
+            Ok(Some(Item::Option('V', _))) => return print("tput", b"ncurses 6.4.20221231\n"),
+            Ok(Some(Item::Option(..))) => {}
+        }
+    }
+    let terminal = match terminal(given) {
+        Ok(terminal) => terminal,
+        Err((message, code)) => return refuse(&message, code),
+    };
+    if !from_input {
+        if operands.is_empty() {
+            tidebox_gnu::eprint_line!("{USAGE}");
+            return 2;
+        }
+        return show(terminal, &operands);
+    }
+    let text = String::from_utf8_lossy(&read_all(b"-").unwrap_or_default()).into_owned();
+    for line in text.lines() {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let code = if words.is_empty() { 0 } else { show(terminal, &words) };
+        if code > 1 {
+            return code;
+        }
+    }
+    0
+}
+
+fn show(terminal: Terminal, words: &[String]) -> i32 {
+    let Some((name, values)) = words.split_first() else {
+        return 0;
+    };
+    let numbers: Vec<i32> = values.iter().map(|value| value.parse().unwrap_or(0)).collect();
+    match name.as_str() {
+        "longname" => return print("tput", terminal.title.as_bytes()),
+        "init" => return 0,
+        "reset" => return print("tput", reset_text(terminal).as_bytes()),
+        _ => {}
+    }
+    match terminal.ability(name, &numbers) {
+        None => refuse(&format!("unknown terminfo capability '{name}'"), 4),
+        Some(Ability::Text(text)) => print("tput", text.as_bytes()),
+        Some(Ability::Number(number)) => print("tput", format!("{number}\n").as_bytes()),
+        Some(Ability::Flag(flag)) => i32::from(!flag),
+        Some(Ability::Absent) if name == "clear" => 2,
+        Some(Ability::Absent) if name == "clear" => 2,
+        Some(Ability::Absent) => 1,
+    }
+}
+
+fn reset_text(terminal: Terminal) -> String {
+    match terminal.ability("rs1", &[]) {
+        Some(Ability::Text(text)) => text,
+        _ => String::new(),
+    }
+}
+
+/// `clear`.
+pub fn clear(_arguments: Vec<Vec<u8>>) -> i32 {
+    match terminal(None) {
+        Err((message, 2)) => {
+            let message = if message.starts_with("No value") { "TERM environment variable not set." } else { &message };
+            tidebox_gnu::eprint_line!("{message}");
+            1
+        }
+        Err((message, _)) => {
+            let name = message.split('"').nth(1).unwrap_or_default().to_owned();
+            tidebox_gnu::eprint_line!("'{name}': unknown terminal type.");
+            1
+        }
+        Ok(terminal) => match terminal.ability("clear", &[]) {
+            Some(Ability::Text(text)) => print("clear", text.as_bytes()),
+            _ => 1,
+        },
+    }
+}
+
+/// `reset`: without a terminal only the screen strings are written.
+pub fn reset(arguments: Vec<Vec<u8>>) -> i32 {
+    match terminal(arguments.first().map(|name| String::from_utf8_lossy(name).into_owned())) {
+        Ok(terminal) => {
+            tidebox_gnu::eprint_part!("{}", reset_text(terminal));
+            0
+        }
+        Err((message, _)) => {
+            tidebox_gnu::eprint_line!("reset: {message}");
+            1
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Programs that come with Perl.
+
+mod shasum;
+
+pub use shasum::main as shasum;

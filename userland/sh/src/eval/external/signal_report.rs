@@ -1,0 +1,136 @@
+//! Messages about commands that a signal ended.
+
+use std::rc::Rc;
+
+use tidebox_rt::{self as rt, ExitStatus};
+
+use crate::expand::lossy;
+use crate::ir::{Bytes, Command, List, Simple};
+use crate::state::Shell;
+use crate::trap::signal_name;
+
+/// The end of a stage of a pipeline: its process, if it had its own, and its status.
+pub(in crate::eval) type End = (Option<u32>, ExitStatus);
+
+impl Shell {
+    /// Reports a process that a signal ended, in bash's format.
+    pub(in crate::eval) fn report_death(&mut self, pid: u32, status: ExitStatus, text: impl FnOnce() -> Bytes) {
+        let ExitStatus::Killed(signal) = status else { return };
+        if self.reports_command(signal) {
+            let what = death_text(signal);
+            self.report_at_job_line(format!("{pid:5} {what:<23} {}", lossy(&text())));
+        }
+    }
+
+    /// Reports a pipeline whose status is that of a killed stage.
+    pub(in crate::eval) fn report_pipeline(&mut self, stages: &[Command], ends: &[End]) {
+        let failed = if self.options.pipefail { ends.iter().rev().find(|end| end.1.code() != 0) } else { None };
+        let Some((_, ExitStatus::Killed(signal))) = failed.or(ends.last()) else { return };
+        if !self.reports_command(*signal) {
+            return;
+        }
+        let mut text = Bytes::new();
+        for (at, (stage, (pid, status))) in stages.iter().zip(ends).enumerate() {
+            // A stage without a process ran in the shell.
+            let pid = pid.unwrap_or_else(|| rt::getids().map_or(0, |ids| ids.pid));
+            let first = at == 0;
+            let lead = if first { "" } else { "\n     " };
+            // A status that is that of the first stage is not repeated, and its column is a blank narrower then.
+            let repeats = !first && ends.first().is_some_and(|(_, of_first)| of_first == status);
+            let what = if repeats { String::new() } else { end_text(*status) };
+            let bar = match (first, repeats) {
+                (true, _) => "",
+                (false, true) => "| ",
+                (false, false) => " | ",
+            };
+            let gap = if first { " " } else { "" };
+            let width = if repeats { 22 } else { 23 };
+            text.extend_from_slice(format!("{lead}{pid:5} {what:<width$}{gap}{bar}").as_bytes());
+            text.extend(crate::print::command(stage));
+        }
+        self.report_at_job_line(text);
+    }
+
+    /// Records the last program of a subshell. In bash it replaces the subshell, which then exits as the program does.
+    pub(in crate::eval) fn note_last(&mut self, list: &List) {
+        let Some(item) = list.items.last().filter(|item| !item.background) else { return };
+        let pipeline = item.chain.rest.last().map_or(&item.chain.first, |(_, pipeline)| pipeline);
+        let alone = list.items.len() == 1 && item.chain.rest.is_empty();
+        if let (false, None, [Command::Simple(simple)]) = (pipeline.bang, pipeline.timed, pipeline.stages.as_slice())
+            && (alone || simple.redirects.is_empty())
+        {
+            self.jobs.last = Some(Rc::clone(simple));
+        }
+    }
+
+    /// Ends a subshell whose last program a signal has ended, unless a trap has a say.
+    pub(in crate::eval) fn die_with(&mut self, simple: &Simple, status: ExitStatus) {
+        let last = self.jobs.last.as_ref().is_some_and(|last| std::ptr::eq(&**last, simple));
+        if let (true, ExitStatus::Killed(signal)) = (last, status)
+            && self.traps.all().iter().all(|(_, text)| text.is_empty())
+        {
+            self.exit_by_signal(signal);
+        }
+    }
+
+    /// Returns whether the end by this signal is reported with the command; prints short messages itself.
+    fn reports_command(&mut self, signal: u8) -> bool {
+        // SIGINT and SIGPIPE are how programs are meant to end.
+        if self.process.is_substitution || matches!(signal, 2 | 13) {
+            return false;
+        }
+        let word = signal == 15 || self.traps.get(signal).is_some();
+        if word {
+            // A closed standard error is ignored.
+            let _ = self.io.write(2, format!("{}\n", death_text(signal)).as_bytes());
+        }
+        !word
+    }
+
+    /// Tells of an end with the line where bash stands when it hears of it.
+    fn report_at_job_line(&mut self, text: impl AsRef<[u8]>) {
+        let line = std::mem::replace(&mut self.line, self.jobs.line);
+        self.report_error(text);
+        self.line = line;
+    }
+}
+
+fn end_text(status: ExitStatus) -> String {
+    match status {
+        ExitStatus::Exited(0) => "Done".to_owned(),
+        ExitStatus::Exited(code) => format!("Exit {code}"),
+        ExitStatus::Killed(signal) => death_text(signal),
+    }
+}
+
+/// The description of a signal that ended a program, as bash prints it.
+pub(crate) fn death_text(signal: u8) -> String {
+    let text = match signal {
+        1 => "Hangup",
+        2 => "Interrupt",
+        3 => "Quit",
+        13 => "Broken pipe",
+        4 => "Illegal instruction",
+        5 => "Trace/breakpoint trap",
+        6 => "Aborted",
+        7 => "Bus error",
+        8 => "Floating point exception",
+        9 => "Killed",
+        10 => "User defined signal 1",
+        11 => "Segmentation fault",
+        12 => "User defined signal 2",
+        14 => "Alarm clock",
+        15 => "Terminated",
+        16 => "Stack fault",
+        24 => "CPU time limit exceeded",
+        25 => "File size limit exceeded",
+        26 => "Virtual timer expired",
+        27 => "Profiling timer expired",
+        29 => "I/O possible",
+        30 => "Power failure",
+        31 => "Bad system call",
+        34..=64 => return format!("Real-time signal {}", signal - 34),
+        _ => return signal_name(signal).map_or_else(|| format!("Signal {signal}"), |name| format!("SIG{name}")),
+    };
+    text.to_owned()
+}

@@ -1,0 +1,119 @@
+//! Searching with back-references: every way through the program is tried, the preferred one first.
+
+use super::program::{Program, Step, is_at, match_length, same_letter};
+use super::search::Registers;
+use super::{Groups, RegexError};
+use crate::character::{char_at, char_len};
+
+/// Steps of one search before it gives up; back-references can make it exponential.
+const MAX_EFFORT: u32 = 5_000_000;
+
+/// A way that was not match_length yet.
+struct Branch {
+    step: usize,
+    at: usize,
+    registers: Registers,
+    /// Splits passed since the last character.
+    passed: Vec<usize>,
+}
+
+pub(super) fn find(program: &Program, text: &[u8], fold: bool) -> Result<Option<Groups>, RegexError> {
+    let mut effort = MAX_EFFORT;
+    let mut start = 0;
+    loop {
+        if let Some(groups) = from(program, text, fold, start, &mut effort)? {
+            return Ok(Some(groups));
+        }
+        let rest = text.get(start..).unwrap_or_default();
+        if rest.is_empty() || program.anchored {
+            return Ok(None);
+        }
+        start += char_len(rest).max(1);
+    }
+}
+
+/// The longest match that starts here.
+fn from(
+    program: &Program,
+    text: &[u8],
+    fold: bool,
+    start: usize,
+    effort: &mut u32,
+) -> Result<Option<Groups>, RegexError> {
+    let mut best: Option<(usize, Registers)> = None;
+    let mut ways = vec![Branch { step: 0, at: start, registers: Registers::new(program.groups), passed: Vec::new() }];
+    while let Some(mut way) = ways.pop() {
+        loop {
+            *effort = effort.checked_sub(1).ok_or(RegexError::Effort)?;
+            let here = program.steps.get(way.step);
+            way.registers.pass(here, way.at);
+            let rest = text.get(way.at..).unwrap_or_default();
+            match here {
+                None => break,
+                Some(Step::Match) => {
+                    if best.as_ref().is_none_or(|(end, _)| way.at > *end) {
+                        best = Some((way.at, way.registers));
+                    }
+                    break;
+                }
+                Some(Step::Jump(to)) => way.step = *to,
+                Some(Step::Split(first, second)) => {
+                    if way.passed.contains(&way.step) {
+                        way.step = *second;
+                        continue;
+                    }
+                    way.passed.push(way.step);
+                    let (registers, passed) = (way.registers.clone(), way.passed.clone());
+                    ways.push(Branch { step: *second, at: way.at, registers, passed });
+                    way.step = *first;
+                }
+                Some(Step::Open(_) | Step::Close { .. }) => way.step += 1,
+                Some(Step::Assertion(position)) if is_at(*position, text, way.at) => way.step += 1,
+                Some(Step::Recall(group)) => {
+                    let Some(len) = recalled(&way.registers, *group, text, rest, fold) else { break };
+                    way.at += len;
+                    way.step += 1;
+                }
+                Some(other) => {
+                    let Some(len) = match_length(other, rest, fold) else { break };
+                    way.at += len;
+                    way.step += 1;
+                    way.passed.clear();
+                }
+            }
+        }
+        if best.as_ref().is_some_and(|(end, _)| *end == text.len()) {
+            break;
+        }
+    }
+    Ok(best.map(|(end, registers)| {
+        let mut groups: Groups = vec![None; program.groups + 1];
+        registers.into_groups(&mut groups);
+        if let Some(whole) = groups.first_mut() {
+            *whole = Some((start, end));
+        }
+        groups
+    }))
+}
+
+/// The number of bytes of `rest` that repeat the match of the group.
+fn recalled(registers: &Registers, group: usize, text: &[u8], rest: &[u8], fold: bool) -> Option<usize> {
+    let (start, end) = registers.get(group)?;
+    let mut required = text.get(start..end)?;
+    if rest.starts_with(required) {
+        return Some(required.len());
+    }
+    if !fold {
+        return None;
+    }
+    let mut len = 0;
+    while let Some((char, wanted_len)) = char_at(required) {
+        let (other, other_len) = char_at(rest.get(len..)?)?;
+        if !same_letter(char, other) {
+            return None;
+        }
+        required = required.get(wanted_len..)?;
+        len += other_len;
+    }
+    Some(len)
+}

@@ -1,0 +1,5 @@
+//! GNU `time`.
+
+mod time;
+
+pub use time::main as time;

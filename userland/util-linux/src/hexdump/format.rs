@@ -1,0 +1,289 @@
+//! Formats: `REPETITIONS/BYTES "TEXT WITH %CONVERSIONS"`.
+
+use tidebox_gnu::escape::control;
+
+/// Kind of a conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Only text.
+    Text,
+    /// The position, in a radix.
+    Address(char),
+    Signed,
+    Unsigned(char),
+    Float(char),
+    Character,
+    /// `%s`
+    Bytes,
+    /// `%_c`: a character or its escape.
+    Escaped,
+    /// `%_p`: a character or a dot.
+    Printable,
+    /// `%_u`: a character or the name of a control character.
+    Named,
+}
+
+/// A conversion with the text around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) before: Vec<u8>,
+    pub(crate) after: Vec<u8>,
+    pub(crate) kind: Kind,
+    pub(crate) bytes: usize,
+    pub(crate) left: bool,
+    pub(crate) zeros: bool,
+    pub(crate) alternate: bool,
+    pub(crate) plus: bool,
+    pub(crate) space: bool,
+    pub(crate) width: usize,
+    pub(crate) precision: Option<usize>,
+}
+
+/// Pieces that are repeated together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unit {
+    pub(crate) times: usize,
+    pub(crate) pieces: Vec<Piece>,
+    /// The number of repetitions was given.
+    counted: bool,
+}
+
+impl Unit {
+    fn bytes(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.bytes).sum::<usize>().saturating_mul(self.times)
+    }
+}
+
+/// All formats.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Format {
+    pub(crate) lines: Vec<Vec<Unit>>,
+    /// Printed at the end of the input.
+    pub(crate) end: Option<Unit>,
+    pub(crate) block: usize,
+}
+
+/// Wider fields and longer blocks would only serve to fill the memory.
+const MAX_WIDTH: usize = 1 << 16;
+
+/// Reads formats. An error is a message.
+pub(crate) fn parse(texts: &[Vec<u8>]) -> Result<Format, String> {
+    let mut format = Format::default();
+    for text in texts {
+        let mut units = line(text)?;
+        // The position behind the end is printed at the end.
+        if let Some(at) = units.iter().position(|unit| unit.pieces.iter().any(|piece| piece.kind == Kind::Address('!')))
+        {
+            let mut unit = units.remove(at);
+            for piece in &mut unit.pieces {
+                if piece.kind == Kind::Address('!') {
+                    piece.kind = Kind::Address(char::from(piece.after.pop().unwrap_or(b'd')));
+                    piece.after = std::mem::take(&mut piece.after);
+                }
+            }
+            format.end = Some(unit);
+        }
+        format.lines.push(units);
+    }
+    let bytes = |units: &Vec<Unit>| units.iter().map(Unit::bytes).fold(0, usize::saturating_add);
+    format.block = format.lines.iter().map(bytes).max().unwrap_or(0);
+    if format.block > MAX_WIDTH {
+        return Err("the block of the format is too long".to_owned());
+    }
+    let block = format.block;
+    for units in &mut format.lines {
+        let missing = block - bytes(units).min(block);
+        // The last unit fills the block when nobody said how often it comes.
+        if let Some(unit) = units.last_mut()
+            && !unit.counted
+            && missing > 0
+        {
+            let once = unit.bytes() / unit.times.max(1);
+            unit.times += missing.checked_div(once).unwrap_or(0);
+        }
+    }
+    Ok(format)
+}
+
+fn line(text: &[u8]) -> Result<Vec<Unit>, String> {
+    let bad = || format!("bad format {{{}}}", String::from_utf8_lossy(text));
+    let mut units = Vec::new();
+    let mut rest = text.trim_ascii();
+    while !rest.is_empty() {
+        let mut unit = Unit { times: 1, ..Unit::default() };
+        let mut size = None;
+        if let Some((number, after)) = number(rest) {
+            (unit.times, unit.counted) = (number.min(MAX_WIDTH), true);
+            rest = after.trim_ascii_start();
+        }
+        if let Some(after) = rest.strip_prefix(b"/") {
+            let (number, after) = number(after.trim_ascii_start()).ok_or_else(bad)?;
+            size = Some(number);
+            rest = after.trim_ascii_start();
+        }
+        let body = rest.strip_prefix(b"\"").ok_or_else(bad)?;
+        let mut end = 0;
+        while body.get(end).is_some_and(|byte| *byte != b'"') {
+            end += if body.get(end) == Some(&b'\\') { 2 } else { 1 };
+        }
+        let inside = body.get(..end).ok_or_else(bad)?;
+        rest = body.get(end + 1..).ok_or_else(bad)?.trim_ascii_start();
+        unit.pieces = pieces(&unescaped(inside), size)?;
+        units.push(unit);
+    }
+    Ok(units)
+}
+
+fn number(text: &[u8]) -> Option<(usize, &[u8])> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = text.split_at_checked(digits)?;
+    Some((std::str::from_utf8(digits).ok()?.parse().ok()?, rest))
+}
+
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte != b'\\' {
+            out.push(*byte);
+            continue;
+        }
+        match bytes.next() {
+            Some(b'0') => break,
+            Some(letter) => out.push(control(*letter).unwrap_or(*letter)),
+            None => {}
+        }
+    }
+    out
+}
+
+fn pieces(text: &[u8], size: Option<usize>) -> Result<Vec<Piece>, String> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut rest = text;
+    let mut before = Vec::new();
+    while let Some((first, after)) = rest.split_first() {
+        if *first != b'%' {
+            before.push(*first);
+            rest = after;
+            continue;
+        }
+        if after.first() == Some(&b'%') {
+            before.push(b'%');
+            rest = after.get(1..).unwrap_or_default();
+            continue;
+        }
+        let (mut piece, after) = conversion(after, size)?;
+        let after = without_colors(after)?;
+        piece.before = std::mem::take(&mut before);
+        // Text up to the next conversion belongs to this one, so that it can be left out with it.
+        let end = after.iter().position(|byte| *byte == b'%').unwrap_or(after.len());
+        let (text, next) = after.split_at_checked(end).unwrap_or((after, b""));
+        let is_end = piece.kind == Kind::Address('!');
+        let radix = if is_end { piece.after.pop() } else { None };
+        piece.after = text.to_vec();
+        piece.after.extend(radix);
+        pieces.push(piece);
+        rest = next;
+    }
+    if !before.is_empty() {
+        let mut text = plain();
+        text.before = before;
+        pieces.push(text);
+    }
+    Ok(pieces)
+}
+
+/// What follows a conversion without the colours that it would have on a terminal.
+fn without_colors(text: &[u8]) -> Result<&[u8], String> {
+    let Some(colors) = text.strip_prefix(b"_L") else {
+        return Ok(text);
+    };
+    let end = colors.iter().position(|byte| *byte == b']').filter(|_| colors.starts_with(b"["));
+    end.and_then(|end| colors.get(end + 1..)).ok_or_else(|| "bad conversion character %_L".to_owned())
+}
+
+fn plain() -> Piece {
+    Piece {
+        before: Vec::new(),
+        after: Vec::new(),
+        kind: Kind::Text,
+        bytes: 0,
+        left: false,
+        zeros: false,
+        alternate: false,
+        plus: false,
+        space: false,
+        width: 0,
+        precision: None,
+    }
+}
+
+/// Reads what follows a percent sign.
+fn conversion(text: &[u8], size: Option<usize>) -> Result<(Piece, &[u8]), String> {
+    let mut piece = plain();
+    let mut rest = text;
+    while let Some((flag, after)) = rest.split_first() {
+        match flag {
+            b'-' => piece.left = true,
+            b'0' => piece.zeros = true,
+            b'#' => piece.alternate = true,
+            b'+' => piece.plus = true,
+            b' ' => piece.space = true,
+            _ => break,
+        }
+        rest = after;
+    }
+    if let Some((width, after)) = number(rest) {
+        (piece.width, rest) = (width.min(MAX_WIDTH), after);
+    }
+    if let Some(after) = rest.strip_prefix(b".") {
+        let (precision, after) = number(after).unwrap_or((0, after));
+        (piece.precision, rest) = (Some(precision.min(MAX_WIDTH)), after);
+    }
+    let bad = |letter: &[u8]| format!("bad conversion character %{}", String::from_utf8_lossy(letter));
+    let (letter, after) = rest.split_first().ok_or_else(|| bad(b""))?;
+    let counted = |kind: Kind, usual: usize, allowed: &[usize]| {
+        let bytes = size.filter(|size| *size > 0).unwrap_or(usual);
+        if allowed.contains(&bytes) {
+            Ok((kind, bytes))
+        } else {
+            Err(format!("bad byte count for conversion character {}", char::from(*letter)))
+        }
+    };
+    let mut rest = after;
+    (piece.kind, piece.bytes) = match letter {
+        b'c' => counted(Kind::Character, 1, &[1])?,
+        b'd' | b'i' => counted(Kind::Signed, 4, &[1, 2, 4, 8])?,
+        b'o' | b'u' | b'x' | b'X' => counted(Kind::Unsigned(char::from(*letter)), 4, &[1, 2, 4, 8])?,
+        b'e' | b'E' | b'f' | b'g' | b'G' => counted(Kind::Float(char::from(*letter)), 8, &[4, 8])?,
+        b's' => match size.or(piece.precision) {
+            Some(bytes) => (Kind::Bytes, bytes.min(MAX_WIDTH)),
+            None => return Err("%s requires a precision or a byte count".to_owned()),
+        },
+        b'_' => {
+            let (kind, after) = rest.split_first().ok_or_else(|| bad(b"_"))?;
+            rest = after;
+            match kind {
+                b'a' | b'A' => {
+                    let (radix, after) = rest.split_first().ok_or_else(|| bad(b"_a"))?;
+                    rest = after;
+                    if !matches!(radix, b'd' | b'o' | b'x') {
+                        return Err(bad(&[b'_', *kind, *radix]));
+                    }
+                    if *kind == b'A' {
+                        piece.after.push(*radix);
+                        (Kind::Address('!'), 0)
+                    } else {
+                        (Kind::Address(char::from(*radix)), 0)
+                    }
+                }
+                b'c' => counted(Kind::Escaped, 1, &[1])?,
+                b'p' => counted(Kind::Printable, 1, &[1])?,
+                b'u' => counted(Kind::Named, 1, &[1])?,
+                other => return Err(bad(&[b'_', *other])),
+            }
+        }
+        other => return Err(bad(&[*other])),
+    };
+    Ok((piece, rest))
+}

@@ -1,0 +1,5 @@
+//! `xxd` of Vim.
+
+mod xxd;
+
+pub use xxd::main as xxd;
