@@ -1,4 +1,4 @@
-//! How a case is written down.
+//! The text format of recorded cases.
 //!
 //! ```text
 //! === sort: numbers within a field
@@ -13,26 +13,26 @@
 //! --- stderr
 //! --- exit 0
 //! ```
-//! Content is indented by two spaces, so that it may hold anything. What is not plain text, or does not end with a
-//! newline, is written `(escaped)` as one Rust byte string per line. `--- differs: reason` says that the sandbox is known
-//! to do something else; a case that says so and does not differ fails.
+//! Content is indented by two spaces, so it may contain any text. Content that is not plain text, or does not end with a
+//! newline, is marked `(escaped)` and written as one Rust byte string per line. `--- differs: ID: TEXT` marks a known
+//! difference of the sandbox; such a case fails if the sandbox does not differ.
 
 use std::fmt::Write as _;
 
-/// One script with what real bash and the GNU tools make of it.
+/// One script with its recorded outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Case {
     pub(crate) name: String,
-    /// Lines that begin with `#`, above the case.
+    /// Lines above the case that start with `#`, and blank lines.
     pub(crate) comment: String,
     pub(crate) files: Vec<(String, Vec<u8>)>,
     pub(crate) script: Vec<u8>,
     pub(crate) expected: Option<Outcome>,
-    /// Why the sandbox does something else.
+    /// The known difference of the sandbox: `ID: TEXT`.
     pub(crate) differs: Option<String>,
 }
 
-/// What a script did.
+/// Output and exit code of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) stdout: Vec<u8>,
@@ -40,13 +40,13 @@ pub(crate) struct Outcome {
     pub(crate) exit: i32,
 }
 
-/// Reads a file of cases. The error names the line.
+/// Parses a file of cases. The error names the line.
 pub(crate) fn parse(text: &str) -> Result<Vec<Case>, String> {
     let mut cases: Vec<Case> = Vec::new();
     let mut comment = String::new();
     let mut lines = text.lines().enumerate().peekable();
     while let Some((number, line)) = lines.next() {
-        let wrong = |what: &str| format!("line {}: {what}: {line}", number + 1);
+        let error = |message: &str| format!("line {}: {message}: {line}", number + 1);
         if line.starts_with('#') || line.is_empty() {
             comment.push_str(line);
             comment.push('\n');
@@ -56,8 +56,8 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Case>, String> {
             cases.push(Case { name: name.to_owned(), comment: std::mem::take(&mut comment), ..Case::default() });
             continue;
         }
-        let case = cases.last_mut().ok_or_else(|| wrong("nothing may stand before the first `=== name`"))?;
-        let heading = line.strip_prefix("--- ").ok_or_else(|| wrong("expected `=== name` or `--- part`"))?;
+        let case = cases.last_mut().ok_or_else(|| error("expected `=== name` first"))?;
+        let heading = line.strip_prefix("--- ").ok_or_else(|| error("expected `=== name` or `--- part`"))?;
         let mut content = Vec::new();
         while let Some((_, line)) = lines.next_if(|(_, line)| line.starts_with("  ")) {
             content.push(&line[2..]);
@@ -67,7 +67,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Case>, String> {
             None => (heading, false),
         };
         let bytes =
-            if escaped { unescape(&content).ok_or_else(|| wrong("a bad escape below"))? } else { plain(&content) };
+            if escaped { unescape(&content).ok_or_else(|| error("invalid escape below"))? } else { plain(&content) };
         let expected = || Outcome::default();
         match part.split_once(' ').map_or((part, ""), |(word, rest)| (word, rest)) {
             ("file", path) => case.files.push((path.to_owned(), bytes)),
@@ -75,11 +75,11 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Case>, String> {
             ("stdout", "") => case.expected.get_or_insert_with(expected).stdout = bytes,
             ("stderr", "") => case.expected.get_or_insert_with(expected).stderr = bytes,
             ("exit", code) => {
-                let code = code.parse().map_err(|_| wrong("no exit code"))?;
+                let code = code.parse().map_err(|_| error("invalid exit code"))?;
                 case.expected.get_or_insert_with(expected).exit = code;
             }
             ("differs:", reason) => case.differs = Some(reason.to_owned()),
-            _ => return Err(wrong("an unknown part")),
+            _ => return Err(error("unknown part")),
         }
     }
     Ok(cases)
@@ -89,12 +89,12 @@ fn plain(lines: &[&str]) -> Vec<u8> {
     lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect()
 }
 
-/// Writes cases as [`parse`] reads them.
+/// Formats cases so that [`parse`] reads them back.
 pub(crate) fn print(cases: &[Case]) -> String {
     let mut text = String::new();
     for case in cases {
         text.push_str(&case.comment);
-        writeln!(text, "=== {}", case.name).expect("a String takes all");
+        writeln!(text, "=== {}", case.name).expect("writing to a String cannot fail");
         for (path, bytes) in &case.files {
             part(&mut text, &format!("file {path}"), bytes);
         }
@@ -105,10 +105,10 @@ pub(crate) fn print(cases: &[Case]) -> String {
                     part(&mut text, name, bytes);
                 }
             }
-            writeln!(text, "--- exit {}", expected.exit).expect("a String takes all");
+            writeln!(text, "--- exit {}", expected.exit).expect("writing to a String cannot fail");
         }
         if let Some(reason) = &case.differs {
-            writeln!(text, "--- differs: {reason}").expect("a String takes all");
+            writeln!(text, "--- differs: {reason}").expect("writing to a String cannot fail");
         }
     }
     text
@@ -121,18 +121,18 @@ fn part(text: &mut String, heading: &str, bytes: &[u8]) {
     match as_text.filter(|text| !text.contains(|c: char| c.is_control() && c != '\n' && c != '\t')) {
         Some(plain) => {
             text.push('\n');
-            plain.lines().for_each(|line| writeln!(text, "  {line}").expect("a String takes all"));
+            plain.lines().for_each(|line| writeln!(text, "  {line}").expect("writing to a String cannot fail"));
         }
         None => {
             text.push_str(" (escaped)\n");
             for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-                writeln!(text, "  {}", line.escape_ascii()).expect("a String takes all");
+                writeln!(text, "  {}", line.escape_ascii()).expect("writing to a String cannot fail");
             }
         }
     }
 }
 
-/// Undoes `escape_ascii`.
+/// Inverse of `escape_ascii`.
 fn unescape(lines: &[&str]) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for line in lines {
@@ -158,7 +158,7 @@ fn unescape(lines: &[&str]) -> Option<Vec<u8>> {
 }
 
 /// A test that `main` lists.
-pub(crate) fn what_is_printed_is_read_back() {
+pub(crate) fn printed_cases_parse_to_the_same_cases() {
     let case = |name: &str, bytes: &[u8]| Case {
         name: name.to_owned(),
         files: vec![("a b".to_owned(), bytes.to_vec())],
@@ -168,7 +168,7 @@ pub(crate) fn what_is_printed_is_read_back() {
     };
     let mut cases =
         vec![case("text", b"x\n\n  y\n"), case("no newline", b"x"), case("bytes", b"\0\xff\\'\"\r\n\t\x1b")];
-    cases[0].comment = "# why\n".to_owned();
-    cases[1].differs = Some("because".to_owned());
+    cases[0].comment = "# comment\n".to_owned();
+    cases[1].differs = Some("sort-1: reason".to_owned());
     assert_eq!(parse(&print(&cases)), Ok(cases));
 }

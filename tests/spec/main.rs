@@ -1,13 +1,14 @@
-//! Scripts with what real bash 5.2 and the GNU tools make of them, replayed in the sandbox. One test is one file of
-//! `tests/spec/cases`, which holds the cases of one feature.
+//! Scripts with the recorded output of real bash 5.2 and the GNU tools, replayed in the sandbox. Each file of
+//! `tests/spec/cases` contains the cases of one feature and is one test.
 //!
-//! `cargo xtask spec record` runs the cases on the machine's own bash and tools and writes down what happened;
-//! `cargo xtask spec compare` runs them in both and says how they differ. Both need root, because they make the
-//! surroundings look like the sandbox.
+//! `cargo xtask spec record` runs the cases with bash and the tools of the host and writes the results into the files.
+//! `cargo xtask spec compare` runs them in both and prints the differences. Both need root, because they create
+//! namespaces that look like the sandbox. `cargo xtask spec differences` rewrites `tests/spec/DIFFERENCES.md`.
 
+mod differences;
 mod format;
 mod native;
-mod ours;
+mod sandbox;
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -17,41 +18,41 @@ use std::process::ExitCode;
 use format::{Case, Outcome};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Where a reason for a difference must stand, so that users read of it too.
-const LIMITATIONS: &str = "docs/limitations.md";
-
-/// The folder as it is now, and not when this was built: a folder for builds may serve several clones.
+/// The package's directory at run time. The one at build time may be another clone that shares the target directory.
 fn package() -> PathBuf {
     std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo and nextest set it for tests").into()
 }
 
 fn main() -> ExitCode {
     let files = files();
-    let wanted = std::env::var("TIDEBOX_SPEC_FILES").unwrap_or_default();
-    let asked = || files.iter().filter(|file| file.to_string_lossy().contains(&wanted));
+    let filter = std::env::var("TIDEBOX_SPEC_FILES").unwrap_or_default();
+    let selected = || files.iter().filter(|file| file.to_string_lossy().contains(&filter));
     match std::env::var("TIDEBOX_SPEC").as_deref() {
-        Ok("record") => asked().for_each(|file| record(file)),
-        Ok("compare") if Path::new(&wanted).is_file() => compare(Path::new(&wanted)),
-        Ok("compare") => asked().for_each(|file| compare(file)),
+        Ok("record") => selected().for_each(|file| record(file)),
+        Ok("compare") if Path::new(&filter).is_file() => compare(Path::new(&filter)),
+        Ok("compare") => selected().for_each(|file| compare(file)),
+        Ok("differences") => differences::write(&package(), &files),
         _ => {
-            let trials = files.iter().map(|file| {
-                let file = file.clone();
-                Trial::test(stem(&file), move || replay(&file))
-            });
-            let own = Trial::test("what_is_printed_is_read_back", || {
-                format::what_is_printed_is_read_back();
-                Ok(())
-            });
-            return libtest_mimic::run(&Arguments::from_args(), trials.chain([own]).collect()).exit_code();
+            let own = [
+                Trial::test("printed_cases_parse_to_the_same_cases", || {
+                    format::printed_cases_parse_to_the_same_cases();
+                    Ok(())
+                }),
+                Trial::test("differences_page_is_up_to_date", {
+                    let files = files.clone();
+                    move || differences::check(&package(), &files)
+                }),
+            ];
+            let replays = files.into_iter().map(|file| Trial::test(stem(&file), move || replay(&file)));
+            return libtest_mimic::run(&Arguments::from_args(), replays.chain(own).collect()).exit_code();
         }
     }
     ExitCode::SUCCESS
 }
 
 fn files() -> Vec<PathBuf> {
-    let folder = package().join("tests/spec/cases");
-    let entries = std::fs::read_dir(folder).expect("the cases are there");
-    let mut files: Vec<_> = entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
+    let entries = std::fs::read_dir(package().join("tests/spec/cases")).expect("tests/spec/cases exists");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("the directory can be listed").path()).collect();
     files.sort();
     files
 }
@@ -61,86 +62,78 @@ fn stem(file: &Path) -> String {
 }
 
 fn read(file: &Path) -> Vec<Case> {
-    let text = std::fs::read_to_string(file).expect("cases are text");
+    let text = std::fs::read_to_string(file).expect("cases are UTF-8");
     format::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-fn say(line: &str) {
+fn print_line(line: &str) {
     writeln!(std::io::stdout(), "{line}").expect("standard output is open");
 }
 
-/// Runs a file's cases in the sandbox and holds them against what was recorded.
+/// Runs the cases of a file in the sandbox and compares the results with the recorded ones.
 fn replay(file: &Path) -> Result<(), Failed> {
     let cases = read(file);
-    let (mut wrong, mut names) = (Vec::new(), BTreeSet::new());
+    let (mut failures, mut names) = (Vec::new(), BTreeSet::new());
     for case in &cases {
         let name = &case.name;
         if !names.insert(name) {
-            wrong.push(format!("two cases are called {name}\n"));
+            failures.push(format!("duplicate case name: {name}\n"));
         }
         let Some(expected) = &case.expected else {
-            wrong.push(format!("{name} was never recorded: run `cargo xtask spec record {}`\n", stem(file)));
+            failures.push(format!("{name} is not recorded: run `cargo xtask spec record {}`\n", stem(file)));
             continue;
         };
-        let seen = ours::run(case);
-        match (*expected == seen, &case.differs) {
-            (true, None) => {}
-            (false, Some(reason)) if is_told(reason) => {}
-            (false, Some(reason)) => wrong.push(format!("{name}: docs/limitations.md does not say: {reason}\n")),
-            (true, Some(_)) => wrong.push(format!("{name} does not differ any more: remove `differs`\n")),
-            (false, None) => wrong.push(shown(case, "expected", expected, &seen)),
+        let actual = sandbox::run(case);
+        match (*expected == actual, &case.differs) {
+            (true, None) | (false, Some(_)) => {}
+            (true, Some(_)) => failures.push(format!("{name} no longer differs: remove `--- differs`\n")),
+            (false, None) => failures.push(format_mismatch(case, "expected", expected, &actual)),
         }
     }
-    say(&format!("{}: {} of {} cases as recorded", stem(file), cases.len().saturating_sub(wrong.len()), cases.len()));
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+    let passed = cases.len().saturating_sub(failures.len());
+    print_line(&format!("{}: {passed} of {} cases as recorded", stem(file), cases.len()));
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n").into()) }
 }
 
-/// Whether the page on limitations has this sentence, wherever its lines break.
-fn is_told(reason: &str) -> bool {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let page = std::fs::read_to_string(package().join(LIMITATIONS)).expect("the page on limitations is there");
-    words(&page).contains(&words(reason))
-}
-
-/// What was seen beside what should have been, for people.
-fn shown(case: &Case, other: &str, expected: &Outcome, seen: &Outcome) -> String {
+/// The parts in which two outcomes of a case differ, one after the other.
+fn format_mismatch(case: &Case, label: &str, expected: &Outcome, actual: &Outcome) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut shown = format!("=== {}\n{}", case.name, text(&case.script));
-    for (part, expected, seen) in [
-        ("stdout", text(&expected.stdout), text(&seen.stdout)),
-        ("stderr", text(&expected.stderr), text(&seen.stderr)),
-        ("exit", expected.exit.to_string(), seen.exit.to_string()),
+    let mut message = format!("=== {}\n{}", case.name, text(&case.script));
+    for (part, expected, actual) in [
+        ("stdout", text(&expected.stdout), text(&actual.stdout)),
+        ("stderr", text(&expected.stderr), text(&actual.stderr)),
+        ("exit", expected.exit.to_string(), actual.exit.to_string()),
     ] {
-        if expected != seen {
-            shown.push_str(&format!("--- {part} {other}\n{expected}\n--- {part} seen\n{seen}\n"));
+        if expected != actual {
+            message.push_str(&format!("--- {part} {label}\n{expected}\n--- {part} actual\n{actual}\n"));
         }
     }
-    shown
+    message
 }
 
-/// Runs a file's cases on this machine, each twice so that what depends on chance is found, and writes down the outcome.
+/// Runs the cases of a file on the host, each twice to find unstable output, and writes the outcomes into the file.
 fn record(file: &Path) {
     let mut cases = read(file);
     for case in &mut cases {
         let first = native::run(case);
-        assert_eq!(first, native::run(case), "{} is not the same twice: make it repeatable", case.name);
+        assert_eq!(first, native::run(case), "two runs of {} differ: make its output stable", case.name);
         case.expected = Some(first);
     }
     std::fs::write(file, format::print(&cases)).expect("the file can be written");
-    say(&format!("{}: {} cases recorded", stem(file), cases.len()));
+    print_line(&format!("{}: {} cases recorded", stem(file), cases.len()));
 }
 
-/// Runs a file's cases on this machine and in the sandbox and says how they differ; nothing is written.
+/// Runs the cases of a file on the host and in the sandbox and prints the differences. Writes no files.
 fn compare(file: &Path) {
     let cases = read(file);
     let mut same = 0;
     for case in &cases {
-        let (native, seen) = (native::run(case), ours::run(case));
-        if native == seen {
+        let (native, actual) = (native::run(case), sandbox::run(case));
+        if native == actual {
             same += 1;
         } else {
-            say(&shown(case, "natively", &native, &seen));
+            print_line(&format_mismatch(case, "native", &native, &actual));
         }
     }
-    say(&format!("{}: {same} of {} cases are the same", stem(file), cases.len()));
+    print_line(&format!("{}: {same} of {} cases are the same", stem(file), cases.len()));
 }

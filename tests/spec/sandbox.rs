@@ -1,4 +1,4 @@
-//! Running a case in the sandbox.
+//! Runs a case in the sandbox.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -8,16 +8,16 @@ use tidebox::{ExecuteRequest, Program, Runtime, RuntimeConfig, SandboxBackend, S
 
 use crate::format::{Case, Outcome};
 
-/// Runs a case in a sandbox of its own.
+/// Runs a case in a new sandbox.
 pub(crate) fn run(case: &Case) -> Outcome {
     run_in(case, None, &[])
 }
 
-/// Runs a case in a folder of a sandbox of its own, with variables besides those that are always there.
-pub(crate) fn run_in(case: &Case, folder: Option<&str>, variables: &[(&str, &str)]) -> Outcome {
+/// Runs a case in a new sandbox, in a given working directory and with additional variables.
+pub(crate) fn run_in(case: &Case, cwd: Option<&str>, variables: &[(&str, &str)]) -> Outcome {
     let mut builder = runtime().sandbox().env("TZ", "UTC");
-    if let Some(folder) = folder {
-        builder = builder.cwd(SandboxPath::parse(folder).expect("a folder has an absolute path"));
+    if let Some(cwd) = cwd {
+        builder = builder.cwd(SandboxPath::parse(cwd).expect("the path is absolute"));
     }
     for (name, value) in variables {
         builder = builder.env(*name, *value);
@@ -29,15 +29,15 @@ pub(crate) fn run_in(case: &Case, folder: Option<&str>, variables: &[(&str, &str
         let seconds: u64 = seconds.parse().expect("TIDEBOX_SPEC_CLOCK is a number of seconds since 1970");
         builder = builder.deterministic(1, seconds * 1_000_000_000);
     }
-    let sandbox = builder.build().expect("a sandbox is made");
-    let script = String::from_utf8(case.script.clone()).expect("a command line is text");
-    let waiting = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime starts");
-    let response = waiting.block_on(sandbox.execute(ExecuteRequest::new(script))).expect("it answers");
+    let sandbox = builder.build().expect("the sandbox can be built");
+    let script = String::from_utf8(case.script.clone()).expect("a script is UTF-8");
+    let executor = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the executor starts");
+    let response = executor.block_on(sandbox.execute(ExecuteRequest::new(script))).expect("the command completes");
     Outcome { stdout: response.stdout, stderr: response.stderr, exit: response.exit_code.unwrap_or(-1) }
 }
 
-/// The programs are those that were built into this test, or those of the folder in `TIDEBOX_USERLAND` as it is now: who
-/// works on a guest program need not build the host anew.
+/// Uses the guest programs built into this test, or those in the directory `TIDEBOX_USERLAND`, so that a changed guest program
+/// does not need a new host build.
 fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| {
@@ -61,8 +61,8 @@ struct Module {
 }
 
 fn programs(userland: &Path) -> Vec<Program> {
-    let registry = std::fs::read_to_string(userland.join("tools.toml")).expect("the folder has a tools.toml");
-    let tools: Tools = toml::from_str(&registry).expect("the registry is well formed");
+    let registry = std::fs::read_to_string(userland.join("tools.toml")).expect("TIDEBOX_USERLAND contains tools.toml");
+    let tools: Tools = toml::from_str(&registry).expect("tools.toml is valid");
     let program = |module: Module| {
         let wasm = std::fs::read(userland.join("dist").join(&module.file));
         Program::new(module.commands, wasm.unwrap_or_else(|error| panic!("{}: {error}", module.file)))
