@@ -1,9 +1,9 @@
-//! Where the reference implementations of the protocol differ.
+//! Differences between the reference implementations of the protocol.
 
 use crate::error::{FileError, FileErrorCode};
 use crate::glob::GlobRules;
 
-/// Whose rules a backend follows where Deep Agents for JavaScript and for Python disagree.
+/// Rules that a backend follows where Deep Agents for JavaScript and for Python differ.
 ///
 /// A value and not a build option, so that one process can serve both. The default is [`Dialect::Js`], the more lenient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -14,15 +14,15 @@ pub enum Dialect {
     Js,
     /// Deep Agents for Python 0.7.
     Python,
-    /// The Python standard tests (`langchain-tests` 1.1.9), which still ask for rules of Deep Agents 0.6.
+    /// The Python standard tests (`langchain-tests` 1.1.9), which still require rules of Deep Agents 0.6.
     LangchainTests,
 }
 
 impl Dialect {
-    /// All of them.
+    /// All dialects.
     pub const ALL: [Self; 3] = [Self::Js, Self::Python, Self::LangchainTests];
 
-    /// A stable name for other languages and for command lines.
+    /// Returns a stable name for other languages and for command lines.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Js => "js",
@@ -31,7 +31,7 @@ impl Dialect {
         }
     }
 
-    /// Lines that `read` returns when the caller names no limit: 500 in JavaScript, 2,000 in Python.
+    /// Returns the number of lines that `read` returns without a limit: 500 in JavaScript, 2,000 in Python.
     pub fn read_limit(self) -> u64 {
         match self {
             Self::Js => 500,
@@ -39,8 +39,8 @@ impl Dialect {
         }
     }
 
-    /// The largest binary file that `read` returns, in bytes: what the tool of JavaScript accepts, and what Python
-    /// previews.
+    /// Returns the maximum size of a binary file that `read` returns, in bytes: the limit of the JavaScript tool, and of Python's
+    /// preview.
     pub fn binary_bytes(self) -> u64 {
         match self {
             Self::Js => 10 << 20,
@@ -48,19 +48,20 @@ impl Dialect {
         }
     }
 
-    /// Whether `read` turns CRLF into LF. `edit` undoes it.
+    /// Returns whether `read` converts CRLF to LF. `edit` reverses it.
     pub fn reads_crlf_as_lf(self) -> bool {
         self != Self::Js
     }
 
-    /// Whether a page leaves out the line end that separates it from the next one, so that pages joined by LF are the
-    /// file. In JavaScript pages put together are the file.
-    pub fn line_ends_separate_pages(self) -> bool {
+    /// Returns whether a page omits the newline that separates it from the next one, so that pages joined by LF are the file. In
+    /// JavaScript the concatenated pages are the file.
+    pub fn omits_page_separator(self) -> bool {
         self != Self::Js
     }
 
-    /// What `read` says when the sandbox refuses. Python names the reason's code, as its own sandboxes do.
-    pub fn read_refusal(self, path: &[u8], error: FileError) -> FileError {
+    /// Returns the error of `read` for a failure in the sandbox. Python uses the error code as the message, like its own
+    /// sandboxes.
+    pub fn read_error(self, path: &[u8], error: FileError) -> FileError {
         let reason = match (self, error.code) {
             (Self::Js, _) => return error,
             (_, FileErrorCode::IsDirectory | FileErrorCode::NotARegularFile) => "not_a_file",
@@ -70,39 +71,39 @@ impl Dialect {
         FileError::new(error.code, format!("File '{}': {reason}", String::from_utf8_lossy(path)))
     }
 
-    /// Whether `write` replaces a file that is there.
+    /// Returns whether `write` replaces an existing file.
     pub fn write_replaces(self) -> bool {
         self != Self::LangchainTests
     }
 
-    /// Whether `ls` of a directory that is not there is an empty list instead of an error.
+    /// Returns whether `ls` of a missing directory is an empty list instead of an error.
     pub fn missing_directory_is_empty(self) -> bool {
         self == Self::Js
     }
 
-    /// Whether `edit` with an empty old string fills an empty file.
+    /// Returns whether `edit` with an empty old string fills an empty file.
     pub fn edit_fills_empty_file(self) -> bool {
         self == Self::Js
     }
 
-    /// Whether `grep` passes over directories called `.git`.
+    /// Returns whether `grep` skips directories named `.git`.
     pub fn grep_skips_git(self) -> bool {
         self == Self::Python
     }
 
-    /// Whether `glob` returns paths relative to where it searched. Those of a search at the root are absolute in every
-    /// dialect: the JavaScript tool searches there when the model names no directory and promises absolute paths, and
-    /// `workspace/a` would mean something else to the next tool.
+    /// Returns whether `glob` returns paths relative to the searched directory. Results of a search at the root are absolute in
+    /// every dialect: the JavaScript tool searches there if the model names no directory, and it promises absolute paths; the
+    /// next tool would resolve `workspace/a` differently.
     pub fn glob_is_relative(self) -> bool {
         self != Self::Python
     }
 
-    /// Whether `glob` returns directories too.
+    /// Returns whether `glob` returns directories too.
     pub fn glob_finds_directories(self) -> bool {
         self != Self::Python
     }
 
-    /// How `glob` reads a pattern.
+    /// Returns the pattern rules of `glob`.
     pub fn glob_rules(self) -> GlobRules {
         GlobRules {
             bare_at_any_depth: self == Self::Python,

@@ -1,40 +1,40 @@
-//! Two floors of failure: [`Error`] when we could not do our job, [`FileError`] when the sandbox says no.
+//! Two levels of failure: [`Error`] for failures of the backend, [`FileError`] for failed file operations in the sandbox.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use crate::transfer::TransferCode;
 
-/// The result of everything that can fail on our side.
+/// Result of operations that can fail in the backend.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// What went wrong, as a stable name that other languages see unchanged.
+/// Kind of an error, as a stable name that is the same in all languages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request can never work as it is: a NUL byte in a command, an empty id.
+    /// The request is invalid and always fails: a NUL byte in a command, an empty id.
     InvalidRequest,
     /// No sandbox has this id.
     SandboxNotFound,
     /// The sandbox was closed.
     Closed,
-    /// This backend cannot do that, and says so instead of doing something else.
+    /// The backend does not support the operation.
     Unsupported,
-    /// The provider does not accept our credentials.
+    /// The provider does not accept the credentials.
     Unauthenticated,
-    /// The provider knows us and refuses.
+    /// The provider accepts the credentials but denies the operation.
     Forbidden,
     /// Too many requests; try again later.
     RateLimited,
-    /// An allowance at the provider is used up.
+    /// A quota at the provider is used up.
     QuotaExceeded,
-    /// The provider did not answer in time. Not the timeout of a command.
+    /// The provider did not respond in time. Not the timeout of a command.
     Timeout,
-    /// The provider cannot be reached, or says that it is not well.
+    /// The provider cannot be reached, or reports that it is unavailable.
     Unavailable,
-    /// The provider answered something that its protocol does not allow.
+    /// The provider's response violates its protocol.
     Protocol,
     /// The engine that runs guests failed.
     Engine,
@@ -42,16 +42,16 @@ pub enum ErrorKind {
     NotRecorded,
     /// A file on the host, such as a cassette or a saved sandbox, could not be read or written.
     Storage,
-    /// A command's time was up; only from [`crate::ExecuteResponse::success`].
+    /// A command timed out; only from [`crate::ExecuteResponse::into_success`].
     CommandTimeout,
-    /// A command failed; only from [`crate::ExecuteResponse::success`].
+    /// A command failed; only from [`crate::ExecuteResponse::into_success`].
     CommandFailed,
-    /// The sandbox refused a file operation; only by way of `From<FileError>`.
+    /// A file operation failed in the sandbox; only from `From<FileError>`.
     FileOperationFailed,
 }
 
 impl ErrorKind {
-    /// The stable name.
+    /// Returns the stable name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InvalidRequest => "invalid_request",
@@ -81,7 +81,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// We could not do our job.
+/// A failure of the backend.
 ///
 /// Printed as `operation: message (name=value, ...)`; the cause is in `source`.
 #[derive(Debug)]
@@ -94,17 +94,17 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error of `kind` in `operation`, with a sentence on what happened and what to do about it.
+    /// Creates an error of `kind` in `operation`; the message states the cause and a remedy.
     pub fn new(kind: ErrorKind, operation: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self { kind, operation: operation.into(), message: message.into(), context: Vec::new(), source: None }
     }
 
-    /// The sandbox was closed before `operation`.
+    /// Creates the error for an `operation` on a closed sandbox.
     pub fn closed(operation: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Closed, operation, "the sandbox is closed; create a new one")
     }
 
-    /// Adds a fact, such as the sandbox's id.
+    /// Adds a context value, such as the sandbox's id.
     #[must_use]
     pub fn with_context(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
         self.context.push((name.into(), value.into()));
@@ -118,27 +118,27 @@ impl Error {
         self
     }
 
-    /// What went wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// What was being done.
+    /// Returns the failed operation.
     pub fn operation(&self) -> &str {
         &self.operation
     }
 
-    /// The sentence, without operation and context.
+    /// Returns the message without operation and context.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The facts.
+    /// Returns the context values.
     pub fn context(&self) -> &[(Cow<'static, str>, String)] {
         &self.context
     }
 
-    /// Whether the same request may succeed when it is sent again a little later.
+    /// Returns whether the same request may succeed if sent again later.
     pub fn retryable(&self) -> bool {
         matches!(self.kind, ErrorKind::RateLimited | ErrorKind::Timeout | ErrorKind::Unavailable)
     }
@@ -171,42 +171,42 @@ impl From<FileError> for Error {
     }
 }
 
-/// Why the sandbox refuses a file operation, as a stable name.
+/// Reason for a failed file operation, as a stable name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileErrorCode {
-    /// Nothing is there.
+    /// The path does not exist.
     FileNotFound,
     /// The mode bits, or the read-only base system, forbid it.
     PermissionDenied,
-    /// A directory is where a file is needed.
+    /// The path is a directory, and a file is required.
     IsDirectory,
-    /// A path that can never be: empty, relative, with a NUL byte, too long, a loop of links.
+    /// The path is invalid: empty, relative, with a NUL byte, too long, a loop of links.
     InvalidPath,
-    /// A file is where a directory is needed.
+    /// The path is a file, and a directory is required.
     NotADirectory,
     /// A device, or something else without content.
     NotARegularFile,
-    /// Text is needed and the file is none.
+    /// The file is not text, and text is required.
     NotText,
-    /// The file is there already, and the [`crate::Dialect`] does not replace it.
+    /// The file already exists, and the [`crate::Dialect`] does not replace it.
     AlreadyExists,
-    /// More bytes than the operation, or a file, may have.
+    /// The size exceeds the limit of the operation or of a file.
     TooLarge,
-    /// The sandbox's allowance of bytes or files is used up.
+    /// The sandbox's quota of bytes or files is used up.
     NoSpace,
-    /// The page starts behind the end of the file.
+    /// The page starts after the end of the file.
     PastEnd,
     /// The string to replace is not in the file.
     StringNotFound,
-    /// The string to replace is there more than once.
+    /// The string to replace occurs more than once.
     StringNotUnique,
-    /// A search pattern, or a string to replace, that cannot be used.
+    /// A search pattern, or a string to replace, is invalid.
     InvalidPattern,
 }
 
 impl FileErrorCode {
-    /// The stable name.
+    /// Returns the stable name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FileNotFound => "file_not_found",
@@ -226,13 +226,13 @@ impl FileErrorCode {
         }
     }
 
-    /// The nearest of the four codes that the transfer protocol knows.
+    /// Returns the closest of the four codes of the transfer protocol.
     pub fn transfer_code(self) -> TransferCode {
         match self {
             Self::FileNotFound => TransferCode::FileNotFound,
             Self::IsDirectory => TransferCode::IsDirectory,
             Self::InvalidPath | Self::NotADirectory | Self::NotARegularFile => TransferCode::InvalidPath,
-            // What is left is a refusal to store or to hand out; "not permitted" is the only code that says so.
+            // The remaining codes mean that the sandbox cannot store or return the file; "not permitted" is the closest code.
             _ => TransferCode::PermissionDenied,
         }
     }
@@ -244,28 +244,28 @@ impl fmt::Display for FileErrorCode {
     }
 }
 
-/// The sandbox's refusal of a file operation: a value for the model, not a failure of ours.
+/// A failed file operation in the sandbox: a value for the model, not a failure of the backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     /// The reason.
     pub code: FileErrorCode,
-    /// A sentence for the model, without the prefix `Error: ` that some tools print before it.
+    /// A sentence for the model, without the prefix `Error: ` that some tools add.
     pub message: String,
 }
 
 impl FileError {
-    /// A refusal with its sentence.
+    /// Creates an error from its code and message.
     pub fn new(code: FileErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
-    /// `File '<path>' not found`, the wording that both test suites look for.
+    /// Creates `File '<path>' not found`, the message that both test suites expect.
     pub fn not_found(path: &[u8]) -> Self {
         Self::new(FileErrorCode::FileNotFound, format!("File '{}' not found", String::from_utf8_lossy(path)))
     }
 
-    /// The refusal of a file at `path` by its code, in the words that all backends share.
-    pub fn refused(code: FileErrorCode, path: &[u8]) -> Self {
+    /// Creates the error for a file at `path` with the message that all backends use for the code.
+    pub fn with_code(code: FileErrorCode, path: &[u8]) -> Self {
         let shown = String::from_utf8_lossy(path);
         let message = match code {
             FileErrorCode::FileNotFound => return Self::not_found(path),
@@ -278,23 +278,24 @@ impl FileError {
             FileErrorCode::NoSpace => {
                 format!("No space left in the sandbox for '{shown}'; delete files or raise its file limits")
             }
-            FileErrorCode::TooLarge => format!("'{shown}' would be larger than one file may be"),
+            FileErrorCode::TooLarge => format!("'{shown}' would exceed the maximum file size"),
             other => format!("Invalid path '{shown}': {other}"),
         };
         Self::new(code, message)
     }
 
-    /// The same for `grep`, `glob` and `ls`, which look for more than files; the words are those of the reference.
-    pub fn at_root(code: FileErrorCode, path: &[u8]) -> Self {
+    /// Like [`with_code`](Self::with_code), but for `grep`, `glob` and `ls`, whose messages are those of the reference
+    /// implementation.
+    pub fn for_search_root(code: FileErrorCode, path: &[u8]) -> Self {
         let reason = match code {
             FileErrorCode::FileNotFound => "path_not_found",
             FileErrorCode::NotADirectory | FileErrorCode::PermissionDenied => code.as_str(),
-            _ => return Self::refused(code, path),
+            _ => return Self::with_code(code, path),
         };
         Self::new(code, format!("Path '{}': {reason}", String::from_utf8_lossy(path)))
     }
 
-    /// A `grep` for more than a part of one line.
+    /// Creates the error for a `grep` pattern with a newline.
     pub fn pattern_spans_lines() -> Self {
         let message = "The pattern spans lines; search for a part of it that is within one line.";
         Self::new(FileErrorCode::InvalidPattern, message)
@@ -314,12 +315,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_prints_operation_message_and_context_and_keeps_its_cause() {
-        let error = Error::new(ErrorKind::Unavailable, "execute", "no answer")
+    fn an_error_prints_operation_message_and_context() {
+        let error = Error::new(ErrorKind::Unavailable, "execute", "no response")
             .with_context("sandbox", "sb-1")
             .with_context("status", "503")
             .with_source(std::fmt::Error);
-        assert_eq!(error.to_string(), "execute: no answer (sandbox=sb-1, status=503)");
+        assert_eq!(error.to_string(), "execute: no response (sandbox=sb-1, status=503)");
         assert!(error.retryable());
         assert!(std::error::Error::source(&error).is_some());
         assert_eq!(Error::closed("read").to_string(), "read: the sandbox is closed; create a new one");
@@ -327,14 +328,14 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_becomes_an_error_that_keeps_its_code() {
+    fn a_file_error_converts_to_an_error_with_its_code() {
         let error = Error::from(FileError::not_found(b"/x"));
         assert_eq!(error.kind(), ErrorKind::FileOperationFailed);
         assert_eq!(error.to_string(), "file operation: File '/x' not found (code=file_not_found)");
     }
 
     #[test]
-    fn every_code_maps_to_one_of_the_four_and_the_four_to_themselves() {
+    fn every_code_maps_to_a_transfer_code() {
         for code in [
             FileErrorCode::FileNotFound,
             FileErrorCode::PermissionDenied,

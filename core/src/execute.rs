@@ -1,4 +1,4 @@
-//! Running a command line.
+//! Requests and responses of commands.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,25 +8,25 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::path::SandboxPath;
 use crate::shell_mode::ShellMode;
 
-/// One command line and what it is run with.
+/// One command line and its environment.
 ///
-/// `Debug` shows the names of variables and not their values, which may be secrets, and how much there is to read.
+/// `Debug` shows the names of variables without their values, which may be secrets, and the length of the input.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecuteRequest {
-    /// What the shell gets, as after `bash -c`. Bytes that are not UTF-8 are written `$'\xff'`.
+    /// The command line, as after `bash -c`. Bytes that are not UTF-8 are written as `$'\xff'`.
     pub command: String,
-    /// Wall time. `None` is the backend's own default ([`crate::Limits::wall_time`]); zero ends the command at once.
+    /// Timeout of the wall time. `None` is the backend's default ([`crate::Limits::wall_time`]); zero stops the command
+    /// immediately.
     pub timeout: Option<Duration>,
-    /// Working directory. `None` is the backend's default, `/workspace` in ours.
+    /// Working directory. `None` is the backend's default, `/workspace` in the local backend.
     pub cwd: Option<SandboxPath>,
-    /// Environment variables, over the backend's default ones. The last of two with the same name wins.
+    /// Environment variables, added to the backend's defaults. The last of two with the same name wins.
     pub env: Vec<(String, String)>,
-    /// What the command reads from standard input, then end of file.
+    /// Standard input of the command, followed by end of file.
     pub stdin: Vec<u8>,
-    /// Whether the shell takes part in the sandbox's session. `None` is the sandbox's own mode, which is
-    /// [`ShellMode::Fresh`] unless its maker chose otherwise. A backend without sessions answers
-    /// [`ErrorKind::Unsupported`] to [`ShellMode::Persistent`].
+    /// Shell mode. `None` is the sandbox's mode, which is [`ShellMode::Fresh`] unless configured otherwise. A backend without
+    /// shell sessions returns [`ErrorKind::Unsupported`] for [`ShellMode::Persistent`].
     pub shell_mode: Option<ShellMode>,
 }
 
@@ -44,19 +44,19 @@ impl fmt::Debug for ExecuteRequest {
 }
 
 impl ExecuteRequest {
-    /// A command with everything else at its default.
+    /// Creates a request with defaults for everything except the command.
     pub fn new(command: impl Into<String>) -> Self {
         Self { command: command.into(), timeout: None, cwd: None, env: Vec::new(), stdin: Vec::new(), shell_mode: None }
     }
 
-    /// Ends the command after this wall time.
+    /// Sets the timeout of the wall time.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Starts the command in this directory.
+    /// Sets the working directory.
     #[must_use]
     pub fn with_cwd(mut self, cwd: SandboxPath) -> Self {
         self.cwd = Some(cwd);
@@ -70,14 +70,14 @@ impl ExecuteRequest {
         self
     }
 
-    /// Gives the command something to read.
+    /// Sets the standard input.
     #[must_use]
     pub fn with_stdin(mut self, stdin: impl Into<Vec<u8>>) -> Self {
         self.stdin = stdin.into();
         self
     }
 
-    /// Runs this one command in the sandbox's shell session, or outside of it.
+    /// Sets the shell mode for this command.
     #[must_use]
     pub fn with_shell_mode(mut self, mode: ShellMode) -> Self {
         self.shell_mode = Some(mode);
@@ -85,7 +85,7 @@ impl ExecuteRequest {
     }
 }
 
-/// Which of the two output streams.
+/// One of the two output streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutputStream {
     /// Standard output.
@@ -94,31 +94,31 @@ pub enum OutputStream {
     Stderr,
 }
 
-/// A piece of output as it arrived.
+/// A chunk of output as it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutputEvent {
-    /// Where it was written to.
+pub struct OutputChunk {
+    /// The stream it was written to.
     pub stream: OutputStream,
-    /// The bytes; pieces may end in the middle of a line or of a character.
+    /// The bytes. A chunk may end in the middle of a line or of a character.
     pub bytes: Vec<u8>,
 }
 
-/// Why a command was stopped before its own end.
+/// Reason for which a command was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// Its wall time was up. Exit code 124, as of `timeout(1)`.
+    /// The timeout expired. Exit code 124, as of `timeout(1)`.
     Timeout,
-    /// It asked for more memory than it may have and could not go on. Exit code 137, as after the kernel's OOM killer.
+    /// It exceeded its memory limit and could not continue. Exit code 137, as after the kernel's OOM killer.
     Memory,
-    /// It wrote more than it may and was ended for it.
+    /// It was stopped for exceeding the output limit.
     Output,
     /// The caller closed the sandbox or cancelled the command.
     Cancelled,
 }
 
 impl StopReason {
-    /// A stable name for other languages.
+    /// Returns a stable name for other languages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
@@ -135,50 +135,50 @@ impl fmt::Display for StopReason {
     }
 }
 
-/// How a command went. Failures of the command are in here, not in an `Err`.
+/// Result of a command. Failures of the command are represented here, not as `Err`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecuteResponse {
-    /// What it wrote to standard output.
+    /// Content of standard output.
     pub stdout: Vec<u8>,
-    /// What it wrote to standard error, our own message about a limit included.
+    /// Content of standard error, including messages of the sandbox about limits.
     pub stderr: Vec<u8>,
-    /// Both, in the order in which they arrived.
+    /// Both streams in the order of arrival.
     pub output: Vec<u8>,
-    /// Its exit code, 128 + *n* after signal *n*. `None` only when the backend does not know; it is never made up.
+    /// Exit code; 128 + *n* after signal *n*. `None` only if the backend does not know it; it is never guessed.
     pub exit_code: Option<i32>,
-    /// Output was dropped because there was more than [`crate::Limits::output_bytes`].
+    /// Output was dropped because it exceeded [`crate::Limits::output_bytes`].
     pub truncated: bool,
-    /// Why it was stopped, `None` when it ended by itself.
+    /// The stop reason; `None` if the command ended on its own.
     pub stopped_by: Option<StopReason>,
-    /// Time it took, by the sandbox's clock.
+    /// Duration by the sandbox's clock.
     pub duration: Duration,
-    /// The most linear memory that its processes held together. 0 when the backend does not know.
+    /// Peak linear memory of all its processes together, in bytes. 0 if the backend does not know it.
     pub peak_memory_bytes: u64,
 }
 
 impl ExecuteResponse {
-    /// Standard output as text, with U+FFFD for what is not UTF-8.
+    /// Returns standard output as text, with U+FFFD for invalid UTF-8.
     pub fn stdout_text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.stdout)
     }
 
-    /// Standard error as text, with U+FFFD for what is not UTF-8.
+    /// Returns standard error as text, with U+FFFD for invalid UTF-8.
     pub fn stderr_text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.stderr)
     }
 
-    /// Both streams in arrival order as text, with U+FFFD for what is not UTF-8.
+    /// Returns both streams in order of arrival as text, with U+FFFD for invalid UTF-8.
     pub fn output_text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.output)
     }
 
-    /// Adds a piece of output to its stream and to the joint one.
-    pub fn push(&mut self, event: &OutputEvent) {
+    /// Adds a chunk to its stream and to the joint output.
+    pub fn push_chunk(&mut self, event: &OutputChunk) {
         self.push_bytes(event.stream, &event.bytes);
     }
 
-    /// The same for bytes that nobody else needs.
+    /// Adds owned bytes without copying them.
     pub fn push_bytes(&mut self, stream: OutputStream, bytes: &[u8]) {
         match stream {
             OutputStream::Stdout => self.stdout.extend_from_slice(bytes),
@@ -187,12 +187,12 @@ impl ExecuteResponse {
         self.output.extend_from_slice(bytes);
     }
 
-    /// For a direct caller who wants a failed command to be an error.
+    /// Turns a failed command into an error, for direct callers.
     ///
     /// # Errors
-    /// [`ErrorKind::CommandTimeout`] when its time was up, [`ErrorKind::CommandFailed`] when the exit code is not 0 or
-    /// not known. The message holds the last line of standard error.
-    pub fn success(self) -> Result<Self> {
+    /// [`ErrorKind::CommandTimeout`] if it timed out, [`ErrorKind::CommandFailed`] if the exit code is not 0 or unknown. The
+    /// message contains the last line of standard error.
+    pub fn into_success(self) -> Result<Self> {
         if self.stopped_by == Some(StopReason::Timeout) {
             let message = format!("the command was stopped after {:?}", self.duration);
             return Err(Error::new(ErrorKind::CommandTimeout, "execute", message));
@@ -221,21 +221,21 @@ mod tests {
     }
 
     #[test]
-    fn success_lets_only_exit_code_zero_through() {
-        assert!(ended(Some(0), "a warning").success().is_ok());
-        let failed = ended(Some(2), "first\nls: no such file\n\n").success().unwrap_err();
+    fn into_success_accepts_only_exit_code_zero() {
+        assert!(ended(Some(0), "a warning").into_success().is_ok());
+        let failed = ended(Some(2), "first\nls: no such file\n\n").into_success().unwrap_err();
         assert_eq!(failed.kind(), ErrorKind::CommandFailed);
         assert!(failed.message().ends_with("exit code 2: ls: no such file"), "{failed}");
-        assert_eq!(ended(None, "").success().unwrap_err().kind(), ErrorKind::CommandFailed);
+        assert_eq!(ended(None, "").into_success().unwrap_err().kind(), ErrorKind::CommandFailed);
         let slow = ExecuteResponse { stopped_by: Some(StopReason::Timeout), ..ended(Some(124), "") };
-        assert_eq!(slow.success().unwrap_err().kind(), ErrorKind::CommandTimeout);
+        assert_eq!(slow.into_success().unwrap_err().kind(), ErrorKind::CommandTimeout);
     }
 
     #[test]
-    fn pushed_output_is_kept_by_stream_and_in_arrival_order() {
+    fn push_chunk_keeps_streams_and_arrival_order() {
         let mut response = ExecuteResponse::default();
         for (stream, bytes) in [(OutputStream::Stdout, "a"), (OutputStream::Stderr, "b"), (OutputStream::Stdout, "c")] {
-            response.push(&OutputEvent { stream, bytes: bytes.into() });
+            response.push_chunk(&OutputChunk { stream, bytes: bytes.into() });
         }
         assert_eq!(response.output_text(), "abc");
         assert_eq!((&*response.stdout_text(), &*response.stderr_text()), ("ac", "b"));

@@ -1,8 +1,7 @@
-//! Patterns for file names, matched one path segment at a time.
+//! File name patterns, matched one path segment at a time.
 //!
-//! Matching by segments, instead of by one regular expression over the whole path, lets a search leave out directories
-//! that cannot hold a match, and says exactly which wildcard met which name, which the rule for names with a leading
-//! dot needs.
+//! Matching by segments, instead of by one regular expression over the whole path, lets a search skip directories that cannot
+//! contain a match, and determines which wildcard matched which name, which the rule for leading dots needs.
 
 use crate::error::{FileError, FileErrorCode};
 
@@ -10,35 +9,35 @@ mod segment;
 
 use segment::Segment;
 
-/// Longest pattern, in bytes. Real ones stay below a hundred.
+/// Maximum pattern length, in bytes. Typical patterns are shorter than a hundred.
 const PATTERN_BYTES: usize = 1024;
 
-/// Most alternatives that the braces of one pattern may stand for; `{a,b}{a,b}{a,b}...` doubles with every pair.
+/// Maximum number of alternatives after brace expansion; `{a,b}{a,b}{a,b}...` doubles with every pair.
 const ALTERNATIVES: usize = 256;
 
-/// The rules in which dialects differ, see [`crate::Dialect::glob_rules`].
+/// Rules that differ between dialects, see [`crate::Dialect::glob_rules`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobRules {
-    /// A pattern without a slash matches a name at any depth, not only directly in the directory searched; and, unlike
-    /// one that begins with `**`, also below directories with a leading dot.
+    /// A pattern without a slash matches a name at any depth, not only directly in the searched directory. Unlike a pattern with
+    /// a leading `**`, it also matches below directories with a leading dot.
     pub bare_at_any_depth: bool,
-    /// `*`, `?`, `[...]` and `**` match a leading dot. Otherwise only a dot in the pattern does.
+    /// `*`, `?`, `[...]` and `**` match a leading dot. Otherwise only a literal dot does.
     pub star_matches_dot: bool,
-    /// A slash at the end asks for directories. Where only files are found, one behind `**` means nothing.
+    /// A trailing slash matches only directories. If only files are found, a slash after a final `**` has no effect.
     pub finds_directories: bool,
 }
 
 impl GlobRules {
-    /// How the file filter of `grep` is read, in every dialect: as `grep --include`, which knows no hidden files.
+    /// Rules of the file filter of `grep`, in every dialect: like `grep --include`, which treats hidden files like others.
     pub const FILTER: Self = Self { bare_at_any_depth: true, star_matches_dot: true, finds_directories: false };
 }
 
 /// A parsed pattern.
 ///
-/// `*` and `?` match within a name, `[a-z]` and `[!a-z]` one character of a class, `**` any number of directories
-/// (and, as the last segment, everything below), `{a,b}` either, `\` takes the next character's meaning away. A leading
-/// slash anchors the pattern at the directory searched; a slash at the end finds directories only. Names are bytes; where
-/// they are UTF-8, `?` is a character.
+/// `*` and `?` match within a name, `[a-z]` and `[!a-z]` one character of a class, `**` any number of directories (and, as the
+/// last segment, everything below), `{a,b}` either alternative; `\` escapes the next character. A leading slash anchors the
+/// pattern at the searched directory; a trailing slash matches only directories. Names are bytes; in valid UTF-8, `?` matches a
+/// character.
 #[derive(Clone, Debug)]
 pub struct GlobPattern {
     alternatives: Vec<Alternative>,
@@ -51,12 +50,12 @@ struct Alternative {
     directories_only: bool,
 }
 
-/// How far a pattern has matched the path to some directory: what its entries still have to match.
+/// Matching state of a directory: the remaining segments for its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobState(Vec<(usize, usize)>);
 
 impl GlobState {
-    /// Whether nothing at or below here can match any more.
+    /// Returns whether no path at or below this state can match.
     pub fn is_dead(&self) -> bool {
         self.0.is_empty()
     }
@@ -66,8 +65,8 @@ impl GlobPattern {
     /// Parses a pattern.
     ///
     /// # Errors
-    /// [`FileErrorCode::InvalidPattern`] when it is empty, too long, has a `..` segment or a NUL byte, or its braces
-    /// stand for too many alternatives.
+    /// [`FileErrorCode::InvalidPattern`] if it is empty, too long, has a `..` segment or a NUL byte, or too many brace
+    /// alternatives.
     pub fn parse(pattern: impl AsRef<[u8]>, rules: GlobRules) -> Result<Self, FileError> {
         let pattern = pattern.as_ref();
         if pattern.len() > PATTERN_BYTES {
@@ -85,7 +84,7 @@ impl GlobPattern {
         Ok(Self { alternatives, star_matches_dot: rules.star_matches_dot })
     }
 
-    /// The state in the directory where the search begins.
+    /// Returns the state of the directory where the search starts.
     pub fn start(&self) -> GlobState {
         let mut state = GlobState(Vec::new());
         for alternative in 0..self.alternatives.len() {
@@ -94,7 +93,7 @@ impl GlobPattern {
         state
     }
 
-    /// The state after going from `state` to the entry `name`.
+    /// Returns the state after descending from `state` to the entry `name`.
     pub fn step(&self, state: &GlobState, name: &[u8]) -> GlobState {
         let mut next = GlobState(Vec::new());
         let hidden = name.first() == Some(&b'.') && !self.star_matches_dot;
@@ -110,7 +109,7 @@ impl GlobPattern {
         next
     }
 
-    /// Whether an entry that was reached with `state` is a match.
+    /// Returns whether an entry reached with `state` is a match.
     pub fn accepts(&self, state: &GlobState, is_dir: bool) -> bool {
         state.0.iter().any(|(alternative, at)| {
             self.alternatives
@@ -119,14 +118,14 @@ impl GlobPattern {
         })
     }
 
-    /// Whether a whole path, relative to the directory searched, matches.
+    /// Returns whether a whole path, relative to the searched directory, matches.
     pub fn matches(&self, path: &[u8], is_dir: bool) -> bool {
         let names = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
         let state = names.fold(self.start(), |state, name| self.step(&state, name));
         self.accepts(&state, is_dir)
     }
 
-    /// Adds a position, and those behind `**` segments there, which may stand for no directory at all.
+    /// Adds a position, and those after `**` segments, which may match no directory.
     fn enter(&self, state: &mut GlobState, alternative: usize, mut at: usize) {
         loop {
             if state.0.contains(&(alternative, at)) {
@@ -143,11 +142,11 @@ impl GlobPattern {
 }
 
 impl Alternative {
-    /// A name to be found at any depth.
+    /// A name that matches at any depth.
     fn bare(text: &[u8]) -> Result<Self, &'static str> {
         match text {
             b"" | b"." => Err("it matches no name"),
-            b".." => Err("it leaves the directory searched"),
+            b".." => Err("it leaves the searched directory"),
             name => Ok(Self { segments: vec![Segment::AnyDepth, Segment::name(name)], directories_only: false }),
         }
     }
@@ -157,7 +156,7 @@ impl Alternative {
         for part in text.split(|byte| *byte == b'/') {
             match part {
                 b"" | b"." => {}
-                b".." => return Err("it leaves the directory searched"),
+                b".." => return Err("it leaves the searched directory"),
                 b"**" if segments.last() == Some(&Segment::AnyDirectories) => {}
                 b"**" => segments.push(Segment::AnyDirectories),
                 name => segments.push(Segment::name(name)),
@@ -180,20 +179,20 @@ fn invalid(pattern: &[u8], why: &str) -> FileError {
     FileError::new(FileErrorCode::InvalidPattern, message)
 }
 
-/// Turns `a{b,c}` into `ab` and `ac`, as a shell does: braces that hold no comma or do not close are plain text.
+/// Expands `a{b,c}` to `ab` and `ac`, as a shell does: braces without a comma or without a closing brace are literal.
 fn expand_braces(pattern: &[u8]) -> Result<Vec<Vec<u8>>, FileError> {
     let mut done = Vec::new();
     let mut todo = vec![(pattern.to_vec(), 0)];
     while let Some((text, from)) = todo.pop() {
         if done.len() + todo.len() >= ALTERNATIVES {
-            return Err(invalid(pattern, &format!("its braces stand for more than {ALTERNATIVES} alternatives")));
+            return Err(invalid(pattern, &format!("its braces expand to more than {ALTERNATIVES} alternatives")));
         }
         match first_brace(&text, from) {
             None => done.push(text),
             Some((open, choices, close)) => {
                 let head = text.get(..open).unwrap_or_default();
                 let tail = text.get(close + 1..).unwrap_or_default();
-                // Last first, so that they are taken from the stack in order.
+                // In reverse order, so that they are popped in order.
                 for choice in choices.iter().rev() {
                     let middle = text.get(choice.clone()).unwrap_or_default();
                     todo.push(([head, middle, tail].concat(), open));
@@ -204,7 +203,7 @@ fn expand_braces(pattern: &[u8]) -> Result<Vec<Vec<u8>>, FileError> {
     Ok(done)
 }
 
-/// The first brace at or after `from` that has a comma: where it opens, its choices, where it closes.
+/// Finds the first brace expression with a comma at or after `from`: its start, its choices, its end.
 fn first_brace(text: &[u8], from: usize) -> Option<(usize, Vec<std::ops::Range<usize>>, usize)> {
     let mut at = from;
     while let Some(byte) = text.get(at) {

@@ -1,42 +1,43 @@
-//! Policies wrapped round any backend.
+//! Policies that wrap any backend.
 //!
-//! A layer ([`Layer`]) is one function over calls as values ([`Call`] in, [`Answer`] out); [`layered`] makes it a backend
-//! again. So a layer cannot forget a method, and a new method of the contract does not compile until every layer knows it.
+//! A layer ([`Layer`]) is one function from a call ([`Call`]) to a response ([`Response`]); [`from_layer`] turns it into a
+//! backend. A layer therefore covers every method, and a new method of the contract does not compile until every layer handles
+//! it.
 //!
-//! | layer | what it does |
+//! | layer | effect |
 //! |---|---|
-//! | [`Recorder`], [`Player`], [`Deck`] | record a backend or a provider once and replay it without one |
-//! | [`time_limit()`] | a default and an upper bound for the wall time of commands |
-//! | [`output_cap()`] | a bound on the output that one command returns |
-//! | [`trace()`] | tells an observer of every call and how it ended |
-//! | [`each_sandbox()`] | puts layers round every sandbox that a provider hands out |
+//! | [`Recorder`], [`Replayer`], [`RecordReplay`] | record a backend or a provider once and replay it without one |
+//! | [`timeout()`] | a default and a maximum for the wall time of commands |
+//! | [`output_limit()`] | a limit on the output that one command returns |
+//! | [`trace()`] | reports every call and its result to an observer |
+//! | [`map_sandboxes()`] | applies layers to every sandbox that a provider returns |
 //!
-//! Order matters. A recorder records what is below it: put [`output_cap()`] below to record capped output, above to record all
-//! of it. A [`trace()`] outside sees what the caller sees, inside what the backend gets.
+//! Order matters. A recorder records the backend below it: put [`output_limit()`] below it to record limited output, above it to
+//! record all output. An outer [`trace()`] reports the calls of the caller, an inner one those that reach the backend.
 
-mod answer;
 mod call;
 mod cassette;
-mod deck;
-mod each_sandbox;
-mod nearest;
-mod output_cap;
+mod map_sandboxes;
+mod mismatch;
+mod output_limit;
 mod record;
+mod record_replay;
 mod redaction;
 mod replay;
-mod time_limit;
+mod response;
+mod timeout;
 mod trace;
 
-pub use answer::Answer;
-pub use call::{Call, Layer, layered};
+pub use call::{Call, Layer, from_layer};
 pub use cassette::Cassette;
-pub use deck::{Deck, RecordMode};
-pub use each_sandbox::each_sandbox;
-pub use output_cap::output_cap;
+pub use map_sandboxes::map_sandboxes;
+pub use output_limit::output_limit;
 pub use record::Recorder;
+pub use record_replay::{RecordMode, RecordReplay};
 pub use redaction::Redaction;
-pub use replay::{Matching, Player};
-pub use time_limit::time_limit;
+pub use replay::{Matching, Replayer};
+pub use response::Response;
+pub use timeout::timeout;
 pub use trace::{CallEnd, TraceEvent, trace};
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! The contract: what a sandbox is, as traits, plain values, one error and one limits struct. No I/O.
+//! The contract of a sandbox: traits, plain values, one error type and one struct of limits. No I/O.
 //!
-//! A *backend* ([`SandboxBackend`]) is one sandbox; a *provider* ([`SandboxProvider`]) makes and finds them. Both are
-//! object safe, and everything outside this crate is an implementation of them or a caller.
+//! A *backend* ([`SandboxBackend`]) is one sandbox; a *provider* ([`SandboxProvider`]) creates and finds them. Both are object
+//! safe, and everything outside this crate implements or calls them.
 //!
-//! One rule holds for every method: `Err(`[`Error`]`)` means that *we* could not do our job (the sandbox is closed, the
-//! network is down). What the sandbox answers is a value: a command that failed is an [`ExecuteResponse`] with its exit
-//! code, a file that is not there is an `Ok(Err(`[`FileError`]`))`, see [`FileResult`].
+//! One rule applies to every method: `Err(`[`Error`]`)` means that the backend failed (the sandbox is closed, the network is
+//! down). Results of the sandbox are values: a failed command is an [`ExecuteResponse`] with its exit code, a missing file is an
+//! `Ok(Err(`[`FileError`]`))`, see [`FileResult`].
 //!
-//! The rules that Deep Agents for JavaScript and for Python do not share are a value too: [`Dialect`].
+//! The rules that differ between Deep Agents for JavaScript and for Python are a value too: [`Dialect`].
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +23,8 @@ pub mod glob;
 mod host_tool;
 pub mod layer;
 mod limits;
+#[doc(hidden)]
+pub mod lock;
 pub mod mime;
 pub mod network;
 pub mod page;
@@ -34,16 +36,16 @@ pub mod shell_backend;
 mod shell_mode;
 mod transfer;
 
-pub use backend::{BoxFuture, FileResult, Outcome, OutputSink, SandboxBackend};
+pub use backend::{BoxFuture, FileFuture, FileResult, OutputSink, SandboxBackend};
 pub use dialect::Dialect;
 pub use error::{Error, ErrorKind, FileError, FileErrorCode, Result};
-pub use execute::{ExecuteRequest, ExecuteResponse, OutputEvent, OutputStream, StopReason};
+pub use execute::{ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, StopReason};
 pub use file::{
     Content, DeleteResponse, EMPTY_FILE_REMINDER, EditRequest, EditResponse, FileInfo, FileKind, LineWindow,
     LsResponse, ReadRequest, ReadResponse, ToolContent, WriteRequest, WriteResponse,
 };
 pub use host_tool::{
-    ByteSink, ByteSource, Disconnected, FileAccess, HostCall, HostFiles, HostInput, HostOutput, HostTool,
+    BrokenPipe, ByteSink, ByteSource, FileAccess, HostCall, HostFiles, HostInput, HostOutput, HostTool,
 };
 pub use limits::Limits;
 pub use path::SandboxPath;

@@ -1,55 +1,55 @@
-//! Every bound of a sandbox in one struct.
+//! Limits of a sandbox.
 
 use std::time::Duration;
 
-/// What a sandbox may use. A limit that is reached ends the command that reached it with a message on stderr and a
-/// documented exit code; it never cuts a result silently.
+/// Resource limits of a sandbox. Reaching a limit ends the command with a message on stderr and a documented exit code; results
+/// are never truncated silently.
 ///
 /// The defaults suit one agent on a laptop. All sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Wall time of one `execute` that names no timeout of its own. Default 120 s: agents start builds and test runs,
-    /// and a model that waits longer has usually started something that never ends. Exit code 124.
+    /// Wall time of one `execute` without a timeout. Default 120 s: agents start builds and test runs, and a command that takes
+    /// longer usually never ends. Exit code 124.
     pub wall_time: Duration,
-    /// Linear memory of one process. Default 512 MiB: room for `sort` on a large file, far below what hurts a host.
-    /// Growth beyond it fails inside the guest, as `malloc` returning null does.
+    /// Linear memory of one process. Default 512 MiB: enough for `sort` on a large file, and safe for the host. Growth beyond it
+    /// fails inside the guest, like `malloc` returning null.
     pub process_memory_bytes: u64,
-    /// Linear memory of all live processes together. Default 1 GiB, so that a pipeline of a few large stages fits and
-    /// a fork bomb does not.
+    /// Linear memory of all live processes together. Default 1 GiB: enough for a pipeline of a few large stages, but not for a
+    /// fork bomb.
     pub sandbox_memory_bytes: u64,
-    /// Live processes, zombies included. Default 256: pipelines and `xargs -P` stay far below, a fork bomb stops
-    /// early. Beyond it `spawn` answers `EAGAIN`.
+    /// Live processes, zombies included. Default 256: pipelines and `xargs -P` stay far below, a fork bomb stops early. Beyond it
+    /// `spawn` returns `EAGAIN`.
     pub processes: u32,
     /// Descriptors of one process. Default 1,024, the usual soft limit of Linux.
     pub descriptors: u32,
     /// Capacity of one pipe. Default 64 KiB, as on Linux.
     pub pipe_bytes: u32,
-    /// What one `execute` keeps of stdout and stderr together. Default 8 MiB. Bytes beyond it are dropped, the program
-    /// goes on, and the response says `truncated`.
+    /// Total stdout and stderr kept by one `execute`. Default 8 MiB. Bytes beyond it are dropped, the program continues, and the
+    /// response is marked as `truncated`.
     pub output_bytes: u64,
-    /// Bytes of all files that the sandbox wrote. Default 512 MiB. Beyond it writing answers `ENOSPC`.
+    /// Bytes of all files that the sandbox wrote. Default 512 MiB. Beyond it writing returns `ENOSPC`.
     pub file_bytes: u64,
-    /// Size of one file, sparse parts included. Default 512 MiB. Beyond it writing answers `EFBIG`.
+    /// Size of one file, sparse parts included. Default 512 MiB. Beyond it writing returns `EFBIG`.
     pub single_file_bytes: u64,
-    /// Files, folders and links together. Default 200,000: a large source tree with its dependencies. Beyond it
-    /// creating answers `ENOSPC`.
+    /// Files, directories and links together. Default 200,000: a large source tree with its dependencies. Beyond it creating a
+    /// file returns `ENOSPC`.
     pub inodes: u64,
-    /// Length of a path as a guest passes it. Default 4,096, Linux's `PATH_MAX`.
+    /// Length of a path passed by a guest. Default 4,096, Linux's `PATH_MAX`.
     pub path_bytes: u32,
-    /// Symbolic links followed in one path. Default 40, as on Linux. Beyond it the walk answers `ELOOP`.
+    /// Symbolic links followed in one path. Default 40, as on Linux. Beyond it path resolution returns `ELOOP`.
     pub symlink_depth: u32,
-    /// Bytes of arguments and environment of one spawn. Default 2 MiB, as on Linux. Beyond it `spawn` answers `E2BIG`.
+    /// Bytes of arguments and environment of one spawn. Default 2 MiB, as on Linux. Beyond it `spawn` returns `E2BIG`.
     pub argument_bytes: u32,
     /// Size of a WebAssembly module that a guest may start. Default 64 MiB.
     pub module_bytes: u64,
-    /// Calls in progress of functions in one shell, and depth of nested processes. Default 1,000. It ends runaway
-    /// recursion with a message well before a stack would end it.
+    /// Nested function calls in one shell, and depth of nested processes. Default 1,000. It ends runaway recursion with a message
+    /// well before the stack overflows.
     pub nesting: u32,
-    /// What the shell of a persistent session keeps from one `execute` to the next. Default 4 MiB: people keep
-    /// kilobytes in variables and functions, now and then a file of a few MiB, and every snapshot may hold a state of
-    /// its own in the host's memory. Beyond it the command ends with a message and exit code 1, unless it failed
-    /// anyway, and the session stays as it was before the command.
+    /// State that the shell of a persistent session keeps between two `execute` calls. Default 4 MiB: variables and functions
+    /// usually take kilobytes, occasionally a file of a few MiB, and every snapshot may have a separate copy in the host's
+    /// memory. Beyond it the command ends with a message and exit code 1, unless it failed anyway, and the session keeps the
+    /// state from before the command.
     pub shell_state_bytes: u64,
 }
 

@@ -1,12 +1,12 @@
-//! The type of a file, by its content where that tells, and by its extension.
+//! Media type detection, by content if possible, otherwise by extension.
 
-/// The type for text without a better one.
+/// Default type for text.
 pub const PLAIN_TEXT: &str = "text/plain";
 
-/// The type for bytes without a better one.
+/// Default type for bytes.
 pub const BYTES: &str = "application/octet-stream";
 
-/// Extensions that the JavaScript tool takes for binary, and their types. It decides by nothing else.
+/// Extensions that the JavaScript tool treats as binary, and their types. It uses no other criterion.
 const BINARY: &[(&str, &str)] = &[
     ("png", "image/png"),
     ("jpg", "image/jpeg"),
@@ -35,7 +35,7 @@ const BINARY: &[(&str, &str)] = &[
     ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
 ];
 
-/// Types of text that are more than `text/plain`. All of them count as text in the JavaScript tool.
+/// Text types other than `text/plain`. The JavaScript tool treats all of them as text.
 const TEXT: &[(&str, &str)] = &[
     ("html", "text/html"),
     ("htm", "text/html"),
@@ -49,7 +49,7 @@ const TEXT: &[(&str, &str)] = &[
     ("svg", "image/svg+xml"),
 ];
 
-/// How binary formats begin: where, with what, and their type.
+/// Signatures of binary formats: offset, bytes, type.
 const MAGIC: &[(usize, &[u8], &str)] = &[
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -70,13 +70,13 @@ const MAGIC: &[(usize, &[u8], &str)] = &[
     (0, b"\x1f\x8b", "application/gzip"),
 ];
 
-/// The type of text under this path: by its extension, else `text/plain`. Never a binary type.
-pub fn of_text(path: &[u8]) -> &'static str {
+/// Returns the type of text at this path: by its extension, otherwise `text/plain`. Never a binary type.
+pub fn guess_text(path: &[u8]) -> &'static str {
     extension(path).and_then(|extension| look_up(TEXT, &extension)).unwrap_or(PLAIN_TEXT)
 }
 
-/// The type of bytes under this path: by how they begin, then by the extension. Never a text type.
-pub fn of_bytes(path: &[u8], content: &[u8]) -> &'static str {
+/// Returns the type of bytes at this path: by their signature, then by the extension. Never a text type.
+pub fn guess_binary(path: &[u8], content: &[u8]) -> &'static str {
     let begins = |at: usize, with: &[u8]| content.get(at..).is_some_and(|rest| rest.starts_with(with));
     MAGIC
         .iter()
@@ -86,8 +86,8 @@ pub fn of_bytes(path: &[u8], content: &[u8]) -> &'static str {
         .unwrap_or(BYTES)
 }
 
-/// Whether the extension alone makes a file binary for the JavaScript tools: `read` then needs bytes, and what `write`
-/// gets is base64.
+/// Returns whether the extension alone makes a file binary for the JavaScript tools: `read` then must return bytes, and `write`
+/// receives base64.
 pub fn has_binary_extension(path: &[u8]) -> bool {
     extension(path).is_some_and(|extension| look_up(BINARY, &extension).is_some())
 }
@@ -96,7 +96,7 @@ fn look_up(table: &[(&str, &'static str)], extension: &str) -> Option<&'static s
     table.iter().find(|(known, _)| *known == extension).map(|(_, mime)| *mime)
 }
 
-/// What is behind the last dot of the last name, in lower case. A name that only begins with a dot has none.
+/// Returns the part after the last dot of the file name, in lower case. A name whose only dot is leading has no extension.
 fn extension(path: &[u8]) -> Option<String> {
     let name = path.rsplit(|byte| *byte == b'/').next()?;
     let dot = name.iter().rposition(|byte| *byte == b'.').filter(|dot| *dot > 0)?;
@@ -108,30 +108,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_wins_over_the_extension_for_bytes() {
-        assert_eq!(of_bytes(b"/a.pdf", b"\x89PNG\r\n\x1a\n..."), "image/png");
-        assert_eq!(of_bytes(b"/a.pdf", b"\xff\xfe"), "application/pdf");
-        assert_eq!(of_bytes(b"/a.txt", b"\xff\xfe"), BYTES);
-        assert_eq!(of_bytes(b"/tool", b"\0asm\x01\0\0\0"), "application/wasm");
+    fn signatures_take_precedence_over_extensions() {
+        assert_eq!(guess_binary(b"/a.pdf", b"\x89PNG\r\n\x1a\n..."), "image/png");
+        assert_eq!(guess_binary(b"/a.pdf", b"\xff\xfe"), "application/pdf");
+        assert_eq!(guess_binary(b"/a.txt", b"\xff\xfe"), BYTES);
+        assert_eq!(guess_binary(b"/tool", b"\0asm\x01\0\0\0"), "application/wasm");
     }
 
     #[test]
-    fn text_never_gets_a_binary_type_and_bytes_never_a_text_type() {
+    fn text_types_are_only_for_text() {
         for (extension, _) in BINARY {
-            assert_eq!(of_text(format!("/a.{extension}").as_bytes()), PLAIN_TEXT);
+            assert_eq!(guess_text(format!("/a.{extension}").as_bytes()), PLAIN_TEXT);
         }
         for (extension, _) in TEXT {
-            assert_eq!(of_bytes(format!("/a.{extension}").as_bytes(), b"\xff"), BYTES);
+            assert_eq!(guess_binary(format!("/a.{extension}").as_bytes(), b"\xff"), BYTES);
         }
     }
 
     #[test]
     fn extensions_ignore_case_and_dots_of_directories() {
-        assert_eq!(of_text(b"/x.y/A.JSON"), "application/json");
+        assert_eq!(guess_text(b"/x.y/A.JSON"), "application/json");
         assert!(has_binary_extension(b"/a.PNG"));
         for plain in [&b"/png"[..], b"/.png", b"/a.png/b", b"/a.", b"/a.\xff", b""] {
             assert!(!has_binary_extension(plain), "{plain:?}");
-            assert_eq!(of_text(plain), PLAIN_TEXT);
+            assert_eq!(guess_text(plain), PLAIN_TEXT);
         }
     }
 }

@@ -5,11 +5,11 @@ use std::fmt;
 
 use crate::error::{FileError, FileErrorCode};
 
-/// An absolute path inside a sandbox, parsed once at the edge: bytes without NUL, one slash between names, no `.`, no
-/// slash at the end.
+/// An absolute path inside a sandbox, parsed once on input: bytes without NUL, one slash between names, no `.`, no trailing
+/// slash.
 ///
-/// `..` stays where it is, because only the sandbox can resolve it: after a symbolic link it does not mean the
-/// directory that the text suggests. It cannot lead out of the sandbox, whose root is its own parent.
+/// `..` is kept, because only the sandbox can resolve it: after a symbolic link it is not the textual parent. It cannot leave the
+/// sandbox, whose root is its own parent.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SandboxPath(Vec<u8>);
 
@@ -19,10 +19,10 @@ impl SandboxPath {
         Self(b"/".to_vec())
     }
 
-    /// Takes an absolute path.
+    /// Parses an absolute path.
     ///
     /// # Errors
-    /// [`FileErrorCode::InvalidPath`] when it is empty, relative, or contains a NUL byte.
+    /// [`FileErrorCode::InvalidPath`] if it is empty, relative, or contains a NUL byte.
     pub fn parse(path: impl AsRef<[u8]>) -> Result<Self, FileError> {
         let path = path.as_ref();
         if path.first() != Some(&b'/') {
@@ -31,10 +31,10 @@ impl SandboxPath {
         Self::normal(path, b"")
     }
 
-    /// Takes an absolute path, or one relative to `self`.
+    /// Parses an absolute path, or one relative to `self`.
     ///
     /// # Errors
-    /// [`FileErrorCode::InvalidPath`] when it is empty or contains a NUL byte.
+    /// [`FileErrorCode::InvalidPath`] if it is empty or contains a NUL byte.
     pub fn resolve(&self, path: impl AsRef<[u8]>) -> Result<Self, FileError> {
         let path = path.as_ref();
         match path.first() {
@@ -60,17 +60,17 @@ impl SandboxPath {
         Ok(Self(normal))
     }
 
-    /// The path's bytes.
+    /// Returns the path's bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The path as text, with U+FFFD for what is not UTF-8.
+    /// Returns the path as text, with U+FFFD for invalid UTF-8.
     pub fn to_text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
 
-    /// This path and a name below it.
+    /// Returns this path joined with a name.
     #[must_use]
     pub fn join(&self, name: &[u8]) -> Vec<u8> {
         let mut joined = Vec::with_capacity(self.0.len() + name.len() + 1);
@@ -82,7 +82,7 @@ impl SandboxPath {
         joined
     }
 
-    /// What is before the last name, `None` for the root.
+    /// Returns the parent directory, `None` for the root.
     pub fn parent(&self) -> Option<Self> {
         let slash = self.0.iter().rposition(|byte| *byte == b'/')?;
         match (self.0.get(..slash)?, self.0.len()) {
@@ -92,7 +92,7 @@ impl SandboxPath {
         }
     }
 
-    /// The last name, empty for the root.
+    /// Returns the last name, empty for the root.
     pub fn name(&self) -> &[u8] {
         self.0.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
     }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slashes_and_single_dots_collapse_and_parents_stay() {
+    fn slashes_and_dots_collapse_and_parents_stay() {
         let path = SandboxPath::parse("//a/./b//../c/").unwrap();
         assert_eq!(path.as_bytes(), b"/a/b/../c");
         assert_eq!(SandboxPath::parse("/./").unwrap(), SandboxPath::root());
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_utf8_stay_as_they_are() {
+    fn non_utf8_bytes_are_kept() {
         let path = SandboxPath::parse(b"/a\xff b\n'\"").unwrap();
         assert_eq!(path.as_bytes(), b"/a\xff b\n'\"");
         assert_eq!(path.name(), b"a\xff b\n'\"");
     }
 
     #[test]
-    fn parents_end_at_the_root() {
+    fn the_root_has_no_parent() {
         let path = SandboxPath::parse("/a/b").unwrap();
         let parent = path.parent().unwrap();
         assert_eq!(parent.as_bytes(), b"/a");

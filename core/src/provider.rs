@@ -1,4 +1,4 @@
-//! What makes, finds, lists and deletes sandboxes.
+//! Creating, finding, listing and deleting sandboxes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,12 +7,12 @@ use std::sync::Arc;
 use crate::backend::{BoxFuture, SandboxBackend};
 use crate::error::{Error, ErrorKind, Result};
 
-/// The name of a sandbox. Never empty, because Deep Agents silently drops the `execute` tool of a backend whose id is.
+/// The id of a sandbox. Never empty, because Deep Agents silently drops the `execute` tool of a backend with an empty id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SandboxId(String);
 
 impl SandboxId {
-    /// Takes a name that is not empty and has no control characters.
+    /// Checks that an id is not empty and has no control characters.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidRequest`] otherwise.
@@ -25,7 +25,7 @@ impl SandboxId {
         Ok(Self(id))
     }
 
-    /// The name as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -37,18 +37,18 @@ impl fmt::Display for SandboxId {
     }
 }
 
-/// Which sandbox is meant.
+/// Selects a sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selector {
-    /// The sandbox of this name. It is never created: a name that is unknown is an error, so that a caller who resumes
-    /// work notices that its files are gone.
+    /// The sandbox with this id. It is never created: an unknown id is an error, so that a caller that resumes work notices that
+    /// its files are missing.
     Id(SandboxId),
-    /// A sandbox that bears all of these labels, else a new one with exactly these. Without labels always a new one.
+    /// A sandbox with all of these labels, otherwise a new one with exactly these. Without labels always a new one.
     Labels(BTreeMap<String, String>),
 }
 
 impl Selector {
-    /// The sandbox of this name.
+    /// Selects the sandbox with this id.
     ///
     /// # Errors
     /// Those of [`SandboxId::parse`].
@@ -56,54 +56,54 @@ impl Selector {
         SandboxId::parse(id).map(Self::Id)
     }
 
-    /// A sandbox by labels: `Selector::labels([("thread", thread_id)])`. With no labels always a new one.
+    /// Selects a sandbox by labels: `Selector::labels([("thread", thread_id)])`. Without labels always a new one.
     pub fn labels<Name: Into<String>, Value: Into<String>>(labels: impl IntoIterator<Item = (Name, Value)>) -> Self {
         Self::Labels(labels.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 
-    /// Always a new sandbox, without labels.
+    /// Selects a new sandbox without labels.
     pub fn any_new() -> Self {
         Self::Labels(BTreeMap::new())
     }
 }
 
-/// What a provider tells of a sandbox without connecting to it.
+/// Properties of a sandbox that a provider reports without connecting to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxInfo {
-    /// Its name.
+    /// The id.
     pub id: SandboxId,
-    /// Its labels.
+    /// The labels.
     pub labels: BTreeMap<String, String>,
 }
 
-/// Which sandboxes to list, and from where.
+/// A filter and a start for listing sandboxes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListRequest {
-    /// The cursor of the page before. `None` starts at the beginning.
+    /// The cursor of the previous page. `None` starts at the first page.
     pub cursor: Option<String>,
-    /// Only sandboxes that bear all of these labels. Empty lists all.
+    /// Lists only sandboxes with all of these labels. Empty lists all.
     pub labels: BTreeMap<String, String>,
 }
 
 /// One page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListPage {
-    /// The sandboxes of this page; a page may be empty and still have a successor.
+    /// The sandboxes of this page. A page may be empty and still have a next page.
     pub sandboxes: Vec<SandboxInfo>,
-    /// Where the next page starts, `None` on the last.
+    /// Cursor of the next page, `None` on the last.
     pub cursor: Option<String>,
 }
 
-/// Makes, finds, lists and deletes sandboxes.
+/// Creates, finds, lists and deletes sandboxes.
 pub trait SandboxProvider: Send + Sync + fmt::Debug {
-    /// Connects to a sandbox, or makes one where [`Selector`] says so.
+    /// Connects to a sandbox, or creates one depending on [`Selector`].
     ///
-    /// Fails with [`ErrorKind::SandboxNotFound`] when the selector names an id that does not exist.
+    /// Fails with [`ErrorKind::SandboxNotFound`] if the selector has an unknown id.
     fn get_or_create(&self, selector: Selector) -> BoxFuture<'_, Result<Arc<dyn SandboxBackend>>>;
 
     /// Lists sandboxes in a stable order, page by page.
     fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<ListPage>>;
 
-    /// Deletes a sandbox for good. Deleting one that does not exist succeeds, so that a clean-up may be repeated.
+    /// Deletes a sandbox permanently. Deleting a missing one succeeds, so that a clean-up can be repeated.
     fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>>;
 }

@@ -3,20 +3,20 @@
 use crate::file::FileInfo;
 use crate::path::SandboxPath;
 
-/// What a list of results leaves out, and why. A search that looked at everything says `None` instead.
+/// Reason for which results are incomplete. Complete results have `None` instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Truncation {
-    /// There is at least one more result than was asked for.
+    /// At least one more result than requested exists.
     MaxCount,
-    /// The work that one search may do, or the room for its results, was used up.
+    /// The limit on the work of one search, or on its results, was reached.
     Budget,
     /// A directory or file could not be read.
     Unreadable,
 }
 
 impl Truncation {
-    /// The stable name.
+    /// Returns the stable name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::MaxCount => "max_count",
@@ -26,34 +26,34 @@ impl Truncation {
     }
 }
 
-/// Which lines to look for.
+/// A search for lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GrepRequest {
     /// A literal string, case-sensitive, within one line.
     pub pattern: Vec<u8>,
-    /// A directory to search with everything below, or one file.
+    /// A directory to search recursively, or one file.
     pub path: SandboxPath,
     /// Only files whose name (or, when it contains a slash, whose path below `path`) matches.
     pub glob: Option<Vec<u8>>,
-    /// At most this many matching lines. `None` is the backend's own bound.
+    /// Maximum number of matching lines. `None` is the backend's limit.
     pub max_count: Option<usize>,
 }
 
 impl GrepRequest {
-    /// Looks for `pattern` in all files at or below `path`.
+    /// Creates a search for `pattern` in all files at or below `path`.
     pub fn new(pattern: impl Into<Vec<u8>>, path: SandboxPath) -> Self {
         Self { pattern: pattern.into(), path, glob: None, max_count: None }
     }
 
-    /// Only in files that match.
+    /// Searches only files that match.
     #[must_use]
     pub fn with_glob(mut self, glob: impl Into<Vec<u8>>) -> Self {
         self.glob = Some(glob.into());
         self
     }
 
-    /// At most this many matching lines.
+    /// Sets the maximum number of matching lines.
     #[must_use]
     pub fn with_max_count(mut self, max_count: usize) -> Self {
         self.max_count = Some(max_count);
@@ -68,7 +68,7 @@ pub struct GrepMatch {
     pub path: Vec<u8>,
     /// The line's number, from 1.
     pub line: u64,
-    /// The line without its end.
+    /// The line without its newline.
     pub text: Vec<u8>,
 }
 
@@ -77,31 +77,32 @@ pub struct GrepMatch {
 pub struct GrepResponse {
     /// The matches.
     pub matches: Vec<GrepMatch>,
-    /// Whether there may be more, and why they are not here.
+    /// Set if there may be more matches, with the reason.
     pub truncated: Option<Truncation>,
 }
 
-/// Which files to look for.
+/// A search for files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobRequest {
     /// The pattern, see [`crate::glob::GlobPattern`].
     pub pattern: Vec<u8>,
-    /// Where to look, with everything below.
+    /// The directory to search recursively.
     pub path: SandboxPath,
 }
 
 impl GlobRequest {
-    /// Looks for `pattern` below `path`.
+    /// Creates a search for `pattern` below `path`.
     pub fn new(pattern: impl Into<Vec<u8>>, path: SandboxPath) -> Self {
         Self { pattern: pattern.into(), path }
     }
 }
 
-/// The files found, in the order of a walk: directory by directory, by name. Whether paths are relative and directories included is the [`crate::Dialect`]'s.
+/// The matching files, in the order of a walk: directory by directory, by name. The [`crate::Dialect`] determines whether paths
+/// are relative and directories are included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GlobResponse {
     /// The files.
     pub files: Vec<FileInfo>,
-    /// Whether there may be more, and why they are not here.
+    /// Set if there may be more files, with the reason.
     pub truncated: Option<Truncation>,
 }

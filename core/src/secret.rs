@@ -1,23 +1,23 @@
-//! A value that is used and never shown.
+//! A value that is used but never displayed.
 
 use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// A credential. It prints as asterisks, has no `Display`, and its memory is overwritten when the last copy goes.
+/// A credential. `Debug` prints asterisks, there is no `Display`, and the memory is overwritten when the last copy is dropped.
 ///
-/// What it is asked for it gives only by [`expose`](Self::expose), so that every place which sees the bytes can be found
-/// by that word. It is not `PartialEq`: comparing secrets byte by byte tells how much of a guess was right.
+/// The bytes are accessible only by [`expose`](Self::expose), so that all uses can be found by that name. It is not `PartialEq`:
+/// comparing secrets byte by byte reveals the length of the matching prefix by its duration.
 #[derive(Clone)]
 pub struct Secret(Zeroizing<Vec<u8>>);
 
 impl Secret {
-    /// Takes the bytes, which are usually text: a token, or a whole header value such as `Bearer abc`.
+    /// Creates a secret from bytes, usually text: a token, or a whole header value such as `Bearer abc`.
     pub fn new(value: impl Into<Vec<u8>>) -> Self {
         Self(Zeroizing::new(value.into()))
     }
 
-    /// The bytes themselves.
+    /// Returns the bytes.
     pub fn expose(&self) -> &[u8] {
         &self.0
     }
@@ -25,7 +25,7 @@ impl Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not even the length, which tells what kind of key it is.
+        // Hides even the length, which reveals the kind of key.
         f.write_str("Secret(***)")
     }
 }
@@ -35,9 +35,9 @@ mod tests {
     use super::Secret;
 
     #[test]
-    fn a_secret_is_never_printed_and_does_not_tell_its_length() {
-        let (short, long) = (Secret::new("a"), Secret::new("Bearer planted-token"));
+    fn a_secret_is_never_printed_and_hides_its_length() {
+        let (short, long) = (Secret::new("a"), Secret::new("Bearer canary-token"));
         assert_eq!(format!("{short:?}"), format!("{long:#?}"));
-        assert_eq!(long.expose(), b"Bearer planted-token");
+        assert_eq!(long.expose(), b"Bearer canary-token");
     }
 }

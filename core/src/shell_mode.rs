@@ -1,19 +1,19 @@
-//! Whether one command finds what the command before left in the shell.
+//! Persistence of shell state between commands.
 
-/// What the shell of a command starts with.
+/// Initial state of the shell of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ShellMode {
-    /// Nothing of earlier commands but the files, as the providers have it.
+    /// Only the files of earlier commands, as with the cloud providers.
     #[default]
     Fresh,
-    /// The sandbox's shell session: working directory, variables, functions and aliases are as the last command that
-    /// finished in the session left them. Options, traps, `$?`, positional parameters, open descriptors and jobs are not.
+    /// The sandbox's shell session: working directory, variables, functions and aliases are those at the end of the last command
+    /// that finished in the session. Options, traps, `$?`, positional parameters, open descriptors and jobs are not kept.
     Persistent,
 }
 
 impl ShellMode {
-    /// A stable name for other languages.
+    /// Returns a stable name for other languages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fresh => "fresh",

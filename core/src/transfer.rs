@@ -1,24 +1,24 @@
-//! Host and sandbox exchanging files, by the caller.
+//! Transfers of files between host and sandbox.
 
 use std::fmt;
 
 use crate::backend::FileResult;
 
-/// The closed set of reasons that the transfer protocol knows.
+/// The closed set of error codes of the transfer protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransferCode {
-    /// Nothing is there.
+    /// The path does not exist.
     FileNotFound,
     /// The sandbox does not permit it.
     PermissionDenied,
-    /// A directory is there.
+    /// The path is a directory.
     IsDirectory,
-    /// The path cannot be used.
+    /// The path is invalid.
     InvalidPath,
 }
 
 impl TransferCode {
-    /// The stable name.
+    /// Returns the stable name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FileNotFound => "file_not_found",
@@ -35,25 +35,25 @@ impl fmt::Display for TransferCode {
     }
 }
 
-/// A file for the sandbox.
+/// A file to upload.
 ///
-/// The path is not parsed yet: one that is invalid is the result of this file, and the others still go.
+/// The path is not parsed yet: an invalid one is an error of this file only, and the others are still transferred.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Upload {
-    /// Where it goes. Relative paths are `invalid_path`: who transfers is outside and has no working directory.
+    /// Destination path. Relative paths are `invalid_path`: a transfer has no working directory.
     pub path: Vec<u8>,
-    /// What it holds.
+    /// The content.
     pub content: Vec<u8>,
 }
 
 impl Upload {
-    /// A file for the sandbox.
+    /// Creates an upload.
     pub fn new(path: impl Into<Vec<u8>>, content: impl Into<Vec<u8>>) -> Self {
         Self { path: path.into(), content: content.into() }
     }
 }
 
-/// A file may hold secrets: what it holds is counted and not shown.
+/// The content may contain secrets, so only its length is shown.
 impl fmt::Debug for Upload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Upload")
@@ -63,25 +63,25 @@ impl fmt::Debug for Upload {
     }
 }
 
-/// What became of an upload.
+/// Result of an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UploadResult {
-    /// The path as it was given.
+    /// The requested path.
     pub path: Vec<u8>,
-    /// The reason when it failed; [`crate::FileErrorCode::transfer_code`] maps it to the protocol's four.
+    /// The error, if it failed; [`crate::FileErrorCode::transfer_code`] maps it to the protocol's four codes.
     pub result: FileResult<()>,
 }
 
-/// What became of a download.
+/// Result of a download.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Download {
-    /// The path as it was given.
+    /// The requested path.
     pub path: Vec<u8>,
-    /// The content, or the reason when it failed.
+    /// The content, or the error if it failed.
     pub result: FileResult<Vec<u8>>,
 }
 
-/// As of an [`Upload`].
+/// Shows only the length, as for [`Upload`].
 impl fmt::Debug for Download {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = String::from_utf8_lossy(&self.path);

@@ -1,37 +1,37 @@
-//! The port that an engine implements and a backend calls.
+//! The interface between a backend and an engine.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use crate::{Chunk, SessionId, SharedKernel};
+use crate::{ExecutionId, OutputChunk, SharedKernel};
 
-/// Runs guests and does the waiting. What a guest does wrong is an outcome that the kernel's report tells; an error
-/// means that the host could not do its part.
+/// Runs guests and waits for blocked calls. Failures of a guest are reported by the kernel's execution report; an error means
+/// that the host failed.
 pub trait Engine: Send + Sync + fmt::Debug {
     /// Drives every process of `session` until its root process has ended or `wall_time` has passed; then it calls
-    /// [`Kernel::stop`](crate::Kernel::stop) with [`Stop::Time`](crate::Stop::Time). Hands chunks of output to
-    /// `on_output` as they arrive when the caller streams; otherwise they stay in the kernel for
+    /// [`Kernel::stop_execution`](crate::Kernel::stop_execution) with [`StopReason::Timeout`](crate::StopReason::Timeout). Passes
+    /// output chunks to `on_output` as they arrive if the caller streams; otherwise they stay in the kernel for
     /// [`Kernel::take_output`](crate::Kernel::take_output).
     fn drive<'a>(
         &'a self,
         kernel: &'a SharedKernel,
-        session: SessionId,
+        execution: ExecutionId,
         wall_time: Duration,
-        on_output: Option<&'a mut (dyn FnMut(Chunk) + Send)>,
+        on_output: Option<&'a mut (dyn FnMut(OutputChunk) + Send)>,
     ) -> Pin<Box<dyn Future<Output = Result<(), EngineError>> + Send + 'a>>;
 }
 
-/// The host could not run a guest: no memory for a pool, a broken cache. Never what a guest did.
+/// A failure of the host to run a guest, such as no memory for a pool or a damaged cache. Never caused by the guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineError {
-    /// What happened, where, and what to do next.
+    /// Failed operation, cause and hint.
     pub message: String,
 }
 
 impl EngineError {
-    /// An error with this message.
+    /// Creates an error with this message.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }

@@ -1,11 +1,11 @@
-//! The error numbers of WASI preview1, which are the kernel's own.
+//! The error numbers of WASI preview1, which the kernel uses itself.
 
 use core::fmt;
 
 macro_rules! errnos {
     ($($name:ident = $number:literal, $text:literal;)*) => {
-        /// Why a call failed: the 77 values of `errno` in the witx of `wasi_snapshot_preview1`, under the names and
-        /// numbers given there. `Display` prints the POSIX text that a program of a Linux system would print.
+        /// Error number of a failed call: the 77 values of `errno` in the witx of `wasi_snapshot_preview1`, with its names and
+        /// numbers. `Display` prints the text of `strerror` on Linux.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u16)]
         pub enum Errno {
@@ -13,10 +13,10 @@ macro_rules! errnos {
         }
 
         impl Errno {
-            /// Every value, in the order of its number.
+            /// Every value, in numerical order.
             pub const ALL: [Self; 77] = [$(Self::$name),*];
 
-            /// The POSIX text, as `strerror` gives it on Linux.
+            /// Returns the POSIX text, as `strerror` on Linux.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self {
@@ -108,13 +108,13 @@ errnos! {
 }
 
 impl Errno {
-    /// The number that the guest sees.
+    /// Returns the number that the guest sees.
     #[must_use]
     pub const fn raw(self) -> u16 {
         self as u16
     }
 
-    /// The value of a number, or `None` for a number that preview1 does not define.
+    /// Returns the value of a number, or `None` if preview1 does not define it.
     #[must_use]
     pub fn from_raw(number: u16) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
@@ -134,7 +134,7 @@ mod tests {
     use super::Errno;
 
     #[test]
-    fn every_number_leads_back_to_its_value() {
+    fn every_number_maps_back_to_its_value() {
         for (number, errno) in Errno::ALL.into_iter().enumerate() {
             assert_eq!(usize::from(errno.raw()), number);
             assert_eq!(Errno::from_raw(errno.raw()), Some(errno));

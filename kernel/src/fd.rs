@@ -1,17 +1,17 @@
-//! Descriptors of a process: which number means which open file.
+//! The descriptor table of a process.
 //!
-//! Numbers follow `docs/abi.md`: 0 to 2 are the standard streams, 3 and 4 the preopened directories, and Unix
-//! descriptor *n* >= 3 is 64 + *n*. The gap is not stored.
+//! Numbers follow `docs/abi.md`: 0 to 2 are the standard streams, 3 and 4 the preopened directories, and Unix descriptor *n* >= 3
+//! is 64 + *n*. The gap is not stored.
 
 use crate::Errno;
 
 /// First number after the preopened directories: Unix descriptor 3.
 pub(crate) const FIRST_FREE: u32 = 67;
 /// Slots before [`FIRST_FREE`]: three streams and two preopened directories.
-const FIXED: u32 = 5;
+const RESERVED_SLOTS: u32 = 5;
 const STREAMS: usize = 3;
-/// No limit allows more, as with Linux's `nr_open`: a guest that asks for a high number makes the table that long.
-const MOST: u32 = 1 << 20;
+/// Maximum for every limit, like Linux's `nr_open`: a high descriptor number makes the table that long.
+const MAX_FD: u32 = 1 << 20;
 
 /// The preopened directory `/`.
 pub(crate) const ROOT_FD: u32 = 3;
@@ -21,9 +21,9 @@ pub(crate) const WORK_FD: u32 = 4;
 /// One descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// The open file, by its number in the kernel's table.
+    /// Index of the open file in the kernel's table.
     pub(crate) file: u32,
-    /// Whether `fd_prestat_get` tells of it.
+    /// True if `fd_prestat_get` reports it.
     pub(crate) preopen: bool,
 }
 
@@ -33,7 +33,7 @@ impl Entry {
     }
 }
 
-/// The table. It knows nothing of reference counts: who stores or removes an entry does the counting.
+/// The table. It does not count references: the code that stores or removes an entry must do so.
 #[derive(Debug, Default)]
 pub(crate) struct Descriptors {
     slots: Vec<Option<Entry>>,
@@ -41,24 +41,24 @@ pub(crate) struct Descriptors {
 
 fn slot(fd: u32) -> Option<usize> {
     match fd {
-        0..FIXED => Some(fd as usize),
-        FIRST_FREE.. => Some((fd - FIRST_FREE + FIXED) as usize),
+        0..RESERVED_SLOTS => Some(fd as usize),
+        FIRST_FREE.. => Some((fd - FIRST_FREE + RESERVED_SLOTS) as usize),
         _ => None,
     }
 }
 
 fn number(slot: usize) -> u32 {
-    // A table never grows beyond the descriptor limit, which is a `u32`.
+    // The table is bounded by the descriptor limit, which is a `u32`.
     let slot = u32::try_from(slot).unwrap_or(u32::MAX);
-    if slot < FIXED { slot } else { slot.saturating_add(FIRST_FREE - FIXED) }
+    if slot < RESERVED_SLOTS { slot } else { slot.saturating_add(FIRST_FREE - RESERVED_SLOTS) }
 }
 
-/// The WASI number of Unix descriptor `n`, as `/dev/fd/n` means it.
+/// Returns the WASI number of Unix descriptor `n`, as in `/dev/fd/n`.
 pub(crate) fn from_unix(n: u32) -> Option<u32> {
     if n < 3 { Some(n) } else { n.checked_add(64) }
 }
 
-/// The Unix number of a descriptor; the preopened directories have none.
+/// Returns the Unix number of a descriptor; `None` for the preopened directories.
 pub(crate) fn to_unix(fd: u32) -> Option<u32> {
     match fd {
         0..3 => Some(fd),
@@ -72,15 +72,15 @@ impl Descriptors {
         *self.slots.get(slot(fd)?)?
     }
 
-    /// Whether `fd` can name a descriptor when at most `limit` Unix descriptors are allowed.
+    /// Returns whether `fd` is a valid number if at most `limit` Unix descriptors are allowed.
     pub(crate) fn admits(fd: u32, limit: u32) -> bool {
         match to_unix(fd) {
-            Some(unix) => unix < limit.min(MOST),
+            Some(unix) => unix < limit.min(MAX_FD),
             None => fd == ROOT_FD || fd == WORK_FD,
         }
     }
 
-    /// Stores `entry` at `fd` and answers what was there. `BADF` when the number is not one of a descriptor.
+    /// Stores `entry` at `fd` and returns the previous entry. `BADF` if the number is not valid.
     pub(crate) fn put(&mut self, fd: u32, entry: Entry, limit: u32) -> Result<Option<Entry>, Errno> {
         let at = slot(fd).filter(|_| Self::admits(fd, limit)).ok_or(Errno::Badf)?;
         if self.slots.len() <= at {
@@ -93,7 +93,7 @@ impl Descriptors {
         self.slots.get_mut(slot(fd)?)?.take()
     }
 
-    /// The lowest free descriptor that is at least `at_least`; never a preopened directory's. `MFILE` when the limit
+    /// Returns the lowest free descriptor that is at least `at_least`, excluding the preopened directories. `MFILE` if the limit
     /// is reached.
     pub(crate) fn lowest_free(&self, at_least: u32, limit: u32) -> Result<u32, Errno> {
         let streams = (at_least as usize).min(STREAMS)..STREAMS;
@@ -108,7 +108,7 @@ impl Descriptors {
         self.slots.iter().enumerate().filter_map(|(at, entry)| Some((number(at), (*entry)?)))
     }
 
-    /// A table with the same entries; the caller counts the references.
+    /// Returns a table with the same entries; the caller must count the references.
     pub(crate) fn copy(&self) -> Self {
         Self { slots: self.slots.clone() }
     }

@@ -1,8 +1,8 @@
-//! Programs that the application runs instead of an engine.
+//! Host programs: programs that the application runs instead of an engine.
 //!
-//! Such a program is a process like every other: it has a number, descriptors, a working directory, a parent that waits,
-//! and it dies of signals. Only what it does is a future of the application's, [`HostProcess`], which every engine polls
-//! beside its guests.
+//! Such a program is a process like every other: it has a pid, descriptors, a working directory and a parent that waits, and
+//! signals kill it. Only its code is a future of the application, [`HostProcess`], which the engine polls together with its
+//! guests.
 
 mod process;
 mod stream;
@@ -11,48 +11,47 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use tidebox_core::{BoxFuture, HostCall, SandboxId};
 
 use crate::errno::Errno;
-use crate::fs::{Contents, Cred, FileBytes, Ino, Target};
-use crate::kernel::{Kernel, SharedKernel};
+use crate::fs::{Contents, Cred, FileBytes, Ino, Resolved};
+use crate::kernel::Kernel;
 
 pub use process::HostProcess;
-pub use stream::CallingProcess;
+pub use stream::ProcessHandle;
 
-/// What the application runs for a process.
+/// Code that the application runs for a process.
 pub trait HostProgram: Send + Sync + fmt::Debug {
-    /// Begins a call. The number that the future ends with is the exit code. `call` has no files yet
-    /// ([`HostCall::files`]); whoever installs the program may give it those that `process` reaches.
+    /// Starts a call. The output of the future is the exit code. `call` has no file access yet ([`HostCall::files`]); the
+    /// component that installs the program may add the files that `process` can reach.
     ///
-    /// The future is polled without the kernel's lock and dropped when the process dies. A panic ends the process as an
-    /// abort would.
-    fn start(&self, process: CallingProcess, call: HostCall) -> BoxFuture<'static, u8>;
+    /// The future is polled without the kernel's lock and dropped when the process dies. A panic ends the process like an abort.
+    fn start(&self, process: ProcessHandle, call: HostCall) -> BoxFuture<'static, u8>;
 }
 
-/// What the file of such a program holds. The bytes make nothing happen, wherever they are: a copy says what is wrong
-/// with it, as does the file itself where the program is no longer installed.
-const TEXT: &str = "#!/bin/sh\n\
-    # The application that owns this sandbox answers this command itself. What it does is not in this file.\n\
-    echo \"${0##*/}: the application does not answer this file; call the command by the name it was installed as\" >&2\n\
+/// Content of the file of a host program. The bytes do not make it executable anywhere else: a copy prints an error, as does the
+/// file itself in a sandbox where the program is not installed.
+const STUB_TEXT: &str = "#!/bin/sh\n\
+    # Stub of a host tool. The application that embeds this sandbox runs the command.\n\
+    echo \"${0##*/}: cannot run this file: it is a stub of a host tool; call the command by its installed name\" >&2\n\
     exit 126\n";
 
-/// Read and run by everybody, changed by nobody.
+/// Readable and executable by all users, writable by none.
 const MODE: u32 = 0o755;
 
-/// The host itself, whom no mode bit stops.
+/// Host credentials, which pass every check.
 const ROOT: Cred = Cred { uid: 0, gid: 0 };
 
-/// The programs of one sandbox that the application runs.
+/// The host programs of one sandbox.
 ///
-/// A program is known by the bytes of its file: not by what they say, but by where they are in the host's memory, which
-/// is shared by the inode and its snapshots and by nothing that a guest can make.
+/// A program is identified by the address of its file's bytes in host memory, not by their content. The address is shared by the
+/// inode and its snapshots, and a guest cannot create another file with it.
 #[derive(Clone, Debug)]
 pub struct HostPrograms {
     sandbox: SandboxId,
-    /// By the address of the bytes, which the entry keeps alive and therefore unique.
+    /// Keyed by the address of the bytes; the entry keeps them alive, so the address is unique.
     installed: Arc<BTreeMap<usize, Installed>>,
 }
 
@@ -64,15 +63,15 @@ struct Installed {
 }
 
 impl HostPrograms {
-    /// No programs yet. `sandbox` is who they are told that calls.
+    /// Creates an empty set. `sandbox` is the caller's id that programs receive.
     pub fn new(sandbox: SandboxId) -> Self {
         Self { sandbox, installed: Arc::default() }
     }
 
     /// Adds the program for the file at `path`, which must be absolute.
     pub fn add(&mut self, path: impl Into<Vec<u8>>, program: impl HostProgram + 'static) {
-        // On the heap, so that each program has bytes of its own to be known by.
-        let bytes = FileBytes::from(TEXT.as_bytes().to_vec());
+        // A separate heap allocation, so that each program has a unique address.
+        let bytes = FileBytes::from(STUB_TEXT.as_bytes().to_vec());
         let entry = Installed { path: path.into(), bytes: bytes.clone(), program: Arc::new(program) };
         Arc::make_mut(&mut self.installed).insert(bytes.address(), entry);
     }
@@ -83,16 +82,16 @@ impl HostPrograms {
 }
 
 impl Kernel {
-    /// Takes these programs instead of those there were, and places a file for each where theirs is not yet.
+    /// Replaces the host programs, and installs a file for each program whose file is missing.
     ///
     /// # Errors
-    /// Those of [`Fs::install`](crate::fs::Fs::install). The programs before it in the order of their paths are installed.
+    /// Those of [`Fs::install`](crate::fs::Fs::install). The programs before it in path order are installed.
     pub fn set_host_programs(&mut self, programs: HostPrograms) -> Result<(), Errno> {
-        // Where the bytes lie differs from run to run, and inodes must not.
+        // Addresses differ between runs, but inode numbers must not.
         let mut in_order: Vec<&Installed> = programs.installed.values().collect();
         in_order.sort_by(|one, other| one.path.cmp(&other.path));
         for installed in in_order {
-            if !self.holds(&installed.path, &programs) {
+            if !self.is_installed_at(&installed.path, &programs) {
                 self.fs.install(&installed.path, installed.bytes.clone(), MODE, ROOT.uid)?;
             }
         }
@@ -100,21 +99,21 @@ impl Kernel {
         Ok(())
     }
 
-    /// Tells the programs of the application that calls come from `sandbox` from now on: this kernel is a fork.
-    pub fn set_sandbox(&mut self, sandbox: SandboxId) {
+    /// Sets the sandbox id that host programs receive, after this kernel was forked.
+    pub fn set_sandbox_id(&mut self, sandbox: SandboxId) {
         if let Some(programs) = &mut self.host_programs {
             programs.sandbox = sandbox;
         }
     }
 
-    /// Whether the file at `path` is the one of the program that belongs there.
-    fn holds(&self, path: &[u8], programs: &HostPrograms) -> bool {
-        let Ok(Target::Node(ino)) = self.fs.walk(&ROOT, self.fs.root(), path, false) else { return false };
+    /// Returns whether the file at `path` belongs to the program installed there.
+    fn is_installed_at(&self, path: &[u8], programs: &HostPrograms) -> bool {
+        let Ok(Resolved::Node(ino)) = self.fs.walk(&ROOT, self.fs.root(), path, false) else { return false };
         let Ok(contents) = self.fs.contents(ino) else { return false };
         programs.find(&contents).is_some_and(|found| found.path == path)
     }
 
-    /// The program of the application that a file stands for, if any. Only what belongs to root counts.
+    /// Returns the host program of a file, if any. The file must be owned by root.
     pub(crate) fn host_program(&self, ino: Ino) -> Result<Option<Arc<dyn HostProgram>>, Errno> {
         let Some(programs) = &self.host_programs else { return Ok(None) };
         if self.fs.stat(ino)?.uid != ROOT.uid {
@@ -122,9 +121,4 @@ impl Kernel {
         }
         Ok(programs.find(&self.fs.contents(ino)?).map(|found| Arc::clone(&found.program)))
     }
-}
-
-/// Locks the kernel. A panic elsewhere while it was held is that one's error, not a reason to lose the sandbox.
-fn lock(kernel: &SharedKernel) -> MutexGuard<'_, Kernel> {
-    kernel.lock().unwrap_or_else(PoisonError::into_inner)
 }

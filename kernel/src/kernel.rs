@@ -1,4 +1,4 @@
-//! The kernel itself and what engines and backends ask of it.
+//! The kernel and its interface for engines and backends.
 
 mod snapshot;
 #[cfg(test)]
@@ -6,39 +6,40 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use tidebox_core::Limits;
+use tidebox_core::lock::Mutex;
+use tidebox_core::{Limits, OutputChunk, StopReason};
 
 use crate::errno::Errno;
-use crate::fs::{Cred, Fs, Ino, Snapshot};
+use crate::execution::{Execution, ExecutionId, ExecutionReport};
+use crate::fs::{Cred, Fs, FsSnapshot, Ino};
 use crate::host::HostPrograms;
 use crate::open_file::OpenFile;
+use crate::output_buffer::OutputBuffer;
 use crate::pipe::Pipe;
-use crate::printed::Printed;
-use crate::process::{Pid, Process, Processes, Start, Status};
-use crate::session::{Chunk, Report, Session, SessionId, Stop};
+use crate::process::{ExitStatus, PendingProcess, Pid, Process, Processes};
 use crate::signal::Signal;
 use crate::slab::Slab;
+use crate::syscall::Wait;
 use crate::time::{Clock, Entropy};
-use crate::wasi::Wait;
 
-/// A kernel that an engine and a backend share. No call holds the lock while it waits.
+/// A kernel shared by an engine and a backend. No call holds the lock while it waits.
 pub type SharedKernel = Arc<Mutex<Kernel>>;
 
-/// What a kernel is made of.
+/// Configuration of a kernel.
 pub struct KernelConfig {
-    /// Every bound.
+    /// All limits.
     pub limits: Limits,
     /// Source of time.
     pub clock: Box<dyn Clock>,
     /// Source of random bytes.
     pub entropy: Box<dyn Entropy>,
-    /// The files to begin with.
-    pub files: Snapshot,
-    /// What programs see as the machine's name.
+    /// Initial files.
+    pub files: FsSnapshot,
+    /// Host name that programs see.
     pub hostname: String,
 }
 
@@ -54,7 +55,7 @@ impl fmt::Debug for KernelConfig {
 /// The user that every program runs as.
 pub(crate) const USER: Cred = Cred { uid: 1000, gid: 1000 };
 
-/// One sandbox: its files, processes and sessions.
+/// One sandbox: its files, processes and executions.
 pub struct Kernel {
     pub(crate) limits: Limits,
     pub(crate) clock: Box<dyn Clock>,
@@ -63,21 +64,21 @@ pub struct Kernel {
     pub(crate) fs: Fs,
     pub(crate) files: Slab<OpenFile>,
     pub(crate) pipes: Slab<Pipe>,
-    /// The pipes of the named ones that are open, by inode.
+    /// The pipes of the open FIFOs, by inode.
     pub(crate) fifos: BTreeMap<Ino, u32>,
     pub(crate) processes: Processes,
-    pub(crate) sessions: BTreeMap<SessionId, Session>,
+    pub(crate) executions: BTreeMap<ExecutionId, Execution>,
     pub(crate) host_programs: Option<HostPrograms>,
     pub(crate) memory_bytes: u64,
-    /// Capacity of all pipes together; what they hold when they are spooled.
+    /// Total capacity of all pipes; for spooled pipes, their content.
     pub(crate) pipe_bytes: usize,
-    /// Set when pipes are spooled ([`spool_pipes`](Self::spool_pipes)).
+    /// Spool limit, set if pipes are spooled ([`spool_pipes`](Self::spool_pipes)).
     pub(crate) spool_bytes: Option<usize>,
     /// Arguments and environments of all processes together.
     pub(crate) string_bytes: usize,
-    pub(crate) booted: u64,
-    last_session: u64,
-    /// Where bytes rest on their way when the engine cannot lend guest memory.
+    pub(crate) boot_time: u64,
+    last_execution: u64,
+    /// Copy buffer for engines that do not provide slices of guest memory.
     pub(crate) scratch: Vec<u8>,
 }
 
@@ -85,14 +86,14 @@ impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kernel")
             .field("processes", &self.processes.len())
-            .field("sessions", &self.sessions.len())
+            .field("sessions", &self.executions.len())
             .field("memory_bytes", &self.memory_bytes)
             .finish_non_exhaustive()
     }
 }
 
 impl Kernel {
-    /// A kernel with the given files and no process.
+    /// Creates a kernel with the given files and no process.
     pub fn new(config: KernelConfig) -> Self {
         let fs = Fs::from_snapshot(&config.files, &config.limits);
         let booted = config.clock.monotonic();
@@ -106,216 +107,217 @@ impl Kernel {
             pipes: Slab::default(),
             fifos: BTreeMap::new(),
             processes: Processes::default(),
-            sessions: BTreeMap::new(),
+            executions: BTreeMap::new(),
             host_programs: None,
             memory_bytes: 0,
             pipe_bytes: 0,
             spool_bytes: None,
             string_bytes: 0,
-            booted,
-            last_session: 0,
+            boot_time: booted,
+            last_execution: 0,
             scratch: Vec::new(),
         }
     }
 
-    /// The files.
+    /// Returns the files.
     pub fn fs(&self) -> &Fs {
         &self.fs
     }
 
-    /// The files, to change them from the host's side.
+    /// Returns the files for changes from the host's side.
     pub fn fs_mut(&mut self) -> &mut Fs {
         &mut self.fs
     }
 
-    /// Nanoseconds since the Unix epoch by the kernel's clock, for time stamps.
+    /// Returns nanoseconds since the Unix epoch by the kernel's clock, for time stamps.
     pub fn now(&self) -> u64 {
         self.clock.realtime()
     }
 
-    /// Nanoseconds of [`Clock::monotonic`], to which [`Wait::deadline`] refers.
+    /// Returns nanoseconds of [`Clock::monotonic`], the base of [`Wait::deadline`].
     pub fn monotonic(&self) -> u64 {
         self.clock.monotonic()
     }
 
-    /// Lets time pass in deterministic mode: when every process of the session is parked, the clock goes to the
-    /// earliest deadline among them and who is due is woken. `false` when the clock is a real one ([`Clock::skip_to`]),
-    /// a process is still busy, or none waits for a time; then the engine has to wait. A host process that waits for the
-    /// outside world counts as busy: what comes from there comes at no time that the sandbox could tell.
+    /// Advances the virtual clock: if every process of the execution is parked, the clock moves to their earliest deadline and
+    /// the due processes are woken. Returns `false` if the clock is real ([`Clock::advance_to`]), a process is busy, or none has
+    /// a deadline; the engine must wait then. A host process that waits for something outside the sandbox counts as busy, because
+    /// its completion time is not deterministic.
     ///
-    /// A session whose patience ([`limit_waiting`](Self::limit_waiting)) ends before the deadline is stopped when it does.
-    pub fn skip_waiting(&mut self, session: SessionId) -> bool {
-        let all = || self.processes.iter().filter(|p| p.session == session && p.ended.is_none());
-        let Some(until) = all().filter_map(Process::alarm).min() else { return false };
+    /// An execution whose virtual time limit ([`limit_virtual_time`](Self::limit_virtual_time)) ends before the deadline is
+    /// stopped when it does.
+    pub fn advance_clock(&mut self, execution: ExecutionId) -> bool {
+        let all = || self.processes.iter().filter(|p| p.execution == execution && p.ended.is_none());
+        let Some(until) = all().filter_map(Process::wake_time).min() else { return false };
         let before = self.clock.monotonic();
-        let patience = self.sessions.get(&session).and_then(|found| found.patience).unwrap_or(u64::MAX);
-        let end = before.saturating_add(patience);
-        if !all().all(Process::waits_inside) || !self.clock.skip_to(until.min(end)) {
+        let budget = self.executions.get(&execution).and_then(|found| found.virtual_time_limit).unwrap_or(u64::MAX);
+        let end = before.saturating_add(budget);
+        if !all().all(Process::waits_internally) || !self.clock.advance_to(until.min(end)) {
             return false;
         }
         if end < until {
-            self.stop(session, Stop::Time);
+            self.stop_execution(execution, StopReason::Timeout);
             return true;
         }
-        if let Some(patience) = self.sessions.get_mut(&session).and_then(|found| found.patience.as_mut()) {
-            *patience = patience.saturating_sub(until.saturating_sub(before));
+        if let Some(budget) = self.executions.get_mut(&execution).and_then(|found| found.virtual_time_limit.as_mut()) {
+            *budget = budget.saturating_sub(until.saturating_sub(before));
         }
         let now = self.clock.monotonic();
-        for process in self.processes.iter_mut().filter(|p| p.alarm().is_some_and(|due| due <= now)) {
+        for process in self.processes.iter_mut().filter(|p| p.wake_time().is_some_and(|due| due <= now)) {
             process.wake();
         }
         true
     }
 
-    /// Bounds the time that [`skip_waiting`](Self::skip_waiting) may let pass for a session. Without it a `sleep 60` that may
-    /// take a second would end well in deterministic mode, because no time of the world passes.
-    pub fn limit_waiting(&mut self, session: SessionId, most: Duration) {
-        if let Some(found) = self.sessions.get_mut(&session) {
-            found.patience = Some(u64::try_from(most.as_nanos()).unwrap_or(u64::MAX));
+    /// Limits the time that [`advance_clock`](Self::advance_clock) may skip for an execution. Without a limit, `sleep 60` with a
+    /// timeout of a second would succeed in deterministic mode, because no real time passes.
+    pub fn limit_virtual_time(&mut self, execution: ExecutionId, limit: Duration) {
+        if let Some(found) = self.executions.get_mut(&execution) {
+            found.virtual_time_limit = Some(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
         }
     }
 
-    /// The bounds in force.
+    /// Returns the limits in force.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Live processes and zombies of all sessions.
+    /// Returns the number of live processes and zombies of all executions.
     pub fn process_count(&self) -> usize {
         self.processes.len()
     }
 
-    /// Whether runs are to be repeatable, because time passes only while all programs wait ([`Clock::is_virtual`]).
-    pub fn is_repeatable(&self) -> bool {
+    /// Returns whether runs must be deterministic, because time passes only while all programs wait ([`Clock::is_virtual`]).
+    pub fn is_deterministic(&self) -> bool {
         self.clock.is_virtual()
     }
 
-    /// Random bytes for the host's own use, which programs do not miss: those of a source forked off from theirs.
-    pub fn random_aside(&self, dst: &mut [u8]) {
+    /// Fills `dst` with random bytes for the host's own use, from a fork of the guests' source, so that guests see the same
+    /// sequence.
+    pub fn host_random(&self, dst: &mut [u8]) {
         self.entropy.fork().fill(dst);
     }
 
-    pub(crate) fn new_session(&mut self) -> SessionId {
-        self.last_session += 1;
-        SessionId(self.last_session)
+    pub(crate) fn new_execution(&mut self) -> ExecutionId {
+        self.last_execution += 1;
+        ExecutionId(self.last_execution)
     }
 
-    /// The processes to instantiate since the last call, in the order in which they were started. A forked one must
-    /// have its memory copied before its parent runs on.
-    pub fn take_starts(&mut self, session: SessionId) -> Vec<Start> {
-        self.sessions.get_mut(&session).map(|s| std::mem::take(&mut s.starts)).unwrap_or_default()
+    /// Returns the processes to instantiate since the last call, in start order. The memory of a forked process must be copied
+    /// before its parent resumes.
+    pub fn take_pending(&mut self, execution: ExecutionId) -> Vec<PendingProcess> {
+        self.executions.get_mut(&execution).map(|s| std::mem::take(&mut s.starts)).unwrap_or_default()
     }
 
-    /// Whether [`take_starts`](Self::take_starts) would answer something.
-    pub fn has_starts(&self, session: SessionId) -> bool {
-        self.sessions.get(&session).is_some_and(|s| !s.starts.is_empty())
+    /// Returns whether [`take_pending`](Self::take_pending) would return a process.
+    pub fn has_pending(&self, execution: ExecutionId) -> bool {
+        self.executions.get(&execution).is_some_and(|s| !s.starts.is_empty())
     }
 
-    /// The file name of what the process runs, for messages. `?` for an unknown process.
+    /// Returns the file name of the process's program, for messages. `?` for an unknown process.
     pub fn program_name(&self, pid: Pid) -> String {
         let path = self.processes.get(pid).map_or(b"?".as_slice(), |p| &p.program.path);
         String::from_utf8_lossy(path.rsplit(|b| *b == b'/').next().unwrap_or_default()).into_owned()
     }
 
-    /// The engine reports that a guest ended because it got no more memory. When that is the session's root process, or the
-    /// root process ends with the code of one that did, memory is what stopped the session.
-    pub fn out_of_memory(&mut self, pid: Pid) {
+    /// Records that a guest ended because a memory allocation failed. If that is the root process, or the root process ends with
+    /// the exit code of such a process, the stop reason is memory.
+    pub fn report_out_of_memory(&mut self, pid: Pid) {
         let Some(process) = self.processes.get(pid) else {
             return;
         };
-        let Some(session) = self.sessions.get_mut(&process.session) else { return };
-        session.out_of_memory = true;
-        if session.root == pid {
-            session.stopped_by.get_or_insert(Stop::Memory);
+        let Some(execution) = self.executions.get_mut(&process.execution) else { return };
+        execution.out_of_memory = true;
+        if execution.root == pid {
+            execution.stopped_by.get_or_insert(StopReason::Memory);
         }
     }
 
-    /// Output since the last call, in arrival order.
-    pub fn take_output(&mut self, session: SessionId) -> Vec<Chunk> {
-        self.take_printed(session).into_chunks()
+    /// Returns the output since the last call, in arrival order.
+    pub fn take_output(&mut self, execution: ExecutionId) -> Vec<OutputChunk> {
+        self.take_printed(execution).into_chunks()
     }
 
-    /// The same without a piece of memory for each chunk.
-    pub fn take_printed(&mut self, session: SessionId) -> Printed {
-        self.sessions.get_mut(&session).map(Session::take_printed).unwrap_or_default()
+    /// Like [`take_output`](Self::take_output), without an allocation per chunk.
+    pub fn take_printed(&mut self, execution: ExecutionId) -> OutputBuffer {
+        self.executions.get_mut(&execution).map(Execution::take_output_buffer).unwrap_or_default()
     }
 
-    /// How the root process ended; `None` while it runs.
-    pub fn root_status(&self, session: SessionId) -> Option<Status> {
-        self.sessions.get(&session)?.root_status
+    /// Returns the exit status of the root process; `None` while it runs.
+    pub fn root_status(&self, execution: ExecutionId) -> Option<ExitStatus> {
+        self.executions.get(&execution)?.root_status
     }
 
-    /// Kills every process of the session. The first reason is the one that [`end`](Self::end) reports.
-    pub fn stop(&mut self, session: SessionId, why: Stop) {
-        let Some(found) = self.sessions.get_mut(&session) else {
+    /// Kills every process of the execution. [`finish_execution`](Self::finish_execution) reports the first reason.
+    pub fn stop_execution(&mut self, execution: ExecutionId, why: StopReason) {
+        let Some(found) = self.executions.get_mut(&execution) else {
             return;
         };
         found.stopped_by.get_or_insert(why);
-        for process in self.processes.iter_mut().filter(|p| p.session == session) {
+        for process in self.processes.iter_mut().filter(|p| p.execution == execution) {
             process.signal(Signal::Kill);
         }
     }
 
-    /// Forgets the session: kills and frees the processes that are left, and tells how it went. Take the output
-    /// before; what was not taken is dropped. A session that does not exist reports that nothing ran.
-    pub fn end(&mut self, session: SessionId) -> Report {
-        let left: Vec<Pid> = self.processes.iter().filter(|p| p.session == session).map(|p| p.pid).collect();
+    /// Removes the execution: kills and frees the remaining processes, and returns the report. Output that was not taken before
+    /// is dropped. For an unknown execution the report is empty.
+    pub fn finish_execution(&mut self, execution: ExecutionId) -> ExecutionReport {
+        let left: Vec<Pid> = self.processes.iter().filter(|p| p.execution == execution).map(|p| p.pid).collect();
         for pid in left {
             // The flag is for an engine that still runs the guest; its next call finds no process and ends it too.
             if let Some(process) = self.processes.get_mut(pid) {
                 process.signal(Signal::Kill);
             }
-            self.bury(pid);
+            self.reap(pid);
         }
-        let ended = self.sessions.remove(&session);
-        if self.sessions.is_empty() {
+        let ended = self.executions.remove(&execution);
+        if self.executions.is_empty() {
             self.drain_fifos();
         }
         ended.map(|s| s.report()).unwrap_or_default()
     }
 
-    /// Remembers whom to wake when what the blocked call waits for may have come. One waker per process; `wait` is what
-    /// the call answered. The deadline is still the engine's to watch.
+    /// Registers the waker of a blocked call. One waker per process; `wait` is the result of the call. The engine must watch the
+    /// deadline.
     pub fn park(&mut self, pid: Pid, wait: Wait, waker: &Waker) {
         match self.processes.get_mut(pid) {
             Some(process) => process.park(wait, waker),
-            // A process that is gone must not sleep; its next call tells the engine to end it.
+            // An ended process must not sleep; its next call ends it.
             None => waker.wake_by_ref(),
         }
     }
 
-    /// Forgets whom to wake: the process goes on. What happens from now on is noticed by the next [`park`](Self::park).
-    /// `true` when something has happened to it while it was not parked.
+    /// Removes the waker: the process continues. Later events are noticed by the next [`park`](Self::park). Returns `true` if an
+    /// event has occurred while it was not parked.
     pub fn unpark(&mut self, pid: Pid) -> bool {
         self.processes.get_mut(pid).is_none_or(Process::unpark)
     }
 
-    /// As [`park`](Self::park), for a process of the application. `outside` says that it waits for something that no
-    /// process of the sandbox does.
+    /// Like [`park`](Self::park), for a host process. `external` marks a wait for something outside the sandbox.
     pub(crate) fn park_host(&mut self, pid: Pid, waker: &Waker, outside: bool) {
         self.park(pid, Wait::default(), waker);
         if let Some(process) = self.processes.get_mut(pid) {
-            process.outside = outside;
+            process.waits_externally = outside;
         }
     }
 
-    /// Asks before linear memory grows from `from` to `to` bytes; `false` when a limit forbids it. A new instance
-    /// asks with `from` 0.
+    /// Requests growth of linear memory from `from` to `to` bytes; `false` if a limit forbids it. A new instance passes 0 as
+    /// `from`.
     pub fn grow_memory(&mut self, pid: Pid, from: u64, to: u64) -> bool {
         let more = to.saturating_sub(from);
         let Some(process) = self.processes.get_mut(pid).filter(|p| p.ended.is_none()) else {
             return false;
         };
-        let wanted = process.memory_bytes.saturating_add(more);
+        let new_total = process.memory_bytes.saturating_add(more);
         let total = self.memory_bytes.saturating_add(more);
-        if wanted > self.limits.process_memory_bytes || total > self.limits.sandbox_memory_bytes {
+        if new_total > self.limits.process_memory_bytes || total > self.limits.sandbox_memory_bytes {
             return false;
         }
-        process.memory_bytes = wanted;
+        process.memory_bytes = new_total;
         self.memory_bytes = total;
-        if let Some(session) = self.sessions.get_mut(&process.session) {
-            session.memory_bytes = session.memory_bytes.saturating_add(more);
-            session.peak_memory_bytes = session.peak_memory_bytes.max(session.memory_bytes);
+        if let Some(execution) = self.executions.get_mut(&process.execution) {
+            execution.memory_bytes = execution.memory_bytes.saturating_add(more);
+            execution.peak_memory_bytes = execution.peak_memory_bytes.max(execution.memory_bytes);
         }
         true
     }

@@ -1,56 +1,61 @@
 //! The kernel: a small Unix as a pure library.
 //!
-//! It owns files, descriptors, pipes, processes, signals and limits, and decodes what guests call:
-//! [`wasi::p1`] is `wasi_snapshot_preview1`, [`wasi::ext`] is `tidebox_v1` (`docs/abi.md`). It never waits and never
-//! looks at the host: time and randomness come through [`Clock`] and [`Entropy`], and a call that cannot go on answers
-//! [`wasi::Sys::Block`]. An engine runs the guests, does the waiting and implements [`engine::Engine`].
+//! It manages files, descriptors, pipes, processes, signals and limits, and decodes guest calls: [`wasi::preview1`] is
+//! `wasi_snapshot_preview1`, [`wasi::tidebox`] is `tidebox_v1` (`docs/abi.md`). It never waits and never accesses the host: time
+//! and randomness come through [`Clock`] and [`Entropy`], and a call that cannot complete returns [`SyscallOutcome::Block`]. An
+//! engine runs the guests, waits for blocked calls and implements [`engine::Engine`].
 //!
-//! A call is a function over `(&mut Kernel, Pid, &mut dyn GuestMem, arguments)`. Everything a guest passes is hostile
-//! until checked: no argument makes a call panic, and memory is charged before it is allocated.
+//! A call is a function over `(&mut Kernel, Pid, &mut dyn GuestMemory, arguments)`. All guest input is hostile until checked: no
+//! argument makes a call panic, and memory is charged before it is allocated.
 
 #![forbid(unsafe_code)]
 
-mod at;
-mod conversation;
 mod descriptor;
 pub mod engine;
 mod errno;
 mod exec;
+mod execution;
+mod exit;
 mod fd;
 mod fifo;
 pub mod fs;
-mod holdings;
+mod guest_memory;
 mod host;
 mod kernel;
-mod life;
 mod open_file;
+mod output_buffer;
+mod path_calls;
 mod pipe;
-mod printed;
 mod process;
 mod procfs;
-pub mod program_bounds;
+pub mod program_limits;
 mod readiness;
+mod request_channel;
 mod resolve;
-mod session;
+mod resource_usage;
 mod signal;
 mod slab;
 mod stat;
+mod syscall;
 #[cfg(test)]
 mod testing;
 mod time;
+mod time_slice;
 mod transfer;
-mod turn;
 pub mod wasi;
 
-pub use at::{Opening, Stamp};
-pub use descriptor::{Listed, Mode};
+pub use descriptor::{DirEntry, OpenMode};
 pub use errno::Errno;
-pub use holdings::Holdings;
-pub use host::{CallingProcess, HostProcess, HostProgram, HostPrograms};
+pub use execution::{ExecutionId, ExecutionReport, ExecutionSpec};
+pub use guest_memory::{GuestMemory, MemoryFault};
+pub use host::{HostProcess, HostProgram, HostPrograms, ProcessHandle};
 pub use kernel::{Kernel, KernelConfig, SharedKernel};
-pub use printed::Printed;
-pub use process::{Fork, Image, Pid, Start, Status};
-pub use session::{Chunk, Report, SessionId, SessionSpec, Stop, Stream};
+pub use output_buffer::OutputBuffer;
+pub use path_calls::{OpenOptions, TimeSpec};
+pub use process::{Executable, ExitStatus, ForkOrigin, PendingProcess, Pid};
+pub use resource_usage::ResourceUsage;
 pub use signal::Signal;
-pub use stat::{Description, FileType};
-pub use time::{Clock, Entropy, FixedClock, SeededEntropy};
+pub use stat::{FileStat, FileType};
+pub use syscall::{SyscallError, SyscallOutcome, Wait};
+pub use tidebox_core::{OutputChunk, OutputStream, StopReason};
+pub use time::{Clock, Entropy, SeededEntropy, VirtualClock};

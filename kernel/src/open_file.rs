@@ -1,15 +1,17 @@
-//! Open files: what descriptors share after `dup`, `fork` and inheritance, the offset above all.
+//! Open files: the state that descriptors share after `dup`, `fork` and inheritance, such as the offset.
 
 use std::sync::Arc;
 
+use tidebox_core::OutputStream;
+
 use crate::errno::Errno;
-use crate::fd::Entry;
+use crate::execution::ExecutionId;
+use crate::fd::{Descriptors, Entry, to_unix};
 use crate::fs::{Device, Ino};
 use crate::kernel::Kernel;
 use crate::process::Pid;
 use crate::procfs::Text;
-use crate::resolve::Place;
-use crate::session::{SessionId, Stream};
+use crate::resolve::DirRef;
 
 /// `fdflags` of preview1.
 pub(crate) mod flag {
@@ -19,35 +21,36 @@ pub(crate) mod flag {
     pub(crate) const ALL: u16 = 31;
 }
 
-/// What is open.
+/// The object that is open.
 #[derive(Clone, Debug)]
-pub(crate) enum What {
+pub(crate) enum FileObject {
     File(Ino),
-    Dir(Place),
-    /// The preopened directory `.` of plain guests, with its own rule for paths.
-    WorkDir(Place),
+    Dir(DirRef),
+    /// The preopened directory `.` of plain guests, which has a special path rule.
+    WorkDir(DirRef),
     Device(Device, Ino),
-    /// The reading end of a pipe, by the pipe's number.
+    /// The read end of a pipe, by the pipe's index.
     Reader(u32),
-    /// The writing end.
+    /// The write end.
     Writer(u32),
-    /// Both ends of a named pipe.
+    /// Both ends of a FIFO.
     Both(u32),
-    /// Standard input of a session.
+    /// Standard input of an execution.
     Stdin(Arc<[u8]>),
-    /// A captured stream of a session.
-    Output(SessionId, Stream),
-    /// A file of `/proc`. What it says is made at each read, so that an open one costs no memory.
+    /// A captured output stream of an execution.
+    Output(ExecutionId, OutputStream),
+    /// A file of `/proc`. Its content is generated at each read, so that an open one costs no memory.
     Text(Text),
 }
 
-impl What {
-    /// The inode that stays alive while this is open.
+impl FileObject {
+    /// Returns the inode that stays alive while this is open.
     pub(crate) fn ino(&self) -> Option<Ino> {
         match self {
-            Self::File(ino) | Self::Device(_, ino) | Self::Dir(Place::Node(ino)) | Self::WorkDir(Place::Node(ino)) => {
-                Some(*ino)
-            }
+            Self::File(ino)
+            | Self::Device(_, ino)
+            | Self::Dir(DirRef::Node(ino))
+            | Self::WorkDir(DirRef::Node(ino)) => Some(*ino),
             _ => None,
         }
     }
@@ -55,30 +58,30 @@ impl What {
 
 #[derive(Debug)]
 pub(crate) struct OpenFile {
-    pub(crate) what: What,
+    pub(crate) what: FileObject,
     pub(crate) offset: u64,
     pub(crate) flags: u16,
     pub(crate) read: bool,
     pub(crate) write: bool,
-    /// Of a named pipe that was opened for reading without waiting: how often it had been opened for writing by then. As
-    /// long as nobody else does, that there is no writer is no hang-up.
-    pub(crate) before: Option<u64>,
-    /// Descriptors that name it.
+    /// For a FIFO opened for reading without blocking: the number of opens for writing up to then. Until that number changes, a
+    /// missing writer is not a hang-up.
+    pub(crate) previous_open_count: Option<u64>,
+    /// Number of descriptors that refer to it.
     pub(crate) refs: u32,
-    /// Where reads of a directory can go on, see `fd_readdir`.
-    pub(crate) marks: [Option<Mark>; 2],
+    /// Known directory cookies, see `fd_readdir`.
+    pub(crate) cookies: [Option<DirCookie>; 2],
 }
 
-/// A directory cookie that was given out, and the name after which it goes on.
+/// A directory cookie that a guest has received, and the name after which it continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct DirCookie {
     pub(crate) cookie: u64,
     pub(crate) after: Vec<u8>,
 }
 
 impl OpenFile {
-    pub(crate) fn new(what: What, read: bool, write: bool, flags: u16) -> Self {
-        Self { what, offset: 0, flags, read, write, before: None, refs: 0, marks: [None, None] }
+    pub(crate) fn new(what: FileObject, read: bool, write: bool, flags: u16) -> Self {
+        Self { what, offset: 0, flags, read, write, previous_open_count: None, refs: 0, cookies: [None, None] }
     }
 
     pub(crate) fn has(&self, flag: u16) -> bool {
@@ -87,20 +90,20 @@ impl OpenFile {
 }
 
 impl Kernel {
-    /// The inode of what is open, if it has one: that of a named pipe's ends, too.
-    pub(crate) fn ino_of(&self, what: &What) -> Option<Ino> {
+    /// Returns the inode of an open object, if it has one; for FIFO ends, the inode of the FIFO.
+    pub(crate) fn ino_of(&self, what: &FileObject) -> Option<Ino> {
         match what {
-            What::Reader(pipe) | What::Writer(pipe) | What::Both(pipe) => self.pipes.get(*pipe)?.ino,
+            FileObject::Reader(pipe) | FileObject::Writer(pipe) | FileObject::Both(pipe) => self.pipes.get(*pipe)?.ino,
             other => other.ino(),
         }
     }
 
-    /// The number of the open file behind a descriptor.
+    /// Returns the index of a descriptor's open file.
     pub(crate) fn file_of(&self, pid: Pid, fd: u32) -> Result<u32, Errno> {
         self.process(pid)?.fds.get(fd).map(|entry| entry.file).ok_or(Errno::Badf)
     }
 
-    /// The open file behind a descriptor.
+    /// Returns the open file of a descriptor.
     pub(crate) fn open_file(&self, pid: Pid, fd: u32) -> Result<&OpenFile, Errno> {
         self.files.get(self.file_of(pid, fd)?).ok_or(Errno::Badf)
     }
@@ -110,33 +113,77 @@ impl Kernel {
         self.files.get_mut(file).ok_or(Errno::Badf)
     }
 
-    /// Gives `file` the lowest free descriptor that is at least `at_least`. On an error the file is as before.
-    pub(crate) fn give_fd(&mut self, pid: Pid, file: u32, at_least: u32) -> Result<u32, Errno> {
+    /// Assigns `file` the lowest free descriptor that is at least `at_least`. On an error the file is unchanged.
+    pub(crate) fn install_fd(&mut self, pid: Pid, file: u32, at_least: u32) -> Result<u32, Errno> {
         let limit = self.limits.descriptors;
         let process = self.process_mut(pid)?;
         let fd = process.fds.lowest_free(at_least, limit)?;
         process.fds.put(fd, Entry::new(file), limit)?;
-        self.share_file(file);
+        self.ref_file(file);
         Ok(fd)
     }
 
-    /// Opens `file` at the lowest free descriptor; without one the file is closed again.
+    /// Opens `file` at the lowest free descriptor; if none is free, the file is closed again.
     pub(crate) fn open_fd(&mut self, pid: Pid, file: OpenFile) -> Result<u32, Errno> {
-        let file = self.add_file(file);
-        self.give_fd(pid, file, 0).inspect_err(|_| self.drop_file(file))
+        let file = self.insert_file(file);
+        self.install_fd(pid, file, 0).inspect_err(|_| self.unref_file(file))
+    }
+
+    /// Creates a pipe and returns its read and write descriptors. On an error neither is open.
+    pub(crate) fn open_pipe(&mut self, pid: Pid) -> Result<(u32, u32), Errno> {
+        let pipe = self.new_pipe()?;
+        let reader = self.insert_file(OpenFile::new(FileObject::Reader(pipe), true, false, 0));
+        let writer = self.insert_file(OpenFile::new(FileObject::Writer(pipe), false, true, 0));
+        self.install_pipe(pid, reader, writer).inspect_err(|_| {
+            self.unref_file(reader);
+            self.unref_file(writer);
+        })
+    }
+
+    /// Assigns descriptors to both ends of a pipe. On an error neither has one.
+    fn install_pipe(&mut self, pid: Pid, reader: u32, writer: u32) -> Result<(u32, u32), Errno> {
+        let limit = self.limits.descriptors;
+        let fds = &mut self.process_mut(pid)?.fds;
+        let read = fds.lowest_free(0, limit)?;
+        fds.put(read, Entry::new(reader), limit)?;
+        let write = fds.lowest_free(0, limit).inspect_err(|_| {
+            fds.remove(read);
+        })?;
+        fds.put(write, Entry::new(writer), limit)?;
+        self.ref_file(reader);
+        self.ref_file(writer);
+        Ok((read, write))
+    }
+
+    /// Copies a descriptor to `target`, closing a descriptor that was open there.
+    pub(crate) fn duplicate_to(&mut self, pid: Pid, fd: u32, target: u32) -> Result<(), Errno> {
+        let file = self.file_of(pid, fd)?;
+        let limit = self.limits.descriptors;
+        if !Descriptors::admits(target, limit) {
+            return Err(Errno::Badf);
+        }
+        to_unix(target).ok_or(Errno::Inval)?;
+        if fd == target {
+            return Ok(());
+        }
+        self.ref_file(file);
+        if let Some(old) = self.process_mut(pid)?.fds.put(target, Entry::new(file), limit)? {
+            self.unref_file(old.file);
+        }
+        Ok(())
     }
 
     pub(crate) fn close_fd(&mut self, pid: Pid, fd: u32) -> Result<(), Errno> {
         let entry = self.process_mut(pid)?.fds.remove(fd).ok_or(Errno::Badf)?;
-        let stored = self.store_written(entry.file);
-        self.drop_file(entry.file);
+        let stored = self.flush_on_close(entry.file);
+        self.unref_file(entry.file);
         stored
     }
 
-    /// Who closes a file that a mount takes as a whole learns whether it took it.
-    fn store_written(&mut self, file: u32) -> Result<(), Errno> {
+    /// Flushes a buffered file of a mount, so that `close` can report the error.
+    fn flush_on_close(&mut self, file: u32) -> Result<(), Errno> {
         match self.files.get(file) {
-            Some(OpenFile { what: What::File(ino), write: true, .. }) => {
+            Some(OpenFile { what: FileObject::File(ino), write: true, .. }) => {
                 let ino = *ino;
                 self.fs.flush(ino)
             }
@@ -144,24 +191,24 @@ impl Kernel {
         }
     }
 
-    /// Puts an open file on the table with no descriptor yet. A pipe end is counted by the pipe already; the inode of
-    /// a file or directory is held here.
-    pub(crate) fn add_file(&mut self, file: OpenFile) -> u32 {
+    /// Inserts an open file without a descriptor. The pipe must already count a pipe end; the inode of a file or directory is
+    /// held here.
+    pub(crate) fn insert_file(&mut self, file: OpenFile) -> u32 {
         if let Some(ino) = file.what.ino() {
             self.fs.hold(ino);
         }
         self.files.insert(file)
     }
 
-    /// One descriptor more names the file.
-    pub(crate) fn share_file(&mut self, file: u32) {
+    /// Increments the reference count of an open file.
+    pub(crate) fn ref_file(&mut self, file: u32) {
         if let Some(open) = self.files.get_mut(file) {
             open.refs += 1;
         }
     }
 
-    /// One descriptor fewer names the file; the last one closes it.
-    pub(crate) fn drop_file(&mut self, file: u32) {
+    /// Decrements the reference count of an open file; the last reference closes it.
+    pub(crate) fn unref_file(&mut self, file: u32) {
         let Some(open) = self.files.get_mut(file) else {
             return;
         };
@@ -176,10 +223,10 @@ impl Kernel {
             self.fs.release(ino);
         }
         match open.what {
-            What::Reader(pipe) => self.close_pipe_end(pipe, false),
-            What::Writer(pipe) => self.close_pipe_end(pipe, true),
-            What::Both(pipe) => {
-                // The pipe lives on for the second call: of one whose both ends are open no end is the last.
+            FileObject::Reader(pipe) => self.close_pipe_end(pipe, false),
+            FileObject::Writer(pipe) => self.close_pipe_end(pipe, true),
+            FileObject::Both(pipe) => {
+                // The pipe still exists for the second call: while both ends are open, neither is the last.
                 self.close_pipe_end(pipe, false);
                 self.close_pipe_end(pipe, true);
             }

@@ -1,20 +1,20 @@
-//! Processes: what one is, and the table that finds it by number.
+//! Processes and the process table.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
+use crate::execution::ExecutionId;
 use crate::fd::Descriptors;
-use crate::fifo::Waiting;
+use crate::fifo::PendingOpen;
 use crate::fs::{Contents, Ino};
 use crate::host::HostProgram;
-use crate::resolve::Place;
-use crate::session::SessionId;
+use crate::resolve::DirRef;
 use crate::signal::{Dispositions, Effect, Signal};
-use crate::wasi::Wait;
+use crate::syscall::Wait;
 
-/// Number of a process. Numbers increase and are reused only after 4 million processes.
+/// Process id. Ids increase and are reused only after 4 million processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pid(pub u32);
 
@@ -24,22 +24,22 @@ impl fmt::Display for Pid {
     }
 }
 
-/// How a process ended.
+/// Exit status of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// It left with this exit code.
+pub enum ExitStatus {
+    /// Exited with this exit code.
     Exited(u8),
-    /// It died of this signal.
+    /// Killed by this signal.
     Killed(Signal),
 }
 
-impl Status {
-    /// From the number a guest gave to `proc_exit`, of which POSIX keeps the low eight bits.
+impl ExitStatus {
+    /// Converts the argument of `proc_exit`. POSIX keeps the low eight bits.
     pub fn from_exit(code: i32) -> Self {
         Self::Exited((code & 0xff) as u8)
     }
 
-    /// The exit code a shell shows: 0 to 255, or 128 + *n* for signal *n*.
+    /// Returns the exit code that a shell shows: 0 to 255, or 128 + *n* for signal *n*.
     pub fn code(self) -> i32 {
         match self {
             Self::Exited(code) => i32::from(code),
@@ -47,8 +47,8 @@ impl Status {
         }
     }
 
-    /// As `wait` of `tidebox_v1` writes it: 0 to 255, or 256 + *n* for signal *n*.
-    pub(crate) fn wire(self) -> u32 {
+    /// Encodes the status as `wait` of `tidebox_v1` writes it: 0 to 255, or 256 + *n* for signal *n*.
+    pub(crate) fn to_abi(self) -> u32 {
         match self {
             Self::Exited(code) => u32::from(code),
             Self::Killed(signal) => 256 + u32::from(signal.number()),
@@ -58,8 +58,8 @@ impl Status {
 
 /// The module that a process runs.
 #[derive(Clone, Debug)]
-pub struct Image {
-    /// The file it came from.
+pub struct Executable {
+    /// Its file.
     pub ino: Ino,
     /// The file's content version; with `ino` it is a key for compiled code.
     pub version: u64,
@@ -69,37 +69,36 @@ pub struct Image {
 
 /// A process that the engine has to instantiate.
 #[derive(Clone, Debug)]
-pub struct Start {
-    /// Its number.
+pub struct PendingProcess {
+    /// Its pid.
     pub pid: Pid,
-    /// What it runs.
-    pub image: Image,
-    /// Set when it is a copy of another process.
-    pub fork: Option<Fork>,
-    /// Set when the application runs it; [`HostProcess`](crate::HostProcess) is then what the engine polls.
+    /// The executable.
+    pub image: Executable,
+    /// Set if it is a fork of another process.
+    pub fork: Option<ForkOrigin>,
+    /// Set if the application runs it; the engine then polls [`HostProcess`](crate::HostProcess).
     pub host: Option<Arc<dyn HostProgram>>,
-    /// Non-zero: the number of the signal that the process must die of. The engine reads it at its ticks, without the
-    /// kernel's lock.
+    /// Non-zero: the number of a fatal signal. The engine reads it at its ticks, without the kernel's lock.
     pub kill_flag: Arc<AtomicU32>,
 }
 
-/// How a copied process begins.
+/// Origin of a forked process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fork {
-    /// Whose memory and globals to copy, before it runs on.
+pub struct ForkOrigin {
+    /// The process whose memory and globals must be copied before it resumes.
     pub parent: Pid,
     /// Argument of `tidebox_fork_child`.
     pub arg: i32,
 }
 
-/// Strings as `args_get` delivers them: each ended by a NUL byte, one after the other.
+/// Strings in the layout of `args_get`: NUL-terminated and concatenated.
 #[derive(Debug, Default)]
-pub(crate) struct Strings {
+pub(crate) struct CStringList {
     pub(crate) bytes: Vec<u8>,
     pub(crate) count: u32,
 }
 
-impl Strings {
+impl CStringList {
     pub(crate) fn new(list: &[Vec<u8>]) -> Self {
         let mut bytes = Vec::with_capacity(list.iter().map(|s| s.len() + 1).sum());
         for s in list {
@@ -110,26 +109,25 @@ impl Strings {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        // The last string ends in NUL too, so what `split` finds after it is no string.
+        // The last string ends in NUL too, so the part after it is not a string.
         self.bytes.split(|b| *b == 0).take(self.count as usize)
     }
 }
 
-/// What a process brings along that a copy or a child of it shares.
+/// Program data that forks and children share.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    pub(crate) image: Image,
-    /// Set when the file stands for a program of the application.
+    pub(crate) image: Executable,
+    /// Set if the file belongs to a host program.
     pub(crate) host: Option<Arc<dyn HostProgram>>,
     /// Path of the file, for `/proc/self/exe`.
     pub(crate) path: Arc<[u8]>,
-    pub(crate) argv: Arc<Strings>,
-    pub(crate) env: Arc<Strings>,
+    pub(crate) argv: Arc<CStringList>,
+    pub(crate) env: Arc<CStringList>,
 }
 
 impl Program {
-    /// What its strings are charged. A copy shares them and is charged all the same: who of them lives longest is not
-    /// known.
+    /// Returns the charge of its strings. A fork shares them and is charged too, because any of the processes may live longest.
     pub(crate) fn string_bytes(&self) -> usize {
         self.argv.bytes.len().saturating_add(self.env.bytes.len())
     }
@@ -138,57 +136,57 @@ impl Program {
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) pid: Pid,
-    /// 0 when the host started it or its parent is gone.
+    /// 0 if the host started it or its parent has exited.
     pub(crate) parent: u32,
     pub(crate) group: u32,
-    pub(crate) session: SessionId,
+    pub(crate) execution: ExecutionId,
     pub(crate) depth: u32,
     pub(crate) children: Vec<Pid>,
-    /// Set when it has ended and waits for its parent to ask.
-    pub(crate) ended: Option<Status>,
+    /// Set after it has exited, until its parent waits for it.
+    pub(crate) ended: Option<ExitStatus>,
     pub(crate) program: Program,
-    pub(crate) cwd: Place,
+    pub(crate) cwd: DirRef,
     pub(crate) umask: u32,
     pub(crate) fds: Descriptors,
     pub(crate) signals: Dispositions,
-    /// A noted signal arrived since the last call that it interrupted.
+    /// A caught signal arrived since the last interrupted call.
     pub(crate) interrupted: bool,
-    /// Non-zero: the signal it must die of. Shared with the engine, which reads it without the kernel's lock.
+    /// Non-zero: the number of a fatal signal. Shared with the engine, which reads it without the kernel's lock.
     pub(crate) kill_flag: Arc<AtomicU32>,
     pub(crate) memory_bytes: u64,
     pub(crate) started: u64,
-    pub(crate) blocked: Blocked,
-    /// Opens of named pipes that wait for the other end. More than one only in components, whose calls run side by side.
-    pub(crate) openings: Vec<Waiting>,
-    /// Calls of this turn, and whether it was ended before the process had to wait.
+    pub(crate) blocked: BlockedCall,
+    /// Opens of FIFOs that wait for the other end. More than one only in components, whose calls run concurrently.
+    pub(crate) pending_opens: Vec<PendingOpen>,
+    /// Calls of this time slice, and whether it ended before the process had to wait.
     pub(crate) calls: u32,
-    pub(crate) gave_way: bool,
+    pub(crate) yielded: bool,
     /// Set while it is parked.
     waker: Option<Waker>,
-    /// Until when at the latest it is parked.
-    until: Option<u64>,
+    /// Deadline of the wait while it is parked.
+    wake_deadline: Option<u64>,
     woken: bool,
-    /// Whether it is parked for something that is not in the sandbox.
-    pub(crate) outside: bool,
+    /// True if it is parked for something outside the sandbox.
+    pub(crate) waits_externally: bool,
 }
 
-/// What a call that waits has to remember until the engine makes it again.
+/// State of a blocked call between retries.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Blocked {
-    /// Monotonic time of the first attempt, so that a relative timeout keeps its end.
+pub(crate) struct BlockedCall {
+    /// Monotonic time of the first attempt, so that a relative timeout keeps its deadline.
     pub(crate) since: Option<u64>,
-    /// Bytes that a write has delivered already.
+    /// Bytes that a write has already delivered.
     pub(crate) written: u32,
 }
 
-/// What makes a new process; the table adds the rest.
-pub(crate) struct Birth {
+/// Data of a new process; the table adds the rest.
+pub(crate) struct NewProcess {
     pub(crate) parent: u32,
     pub(crate) group: Option<u32>,
-    pub(crate) session: SessionId,
+    pub(crate) execution: ExecutionId,
     pub(crate) depth: u32,
     pub(crate) program: Program,
-    pub(crate) cwd: Place,
+    pub(crate) cwd: DirRef,
     pub(crate) umask: u32,
     pub(crate) fds: Descriptors,
     pub(crate) signals: Dispositions,
@@ -196,20 +194,20 @@ pub(crate) struct Birth {
 }
 
 impl Process {
-    /// The signal it must die of, if any.
+    /// Returns the pending fatal signal, if any.
     pub(crate) fn fatal(&self) -> Option<Signal> {
         Signal::from_number(self.kill_flag.load(Ordering::Relaxed))
     }
 
-    /// Lets a signal take effect. The first fatal one counts, except that SIGKILL wins over all.
+    /// Delivers a signal. The first fatal one counts, except that SIGKILL overrides all.
     pub(crate) fn signal(&mut self, signal: Signal) {
         if self.ended.is_some() {
             return;
         }
         match self.signals.effect(signal) {
             Effect::Nothing => return,
-            Effect::Note => {
-                self.signals.noted |= signal.bit();
+            Effect::Catch => {
+                self.signals.pending |= signal.bit();
                 self.interrupted = true;
             }
             Effect::Kill => {
@@ -221,7 +219,7 @@ impl Process {
         self.wake();
     }
 
-    /// Makes the engine try a blocked call again. Waking a process that does not wait is harmless.
+    /// Makes the engine retry a blocked call. Waking a process that does not wait is harmless.
     pub(crate) fn wake(&mut self) {
         match self.waker.take() {
             Some(waker) => waker.wake(),
@@ -229,15 +227,15 @@ impl Process {
         }
     }
 
-    /// A call that may have waited is over.
-    pub(crate) fn went_on(&mut self) {
-        self.blocked = Blocked::default();
+    /// Clears the state of a call that may have waited.
+    pub(crate) fn clear_blocked(&mut self) {
+        self.blocked = BlockedCall::default();
         self.waker = None;
     }
 
-    /// It goes on without having made its call again. Whether it was woken since it last was parked or went on.
+    /// Removes the waker without a retry. Returns whether it was woken since it was last parked or resumed.
     pub(crate) fn unpark(&mut self) -> bool {
-        self.went_on();
+        self.clear_blocked();
         std::mem::take(&mut self.woken)
     }
 
@@ -245,23 +243,23 @@ impl Process {
         self.waker.is_some()
     }
 
-    /// Whether only another process, or time, can make it go on.
-    pub(crate) fn waits_inside(&self) -> bool {
-        self.is_parked() && !self.outside
+    /// Returns whether only another process, or time, can resume it.
+    pub(crate) fn waits_internally(&self) -> bool {
+        self.is_parked() && !self.waits_externally
     }
 
-    /// When it wakes up by itself, if it is parked.
-    pub(crate) fn alarm(&self) -> Option<u64> {
-        self.until.filter(|_| self.is_parked())
+    /// Returns its wake-up time, if it is parked with a deadline.
+    pub(crate) fn wake_time(&self) -> Option<u64> {
+        self.wake_deadline.filter(|_| self.is_parked())
     }
 
-    /// A call is about to answer `Block`: only wake-ups from now on count.
-    pub(crate) fn will_block(&mut self) {
+    /// Prepares to return `Block`: only later wake-ups count.
+    pub(crate) fn prepare_block(&mut self) {
         self.woken = false;
     }
 
     pub(crate) fn park(&mut self, wait: Wait, waker: &Waker) {
-        self.until = wait.deadline;
+        self.wake_deadline = wait.deadline;
         self.calls = 0;
         if std::mem::take(&mut self.woken) {
             waker.wake_by_ref();
@@ -271,8 +269,8 @@ impl Process {
     }
 }
 
-/// All processes, zombies included. A pid's low bits are its slot, and only pids whose slot is free are given out, so
-/// that finding a process is one indexed load.
+/// All processes, zombies included. A pid's low bits are its slot, and only pids with a free slot are assigned, so that a lookup
+/// is one indexed load.
 #[derive(Debug)]
 pub(crate) struct Processes {
     slots: Vec<Option<Box<Process>>>,
@@ -280,7 +278,7 @@ pub(crate) struct Processes {
     last: u32,
 }
 
-/// Linux's `pid_max` on 64-bit machines.
+/// Linux's `pid_max` on 64-bit systems.
 const LAST_PID: u32 = 1 << 22;
 
 impl Default for Processes {
@@ -309,17 +307,17 @@ impl Processes {
         self.count
     }
 
-    /// A table without processes that goes on counting where this one is.
-    pub(crate) fn successor(&self) -> Self {
+    /// Creates an empty table that continues with the next pid.
+    pub(crate) fn with_next_pid(&self) -> Self {
         Self { last: self.last, ..Self::default() }
     }
 
-    /// The number given out last.
+    /// Returns the pid assigned last.
     pub(crate) fn last(&self) -> u32 {
         self.last
     }
 
-    /// In no particular order.
+    /// Iterates in arbitrary order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Process> {
         self.slots.iter().flatten().map(|p| &**p)
     }
@@ -328,7 +326,7 @@ impl Processes {
         self.slots.iter_mut().flatten().map(|p| &mut **p)
     }
 
-    pub(crate) fn insert(&mut self, birth: Birth) -> &mut Process {
+    pub(crate) fn insert(&mut self, birth: NewProcess) -> &mut Process {
         if self.count * 2 >= self.slots.len() {
             self.grow();
         }
@@ -339,7 +337,7 @@ impl Processes {
             pid: Pid(pid),
             parent: birth.parent,
             group: birth.group.unwrap_or(pid),
-            session: birth.session,
+            execution: birth.execution,
             depth: birth.depth,
             children: Vec::new(),
             ended: None,
@@ -352,14 +350,14 @@ impl Processes {
             kill_flag: Arc::default(),
             memory_bytes: 0,
             started: birth.started,
-            blocked: Blocked::default(),
-            openings: Vec::new(),
+            blocked: BlockedCall::default(),
+            pending_opens: Vec::new(),
             calls: 0,
-            gave_way: false,
+            yielded: false,
             waker: None,
-            until: None,
+            wake_deadline: None,
             woken: false,
-            outside: false,
+            waits_externally: false,
         }))
     }
 
@@ -373,7 +371,7 @@ impl Processes {
         slot.take()
     }
 
-    /// Pids whose low bits differ also differ in one bit more, so every process finds a slot of its own.
+    /// Pids with different low bits also differ with one bit more, so every process keeps a distinct slot.
     fn grow(&mut self) {
         let old = std::mem::take(&mut self.slots);
         self.slots.resize_with(old.len() * 2, || None);
@@ -383,7 +381,7 @@ impl Processes {
         }
     }
 
-    /// Ends because at most half of the slots are taken.
+    /// Terminates because at most half of the slots are in use.
     fn free_pid(&mut self) -> u32 {
         loop {
             self.last = if self.last >= LAST_PID { 2 } else { self.last + 1 };

@@ -1,22 +1,20 @@
-//! `/proc`: a small, read-only window on the sandbox's own processes and limits. Nothing in it tells of the host.
+//! `/proc`: a small, read-only view of the sandbox's own processes and limits. It contains no host data.
 
-#[cfg(test)]
-mod tests;
 mod text;
 
 use crate::errno::Errno;
 use crate::fd;
 use crate::fs::Ino;
 use crate::kernel::Kernel;
-use crate::open_file::What;
+use crate::open_file::FileObject;
 use crate::process::{Pid, Process};
-use crate::resolve::Place;
+use crate::resolve::DirRef;
 
 pub(crate) use text::text;
 
-/// Something in `/proc`.
+/// An entry of `/proc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
+pub(crate) enum ProcEntry {
     Dir(Dir),
     Text(Text),
     Link(Link),
@@ -59,40 +57,40 @@ pub(crate) enum Link {
     Root(Pid),
 }
 
-/// Where a walk has come.
+/// Result of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    At(Item),
-    /// Out of `/proc`: the walk goes on there with the rest of the path.
-    Leave(Place, Vec<u8>),
+pub(crate) enum WalkStep {
+    At(ProcEntry),
+    /// The walk leaves `/proc` and continues in this directory with the rest of the path.
+    Leave(DirRef, Vec<u8>),
 }
 
-const ROOT_NAMES: [(&[u8], Item); 8] = [
-    (b"cpuinfo", Item::Text(Text::Cpuinfo)),
-    (b"loadavg", Item::Text(Text::Loadavg)),
-    (b"meminfo", Item::Text(Text::Meminfo)),
-    (b"mounts", Item::Text(Text::Mounts)),
-    (b"stat", Item::Text(Text::Stat)),
-    (b"sys", Item::Dir(Dir::Sys)),
-    (b"uptime", Item::Text(Text::Uptime)),
-    (b"version", Item::Text(Text::Version)),
+const ROOT_NAMES: [(&[u8], ProcEntry); 8] = [
+    (b"cpuinfo", ProcEntry::Text(Text::Cpuinfo)),
+    (b"loadavg", ProcEntry::Text(Text::Loadavg)),
+    (b"meminfo", ProcEntry::Text(Text::Meminfo)),
+    (b"mounts", ProcEntry::Text(Text::Mounts)),
+    (b"stat", ProcEntry::Text(Text::Stat)),
+    (b"sys", ProcEntry::Dir(Dir::Sys)),
+    (b"uptime", ProcEntry::Text(Text::Uptime)),
+    (b"version", ProcEntry::Text(Text::Version)),
 ];
 
-fn process_names(pid: Pid) -> [(&'static [u8], Item); 9] {
+fn process_names(pid: Pid) -> [(&'static [u8], ProcEntry); 9] {
     [
-        (b"cmdline", Item::Text(Text::ProcessCmdline(pid))),
-        (b"comm", Item::Text(Text::ProcessComm(pid))),
-        (b"cwd", Item::Link(Link::Cwd(pid))),
-        (b"environ", Item::Text(Text::ProcessEnviron(pid))),
-        (b"exe", Item::Link(Link::Exe(pid))),
-        (b"fd", Item::Dir(Dir::Descriptors(pid))),
-        (b"root", Item::Link(Link::Root(pid))),
-        (b"stat", Item::Text(Text::ProcessStat(pid))),
-        (b"status", Item::Text(Text::ProcessStatus(pid))),
+        (b"cmdline", ProcEntry::Text(Text::ProcessCmdline(pid))),
+        (b"comm", ProcEntry::Text(Text::ProcessComm(pid))),
+        (b"cwd", ProcEntry::Link(Link::Cwd(pid))),
+        (b"environ", ProcEntry::Text(Text::ProcessEnviron(pid))),
+        (b"exe", ProcEntry::Link(Link::Exe(pid))),
+        (b"fd", ProcEntry::Dir(Dir::Descriptors(pid))),
+        (b"root", ProcEntry::Link(Link::Root(pid))),
+        (b"stat", ProcEntry::Text(Text::ProcessStat(pid))),
+        (b"status", ProcEntry::Text(Text::ProcessStatus(pid))),
     ]
 }
 
-/// Decimal without sign or leading zero, as the kernel prints numbers.
+/// Parses a decimal number without sign or leading zero, as the kernel prints them.
 fn decimal(name: &[u8]) -> Option<u32> {
     let canonical = name == b"0" || name.first().is_some_and(|b| (b'1'..=b'9').contains(b));
     if !canonical || name.len() > 10 || !name.iter().all(u8::is_ascii_digit) {
@@ -101,30 +99,30 @@ fn decimal(name: &[u8]) -> Option<u32> {
     std::str::from_utf8(name).ok()?.parse().ok()
 }
 
-fn child(k: &Kernel, caller: Pid, dir: Dir, name: &[u8]) -> Result<Item, Errno> {
-    let listed = |names: &[(&[u8], Item)]| names.iter().find(|(n, _)| *n == name).map(|(_, item)| *item);
+fn child(k: &Kernel, caller: Pid, dir: Dir, name: &[u8]) -> Result<ProcEntry, Errno> {
+    let listed = |names: &[(&[u8], ProcEntry)]| names.iter().find(|(n, _)| *n == name).map(|(_, item)| *item);
     let found = match dir {
-        Dir::Root if name == b"self" => Some(Item::Link(Link::Caller(caller))),
+        Dir::Root if name == b"self" => Some(ProcEntry::Link(Link::Caller(caller))),
         Dir::Root => match decimal(name) {
-            Some(pid) => k.processes.get(Pid(pid)).map(|p| Item::Dir(Dir::Process(p.pid))),
+            Some(pid) => k.processes.get(Pid(pid)).map(|p| ProcEntry::Dir(Dir::Process(p.pid))),
             None => listed(&ROOT_NAMES),
         },
         Dir::Process(pid) => listed(&process_names(pid)),
         Dir::Descriptors(pid) => descriptor(k, pid, name),
-        Dir::Sys => (name == b"kernel").then_some(Item::Dir(Dir::SysKernel)),
-        Dir::SysKernel => (name == b"hostname").then_some(Item::Text(Text::Hostname)),
+        Dir::Sys => (name == b"kernel").then_some(ProcEntry::Dir(Dir::SysKernel)),
+        Dir::SysKernel => (name == b"hostname").then_some(ProcEntry::Text(Text::Hostname)),
     };
     found.ok_or(Errno::Noent)
 }
 
-fn descriptor(k: &Kernel, pid: Pid, name: &[u8]) -> Option<Item> {
+fn descriptor(k: &Kernel, pid: Pid, name: &[u8]) -> Option<ProcEntry> {
     let number = fd::from_unix(decimal(name)?)?;
     k.processes.get(pid)?.fds.get(number)?;
-    Some(Item::Descriptor(pid, number))
+    Some(ProcEntry::Descriptor(pid, number))
 }
 
 /// Walks `below`, a path below `/proc`, for process `caller`.
-pub(crate) fn walk(k: &Kernel, caller: Pid, below: &[u8], follow: bool) -> Result<Step, Errno> {
+pub(crate) fn walk(k: &Kernel, caller: Pid, below: &[u8], follow: bool) -> Result<WalkStep, Errno> {
     let must_be_dir = below.ends_with(b"/");
     let mut trail = vec![Dir::Root];
     let mut rest = below;
@@ -139,127 +137,128 @@ pub(crate) fn walk(k: &Kernel, caller: Pid, below: &[u8], follow: bool) -> Resul
         match name {
             b"" | b"." => {}
             b".." if trail.len() == 1 => {
-                return Ok(Step::Leave(Place::Node(k.fs.root()), or_dot(rest)));
+                return Ok(WalkStep::Leave(DirRef::Node(k.fs.root()), non_empty(rest)));
             }
             b".." => {
                 trail.pop();
             }
             name => match child(k, caller, dir, name)? {
-                Item::Dir(dir) => trail.push(dir),
-                item if last && !must_be_dir && (!follow || !leads_on(k, item)) => {
-                    return Ok(Step::At(item));
+                ProcEntry::Dir(dir) => trail.push(dir),
+                item if last && !must_be_dir && (!follow || !is_walkable(k, item)) => {
+                    return Ok(WalkStep::At(item));
                 }
-                Item::Link(Link::Caller(pid)) => {
+                ProcEntry::Link(Link::Caller(pid)) => {
                     k.process(pid)?;
                     trail.push(Dir::Process(pid));
                 }
-                item => return leave(k, item, or_dot(rest), must_be_dir),
+                item => return follow_out(k, item, non_empty(rest), must_be_dir),
             },
         }
         if last {
-            return Ok(Step::At(Item::Dir(*trail.last().unwrap_or(&Dir::Root))));
+            return Ok(WalkStep::At(ProcEntry::Dir(*trail.last().unwrap_or(&Dir::Root))));
         }
     }
 }
 
-fn or_dot(rest: &[u8]) -> Vec<u8> {
+fn non_empty(rest: &[u8]) -> Vec<u8> {
     let start = rest.iter().position(|b| *b != b'/');
     start.and_then(|at| rest.get(at..)).unwrap_or(b".").to_vec()
 }
 
-/// Whether the walk can go on behind an item at the end of a path.
-fn leads_on(k: &Kernel, item: Item) -> bool {
+/// Returns whether an entry can be followed by further components.
+fn is_walkable(k: &Kernel, item: ProcEntry) -> bool {
     match item {
-        Item::Link(_) => true,
-        Item::Descriptor(pid, number) => open_dir(k, pid, number).is_some(),
-        Item::Dir(_) | Item::Text(_) => false,
+        ProcEntry::Link(_) => true,
+        ProcEntry::Descriptor(pid, number) => open_dir(k, pid, number).is_some(),
+        ProcEntry::Dir(_) | ProcEntry::Text(_) => false,
     }
 }
 
-fn open_dir(k: &Kernel, pid: Pid, number: u32) -> Option<Place> {
+fn open_dir(k: &Kernel, pid: Pid, number: u32) -> Option<DirRef> {
     let entry = k.processes.get(pid)?.fds.get(number)?;
     match &k.files.get(entry.file)?.what {
-        What::Dir(place) | What::WorkDir(place) => Some(place.clone()),
+        FileObject::Dir(dir_ref) | FileObject::WorkDir(dir_ref) => Some(dir_ref.clone()),
         _ => None,
     }
 }
 
 /// Follows a link out of `/proc`.
-fn leave(k: &Kernel, item: Item, rest: Vec<u8>, must_be_dir: bool) -> Result<Step, Errno> {
-    let root = Place::Node(k.fs.root());
-    let place = match item {
-        Item::Link(Link::Cwd(pid)) => k.process(pid)?.cwd.clone(),
-        Item::Link(Link::Root(_)) => root,
-        Item::Link(Link::Exe(pid)) => {
+fn follow_out(k: &Kernel, item: ProcEntry, rest: Vec<u8>, must_be_dir: bool) -> Result<WalkStep, Errno> {
+    let root = DirRef::Node(k.fs.root());
+    let dir_ref = match item {
+        ProcEntry::Link(Link::Cwd(pid)) => k.process(pid)?.cwd.clone(),
+        ProcEntry::Link(Link::Root(_)) => root,
+        ProcEntry::Link(Link::Exe(pid)) => {
             let mut path = k.process(pid)?.program.path.to_vec();
             if rest != b"." || must_be_dir {
                 path.push(b'/');
                 path.extend_from_slice(&rest);
             }
-            return Ok(Step::Leave(root, path));
+            return Ok(WalkStep::Leave(root, path));
         }
-        Item::Descriptor(pid, number) => open_dir(k, pid, number).ok_or(Errno::Notdir)?,
-        Item::Link(Link::Caller(_)) | Item::Dir(_) | Item::Text(_) => return Err(Errno::Notdir),
+        ProcEntry::Descriptor(pid, number) => open_dir(k, pid, number).ok_or(Errno::Notdir)?,
+        ProcEntry::Link(Link::Caller(_)) | ProcEntry::Dir(_) | ProcEntry::Text(_) => return Err(Errno::Notdir),
     };
-    Ok(Step::Leave(place, rest))
+    Ok(WalkStep::Leave(dir_ref, rest))
 }
 
-/// What `readlink` answers. `INVAL` for what is no link.
-pub(crate) fn target(k: &Kernel, item: Item) -> Result<Vec<u8>, Errno> {
+/// Returns the result of `readlink`. `INVAL` for a non-link.
+pub(crate) fn target(k: &Kernel, item: ProcEntry) -> Result<Vec<u8>, Errno> {
     Ok(match item {
-        Item::Link(Link::Caller(pid)) => pid.to_string().into_bytes(),
-        Item::Link(Link::Cwd(pid)) => k.path_of(&k.process(pid)?.cwd).ok_or(Errno::Noent)?,
-        Item::Link(Link::Exe(pid)) => k.process(pid)?.program.path.to_vec(),
-        Item::Link(Link::Root(_)) => b"/".to_vec(),
-        Item::Descriptor(pid, number) => {
+        ProcEntry::Link(Link::Caller(pid)) => pid.to_string().into_bytes(),
+        ProcEntry::Link(Link::Cwd(pid)) => k.path_of(&k.process(pid)?.cwd).ok_or(Errno::Noent)?,
+        ProcEntry::Link(Link::Exe(pid)) => k.process(pid)?.program.path.to_vec(),
+        ProcEntry::Link(Link::Root(_)) => b"/".to_vec(),
+        ProcEntry::Descriptor(pid, number) => {
             let entry = k.process(pid)?.fds.get(number).ok_or(Errno::Noent)?;
             match &k.files.get(entry.file).ok_or(Errno::Noent)?.what {
-                What::Dir(place) | What::WorkDir(place) => k.path_of(place).ok_or(Errno::Noent)?,
-                What::Reader(pipe) | What::Writer(pipe) | What::Both(pipe) => {
+                FileObject::Dir(dir_ref) | FileObject::WorkDir(dir_ref) => k.path_of(dir_ref).ok_or(Errno::Noent)?,
+                FileObject::Reader(pipe) | FileObject::Writer(pipe) | FileObject::Both(pipe) => {
                     match k.pipes.get(*pipe).and_then(|found| found.ino) {
                         Some(ino) => format!("fifo:[{}]", ino.0).into_bytes(),
                         None => format!("pipe:[{pipe}]").into_bytes(),
                     }
                 }
-                What::File(ino) => format!("file:[{}]", ino.0).into_bytes(),
-                What::Device(device, _) => format!("/dev/{device:?}").to_ascii_lowercase().into_bytes(),
-                What::Stdin(_) => b"stream:[stdin]".to_vec(),
-                What::Output(_, stream) => format!("stream:[{stream:?}]").to_ascii_lowercase().into_bytes(),
-                What::Text(_) => b"proc:[text]".to_vec(),
+                FileObject::File(ino) => format!("file:[{}]", ino.0).into_bytes(),
+                FileObject::Device(device, _) => format!("/dev/{device:?}").to_ascii_lowercase().into_bytes(),
+                FileObject::Stdin(_) => b"stream:[stdin]".to_vec(),
+                FileObject::Output(_, stream) => format!("stream:[{stream:?}]").to_ascii_lowercase().into_bytes(),
+                FileObject::Text(_) => b"proc:[text]".to_vec(),
             }
         }
-        Item::Dir(_) | Item::Text(_) => return Err(Errno::Inval),
+        ProcEntry::Dir(_) | ProcEntry::Text(_) => return Err(Errno::Inval),
     })
 }
 
-/// Names in a directory, sorted by bytes, without `.` and `..`.
-pub(crate) fn list(k: &Kernel, dir: Dir) -> Vec<(Vec<u8>, Item)> {
-    let named = |names: &[(&[u8], Item)]| names.iter().map(|(n, item)| (n.to_vec(), *item)).collect::<Vec<_>>();
+/// Returns the names in a directory, sorted by bytes, without `.` and `..`.
+pub(crate) fn list(k: &Kernel, dir: Dir) -> Vec<(Vec<u8>, ProcEntry)> {
+    let named = |names: &[(&[u8], ProcEntry)]| names.iter().map(|(n, item)| (n.to_vec(), *item)).collect::<Vec<_>>();
     let mut all = match dir {
         Dir::Root => {
             let mut all = named(&ROOT_NAMES);
-            let pids = k.processes.iter().map(|p| (p.pid.to_string().into_bytes(), Item::Dir(Dir::Process(p.pid))));
+            let pids =
+                k.processes.iter().map(|p| (p.pid.to_string().into_bytes(), ProcEntry::Dir(Dir::Process(p.pid))));
             all.extend(pids);
-            // The number behind `self` depends on who looks; a listing needs only the kind.
-            all.push((b"self".to_vec(), Item::Link(Link::Caller(Pid(0)))));
+            // The target of `self` depends on the caller; a listing needs only the kind.
+            all.push((b"self".to_vec(), ProcEntry::Link(Link::Caller(Pid(0)))));
             all
         }
         Dir::Process(pid) => named(&process_names(pid)),
         Dir::Descriptors(pid) => k.processes.get(pid).map(descriptors).unwrap_or_default(),
-        Dir::Sys => vec![(b"kernel".to_vec(), Item::Dir(Dir::SysKernel))],
-        Dir::SysKernel => vec![(b"hostname".to_vec(), Item::Text(Text::Hostname))],
+        Dir::Sys => vec![(b"kernel".to_vec(), ProcEntry::Dir(Dir::SysKernel))],
+        Dir::SysKernel => vec![(b"hostname".to_vec(), ProcEntry::Text(Text::Hostname))],
     };
     all.sort_by(|a, b| a.0.cmp(&b.0));
     all
 }
 
-fn descriptors(process: &Process) -> Vec<(Vec<u8>, Item)> {
+fn descriptors(process: &Process) -> Vec<(Vec<u8>, ProcEntry)> {
     let numbers = process.fds.iter().filter_map(|(number, _)| Some((number, fd::to_unix(number)?)));
-    numbers.map(|(number, unix)| (unix.to_string().into_bytes(), Item::Descriptor(process.pid, number))).collect()
+    numbers.map(|(number, unix)| (unix.to_string().into_bytes(), ProcEntry::Descriptor(process.pid, number))).collect()
 }
 
-impl Item {
-    /// The path below `/proc`, for directories.
+impl ProcEntry {
+    /// Returns the path below `/proc`, for directories.
     pub(crate) fn dir(self) -> Option<Vec<u8>> {
         match self {
             Self::Dir(dir) => Some(dir.path()),
@@ -267,19 +266,19 @@ impl Item {
         }
     }
 
-    /// The program's file behind `/proc/self/fd/<n>`.
+    /// Returns the open regular file of `/proc/<pid>/fd/<n>`, to execute it.
     pub(crate) fn executable(self, k: &Kernel) -> Option<Ino> {
         let Self::Descriptor(pid, number) = self else {
             return None;
         };
         let entry = k.processes.get(pid)?.fds.get(number)?;
         match k.files.get(entry.file)?.what {
-            What::File(ino) => Some(ino),
+            FileObject::File(ino) => Some(ino),
             _ => None,
         }
     }
 
-    /// A number that differs between any two items and from every inode of the store.
+    /// Returns a number that is unique among all entries and inodes.
     pub(crate) fn ino(self) -> u64 {
         let (pid, kind) = match self {
             Self::Dir(Dir::Root) => (0, 1),

@@ -1,103 +1,103 @@
-//! Whether a descriptor can be read or written without waiting.
+//! Readiness of descriptors for reading and writing.
 
 use crate::errno::Errno;
 use crate::kernel::Kernel;
-use crate::open_file::What;
+use crate::open_file::FileObject;
 use crate::pipe::ATOMIC_BYTES;
 use crate::process::Pid;
-use crate::wasi::{Halt, attempt};
+use crate::syscall::{SyscallError, run_syscall};
 
-/// What is told to fit where there is no bound.
-const PLENTY: u64 = 65536;
+/// Reported size if there is no bound.
+const UNBOUNDED_BYTES: u64 = 65536;
 
-/// What waiting for something would find now.
+/// Current state of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum Readiness {
     Ready {
         bytes: u64,
         hangup: bool,
     },
     Failed(Errno),
-    /// Not before this monotonic time, or not before somebody else does something.
-    Later(Option<u64>),
+    /// Not ready before this monotonic time, or before another process acts.
+    Pending(Option<u64>),
 }
 
-pub(crate) const READY: State = State::Ready { bytes: 0, hangup: false };
+pub(crate) const READY: Readiness = Readiness::Ready { bytes: 0, hangup: false };
 
-impl State {
-    fn answer(self) -> Result<u64, Halt> {
+impl Readiness {
+    fn into_result(self) -> Result<u64, SyscallError> {
         match self {
             Self::Ready { bytes, .. } => Ok(bytes),
             Self::Failed(errno) => Err(errno.into()),
-            Self::Later(until) => Err(Halt::Block(until)),
+            Self::Pending(until) => Err(SyscallError::Block(until)),
         }
     }
 }
 
-/// For engines that wait for descriptors. A [`Halt::Block`] is as in transfers: the engine parks the process and asks
-/// again when it is woken.
+/// For engines that wait for descriptors. [`SyscallError::Block`] is handled as in transfers: the engine parks the process and
+/// retries when it is woken.
 impl Kernel {
-    /// The bytes that a read would find at least; 0 also at the end.
+    /// Returns a lower bound for the bytes that a read would return; 0 also at the end.
     ///
     /// # Errors
-    /// [`Halt`]: that there is nothing to read yet, `BADF`, or that the process must end.
-    pub fn readable(&mut self, pid: Pid, fd: u32) -> Result<u64, Halt> {
-        attempt(self, pid, |k| readable(k, pid, fd).answer())
+    /// [`SyscallError`]: nothing to read yet, `BADF`, or the process must end.
+    pub fn readable(&mut self, pid: Pid, fd: u32) -> Result<u64, SyscallError> {
+        run_syscall(self, pid, |k| readable(k, pid, fd).into_result())
     }
 
-    /// The bytes that a write would take at least; 0 when nobody reads the pipe any more.
+    /// Returns a lower bound for the bytes that a write would accept; 0 if the pipe has no reader.
     ///
     /// # Errors
-    /// [`Halt`]: that there is no room yet, `BADF`, or that the process must end.
-    pub fn writable(&mut self, pid: Pid, fd: u32) -> Result<u64, Halt> {
-        attempt(self, pid, |k| writable(k, pid, fd).answer())
+    /// [`SyscallError`]: the pipe is full, `BADF`, or the process must end.
+    pub fn writable(&mut self, pid: Pid, fd: u32) -> Result<u64, SyscallError> {
+        run_syscall(self, pid, |k| writable(k, pid, fd).into_result())
     }
 }
 
-pub(crate) fn readable(k: &mut Kernel, pid: Pid, fd: u32) -> State {
+pub(crate) fn readable(k: &mut Kernel, pid: Pid, fd: u32) -> Readiness {
     let open = match k.open_file(pid, fd) {
         Ok(open) if open.read => open,
-        _ => return State::Failed(Errno::Badf),
+        _ => return Readiness::Failed(Errno::Badf),
     };
-    let rest = |len: u64| State::Ready { bytes: len.saturating_sub(open.offset), hangup: false };
+    let rest = |len: u64| Readiness::Ready { bytes: len.saturating_sub(open.offset), hangup: false };
     match &open.what {
-        What::File(ino) => rest(k.fs.len(*ino).unwrap_or(0)),
-        What::Stdin(bytes) => {
+        FileObject::File(ino) => rest(k.fs.len(*ino).unwrap_or(0)),
+        FileObject::Stdin(bytes) => {
             let left = (bytes.len() as u64).saturating_sub(open.offset);
-            State::Ready { bytes: left, hangup: left == 0 }
+            Readiness::Ready { bytes: left, hangup: left == 0 }
         }
-        What::Reader(pipe) | What::Both(pipe) => {
-            let (pipe, before) = (*pipe, open.before);
-            let Some(found) = k.pipes.get_mut(pipe) else { return State::Failed(Errno::Badf) };
-            // Who opened a named pipe without waiting waits here for the first writer.
+        FileObject::Reader(pipe) | FileObject::Both(pipe) => {
+            let (pipe, before) = (*pipe, open.previous_open_count);
+            let Some(found) = k.pipes.get_mut(pipe) else { return Readiness::Failed(Errno::Badf) };
+            // A reader that opened a FIFO without blocking waits here for the first writer.
             if found.len() == 0 && (found.writers > 0 || before == Some(found.opened.writers)) {
-                found.wait(pid);
-                return State::Later(None);
+                found.add_waiter(pid);
+                return Readiness::Pending(None);
             }
-            State::Ready { bytes: found.len() as u64, hangup: found.writers == 0 }
+            Readiness::Ready { bytes: found.len() as u64, hangup: found.writers == 0 }
         }
-        What::Device(..) | What::Text(_) => State::Ready { bytes: PLENTY, hangup: false },
-        What::Dir(_) | What::WorkDir(_) => READY,
-        What::Writer(_) | What::Output(..) => State::Failed(Errno::Badf),
+        FileObject::Device(..) | FileObject::Text(_) => Readiness::Ready { bytes: UNBOUNDED_BYTES, hangup: false },
+        FileObject::Dir(_) | FileObject::WorkDir(_) => READY,
+        FileObject::Writer(_) | FileObject::Output(..) => Readiness::Failed(Errno::Badf),
     }
 }
 
-pub(crate) fn writable(k: &mut Kernel, pid: Pid, fd: u32) -> State {
+pub(crate) fn writable(k: &mut Kernel, pid: Pid, fd: u32) -> Readiness {
     let open = match k.open_file(pid, fd) {
         Ok(open) if open.write => open,
-        _ => return State::Failed(Errno::Badf),
+        _ => return Readiness::Failed(Errno::Badf),
     };
-    let (What::Writer(pipe) | What::Both(pipe)) = open.what else {
-        return State::Ready { bytes: PLENTY, hangup: false };
+    let (FileObject::Writer(pipe) | FileObject::Both(pipe)) = open.what else {
+        return Readiness::Ready { bytes: UNBOUNDED_BYTES, hangup: false };
     };
-    let Some(found) = k.pipes.get_mut(pipe) else { return State::Failed(Errno::Badf) };
+    let Some(found) = k.pipes.get_mut(pipe) else { return Readiness::Failed(Errno::Badf) };
     if found.readers == 0 {
-        return State::Ready { bytes: 0, hangup: true };
+        return Readiness::Ready { bytes: 0, hangup: true };
     }
-    // Ready means that a short write goes through at once.
-    if found.room() < ATOMIC_BYTES {
-        found.wait(pid);
-        return State::Later(None);
+    // Ready means that an atomic write succeeds immediately.
+    if found.available() < ATOMIC_BYTES {
+        found.add_waiter(pid);
+        return Readiness::Pending(None);
     }
-    State::Ready { bytes: found.room() as u64, hangup: false }
+    Readiness::Ready { bytes: found.available() as u64, hangup: false }
 }

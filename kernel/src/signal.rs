@@ -1,11 +1,11 @@
-//! Signals: numbers, names, what they do by default, and what a process asked for instead.
+//! Signals: numbers, names, default actions and dispositions of a process.
 //!
-//! There are no asynchronous handlers. A signal acts when the process next calls the kernel, at once when it waits in
-//! a call, and at the engine's next tick when it computes.
+//! Asynchronous handlers do not exist. A signal takes effect when the process next calls the kernel, immediately if it waits in a
+//! call, and at the engine's next tick while it computes.
 
 use std::fmt;
 
-/// A signal by its Linux number, which is what shells print and what `128 + n` exit codes are made of.
+/// A signal by its Linux number, which shells print and use for exit codes `128 + n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Signal {
@@ -25,33 +25,33 @@ pub enum Signal {
     Bus,
     /// Arithmetic error.
     Fpe,
-    /// Ends a process; cannot be ignored.
+    /// Kills a process; cannot be ignored.
     Kill,
-    /// For programs to give a meaning.
+    /// User-defined.
     Usr1,
     /// Access outside memory; engines report such traps as this.
     Segv,
-    /// For programs to give a meaning.
+    /// User-defined.
     Usr2,
-    /// Write to a pipe that nobody reads.
+    /// Write to a pipe without a reader.
     Pipe,
     /// Timer.
     Alrm,
-    /// Polite request to end.
+    /// Termination request.
     Term,
     /// Unused on Linux too.
     Stkflt,
-    /// A child ended.
+    /// A child has exited.
     Chld,
     /// Continue.
     Cont,
-    /// Stop; there is no job control here, so it is accepted and does nothing.
+    /// Stop; accepted without effect, because job control is not supported.
     Stop,
-    /// Stop from the keyboard; does nothing, as `Stop`.
+    /// Stop from the keyboard; no effect, as `Stop`.
     Tstp,
-    /// Terminal input from the background; does nothing, as `Stop`.
+    /// Terminal input from the background; no effect, as `Stop`.
     Ttin,
-    /// Terminal output from the background; does nothing, as `Stop`.
+    /// Terminal output from the background; no effect, as `Stop`.
     Ttou,
     /// Urgent data.
     Urg,
@@ -109,13 +109,13 @@ const ALL: [Signal; 31] = [
 ];
 
 impl Signal {
-    /// The signal with Linux number 1 to 31.
+    /// Returns the signal with Linux number 1 to 31.
     pub fn from_number(number: u32) -> Option<Self> {
         ALL.get(number.checked_sub(1)? as usize).copied()
     }
 
-    /// The signal that `wasi_snapshot_preview1` means by a number. Its list lacks `STKFLT`, so the numbers from 16
-    /// on are one lower than Linux's.
+    /// Returns the signal of a `wasi_snapshot_preview1` number. Its list lacks `STKFLT`, so the numbers starting at 16 are one
+    /// lower than Linux's.
     pub fn from_wasi(number: u32) -> Option<Self> {
         match number {
             1..=15 => Self::from_number(number),
@@ -124,7 +124,7 @@ impl Signal {
         }
     }
 
-    /// Linux number, 1 to 31.
+    /// Returns the Linux number, 1 to 31.
     pub fn number(self) -> u8 {
         self as u8
     }
@@ -133,9 +133,9 @@ impl Signal {
         1 << self.number()
     }
 
-    /// Whether a process that asked for nothing else ends of it. `STOP`, `TSTP`, `TTIN` and `TTOU` do nothing because
-    /// there is no job control.
-    pub(crate) fn kills_by_default(self) -> bool {
+    /// Returns whether the default action ends the process. `STOP`, `TSTP`, `TTIN` and `TTOU` have no effect because job control
+    /// is not supported.
+    pub(crate) fn is_fatal_by_default(self) -> bool {
         !matches!(
             self,
             Self::Chld | Self::Cont | Self::Stop | Self::Tstp | Self::Ttin | Self::Ttou | Self::Urg | Self::Winch
@@ -149,20 +149,20 @@ impl fmt::Display for Signal {
     }
 }
 
-/// What a process wants of each signal, and what it has not taken yet. Bit *n* is signal *n*.
+/// Signal dispositions and pending signals of a process. Bit *n* is signal *n*.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Dispositions {
     pub(crate) ignored: u64,
-    pub(crate) noted_kinds: u64,
-    /// Signals that arrived and wait for `sig_take`.
-    pub(crate) noted: u64,
+    pub(crate) caught: u64,
+    /// Caught signals that wait for `sig_take`.
+    pub(crate) pending: u64,
 }
 
-/// What a signal does to a process.
+/// Effect of a signal on a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     Nothing,
-    Note,
+    Catch,
     Kill,
 }
 
@@ -172,9 +172,9 @@ impl Dispositions {
             Effect::Kill
         } else if self.ignored & signal.bit() != 0 {
             Effect::Nothing
-        } else if self.noted_kinds & signal.bit() != 0 {
-            Effect::Note
-        } else if signal.kills_by_default() {
+        } else if self.caught & signal.bit() != 0 {
+            Effect::Catch
+        } else if signal.is_fatal_by_default() {
             Effect::Kill
         } else {
             Effect::Nothing
@@ -182,15 +182,15 @@ impl Dispositions {
     }
 }
 
-/// Signals that a process may not ignore or note.
-pub(crate) const FIXED: u64 = (1 << 9) | (1 << 19);
+/// Signals that a process may not ignore or catch.
+pub(crate) const UNCATCHABLE: u64 = (1 << 9) | (1 << 19);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn preview1_numbers_mean_the_signal_of_that_name() {
+    fn preview1_numbers_map_to_the_signal_of_that_name() {
         for (wasi, name) in
             [(1, "SIGHUP"), (9, "SIGKILL"), (13, "SIGPIPE"), (15, "SIGTERM"), (16, "SIGCHLD"), (30, "SIGSYS")]
         {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn kill_cannot_be_ignored_and_child_news_do_not_kill() {
+    fn sigkill_cannot_be_ignored_and_sigchld_is_not_fatal() {
         let all = Dispositions { ignored: u64::MAX, ..Dispositions::default() };
         assert_eq!(all.effect(Signal::Kill), Effect::Kill);
         assert_eq!(all.effect(Signal::Term), Effect::Nothing);
@@ -212,7 +212,7 @@ mod tests {
         for quiet in [Signal::Chld, Signal::Cont, Signal::Stop, Signal::Urg, Signal::Winch] {
             assert_eq!(none.effect(quiet), Effect::Nothing, "{quiet}");
         }
-        let noting = Dispositions { noted_kinds: Signal::Term.bit(), ..none };
-        assert_eq!(noting.effect(Signal::Term), Effect::Note);
+        let noting = Dispositions { caught: Signal::Term.bit(), ..none };
+        assert_eq!(noting.effect(Signal::Term), Effect::Catch);
     }
 }

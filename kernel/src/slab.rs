@@ -1,6 +1,6 @@
-//! A table of things that are named by small numbers.
+//! A table with small integer keys.
 
-/// Slots with reuse: the number of a removed entry goes to the next insert.
+/// Slots with reuse: the key of a removed entry is used by the next insert.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     slots: Vec<Option<T>>,
@@ -14,8 +14,8 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Stores `value` and answers its number. Callers bound how many there can be (descriptors times processes), so
-    /// the count stays far below `u32::MAX`.
+    /// Stores `value` and returns its key. Callers bound the number of entries (descriptors times processes), so it stays far
+    /// below `u32::MAX`.
     pub(crate) fn insert(&mut self, value: T) -> u32 {
         if let Some(at) = self.free.pop()
             && let Some(slot) = self.slots.get_mut(at as usize)

@@ -1,16 +1,16 @@
-//! What a file is, as preview1's `filestat` and as the POSIX form of `tidebox_v1`.
+//! File status, in the forms of preview1's `filestat` and of `tidebox_v1`.
 
 use crate::errno::Errno;
 use crate::fs::{Ino, Kind};
 use crate::kernel::{Kernel, USER};
-use crate::open_file::{OpenFile, What};
-use crate::procfs::{Dir, Item};
-use crate::resolve::{Found, Place};
+use crate::open_file::{FileObject, OpenFile};
+use crate::procfs::{Dir, ProcEntry};
+use crate::resolve::{DirRef, ResolvedPath};
 
-/// What a file is, as far as guests can tell.
+/// File type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileType {
-    /// A named pipe, an end of a pipe, and the streams of a session.
+    /// A FIFO, a pipe end, or a stream of an execution.
     Pipe,
     /// A character device.
     Character,
@@ -23,7 +23,7 @@ pub enum FileType {
 }
 
 impl FileType {
-    /// A file of the store.
+    /// Converts the kind of a stored file.
     pub(crate) fn of(kind: Kind) -> Self {
         match kind {
             Kind::File => Self::Regular,
@@ -34,16 +34,16 @@ impl FileType {
         }
     }
 
-    /// A file of `/proc`.
-    pub(crate) fn of_item(item: Item) -> Self {
+    /// Converts the kind of a `/proc` entry.
+    pub(crate) fn of_item(item: ProcEntry) -> Self {
         match item {
-            Item::Dir(_) => Self::Directory,
-            Item::Text(_) => Self::Regular,
-            Item::Link(_) | Item::Descriptor(..) => Self::Symlink,
+            ProcEntry::Dir(_) => Self::Directory,
+            ProcEntry::Text(_) => Self::Regular,
+            ProcEntry::Link(_) | ProcEntry::Descriptor(..) => Self::Symlink,
         }
     }
 
-    /// preview1's number, which has none for pipes.
+    /// Returns preview1's number, which does not define one for pipes.
     pub(crate) fn preview1(self) -> u8 {
         match self {
             Self::Pipe => 0,
@@ -54,7 +54,7 @@ impl FileType {
         }
     }
 
-    /// POSIX's bits above the mode.
+    /// Returns the file type bits of POSIX's `st_mode`.
     fn format(self) -> u32 {
         match self {
             Self::Pipe => 0o010_000,
@@ -66,31 +66,31 @@ impl FileType {
     }
 }
 
-/// What the kernel calls the devices that files lie on; only their difference matters.
+/// Device numbers of the kernel; only their equality matters.
 const DEV_FILES: u32 = 1;
 const DEV_PROC: u32 = 2;
 const DEV_STREAMS: u32 = 3;
-/// The first mount comes behind it.
+/// Device number of the first mount, minus one.
 const DEV_MOUNTS: u32 = 15;
 
-/// What a file is and what is known about it. Times are nanoseconds since the Unix epoch.
+/// File status. Times are nanoseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Description {
-    /// What it lies on; only whether two are equal matters.
+pub struct FileStat {
+    /// Device number; only equality matters.
     pub dev: u32,
-    /// Its number there.
+    /// Inode number on the device.
     pub ino: u64,
-    /// What it is.
+    /// File type.
     pub filetype: FileType,
     /// The twelve mode bits.
     pub mode: u32,
-    /// Its names.
+    /// Number of names.
     pub nlink: u64,
     /// Owner.
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Last access.
     pub atime: u64,
@@ -100,8 +100,8 @@ pub struct Description {
     pub ctime: u64,
 }
 
-impl Description {
-    /// preview1's `filestat`.
+impl FileStat {
+    /// Encodes preview1's `filestat`.
     pub(crate) fn filestat(&self) -> [u8; 64] {
         let mut out = [0; 64];
         let kind = u64::from(self.filetype.preview1());
@@ -112,7 +112,7 @@ impl Description {
         out
     }
 
-    /// The form of `docs/abi.md`.
+    /// Encodes the layout of `docs/abi.md`.
     pub(crate) fn posix(&self) -> [u8; 64] {
         let mut out = [0; 64];
         let (wide, narrow) = out.split_at_mut(48);
@@ -128,9 +128,9 @@ impl Description {
     }
 }
 
-fn of_node(k: &Kernel, ino: Ino) -> Result<Description, Errno> {
+fn of_node(k: &Kernel, ino: Ino) -> Result<FileStat, Errno> {
     let stat = k.fs.stat(ino)?;
-    Ok(Description {
+    Ok(FileStat {
         dev: if stat.device == 0 { DEV_FILES } else { DEV_MOUNTS.saturating_add(stat.device) },
         ino: stat.ino.0,
         filetype: FileType::of(stat.kind),
@@ -145,45 +145,49 @@ fn of_node(k: &Kernel, ino: Ino) -> Result<Description, Errno> {
     })
 }
 
-/// A thing that exists only while the kernel runs.
-fn passing(k: &Kernel, dev: u32, ino: u64, filetype: FileType, mode: u32) -> Description {
+/// Status of an object that exists only while the kernel runs.
+fn ephemeral(k: &Kernel, dev: u32, ino: u64, filetype: FileType, mode: u32) -> FileStat {
     let now = k.now();
     let (uid, gid) = if dev == DEV_PROC { (0, 0) } else { (USER.uid, USER.gid) };
-    Description { dev, ino, filetype, mode, nlink: 1, uid, gid, size: 0, atime: now, mtime: now, ctime: now }
+    FileStat { dev, ino, filetype, mode, nlink: 1, uid, gid, size: 0, atime: now, mtime: now, ctime: now }
 }
 
-fn of_item(k: &Kernel, item: Item) -> Description {
+fn of_item(k: &Kernel, item: ProcEntry) -> FileStat {
     let mode = match item {
-        Item::Dir(_) => 0o555,
-        Item::Text(_) => 0o444,
-        Item::Link(_) | Item::Descriptor(..) => 0o777,
+        ProcEntry::Dir(_) => 0o555,
+        ProcEntry::Text(_) => 0o444,
+        ProcEntry::Link(_) | ProcEntry::Descriptor(..) => 0o777,
     };
-    passing(k, DEV_PROC, item.ino(), FileType::of_item(item), mode)
+    ephemeral(k, DEV_PROC, item.ino(), FileType::of_item(item), mode)
 }
 
-/// Describes what a path named. With `follow` a descriptor below `/proc` is the open file that it stands for.
-pub(crate) fn of_found(k: &Kernel, found: &Found, follow: bool) -> Result<Description, Errno> {
+/// Returns the status of a resolved path. With `follow`, a descriptor below `/proc` is its open file.
+pub(crate) fn from_path(k: &Kernel, found: &ResolvedPath, follow: bool) -> Result<FileStat, Errno> {
     match *found {
-        Found::Node(ino) => of_node(k, ino),
-        Found::Proc(Item::Descriptor(pid, fd)) if follow => of_open(k, k.open_file(pid, fd)?),
-        Found::Proc(item) => Ok(of_item(k, item)),
+        ResolvedPath::Node(ino) => of_node(k, ino),
+        ResolvedPath::Proc(ProcEntry::Descriptor(pid, fd)) if follow => from_open_file(k, k.open_file(pid, fd)?),
+        ResolvedPath::Proc(item) => Ok(of_item(k, item)),
     }
 }
 
-/// Describes an open file.
-pub(crate) fn of_open(k: &Kernel, open: &OpenFile) -> Result<Description, Errno> {
-    let stream = |number: u64| passing(k, DEV_STREAMS, number, FileType::Pipe, 0o600);
+/// Returns the status of an open file.
+pub(crate) fn from_open_file(k: &Kernel, open: &OpenFile) -> Result<FileStat, Errno> {
+    let stream = |number: u64| ephemeral(k, DEV_STREAMS, number, FileType::Pipe, 0o600);
     if let Some(ino) = k.ino_of(&open.what) {
         return of_node(k, ino);
     }
     Ok(match &open.what {
-        What::Dir(Place::Proc(_)) | What::WorkDir(Place::Proc(_)) => of_item(k, Item::Dir(Dir::Root)),
-        // Two reserved numbers for the session's own streams, then the pipes.
-        What::Stdin(_) => stream(0),
-        What::Output(_, which) => stream(1 + *which as u64),
-        What::Reader(pipe) | What::Writer(pipe) | What::Both(pipe) => stream(3 + u64::from(*pipe)),
-        What::Text(file) => of_item(k, Item::Text(*file)),
-        // What has an inode was answered above.
-        What::File(_) | What::Device(..) | What::Dir(_) | What::WorkDir(_) => return Err(Errno::Badf),
+        FileObject::Dir(DirRef::Proc(_)) | FileObject::WorkDir(DirRef::Proc(_)) => {
+            of_item(k, ProcEntry::Dir(Dir::Root))
+        }
+        // Two reserved numbers for the execution's own streams, then the pipes.
+        FileObject::Stdin(_) => stream(0),
+        FileObject::Output(_, which) => stream(1 + *which as u64),
+        FileObject::Reader(pipe) | FileObject::Writer(pipe) | FileObject::Both(pipe) => stream(3 + u64::from(*pipe)),
+        FileObject::Text(file) => of_item(k, ProcEntry::Text(*file)),
+        // Objects with an inode were handled above.
+        FileObject::File(_) | FileObject::Device(..) | FileObject::Dir(_) | FileObject::WorkDir(_) => {
+            return Err(Errno::Badf);
+        }
     })
 }

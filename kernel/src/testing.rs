@@ -1,4 +1,4 @@
-//! What tests need: a guest's memory without a guest, and a sandbox with a process in it.
+//! Test fixtures: guest memory without a guest, and a sandbox with a process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,47 +7,48 @@ use std::task::{Wake, Waker};
 use tidebox_core::Limits;
 
 use crate::fs::{Device, Fs};
-use crate::wasi::{Fault, GuestMem, Sys, Wait};
-use crate::{Errno, FixedClock, Kernel, KernelConfig, Pid, SeededEntropy, SessionId, SessionSpec};
+use crate::guest_memory::{GuestMemory, MemoryFault};
+use crate::syscall::{SyscallOutcome, Wait};
+use crate::{Errno, ExecutionId, ExecutionSpec, Kernel, KernelConfig, Pid, SeededEntropy, VirtualClock};
 
-/// Linear memory. With `lends` it hands out slices, as Wasmtime's does; without, everything is copied, as in JavaScript.
+/// Linear memory. With `supports_slices` it returns slices, like Wasmtime's; without, everything is copied, as in JavaScript.
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) lends: bool,
+    pub(crate) supports_slices: bool,
 }
 
 impl Memory {
-    fn range(&self, at: u32, len: usize) -> Result<std::ops::Range<usize>, Fault> {
+    fn range(&self, at: u32, len: usize) -> Result<std::ops::Range<usize>, MemoryFault> {
         let start = at as usize;
-        let end = start.checked_add(len).filter(|end| *end <= self.bytes.len()).ok_or(Fault)?;
+        let end = start.checked_add(len).filter(|end| *end <= self.bytes.len()).ok_or(MemoryFault)?;
         Ok(start..end)
     }
 }
 
-impl GuestMem for Memory {
-    fn read(&self, at: u32, dst: &mut [u8]) -> Result<(), Fault> {
+impl GuestMemory for Memory {
+    fn read(&self, at: u32, dst: &mut [u8]) -> Result<(), MemoryFault> {
         dst.copy_from_slice(&self.bytes[self.range(at, dst.len())?]);
         Ok(())
     }
 
-    fn write(&mut self, at: u32, src: &[u8]) -> Result<(), Fault> {
+    fn write(&mut self, at: u32, src: &[u8]) -> Result<(), MemoryFault> {
         let range = self.range(at, src.len())?;
         self.bytes[range].copy_from_slice(src);
         Ok(())
     }
 
     fn slice(&self, at: u32, len: u32) -> Option<&[u8]> {
-        self.lends.then(|| self.bytes.get(self.range(at, len as usize).ok()?))?
+        self.supports_slices.then(|| self.bytes.get(self.range(at, len as usize).ok()?))?
     }
 
     fn slice_mut(&mut self, at: u32, len: u32) -> Option<&mut [u8]> {
         let range = self.range(at, len as usize).ok()?;
-        if self.lends { self.bytes.get_mut(range) } else { None }
+        if self.supports_slices { self.bytes.get_mut(range) } else { None }
     }
 }
 
-/// Calls a function of `p1` or `ext` as the guest would.
+/// Calls a function of `preview1` or `tidebox` as the guest would.
 macro_rules! call {
     ($guest:expr, $($function:ident)::+($($arg:expr),* $(,)?)) => {{
         let guest = &mut *$guest;
@@ -57,35 +58,35 @@ macro_rules! call {
 pub(crate) use call;
 
 /// `Done` with this number.
-pub(crate) const fn done(errno: Errno) -> Sys {
-    Sys::Done(errno)
+pub(crate) const fn done(errno: Errno) -> SyscallOutcome {
+    SyscallOutcome::Done(errno)
 }
 
-pub(crate) const OK: Sys = done(Errno::Success);
+pub(crate) const OK: SyscallOutcome = done(Errno::Success);
 
-/// Where calls are told to write their results.
+/// Address for results.
 pub(crate) const OUT: u32 = 16;
-/// Addresses from here on are for arguments; below are results.
+/// Addresses starting here are for arguments; results are below.
 const ARGUMENTS: u32 = 4096;
-/// Room for data.
+/// Address for data.
 pub(crate) const DATA: u32 = 256 * 1024;
 pub(crate) const MEMORY_BYTES: usize = 1024 * 1024;
 
-/// A process of a sandbox, seen through its memory.
+/// A process of a sandbox, with its memory.
 #[derive(Debug)]
 pub(crate) struct Guest {
     pub(crate) k: Kernel,
     pub(crate) m: Memory,
     pub(crate) pid: Pid,
-    pub(crate) session: SessionId,
+    pub(crate) execution: ExecutionId,
     next: u32,
 }
 
-/// Files of a small sandbox: programs, devices and the folders that every sandbox has.
+/// Files of a small sandbox: programs, devices and the standard directories.
 fn files(limits: &Limits) -> Fs {
     let mut fs = Fs::new(limits);
     let program = b"\0asm\x01\0\0\0".as_slice();
-    let mut made = vec![
+    let mut results = vec![
         fs.install_dir(b"/", 0o755, 1000),
         fs.install_dir(b"/workspace", 0o755, 1000),
         fs.install_dir(b"/tmp", 0o1777, 0),
@@ -101,13 +102,13 @@ fn files(limits: &Limits) -> Fs {
         (b"/dev/urandom", Device::Urandom),
         (b"/dev/tty", Device::Tty),
     ] {
-        made.push(fs.install_device(path, device, 0o666));
+        results.push(fs.install_device(path, device, 0o666));
     }
-    made.push(fs.install_proc(b"/proc"));
-    made.push(fs.install_symlink(b"/dev/fd", b"/proc/self/fd"));
-    made.push(fs.install_symlink(b"/dev/stdin", b"/proc/self/fd/0"));
-    made.push(fs.install_symlink(b"/dev/stdout", b"/proc/self/fd/1"));
-    assert!(made.iter().all(Result::is_ok), "{made:?}");
+    results.push(fs.install_proc(b"/proc"));
+    results.push(fs.install_symlink(b"/dev/fd", b"/proc/self/fd"));
+    results.push(fs.install_symlink(b"/dev/stdin", b"/proc/self/fd/0"));
+    results.push(fs.install_symlink(b"/dev/stdout", b"/proc/self/fd/1"));
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
     fs
 }
 
@@ -116,14 +117,14 @@ pub(crate) fn kernel(limits: Limits) -> Kernel {
     Kernel::new(KernelConfig {
         files: files(&limits).snapshot(),
         limits,
-        clock: Box::new(FixedClock::new(1_000_000_000_000)),
+        clock: Box::new(VirtualClock::new(1_000_000_000_000)),
         entropy: Box::new(SeededEntropy::new(1)),
         hostname: "tidebox".to_owned(),
     })
 }
 
-pub(crate) fn spec(stdin: &[u8]) -> SessionSpec {
-    SessionSpec {
+pub(crate) fn spec(stdin: &[u8]) -> ExecutionSpec {
+    ExecutionSpec {
         argv: vec![b"prog".to_vec(), b"one".to_vec(), Vec::new()],
         env: vec![b"HOME=/workspace".to_vec()],
         cwd: b"/workspace".to_vec(),
@@ -131,31 +132,31 @@ pub(crate) fn spec(stdin: &[u8]) -> SessionSpec {
         stdin: stdin.to_vec(),
         output_bytes: 1 << 20,
         shell_state: Some(b"state".as_slice().into()),
-        conversation: false,
+        interactive: false,
     }
 }
 
 impl Guest {
-    /// The root process of a session, aware.
+    /// The root process of an execution, a Tidebox guest.
     pub(crate) fn new() -> Self {
         Self::with(Limits::default(), &[])
     }
 
     pub(crate) fn with(limits: Limits, stdin: &[u8]) -> Self {
         let mut k = kernel(limits);
-        let (session, pid) = k.begin(spec(stdin)).expect("the program is there");
-        k.set_aware(pid, true);
-        let m = Memory { bytes: vec![0; MEMORY_BYTES], lends: true };
-        Self { k, m, pid, session, next: ARGUMENTS }
+        let (execution, pid) = k.start_execution(spec(stdin)).expect("the program exists");
+        k.set_tidebox_guest(pid, true);
+        let m = Memory { bytes: vec![0; MEMORY_BYTES], supports_slices: true };
+        Self { k, m, pid, execution, next: ARGUMENTS }
     }
 
     pub(crate) fn plain() -> Self {
         let mut guest = Self::new();
-        guest.k.set_aware(guest.pid, false);
+        guest.k.set_tidebox_guest(guest.pid, false);
         guest
     }
 
-    /// Puts bytes into memory and answers where they are.
+    /// Writes bytes to memory and returns their address and length.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> (u32, u32) {
         let len = u32::try_from(bytes.len()).expect("test data is small");
         if self.next + len > DATA {
@@ -167,7 +168,7 @@ impl Guest {
         (at, len)
     }
 
-    /// A list of buffers.
+    /// Writes a list of buffers.
     pub(crate) fn buffers(&mut self, list: &[(u32, u32)]) -> (u32, u32) {
         let raw: Vec<u8> = list.iter().flat_map(|(at, len)| [at.to_le_bytes(), len.to_le_bytes()].concat()).collect();
         let (at, _) = self.put(&raw);
@@ -186,53 +187,9 @@ impl Guest {
         u64::from_le_bytes(self.bytes(at, 8).try_into().expect("eight bytes"))
     }
 
-    /// The result of a call that writes one number.
+    /// Returns the result of a call that writes one number.
     pub(crate) fn out(&self) -> u32 {
         self.u32(OUT)
-    }
-
-    pub(crate) fn read(&mut self, fd: u32, len: u32) -> Result<Vec<u8>, Sys> {
-        let (iovs, count) = self.buffers(&[(DATA, len)]);
-        match call!(self, crate::wasi::p1::fd_read(fd, iovs, count, OUT)) {
-            OK => Ok(self.bytes(DATA, self.out())),
-            other => Err(other),
-        }
-    }
-
-    pub(crate) fn write(&mut self, fd: u32, bytes: &[u8]) -> Result<u32, Sys> {
-        self.m.bytes[DATA as usize..][..bytes.len()].copy_from_slice(bytes);
-        let (iovs, count) = self.buffers(&[(DATA, u32::try_from(bytes.len()).expect("test data is small"))]);
-        match call!(self, crate::wasi::p1::fd_write(fd, iovs, count, OUT)) {
-            OK => Ok(self.out()),
-            other => Err(other),
-        }
-    }
-
-    /// Opens below `/`, by what `how` says: `r`, `w`, `a`ppend, `c`reate, e`x`clusive, `t`runcate, `d`irectory, `n`o follow.
-    pub(crate) fn open(&mut self, path: &[u8], how: &str) -> Result<u32, Sys> {
-        self.open_at(3, path, how)
-    }
-
-    pub(crate) fn open_at(&mut self, dir: u32, path: &[u8], how: &str) -> Result<u32, Sys> {
-        let (at, len) = self.put(path);
-        let has = |letter: char, value: u64| if how.contains(letter) { value } else { 0 };
-        let small = |value: u64| u32::try_from(value).expect("flags are small");
-        let rights = has('r', 1 << 1) | has('w', 1 << 6) | has('a', 1 << 6);
-        let oflags = small(has('c', 1) | has('d', 2) | has('x', 4) | has('t', 8));
-        let (dirflags, fdflags) = (1 - small(has('n', 1)), small(has('a', 1)));
-        match call!(self, crate::wasi::p1::path_open(dir, dirflags, at, len, oflags, rights, 0, fdflags, OUT)) {
-            OK => Ok(self.out()),
-            other => Err(other),
-        }
-    }
-
-    pub(crate) fn pipe(&mut self) -> (u32, u32) {
-        assert_eq!(call!(self, crate::wasi::ext::pipe(OUT)), OK);
-        (self.u32(OUT), self.u32(OUT + 4))
-    }
-
-    pub(crate) fn close(&mut self, fd: u32) {
-        assert_eq!(call!(self, crate::wasi::p1::fd_close(fd)), OK);
     }
 
     /// Runs `body` as another process of the sandbox.
@@ -243,30 +200,25 @@ impl Guest {
         result
     }
 
-    pub(crate) fn fork(&mut self) -> Pid {
-        assert_eq!(call!(self, crate::wasi::ext::fork(0, OUT)), OK);
-        Pid(self.out())
-    }
-
-    /// A waker that counts, parked for the process.
-    pub(crate) fn park(&mut self, pid: Pid) -> Arc<Count> {
-        let count = Arc::new(Count::default());
+    /// Parks the process with a counting waker.
+    pub(crate) fn park(&mut self, pid: Pid) -> Arc<WakeCounter> {
+        let count = Arc::new(WakeCounter::default());
         self.k.park(pid, Wait::default(), &Waker::from(Arc::clone(&count)));
         count
     }
 }
 
-/// How often a waker was called.
+/// Counts the calls of a waker.
 #[derive(Debug, Default)]
-pub(crate) struct Count(AtomicUsize);
+pub(crate) struct WakeCounter(AtomicUsize);
 
-impl Count {
+impl WakeCounter {
     pub(crate) fn get(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-impl Wake for Count {
+impl Wake for WakeCounter {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,67 +1,68 @@
-//! Time and randomness are policy of the embedder: the kernel asks these two ports and nothing else.
+//! Clock and entropy interfaces; the embedder provides both.
 
 use std::cell::Cell;
 
-/// Where the kernel reads the time.
+/// Source of time.
 pub trait Clock: Send {
-    /// Nanoseconds since the Unix epoch.
+    /// Returns nanoseconds since the Unix epoch.
     fn realtime(&self) -> u64;
 
-    /// Nanoseconds since a moment of the clock's choice; never goes back.
+    /// Returns nanoseconds since an arbitrary moment; never goes back.
     fn monotonic(&self) -> u64;
 
-    /// Lets time pass without waiting, for a clock that is not bound to the world's: after `true`, `monotonic` is at
-    /// least `until`. A real clock answers `false` (the default), and the engine has to sleep.
-    fn skip_to(&self, until: u64) -> bool {
+    /// Advances a virtual clock without waiting: after `true`, `monotonic` is at least `until`. A real clock returns `false` (the
+    /// default), and the engine has to sleep.
+    fn advance_to(&self, until: u64) -> bool {
         let _ = until;
         false
     }
 
-    /// Whether time passes only by [`Self::skip_to`]. Then a run has to be repeatable, and engines take care that
-    /// nothing depends on how fast the machine is. Default `false`.
+    /// Returns whether time passes only by [`Self::advance_to`]. Runs must be deterministic then, and engines must not let
+    /// anything depend on the speed of the host. Default `false`.
     fn is_virtual(&self) -> bool {
         false
     }
 
-    /// A clock for a fork of the sandbox, which goes on from the same moment and on its own.
+    /// Creates a clock for a fork of the sandbox, which continues independently from the same moment.
     fn fork(&self) -> Box<dyn Clock>;
 }
 
-/// Where the kernel takes random bytes from.
+/// Source of random bytes.
 pub trait Entropy: Send {
     /// Fills all of `dst`.
     fn fill(&mut self, dst: &mut [u8]);
 
-    /// A source for a fork of the sandbox. One that is repeatable gives the fork the bytes that would have come here.
+    /// Creates a source for a fork of the sandbox. A deterministic one gives the fork the bytes that this source would have
+    /// returned.
     fn fork(&self) -> Box<dyn Entropy>;
 }
 
-/// A clock that stands still while programs compute and jumps when all of them wait, so that a run is repeatable and
-/// `sleep 60` takes no time. A program that spins until a later time never sees it; the wall-time limit ends it.
+/// A clock that stands still while programs compute and jumps when all of them wait, so that a run is deterministic and `sleep
+/// 60` takes no time. A program that spins until a later time never reaches it; the timeout ends it.
 #[derive(Clone, Debug)]
-pub struct FixedClock {
+pub struct VirtualClock {
     start: u64,
-    passed: Cell<u64>,
+    elapsed: Cell<u64>,
 }
 
-impl FixedClock {
-    /// A clock that begins at `realtime` nanoseconds since the Unix epoch.
+impl VirtualClock {
+    /// Creates a clock that starts at `realtime` nanoseconds since the Unix epoch.
     pub fn new(realtime: u64) -> Self {
-        Self { start: realtime, passed: Cell::new(0) }
+        Self { start: realtime, elapsed: Cell::new(0) }
     }
 }
 
-impl Clock for FixedClock {
+impl Clock for VirtualClock {
     fn realtime(&self) -> u64 {
-        self.start.saturating_add(self.passed.get())
+        self.start.saturating_add(self.elapsed.get())
     }
 
     fn monotonic(&self) -> u64 {
-        self.passed.get()
+        self.elapsed.get()
     }
 
-    fn skip_to(&self, until: u64) -> bool {
-        self.passed.set(self.passed.get().max(until));
+    fn advance_to(&self, until: u64) -> bool {
+        self.elapsed.set(self.elapsed.get().max(until));
         true
     }
 
@@ -74,15 +75,15 @@ impl Clock for FixedClock {
     }
 }
 
-/// Repeatable bytes from a seed (SplitMix64). Not cryptographic: for deterministic mode only, where being guessable
-/// is the point.
+/// Deterministic bytes from a seed (SplitMix64). Not cryptographic: only for deterministic mode, which requires predictable
+/// bytes.
 #[derive(Clone, Debug)]
 pub struct SeededEntropy {
     state: u64,
 }
 
 impl SeededEntropy {
-    /// Equal seeds give equal bytes.
+    /// Creates a source. Equal seeds give equal bytes.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -124,15 +125,15 @@ mod tests {
         };
         assert_eq!(bytes(7), bytes(7));
         assert_ne!(bytes(7), bytes(8));
-        assert_ne!(bytes(7)[16..], [0; 5], "the tail that is no whole word is filled too");
+        assert_ne!(bytes(7)[16..], [0; 5], "the incomplete last word is filled");
     }
 
     #[test]
-    fn a_fixed_clock_moves_only_when_told_and_never_back() {
-        let clock = FixedClock::new(1_000);
+    fn a_virtual_clock_moves_only_forward_on_request() {
+        let clock = VirtualClock::new(1_000);
         assert_eq!((clock.realtime(), clock.monotonic()), (1_000, 0));
-        assert!(clock.skip_to(50));
-        assert!(clock.skip_to(20));
+        assert!(clock.advance_to(50));
+        assert!(clock.advance_to(20));
         assert_eq!((clock.realtime(), clock.monotonic()), (1_050, 50));
     }
 }

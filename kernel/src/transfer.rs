@@ -1,4 +1,4 @@
-//! Moving bytes between a descriptor and whoever asks: a guest with its memory, or the host with a buffer.
+//! Byte transfers between a descriptor and guest memory or a host buffer.
 
 #[cfg(test)]
 mod tests;
@@ -6,54 +6,55 @@ mod tests;
 use crate::errno::Errno;
 use crate::fs::{Device, Ino};
 use crate::kernel::Kernel;
-use crate::open_file::{What, flag};
+use crate::open_file::{FileObject, flag};
 use crate::pipe::ATOMIC_BYTES;
 use crate::process::Pid;
 use crate::procfs::{self, Text};
 use crate::signal::Signal;
-use crate::wasi::{Halt, attempt};
+use crate::syscall::{SyscallError, run_syscall};
 
-/// Where a read puts its bytes.
+/// Destination of a read.
 pub(crate) trait Target {
-    /// Bytes that fit.
+    /// Returns the capacity in bytes.
     fn total(&self) -> u32;
 
-    /// Has `source` put bytes in place and answers how many. `source` is told how many it has delivered so far and where
-    /// to put more; fewer than there is room for end the read. `scratch` is for targets that cannot lend their memory.
+    /// Calls `source` to fill the destination and returns the number of bytes. `source` gets the number of bytes delivered so far
+    /// and a destination slice; a short count ends the read. `scratch` is for targets without direct slices.
     fn fill(
         &mut self,
         scratch: &mut Vec<u8>,
         source: impl FnMut(u64, &mut [u8]) -> Result<usize, Errno>,
-    ) -> Result<u32, Halt>;
+    ) -> Result<u32, SyscallError>;
 }
 
-/// Where a write takes its bytes from.
+/// Source of a write.
 pub(crate) trait Source {
-    /// Bytes there are.
+    /// Returns the number of bytes.
     fn total(&self) -> u32;
 
-    /// Has `sink` take the bytes from `skip` on and answers how many it took, with the rules of [`Target::fill`].
+    /// Calls `sink` with the bytes starting at `skip` and returns the number of bytes consumed, with the rules of
+    /// [`Target::fill`].
     fn drain(
         &mut self,
         scratch: &mut Vec<u8>,
         skip: u32,
         sink: impl FnMut(u64, &[u8]) -> Result<usize, Errno>,
-    ) -> Result<u32, Halt>;
+    ) -> Result<u32, SyscallError>;
 }
 
-/// When a write that fits only in part is over.
+/// Completion condition of a write that fits only in part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Until {
-    /// When all bytes are written, as Unix programs expect. What was written is kept with the process in between.
+pub(crate) enum WriteMode {
+    /// After all bytes are written, as Unix programs expect. The process keeps the count between attempts.
     All,
-    /// As soon as any are, for a caller that counts by itself and may have several writes under way.
-    Some,
+    /// After at least one byte is written, for a caller that counts by itself and may have several writes in flight.
+    Partial,
 }
 
 /// Bytes of the host.
 struct Buffer<T>(T);
 
-/// A count of bytes as guests know it; the callers bound what they pass.
+/// Converts a byte count to the guest's type; the callers bound the length.
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
@@ -67,7 +68,7 @@ impl Target for Buffer<&mut [u8]> {
         &mut self,
         _: &mut Vec<u8>,
         mut source: impl FnMut(u64, &mut [u8]) -> Result<usize, Errno>,
-    ) -> Result<u32, Halt> {
+    ) -> Result<u32, SyscallError> {
         Ok(count(source(0, self.0)?))
     }
 }
@@ -82,115 +83,116 @@ impl Source for Buffer<&[u8]> {
         _: &mut Vec<u8>,
         skip: u32,
         mut sink: impl FnMut(u64, &[u8]) -> Result<usize, Errno>,
-    ) -> Result<u32, Halt> {
+    ) -> Result<u32, SyscallError> {
         Ok(count(sink(0, self.0.get(skip as usize..).unwrap_or_default())?))
     }
 }
 
-/// Most bytes of one transfer, so that counts stay positive as `i32`.
-const MOST_BYTES: usize = i32::MAX as usize;
+/// Maximum bytes of one transfer, so that counts stay positive as `i32`.
+const MAX_BYTES: usize = i32::MAX as usize;
 
-/// The descriptors of a process for its engine, which serves streams of another kind than `wasi_snapshot_preview1`.
+/// Descriptors of a process, for engines that serve another kind of stream than `wasi_snapshot_preview1`.
 ///
-/// Several transfers of one process may be under way. After [`Halt::Block`] the engine parks the process
-/// ([`Kernel::park`]) under the same lock and tries again when it is woken. A transfer that was begun and not finished
-/// leaves nothing behind.
+/// Several transfers of one process may be in flight. After [`SyscallError::Block`] the engine parks the process
+/// ([`Kernel::park`]) under the same lock and retries when it is woken. An unfinished transfer leaves no state.
 impl Kernel {
-    /// Reads from where the file stands; 0 is its end, or that `dst` is empty.
+    /// Reads at the current offset; 0 is the end of file, or an empty `dst`.
     ///
     /// # Errors
-    /// [`Halt`]: an errno (`BADF`, `ISDIR`), that the reader has to wait, or that the process must end.
-    pub fn read(&mut self, pid: Pid, fd: u32, dst: &mut [u8]) -> Result<usize, Halt> {
+    /// [`SyscallError`]: an errno (`BADF`, `ISDIR`), the reader has to wait, or the process must end.
+    pub fn read(&mut self, pid: Pid, fd: u32, dst: &mut [u8]) -> Result<usize, SyscallError> {
         self.read_from(pid, fd, dst, None)
     }
 
-    /// Reads at `offset` and leaves where the file stands.
+    /// Reads at `offset` without changing the file's offset.
     ///
     /// # Errors
-    /// As [`read`](Self::read), and `SPIPE` on what has no offset.
-    pub fn read_at(&mut self, pid: Pid, fd: u32, dst: &mut [u8], offset: u64) -> Result<usize, Halt> {
+    /// As [`read`](Self::read), and `SPIPE` on a file without an offset.
+    pub fn read_at(&mut self, pid: Pid, fd: u32, dst: &mut [u8], offset: u64) -> Result<usize, SyscallError> {
         self.read_from(pid, fd, dst, Some(offset))
     }
 
-    /// Writes where the file stands, or at its end when it was opened for appending, and answers how many bytes were
-    /// taken: at least one when there are any. Up to 4,096 bytes go into a pipe together or not at all.
+    /// Writes at the current offset, or at the end of a file opened for appending, and returns the number of bytes written: at
+    /// least one unless `src` is empty. Up to 4,096 bytes are written to a pipe atomically.
     ///
     /// # Errors
-    /// [`Halt`]: an errno (`BADF`, `NOSPC`, `FBIG`, and `PIPE` when the process ignores SIGPIPE), that the writer has to
-    /// wait, or that the process must end, as it must when nobody reads the pipe any more.
-    pub fn write(&mut self, pid: Pid, fd: u32, src: &[u8]) -> Result<usize, Halt> {
+    /// [`SyscallError`]: an errno (`BADF`, `NOSPC`, `FBIG`, and `PIPE` if the process ignores SIGPIPE), the writer has to wait,
+    /// or the process must end, as after a write to a pipe without a reader.
+    pub fn write(&mut self, pid: Pid, fd: u32, src: &[u8]) -> Result<usize, SyscallError> {
         self.write_to(pid, fd, src, None)
     }
 
-    /// Writes at `offset` and leaves where the file stands.
+    /// Writes at `offset` without changing the file's offset.
     ///
     /// # Errors
-    /// As [`write`](Self::write), and `SPIPE` on what has no offset.
-    pub fn write_at(&mut self, pid: Pid, fd: u32, src: &[u8], offset: u64) -> Result<usize, Halt> {
+    /// As [`write`](Self::write), and `SPIPE` on a file without an offset.
+    pub fn write_at(&mut self, pid: Pid, fd: u32, src: &[u8], offset: u64) -> Result<usize, SyscallError> {
         self.write_to(pid, fd, src, Some(offset))
     }
 
-    fn read_from(&mut self, pid: Pid, fd: u32, dst: &mut [u8], at: Option<u64>) -> Result<usize, Halt> {
-        attempt(self, pid, |k| {
+    fn read_from(&mut self, pid: Pid, fd: u32, dst: &mut [u8], at: Option<u64>) -> Result<usize, SyscallError> {
+        run_syscall(self, pid, |k| {
             let file = k.file_of(pid, fd)?;
-            let most = dst.len().min(MOST_BYTES);
-            let target = &mut Buffer(dst.get_mut(..most).unwrap_or_default());
+            let limit = dst.len().min(MAX_BYTES);
+            let target = &mut Buffer(dst.get_mut(..limit).unwrap_or_default());
             read(k, pid, target, file, at).map(|n| n as usize)
         })
     }
 
-    fn write_to(&mut self, pid: Pid, fd: u32, src: &[u8], at: Option<u64>) -> Result<usize, Halt> {
-        attempt(self, pid, |k| {
+    fn write_to(&mut self, pid: Pid, fd: u32, src: &[u8], at: Option<u64>) -> Result<usize, SyscallError> {
+        run_syscall(self, pid, |k| {
             let file = k.file_of(pid, fd)?;
-            let source = &mut Buffer(src.get(..MOST_BYTES).unwrap_or(src));
-            write(k, pid, source, file, at, Until::Some).map(|n| n as usize)
+            let source = &mut Buffer(src.get(..MAX_BYTES).unwrap_or(src));
+            write(k, pid, source, file, at, WriteMode::Partial).map(|n| n as usize)
         })
     }
 }
 
-/// Reads an open file, at `at` or where it stands.
+/// Reads an open file, at `at` or at its offset.
 pub(crate) fn read(
     k: &mut Kernel,
     pid: Pid,
     target: &mut impl Target,
     file: u32,
     at: Option<u64>,
-) -> Result<u32, Halt> {
+) -> Result<u32, SyscallError> {
     let open = k.files.get_mut(file).ok_or(Errno::Badf)?;
     let start = at.unwrap_or(open.offset);
     let scratch = &mut k.scratch;
     let n = match &open.what {
-        What::Dir(_) | What::WorkDir(_) => return Err(Errno::Isdir.into()),
+        FileObject::Dir(_) | FileObject::WorkDir(_) => return Err(Errno::Isdir.into()),
         _ if !open.read => return Err(Errno::Badf.into()),
-        What::Reader(_) | What::Both(_) | What::Stdin(_) if at.is_some() => return Err(Errno::Spipe.into()),
-        What::Reader(pipe) | What::Both(pipe) => {
+        FileObject::Reader(_) | FileObject::Both(_) | FileObject::Stdin(_) if at.is_some() => {
+            return Err(Errno::Spipe.into());
+        }
+        FileObject::Reader(pipe) | FileObject::Both(pipe) => {
             let (pipe, nonblock) = (*pipe, open.has(flag::NONBLOCK));
             return read_pipe(k, pid, target, pipe, nonblock);
         }
-        What::File(ino) => {
+        FileObject::File(ino) => {
             let ino = *ino;
             target.fill(scratch, |done, dst| k.fs.read_at(ino, start.saturating_add(done), dst))?
         }
-        What::Text(text) => {
+        FileObject::Text(text) => {
             let text = *text;
             return read_text(k, target, file, text, at);
         }
-        What::Stdin(bytes) => {
+        FileObject::Stdin(bytes) => {
             target.fill(scratch, |done, dst| Ok(copy_from(bytes, start.saturating_add(done), dst)))?
         }
-        What::Device(Device::Null, _) => 0,
-        What::Device(Device::Zero | Device::Full, _) => target.fill(scratch, |_, dst| {
+        FileObject::Device(Device::Null, _) => 0,
+        FileObject::Device(Device::Zero | Device::Full, _) => target.fill(scratch, |_, dst| {
             dst.fill(0);
             Ok(dst.len())
         })?,
-        What::Device(Device::Random | Device::Urandom, _) => target.fill(scratch, |_, dst| {
+        FileObject::Device(Device::Random | Device::Urandom, _) => target.fill(scratch, |_, dst| {
             k.entropy.fill(dst);
             Ok(dst.len())
         })?,
-        What::Device(Device::Tty, _) => return Err(Errno::Nxio.into()),
-        What::Writer(_) | What::Output(..) => return Err(Errno::Badf.into()),
+        FileObject::Device(Device::Tty, _) => return Err(Errno::Nxio.into()),
+        FileObject::Writer(_) | FileObject::Output(..) => return Err(Errno::Badf.into()),
     };
-    if at.is_none() && !matches!(open.what, What::Device(..)) {
+    if at.is_none() && !matches!(open.what, FileObject::Device(..)) {
         open.offset = start.saturating_add(u64::from(n));
     }
     Ok(n)
@@ -205,11 +207,17 @@ fn copy_from(bytes: &[u8], at: u64, dst: &mut [u8]) -> usize {
     n
 }
 
-fn read_text(k: &mut Kernel, target: &mut impl Target, file: u32, text: Text, at: Option<u64>) -> Result<u32, Halt> {
+fn read_text(
+    k: &mut Kernel,
+    target: &mut impl Target,
+    file: u32,
+    text: Text,
+    at: Option<u64>,
+) -> Result<u32, SyscallError> {
     let mut scratch = std::mem::take(&mut k.scratch);
     let start = at.unwrap_or(k.files.get(file).ok_or(Errno::Badf)?.offset);
     let read = procfs::text(k, text)
-        .map_err(Halt::from)
+        .map_err(SyscallError::from)
         .and_then(|text| target.fill(&mut scratch, |done, dst| Ok(copy_from(&text, start.saturating_add(done), dst))));
     k.scratch = scratch;
     let n = read?;
@@ -219,79 +227,97 @@ fn read_text(k: &mut Kernel, target: &mut impl Target, file: u32, text: Text, at
     Ok(n)
 }
 
-fn read_pipe(k: &mut Kernel, pid: Pid, target: &mut impl Target, pipe: u32, nonblock: bool) -> Result<u32, Halt> {
+fn read_pipe(
+    k: &mut Kernel,
+    pid: Pid,
+    target: &mut impl Target,
+    pipe: u32,
+    nonblock: bool,
+) -> Result<u32, SyscallError> {
     let found = k.pipes.get_mut(pipe).ok_or(Errno::Badf)?;
     if target.total() == 0 {
         return Ok(0);
     }
     if found.len() == 0 {
         return match (found.writers, nonblock) {
-            (0, _) if found.cut => Err(tell_of_cut(k, pid)),
+            (0, _) if found.truncated => Err(report_truncation(k, pid)),
             (0, _) => Ok(0),
             (_, true) => Err(Errno::Again.into()),
             (_, false) => {
-                found.wait(pid);
-                Err(Halt::Block(None))
+                found.add_waiter(pid);
+                Err(SyscallError::Block(None))
             }
         };
     }
-    // Taken only after it is where the guest wants it, so that a bad address loses nothing.
+    // Consumed only after the copy to the guest, so that a bad address loses no data.
     let n = target.fill(&mut k.scratch, |done, dst| Ok(found.peek(done, dst)))?;
     found.skip(n as usize);
     if k.spool_bytes.is_some() {
         k.pipe_bytes = k.pipe_bytes.saturating_sub(n as usize);
     }
-    // A writer is woken for a page or more, not for every few bytes: each wake-up is a switch of processes.
-    if found.room() >= ATOMIC_BYTES || found.len() == 0 {
+    // Wake a writer for a page or more, not for every few bytes: each wake-up is a context switch.
+    if found.available() >= ATOMIC_BYTES || found.len() == 0 {
         k.wake_pipe(pipe);
     }
     Ok(n)
 }
 
-/// Writes an open file, at `at` or where it stands.
+/// Writes an open file, at `at` or at its offset.
 pub(crate) fn write(
     k: &mut Kernel,
     pid: Pid,
     source: &mut impl Source,
     file: u32,
     at: Option<u64>,
-    until: Until,
-) -> Result<u32, Halt> {
+    until: WriteMode,
+) -> Result<u32, SyscallError> {
     let open = k.files.get_mut(file).ok_or(Errno::Badf)?;
     if !open.write {
         return Err(Errno::Badf.into());
     }
     match &open.what {
-        What::File(ino) => {
+        FileObject::File(ino) => {
             let ino = *ino;
             write_file(k, source, file, ino, at)
         }
-        What::Writer(_) | What::Both(_) | What::Output(..) if at.is_some() => Err(Errno::Spipe.into()),
-        What::Writer(pipe) | What::Both(pipe) => {
+        FileObject::Writer(_) | FileObject::Both(_) | FileObject::Output(..) if at.is_some() => {
+            Err(Errno::Spipe.into())
+        }
+        FileObject::Writer(pipe) | FileObject::Both(pipe) => {
             let (pipe, nonblock) = (*pipe, open.has(flag::NONBLOCK));
             let written = write_pipe(k, pid, source, pipe, nonblock, until)?;
             if let Some(ino) = k.pipes.get(pipe).and_then(|found| found.ino) {
                 let now = k.now();
-                k.fs.written(ino, now);
+                k.fs.touch_mtime(ino, now);
             }
             Ok(written)
         }
-        What::Output(session, stream) => {
-            let session = k.sessions.get_mut(session).ok_or(Errno::Io)?;
+        FileObject::Output(execution, stream) => {
+            let execution = k.executions.get_mut(execution).ok_or(Errno::Io)?;
             source.drain(&mut k.scratch, 0, |_, src| {
-                session.print(*stream, src);
+                execution.push_output(*stream, src);
                 Ok(src.len())
             })
         }
-        What::Device(Device::Full, _) if source.total() > 0 => Err(Errno::Nospc.into()),
-        // What is written to the others is gone; it is still read, so that a bad address is told.
-        What::Device(..) => source.drain(&mut k.scratch, 0, |_, src| Ok(src.len())),
-        What::Dir(_) | What::WorkDir(_) | What::Reader(_) | What::Stdin(_) | What::Text(_) => Err(Errno::Badf.into()),
+        FileObject::Device(Device::Full, _) if source.total() > 0 => Err(Errno::Nospc.into()),
+        // Writes to other devices are discarded. Read the source anyway so that a bad address is reported.
+        FileObject::Device(..) => source.drain(&mut k.scratch, 0, |_, src| Ok(src.len())),
+        FileObject::Dir(_)
+        | FileObject::WorkDir(_)
+        | FileObject::Reader(_)
+        | FileObject::Stdin(_)
+        | FileObject::Text(_) => Err(Errno::Badf.into()),
     }
 }
 
 /// Appending finds the end and writes there in one step, so two writers never overwrite each other.
-fn write_file(k: &mut Kernel, source: &mut impl Source, file: u32, ino: Ino, at: Option<u64>) -> Result<u32, Halt> {
+fn write_file(
+    k: &mut Kernel,
+    source: &mut impl Source,
+    file: u32,
+    ino: Ino,
+    at: Option<u64>,
+) -> Result<u32, SyscallError> {
     let now = k.clock.realtime();
     let open = k.files.get_mut(file).ok_or(Errno::Badf)?;
     let start = match at {
@@ -309,23 +335,23 @@ fn write_file(k: &mut Kernel, source: &mut impl Source, file: u32, ino: Ino, at:
     Ok(n)
 }
 
-/// A short write stays whole. Nobody reading is SIGPIPE for the writer, or `PIPE` if it ignores that.
+/// Writes to a pipe. A short write is atomic. Without a reader, the writer gets SIGPIPE, or `PIPE` if it ignores that.
 fn write_pipe(
     k: &mut Kernel,
     pid: Pid,
     source: &mut impl Source,
     pipe: u32,
     nonblock: bool,
-    until: Until,
-) -> Result<u32, Halt> {
+    until: WriteMode,
+) -> Result<u32, SyscallError> {
     let total = source.total();
     let process = k.processes.get_mut(pid).ok_or(Errno::Srch)?;
     let found = k.pipes.get_mut(pipe).ok_or(Errno::Badf)?;
-    let before = if until == Until::All { process.blocked.written.min(total) } else { 0 };
-    if found.readers == 0 && !(k.spool_bytes.is_some() && found.is_left()) {
+    let before = if until == WriteMode::All { process.blocked.written.min(total) } else { 0 };
+    if found.readers == 0 && !(k.spool_bytes.is_some() && found.lacks_reader()) {
         process.signal(Signal::Pipe);
         return match process.fatal() {
-            Some(signal) => Err(Halt::Kill(signal)),
+            Some(signal) => Err(SyscallError::Kill(signal)),
             None => Err(Errno::Pipe.into()),
         };
     }
@@ -333,18 +359,18 @@ fn write_pipe(
     if rest == 0 {
         return Ok(total);
     }
-    if let Some(room) = k.spool_room(pipe) {
-        return spool(k, pid, source, pipe, room.min(rest));
+    if let Some(available) = k.spool_room(pipe) {
+        return spool(k, pid, source, pipe, available.min(rest));
     }
     let Some(found) = k.pipes.get_mut(pipe) else { return Err(Errno::Badf.into()) };
     let short = total as usize <= ATOMIC_BYTES;
-    let fits = found.room() > 0 && (!short || found.room() >= rest);
+    let fits = found.available() > 0 && (!short || found.available() >= rest);
     let mut written = before;
     if fits {
         written += source.drain(&mut k.scratch, before, |_, src| Ok(found.push(src)))?;
         k.wake_pipe(pipe);
     }
-    if written == total || (written > 0 && (nonblock || until == Until::Some || process_interrupted(k, pid))) {
+    if written == total || (written > 0 && (nonblock || until == WriteMode::Partial || process_interrupted(k, pid))) {
         return Ok(written);
     }
     if nonblock {
@@ -352,26 +378,26 @@ fn write_pipe(
     }
     if let (Some(process), Some(found)) = (k.processes.get_mut(pid), k.pipes.get_mut(pipe)) {
         process.blocked.written = written;
-        found.wait(pid);
+        found.add_waiter(pid);
     }
-    Err(Halt::Block(None))
+    Err(SyscallError::Block(None))
 }
 
-/// Writes into a pipe whose reader has not begun to run. What does not fit ends the writer, as it would be ended by a
-/// reader that has seen enough; whether that was so shows when the reader comes to the end.
-fn spool(k: &mut Kernel, pid: Pid, source: &mut impl Source, pipe: u32, room: usize) -> Result<u32, Halt> {
+/// Writes to a pipe whose reader has not started. A writer that overflows it is killed, as by a reader that stops early; the
+/// truncation is reported when the reader reaches it.
+fn spool(k: &mut Kernel, pid: Pid, source: &mut impl Source, pipe: u32, available: usize) -> Result<u32, SyscallError> {
     let found = k.pipes.get_mut(pipe).ok_or(Errno::Badf)?;
-    if room == 0 {
-        found.cut = true;
+    if available == 0 {
+        found.truncated = true;
         let process = k.processes.get_mut(pid).ok_or(Errno::Srch)?;
         process.signal(Signal::Pipe);
         return match process.fatal() {
-            Some(signal) => Err(Halt::Kill(signal)),
+            Some(signal) => Err(SyscallError::Kill(signal)),
             None => Err(Errno::Pipe.into()),
         };
     }
     let written = source.drain(&mut k.scratch, 0, |done, src| {
-        let left = room.saturating_sub(usize::try_from(done).unwrap_or(room));
+        let left = available.saturating_sub(usize::try_from(done).unwrap_or(available));
         Ok(found.push(src.get(..left).unwrap_or(src)))
     })?;
     k.pipe_bytes = k.pipe_bytes.saturating_add(written as usize);
@@ -379,21 +405,21 @@ fn spool(k: &mut Kernel, pid: Pid, source: &mut impl Source, pipe: u32, room: us
     Ok(written)
 }
 
-/// The reader of a pipe that was cut has seen all there is of it, and must not take that for all there was.
-fn tell_of_cut(k: &mut Kernel, pid: Pid) -> Halt {
+/// Reports the truncation point of a pipe to its reader, which must not treat it as EOF.
+fn report_truncation(k: &mut Kernel, pid: Pid) -> SyscallError {
     let spool = k.spool_bytes.unwrap_or(0) >> 20;
     let name = k.program_name(pid);
-    k.message(
+    k.write_stderr(
         pid,
         &format!(
-            "{name}: the pipe was cut: the programs of a pipeline run one after the other here, and what is between them may \
-             have {spool} MiB; put it into a file, or use an engine that can suspend WebAssembly\n"
+            "{name}: the pipe was truncated: this engine runs the programs of a pipeline one after the other, and a pipe holds at \
+             most {spool} MiB; write the data to a file, or use an engine that can suspend WebAssembly\n"
         ),
     );
-    Halt::Errno(Errno::Io)
+    SyscallError::Errno(Errno::Io)
 }
 
-/// A noted signal ends a write that has delivered something with the count, not with `INTR`.
+/// A caught signal ends a partial write with its count, not with `INTR`.
 fn process_interrupted(k: &mut Kernel, pid: Pid) -> bool {
     k.processes.get_mut(pid).is_some_and(|process| std::mem::take(&mut process.interrupted))
 }

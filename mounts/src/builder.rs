@@ -1,4 +1,4 @@
-//! Mounting when a sandbox is made.
+//! Mount methods of the sandbox builder.
 
 #[cfg(all(test, unix))]
 mod tests;
@@ -10,18 +10,18 @@ use tidebox_core::{Error, ErrorKind, Result};
 use tidebox_kernel::fs::MountMode;
 use tidebox_vfs_backend::SandboxBuilder;
 
-/// Mounting folders of the host and file systems of the `vfs` crate, for [`SandboxBuilder`].
+/// Mounts of host directories and file systems of the `vfs` crate, for [`SandboxBuilder`].
 pub trait MountExt: Sized {
-    /// Shows a folder of the host at a directory of the sandbox: [`HostDir`](crate::HostDir). The mode has to be named,
-    /// because it says who may change what: nobody ([`MountMode::ReadOnly`]), the guest the host's files
-    /// ([`MountMode::ReadWrite`]), or the guest a view of its own ([`MountMode::CopyOnWrite`]).
+    /// Mounts a host directory at a directory of the sandbox: [`HostDir`](crate::HostDir). The mode is mandatory, because it
+    /// determines the effect of writes: they fail ([`MountMode::ReadOnly`]), change the host's files ([`MountMode::ReadWrite`]),
+    /// or change a private view of the guest ([`MountMode::CopyOnWrite`]).
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] when the folder cannot be opened.
+    /// [`ErrorKind::InvalidRequest`] if the directory cannot be opened.
     #[cfg(unix)]
     fn mount_host(self, dir: impl AsRef<Path>, guest_path: impl Into<Vec<u8>>, mode: MountMode) -> Result<Self>;
 
-    /// Shows a file system of the `vfs` crate: [`VfsMount`](crate::VfsMount), whose rules apply.
+    /// Mounts a file system of the `vfs` crate: see [`VfsMount`](crate::VfsMount) for its limitations.
     #[cfg(feature = "vfs")]
     #[must_use]
     fn mount_vfs(self, fs: Arc<dyn vfs::FileSystem>, guest_path: impl Into<Vec<u8>>, mode: MountMode) -> Self;

@@ -1,4 +1,4 @@
-//! A folder of the host as a mount.
+//! A host directory as a mount.
 
 mod error;
 mod file;
@@ -18,72 +18,72 @@ use cap_std::ambient_authority;
 use cap_std::fs::PermissionsExt;
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, FileType, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
 use tidebox_kernel::Errno;
-use tidebox_kernel::fs::{Access, EntryKind, Metadata, Mount, MountFile, Writes};
+use tidebox_kernel::fs::{Access, EntryKind, Metadata, Mount, MountFile, WriteSupport};
 
 pub use error::MountError;
 use error::errno;
 use file::HostFile;
 
-/// A folder of the host, opened once: it stays the same folder when it is renamed.
+/// A host directory, opened once: renaming it does not change which directory is mounted.
 ///
-/// Nothing outside is ever reached. `cap-std` resolves each path below the open folder with the operating system's help
-/// (`openat2` on Linux), so that a directory that somebody swaps for a link between a look and an open leads nowhere
-/// either. Symbolic links are the kernel's to follow, inside the sandbox; a guest makes none that leads out. Pipes,
-/// sockets and devices do not show and are never opened. Calls block as long as the disk does.
+/// The guest never reaches anything outside it. `cap-std` resolves each path below the open directory with the operating system's
+/// help (`openat2` on Linux), so that a directory that is replaced by a link between lookup and open cannot lead out. The kernel
+/// follows symbolic links inside the sandbox; a guest cannot create one that leads out of the directory. Pipes, sockets and
+/// devices are hidden and never opened. Calls block on disk I/O.
 pub struct HostDir {
     dir: Arc<Dir>,
-    shown: String,
-    /// File systems that are windows on the machine and not storage: `/proc`, `/sys`, `/dev`.
-    windows: Vec<u64>,
+    display_path: String,
+    /// Device numbers of file systems that expose the host and are not storage: `/proc`, `/sys`, `/dev`.
+    pseudo_file_systems: Vec<u64>,
 }
 
 impl fmt::Debug for HostDir {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("HostDir").field(&self.shown).finish()
+        f.debug_tuple("HostDir").field(&self.display_path).finish()
     }
 }
 
 impl HostDir {
-    /// Opens a folder. Whoever holds the value may do with what is in it whatever this process may.
+    /// Opens a directory. The owner of the value has this process's permissions on its contents.
     ///
     /// # Errors
-    /// When there is no such folder, this process may not open it, or it lies in `/proc`, `/sys` or `/dev`.
+    /// If the directory does not exist, this process cannot open it, or it is in `/proc`, `/sys` or `/dev`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, MountError> {
         let path = path.as_ref();
         let dir = Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| MountError::new(path, error))?;
         let found = dir.dir_metadata().map_err(|error| MountError::new(path, error))?;
-        let windows = windows();
-        if windows.contains(&found.dev()) {
-            let reason = "it shows this machine's processes and devices, which no sandbox may reach";
+        let pseudo_devices = pseudo_file_systems();
+        if pseudo_devices.contains(&found.dev()) {
+            let reason = "it exposes the host's processes and devices, which no sandbox may access";
             return Err(MountError::new(path, io::Error::new(io::ErrorKind::InvalidInput, reason)));
         }
-        Ok(Self { dir: Arc::new(dir), shown: path.display().to_string(), windows })
+        Ok(Self { dir: Arc::new(dir), display_path: path.display().to_string(), pseudo_file_systems: pseudo_devices })
     }
 
-    /// What is at a path, if it may show.
-    fn look(&self, path: &Path) -> Result<cap_std::fs::Metadata, Errno> {
+    /// Returns the metadata of a path if it is visible.
+    fn stat(&self, path: &Path) -> Result<cap_std::fs::Metadata, Errno> {
         let found = match path.as_os_str().is_empty() {
             true => self.dir.dir_metadata().map_err(|error| errno(&error))?,
             false => self.dir.symlink_metadata(path).map_err(|error| errno(&error))?,
         };
         match kind(found.file_type()) {
             None => Err(Errno::Noent),
-            Some(_) if self.windows.contains(&found.dev()) => Err(Errno::Acces),
-            // The folder itself was removed.
+            Some(_) if self.pseudo_file_systems.contains(&found.dev()) => Err(Errno::Acces),
+            // The directory itself was removed.
             Some(_) if path.as_os_str().is_empty() && found.nlink() == 0 => Err(Errno::Stale),
             Some(_) => Ok(found),
         }
     }
 }
 
-/// The file systems behind the folders that show the machine. In a container some are ordinary folders of it.
-fn windows() -> Vec<u64> {
+/// Returns the device numbers of the pseudo file systems. In a container some of them are ordinary directories.
+fn pseudo_file_systems() -> Vec<u64> {
     let root = std::fs::metadata("/").map(|root| std::os::unix::fs::MetadataExt::dev(&root)).ok();
-    let window = |path: &&str| {
+    let device = |path: &&str| {
         let found = std::fs::metadata(path).ok()?;
         Some(std::os::unix::fs::MetadataExt::dev(&found)).filter(|dev| Some(*dev) != root)
     };
-    ["/proc", "/sys", "/dev", "/dev/pts", "/dev/mqueue"].iter().filter_map(window).collect()
+    ["/proc", "/sys", "/dev", "/dev/pts", "/dev/mqueue"].iter().filter_map(device).collect()
 }
 
 fn kind(file_type: FileType) -> Option<EntryKind> {
@@ -98,7 +98,7 @@ fn kind(file_type: FileType) -> Option<EntryKind> {
     }
 }
 
-/// What the kernel wants to know of what was found.
+/// Converts metadata to the kernel's form.
 fn metadata(found: &cap_std::fs::Metadata) -> Result<Metadata, Errno> {
     let time = |seconds: i64, nanoseconds: i64| {
         let seconds = u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000);
@@ -120,23 +120,23 @@ fn path_of(bytes: &[u8]) -> &Path {
 }
 
 impl Mount for HostDir {
-    fn writes(&self) -> Writes {
-        Writes::InPlace
+    fn writes(&self) -> WriteSupport {
+        WriteSupport::InPlace
     }
 
     fn metadata(&self, path: &[u8]) -> Result<Metadata, Errno> {
-        metadata(&self.look(path_of(path))?)
+        metadata(&self.stat(path_of(path))?)
     }
 
     fn read_dir(&self, path: &[u8]) -> Result<Vec<(Vec<u8>, EntryKind)>, Errno> {
         let path = path_of(path);
-        // A folder that was removed lists as empty, and a window shows names.
-        self.look(path)?;
+        // A removed directory lists as empty, and a pseudo file system lists names.
+        self.stat(path)?;
         let listed = if path.as_os_str().is_empty() { self.dir.entries() } else { self.dir.read_dir(path) };
         let mut entries = Vec::new();
         for entry in listed.map_err(|error| errno(&error))? {
             let entry = entry.map_err(|error| errno(&error))?;
-            // One that was removed meanwhile is not listed.
+            // An entry that was removed concurrently is omitted.
             let Ok(file_type) = entry.file_type() else { continue };
             entries.extend(kind(file_type).map(|kind| (entry.file_name().into_vec(), kind)));
         }
@@ -150,8 +150,8 @@ impl Mount for HostDir {
 
     fn open(&self, path: &[u8], access: Access) -> Result<Arc<dyn MountFile>, Errno> {
         let path = path_of(path);
-        // Looked at first, because opening a device can do something, and a pipe's other end would notice.
-        if !self.look(path)?.is_file() {
+        // Checked before opening, because opening a device can have side effects, and the other end of a pipe would notice.
+        if !self.stat(path)?.is_file() {
             return Err(Errno::Inval);
         }
         let mut options = OpenOptions::new();
@@ -159,7 +159,7 @@ impl Mount for HostDir {
             Access::Read => options.read(true),
             Access::Write => options.write(true),
         };
-        // And looked at again when it is open, without having waited for the other end of a pipe that took its place.
+        // Checked again after opening, which did not wait for the other end of a pipe that replaced the file.
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_NOCTTY);
         let file = self.dir.open_with(path, &options).map_err(|error| errno(&error))?;
         HostFile::new(file).map(|file| Arc::new(file) as Arc<dyn MountFile>)
@@ -178,7 +178,7 @@ impl Mount for HostDir {
     }
 
     fn symlink(&self, target: &[u8], path: &[u8]) -> Result<(), Errno> {
-        link::check(target, link::depth(path))?;
+        link::check_target(target, link::depth(path))?;
         self.dir.symlink(path_of(target), path_of(path)).map_err(|error| errno(&error))
     }
 
@@ -197,9 +197,9 @@ impl Mount for HostDir {
     fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         let (old, new) = (path_of(from), path_of(to));
         link::check_move(&self.dir, old, link::depth(from), link::depth(to))?;
-        // What does not show is not replaced either.
-        if let Ok(there) = self.dir.symlink_metadata(new)
-            && kind(there.file_type()).is_none()
+        // A hidden file is not replaced either.
+        if let Ok(existing) = self.dir.symlink_metadata(new)
+            && kind(existing.file_type()).is_none()
         {
             return Err(Errno::Busy);
         }
@@ -214,7 +214,7 @@ impl Mount for HostDir {
 
     fn set_times(&self, path: &[u8], atime: Option<u64>, mtime: Option<u64>) -> Result<(), Errno> {
         let path = path_of(path);
-        let found = self.look(path)?;
+        let found = self.stat(path)?;
         if found.is_symlink() {
             return Err(Errno::Notsup);
         }
@@ -222,7 +222,7 @@ impl Mount for HostDir {
         options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_NOCTTY);
         let opened = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let file = self.dir.open_with(opened, &options).or_else(|error| {
-            // A file that may be written but not read.
+            // A file that is writable but not readable.
             if error.kind() != io::ErrorKind::PermissionDenied || found.is_dir() {
                 return Err(error);
             }

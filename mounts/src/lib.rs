@@ -1,8 +1,8 @@
-//! Folders of the host and foreign file systems inside a sandbox, and a sandbox's files as a foreign file system.
+//! Host directories and other file systems inside a sandbox, and a sandbox's files as a `vfs` file system.
 //!
-//! [`HostDir`] is a folder of the host behind `cap-std`, [`VfsMount`] any file system of the `vfs` crate, and
-//! [`SandboxFs`] the other direction: a sandbox for programs that speak `vfs`. [`MountExt`] puts the first two into a
-//! sandbox that is being built; [`mounting`] is the port for file systems of one's own.
+//! [`HostDir`] is a host directory opened with `cap-std`, [`VfsMount`] any file system of the `vfs` crate, and [`SandboxFs`] the
+//! other direction: a sandbox's files for programs that use `vfs`. [`MountExt`] adds the first two to a sandbox builder;
+//! [`mount_api`] is the port for other file systems.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,7 @@ mod builder;
 mod host_dir;
 #[cfg(feature = "vfs")]
 mod sandbox_fs;
-mod seed_folder;
+mod seed_dir;
 #[cfg(test)]
 mod testing;
 #[cfg(feature = "vfs")]
@@ -22,14 +22,14 @@ pub use builder::MountExt;
 pub use host_dir::{HostDir, MountError};
 #[cfg(feature = "vfs")]
 pub use sandbox_fs::SandboxFs;
-pub use seed_folder::SeedFolder;
+pub use seed_dir::SeedDir;
 pub use tidebox_kernel::fs::{Mount, MountMode};
 #[cfg(feature = "vfs")]
 pub use vfs_crate::VfsMount;
 
-/// The port: what a file system of one's own has to do to be mounted by
+/// The port: traits and types for a file system that is mounted by
 /// [`SandboxBuilder::mount`](tidebox_vfs_backend::SandboxBuilder::mount).
-pub mod mounting {
+pub mod mount_api {
     pub use tidebox_kernel::Errno;
-    pub use tidebox_kernel::fs::{Access, Contents, EntryKind, Metadata, Mount, MountFile, MountMode, Writes};
+    pub use tidebox_kernel::fs::{Access, Contents, EntryKind, Metadata, Mount, MountFile, MountMode, WriteSupport};
 }

@@ -10,26 +10,26 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use tidebox_kernel::Errno;
-use tidebox_kernel::fs::{Cred, Fs, Ino, Kind, Stat, Target};
+use tidebox_kernel::fs::{Cred, Fs, Ino, Kind, Resolved, Stat};
 use tidebox_vfs_backend::VfsBackend;
 use vfs::error::VfsErrorKind;
 use vfs::{FileSystem, SeekAndRead, SeekAndWrite, VfsError, VfsFileType, VfsMetadata, VfsResult};
 
 use handle::{Reader, Writer};
 
-/// The user inside: what it may not do, this file system may not either.
+/// The sandbox's user, whose permissions apply to this file system.
 const USER: Cred = Cred { uid: 1000, gid: 1000 };
 
-/// The files of a sandbox, for programs that speak `vfs`. It can be used while commands run.
+/// The files of a sandbox, for programs that use `vfs`. It can be used while commands run.
 ///
-/// Calls are made as the sandbox's user. What is written shows at once, also to commands, and is charged to the sandbox's
-/// quota; a write that does not fit answers an `io::Error` of the kind `StorageFull`. A reader sees the file as it was
-/// when it was opened. Moving and copying are one step each. Symbolic links are followed, names that are not UTF-8 are
-/// listed with replacement characters and cannot be opened, and `/proc` is no part of it.
+/// Calls have the permissions of the sandbox's user. Writes are visible immediately, also to commands, and charged to the
+/// sandbox's quota; a write over the quota fails with an `io::Error` of kind `StorageFull`. A reader has the content from the
+/// time when the file was opened. Moving and copying are atomic. Symbolic links are followed, names that are not UTF-8 are listed
+/// with replacement characters and cannot be opened, and `/proc` is not included.
 #[derive(Clone)]
 pub struct SandboxFs {
     sandbox: Arc<VfsBackend>,
-    /// Path of the root, without a slash at the end.
+    /// Path of the root, without a trailing slash.
     root: String,
 }
 
@@ -40,13 +40,14 @@ impl fmt::Debug for SandboxFs {
 }
 
 impl SandboxFs {
-    /// All files of a sandbox.
+    /// Wraps all files of a sandbox.
     pub fn new(sandbox: Arc<VfsBackend>) -> Self {
         Self { sandbox, root: String::new() }
     }
 
-    /// The files below a directory of a sandbox, given by its absolute path. It is no border: links lead out of it.
-    pub fn below(sandbox: Arc<VfsBackend>, dir: &str) -> Self {
+    /// Wraps the files below a directory of a sandbox, given by its absolute path. It is not a security boundary: links lead out
+    /// of it.
+    pub fn at_dir(sandbox: Arc<VfsBackend>, dir: &str) -> Self {
         Self { sandbox, root: dir.trim_end_matches('/').to_owned() }
     }
 
@@ -55,13 +56,13 @@ impl SandboxFs {
             root if root.is_empty() => "/".to_owned(),
             path => path,
         };
-        let done = self.sandbox.with_files(|fs, now| call(fs, now, path.as_bytes()));
-        done.map_err(|error| VfsErrorKind::IoError(io::Error::other(error)))?.map_err(|errno| refused(errno).into())
+        let done = self.sandbox.with_fs(|fs, now| call(fs, now, path.as_bytes()));
+        done.map_err(|error| VfsErrorKind::IoError(io::Error::other(error)))?.map_err(|errno| vfs_error(errno).into())
     }
 }
 
-/// What the kernel refused, in the crate's words.
-fn refused(errno: Errno) -> VfsErrorKind {
+/// Converts an errno of the kernel to an error of the crate.
+fn vfs_error(errno: Errno) -> VfsErrorKind {
     match errno {
         Errno::Noent => VfsErrorKind::FileNotFound,
         Errno::Inval | Errno::Nametoolong => VfsErrorKind::InvalidPath,
@@ -88,12 +89,12 @@ fn io_error(errno: Errno) -> io::Error {
 
 fn find(fs: &Fs, path: &[u8]) -> Result<Ino, Errno> {
     match fs.walk(&USER, fs.root(), path, true)? {
-        Target::Node(ino) => Ok(ino),
-        Target::Proc(_) => Err(Errno::Noent),
+        Resolved::Node(ino) => Ok(ino),
+        Resolved::Proc(_) => Err(Errno::Noent),
     }
 }
 
-/// A regular file that the user may use in this way.
+/// Opens a regular file that the user may access in this way.
 fn file(fs: &Fs, path: &[u8], want: u32) -> Result<Ino, Errno> {
     let ino = find(fs, path)?;
     match fs.stat(ino)?.kind {
@@ -109,14 +110,14 @@ fn metadata(stat: &Stat) -> VfsMetadata {
     VfsMetadata {
         file_type: if is_dir { VfsFileType::Directory } else { VfsFileType::File },
         len: if is_dir { 0 } else { stat.size },
-        // There is no such time; this is what most that ask for it want.
+        // The kernel has no creation time; the modification time is the usual substitute.
         created: None,
         modified: time(stat.mtime),
         accessed: time(stat.atime),
     }
 }
 
-/// Makes or empties a file, and opens it.
+/// Creates or truncates a file, and opens it.
 fn create(fs: &mut Fs, path: &[u8], now: u64) -> Result<Ino, Errno> {
     let (ino, made) = fs.create(&USER, fs.root(), path, 0o644, false, now)?;
     if fs.stat(ino)?.kind != Kind::File {
@@ -222,9 +223,9 @@ impl FileSystem for SandboxFs {
                 return Ok(());
             }
             fs.access(&USER, ino, 2)?;
-            fs.place_contents(ino, contents, now).inspect_err(|_| {
+            fs.set_contents(ino, contents, now).inspect_err(|_| {
                 if made {
-                    // It was made a moment ago by the same user; if it cannot be removed, an empty file stays.
+                    // The same user has just created it; if removing it fails, an empty file remains.
                     let _ = fs.unlink(&USER, fs.root(), to.as_bytes(), now);
                 }
             })
@@ -245,8 +246,8 @@ impl SandboxFs {
         let to = format!("{}{dest}", self.root);
         let moved = self.with(src, |fs, now, src| {
             let is_dir = match fs.walk(&USER, fs.root(), src, false)? {
-                Target::Node(ino) => fs.stat(ino)?.kind == Kind::Dir,
-                Target::Proc(_) => return Err(Errno::Noent),
+                Resolved::Node(ino) => fs.stat(ino)?.kind == Kind::Dir,
+                Resolved::Proc(_) => return Err(Errno::Noent),
             };
             match (is_dir, dir) {
                 (true, false) => return Err(Errno::Isdir),
@@ -256,7 +257,7 @@ impl SandboxFs {
             fs.rename(&USER, fs.root(), src, fs.root(), to.as_bytes(), now)
         });
         moved.map_err(|error| match error.kind() {
-            // The crate copies then, which is what `mv` does between file systems.
+            // The crate then copies, as `mv` does between file systems.
             VfsErrorKind::IoError(cause) if cause.to_string() == Errno::Xdev.text() => {
                 VfsError::from(VfsErrorKind::NotSupported)
             }

@@ -1,4 +1,4 @@
-//! What the tests of this package share.
+//! Shared test helpers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use tidebox_core::Limits;
 use tidebox_kernel::engine::{Engine, EngineError};
-use tidebox_kernel::fs::{Cred, Fs, Ino, Mount, MountMode, Target};
-use tidebox_kernel::{Chunk, Errno, FixedClock, SeededEntropy, SessionId, SharedKernel};
+use tidebox_kernel::fs::{Cred, Fs, Ino, Mount, MountMode, Resolved};
+use tidebox_kernel::{Errno, ExecutionId, OutputChunk, SeededEntropy, SharedKernel, VirtualClock};
 use tidebox_vfs_backend::{BaseImage, SandboxBuilder, VfsBackend};
 
 pub(crate) const USER: Cred = Cred { uid: 1000, gid: 1000 };
 
-/// A tree of a sandbox, with something mounted at `/m`.
+/// Creates a file tree of a sandbox, with a file system mounted at `/m`.
 pub(crate) fn mounted(mount: impl Mount + 'static, mode: MountMode) -> Fs {
     let mut fs = Fs::new(&Limits::default());
     fs.install_dir(b"/", 0o755, USER.uid).expect("the root exists");
@@ -21,7 +21,7 @@ pub(crate) fn mounted(mount: impl Mount + 'static, mode: MountMode) -> Fs {
     fs
 }
 
-/// Short forms of what a program would do.
+/// Short forms of file operations.
 pub(crate) trait Use {
     fn at(&self, path: &str) -> Result<Ino, Errno>;
     fn text(&self, path: &str) -> Result<String, Errno>;
@@ -32,8 +32,8 @@ pub(crate) trait Use {
 impl Use for Fs {
     fn at(&self, path: &str) -> Result<Ino, Errno> {
         match self.walk(&USER, self.root(), path.as_bytes(), true)? {
-            Target::Node(ino) => Ok(ino),
-            Target::Proc(_) => Err(Errno::Noent),
+            Resolved::Node(ino) => Ok(ino),
+            Resolved::Proc(_) => Err(Errno::Noent),
         }
     }
 
@@ -61,9 +61,9 @@ impl Engine for Idle {
     fn drive<'a>(
         &'a self,
         _: &'a SharedKernel,
-        _: SessionId,
+        _: ExecutionId,
         _: Duration,
-        _: Option<&'a mut (dyn FnMut(Chunk) + Send)>,
+        _: Option<&'a mut (dyn FnMut(OutputChunk) + Send)>,
     ) -> Pin<Box<dyn Future<Output = Result<(), EngineError>> + Send + 'a>> {
         Box::pin(std::future::ready(Ok(())))
     }
@@ -71,7 +71,7 @@ impl Engine for Idle {
 
 pub(crate) fn builder() -> SandboxBuilder {
     let base = BaseImage::new(&[]).expect("it holds no programs");
-    SandboxBuilder::new(Arc::new(Idle), &base, Box::new(FixedClock::new(0)), Box::new(SeededEntropy::new(1)))
+    SandboxBuilder::new(Arc::new(Idle), &base, Box::new(VirtualClock::new(0)), Box::new(SeededEntropy::new(1)))
 }
 
 pub(crate) fn sandbox() -> Arc<VfsBackend> {

@@ -6,30 +6,32 @@ mod tests;
 use std::fmt;
 use std::io::{self, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use tidebox_core::lock::Mutex;
+
 use tidebox_kernel::Errno;
-use tidebox_kernel::fs::{Access, Contents, EntryKind, Metadata, Mount, MountFile, Writes};
+use tidebox_kernel::fs::{Access, Contents, EntryKind, Metadata, Mount, MountFile, WriteSupport};
 use vfs::error::VfsErrorKind;
 use vfs::{FileSystem, SeekAndRead, VfsError, VfsFileType, VfsMetadata, VfsResult};
 
-/// Where `vfs::OverlayFS` keeps what was removed. Whoever could remove something there would bring it back.
+/// Directory in which `vfs::OverlayFS` keeps removed names. Removing a file in it would restore the removed file.
 const WHITEOUT: &str = ".whiteout";
 
-/// How much is written at once.
-const PIECE_BYTES: usize = 64 * 1024;
+/// Bytes per write.
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// A file system of the `vfs` crate.
 ///
-/// It gets canonical paths only, is never asked to seek beyond an end, and a panic of it is an `IO` error. What the
-/// crate's trait does not have, it cannot do: no modes, no owners, no links, no renaming over what is there (`XDEV`, so
-/// `mv` copies), nothing atomic. Mounted to be written, a changed file is kept in the sandbox, charged to its quota, and
-/// handed over as a whole when it is closed or `fsync` is called; the last one to close wins. Names that are not UTF-8 or
-/// contain a backslash cannot be made, and `.whiteout` in the root does not show.
+/// It receives only canonical paths and no seeks beyond the end, and its panics become `IO` errors. Features missing in the
+/// crate's trait are not supported: modes, owners, links, renaming over an existing file (`XDEV`, so `mv` copies), atomic
+/// operations. On writable mounts a changed file is kept in the sandbox, charged to its quota, and written as a whole when it is
+/// closed or synced by `fsync`; the last close wins. Names that are not UTF-8 or contain a backslash cannot be created, and
+/// `.whiteout` in the root is hidden.
 ///
-/// `vfs::PhysicalFS` follows links out of its folder. It is not a border; use [`HostDir`](crate::HostDir) for folders of
-/// the host.
+/// `vfs::PhysicalFS` follows links out of its directory. It is not a security boundary; use [`HostDir`](crate::HostDir) for host
+/// directories.
 pub struct VfsMount {
     fs: Arc<dyn FileSystem>,
 }
@@ -41,45 +43,45 @@ impl fmt::Debug for VfsMount {
 }
 
 impl VfsMount {
-    /// A mount of this file system.
+    /// Creates a mount of this file system.
     pub fn new(fs: Arc<dyn FileSystem>) -> Self {
         Self { fs }
     }
 
-    /// Calls the file system. Its panics end here.
+    /// Calls the file system and catches its panics.
     fn call<T>(&self, call: impl FnOnce(&dyn FileSystem) -> VfsResult<T>) -> Result<T, Errno> {
-        contained(|| call(&*self.fs).map_err(|error| errno(&error)))
+        catch_panic(|| call(&*self.fs).map_err(|error| errno(&error)))
     }
 
-    fn look(&self, path: &[u8]) -> Result<VfsMetadata, Errno> {
+    fn stat(&self, path: &[u8]) -> Result<VfsMetadata, Errno> {
         let path = canonical(path).map_err(|_| Errno::Noent)?;
         self.call(|fs| fs.metadata(&path))
     }
 
-    /// `NOENT`, `ISDIR` or `NOTDIR` unless there is something of this type: some file systems do not ask.
-    fn expect(&self, path: &[u8], file_type: VfsFileType) -> Result<String, Errno> {
-        match (self.look(path)?.file_type, file_type) {
+    /// Checks that the path has this type, otherwise `NOENT`, `ISDIR` or `NOTDIR`: some file systems do not check.
+    fn stat_as(&self, path: &[u8], file_type: VfsFileType) -> Result<String, Errno> {
+        match (self.stat(path)?.file_type, file_type) {
             (VfsFileType::Directory, VfsFileType::File) => Err(Errno::Isdir),
             (VfsFileType::File, VfsFileType::Directory) => Err(Errno::Notdir),
             _ => canonical(path),
         }
     }
 
-    /// The path of something that is about to be made in a directory that is there.
-    fn expect_nothing(&self, path: &[u8]) -> Result<String, Errno> {
+    /// Returns the path for a new entry of an existing directory.
+    fn check_absent(&self, path: &[u8]) -> Result<String, Errno> {
         let name = canonical(path)?;
-        match self.look(path) {
+        match self.stat(path) {
             Ok(_) => return Err(Errno::Exist),
             Err(Errno::Noent) => {}
             Err(errno) => return Err(errno),
         }
         let parent = path.iter().rposition(|&byte| byte == b'/').and_then(|slash| path.get(..slash));
-        self.expect(parent.unwrap_or_default(), VfsFileType::Directory)?;
+        self.stat_as(parent.unwrap_or_default(), VfsFileType::Directory)?;
         Ok(name)
     }
 }
 
-/// The path as the crate wants it: absolute, the root empty. `INVAL` for what it would read as something else.
+/// Converts to the crate's form of a path: absolute, the root empty. `INVAL` for names that it would interpret differently.
 fn canonical(path: &[u8]) -> Result<String, Errno> {
     if path.is_empty() {
         return Ok(String::new());
@@ -93,7 +95,7 @@ fn canonical(path: &[u8]) -> Result<String, Errno> {
     Ok(format!("/{text}"))
 }
 
-fn contained<T>(call: impl FnOnce() -> Result<T, Errno>) -> Result<T, Errno> {
+fn catch_panic<T>(call: impl FnOnce() -> Result<T, Errno>) -> Result<T, Errno> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or(Err(Errno::Io))
 }
 
@@ -138,16 +140,16 @@ fn metadata(found: &VfsMetadata) -> Metadata {
 }
 
 impl Mount for VfsMount {
-    fn writes(&self) -> Writes {
-        Writes::Whole
+    fn writes(&self) -> WriteSupport {
+        WriteSupport::ReplaceOnly
     }
 
     fn metadata(&self, path: &[u8]) -> Result<Metadata, Errno> {
-        self.look(path).map(|found| metadata(&found))
+        self.stat(path).map(|found| metadata(&found))
     }
 
     fn read_dir(&self, path: &[u8]) -> Result<Vec<(Vec<u8>, EntryKind)>, Errno> {
-        let dir = self.expect(path, VfsFileType::Directory)?;
+        let dir = self.stat_as(path, VfsFileType::Directory)?;
         let names: Vec<String> = self.call(|fs| Ok(fs.read_dir(&dir)?.collect()))?;
         let mut entries = Vec::with_capacity(names.len());
         for name in names {
@@ -155,9 +157,9 @@ impl Mount for VfsMount {
                 continue;
             }
             let below = if path.is_empty() { name.clone().into_bytes() } else { [path, name.as_bytes()].join(&b'/') };
-            match self.look(&below) {
+            match self.stat(&below) {
                 Ok(found) => entries.push((name.into_bytes(), metadata(&found).kind)),
-                // What cannot be asked for does not show, nor does what was removed meanwhile.
+                // Entries with unsupported names and entries that were removed concurrently are omitted.
                 Err(Errno::Noent) => {}
                 Err(errno) => return Err(errno),
             }
@@ -169,26 +171,26 @@ impl Mount for VfsMount {
         if access == Access::Write {
             return Err(Errno::Notsup);
         }
-        let found = self.look(path)?;
-        let path = self.expect(path, VfsFileType::File)?;
+        let found = self.stat(path)?;
+        let path = self.stat_as(path, VfsFileType::File)?;
         let file = self.call(|fs| fs.open_file(&path))?;
         Ok(Arc::new(VfsFile { file: Mutex::new(file), metadata: metadata(&found) }))
     }
 
     fn create(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
         let _ = mode;
-        let path = self.expect_nothing(path)?;
+        let path = self.check_absent(path)?;
         self.call(|fs| fs.create_file(&path).map(drop))
     }
 
     fn replace(&self, path: &[u8], content: &Contents) -> Result<(), Errno> {
-        let path = self.expect(path, VfsFileType::File)?;
-        contained(|| {
+        let path = self.stat_as(path, VfsFileType::File)?;
+        catch_panic(|| {
             let mut file = self.fs.create_file(&path).map_err(|error| errno(&error))?;
-            let (mut offset, mut piece) = (0, vec![0; PIECE_BYTES]);
+            let (mut offset, mut chunk) = (0, vec![0; CHUNK_BYTES]);
             loop {
-                let count = content.read_at(offset, &mut piece);
-                let Some(bytes) = piece.get(..count).filter(|bytes| !bytes.is_empty()) else { break };
+                let count = content.read_at(offset, &mut chunk);
+                let Some(bytes) = chunk.get(..count).filter(|bytes| !bytes.is_empty()) else { break };
                 file.write_all(bytes).map_err(|error| io_errno(&error))?;
                 offset = offset.saturating_add(count as u64);
             }
@@ -198,12 +200,12 @@ impl Mount for VfsMount {
 
     fn create_dir(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
         let _ = mode;
-        let path = self.expect_nothing(path)?;
+        let path = self.check_absent(path)?;
         self.call(|fs| fs.create_dir(&path))
     }
 
     fn remove_file(&self, path: &[u8]) -> Result<(), Errno> {
-        let path = self.expect(path, VfsFileType::File)?;
+        let path = self.stat_as(path, VfsFileType::File)?;
         self.call(|fs| fs.remove_file(&path))
     }
 
@@ -211,16 +213,16 @@ impl Mount for VfsMount {
         if !self.read_dir(path)?.is_empty() {
             return Err(Errno::Notempty);
         }
-        let path = self.expect(path, VfsFileType::Directory)?;
+        let path = self.stat_as(path, VfsFileType::Directory)?;
         self.call(|fs| fs.remove_dir(&path))
     }
 
     fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
-        let is_dir = matches!(self.look(from)?.file_type, VfsFileType::Directory);
+        let is_dir = matches!(self.stat(from)?.file_type, VfsFileType::Directory);
         if !is_dir {
             return self.rename_file(&canonical(from)?, to);
         }
-        let (Ok(old), Ok(new)) = (canonical(from), self.expect_nothing(to)) else { return Err(Errno::Xdev) };
+        let (Ok(old), Ok(new)) = (canonical(from), self.check_absent(to)) else { return Err(Errno::Xdev) };
         let moved = self.call(|fs| fs.move_dir(&old, &new));
         moved.map_err(|errno| if errno == Errno::Notsup { Errno::Xdev } else { errno })
     }
@@ -241,17 +243,17 @@ impl Mount for VfsMount {
 }
 
 impl VfsMount {
-    /// Every program that replaces a file writes beside it and renames, so that this has to work where the crate's own moving
-    /// does not: over a file that is there, and in file systems that move nothing.
+    /// Programs that replace a file write a temporary file and rename it, so this must work where the crate's own moving does
+    /// not: over an existing file, and in file systems without moves.
     fn rename_file(&self, old: &str, to: &[u8]) -> Result<(), Errno> {
         let new = canonical(to)?;
         if old == new {
             return Ok(());
         }
-        if let Ok(there) = self.expect(to, VfsFileType::File) {
+        if let Ok(there) = self.stat_as(to, VfsFileType::File) {
             self.call(|fs| fs.remove_file(&there))?;
         } else {
-            self.expect_nothing(to)?;
+            self.check_absent(to)?;
         }
         match self.call(|fs| fs.move_file(old, &new)) {
             Err(Errno::Notsup) => {
@@ -263,13 +265,13 @@ impl VfsMount {
     }
 
     fn copy_file(&self, from: &str, to: &str) -> Result<(), Errno> {
-        contained(|| {
+        catch_panic(|| {
             let mut source = self.fs.open_file(from).map_err(|error| errno(&error))?;
             let mut target = self.fs.create_file(to).map_err(|error| errno(&error))?;
-            let mut piece = vec![0; PIECE_BYTES];
+            let mut chunk = vec![0; CHUNK_BYTES];
             loop {
-                let count = source.read(&mut piece).map_err(|error| io_errno(&error))?;
-                let Some(bytes) = piece.get(..count).filter(|bytes| !bytes.is_empty()) else { break };
+                let count = source.read(&mut chunk).map_err(|error| io_errno(&error))?;
+                let Some(bytes) = chunk.get(..count).filter(|bytes| !bytes.is_empty()) else { break };
                 target.write_all(bytes).map_err(|error| io_errno(&error))?;
             }
             target.flush().map_err(|error| io_errno(&error))
@@ -277,7 +279,7 @@ impl VfsMount {
     }
 }
 
-/// A file that is open for reading. The crate's handles are one reader each, so calls take turns.
+/// A file open for reading. The crate's handles have one reader each, so calls are serialized.
 struct VfsFile {
     file: Mutex<Box<dyn SeekAndRead + Send>>,
     metadata: Metadata,
@@ -291,8 +293,8 @@ impl fmt::Debug for VfsFile {
 
 impl VfsFile {
     fn with<T>(&self, call: impl FnOnce(&mut (dyn SeekAndRead + Send)) -> io::Result<T>) -> Result<T, Errno> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        contained(|| call(&mut **file).map_err(|error| io_errno(&error)))
+        let mut file = self.file.lock();
+        catch_panic(|| call(&mut **file).map_err(|error| io_errno(&error)))
     }
 }
 
@@ -304,13 +306,13 @@ impl MountFile for VfsFile {
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<usize, Errno> {
         self.with(|file| {
-            // Seeking beyond the end panics in some file systems, and so may reading there.
+            // Some file systems panic on seeking or reading after the end.
             let end = file.seek(SeekFrom::End(0))?;
             let left = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
-            let room = dst.len().min(left);
-            let Some(dst) = dst.get_mut(..room).filter(|dst| !dst.is_empty()) else { return Ok(0) };
+            let available = dst.len().min(left);
+            let Some(dst) = dst.get_mut(..available).filter(|dst| !dst.is_empty()) else { return Ok(0) };
             file.seek(SeekFrom::Start(offset))?;
-            file.read(dst).map(|count| count.min(room))
+            file.read(dst).map(|count| count.min(available))
         })
     }
 }

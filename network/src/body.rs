@@ -1,4 +1,4 @@
-//! Bodies of the contract as hyper wants them.
+//! Request and response bodies as hyper's `Body`.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -60,20 +60,23 @@ impl http_body::Body for RequestBody {
     }
 }
 
-/// The body of a reply, as the gateway's thread passes it on.
-pub(crate) struct ReplyBody<T> {
-    /// `None` is the end. A channel that closes without it belongs to a thread that has gone, and a body that was cut
-    /// must not pass for a whole one.
-    pub(crate) pieces: mpsc::Receiver<Option<Result<Vec<u8>, GatewayError>>>,
+/// The body of a response, received from the gateway's thread.
+pub(crate) struct ResponseBody<T> {
+    /// `None` is the end. If the channel closes without it, the gateway's thread has exited; a truncated body must not be taken
+    /// for a complete one.
+    pub(crate) chunks: mpsc::Receiver<Option<Result<Vec<u8>, GatewayError>>>,
     /// Ends the connection when the body is dropped.
     pub(crate) _task: T,
 }
 
-impl<T: Send> Body for ReplyBody<T> {
+impl<T: Send> Body for ResponseBody<T> {
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, GatewayError>>> {
-        self.pieces.poll_recv(cx).map(|piece| match piece {
+        self.chunks.poll_recv(cx).map(|piece| match piece {
             Some(piece) => piece,
-            None => Some(Err(GatewayError::new(GatewayErrorKind::Internal, "the network ended before the reply did"))),
+            None => Some(Err(GatewayError::new(
+                GatewayErrorKind::Internal,
+                "the gateway ended before the response was complete",
+            ))),
         })
     }
 }

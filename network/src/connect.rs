@@ -1,4 +1,4 @@
-//! Names to addresses, and addresses to connections.
+//! Name resolution and connections.
 
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
@@ -20,25 +20,25 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Stream for T {}
 
-/// A connection that stands.
+/// An established connection.
 pub(crate) struct Connected {
     pub(crate) stream: Pin<Box<dyn Stream>>,
     pub(crate) peer: SocketAddr,
-    /// When the connection stood.
+    /// Time when the connection was established.
     pub(crate) connected: Instant,
-    /// When it was encrypted, if it is.
+    /// Time when the TLS handshake was complete, if any.
     pub(crate) encrypted: Option<Instant>,
 }
 
-/// All addresses of a name, by the system's resolver.
-pub(crate) async fn look_up(host: String, within: Duration) -> Result<Vec<IpAddr>, GatewayError> {
-    // The port is not used; the system wants one.
+/// Resolves a name to all of its addresses, with the system's resolver.
+pub(crate) async fn resolve(host: String, within: Duration) -> Result<Vec<IpAddr>, GatewayError> {
+    // The port is unused; the system's interface requires one.
     let found = match tokio::time::timeout(within, tokio::net::lookup_host((host.as_str(), 0))).await {
         Ok(found) => found,
-        Err(_) => return Err(timed_out(&format!("the name {host} was looked up"))),
+        Err(_) => return Err(timed_out(&format!("resolving {host}"))),
     };
     let found = found.map_err(|error| {
-        GatewayError::new(GatewayErrorKind::Resolve, format!("the name {host} cannot be resolved: {error}"))
+        GatewayError::new(GatewayErrorKind::Resolve, format!("cannot resolve the name {host}: {error}"))
     })?;
     let mut addresses: Vec<IpAddr> = Vec::new();
     for address in found {
@@ -49,7 +49,7 @@ pub(crate) async fn look_up(host: String, within: Duration) -> Result<Vec<IpAddr
     Ok(addresses)
 }
 
-/// Connects to one of `addresses`, each of which gets its share of the time.
+/// Connects to one of `addresses`, each of which gets an equal share of the timeout.
 pub(crate) async fn connect(
     target: &Target,
     addresses: &[IpAddr],
@@ -57,9 +57,9 @@ pub(crate) async fn connect(
     within: Duration,
 ) -> Result<Connected, GatewayError> {
     let until = Instant::now() + within;
-    let (stream, peer) = reach(target, addresses, until).await?;
+    let (stream, peer) = connect_tcp(target, addresses, until).await?;
     let connected = Instant::now();
-    // Small requests leave at once; it is no error when the system does not offer that.
+    // Sends small requests immediately; systems without this option are supported.
     let _ = stream.set_nodelay(true);
     if target.scheme == Scheme::Http {
         return Ok(Connected { stream: Box::pin(stream), peer, connected, encrypted: None });
@@ -67,17 +67,21 @@ pub(crate) async fn connect(
     let name = match &target.host {
         Host::Address(address) => ServerName::IpAddress((*address).into()),
         Host::Name(name) => ServerName::try_from(name.clone()).map_err(|error| {
-            GatewayError::new(GatewayErrorKind::Tls, format!("{name} cannot be the name of a certificate: {error}"))
+            GatewayError::new(GatewayErrorKind::Tls, format!("{name} is not a valid certificate name: {error}"))
         })?,
     };
     let encrypted = match timeout_at(until, TlsConnector::from(client).connect(name, stream)).await {
         Ok(encrypted) => encrypted.map_err(|error| tls(&target.host.to_string(), &error))?,
-        Err(_) => return Err(timed_out(&format!("the encryption with {} was agreed upon", target.host))),
+        Err(_) => return Err(timed_out(&format!("the TLS handshake with {}", target.host))),
     };
     Ok(Connected { stream: Box::pin(encrypted), peer, connected, encrypted: Some(Instant::now()) })
 }
 
-async fn reach(target: &Target, addresses: &[IpAddr], until: Instant) -> Result<(TcpStream, SocketAddr), GatewayError> {
+async fn connect_tcp(
+    target: &Target,
+    addresses: &[IpAddr],
+    until: Instant,
+) -> Result<(TcpStream, SocketAddr), GatewayError> {
     let mut last = None;
     for (tried, address) in addresses.iter().enumerate() {
         let left = until.saturating_duration_since(Instant::now());
@@ -86,13 +90,13 @@ async fn reach(target: &Target, addresses: &[IpAddr], until: Instant) -> Result<
         match timeout_at(Instant::now() + share, TcpStream::connect(peer)).await {
             Ok(Ok(stream)) => return Ok((stream, peer)),
             Ok(Err(error)) => {
-                let message = format!("no connection to {} port {}: {error}", target.host, target.port);
+                let message = format!("cannot connect to {} port {}: {error}", target.host, target.port);
                 last = Some(GatewayError::new(GatewayErrorKind::Connect, message));
             }
-            Err(_) => last = Some(timed_out(&format!("a connection to {} was made", target.host))),
+            Err(_) => last = Some(timed_out(&format!("connecting to {}", target.host))),
         }
     }
     Err(last.unwrap_or_else(|| {
-        GatewayError::new(GatewayErrorKind::Connect, format!("there is no address of {} to connect to", target.host))
+        GatewayError::new(GatewayErrorKind::Connect, format!("cannot connect to {}: no address", target.host))
     }))
 }

@@ -1,24 +1,24 @@
-//! Errors of the libraries as values with a cause.
+//! Conversion of library errors to gateway errors.
 
 use std::error::Error;
 use std::io;
 
 use tidebox_core::network::{GatewayError, GatewayErrorKind};
 
-/// How many causes are told. Libraries wrap one error in another, each with a word more.
+/// Maximum number of causes in a message. Libraries wrap one error in another, each with little information.
 const CAUSES: usize = 4;
 
-/// An error of our own side.
+/// Creates an internal error.
 pub(crate) fn internal(what: &str, cause: &dyn Error) -> GatewayError {
     GatewayError::new(GatewayErrorKind::Internal, format!("{what}: {cause}"))
 }
 
-/// The time was up while something was being done.
+/// Creates the error for an expired timeout during an operation.
 pub(crate) fn timed_out(doing: &str) -> GatewayError {
-    GatewayError::new(GatewayErrorKind::Timeout, format!("the time was up while {doing}"))
+    GatewayError::new(GatewayErrorKind::Timeout, format!("timed out {doing}"))
 }
 
-/// What TLS reports. The certificate is the caller's to mend, everything else the server's.
+/// Converts an error of the TLS handshake. Only an untrusted certificate can be fixed by the caller.
 pub(crate) fn tls(host: &str, error: &io::Error) -> GatewayError {
     let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match cause {
@@ -26,12 +26,12 @@ pub(crate) fn tls(host: &str, error: &io::Error) -> GatewayError {
             GatewayErrorKind::Certificate,
             format!("the certificate of {host} is not trusted: {reason}"),
         ),
-        Some(cause) => GatewayError::new(GatewayErrorKind::Tls, format!("no encryption with {host}: {cause}")),
-        None => GatewayError::new(GatewayErrorKind::Tls, format!("no encryption with {host}: {error}")),
+        Some(cause) => GatewayError::new(GatewayErrorKind::Tls, format!("TLS handshake with {host} failed: {cause}")),
+        None => GatewayError::new(GatewayErrorKind::Tls, format!("TLS handshake with {host} failed: {error}")),
     }
 }
 
-/// What hyper reports before (`answered` false) or after the head of the reply.
+/// Converts an error of hyper before (`answered` false) or after the head of the response.
 pub(crate) fn http(error: &hyper::Error, answered: bool) -> GatewayError {
     let kind = if error.is_parse() {
         GatewayErrorKind::Protocol
@@ -45,25 +45,25 @@ pub(crate) fn http(error: &hyper::Error, answered: bool) -> GatewayError {
         GatewayErrorKind::Receive
     };
     let what = match kind {
-        GatewayErrorKind::Protocol => "the server's answer is not HTTP, or its head is too large",
-        GatewayErrorKind::Empty => "the server closed the connection without an answer",
-        GatewayErrorKind::Send => "the request could not be sent to its end",
-        _ if answered => "the reply broke off",
-        _ => "the connection broke off",
+        GatewayErrorKind::Protocol => "the response is not HTTP, or its head is too large",
+        GatewayErrorKind::Empty => "the server closed the connection without a response",
+        GatewayErrorKind::Send => "the request could not be sent completely",
+        _ if answered => "the response ended early",
+        _ => "the connection closed early",
     };
     GatewayError::new(kind, format!("{what}: {}", causes(error)))
 }
 
-/// An error and what caused it, in one line.
+/// Formats an error and its causes in one line.
 fn causes(error: &dyn Error) -> String {
-    let mut told = vec![error.to_string()];
+    let mut causes_text = vec![error.to_string()];
     let mut next = error.source();
-    while let Some(cause) = next.filter(|_| told.len() < CAUSES) {
+    while let Some(cause) = next.filter(|_| causes_text.len() < CAUSES) {
         let text = cause.to_string();
-        if !told.contains(&text) {
-            told.push(text);
+        if !causes_text.contains(&text) {
+            causes_text.push(text);
         }
         next = cause.source();
     }
-    told.join(": ")
+    causes_text.join(": ")
 }

@@ -1,4 +1,4 @@
-//! The port, over a thread of its own.
+//! The gateway, which runs on a separate thread.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -16,24 +16,24 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::error::internal;
-use crate::{connect, send, trust};
+use crate::{connect, send, tls};
 
-/// Names that are looked up at the same time. The system's resolver takes a thread for each, and a name whose servers do
-/// not answer holds it for half a minute.
-const LOOKUPS: usize = 32;
+/// Maximum number of concurrent look-ups. The system's resolver needs a thread for each, and a name whose servers do not respond
+/// blocks it for half a minute.
+const MAX_CONCURRENT_LOOKUPS: usize = 32;
 
-/// Reaches the network by this machine's sockets, with HTTP/1.1 and TLS.
+/// Connects through the host's sockets, with HTTP/1.1 and TLS.
 ///
-/// It works under any executor: sockets and timers live on a thread of its own, which starts with the first request and
-/// ends with the gateway. Servers prove their names to the roots that the platform trusts, and to
-/// [`trusting`](Self::trusting) on top. One gateway serves any number of sandboxes and shares nothing between requests.
+/// It works under any executor: sockets and timers run on a separate thread, which starts with the first request and ends with
+/// the gateway. Servers are authenticated by the platform's root certificates, plus those of [`with_root`](Self::with_root). One
+/// gateway serves any number of sandboxes and shares no state between requests.
 #[derive(Default)]
 pub struct NativeGateway {
     roots: Vec<CertificateDer<'static>>,
-    started: OnceLock<Result<Started, GatewayError>>,
+    started: OnceLock<Result<GatewayThread, GatewayError>>,
 }
 
-struct Started {
+struct GatewayThread {
     handle: Handle,
     tls: Arc<ClientConfig>,
     /// Dropped with the gateway, which ends the thread.
@@ -47,23 +47,23 @@ impl fmt::Debug for NativeGateway {
 }
 
 impl NativeGateway {
-    /// A gateway that trusts what the platform trusts.
+    /// Creates a gateway that trusts the platform's root certificates.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Trusts this certificate authority, too (in DER form): a company's own, or a test's.
+    /// Adds a trusted certificate authority (in DER form), for example of a company or a test.
     #[must_use]
-    pub fn trusting(mut self, root: CertificateDer<'static>) -> Self {
+    pub fn with_root(mut self, root: CertificateDer<'static>) -> Self {
         self.roots.push(root);
         self
     }
 
-    fn started(&self) -> Result<&Started, GatewayError> {
+    fn started(&self) -> Result<&GatewayThread, GatewayError> {
         self.started.get_or_init(|| start(&self.roots)).as_ref().map_err(Clone::clone)
     }
 
-    /// Runs `work` on the gateway's thread. Dropping the future ends it.
+    /// Runs `work` on the gateway's thread. Dropping the future aborts it.
     fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(Arc<ClientConfig>) -> BoxFuture<'static, Result<T, GatewayError>>,
@@ -75,30 +75,30 @@ impl NativeGateway {
     }
 }
 
-fn start(roots: &[CertificateDer<'static>]) -> Result<Started, GatewayError> {
-    let tls = trust::client(roots)?;
+fn start(roots: &[CertificateDer<'static>]) -> Result<GatewayThread, GatewayError> {
+    let tls = tls::client_config(roots)?;
     let (running, ended) = oneshot::channel::<()>();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
-        .max_blocking_threads(LOOKUPS)
+        .max_blocking_threads(MAX_CONCURRENT_LOOKUPS)
         .build()
-        .map_err(|error| internal("the network's event loop cannot start", &error))?;
+        .map_err(|error| internal("cannot start the network's event loop", &error))?;
     let handle = runtime.handle().clone();
     let thread = std::thread::Builder::new().name("tidebox-network".to_owned());
     let spawned = thread.spawn(move || {
-        // The error is the end that is waited for: the gateway is gone.
+        // The error is the expected end: the gateway was dropped.
         let _ = runtime.block_on(ended);
-        // Not waiting for look-ups that hang.
+        // Does not wait for look-ups that hang.
         runtime.shutdown_background();
     });
-    spawned.map_err(|error| internal("the network's thread cannot start", &error))?;
-    Ok(Started { handle, tls, _running: running })
+    spawned.map_err(|error| internal("cannot start the network's thread", &error))?;
+    Ok(GatewayThread { handle, tls, _running: running })
 }
 
 impl HttpGateway for NativeGateway {
     fn resolve(&self, host: String, within: Duration) -> BoxFuture<'static, Result<Vec<IpAddr>, GatewayError>> {
-        self.run(move |_| Box::pin(connect::look_up(host, within)))
+        self.run(move |_| Box::pin(connect::resolve(host, within)))
     }
 
     fn send(&self, request: GatewayRequest) -> BoxFuture<'static, Result<GatewayReply, GatewayError>> {
@@ -109,7 +109,7 @@ impl HttpGateway for NativeGateway {
     }
 }
 
-/// Work on the gateway's thread that ends when nobody waits for it any more.
+/// Work on the gateway's thread. Dropping the task aborts it.
 pub(crate) struct Task<T>(pub(crate) JoinHandle<T>);
 
 impl<T> Drop for Task<T> {
@@ -123,7 +123,7 @@ impl<T> Future for Task<Result<T, GatewayError>> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.0).poll(cx).map(|joined| {
-            joined.unwrap_or_else(|_| Err(GatewayError::new(GatewayErrorKind::Internal, "the network has ended")))
+            joined.unwrap_or_else(|_| Err(GatewayError::new(GatewayErrorKind::Internal, "the gateway has ended")))
         })
     }
 }

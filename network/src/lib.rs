@@ -1,9 +1,8 @@
-//! Speaking to the hosts that a policy allows: [`NativeGateway`], the port of `tidebox_core::network` over this machine's
-//! sockets.
+//! HTTP requests to the hosts that a policy allows: [`NativeGateway`] implements the port of `tidebox_core::network` with the
+//! host's sockets.
 //!
-//! Everything that decides is in `tidebox_core::network`. Here a request that was checked is sent to an address that was
-//! checked, over a connection of its own: nothing is looked up a second time, nothing is pooled, no proxy of the
-//! environment is heeded, no redirect is followed.
+//! All decisions are made in `tidebox_core::network`. This crate sends a checked request to a checked address over a new
+//! connection: no second look-up, no connection pool, no proxy from the environment, no redirects.
 
 #![forbid(unsafe_code)]
 
@@ -11,9 +10,9 @@ mod body;
 mod connect;
 mod error;
 mod gateway;
+mod header_case;
 mod send;
-mod spelling;
-mod trust;
+mod tls;
 
 pub use gateway::NativeGateway;
 pub use rustls_pki_types::CertificateDer;

@@ -1,4 +1,4 @@
-//! One request over a connection of its own.
+//! One request over a new connection.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,39 +16,40 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
-use crate::body::{ReplyBody, RequestBody};
+use crate::body::{RequestBody, ResponseBody};
 use crate::connect::{Connected, connect};
 use crate::error::{http, timed_out};
 use crate::gateway::Task;
-use crate::spelling::{Heard, Listening};
+use crate::header_case::{CapturingStream, HeaderCapture};
 
-/// Pieces of a reply that wait for their reader. Each is at most what hyper reads at once (64 KiB).
-const PIECES: usize = 4;
+/// Response chunks buffered for the reader. Each has at most the size of one read of hyper (64 KiB).
+const BUFFERED_CHUNKS: usize = 4;
 
-/// More header lines than any server sends are an attack.
-const MOST_HEADERS: usize = 256;
+/// More header lines are treated as an attack.
+const MAX_HEADERS: usize = 256;
 
-type Pieces = mpsc::Sender<Option<Result<Vec<u8>, GatewayError>>>;
+type ChunkSender = mpsc::Sender<Option<Result<Vec<u8>, GatewayError>>>;
 
-/// Sends a request from the gateway's thread. Dropping the future or the body of the reply ends the connection.
+/// Sends a request from the gateway's thread. Dropping the future or the response body closes the connection.
 pub(crate) fn send(
     handle: &Handle,
     tls: Arc<ClientConfig>,
     request: GatewayRequest,
 ) -> BoxFuture<'static, Result<GatewayReply, GatewayError>> {
     let (head_out, head) = oneshot::channel();
-    let (pieces_out, pieces) = mpsc::channel(PIECES);
-    let task = Task(handle.spawn(run(tls, request, head_out, pieces_out)));
+    let (chunk_sender, chunks) = mpsc::channel(BUFFERED_CHUNKS);
+    let task = Task(handle.spawn(run(tls, request, head_out, chunk_sender)));
     Box::pin(async move {
-        let ended = |_| GatewayError::new(GatewayErrorKind::Internal, "the network has ended");
-        let Head { minor_version, status, reason, headers, connected, timings } = head.await.map_err(ended)??;
-        let body = Box::new(ReplyBody { pieces, _task: task });
+        let ended = |_| GatewayError::new(GatewayErrorKind::Internal, "the gateway has ended");
+        let ResponseHead { minor_version, status, reason, headers, connected, timings } =
+            head.await.map_err(ended)??;
+        let body = Box::new(ResponseBody { chunks, _task: task });
         Ok(GatewayReply { minor_version, status, reason, headers, peer: Some(connected), timings, body })
     })
 }
 
-/// The head of a reply.
-struct Head {
+/// The head of a response.
+struct ResponseHead {
     minor_version: u8,
     status: u16,
     reason: String,
@@ -57,88 +58,88 @@ struct Head {
     timings: Timings,
 }
 
-/// Runs the exchange within its time and reports how it ended to whoever waits: for the head, or for the body.
+/// Runs the exchange within its timeout and reports its result to the receiver of the head or of the body.
 async fn run(
     tls: Arc<ClientConfig>,
     request: GatewayRequest,
-    head: oneshot::Sender<Result<Head, GatewayError>>,
-    pieces: Pieces,
+    head: oneshot::Sender<Result<ResponseHead, GatewayError>>,
+    chunks: ChunkSender,
 ) {
     let mut head = Some(head);
     let within = request.request_time;
-    let outcome = match timeout(within, exchange(tls, request, &mut head, &pieces)).await {
+    let outcome = match timeout(within, exchange(tls, request, &mut head, &chunks)).await {
         Ok(outcome) => outcome,
-        Err(_) if head.is_some() => Err(timed_out("the answer was waited for")),
-        Err(_) => Err(timed_out("the reply was coming")),
+        Err(_) if head.is_some() => Err(timed_out("waiting for the response")),
+        Err(_) => Err(timed_out("receiving the response")),
     };
-    // Who does not wait any more has dropped the other ends.
+    // If the receiver was dropped, the caller no longer waits; ignore the error.
     match (outcome, head.take()) {
         (Err(error), Some(head)) => drop(head.send(Err(error))),
-        (outcome, _) => drop(pieces.send(outcome.err().map(Err)).await),
+        (outcome, _) => drop(chunks.send(outcome.err().map(Err)).await),
     }
 }
 
 async fn exchange(
     tls: Arc<ClientConfig>,
     request: GatewayRequest,
-    head: &mut Option<oneshot::Sender<Result<Head, GatewayError>>>,
-    pieces: &Pieces,
+    head: &mut Option<oneshot::Sender<Result<ResponseHead, GatewayError>>>,
+    chunks: &ChunkSender,
 ) -> Result<(), GatewayError> {
     let started = Instant::now();
     let Connected { stream, peer, connected, encrypted } =
         connect(&request.target, &request.addresses, tls, request.connect_time).await?;
-    let heard = Heard::default();
-    let most = request.head_bytes as usize;
-    let stream = Listening { stream, heard: heard.clone(), most };
+    let captured = HeaderCapture::default();
+    let max_header_bytes = request.head_bytes as usize;
+    let stream = CapturingStream { stream, captured: captured.clone(), max_bytes: max_header_bytes };
     let (mut sender, connection) = http1::Builder::new()
         .title_case_headers(true)
-        .max_headers(MOST_HEADERS)
-        // hyper's smallest.
-        .max_buf_size(most.max(8192))
-        .max_header_size(most)
+        .max_headers(MAX_HEADERS)
+        // The minimum that hyper accepts.
+        .max_buf_size(max_header_bytes.max(8192))
+        .max_header_size(max_header_bytes)
         .handshake(TokioIo::new(stream))
         .await
         .map_err(|error| http(&error, false))?;
-    // Moves the bytes, and ends with this function.
+    // Transfers the bytes, and ends with this function.
     let _connection = Task(tokio::spawn(connection));
-    let sent = sender.send_request(outgoing(request)?).await;
+    let sent = sender.send_request(build_request(request)?).await;
     let reply = sent.map_err(|error| http(&error, false))?;
     let since = |moment: Instant| moment.saturating_duration_since(started);
     let timings = Timings {
         connected: since(connected),
         encrypted: encrypted.map_or(Duration::ZERO, since),
-        answered: since(Instant::now()),
+        responded: since(Instant::now()),
     };
     if let Some(head) = head.take() {
-        // Who does not wait any more has dropped this future, too.
-        let _ = head.send(Ok(incoming(&reply, &heard, peer, timings)));
+        // If the receiver was dropped, this future is dropped too; ignore the error.
+        let _ = head.send(Ok(response_head(&reply, &captured, peer, timings)));
     }
-    pass_on(reply.into_body(), pieces).await
+    forward_body(reply.into_body(), chunks).await
 }
 
-/// Passes the body on piece by piece, as fast as it is read.
-async fn pass_on(mut body: Incoming, pieces: &Pieces) -> Result<(), GatewayError> {
+/// Forwards the body chunk by chunk, at the reader's speed.
+async fn forward_body(mut body: Incoming, chunks: &ChunkSender) -> Result<(), GatewayError> {
     while let Some(frame) = body.frame().await {
-        // Trailers are nothing that curl would show.
+        // Trailers are ignored, as curl does not show them.
         let Ok(data) = frame.map_err(|error| http(&error, true))?.into_data() else {
             continue;
         };
-        if !data.is_empty() && pieces.send(Some(Ok(data.into()))).await.is_err() {
+        if !data.is_empty() && chunks.send(Some(Ok(data.into()))).await.is_err() {
             break;
         }
     }
     Ok(())
 }
 
-fn outgoing(request: GatewayRequest) -> Result<Request<RequestBody>, GatewayError> {
+fn build_request(request: GatewayRequest) -> Result<Request<RequestBody>, GatewayError> {
     // The contract has checked all of it; this is the library's own check.
-    let bad = |what: &str| GatewayError::new(GatewayErrorKind::Internal, format!("{what} cannot be sent"));
+    let bad = |what: &str| GatewayError::new(GatewayErrorKind::Internal, format!("cannot send {what}"));
     let Target { path, .. } = &request.target;
-    let mut outgoing = Request::new(RequestBody::new(request.body));
-    *outgoing.method_mut() = Method::from_bytes(request.method.as_bytes()).map_err(|_| bad("the method"))?;
-    *outgoing.uri_mut() = path.parse().map_err(|_| bad("the path"))?;
+    let mut http_request = Request::new(RequestBody::new(request.body));
+    *http_request.method_mut() = Method::from_bytes(request.method.as_bytes()).map_err(|_| bad("the method"))?;
+    *http_request.uri_mut() = path.parse().map_err(|_| bad("the path"))?;
     let authority = HeaderValue::from_str(&request.target.authority()).map_err(|_| bad("the host"))?;
-    let headers = outgoing.headers_mut();
+    let headers = http_request.headers_mut();
     headers.insert(HOST, authority);
     for (name, value) in &request.headers {
         let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad("a header's name"))?;
@@ -146,21 +147,28 @@ fn outgoing(request: GatewayRequest) -> Result<Request<RequestBody>, GatewayErro
         value.set_sensitive(true);
         headers.append(header, value);
     }
-    Ok(outgoing)
+    Ok(http_request)
 }
 
-fn incoming(reply: &Response<Incoming>, heard: &Heard, peer: std::net::SocketAddr, timings: Timings) -> Head {
-    let said = reply.extensions().get::<hyper::ext::ReasonPhrase>();
-    let reason = match said {
-        Some(said) => String::from_utf8_lossy(said.as_bytes()).into_owned(),
+fn response_head(
+    reply: &Response<Incoming>,
+    captured: &HeaderCapture,
+    peer: std::net::SocketAddr,
+    timings: Timings,
+) -> ResponseHead {
+    let received_reason = reply.extensions().get::<hyper::ext::ReasonPhrase>();
+    let reason = match received_reason {
+        Some(received_reason) => String::from_utf8_lossy(received_reason.as_bytes()).into_owned(),
         None => reply.status().canonical_reason().unwrap_or_default().to_owned(),
     };
     let headers = reply.headers().iter();
-    Head {
+    ResponseHead {
         minor_version: u8::from(reply.version() != Version::HTTP_10),
         status: reply.status().as_u16(),
         reason,
-        headers: headers.map(|(name, value)| (heard.spelled(name.as_str()), value.as_bytes().to_vec())).collect(),
+        headers: headers
+            .map(|(name, value)| (captured.original_case(name.as_str()), value.as_bytes().to_vec()))
+            .collect(),
         connected: peer,
         timings,
     }

@@ -1,4 +1,4 @@
-//! The native gateway against servers of this machine, each a thread that says exactly what a test wants.
+//! Tests of the native gateway against local servers, each a thread that sends exact bytes.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -38,20 +38,20 @@ fn head(stream: &mut impl Read) -> String {
     String::from_utf8(head).expect("heads are text")
 }
 
-/// A server that reads the head and answers these bytes.
-fn answering(answer: impl Into<Vec<u8>>) -> SocketAddr {
-    let answer = answer.into();
+/// Starts a server that reads the head and sends these bytes.
+fn responding(response: impl Into<Vec<u8>>) -> SocketAddr {
+    let response = response.into();
     server(move |mut stream| {
         head(&mut stream);
-        // Who broke off does not read any more.
-        let _ = stream.write_all(&answer);
+        // A client that aborted does not read any more.
+        let _ = stream.write_all(&response);
     })
     .0
 }
 
-struct Pieces(Vec<Vec<u8>>);
+struct Chunks(Vec<Vec<u8>>);
 
-impl Body for Pieces {
+impl Body for Chunks {
     fn poll_chunk(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, GatewayError>>> {
         Poll::Ready((!self.0.is_empty()).then(|| Ok(self.0.remove(0))))
     }
@@ -61,7 +61,7 @@ fn request(url: &str, address: SocketAddr) -> GatewayRequest {
     let url = url.replace("PORT", &address.port().to_string());
     GatewayRequest {
         method: "GET".to_owned(),
-        target: Target::parse(&url).expect("the URL is good"),
+        target: Target::parse(&url).expect("a valid URL"),
         addresses: vec![address.ip()],
         headers: Vec::new(),
         body: None,
@@ -73,8 +73,8 @@ fn request(url: &str, address: SocketAddr) -> GatewayRequest {
 
 fn body(reply: &mut GatewayReply) -> Result<Vec<u8>, GatewayError> {
     let mut all = Vec::new();
-    while let Some(piece) = block_on(std::future::poll_fn(|cx| reply.body.poll_chunk(cx))) {
-        all.extend(piece?);
+    while let Some(chunk) = block_on(std::future::poll_fn(|cx| reply.body.poll_chunk(cx))) {
+        all.extend(chunk?);
     }
     Ok(all)
 }
@@ -84,20 +84,20 @@ fn kind<T>(outcome: Result<T, GatewayError>) -> GatewayErrorKind {
 }
 
 #[test]
-fn a_request_goes_to_the_given_address_and_its_reply_comes_back_as_it_was() {
+fn a_request_is_sent_to_the_given_address() {
     let gateway = NativeGateway::new();
-    let (told, heard) = channel();
-    let told = Mutex::new(told);
+    let (sender, receiver) = channel();
+    let sender = Mutex::new(sender);
     let (address, _) = server(move |mut stream| {
-        told.lock().expect("one at a time").send(head(&mut stream)).expect("the test waits");
+        sender.lock().expect("one at a time").send(head(&mut stream)).expect("the test receives");
         stream
             .write_all(b"HTTP/1.1 418 Short And Stout\r\nX-Tea: a\r\nETag: \"1\"\r\nx-tea: b\r\nContent-Length: 5\r\n\r\nhello")
             .expect("written");
     });
-    let mut asked = request("http://nowhere.invalid:PORT/a%20b?c", address);
-    asked.headers = vec![("x-custom".to_owned(), Secret::new("1")), ("accept".to_owned(), Secret::new("*/*"))];
-    // No look-up is made: the name exists nowhere.
-    let mut reply = block_on(gateway.send(asked)).expect("a reply");
+    let mut sent_request = request("http://nowhere.invalid:PORT/a%20b?c", address);
+    sent_request.headers = vec![("x-custom".to_owned(), Secret::new("1")), ("accept".to_owned(), Secret::new("*/*"))];
+    // No look-up is made: the name does not exist.
+    let mut reply = block_on(gateway.send(sent_request)).expect("a reply");
     assert_eq!((reply.status, reply.reason.as_str(), reply.minor_version), (418, "Short And Stout", 1));
     let header = |name: &str, value: &str| (name.to_owned(), value.as_bytes().to_vec());
     let mut headers = reply.headers.clone();
@@ -108,7 +108,7 @@ fn a_request_goes_to_the_given_address_and_its_reply_comes_back_as_it_was() {
     );
     assert_eq!(reply.peer, Some(address));
     assert_eq!(body(&mut reply), Ok(b"hello".to_vec()));
-    let sent = heard.recv().expect("the server heard");
+    let sent = receiver.recv().expect("a received request");
     let expected = format!(
         "GET /a%20b?c HTTP/1.1\r\nHost: nowhere.invalid:{}\r\nX-Custom: 1\r\nAccept: */*\r\n\r\n",
         address.port()
@@ -117,7 +117,7 @@ fn a_request_goes_to_the_given_address_and_its_reply_comes_back_as_it_was() {
 }
 
 #[test]
-fn every_request_has_a_connection_of_its_own() {
+fn every_request_has_a_separate_connection() {
     let (address, count) = server(|mut stream| {
         while !head(&mut stream).is_empty() {
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").expect("written");
@@ -132,7 +132,7 @@ fn every_request_has_a_connection_of_its_own() {
 }
 
 #[test]
-fn a_redirect_is_a_reply_like_any_other() {
+fn redirects_are_not_followed() {
     let gateway = NativeGateway::new();
     let (address, count) = server(|mut stream| {
         head(&mut stream);
@@ -146,46 +146,46 @@ fn a_redirect_is_a_reply_like_any_other() {
 #[test]
 fn a_compressed_body_stays_compressed() {
     let gateway = NativeGateway::new();
-    let address = answering("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\u{b}no");
+    let address = responding("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\u{b}no");
     let mut reply = block_on(gateway.send(request("http://a.test:PORT/", address))).expect("a reply");
     assert_eq!(body(&mut reply), Ok(b"\x1f\x0bno".to_vec()));
 }
 
-/// A server that sends back what it is sent, as it comes.
+/// Starts a server that returns the received bytes as they arrive.
 fn echo() -> (SocketAddr, Receiver<String>) {
-    let (told, heard) = channel();
-    let told = Mutex::new(told);
+    let (sender, receiver) = channel();
+    let sender = Mutex::new(sender);
     let (address, _) = server(move |mut stream| {
-        told.lock().expect("one at a time").send(head(&mut stream)).expect("the test waits");
+        sender.lock().expect("one at a time").send(head(&mut stream)).expect("the test receives");
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").expect("written");
         let mut copy = stream.try_clone().expect("cloned");
         let _ = std::io::copy(&mut stream, &mut copy);
     });
-    (address, heard)
+    (address, receiver)
 }
 
 #[test]
-fn a_body_of_known_length_is_sent_with_it_and_others_in_chunks() {
+fn bodies_without_a_known_length_are_sent_in_chunks() {
     let gateway = NativeGateway::new();
-    let pieces = || -> Box<dyn Body> { Box::new(Pieces(vec![b"abc".to_vec(), b"de".to_vec()])) };
-    let (address, heard) = echo();
+    let chunks = || -> Box<dyn Body> { Box::new(Chunks(vec![b"abc".to_vec(), b"de".to_vec()])) };
+    let (address, receiver) = echo();
     let mut known = request("http://a.test:PORT/", address);
-    (known.method, known.body) = ("PUT".to_owned(), Some((pieces(), Some(5))));
+    (known.method, known.body) = ("PUT".to_owned(), Some((chunks(), Some(5))));
     let mut reply = block_on(gateway.send(known)).expect("a reply");
     let first = block_on(std::future::poll_fn(|cx| reply.body.poll_chunk(cx))).expect("some").expect("bytes");
     assert!(b"abcde".starts_with(&first));
-    let sent = heard.recv().expect("heard");
+    let sent = receiver.recv().expect("a received request");
     assert!(sent.contains("\r\nContent-Length: 5\r\n") && !sent.contains("Transfer-Encoding"), "{sent}");
 
     let mut unknown = request("http://a.test:PORT/", address);
-    (unknown.method, unknown.body) = ("POST".to_owned(), Some((pieces(), None)));
+    (unknown.method, unknown.body) = ("POST".to_owned(), Some((chunks(), None)));
     let reply = block_on(gateway.send(unknown));
-    let sent = heard.recv().expect("heard");
+    let sent = receiver.recv().expect("a received request");
     assert!(sent.contains("\r\nTransfer-Encoding: chunked\r\n") && !sent.contains("Content-Length"), "{sent}");
     drop(reply);
 }
 
-/// An authority and a server with a certificate for `secure.test` by it.
+/// Creates an authority and a server with its certificate for `secure.test`.
 fn secure_server() -> (SocketAddr, CertificateDer<'static>) {
     let key = || KeyPair::generate().expect("a key");
     let mut authority = CertificateParams::default();
@@ -207,7 +207,7 @@ fn secure_server() -> (SocketAddr, CertificateDer<'static>) {
         let connection = ServerConnection::new(Arc::clone(&config)).expect("a connection");
         let mut stream = StreamOwned::new(connection, stream);
         head(&mut stream);
-        // Who refused the certificate reads nothing.
+        // A client that rejected the certificate reads no data.
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret");
         let _ = stream.flush();
     });
@@ -215,63 +215,63 @@ fn secure_server() -> (SocketAddr, CertificateDer<'static>) {
 }
 
 #[test]
-fn a_server_proves_its_name_to_the_roots_that_were_added() {
+fn a_certificate_of_an_added_root_is_accepted() {
     let (address, root) = secure_server();
-    let gateway = NativeGateway::new().trusting(root);
+    let gateway = NativeGateway::new().with_root(root);
     let mut reply = block_on(gateway.send(request("https://secure.test:PORT/", address))).expect("a reply");
     assert_eq!(body(&mut reply), Ok(b"secret".to_vec()));
-    assert!(reply.timings.connected <= reply.timings.encrypted && reply.timings.encrypted <= reply.timings.answered);
+    assert!(reply.timings.connected <= reply.timings.encrypted && reply.timings.encrypted <= reply.timings.responded);
     assert_ne!(reply.timings.encrypted, Duration::ZERO);
-    // The same server under another name.
+    // The same server under a different name.
     let error = block_on(gateway.send(request("https://other.test:PORT/", address))).expect_err("another name");
     assert_eq!(error.kind, GatewayErrorKind::Certificate, "{error}");
 }
 
 #[test]
-fn a_server_that_nobody_vouches_for_is_not_believed() {
+fn an_untrusted_certificate_is_rejected() {
     let (address, _) = secure_server();
     let (_, stranger) = secure_server();
-    let gateway = NativeGateway::new().trusting(stranger);
+    let gateway = NativeGateway::new().with_root(stranger);
     let error = block_on(gateway.send(request("https://secure.test:PORT/", address))).expect_err("unknown");
     assert_eq!(error.kind, GatewayErrorKind::Certificate, "{error}");
     assert!(error.message.starts_with("the certificate of secure.test is not trusted: "), "{error}");
 }
 
 #[test]
-fn what_goes_wrong_has_a_name_and_a_cause() {
+fn errors_have_a_kind_and_a_cause() {
     let (_, root) = secure_server();
-    let gateway = NativeGateway::new().trusting(root);
+    let gateway = NativeGateway::new().with_root(root);
     let fails = |url: &str, address| kind(block_on(gateway.send(request(url, address))));
     let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr()).expect("bound");
     assert_eq!(fails("http://a.test:PORT/", closed), GatewayErrorKind::Connect);
-    assert_eq!(fails("http://a.test:PORT/", answering("")), GatewayErrorKind::Empty);
-    assert_eq!(fails("http://a.test:PORT/", answering("220 mail ready\r\n")), GatewayErrorKind::Protocol);
+    assert_eq!(fails("http://a.test:PORT/", responding("")), GatewayErrorKind::Empty);
+    assert_eq!(fails("http://a.test:PORT/", responding("220 mail ready\r\n")), GatewayErrorKind::Protocol);
     let (plain, _) = server(|mut stream| {
         let _ = stream.read(&mut [0; 1024]);
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
     });
     assert_eq!(fails("https://a.test:PORT/", plain), GatewayErrorKind::Tls);
     let endless = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "a".repeat(100_000));
-    assert_eq!(fails("http://a.test:PORT/", answering(endless)), GatewayErrorKind::Protocol);
+    assert_eq!(fails("http://a.test:PORT/", responding(endless)), GatewayErrorKind::Protocol);
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: 1\r\n".repeat(300));
-    assert_eq!(fails("http://a.test:PORT/", answering(many)), GatewayErrorKind::Protocol);
+    assert_eq!(fails("http://a.test:PORT/", responding(many)), GatewayErrorKind::Protocol);
 }
 
 #[test]
-fn a_body_that_breaks_off_is_an_error_and_not_a_shorter_body() {
+fn a_truncated_body_is_an_error() {
     let gateway = NativeGateway::new();
-    for answer in [
+    for response in [
         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
     ] {
-        let address = answering(answer);
+        let address = responding(response);
         let mut reply = block_on(gateway.send(request("http://a.test:PORT/", address))).expect("a head");
-        assert_eq!(kind(body(&mut reply)), GatewayErrorKind::Receive, "{answer}");
+        assert_eq!(kind(body(&mut reply)), GatewayErrorKind::Receive, "{response}");
     }
 }
 
 #[test]
-fn the_time_holds_before_and_after_the_head() {
+fn the_timeout_applies_before_and_after_the_head() {
     let (silent, _) = server(|mut stream| {
         head(&mut stream);
         std::thread::sleep(Duration::from_secs(30));
@@ -284,9 +284,9 @@ fn the_time_holds_before_and_after_the_head() {
         }
     });
     let short = |address| {
-        let mut asked = request("http://a.test:PORT/", address);
-        asked.request_time = Duration::from_millis(300);
-        asked
+        let mut sent_request = request("http://a.test:PORT/", address);
+        sent_request.request_time = Duration::from_millis(300);
+        sent_request
     };
     let (gateway, started) = (NativeGateway::new(), Instant::now());
     assert_eq!(kind(block_on(gateway.send(short(silent)))), GatewayErrorKind::Timeout);
@@ -296,7 +296,7 @@ fn the_time_holds_before_and_after_the_head() {
 }
 
 #[test]
-fn a_reply_whose_gateway_ends_does_not_pass_for_a_whole_one() {
+fn a_response_of_a_dropped_gateway_is_an_error() {
     let (address, _) = server(|mut stream| {
         head(&mut stream);
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nhalf");
@@ -309,14 +309,14 @@ fn a_reply_whose_gateway_ends_does_not_pass_for_a_whole_one() {
 }
 
 #[test]
-fn dropping_a_reply_ends_its_connection() {
-    let (told, ended) = channel();
-    let told = Mutex::new(told);
+fn dropping_a_response_closes_its_connection() {
+    let (sender, ended) = channel();
+    let sender = Mutex::new(sender);
     let (address, _) = server(move |mut stream| {
         head(&mut stream);
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(&[b'x'; 1024]).is_ok() {}
-        told.lock().expect("one at a time").send(()).expect("the test waits");
+        sender.lock().expect("one at a time").send(()).expect("the test receives");
     });
     let gateway = NativeGateway::new();
     drop(block_on(gateway.send(request("http://a.test:PORT/", address))).expect("a head"));
@@ -324,10 +324,10 @@ fn dropping_a_reply_ends_its_connection() {
 }
 
 #[test]
-fn a_reply_waits_for_a_slow_reader_instead_of_filling_memory() {
+fn a_slow_reader_stops_the_server() {
     let gateway = NativeGateway::new();
-    let (told, written) = channel();
-    let told = Mutex::new(told);
+    let (sender, written) = channel();
+    let sender = Mutex::new(sender);
     let (address, _) = server(move |mut stream| {
         head(&mut stream);
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
@@ -336,18 +336,18 @@ fn a_reply_waits_for_a_slow_reader_instead_of_filling_memory() {
         while let Ok(n) = stream.write(&block) {
             sent += n;
         }
-        told.lock().expect("one at a time").send(sent).expect("the test waits");
+        sender.lock().expect("one at a time").send(sent).expect("the test receives");
     });
     let reply = block_on(gateway.send(request("http://a.test:PORT/", address))).expect("a head");
     let sent = written.recv_timeout(Duration::from_secs(20)).expect("the server was stopped");
-    assert!(sent < 32 << 20, "{sent} bytes were taken that nobody read");
+    assert!(sent < 32 << 20, "{sent} bytes were received without a reader");
     drop(reply);
 }
 
 #[test]
-fn names_are_looked_up_by_the_system() {
+fn names_are_resolved_by_the_system() {
     let gateway = NativeGateway::new();
-    let found = block_on(gateway.resolve("localhost".to_owned(), Duration::from_secs(10))).expect("it has an address");
+    let found = block_on(gateway.resolve("localhost".to_owned(), Duration::from_secs(10))).expect("an address");
     assert!(found.iter().all(IpAddr::is_loopback) && !found.is_empty(), "{found:?}");
     let outcome = block_on(gateway.resolve("nowhere.invalid".to_owned(), Duration::from_secs(20)));
     assert!(matches!(kind(outcome), GatewayErrorKind::Resolve | GatewayErrorKind::Timeout));

@@ -1,3 +1,3 @@
-"""There is no second interpreter to share work with: what needs one is told so."""
+"""Stub: multiprocessing is not supported, because no second interpreter process can be forked."""
 
 raise ImportError("multiprocessing cannot start interpreters in this sandbox; subprocess starts programs, sys.executable among them")

@@ -1,10 +1,10 @@
-"""The groups of the sandbox, as `/etc/group` has them."""
+"""The groups of the sandbox, read from `/etc/group`."""
 
 __all__ = ["struct_group", "getgrall", "getgrgid", "getgrnam"]
 
 
 class struct_group(tuple):
-    """One line: its four fields, by number and by name."""
+    """One entry: four fields, accessible by index and by name."""
 
     __slots__ = ()
     _names = "gr_name", "gr_passwd", "gr_gid", "gr_mem"

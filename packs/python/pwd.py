@@ -1,10 +1,10 @@
-"""The users of the sandbox, as `/etc/passwd` has them."""
+"""The users of the sandbox, read from `/etc/passwd`."""
 
 __all__ = ["struct_passwd", "getpwall", "getpwnam", "getpwuid"]
 
 
 class struct_passwd(tuple):
-    """One line: its seven fields, by number and by name."""
+    """One entry: seven fields, accessible by index and by name."""
 
     __slots__ = ()
     _names = "pw_name", "pw_passwd", "pw_uid", "pw_gid", "pw_gecos", "pw_dir", "pw_shell"

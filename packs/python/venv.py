@@ -1,6 +1,6 @@
-"""Virtual environments: a directory with an interpreter that finds packages there first.
+"""Virtual environments: a directory with an interpreter that prefers the packages installed in it.
 
-The packages of the pack stay visible in each, because most of them have compiled parts that cannot be installed again.
+The packages of the pack stay visible, because most of them have compiled parts that cannot be installed again.
 """
 
 import argparse
@@ -13,7 +13,7 @@ PACKAGES = "lib/python3.15/site-packages"
 COMMANDS = "python", "python3", "python3.15", "pip", "pip3"
 
 ACTIVATE = """\
-# Use it by `source bin/activate`; `deactivate` undoes what it does.
+# Activate with `source bin/activate`; deactivate with `deactivate`.
 deactivate () {{
     if [ -n "${{_OLD_VIRTUAL_PATH:-}}" ]; then PATH="$_OLD_VIRTUAL_PATH"; export PATH; unset _OLD_VIRTUAL_PATH; fi
     if [ -n "${{_OLD_VIRTUAL_PS1:-}}" ]; then PS1="$_OLD_VIRTUAL_PS1"; export PS1; unset _OLD_VIRTUAL_PS1; fi
@@ -22,7 +22,7 @@ deactivate () {{
     if [ "${{1:-}}" != nondestructive ]; then unset -f deactivate; fi
 }}
 deactivate nondestructive
-VIRTUAL_ENV={place}
+VIRTUAL_ENV={path}
 VIRTUAL_ENV_PROMPT={prompt}
 export VIRTUAL_ENV VIRTUAL_ENV_PROMPT
 _OLD_VIRTUAL_PATH="$PATH"
@@ -38,7 +38,7 @@ hash -r 2> /dev/null
 
 
 class EnvBuilder:
-    """Makes them."""
+    """Creates virtual environments."""
 
     def __init__(self, system_site_packages=True, clear=False, symlinks=True, upgrade=False, with_pip=False, prompt=None,
                  upgrade_deps=False, *, scm_ignore_files=frozenset()):
@@ -48,22 +48,22 @@ class EnvBuilder:
         import shlex
         import shutil
 
-        place = os.path.abspath(os.fspath(env_dir))
-        if ":" in place:
-            raise ValueError(f"Refusing to create a venv in {place} because it contains the PATH separator :.")
-        if self.clear and os.path.isdir(place):
-            shutil.rmtree(place)
-        for folder in "bin", "include", PACKAGES:
-            os.makedirs(os.path.join(place, folder), exist_ok=True)
+        path = os.path.abspath(os.fspath(env_dir))
+        if ":" in path:
+            raise ValueError(f"Refusing to create a venv in {path} because it contains the PATH separator :.")
+        if self.clear and os.path.isdir(path):
+            shutil.rmtree(path)
+        for directory in "bin", "include", PACKAGES:
+            os.makedirs(os.path.join(path, directory), exist_ok=True)
         for name in COMMANDS:
-            link = os.path.join(place, "bin", name)
+            link = os.path.join(path, "bin", name)
             if not os.path.lexists(link):
                 os.symlink("/usr/bin/" + name, link)
-        with open(os.path.join(place, "pyvenv.cfg"), "w", encoding="utf-8") as settings:
+        with open(os.path.join(path, "pyvenv.cfg"), "w", encoding="utf-8") as settings:
             settings.write(f"home = /usr/bin\ninclude-system-site-packages = true\nversion = {sys.version.split()[0]}\n")
-        with open(os.path.join(place, "bin/activate"), "w", encoding="utf-8") as script:
-            prompt = self.prompt or os.path.basename(place)
-            script.write(ACTIVATE.format(place=shlex.quote(place), prompt=shlex.quote(prompt)))
+        with open(os.path.join(path, "bin/activate"), "w", encoding="utf-8") as script:
+            prompt = self.prompt or os.path.basename(path)
+            script.write(ACTIVATE.format(path=shlex.quote(path), prompt=shlex.quote(prompt)))
 
 
 def create(env_dir, system_site_packages=True, clear=False, symlinks=True, with_pip=False, prompt=None, upgrade_deps=False):
@@ -73,13 +73,13 @@ def create(env_dir, system_site_packages=True, clear=False, symlinks=True, with_
 def main(args=None):
     parser = argparse.ArgumentParser(prog="venv", description="Creates virtual Python environments in one or more directories.")
     parser.add_argument("dirs", metavar="ENV_DIR", nargs="+", help="a directory to create the environment in")
-    parser.add_argument("--clear", action="store_true", help="delete the directory first, if it is there")
-    parser.add_argument("--prompt", help="what the prompt shows while the environment is active")
+    parser.add_argument("--clear", action="store_true", help="delete the directory first, if it exists")
+    parser.add_argument("--prompt", help="prompt prefix while the environment is active")
     for name in "--system-site-packages", "--symlinks", "--without-pip", "--upgrade-deps", "--upgrade":
-        parser.add_argument(name, action="store_true", help="taken, and changes nothing here")
+        parser.add_argument(name, action="store_true", help="accepted for compatibility; no effect")
     options = parser.parse_args(args)
-    for folder in options.dirs:
-        EnvBuilder(clear=options.clear, prompt=options.prompt).create(folder)
+    for directory in options.dirs:
+        EnvBuilder(clear=options.clear, prompt=options.prompt).create(directory)
 
 
 if __name__ == "__main__":

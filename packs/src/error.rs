@@ -1,15 +1,15 @@
-//! What goes wrong with packs.
+//! Errors of packs.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// Why a pack could not be fetched, verified or kept: one sentence that says what to do.
+/// A pack that cannot be fetched, verified or stored: one sentence with a remedy.
 #[derive(Debug)]
 pub struct PackError(String);
 
 impl PackError {
-    /// An error with this text.
+    /// Creates an error with this message.
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }

@@ -1,14 +1,14 @@
-"""Fetches pinned wheels by the settings and connections of this machine's own pip, and goes on with downloads that broke off.
+"""Downloads pinned wheels with the settings and connections of the host's pip, and resumes partial downloads.
 
-Standard input is a JSON object: `arguments` of `pip download` that say which index and which wheels, the `folder` to put them
-into, and the `wheels`. Ends with 0 when all are there and whole, with 4 when that failed, and with 3 when this pip does not offer
-what is needed here, or knows of no such file: it is to be asked the ordinary way then, and says why in its own words.
+Standard input is a JSON object: `arguments` of `pip download` that select the index and the wheels, the destination `dir`,
+and the `wheels`. Exits with 0 if all are complete, with 4 if a download failed, and with 3 if this pip does not support this or
+does not find a file; the caller then runs `pip download`, which prints the reason.
 """
 
 import sys
 
-# Whatever lies in the folder that this is started from is no part of it.
-sys.path[:] = [folder for folder in sys.path if folder]
+# Modules in the current directory must not be imported.
+sys.path[:] = [entry for entry in sys.path if entry]
 
 import fcntl
 import hashlib
@@ -20,20 +20,20 @@ UNKNOWN, FAILED = 3, 4
 
 BLOCK = 1 << 16
 
-# Attempts in a row that bring nothing, and beginnings with nothing.
-ATTEMPTS, BEGINNINGS = 5, 3
+# Maximum number of consecutive attempts without progress, and of downloads from the start.
+ATTEMPTS, RESTARTS = 5, 3
 
 
-class Broken(Exception):
-    """The download broke off; another attempt may go on with it."""
+class Interrupted(Exception):
+    """The download was interrupted; another attempt may resume it."""
 
 
 class Failed(Exception):
-    """Another attempt would end in the same way."""
+    """Another attempt would fail, too."""
 
 
 def main():
-    wish = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     try:
         from pip._internal.cli.cmdoptions import make_target_python
         from pip._internal.commands import create_command
@@ -44,18 +44,18 @@ def main():
         return UNKNOWN
     with context:
         try:
-            options, _ = command.parse_args(wish["arguments"])
+            options, _ = command.parse_args(request["arguments"])
             session = command.get_default_session(options)
             python = make_target_python(options)
             finder = command._build_package_finder(options=options, session=session, target_python=python)
-            addresses = [address(finder, wheel) for wheel in wish["wheels"]]
+            addresses = [address(finder, wheel) for wheel in request["wheels"]]
         except (Exception, SystemExit):
             return UNKNOWN
         if None in addresses:
             return UNKNOWN
         try:
-            for wheel, url in zip(wish["wheels"], addresses):
-                fetch(session, url, os.path.join(wish["folder"], wheel["file"]), wheel["sha256"])
+            for wheel, url in zip(request["wheels"], addresses):
+                fetch(session, url, os.path.join(request["dir"], wheel["file"]), wheel["sha256"])
         except (Failed, OSError) as error:
             sys.stderr.write("ERROR: {}\n".format(error))
             return FAILED
@@ -70,59 +70,59 @@ def address(finder, wheel):
 
 
 def fetch(session, url, path, sha256):
-    """Makes the file whole, beginning with what an earlier download left."""
+    """Downloads the file, resuming a partial download."""
     name, part = os.path.basename(path), path + ".part"
     with open(part, "ab") as file:
-        # Two programs that fetch the same file would write into it by turns.
+        # Prevents two processes from writing to the same file.
         fcntl.flock(file, fcntl.LOCK_EX)
         if os.path.exists(path) and digest(path) == sha256:
             os.unlink(part)
             return
-        attempts, beginnings = 0, 0
+        attempts, restarts = 0, 0
         while True:
             have = os.fstat(file.fileno()).st_size
             try:
                 load(session, url, file, have, name)
-            except Broken as error:
+            except Interrupted as error:
                 grown = os.fstat(file.fileno()).st_size
                 attempts = 0 if grown > have else attempts + 1
                 if attempts == ATTEMPTS:
-                    raise Failed("{} cannot be fetched: {}; {} bytes of it are kept".format(name, error, grown))
+                    raise Failed("cannot download {}: {}; {} bytes of it are kept".format(name, error, grown))
                 time.sleep(attempts / 4)
                 continue
             if digest(part) == sha256:
                 os.replace(part, path)
                 return
-            # What was kept may be of another file; what came in one piece is what the index has.
+            # The partial file may be of another file; a download from the start is the file of the index.
             file.truncate(0)
-            beginnings += 1
-            if have == 0 or beginnings == BEGINNINGS:
+            restarts += 1
+            if have == 0 or restarts == RESTARTS:
                 os.unlink(part)
-                raise Failed("{} is not the file that was pinned (SHA-256 {}); what the index delivers cannot be trusted".format(name, sha256))
+                raise Failed("{} does not have the pinned SHA-256 {}; the file from the index cannot be trusted".format(name, sha256))
 
 
 def load(session, url, file, have, name):
-    """Appends what is missing, or all when the server does not deliver parts."""
+    """Appends the missing part, or downloads the whole file if the server does not support ranges."""
     headers = {"Accept-Encoding": "identity"}
     if have:
         headers["Range"] = "bytes={}-".format(have)
     try:
         response = session.get(url, headers=headers, stream=True)
     except Exception as error:
-        raise Broken(error)
+        raise Interrupted(error)
     try:
         status = response.status_code
         if status == 416 and have:
-            return  # All of it is there, and only its hash was not looked at.
+            return  # The file is complete, and only its hash is still unchecked.
         if status >= 500:
-            raise Broken("the server answers {}".format(status))
-        goes_on = status == 206 and response.headers.get("Content-Range", "").startswith("bytes {}-".format(have))
-        if not goes_on and status != 200:
+            raise Interrupted("the server responded with {}".format(status))
+        is_partial = status == 206 and response.headers.get("Content-Range", "").startswith("bytes {}-".format(have))
+        if not is_partial and status != 200:
             if have and status < 400:
                 file.truncate(0)
-                raise Broken("the server answers {} to a request for a part".format(status))
-            raise Failed("{} cannot be fetched: the server answers {}".format(name, status))
-        if not goes_on:
+                raise Interrupted("the server responded with {} to a range request".format(status))
+            raise Failed("{} cannot be fetched: the server responded with {}".format(name, status))
+        if not is_partial:
             file.truncate(0)
             have = 0
         length = str(response.headers.get("Content-Length", ""))
@@ -132,33 +132,33 @@ def load(session, url, file, have, name):
 
 
 def copy(source, file, have, length, name):
-    whole = None if length is None else have + length
-    announce(name, have, whole)
+    total = None if length is None else have + length
+    announce(name, have, total)
     got, shown = 0, time.monotonic()
     while True:
         try:
             block = source.read(BLOCK)
         except Exception as error:
-            raise Broken(error)
+            raise Interrupted(error)
         if not block:
             break
         file.write(block)
-        # A kill finds it in the file, not in this program.
+        # A killed process must leave the received bytes in the file.
         file.flush()
         got += len(block)
-        if whole and sys.stderr.isatty() and time.monotonic() - shown > 0.2:
+        if total and sys.stderr.isatty() and time.monotonic() - shown > 0.2:
             shown = time.monotonic()
-            sys.stderr.write("\r{:3} % of {}".format((have + got) * 100 // whole, name))
+            sys.stderr.write("\r{:3} % of {}".format((have + got) * 100 // total, name))
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     if length is not None and got < length:
-        raise Broken("the connection ended {} bytes too early".format(length - got))
+        raise Interrupted("the connection closed {} bytes too early".format(length - got))
 
 
-def announce(name, have, whole):
-    size = "" if whole is None else " of {:.1f} MB".format(whole / 1e6)
+def announce(name, have, total):
+    size = "" if total is None else " of {:.1f} MB".format(total / 1e6)
     if have:
-        sys.stderr.write("Going on with {} after {:.1f}{}\n".format(name, have / 1e6, size or " MB"))
+        sys.stderr.write("Resuming {} after {:.1f}{}\n".format(name, have / 1e6, size or " MB"))
     else:
         sys.stderr.write("Downloading {}{}\n".format(name, size))
     sys.stderr.flush()

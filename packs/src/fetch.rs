@@ -1,4 +1,4 @@
-//! Getting wheels with the package client of the machine, and trusting nothing but their hashes.
+//! Downloading wheels with the host's package client, verified only by their hashes.
 
 use std::fs::File;
 use std::io::{self, Read, Write as _};
@@ -9,26 +9,26 @@ use sha2::{Digest, Sha256};
 
 use crate::error::PackError;
 use crate::pack::Pack;
-use crate::pin::Pin;
+use crate::pin::PinnedWheel;
 
-/// How the package client may be called, the likeliest first.
+/// Commands of the package client, the most likely first.
 const CLIENTS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["pip"]];
 
-const WHAT_TO_DO: &str = "packs come from the index that pip uses, so the machine has to reach it this once. What was fetched \
-    is kept: run the command again when the cause is gone";
+const HINT: &str = "packs are downloaded from the index that pip uses, so the host must reach it once. The partial download \
+    is kept: fix the cause and run the command again";
 
-/// The exit code by which `fetch.py` says that it found the files and could not fetch them.
-const FAILED: i32 = 4;
+/// Exit code of `fetch.py` if it found the files and could not download them.
+const EXIT_DOWNLOAD_FAILED: i32 = 4;
 
-/// Where wheels come from.
+/// Source of wheels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WheelSource {
-    /// Where the package client of the machine gets them: its own index, proxy and mirror settings.
+    /// The configuration of the host's package client: its index, proxy and mirror settings.
     Index,
-    /// A folder with wheels, and nothing else.
-    Folder(PathBuf),
-    /// The same, with the index at this address in the place of its own.
+    /// Only a directory with wheels.
+    Directory(PathBuf),
+    /// Like [`Index`](Self::Index), but with the index at this URL instead of the configured one.
     IndexAt(String),
 }
 
@@ -36,190 +36,195 @@ impl WheelSource {
     fn arguments(&self) -> Vec<String> {
         match self {
             Self::Index => Vec::new(),
-            Self::Folder(folder) => vec!["--no-index".into(), "--find-links".into(), folder.display().to_string()],
+            Self::Directory(dir) => vec!["--no-index".into(), "--find-links".into(), dir.display().to_string()],
             Self::IndexAt(address) => vec![format!("--index-url={address}")],
         }
     }
 }
 
-/// Who hears what the package client says.
+/// Destination of the package client's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hearer {
-    /// Whoever runs this program, on its standard error.
+enum OutputTarget {
+    /// Standard error of this process.
     Terminal,
-    /// Whoever asked for the packages: only what went wrong, as part of the error.
+    /// The caller: only errors, as part of the returned error.
     Caller,
 }
 
-/// Whether the file is there and is the one that is meant.
-pub(crate) fn is_good(folder: &Path, wheel: &Pin) -> bool {
-    hash(&folder.join(&wheel.file)).is_ok_and(|found| found == wheel.sha256)
+/// Returns whether the file exists and has the pinned hash.
+pub(crate) fn is_verified(dir: &Path, wheel: &PinnedWheel) -> bool {
+    hash(&dir.join(&wheel.file)).is_ok_and(|found| found == wheel.sha256)
 }
 
-/// Fetches what of the wheels is not there yet, or is there but broken.
-pub(crate) fn fetch(folder: &Path, wheels: &[Pin], pack: &Pack, source: &WheelSource) -> Result<(), PackError> {
-    let missing: Vec<&Pin> = wheels.iter().filter(|wheel| !is_good(folder, wheel)).collect();
+/// Downloads the wheels that are missing or damaged.
+pub(crate) fn fetch(dir: &Path, wheels: &[PinnedWheel], pack: &Pack, source: &WheelSource) -> Result<(), PackError> {
+    let missing: Vec<&PinnedWheel> = wheels.iter().filter(|wheel| !is_verified(dir, wheel)).collect();
     if missing.is_empty() {
         return Ok(());
     }
     for wheel in &missing {
-        // A broken file would be taken for the finished one.
-        match std::fs::remove_file(folder.join(&wheel.file)) {
+        // A damaged file would be taken for a complete one.
+        match std::fs::remove_file(dir.join(&wheel.file)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(PackError::file(&folder.join(&wheel.file), &error));
+                return Err(PackError::file(&dir.join(&wheel.file), &error));
             }
             _ => {}
         }
     }
-    if resume(folder, &missing, pack, source)? {
+    if resume(dir, &missing, pack, source)? {
         return Ok(());
     }
     let pins: String = missing
         .iter()
         .map(|wheel| format!("{}=={} --hash=sha256:{}\n", wheel.project, wheel.version, wheel.sha256))
         .collect();
-    let list = tempfile::NamedTempFile::new_in(folder).map_err(|error| PackError::file(folder, &error))?;
+    let list = tempfile::NamedTempFile::new_in(dir).map_err(|error| PackError::file(dir, &error))?;
     std::fs::write(list.path(), pins).map_err(|error| PackError::file(list.path(), &error))?;
-    let mut arguments = options(folder, pack);
+    let mut arguments = options(dir, pack);
     arguments.extend(source.arguments());
     arguments.extend(["--no-deps".into(), "--require-hashes".into(), "--requirement".into()]);
     arguments.push(list.path().display().to_string());
-    download(&arguments, Hearer::Terminal)?;
-    match missing.iter().find(|wheel| !is_good(folder, wheel)) {
+    download(&arguments, OutputTarget::Terminal)?;
+    match missing.iter().find(|wheel| !is_verified(dir, wheel)) {
         None => Ok(()),
         Some(wheel) => Err(PackError::new(format!(
-            "{} is not the file that was pinned (SHA-256 {}); what the index delivers cannot be trusted",
+            "{} does not have the pinned SHA-256 {}; the file from the index cannot be trusted",
             wheel.file, wheel.sha256
         ))),
     }
 }
 
-/// Has the package client's own connections fetch the files, beginning with what a download that broke off has left. Answers
-/// whether they are there now; if not, this client does not offer that or does not find them, and is to be asked the ordinary way.
-fn resume(folder: &Path, missing: &[&Pin], pack: &Pack, source: &WheelSource) -> Result<bool, PackError> {
-    let mut arguments = options(folder, pack);
-    // The first is the name of the command, which the program below chooses itself.
+/// Downloads the files over the package client's own connections, resuming partial downloads. Returns whether they are complete;
+/// if not, this client does not support it or does not find them, and the caller must use `pip download`.
+fn resume(dir: &Path, missing: &[&PinnedWheel], pack: &Pack, source: &WheelSource) -> Result<bool, PackError> {
+    let mut arguments = options(dir, pack);
+    // The first is the name of the command, which the program below sets itself.
     arguments.remove(0);
     arguments.extend(source.arguments());
     arguments.push("--no-input".into());
-    let wish = serde_json::json!({ "arguments": arguments, "folder": folder.display().to_string(), "wheels": missing });
+    let request = serde_json::json!({ "arguments": arguments, "dir": dir.display().to_string(), "wheels": missing });
     let mut command = Command::new("python3");
     command.args(["-c", include_str!("fetch.py")]).stdin(Stdio::piped()).stdout(Stdio::null());
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(PackError::new(format!("python3 cannot be started: {error}"))),
+        Err(error) => return Err(PackError::new(format!("cannot start python3: {error}"))),
     };
-    // One that does not read it ends with a code that says why.
-    let _ = child.stdin.take().map(|mut stdin| stdin.write_all(wish.to_string().as_bytes()));
-    let status = child.wait().map_err(|error| PackError::new(format!("python3 cannot be waited for: {error}")))?;
+    // A program that does not read it ends with a code that states the reason.
+    let _ = child.stdin.take().map(|mut stdin| stdin.write_all(request.to_string().as_bytes()));
+    let status = child.wait().map_err(|error| PackError::new(format!("cannot wait for python3: {error}")))?;
     match status.code() {
-        Some(0) if missing.iter().all(|wheel| is_good(folder, wheel)) => Ok(true),
-        Some(FAILED) => {
-            Err(PackError::new(format!("the files of the pack were not fetched, for the reason above; {WHAT_TO_DO}")))
+        Some(0) if missing.iter().all(|wheel| is_verified(dir, wheel)) => Ok(true),
+        Some(EXIT_DOWNLOAD_FAILED) => {
+            Err(PackError::new(format!("cannot download the files of the pack: see the messages above; {HINT}")))
         }
         _ => Ok(false),
     }
 }
 
-/// Fetches wheels without compiled code by their names (`NAME` or `NAME==VERSION`), with what they need, into a folder of their
-/// own, and tells which they are. The package client holds each to the hash that the index has for it.
+/// Downloads wheels without compiled code by name (`NAME` or `NAME==VERSION`) with their dependencies into an empty directory,
+/// and returns their pins. The package client verifies each against the hash in the index.
 ///
 /// # Errors
-/// When pip is absent, or says why not: then in its words.
-pub fn fetch_wheels(folder: &Path, names: &[String], pack: &Pack, source: &WheelSource) -> Result<Vec<Pin>, PackError> {
-    fetch_named(folder, names, pack, source, Hearer::Caller)
-}
-
-/// The same for whoever sits at the terminal.
-pub(crate) fn fetch_new(folder: &Path, names: &[String], pack: &Pack) -> Result<Vec<Pin>, PackError> {
-    fetch_named(folder, names, pack, &WheelSource::Index, Hearer::Terminal)
-}
-
-fn fetch_named(
-    folder: &Path,
+/// If pip is missing or fails; then with pip's messages.
+pub fn fetch_wheels(
+    dir: &Path,
     names: &[String],
     pack: &Pack,
     source: &WheelSource,
-    hearer: Hearer,
-) -> Result<Vec<Pin>, PackError> {
-    if let Some(bad) = names.iter().find(|name| !is_requirement(name)) {
-        return Err(PackError::new(format!("{bad:?} is no name of a package; write NAME or NAME==VERSION")));
-    }
-    let mut arguments = options(folder, pack);
-    arguments.extend(source.arguments());
-    arguments.extend(names.iter().cloned());
-    download(&arguments, hearer)?;
-    let listed = std::fs::read_dir(folder)
-        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>());
-    let mut files = listed.map_err(|error| PackError::file(folder, &error))?;
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "whl"));
-    files.sort();
-    files.iter().map(|file| Pin::of(file)).collect()
+) -> Result<Vec<PinnedWheel>, PackError> {
+    fetch_by_name(dir, names, pack, source, OutputTarget::Caller)
 }
 
-/// `NAME`, extras and versions: no option, no path and no address, which the package client would follow anywhere.
+/// Like [`fetch_wheels`], but with messages on the terminal.
+pub(crate) fn fetch_interactive(dir: &Path, names: &[String], pack: &Pack) -> Result<Vec<PinnedWheel>, PackError> {
+    fetch_by_name(dir, names, pack, &WheelSource::Index, OutputTarget::Terminal)
+}
+
+fn fetch_by_name(
+    dir: &Path,
+    names: &[String],
+    pack: &Pack,
+    source: &WheelSource,
+    output_target: OutputTarget,
+) -> Result<Vec<PinnedWheel>, PackError> {
+    if let Some(bad) = names.iter().find(|name| !is_requirement(name)) {
+        return Err(PackError::new(format!("{bad:?} is not a package name; use NAME or NAME==VERSION")));
+    }
+    let mut arguments = options(dir, pack);
+    arguments.extend(source.arguments());
+    arguments.extend(names.iter().cloned());
+    download(&arguments, output_target)?;
+    let listed = std::fs::read_dir(dir)
+        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>());
+    let mut files = listed.map_err(|error| PackError::file(dir, &error))?;
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "whl"));
+    files.sort();
+    files.iter().map(|file| PinnedWheel::from_file(file)).collect()
+}
+
+/// Accepts `NAME`, extras and versions, but no option, path or address, from which the package client would download anything.
 fn is_requirement(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.[],<>=!~*+ ".contains(c);
     text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(plain) && !text.ends_with(".whl")
 }
 
-/// Only wheels without compiled code, which is what can run inside.
-fn options(folder: &Path, pack: &Pack) -> Vec<String> {
-    let folder = folder.display().to_string();
+/// Only wheels without compiled code, which are the only ones that run in the sandbox.
+fn options(dir: &Path, pack: &Pack) -> Vec<String> {
+    let dir = dir.display().to_string();
     ["download", "--disable-pip-version-check", "--only-binary=:all:", "--implementation", "py", "--abi", "none"]
         .into_iter()
-        .chain(["--platform", "any", "--python-version", pack.language, "--dest", &folder])
+        .chain(["--platform", "any", "--python-version", pack.language, "--dest", &dir])
         .map(str::to_owned)
         .collect()
 }
 
-fn download(arguments: &[String], hearer: Hearer) -> Result<(), PackError> {
+fn download(arguments: &[String], output_target: OutputTarget) -> Result<(), PackError> {
     for client in CLIENTS {
         let Some((program, first)) = client.split_first() else { continue };
         let mut command = Command::new(program);
-        // What the client says goes to standard error, where its progress belongs.
+        // The client's output goes to standard error, like its progress.
         command.args(first).args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
-        // Clients that can go on with a download that broke off do; others do not know the variable.
+        // Enables resuming of partial downloads in clients that support it; others ignore the variable.
         command.env("PIP_RESUME_RETRIES", "5");
-        command.stderr(if hearer == Hearer::Terminal { Stdio::inherit() } else { Stdio::piped() });
+        command.stderr(if output_target == OutputTarget::Terminal { Stdio::inherit() } else { Stdio::piped() });
         let output = match command.output() {
             Ok(output) => output,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(PackError::new(format!("{program} cannot be started: {error}"))),
+            Err(error) => return Err(PackError::new(format!("cannot start {program}: {error}"))),
         };
         if output.status.success() {
             return Ok(());
         }
-        // A Python without its package client says so with status 1, too; the next one may have it.
-        let mut asked = Command::new(program);
-        asked.args(first).arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        if !asked.status().is_ok_and(|status| status.success()) {
+        // A Python without pip exits with status 1, too; the next command may have it.
+        let mut version = Command::new(program);
+        version.args(first).arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if !version.status().is_ok_and(|status| status.success()) {
             continue;
         }
-        if hearer == Hearer::Caller {
-            return Err(PackError::new(complaints(&output.stderr)));
+        if output_target == OutputTarget::Caller {
+            return Err(PackError::new(error_lines(&output.stderr)));
         }
         return Err(PackError::new(format!(
-            "`{} download` ended with {}, for the reason above; {WHAT_TO_DO}",
+            "`{} download` ended with {}: see the messages above; {HINT}",
             client.join(" "),
             output.status
         )));
     }
-    Err(PackError::new("packs are fetched with pip, and there is none; install Python with pip on this machine"))
+    Err(PackError::new("cannot download packs: pip is missing; install Python with pip on this host"))
 }
 
-/// What the client says went wrong, without addresses, of which the caller need not know.
-fn complaints(said: &[u8]) -> String {
-    let said = String::from_utf8_lossy(said);
-    let lines = said.lines().filter_map(|line| line.strip_prefix("ERROR: ")).filter(|line| !line.contains("://"));
+/// Returns the client's error messages without URLs, which the caller does not need.
+fn error_lines(stderr: &[u8]) -> String {
+    let stderr = String::from_utf8_lossy(stderr);
+    let lines = stderr.lines().filter_map(|line| line.strip_prefix("ERROR: ")).filter(|line| !line.contains("://"));
     match lines.collect::<Vec<_>>() {
         lines if lines.is_empty() => "the index cannot be reached from the host".to_owned(),
         lines => lines.join("; "),
     }
 }
 
-/// SHA-256 of a file, in hexadecimal digits.
+/// Returns the SHA-256 of a file, in hexadecimal digits.
 pub(crate) fn hash(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut hasher = Sha256::new();

@@ -1,7 +1,7 @@
-//! Packs: optional runtimes that are fetched once, verified by pinned hashes, and kept in the user's cache folder.
+//! Packs: optional runtimes that are downloaded once, verified by pinned hashes, and stored in the user's cache directory.
 //!
-//! This crate knows what a pack consists of and how it comes onto the machine. It runs nothing of it: making the code
-//! ready is the business of whoever has an engine.
+//! This crate defines the contents of packs and installs them on the host. It does not run them: precompiling is done by the
+//! crate with the engine.
 
 mod archive;
 mod error;
@@ -18,6 +18,6 @@ mod tree;
 pub use error::PackError;
 pub use fetch::{WheelSource, fetch_wheels};
 pub use pack::{PACKS, PYTHON, Pack, Wheel, find};
-pub use pin::Pin;
-pub use store::{Installed, Record, Staged, Store};
+pub use pin::PinnedWheel;
+pub use store::{InstalledPack, PackManifest, PackStore, StagedPack};
 pub use tree::TreeFile;

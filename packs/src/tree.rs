@@ -1,4 +1,4 @@
-//! The files of a pack, as the sandbox shows them.
+//! The files of a pack, as visible in the sandbox.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -8,36 +8,36 @@ use std::path::{Path, PathBuf};
 use crate::archive;
 use crate::error::PackError;
 
-/// Lists the files of a tree: length and path, one a line.
+/// List of the files of a tree: length and path, one per line.
 const INDEX: &str = "tree.index";
-const FOLDER: &str = "tree";
+const FILES_DIR: &str = "tree";
 
 /// A file of a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeFile {
     /// Its path in the sandbox.
     pub path: String,
-    /// Where it lies on the host.
+    /// Path on the host.
     pub host: PathBuf,
     /// Its length in bytes.
     pub len: usize,
 }
 
-/// A tree that is being put together.
-pub(crate) struct Tree<'a> {
-    folder: &'a Path,
+/// A tree that is being built.
+pub(crate) struct TreeBuilder<'a> {
+    dir: &'a Path,
     files: BTreeMap<String, u64>,
 }
 
-impl<'a> Tree<'a> {
-    pub(crate) fn new(folder: &'a Path) -> Self {
-        Self { folder, files: BTreeMap::new() }
+impl<'a> TreeBuilder<'a> {
+    pub(crate) fn new(dir: &'a Path) -> Self {
+        Self { dir, files: BTreeMap::new() }
     }
 
-    /// Unpacks an archive into a directory of the sandbox. `inner` is a file of it that is an archive itself, and becomes
-    /// a directory of its name without the ending.
+    /// Unpacks an archive into a directory of the sandbox. `inner` is an archive in it, which is unpacked into a directory with
+    /// its name without the extension.
     pub(crate) fn unpack(&mut self, archive: &[u8], dir: &str, inner: Option<&str>) -> Result<(), PackError> {
-        archive::each(archive, &mut |name, content| {
+        archive::for_each_file(archive, &mut |name, content| {
             if inner != Some(name) {
                 return self.put(&format!("{dir}/{name}"), content);
             }
@@ -52,9 +52,9 @@ impl<'a> Tree<'a> {
         let names = path.split('/').skip(1);
         let safe = |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['\\', '\0', '\n', ':']);
         if !path.starts_with('/') || !names.clone().all(safe) {
-            return Err(PackError::new(format!("an archive holds {path:?}, which is no path to unpack")));
+            return Err(PackError::new(format!("cannot unpack {path:?} from an archive: unsafe path")));
         }
-        let mut host = self.folder.join(FOLDER);
+        let mut host = self.dir.join(FILES_DIR);
         host.extend(names);
         let mut write = || -> io::Result<u64> {
             if let Some(parent) = host.parent() {
@@ -67,25 +67,24 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// Writes the list of what is there.
+    /// Writes the list of files.
     pub(crate) fn finish(self) -> Result<(), PackError> {
-        let index = self.folder.join(INDEX);
+        let index = self.dir.join(INDEX);
         let lines: String = self.files.iter().map(|(path, len)| format!("{len} {path}\n")).collect();
         fs::write(&index, lines).map_err(|error| PackError::file(&index, &error))
     }
 }
 
-/// The files of a tree that was put together in this folder.
-pub(crate) fn files(folder: &Path) -> Result<Vec<TreeFile>, PackError> {
-    let index = folder.join(INDEX);
+/// Reads the files of a tree that was built in this directory.
+pub(crate) fn files(dir: &Path) -> Result<Vec<TreeFile>, PackError> {
+    let index = dir.join(INDEX);
     let text = fs::read_to_string(&index).map_err(|error| PackError::file(&index, &error))?;
-    let root = folder.join(FOLDER);
+    let root = dir.join(FILES_DIR);
     let file = |line: &str| {
         let (len, path) = line.split_once(' ')?;
         let host = root.join(path.strip_prefix('/')?);
         Some(TreeFile { path: path.to_owned(), host, len: len.parse().ok()? })
     };
-    let broken =
-        || PackError::new(format!("{}: this list is broken; remove the pack and add it again", index.display()));
+    let broken = || PackError::new(format!("{}: invalid file list; remove the pack and add it again", index.display()));
     text.lines().map(|line| file(line).ok_or_else(broken)).collect()
 }

@@ -1,29 +1,30 @@
-//! The contract over a kernel and an engine.
+//! The backend contract implemented on a kernel and an engine.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
+use tidebox_core::lock::Mutex;
 use tidebox_core::{
     BoxFuture, DeleteResponse, Dialect, Download, EditRequest, EditResponse, Error, ExecuteRequest, ExecuteResponse,
-    FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, Outcome, OutputSink, ReadRequest,
+    FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputSink, ReadRequest,
     ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, ShellMode, Upload, UploadResult, WriteRequest,
     WriteResponse,
 };
 use tidebox_kernel::engine::Engine;
-use tidebox_kernel::fs::Snapshot;
-use tidebox_kernel::{Holdings, Kernel, SessionId, SharedKernel, Stop};
+use tidebox_kernel::fs::FsSnapshot;
+use tidebox_kernel::{ExecutionId, Kernel, ResourceUsage, SharedKernel, StopReason};
 
 use crate::execute::{self, Environment};
-use crate::file::{self, Opened};
-use crate::network::OwnNetwork;
-use crate::shell_state::ShellState;
+use crate::file::{self, FileReader};
+use crate::network::SandboxNetwork;
+use crate::shell_state::ShellSessionState;
 use crate::{remove, search, transfer};
 
-/// Bytes of transferred files after which others have a turn.
-const BYTES_PER_TURN: usize = 4 << 20;
+/// Bytes of transferred files between two yields.
+const BYTES_PER_YIELD: usize = 4 << 20;
 
-/// One sandbox in this process. Made by [`SandboxBuilder`](crate::SandboxBuilder).
+/// An in-process sandbox, created by [`SandboxBuilder`](crate::SandboxBuilder).
 pub struct VfsBackend {
     id: SandboxId,
     dialect: Dialect,
@@ -31,18 +32,18 @@ pub struct VfsBackend {
     environment: Environment,
     engine: Arc<dyn Engine>,
     pub(crate) shell_mode: ShellMode,
-    pub(crate) base: Snapshot,
-    pub(crate) shell_state: ShellState,
-    pub(crate) network: Option<OwnNetwork>,
-    /// How many forks were made of this sandbox.
+    pub(crate) base: FsSnapshot,
+    pub(crate) shell_state: ShellSessionState,
+    pub(crate) network: Option<SandboxNetwork>,
+    /// Number of forks created from this sandbox.
     forks: AtomicU64,
-    /// `None` when closed. Operations in progress hold the kernel on their own until they end.
-    open: Mutex<Option<Open>>,
+    /// `None` when closed. Operations in progress keep their own reference to the kernel.
+    open: Mutex<Option<OpenState>>,
 }
 
-struct Open {
+struct OpenState {
     kernel: SharedKernel,
-    running: Vec<SessionId>,
+    running: Vec<ExecutionId>,
 }
 
 impl fmt::Debug for VfsBackend {
@@ -56,11 +57,6 @@ impl fmt::Debug for VfsBackend {
     }
 }
 
-/// Takes the kernel's lock. A panic elsewhere while it was held is that one's error, not a reason to lose the files.
-pub(crate) fn lock(kernel: &SharedKernel) -> MutexGuard<'_, Kernel> {
-    kernel.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl VfsBackend {
     pub(crate) fn new(
         id: SandboxId,
@@ -68,10 +64,10 @@ impl VfsBackend {
         cwd: SandboxPath,
         environment: Environment,
         engine: Arc<dyn Engine>,
-        base: Snapshot,
+        base: FsSnapshot,
         kernel: Kernel,
     ) -> Self {
-        let open = Open { kernel: Arc::new(Mutex::new(kernel)), running: Vec::new() };
+        let open = OpenState { kernel: Arc::new(Mutex::new(kernel)), running: Vec::new() };
         Self {
             id,
             dialect,
@@ -80,16 +76,16 @@ impl VfsBackend {
             engine,
             base,
             shell_mode: ShellMode::default(),
-            shell_state: ShellState::default(),
+            shell_state: ShellSessionState::default(),
             network: None,
             forks: AtomicU64::new(0),
             open: Mutex::new(Some(open)),
         }
     }
 
-    /// A sandbox that is set up as this one, over a kernel of its own.
-    pub(crate) fn sibling(&self, id: SandboxId, mut kernel: Kernel) -> Self {
-        kernel.set_sandbox(id.clone());
+    /// Creates a sandbox with the same configuration and another kernel.
+    pub(crate) fn fork_with(&self, id: SandboxId, mut kernel: Kernel) -> Self {
+        kernel.set_sandbox_id(id.clone());
         let sibling = Self::new(
             id,
             self.dialect,
@@ -99,29 +95,29 @@ impl VfsBackend {
             self.base.clone(),
             kernel,
         );
-        let networks = self.network.as_ref().map(OwnNetwork::family);
+        let networks = self.network.as_ref().map(SandboxNetwork::networks);
         sibling.with_shell_mode(self.shell_mode).with_networks(networks)
     }
 
-    /// The number of the next fork, counted from 0.
+    /// Returns the number of the next fork, counted from 0.
     pub(crate) fn next_fork(&self) -> u64 {
         self.forks.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Whose rules the sandbox follows.
+    /// The dialect of the sandbox.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The working directory of commands that name none.
+    /// The default working directory of commands.
     pub fn cwd(&self) -> &SandboxPath {
         &self.cwd
     }
 
-    /// What the sandbox holds now: commands, processes, open files, memory, files. Nothing once it is closed.
-    pub fn holdings(&self) -> Holdings {
+    /// Current resource usage: commands, processes, open files, memory, files. All zero once the sandbox is closed.
+    pub fn resource_usage(&self) -> ResourceUsage {
         let kernel = self.open().as_ref().map(|open| Arc::clone(&open.kernel));
-        kernel.map(|kernel| lock(&kernel).holdings()).unwrap_or_default()
+        kernel.map(|kernel| kernel.lock().resource_usage()).unwrap_or_default()
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -143,31 +139,31 @@ impl VfsBackend {
     pub(crate) fn kernel(&self, operation: &'static str) -> Result<SharedKernel> {
         match &*self.open() {
             Some(open) => Ok(Arc::clone(&open.kernel)),
-            None => Err(self.closed(operation)),
+            None => Err(self.closed_error(operation)),
         }
     }
 
-    /// Lets [`close`](SandboxBackend::close) know of a session.
-    pub(crate) fn remember(&self, session: SessionId) -> Result<()> {
+    /// Registers an execution so that [`close`](SandboxBackend::close) can end it.
+    pub(crate) fn register_execution(&self, execution: ExecutionId) -> Result<()> {
         match &mut *self.open() {
-            Some(open) => open.running.push(session),
-            None => return Err(self.closed("execute")),
+            Some(open) => open.running.push(execution),
+            None => return Err(self.closed_error("execute")),
         }
         Ok(())
     }
 
-    pub(crate) fn forget(&self, session: SessionId) {
+    pub(crate) fn unregister_execution(&self, execution: ExecutionId) {
         if let Some(open) = &mut *self.open() {
-            open.running.retain(|running| *running != session);
+            open.running.retain(|running| *running != execution);
         }
     }
 
-    /// Closes, and hands out the kernel as it was left, when it was open.
-    pub(crate) fn shut(&self) -> Option<SharedKernel> {
+    /// Closes the sandbox and returns its kernel in its last state, if it was open.
+    pub(crate) fn take_kernel(&self) -> Option<SharedKernel> {
         let open = self.open().take()?;
-        let mut kernel = lock(&open.kernel);
-        for session in open.running {
-            kernel.stop(session, Stop::Caller);
+        let mut kernel = open.kernel.lock();
+        for execution in open.running {
+            kernel.stop_execution(execution, StopReason::Cancelled);
         }
         drop(kernel);
         Some(open.kernel)
@@ -177,21 +173,21 @@ impl VfsBackend {
         self.open().is_none()
     }
 
-    fn open(&self) -> MutexGuard<'_, Option<Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> MutexGuard<'_, Option<OpenState>> {
+        self.open.lock()
     }
 
-    fn closed(&self, operation: &'static str) -> Error {
+    fn closed_error(&self, operation: &'static str) -> Error {
         Error::closed(operation).with_context("sandbox", self.id.as_str())
     }
 
-    /// A file operation that is done in one go.
+    /// Runs a file operation under the kernel's lock.
     fn with_kernel<'a, T: Send + 'a>(
         &'a self,
         operation: &'static str,
         run: impl FnOnce(&mut Kernel) -> FileResult<T> + Send + 'a,
-    ) -> Outcome<'a, T> {
-        Box::pin(async move { Ok(run(&mut lock(&self.kernel(operation)?))) })
+    ) -> FileFuture<'a, T> {
+        Box::pin(async move { Ok(run(&mut self.kernel(operation)?.lock())) })
     }
 }
 
@@ -212,41 +208,41 @@ impl SandboxBackend for VfsBackend {
         Box::pin(execute::execute(self, request, Some(sink)))
     }
 
-    fn ls<'a>(&'a self, path: &'a SandboxPath) -> Outcome<'a, LsResponse> {
+    fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
         self.with_kernel("ls", |kernel| file::ls(kernel.fs(), path, self.dialect))
     }
 
-    fn read(&self, request: ReadRequest) -> Outcome<'_, ReadResponse> {
+    fn read(&self, request: ReadRequest) -> FileFuture<'_, ReadResponse> {
         Box::pin(async move {
-            let opened = Opened::new(lock(&self.kernel("read")?).fs(), &request.path);
+            let opened = FileReader::new(self.kernel("read")?.lock().fs(), &request.path);
             let read = match opened {
                 Ok(opened) => opened.read(&request, self.dialect).await,
                 Err(error) => Err(error),
             };
-            Ok(read.map_err(|error| self.dialect.read_refusal(request.path.as_bytes(), error)))
+            Ok(read.map_err(|error| self.dialect.read_error(request.path.as_bytes(), error)))
         })
     }
 
-    fn write(&self, request: WriteRequest) -> Outcome<'_, WriteResponse> {
+    fn write(&self, request: WriteRequest) -> FileFuture<'_, WriteResponse> {
         self.with_kernel("write", move |kernel| file::write(kernel, &request, self.dialect))
     }
 
-    fn edit(&self, request: EditRequest) -> Outcome<'_, EditResponse> {
+    fn edit(&self, request: EditRequest) -> FileFuture<'_, EditResponse> {
         self.with_kernel("edit", move |kernel| file::edit(kernel, &request, self.dialect))
     }
 
-    fn delete<'a>(&'a self, path: &'a SandboxPath) -> Outcome<'a, DeleteResponse> {
+    fn delete<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, DeleteResponse> {
         self.with_kernel("delete", |kernel| remove::delete(kernel, path))
     }
 
-    fn grep(&self, request: GrepRequest) -> Outcome<'_, GrepResponse> {
+    fn grep(&self, request: GrepRequest) -> FileFuture<'_, GrepResponse> {
         Box::pin(async move {
             let kernel = self.kernel("grep")?;
             Ok(search::grep(&kernel, &request, self.dialect).await)
         })
     }
 
-    fn glob(&self, request: GlobRequest) -> Outcome<'_, GlobResponse> {
+    fn glob(&self, request: GlobRequest) -> FileFuture<'_, GlobResponse> {
         Box::pin(async move {
             let kernel = self.kernel("glob")?;
             Ok(search::glob(&kernel, &request, self.dialect).await)
@@ -257,11 +253,11 @@ impl SandboxBackend for VfsBackend {
         Box::pin(async move {
             let kernel = self.kernel("upload_files")?;
             let mut results = Vec::with_capacity(files.len());
-            let mut turn = Turn::default();
+            let mut budget = YieldBudget::default();
             for file in files {
                 let bytes = file.content.len();
-                results.push(transfer::upload(&mut lock(&kernel), file));
-                turn.after(bytes).await;
+                results.push(transfer::upload(&mut kernel.lock(), file));
+                budget.count(bytes).await;
             }
             Ok(results)
         })
@@ -271,12 +267,12 @@ impl SandboxBackend for VfsBackend {
         Box::pin(async move {
             let kernel = self.kernel("download_files")?;
             let mut results = Vec::with_capacity(paths.len());
-            let mut turn = Turn::default();
+            let mut budget = YieldBudget::default();
             for path in paths {
-                let download = transfer::download(&lock(&kernel), path);
+                let download = transfer::download(&kernel.lock(), path);
                 let bytes = download.result.as_ref().map_or(0, Vec::len);
                 results.push(download);
-                turn.after(bytes).await;
+                budget.count(bytes).await;
             }
             Ok(results)
         })
@@ -284,24 +280,24 @@ impl SandboxBackend for VfsBackend {
 
     fn close(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            self.shut();
+            self.take_kernel();
             Ok(())
         })
     }
 }
 
-/// Counts work and lets others have a turn when there was enough of it.
+/// Counts work and yields when a threshold is reached.
 #[derive(Default)]
-struct Turn {
+struct YieldBudget {
     bytes: usize,
 }
 
-impl Turn {
-    async fn after(&mut self, bytes: usize) {
+impl YieldBudget {
+    async fn count(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes >= BYTES_PER_TURN {
+        if self.bytes >= BYTES_PER_YIELD {
             self.bytes = 0;
-            crate::turn::yield_now().await;
+            crate::yield_now::yield_now().await;
         }
     }
 }

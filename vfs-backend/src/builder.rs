@@ -1,4 +1,4 @@
-//! What a sandbox begins with.
+//! Configuration of a new sandbox.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,33 +6,34 @@ use std::sync::Arc;
 use tidebox_core::network::{HttpGateway, NetworkPolicy};
 use tidebox_core::{Dialect, Error, ErrorKind, Limits, Result, SandboxId, SandboxPath, ShellMode};
 use tidebox_kernel::engine::Engine;
-use tidebox_kernel::{Clock, Entropy, FixedClock, Kernel, KernelConfig, SeededEntropy};
+use tidebox_kernel::{Clock, Entropy, Kernel, KernelConfig, SeededEntropy, VirtualClock};
 
 use crate::ROOT;
 use crate::backend::VfsBackend;
 use crate::execute::Environment;
-use crate::host_tool::{self, Installation};
+use crate::host_tool::{self, HostToolSpec};
 use crate::image::{self, BaseImage};
-use crate::mount::{self, Wanted};
-use crate::seed::Beginning;
+use crate::mount::{self, MountSpec};
+use crate::seed::InitialFiles;
 use crate::tool::{self, Tool};
 use crate::transfer;
 
-/// Makes a sandbox.
+/// Builds a sandbox.
 ///
-/// Defaults: an empty `/workspace` that is also the working directory; of the environment only what
-/// [`env`](Self::env) lists; [`Limits::default`]; the JavaScript dialect; host name `tidebox`; a random id; the clock and
-/// the randomness handed to [`new`](Self::new). Nothing of the host is visible: no folder, no variable, no network.
+/// Defaults: an empty `/workspace` that is also the working directory; only the environment variables that
+/// [`env`](Self::env) lists; [`Limits::default`]; the JavaScript dialect; host name `tidebox`; a random id; the clock
+/// and the randomness passed to [`new`](Self::new). Nothing of the host is visible: no directory, no variable, no
+/// network.
 pub struct SandboxBuilder {
     engine: Arc<dyn Engine>,
     pub(crate) base: BaseImage,
     pub(crate) clock: Box<dyn Clock>,
     entropy: Box<dyn Entropy>,
-    pub(crate) beginning: Beginning,
-    pub(crate) files: Vec<Seed>,
-    pub(crate) mounts: Vec<Wanted>,
+    pub(crate) beginning: InitialFiles,
+    pub(crate) files: Vec<SeedFile>,
+    pub(crate) mounts: Vec<MountSpec>,
     pub(crate) tools: Vec<Tool>,
-    pub(crate) host_tools: Vec<Installation>,
+    pub(crate) host_tools: Vec<HostToolSpec>,
     pub(crate) network: Option<NetworkPolicy>,
     pub(crate) gateway: Option<Arc<dyn HttpGateway>>,
     env: Vec<(String, String)>,
@@ -64,15 +65,15 @@ impl fmt::Debug for SandboxBuilder {
 }
 
 impl SandboxBuilder {
-    /// A sandbox whose programs `engine` runs, whose files begin as `base`, and which takes time and randomness from
-    /// `clock` and `entropy`. The id comes from `entropy` too.
+    /// A sandbox whose programs run in `engine`, whose initial files are `base`, and which takes time and randomness
+    /// from `clock` and `entropy`. The id comes from `entropy` too.
     pub fn new(engine: Arc<dyn Engine>, base: &BaseImage, clock: Box<dyn Clock>, entropy: Box<dyn Entropy>) -> Self {
         Self {
             engine,
             base: base.clone(),
             clock,
             entropy,
-            beginning: Beginning::default(),
+            beginning: InitialFiles::default(),
             files: Vec::new(),
             mounts: Vec::new(),
             tools: Vec::new(),
@@ -80,7 +81,7 @@ impl SandboxBuilder {
             network: None,
             gateway: None,
             env: Vec::new(),
-            // Known to be absolute.
+            // The path is absolute.
             cwd: SandboxPath::root().resolve("workspace").unwrap_or_else(|_| SandboxPath::root()),
             limits: Limits::default(),
             dialect: Dialect::default(),
@@ -91,20 +92,20 @@ impl SandboxBuilder {
         }
     }
 
-    /// Puts a file in before the first command, as an upload would: parents are made, the user owns it, and a
-    /// WebAssembly module is executable. A relative path is below the working directory.
+    /// Adds a file before the first command, like an upload: missing parent directories are created, the user owns it,
+    /// and a WebAssembly module is executable. A relative path is resolved against the working directory.
     #[must_use]
     pub fn file(mut self, path: impl Into<Vec<u8>>, content: impl Into<Vec<u8>>) -> Self {
         let content = content.into();
         let executable = content.starts_with(transfer::WASM_MAGIC);
-        self.files.push(Seed { path: path.into(), content, executable });
+        self.files.push(SeedFile { path: path.into(), content, executable });
         self
     }
 
-    /// Puts a file in as [`file`](Self::file) does, and lets it be executed: a script with a `#!` line, for example.
+    /// Adds an executable file, otherwise like [`file`](Self::file): for example a script with a `#!` line.
     #[must_use]
     pub fn executable(mut self, path: impl Into<Vec<u8>>, content: impl Into<Vec<u8>>) -> Self {
-        self.files.push(Seed { path: path.into(), content: content.into(), executable: true });
+        self.files.push(SeedFile { path: path.into(), content: content.into(), executable: true });
         self
     }
 
@@ -116,28 +117,28 @@ impl SandboxBuilder {
         self
     }
 
-    /// Sets the working directory of commands that name none. Default `/workspace`. It is made when it is not there.
+    /// Sets the default working directory of commands, which is created if it is missing. Default `/workspace`.
     #[must_use]
     pub fn cwd(mut self, cwd: SandboxPath) -> Self {
         self.cwd = cwd;
         self
     }
 
-    /// Sets every bound.
+    /// Sets all limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Follows the rules of another reference implementation. Default [`Dialect::Js`].
+    /// Sets the dialect: the reference implementation to follow. Default [`Dialect::Js`].
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// Sets the machine's name, as `hostname` and `/etc/hostname` tell it. Default `tidebox`.
+    /// Sets the host name that `hostname` and `/etc/hostname` report. Default `tidebox`.
     #[must_use]
     pub fn hostname(mut self, hostname: impl Into<String>) -> Self {
         self.hostname = hostname.into();
@@ -151,32 +152,33 @@ impl SandboxBuilder {
         self
     }
 
-    /// For an engine that cannot run two processes at the same time: a pipe takes up to so many bytes while its reader has not
-    /// begun; see [`Kernel::spool_pipes`]. Default: pipes hold [`Limits::pipe_bytes`], and writers wait.
+    /// For an engine that cannot run two processes concurrently: a pipe accepts up to `bytes` bytes while its reader
+    /// has not started; see [`Kernel::spool_pipes`]. Default: pipes hold [`Limits::pipe_bytes`], and writers block.
     #[must_use]
     pub fn spool_pipes(mut self, bytes: usize) -> Self {
         self.spool = Some(bytes);
         self
     }
 
-    /// Makes runs repeatable: the clock starts at `realtime` nanoseconds since the epoch and moves only while all programs
-    /// wait, and randomness comes from `seed`. Two sandboxes with one seed have one id, unless [`id`](Self::id) is set.
+    /// Makes runs deterministic: the clock starts at `realtime` nanoseconds since the epoch and advances only while all
+    /// programs wait, and randomness comes from `seed`. Two sandboxes with the same seed have the same id, unless
+    /// [`id`](Self::id) is set.
     #[must_use]
     pub fn deterministic(mut self, seed: u64, realtime: u64) -> Self {
-        self.clock = Box::new(FixedClock::new(realtime));
+        self.clock = Box::new(VirtualClock::new(realtime));
         self.entropy = Box::new(SeededEntropy::new(seed));
         self
     }
 
-    /// Makes the sandbox. It starts nothing: an idle sandbox is some kilobytes of memory.
+    /// Builds the sandbox without starting anything: an idle sandbox takes a few kilobytes of memory.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] for an environment variable, host name, [`tool`](Self::tool) or
-    /// [`host_tool`](Self::host_tool) that cannot be;
-    /// [`ErrorKind::Unsupported`] for a [`network`](Self::network) policy without a gateway;
-    /// [`ErrorKind::FileOperationFailed`] for a file that cannot be put in.
+    ///
+    /// [`ErrorKind::InvalidRequest`] for an invalid environment variable, host name, [`tool`](Self::tool) or
+    /// [`host_tool`](Self::host_tool); [`ErrorKind::Unsupported`] for a [`network`](Self::network) policy without a
+    /// gateway; [`ErrorKind::FileOperationFailed`] for a file that cannot be written.
     pub fn build(self) -> Result<VfsBackend> {
-        let (this, networks) = self.open_network()?;
+        let (this, networks) = self.install_network()?;
         let Self {
             engine,
             base,
@@ -203,24 +205,24 @@ impl SandboxBuilder {
             None => random_id(&mut *entropy)?,
         };
         let environment = Environment::new(&env, &cwd)?;
-        let beginning = beginning.with(base.files);
+        let beginning = beginning.resolve(base.files);
         let (base, shell_state) = (beginning.base(), beginning.shell_state());
         let name = hostname.clone();
         let mut kernel = Kernel::new(KernelConfig { limits, clock, entropy, files: beginning.files(), hostname });
         if let Some(bytes) = spool {
             kernel.spool_pipes(bytes);
         }
-        rename(&mut kernel, &name)?;
+        set_hostname(&mut kernel, &name)?;
         let taken: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
         tool::install(kernel.fs_mut(), tools)?;
         host_tool::install(&mut kernel, &id, host_tools, &taken)?;
         mount::mount(&mut kernel, &cwd, mounts)?;
         let now = kernel.now();
-        crate::file::make_directory(kernel.fs_mut(), &cwd, now)?;
-        beginning.plant(&mut kernel, &cwd)?;
+        crate::file::create_dir_all(kernel.fs_mut(), &cwd, now)?;
+        beginning.seed_with(&mut kernel, &cwd)?;
         for file in files {
             let path = cwd.resolve(&file.path)?;
-            transfer::place(&mut kernel, &path, &file.content, file.executable)?;
+            transfer::write_upload(&mut kernel, &path, &file.content, file.executable)?;
         }
         let sandbox = VfsBackend::new(id, dialect, cwd, environment, engine, base, kernel)
             .with_shell_mode(shell_mode)
@@ -230,35 +232,35 @@ impl SandboxBuilder {
     }
 }
 
-/// A file that is there from the beginning.
-pub(crate) struct Seed {
+/// An initial file.
+pub(crate) struct SeedFile {
     path: Vec<u8>,
     content: Vec<u8>,
     executable: bool,
 }
 
-/// Unique without a clock and without a counter that two processes would share.
+/// Random, because a clock or a counter would not be unique across host processes.
 fn random_id(entropy: &mut dyn Entropy) -> Result<SandboxId> {
     let mut random = [0; 16];
     entropy.fill(&mut random);
     SandboxId::parse(format!("sb-{:032x}", u128::from_le_bytes(random)))
 }
 
-fn rename(kernel: &mut Kernel, hostname: &str) -> Result<()> {
+fn set_hostname(kernel: &mut Kernel, hostname: &str) -> Result<()> {
     let good = !hostname.is_empty() && hostname.len() <= 64 && hostname.bytes().all(|b| b.is_ascii_graphic());
     if !good {
-        let message = format!("'{hostname}' is no host name; use up to 64 printable characters");
-        return Err(Error::new(ErrorKind::InvalidRequest, "make sandbox", message));
+        let message = format!("'{hostname}' is not a valid host name; use up to 64 printable characters");
+        return Err(Error::new(ErrorKind::InvalidRequest, "build sandbox", message));
     }
     let now = kernel.now();
-    for (path, text) in image::named(hostname) {
+    for (path, text) in image::hostname_files(hostname) {
         let fs = kernel.fs_mut();
-        // A base image without these files has nothing to rename.
-        if let Ok(tidebox_kernel::fs::Target::Node(ino)) = fs.walk(&ROOT, fs.root(), path.as_bytes(), true) {
+        // A base image without these files has no host name to set.
+        if let Ok(tidebox_kernel::fs::Resolved::Node(ino)) = fs.walk(&ROOT, fs.root(), path.as_bytes(), true) {
             let same = fs.contents(ino).is_ok_and(|contents| *contents.as_bytes() == *text.as_bytes());
             if !same {
                 fs.write_all(ino, text.as_bytes(), now)
-                    .map_err(|errno| crate::refusal::refusal(errno, path.as_bytes()))?;
+                    .map_err(|errno| crate::file_error::file_error(errno, path.as_bytes()))?;
             }
         }
     }

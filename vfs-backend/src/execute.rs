@@ -1,34 +1,34 @@
-//! Running a command line: one session of the kernel, driven by the engine.
+//! Running a command line: one execution in the kernel, driven by the engine.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox_core::{
-    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputEvent, OutputSink, OutputStream, Result, SandboxPath,
+    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputChunk, OutputSink, OutputStream, Result, SandboxPath,
     StopReason,
 };
-use tidebox_kernel::fs::{Kind, Target};
-use tidebox_kernel::{Chunk, Errno, Kernel, Printed, Report, SessionId, SessionSpec, SharedKernel, Stop, Stream};
+use tidebox_kernel::fs::{Kind, Resolved};
+use tidebox_kernel::{Errno, ExecutionId, ExecutionReport, ExecutionSpec, Kernel, OutputBuffer, SharedKernel};
 
 use crate::USER;
-use crate::backend::{VfsBackend, lock};
-use crate::shell_state::Ticket;
+use crate::backend::VfsBackend;
+use crate::shell_state::SessionStart;
 
 const SHELL: &str = "/bin/bash";
 
-/// `timeout(1)` ends with this when the time is up.
-const TIMED_OUT: i32 = 124;
+/// Exit code of `timeout(1)` on timeout.
+const EXIT_TIMEOUT: i32 = 124;
 
 /// 128 + SIGKILL, as after the kernel's OOM killer.
-const KILLED: i32 = 137;
+const EXIT_KILLED: i32 = 137;
 
-/// What a shell says when it finds a program but cannot run it.
+/// Exit code of a shell for a program that it finds and cannot run.
 const CANNOT_EXECUTE: i32 = 126;
 
-/// What a shell says when it does not find a program.
+/// Exit code of a shell for a program that it does not find.
 const NOT_FOUND: i32 = 127;
 
-/// Variables as a process gets them, each `NAME=value`.
+/// Environment of a process, each variable as `NAME=value`.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment(Vec<Vec<u8>>);
 
@@ -51,15 +51,15 @@ impl Environment {
         Ok(environment)
     }
 
-    /// The variables alone, each `NAME=value`, the last of two with the same name.
-    pub(crate) fn only(variables: &[(String, String)]) -> Result<Vec<Vec<u8>>> {
+    /// Returns only the variables, each as `NAME=value`; the last of two with the same name wins.
+    pub(crate) fn variables_only(variables: &[(String, String)]) -> Result<Vec<Vec<u8>>> {
         let mut environment = Self(Vec::new());
         environment.add(variables)?;
         Ok(environment.0)
     }
 
-    /// Has the processes begin in a directory.
-    pub(crate) fn enter(&mut self, cwd: &SandboxPath) {
+    /// Sets the directory in which the processes start.
+    pub(crate) fn check_cwd(&mut self, cwd: &SandboxPath) {
         self.set(b"PWD", cwd.as_bytes());
     }
 
@@ -92,86 +92,76 @@ impl Environment {
     }
 }
 
-/// A session that is ended on every way out, also when the caller drops the future.
-struct Running<'a> {
+/// Guard of an execution that ends it on every exit path, including when the caller drops the future.
+struct ExecutionGuard<'a> {
     backend: &'a VfsBackend,
     kernel: SharedKernel,
-    session: SessionId,
+    session: ExecutionId,
     ended: bool,
 }
 
-impl Running<'_> {
-    fn end(mut self) -> (Printed, Report, u64) {
+impl ExecutionGuard<'_> {
+    fn end(mut self) -> (OutputBuffer, ExecutionReport, u64) {
         self.ended = true;
-        self.backend.forget(self.session);
-        let mut kernel = lock(&self.kernel);
+        self.backend.unregister_execution(self.session);
+        let mut kernel = self.kernel.lock();
         let printed = kernel.take_printed(self.session);
-        (printed, kernel.end(self.session), kernel.monotonic())
+        (printed, kernel.finish_execution(self.session), kernel.monotonic())
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for ExecutionGuard<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            self.backend.forget(self.session);
-            lock(&self.kernel).end(self.session);
+            self.backend.unregister_execution(self.session);
+            self.kernel.lock().finish_execution(self.session);
         }
     }
 }
 
-/// What a command wrote, for the caller who waits and for the one who watches.
-pub(crate) struct Delivery<'a> {
+/// Collects a command's output for the response and for the output callback.
+pub(crate) struct OutputCollector<'a> {
     pub(crate) response: ExecuteResponse,
     pub(crate) sink: Option<OutputSink<'a>>,
 }
 
-impl Delivery<'_> {
-    fn chunk(&mut self, chunk: Chunk) {
-        self.event(OutputEvent { stream: stream(chunk.stream), bytes: chunk.bytes });
-    }
-
-    pub(crate) fn printed(&mut self, printed: &Printed) {
-        for (from, run) in printed.runs() {
+impl OutputCollector<'_> {
+    pub(crate) fn push_buffer(&mut self, printed: &OutputBuffer) {
+        for (stream, run) in printed.runs() {
             if self.sink.is_some() {
-                self.event(OutputEvent { stream: stream(from), bytes: run.to_vec() });
+                self.push_chunk(OutputChunk { stream, bytes: run.to_vec() });
             } else {
-                self.response.push_bytes(stream(from), run);
+                self.response.push_bytes(stream, run);
             }
         }
     }
 
-    fn event(&mut self, event: OutputEvent) {
-        self.response.push(&event);
+    fn push_chunk(&mut self, chunk: OutputChunk) {
+        self.response.push_chunk(&chunk);
         if let Some(sink) = &mut self.sink {
-            sink(event);
+            sink(chunk);
         }
     }
 
-    /// Words of our own, on a line of their own, whatever the command wrote last.
-    fn say(&mut self, message: &str) {
+    /// Appends a message of Tidebox, on a separate line even after an unfinished line.
+    fn append_message(&mut self, message: &str) {
         let broken = self.response.output.last().is_some_and(|last| *last != b'\n');
         let start = if broken { "\n" } else { "" };
         let bytes = format!("{start}tidebox: {message}\n").into_bytes();
-        self.event(OutputEvent { stream: OutputStream::Stderr, bytes });
+        self.push_chunk(OutputChunk { stream: OutputStream::Stderr, bytes });
     }
 
-    /// The answer to a command that could not begin.
-    fn refuse(mut self, refused: Refused) -> ExecuteResponse {
-        self.response.exit_code = Some(refused.code);
-        self.say(&refused.message);
+    /// Creates the response of a command that could not start.
+    fn into_failed(mut self, error: StartError) -> ExecuteResponse {
+        self.response.exit_code = Some(error.code);
+        self.append_message(&error.message);
         self.response
     }
 }
 
-fn stream(stream: Stream) -> OutputStream {
-    match stream {
-        Stream::Stdout => OutputStream::Stdout,
-        Stream::Stderr => OutputStream::Stderr,
-    }
-}
-
-/// Why a command could not begin. Not a failure of ours: the command, its directory or the shell is not usable.
-struct Refused {
+/// Reason why a command could not start. Not an error of the call: the command, its directory or the shell is not
+/// usable.
+struct StartError {
     code: i32,
     message: String,
 }
@@ -182,69 +172,69 @@ pub(crate) async fn execute(
     sink: Option<OutputSink<'_>>,
 ) -> Result<ExecuteResponse> {
     let kernel = backend.kernel("execute")?;
-    let mut delivery = Delivery { response: ExecuteResponse::default(), sink };
+    let mut collector = OutputCollector { response: ExecuteResponse::default(), sink };
     let timeout = request.timeout;
-    let ticket = backend.shell_ticket(&request)?;
-    let begun =
-        specify(backend, request, ticket.is_some())?.and_then(|spec| begin(&mut lock(&kernel), spec, ticket.as_ref()));
+    let ticket = backend.begin_shell_session(&request)?;
+    let begun = build_spec(backend, request, ticket.is_some())?
+        .and_then(|spec| start(&mut kernel.lock(), spec, ticket.as_ref()));
     let (session, started) = match begun {
         Ok(begun) => begun,
-        Err(refused) => return Ok(delivery.refuse(refused)),
+        Err(error) => return Ok(collector.into_failed(error)),
     };
-    let running = Running { backend, kernel: Arc::clone(&kernel), session, ended: false };
-    // Who closed the sandbox a moment ago did not see this session.
-    backend.remember(session)?;
-    let wall_time = timeout.unwrap_or_else(|| lock(&kernel).limits().wall_time);
-    lock(&kernel).limit_waiting(session, wall_time);
-    let driven = if delivery.sink.is_some() {
-        let mut on_output = |chunk| delivery.chunk(chunk);
+    let running = ExecutionGuard { backend, kernel: Arc::clone(&kernel), session, ended: false };
+    // A concurrent `close` may have missed this execution.
+    backend.register_execution(session)?;
+    let wall_time = timeout.unwrap_or_else(|| kernel.lock().limits().wall_time);
+    kernel.lock().limit_virtual_time(session, wall_time);
+    let driven = if collector.sink.is_some() {
+        let mut on_output = |chunk| collector.push_chunk(chunk);
         backend.engine().drive(&kernel, session, wall_time, Some(&mut on_output)).await
     } else {
         backend.engine().drive(&kernel, session, wall_time, None).await
     };
     let (printed, report, now) = running.end();
     if let (Some(ticket), Some(state)) = (ticket, &report.shell_state) {
-        backend.leave_shell_state(&ticket, state);
+        backend.store_shell_state(&ticket, state);
     }
-    delivery.printed(&printed);
+    collector.push_buffer(&printed);
     if let Err(error) = driven {
         let message = format!("the engine failed: {error}");
         return Err(Error::new(ErrorKind::Engine, "execute", message)
             .with_context("sandbox", backend.name())
             .with_source(error));
     }
-    conclude(&mut delivery, &report, wall_time, backend.is_closed());
-    let mut response = delivery.response;
+    finish_response(&mut collector, &report, wall_time, backend.is_closed());
+    let mut response = collector.response;
     response.duration = Duration::from_nanos(now.saturating_sub(started));
     response.truncated = report.truncated;
     response.peak_memory_bytes = report.peak_memory_bytes;
     Ok(response)
 }
 
-/// What the kernel needs to know; else how the command fails without having begun.
-fn specify(
+/// Builds the kernel's specification, or the reason why the command fails without starting.
+fn build_spec(
     backend: &VfsBackend,
     request: ExecuteRequest,
     persistent: bool,
-) -> Result<std::result::Result<SessionSpec, Refused>> {
+) -> Result<std::result::Result<ExecutionSpec, StartError>> {
     let mut environment = backend.environment().clone();
     let cwd = match &request.cwd {
         Some(cwd) => {
-            environment.enter(cwd);
+            environment.check_cwd(cwd);
             cwd.as_bytes().to_vec()
         }
         None => backend.cwd().as_bytes().to_vec(),
     };
-    // A session gets them apart, because they do not stay in it.
+    // An execution in a shell session gets them separately, because they must not persist in it.
     if !persistent {
         environment.add(&request.env)?;
     }
     if request.command.contains('\0') {
         let message =
-            "the command contains a NUL byte, which no shell can take; let printf make one instead".to_owned();
-        return Ok(Err(Refused { code: CANNOT_EXECUTE, message }));
+            "the command contains a NUL byte, which a shell cannot read; print one with printf instead".to_owned();
+        return Ok(Err(StartError { code: CANNOT_EXECUTE, message }));
     }
-    Ok(Ok(SessionSpec {
+    Ok(Ok(ExecutionSpec {
         argv: vec![b"bash".to_vec(), b"-c".to_vec(), request.command.into_bytes()],
         env: environment.0,
         cwd,
@@ -252,46 +242,46 @@ fn specify(
         stdin: request.stdin,
         output_bytes: 0,
         shell_state: None,
-        conversation: false,
+        interactive: false,
     }))
 }
 
-/// Begins the session; answers its number and the time.
-fn begin(
+/// Starts the execution and returns its id and the time.
+fn start(
     kernel: &mut Kernel,
-    mut spec: SessionSpec,
-    ticket: Option<&Ticket>,
-) -> std::result::Result<(SessionId, u64), Refused> {
+    mut spec: ExecutionSpec,
+    ticket: Option<&SessionStart>,
+) -> std::result::Result<(ExecutionId, u64), StartError> {
     let started = kernel.monotonic();
     spec.output_bytes = kernel.limits().output_bytes;
     if let Some(ticket) = ticket {
-        // The session may be elsewhere by now, so losing the sandbox's directory does not end it.
-        let astray = !ticket.names_cwd && enter(kernel, &spec.cwd).is_err();
+        // The session may have another working directory, so a missing one of the sandbox does not end it.
+        let astray = !ticket.names_cwd && check_cwd(kernel, &spec.cwd).is_err();
         if astray {
             spec.cwd = b"/".to_vec();
         }
-        spec.shell_state = Some(ticket.handed_in(astray));
+        spec.shell_state = Some(ticket.encode_for_shell(astray));
     }
     let cwd = spec.cwd.clone();
-    match kernel.begin(spec) {
+    match kernel.start_execution(spec) {
         Ok((session, _)) => Ok((session, started)),
-        Err(errno) => Err(not_begun(kernel, &cwd, errno)),
+        Err(errno) => Err(start_error(kernel, &cwd, errno)),
     }
 }
 
-/// Whether a command may start in the directory.
-fn enter(kernel: &Kernel, cwd: &[u8]) -> std::result::Result<(), Errno> {
+/// Checks that a command may start in the directory.
+fn check_cwd(kernel: &Kernel, cwd: &[u8]) -> std::result::Result<(), Errno> {
     let fs = kernel.fs();
     match fs.walk(&USER, fs.root(), cwd, true)? {
-        Target::Node(ino) if matches!(fs.stat(ino)?.kind, Kind::Dir) => fs.access(&USER, ino, crate::file::ENTER),
-        Target::Node(_) => Err(Errno::Notdir),
-        Target::Proc(_) => Ok(()),
+        Resolved::Node(ino) if matches!(fs.stat(ino)?.kind, Kind::Dir) => fs.access(&USER, ino, crate::file::SEARCH),
+        Resolved::Node(_) => Err(Errno::Notdir),
+        Resolved::Proc(_) => Ok(()),
     }
 }
 
-/// Which of the two files it needs the kernel could not use.
-fn not_begun(kernel: &Kernel, cwd: &[u8], errno: Errno) -> Refused {
-    let entered = enter(kernel, cwd);
+/// Determines which of the two required files the kernel could not use.
+fn start_error(kernel: &Kernel, cwd: &[u8], errno: Errno) -> StartError {
+    let entered = check_cwd(kernel, cwd);
     let (code, what) = match (entered, errno) {
         (Err(_), _) => {
             (CANNOT_EXECUTE, format!("cannot enter the working directory '{}'", String::from_utf8_lossy(cwd)))
@@ -300,37 +290,44 @@ fn not_begun(kernel: &Kernel, cwd: &[u8], errno: Errno) -> Refused {
         (Ok(()), Errno::TooBig) => (CANNOT_EXECUTE, "the command and the environment are too long".to_owned()),
         (Ok(()), _) => (CANNOT_EXECUTE, format!("cannot start {SHELL}")),
     };
-    Refused { code, message: format!("{what}: {}", entered.err().unwrap_or(errno)) }
+    StartError { code, message: format!("{what}: {}", entered.err().unwrap_or(errno)) }
 }
 
-/// Exit code and reason. Our own message comes on top of the limit on output, because without it nobody would know why the
-/// command ended. Of memory the engine has told already.
-pub(crate) fn conclude(delivery: &mut Delivery<'_>, report: &Report, wall_time: Duration, closed: bool) {
+/// Returns exit code and stop reason. Tidebox's own message is exempt from the output limit, because it explains why
+/// the command ended. The engine has already reported a memory limit.
+pub(crate) fn finish_response(
+    collector: &mut OutputCollector<'_>,
+    report: &ExecutionReport,
+    wall_time: Duration,
+    closed: bool,
+) {
     let (reason, code, message) = match report.stopped_by {
         None => (None, report.status.map(|status| status.code()), None),
-        Some(Stop::Time) => {
+        Some(StopReason::Timeout) => {
             let message = format!(
                 "the command was stopped because it ran for {wall_time:?}; give it a longer timeout or less to do"
             );
-            (Some(StopReason::Timeout), Some(TIMED_OUT), Some(message))
+            (Some(StopReason::Timeout), Some(EXIT_TIMEOUT), Some(message))
         }
-        Some(Stop::Memory) => (Some(StopReason::Memory), Some(KILLED), None),
-        Some(Stop::Output) => {
+        Some(StopReason::Memory) => (Some(StopReason::Memory), Some(EXIT_KILLED), None),
+        Some(StopReason::Output) => {
             let message = "the command was stopped because it wrote too much".to_owned();
-            (Some(StopReason::Output), Some(KILLED), Some(message))
+            (Some(StopReason::Output), Some(EXIT_KILLED), Some(message))
         }
-        Some(Stop::Caller) => {
-            let why = if closed { "the sandbox was closed" } else { "its caller gave it up" };
-            (Some(StopReason::Cancelled), Some(KILLED), Some(format!("the command was stopped because {why}")))
-        }
-        Some(Stop::Restore) => {
-            let message = "the command was stopped because the sandbox went back to a snapshot".to_owned();
-            (Some(StopReason::Cancelled), Some(KILLED), Some(message))
+        Some(reason) => {
+            let why = if report.restored {
+                "the sandbox was restored"
+            } else if closed {
+                "the sandbox was closed"
+            } else {
+                "its caller cancelled it"
+            };
+            (Some(reason), Some(EXIT_KILLED), Some(format!("the command was stopped because {why}")))
         }
     };
-    delivery.response.stopped_by = reason;
-    delivery.response.exit_code = code;
+    collector.response.stopped_by = reason;
+    collector.response.exit_code = code;
     if let Some(message) = message {
-        delivery.say(&message);
+        collector.append_message(&message);
     }
 }

@@ -1,24 +1,24 @@
-//! The file tree that every sandbox begins with.
+//! Base image: the initial file tree of every sandbox.
 
 use tidebox_core::{Error, ErrorKind, Limits, Result};
 use tidebox_kernel::Errno;
-use tidebox_kernel::fs::{Device, FileBytes, Fs, Snapshot};
+use tidebox_kernel::fs::{Device, FileBytes, Fs, FsSnapshot};
 
 use crate::{ROOT, zoneinfo};
 
-/// The user's numbers; the name is in `/etc/passwd` below.
+/// User id and group id; the name is in `/etc/passwd` below.
 const USER_ID: u32 = 1000;
 
-/// What a program's file may do: read and run by everybody, changed by nobody.
+/// Mode of a program's file: everyone can read and run it, only root can write it.
 const PROGRAM_MODE: u32 = 0o755;
 
-/// The machine's name unless the builder says otherwise.
+/// Default host name.
 pub(crate) const HOSTNAME: &str = "tidebox";
 
 /// A program to install under `/bin`.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The commands that it serves. A program of many commands looks at the name it was called by.
+    /// Names of its commands. A multi-call program uses the name by which it was called.
     pub names: Vec<String>,
     /// The WebAssembly module. Sandboxes share it, and it does not count as their file bytes.
     pub bytes: FileBytes,
@@ -31,48 +31,51 @@ impl Program {
     }
 }
 
-/// A file tree, made once and shared by all sandboxes that begin with it.
+/// An initial file tree, built once and shared by all sandboxes that use it.
 ///
-/// `/bin` holds the programs, `/usr/bin` and `/sbin` are the same directory; `/etc`, `/dev` and `/proc` are what programs
-/// look for and tell nothing of the host. All of it is dated 1970, so that two images of the same programs are equal. The user owns `/` (agents' frameworks write to directories of their own there) and
-/// `/workspace`; everybody may write to `/tmp`; the rest is the system's and read-only.
+/// `/bin` holds the programs, `/usr/bin` and `/sbin` are the same directory. `/etc`, `/dev` and `/proc` have what
+/// programs expect and reveal nothing about the host. All times are in 1970, so that two images of the same programs
+/// are equal. The user owns `/` (agent frameworks create their own directories there) and `/workspace`; everyone may
+/// write to `/tmp`; the rest belongs to the system and is read-only.
 #[derive(Clone, Debug)]
 pub struct BaseImage {
-    pub(crate) files: Snapshot,
+    pub(crate) files: FsSnapshot,
 }
 
 impl BaseImage {
-    /// Makes the tree with these programs. `bash` should be one of them, because `execute` starts it.
+    /// Builds the tree with these programs, which should include `bash` because `execute` starts it.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] when a command's name is no file name or is given twice.
+    ///
+    /// [`ErrorKind::InvalidRequest`] when a command's name is not a valid file name or is used twice.
     pub fn new(programs: &[Program]) -> Result<Self> {
         Self::with_files(programs, [])
     }
 
-    /// Makes the tree with these programs and, below `/usr`, these files, which everybody may read.
+    /// Builds the tree with these programs and with world-readable files below `/usr`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] as [`Self::new`], and when a file cannot be where it is to be.
+    ///
+    /// [`ErrorKind::InvalidRequest`] as [`Self::new`], and when a file's path is invalid.
     pub fn with_files(programs: &[Program], files: impl IntoIterator<Item = (String, FileBytes)>) -> Result<Self> {
-        // The base is ours, not the sandbox's, so only the defaults bound it.
+        // The base image is not charged to a sandbox, so only the default limits apply.
         let mut fs = Fs::new(&Limits::default());
-        tree(&mut fs).map_err(|errno| broken("the base directories", errno))?;
+        build_tree(&mut fs).map_err(|errno| build_error("the base directories", errno))?;
         for program in programs {
             install(&mut fs, program)?;
         }
         for (path, bytes) in files {
-            fs.install(path.as_bytes(), bytes, 0o644, ROOT.uid).map_err(|errno| broken(&path, errno))?;
+            fs.install(path.as_bytes(), bytes, 0o644, ROOT.uid).map_err(|errno| build_error(&path, errno))?;
         }
         Ok(Self { files: fs.snapshot() })
     }
 }
 
-fn broken(what: &str, errno: Errno) -> Error {
-    Error::new(ErrorKind::InvalidRequest, "make base image", format!("{what} cannot be made: {errno}"))
+fn build_error(what: &str, errno: Errno) -> Error {
+    Error::new(ErrorKind::InvalidRequest, "build base image", format!("cannot create {what}: {errno}"))
 }
 
-/// Whether a file of a folder of commands can have this name.
+/// Returns whether a file in a command directory can have this name.
 pub(crate) fn is_command_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(['/', '\0']) && name != "." && name != ".."
 }
@@ -81,30 +84,30 @@ fn install(fs: &mut Fs, program: &Program) -> Result<()> {
     let mut first = None;
     for name in &program.names {
         if !is_command_name(name) {
-            let message = format!("'{name}' cannot be a command's name; use a file name without slashes");
-            return Err(Error::new(ErrorKind::InvalidRequest, "make base image", message));
+            let message = format!("invalid command name '{name}'; use a file name without slashes");
+            return Err(Error::new(ErrorKind::InvalidRequest, "build base image", message));
         }
         let path = format!("/bin/{name}").into_bytes();
         let root = fs.root();
         if fs.walk(&ROOT, root, &path, false).is_ok() {
-            let message = format!("two programs serve the command '{name}'; leave one of them out");
-            return Err(Error::new(ErrorKind::InvalidRequest, "make base image", message));
+            let message = format!("two programs have the command '{name}'; remove one of them");
+            return Err(Error::new(ErrorKind::InvalidRequest, "build base image", message));
         }
         match first {
-            // Further names are links, so that an engine knows them to be one module.
-            Some(ino) => fs.link(&ROOT, ino, root, &path, 0).map_err(|errno| broken(name, errno))?,
+            // Further names are hard links, so that an engine recognises them as one module.
+            Some(ino) => fs.link(&ROOT, ino, root, &path, 0).map_err(|errno| build_error(name, errno))?,
             None => {
                 let installed = fs.install(&path, program.bytes.clone(), PROGRAM_MODE, ROOT.uid);
-                first = Some(installed.map_err(|errno| broken(name, errno))?);
+                first = Some(installed.map_err(|errno| build_error(name, errno))?);
             }
         }
     }
     Ok(())
 }
 
-fn tree(fs: &mut Fs) -> std::result::Result<(), Errno> {
+fn build_tree(fs: &mut Fs) -> std::result::Result<(), Errno> {
     for (dir, mode, owner) in [
-        // Everybody may put something there, and nobody may take away what holds the programs that all commands run.
+        // Everyone may create files there, but not remove the directories of the programs.
         ("/", 0o1777, ROOT.uid),
         ("/bin", 0o755, ROOT.uid),
         ("/dev", 0o755, ROOT.uid),
@@ -140,7 +143,7 @@ fn tree(fs: &mut Fs) -> std::result::Result<(), Errno> {
     ] {
         fs.install_device(path.as_bytes(), device, 0o666)?;
     }
-    for (path, text) in texts(HOSTNAME) {
+    for (path, text) in etc_files(HOSTNAME) {
         fs.install(path.as_bytes(), text.into_bytes().into(), 0o644, ROOT.uid)?;
     }
     for (path, zone) in zoneinfo::files() {
@@ -149,10 +152,10 @@ fn tree(fs: &mut Fs) -> std::result::Result<(), Errno> {
     Ok(())
 }
 
-/// The files of `/etc`. They describe the sandbox; there is no network, hence no `resolv.conf`.
-fn texts(hostname: &str) -> Vec<(&'static str, String)> {
+/// Returns the files of `/etc`. They describe the sandbox; `resolv.conf` is omitted because they have no direct network access.
+fn etc_files(hostname: &str) -> Vec<(&'static str, String)> {
     let version = env!("CARGO_PKG_VERSION");
-    let mut texts = named(hostname).to_vec();
+    let mut texts = hostname_files(hostname).to_vec();
     texts.extend([
         ("/etc/passwd", "root:x:0:0:root:/:/bin/bash\ntidebox:x:1000:1000:Tidebox:/workspace:/bin/bash\n".to_owned()),
         ("/etc/group", "root:x:0:\ntidebox:x:1000:\n".to_owned()),
@@ -166,8 +169,8 @@ fn texts(hostname: &str) -> Vec<(&'static str, String)> {
     texts
 }
 
-/// The files that hold the machine's name.
-pub(crate) fn named(hostname: &str) -> [(&'static str, String); 2] {
+/// Returns the files that contain the host name.
+pub(crate) fn hostname_files(hostname: &str) -> [(&'static str, String); 2] {
     [
         ("/etc/hostname", format!("{hostname}\n")),
         ("/etc/hosts", format!("127.0.0.1\tlocalhost\n127.0.1.1\t{hostname}\n")),

@@ -1,11 +1,11 @@
-//! Sandboxes of this process, by id and by labels, with a time to live and a place to be saved in.
+//! Sandboxes of this process, by id and by labels, with expiry and persistence.
 
 mod handle;
 mod live;
+mod registry;
 mod resume;
 mod saving;
 mod settings;
-mod shelf;
 mod store;
 
 use std::fmt;
@@ -14,140 +14,143 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::lock::MutexGuard;
-use tidebox_core::layer::layered;
+use tidebox_core::layer::from_layer;
 use tidebox_core::{
     BoxFuture, ListPage, ListRequest, Result, SandboxBackend, SandboxId, SandboxInfo, SandboxProvider, Selector,
 };
-use tidebox_kernel::{Clock, FixedClock};
+use tidebox_kernel::{Clock, VirtualClock};
 
-use self::handle::Handle;
-use self::live::{Ended, Live};
-use self::shelf::{Found, Place, Shelf};
+use self::handle::SandboxHandle;
+use self::live::{CloseReason, LiveSandbox};
+use self::registry::{Location, Lookup, SandboxRegistry};
 use crate::{SandboxBuilder, VfsBackend};
 
-pub use self::settings::{ProviderSettings, Saving};
+pub use self::settings::{ProviderSettings, SavePolicy};
 pub use self::store::{SavedSandbox, SnapshotStore};
 
-/// Sandboxes on one page of a list.
+/// Sandboxes per page of a list.
 const PAGE: usize = 100;
 
-/// Makes sandboxes in this process and keeps them until they are deleted, closed, or their time is over.
+/// Creates sandboxes in this process and keeps them until they are deleted, closed or expired.
 ///
-/// With a [`SnapshotStore`] they outlive the process: files and shell session are saved and come back with the same id
-/// when they are asked for; `close` then saves and gives the memory back, and only `delete` and the time to live remove
-/// them for good.
+/// With a [`SnapshotStore`] they outlive the process: files and shell session are saved and restored under the same id
+/// on the next request; `close` then saves and frees the memory, and only `delete` and expiry remove them permanently.
 ///
-/// Nothing runs in the background: whose time is over is looked at with every call, and by [`sweep`](Self::sweep).
+/// The provider has no background tasks: expiry is checked on every call, and by [`delete_expired`](Self::delete_expired).
 pub struct VfsProvider {
-    shelf: Arc<Shelf>,
-    /// What the store holds is known.
-    learned: AtomicBool,
+    registry: Arc<SandboxRegistry>,
+    /// True once the store's index has been loaded.
+    index_loaded: AtomicBool,
 }
 
 impl fmt::Debug for VfsProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VfsProvider").field("shelf", &self.shelf).finish_non_exhaustive()
+        f.debug_struct("VfsProvider").field("registry", &self.registry).finish_non_exhaustive()
     }
 }
 
 impl VfsProvider {
-    /// A provider whose new sandboxes are what `make` describes, and that keeps them in memory.
+    /// A provider that creates sandboxes with `make` and keeps them in memory.
     pub fn new(make: impl Fn() -> Result<SandboxBuilder> + Send + Sync + 'static) -> Self {
-        // Without a time to live, nobody asks what time it is.
-        Self::with_settings(make, Box::new(FixedClock::new(0)), ProviderSettings::default())
+        // Without expiry, the time is not used.
+        Self::with_settings(make, Box::new(VirtualClock::new(0)), ProviderSettings::default())
     }
 
-    /// A provider whose new sandboxes are what `make` describes, and whose sandboxes live by the real time of `clock`.
-    /// Every sandbox of `make` needs an id of its own. A saved sandbox comes back with its files in the place of those
-    /// that `make` puts in.
+    /// A provider that creates sandboxes with `make` and expires them by the real time of `clock`. Each sandbox of
+    /// `make` must have a unique id. A restored sandbox has its saved files instead of the initial files of `make`.
     pub fn with_settings(
         make: impl Fn() -> Result<SandboxBuilder> + Send + Sync + 'static,
         clock: Box<dyn Clock>,
         settings: ProviderSettings,
     ) -> Self {
-        let shelf = Arc::new(Shelf::new(Box::new(make), clock, settings));
-        Self { shelf, learned: AtomicBool::new(false) }
+        let registry = Arc::new(SandboxRegistry::new(Box::new(make), clock, settings));
+        Self { registry, index_loaded: AtomicBool::new(false) }
     }
 
-    /// Deletes every sandbox whose time is over, and answers which. Saves what [`Saving::AtMostEvery`] held back for long
-    /// enough. For a timer of the caller's, so that both happen also while nobody calls.
+    /// Deletes every expired sandbox and returns their ids. Also saves sandboxes whose [`SavePolicy::AtMostEvery`]
+    /// interval has passed. Call it from a timer, so that both happen without other calls.
     ///
     /// # Errors
-    /// Those of the store. What was not deleted is deleted by the next call.
-    pub async fn sweep(&self) -> Result<Vec<SandboxId>> {
+    ///
+    /// Errors of the store. Sandboxes that were not deleted are deleted by the next call.
+    pub async fn delete_expired(&self) -> Result<Vec<SandboxId>> {
         let expired = {
-            let _changing = self.change().await?;
-            self.shelf.expire_all().await?
+            let _changing = self.lock_for_change().await?;
+            self.registry.expire_all().await?
         };
-        self.shelf.save_over_due().await?;
+        self.registry.save_overdue().await?;
         Ok(expired)
     }
 
     /// Saves every sandbox in memory that has changed since it was saved.
     ///
     /// # Errors
-    /// Those of the store; the others are saved nevertheless.
+    ///
+    /// Errors of the store; the remaining sandboxes are still saved.
     pub async fn save(&self) -> Result<()> {
         let mut result = Ok(());
-        for live in self.shelf.in_memory() {
-            result = result.and(self.shelf.save(&live).await);
+        for live in self.registry.in_memory() {
+            result = result.and(self.registry.save(&live).await);
         }
         result
     }
 
-    /// The sandbox of this id with all its own methods, when it is in memory: for snapshots and forks. What is changed by
-    /// this way is not counted as use, and is saved with the next call that is.
+    /// Returns the sandbox of this id if it is in memory, for snapshots and forks. Changes through it do not count as
+    /// use and are saved with the next call that does.
     pub fn sandbox(&self, id: &SandboxId) -> Option<Arc<VfsBackend>> {
-        match &self.shelf.entries().get(id)?.place {
-            Place::Memory(live) => Some(Arc::clone(&live.sandbox)),
-            Place::Store { .. } => None,
+        match &self.registry.entries().get(id)?.location {
+            Location::Memory(live) => Some(Arc::clone(&live.sandbox)),
+            Location::Store { .. } => None,
         }
     }
 
-    /// Waits until nobody else changes which sandboxes there are, and knows those of the store.
-    async fn change(&self) -> Result<MutexGuard<'_, ()>> {
-        let changing = self.shelf.changing.lock().await;
-        if !self.learned.load(Ordering::Acquire) {
-            if let Some(store) = &self.shelf.settings.store {
-                self.shelf.learn(&**store).await?;
+    /// Acquires the lock for changing the set of sandboxes, and loads the store's index.
+    async fn lock_for_change(&self) -> Result<MutexGuard<'_, ()>> {
+        let changing = self.registry.change_lock.lock().await;
+        if !self.index_loaded.load(Ordering::Acquire) {
+            if let Some(store) = &self.registry.settings.store {
+                self.registry.load_index(&**store).await?;
             }
-            self.learned.store(true, Ordering::Release);
+            self.index_loaded.store(true, Ordering::Release);
         }
         Ok(changing)
     }
 
-    /// The sandbox when it is in memory and its time is not over: nobody has to be waited for.
-    fn at_hand(&self, selector: &Selector) -> Option<Arc<Live>> {
-        match self.shelf.find(selector) {
-            Ok(Found::Live(live)) if self.learned.load(Ordering::Acquire) && !self.shelf.is_over(&live) => Some(live),
+    /// Returns the sandbox if it is in memory and not expired, without waiting.
+    fn find_in_memory(&self, selector: &Selector) -> Option<Arc<LiveSandbox>> {
+        match self.registry.find(selector) {
+            Ok(Lookup::Live(live)) if self.index_loaded.load(Ordering::Acquire) && !self.registry.is_expired(&live) => {
+                Some(live)
+            }
             _ => None,
         }
     }
 
-    async fn get(&self, selector: &Selector) -> Result<Arc<Live>> {
-        if let Some(live) = self.at_hand(selector) {
-            live.touch(self.shelf.now());
+    async fn get(&self, selector: &Selector) -> Result<Arc<LiveSandbox>> {
+        if let Some(live) = self.find_in_memory(selector) {
+            live.touch(self.registry.now());
             return Ok(live);
         }
-        let _changing = self.change().await?;
-        self.shelf.expire_all().await?;
-        let live = match self.shelf.find(selector)? {
-            Found::Live(live) => live,
-            Found::Saved(id) => self.shelf.load(&id).await?,
-            Found::Nothing(labels) => self.shelf.create(labels).await?,
+        let _changing = self.lock_for_change().await?;
+        self.registry.expire_all().await?;
+        let live = match self.registry.find(selector)? {
+            Lookup::Live(live) => live,
+            Lookup::Saved(id) => self.registry.load(&id).await?,
+            Lookup::Nothing(labels) => self.registry.create(labels).await?,
         };
-        live.touch(self.shelf.now());
+        live.touch(self.registry.now());
         Ok(live)
     }
 
     fn page(&self, request: &ListRequest) -> Result<ListPage> {
         let start = match &request.cursor {
-            // The cursor is the last id of the page before, which may be gone by now.
+            // The cursor is the last id of the previous page, which may be deleted by now.
             Some(cursor) => Bound::Excluded(SandboxId::parse(cursor.as_str())?),
             None => Bound::Unbounded,
         };
-        let entries = self.shelf.entries();
-        let mut matching = entries.range((start, Bound::Unbounded)).filter(|(_, entry)| entry.bears(&request.labels));
+        let entries = self.registry.entries();
+        let mut matching =
+            entries.range((start, Bound::Unbounded)).filter(|(_, entry)| entry.has_labels(&request.labels));
         let page: Vec<_> = matching
             .by_ref()
             .take(PAGE)
@@ -163,22 +166,22 @@ impl SandboxProvider for VfsProvider {
     fn get_or_create(&self, selector: Selector) -> BoxFuture<'_, Result<Arc<dyn SandboxBackend>>> {
         Box::pin(async move {
             let live = self.get(&selector).await?;
-            Ok(layered(Handle { shelf: Arc::clone(&self.shelf), live }))
+            Ok(from_layer(SandboxHandle { registry: Arc::clone(&self.registry), live }))
         })
     }
 
     fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<ListPage>> {
         Box::pin(async move {
-            let _changing = self.change().await?;
-            self.shelf.expire_all().await?;
+            let _changing = self.lock_for_change().await?;
+            self.registry.expire_all().await?;
             self.page(&request)
         })
     }
 
     fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let _changing = self.change().await?;
-            self.shelf.remove(id, Ended::Deleted).await
+            let _changing = self.lock_for_change().await?;
+            self.registry.remove(id, CloseReason::Deleted).await
         })
     }
 }

@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use tidebox_kernel::SharedKernel;
 
-use crate::backend::lock;
-
 mod glob;
 mod grep;
 mod lines;
@@ -14,30 +12,30 @@ mod walk;
 pub(crate) use glob::glob;
 pub(crate) use grep::grep;
 
-/// How long one `glob` may take by the sandbox's clock; the reference has the same bound.
+/// Time limit of one `glob` by the sandbox's clock; the reference has the same limit.
 const GLOB_TIME: Duration = Duration::from_secs(5);
 
-/// How long one `grep` may take by the sandbox's clock; the reference has the same bound.
+/// Time limit of one `grep` by the sandbox's clock; the reference has the same limit.
 const GREP_TIME: Duration = Duration::from_secs(15);
 
-/// Entries that one search may visit. The default limits allow a fifth of it; it bounds what a raised limit can cost.
+/// Maximum entries visited per search. The default limits allow a fifth of it; it bounds the cost of higher limits.
 const VISITS: usize = 1_000_000;
 
-/// Entries that are visited in one go, under the kernel's lock, before others have a turn.
-const VISITS_PER_TURN: usize = 2048;
+/// Entries visited under the kernel's lock between two yields.
+const VISITS_PER_YIELD: usize = 2048;
 
-/// When a search has to end. A clock that stands still, as in a deterministic sandbox, leaves the count of entries as the
-/// only bound.
+/// End of a search. If the clock does not advance, as in a deterministic sandbox, only the number of entries is
+/// limited.
 #[derive(Clone, Copy, Debug)]
 struct Deadline(u64);
 
 impl Deadline {
     fn after(kernel: &SharedKernel, time: Duration) -> Self {
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        Self(lock(kernel).monotonic().saturating_add(nanos))
+        Self(kernel.lock().monotonic().saturating_add(nanos))
     }
 
-    fn is_over(self, kernel: &SharedKernel) -> bool {
-        lock(kernel).monotonic() >= self.0
+    fn has_passed(self, kernel: &SharedKernel) -> bool {
+        kernel.lock().monotonic() >= self.0
     }
 }

@@ -1,4 +1,4 @@
-//! Files that a sandbox begins with beyond its base image: a snapshot's, a tar's, a host folder's.
+//! Initial files in addition to the base image: from a snapshot, a tar or a host directory.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,49 +7,52 @@ use tidebox_core::{Limits, Result, SandboxPath};
 use tidebox_kernel::Kernel;
 use tidebox_kernel::fs;
 
-use crate::plant::Planter;
 use crate::snapshot::Snapshot;
 use crate::{BaseImage, SandboxBuilder};
 
-type Plant = Box<dyn FnOnce(&mut Planter<'_>) -> Result<()> + Send>;
+mod writer;
 
-/// What the builder was given.
+pub use writer::{FileAttributes, SeedWriter};
+
+type SeedFn = Box<dyn FnOnce(&mut SeedWriter<'_>) -> Result<()> + Send>;
+
+/// Initial files configured in the builder.
 #[derive(Default)]
-pub(crate) struct Beginning {
+pub(crate) struct InitialFiles {
     snapshot: Option<Snapshot>,
-    plants: Vec<Plant>,
+    seeds: Vec<SeedFn>,
 }
 
-impl fmt::Debug for Beginning {
+impl fmt::Debug for InitialFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Beginning")
             .field("snapshot", &self.snapshot)
-            .field("plants", &self.plants.len())
+            .field("seeds", &self.seeds.len())
             .finish_non_exhaustive()
     }
 }
 
-impl Beginning {
-    /// The same with the base image for what begins with no snapshot.
-    pub(crate) fn with(self, base: fs::Snapshot) -> Begun {
+impl InitialFiles {
+    /// Resolves the initial files, with the base image unless a snapshot is set.
+    pub(crate) fn resolve(self, base: fs::FsSnapshot) -> ResolvedFiles {
         let snapshot =
             self.snapshot.unwrap_or_else(|| Snapshot { files: base.clone(), base, shell_state: Arc::from(&b""[..]) });
-        Begun { snapshot, plants: self.plants }
+        ResolvedFiles { snapshot, seeds: self.seeds }
     }
 }
 
-/// What a sandbox begins with.
-pub(crate) struct Begun {
+/// Initial files of a sandbox.
+pub(crate) struct ResolvedFiles {
     snapshot: Snapshot,
-    plants: Vec<Plant>,
+    seeds: Vec<SeedFn>,
 }
 
-impl Begun {
-    pub(crate) fn base(&self) -> fs::Snapshot {
+impl ResolvedFiles {
+    pub(crate) fn base(&self) -> fs::FsSnapshot {
         self.snapshot.base.clone()
     }
 
-    pub(crate) fn files(&self) -> fs::Snapshot {
+    pub(crate) fn files(&self) -> fs::FsSnapshot {
         self.snapshot.files.clone()
     }
 
@@ -57,42 +60,42 @@ impl Begun {
         Arc::clone(&self.snapshot.shell_state)
     }
 
-    pub(crate) fn plant(self, kernel: &mut Kernel, cwd: &SandboxPath) -> Result<()> {
+    pub(crate) fn seed_with(self, kernel: &mut Kernel, cwd: &SandboxPath) -> Result<()> {
         let now = kernel.now();
-        for plant in self.plants {
-            let mut planter = Planter::new(kernel.fs_mut(), cwd, now);
-            plant(&mut planter)?;
-            planter.finish();
+        for seed in self.seeds {
+            let mut seed_writer = SeedWriter::new(kernel.fs_mut(), cwd, now);
+            seed(&mut seed_writer)?;
+            seed_writer.finish();
         }
         Ok(())
     }
 }
 
 impl SandboxBuilder {
-    /// The tree that the sandbox begins with unless it is given a snapshot.
+    /// The initial tree without a snapshot.
     pub fn base_image(&self) -> &BaseImage {
         &self.base
     }
 
-    /// The limits set so far.
+    /// The current limits of the builder.
     pub fn current_limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Begins with the files and the shell session of a snapshot, base image and programs included, instead of the base
-    /// image of this builder. Takes microseconds and shares the bytes. What else the builder is given comes on top.
+    /// Starts with the files and the shell session of a snapshot, base image and programs included, instead of the base
+    /// image of this builder. Takes microseconds and shares the bytes. Other settings of the builder apply on top.
     #[must_use]
     pub fn snapshot(mut self, snapshot: &Snapshot) -> Self {
         self.beginning.snapshot = Some(snapshot.clone());
         self
     }
 
-    /// Puts files in by a function of the caller's, which runs when the sandbox is built: after a
-    /// [`snapshot`](Self::snapshot) and before the files of [`file`](Self::file). Several run in the order in which they
-    /// were given. Nothing is held twice, and the sandbox's limits bound what it may put in.
+    /// Adds files with a function of the caller, which runs when the sandbox is built: after a
+    /// [`snapshot`](Self::snapshot) and before the files of [`file`](Self::file). Several run in the order of the
+    /// calls. Content is streamed, and the sandbox's limits apply.
     #[must_use]
-    pub fn plant(mut self, plant: impl FnOnce(&mut Planter<'_>) -> Result<()> + Send + 'static) -> Self {
-        self.beginning.plants.push(Box::new(plant));
+    pub fn seed_with(mut self, seed: impl FnOnce(&mut SeedWriter<'_>) -> Result<()> + Send + 'static) -> Self {
+        self.beginning.seeds.push(Box::new(seed));
         self
     }
 }

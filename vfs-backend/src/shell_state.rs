@@ -1,63 +1,64 @@
-//! What the shell of a persistent session leaves for the next command.
+//! Shell session state between the commands of a sandbox.
 //!
-//! The state is the shell's own: bytes that it wrote at its end and that only the next shell of the same sandbox reads.
-//! Nothing here looks into them, so hostile bytes reach nobody but the guest that made them.
+//! The state is opaque: bytes written by the shell on exit and read only by the next shell of the same sandbox. The
+//! host never parses them, so hostile bytes reach only the guest that wrote them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
+use tidebox_core::lock::Mutex;
 use tidebox_core::{Error, ErrorKind, ExecuteRequest, Result, ShellMode};
 
 use crate::SandboxBuilder;
-use crate::backend::{VfsBackend, lock};
+use crate::backend::VfsBackend;
 use crate::execute::Environment;
 
-/// Version of the layout in which a shell is told of its session; `docs/abi.md` describes it.
+/// Version of the layout in which a shell receives its session; `docs/abi.md` describes it.
 const LAYOUT: u32 = 1;
-/// The request names the working directory.
-const NAMES_CWD: u32 = 1;
+/// The request specifies the working directory.
+const REQUEST_HAS_CWD: u32 = 1;
 /// The sandbox's working directory cannot be entered, so the shell starts in `/`.
-const ASTRAY: u32 = 2;
+const CWD_MISSING: u32 = 2;
 
-/// The state that the last finished command left, and how often somebody else has replaced it.
+/// State stored by the last finished command, and the number of replacements by the host.
 #[derive(Debug)]
-pub(crate) struct ShellState {
-    kept: Mutex<Kept>,
+pub(crate) struct ShellSessionState {
+    stored: Mutex<StoredState>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StoredState {
     bytes: Arc<[u8]>,
-    /// Counts replacements by the host, so that a command that began before one does not undo it at its end.
+    /// Counts replacements by the host, so that a command that started before one does not undo it when it ends.
     replaced: u64,
 }
 
-impl Default for ShellState {
+impl Default for ShellSessionState {
     fn default() -> Self {
-        Self { kept: Mutex::new(Kept { bytes: Arc::from(&b""[..]), replaced: 0 }) }
+        Self { stored: Mutex::new(StoredState { bytes: Arc::from(&b""[..]), replaced: 0 }) }
     }
 }
 
-impl ShellState {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+impl ShellSessionState {
+    fn stored(&self) -> MutexGuard<'_, StoredState> {
+        self.stored.lock()
     }
 }
 
-/// What a command that takes part in the session begins with.
+/// State with which a command of the session starts.
 #[derive(Debug)]
-pub(crate) struct Ticket {
+pub(crate) struct SessionStart {
     state: Arc<[u8]>,
     replaced: u64,
-    /// The request says where to start.
+    /// True if the request specifies the working directory.
     pub(crate) names_cwd: bool,
     /// Variables of the request, each `NAME=value`.
     variables: Vec<Vec<u8>>,
 }
 
-impl Ticket {
-    /// What the shell is told of its session.
-    pub(crate) fn handed_in(&self, astray: bool) -> Arc<[u8]> {
-        let flags = if self.names_cwd { NAMES_CWD } else { 0 } | if astray { ASTRAY } else { 0 };
+impl SessionStart {
+    /// Encodes the session for the shell.
+    pub(crate) fn encode_for_shell(&self, cwd_missing: bool) -> Arc<[u8]> {
+        let flags = if self.names_cwd { REQUEST_HAS_CWD } else { 0 } | if cwd_missing { CWD_MISSING } else { 0 };
         let mut bytes = Vec::with_capacity(64 + self.state.len());
         let number = |bytes: &mut Vec<u8>, n: u32| bytes.extend_from_slice(&n.to_le_bytes());
         number(&mut bytes, LAYOUT);
@@ -72,15 +73,15 @@ impl Ticket {
     }
 }
 
-/// A length as the layout has it. What is longer than that would not fit into a guest's memory either, and reads as
-/// damaged there.
+/// Encodes a length of the layout. A longer one would not fit into a guest's memory either, and is read as corrupt
+/// there.
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 impl SandboxBuilder {
-    /// Chooses what the shell of a command starts with when the request does not say. Default [`ShellMode::Fresh`].
-    /// `docs/shell-sessions.md` says what a session keeps.
+    /// Sets the default shell mode of commands. Default [`ShellMode::Fresh`]. `docs/shell-sessions.md` lists what a
+    /// session keeps.
     #[must_use]
     pub fn shell_mode(mut self, mode: ShellMode) -> Self {
         self.shell_mode = mode;
@@ -94,20 +95,19 @@ impl VfsBackend {
         self
     }
 
-    /// What the shell of a command starts with when the request does not say.
+    /// The default shell mode of commands.
     pub fn shell_mode(&self) -> ShellMode {
         self.shell_mode
     }
 
-    /// What a command needs to take part in the session; `None` when it does not. The errors are those of variables
-    /// that cannot be.
-    pub(crate) fn shell_ticket(&self, request: &ExecuteRequest) -> Result<Option<Ticket>> {
+    /// Returns the session state for a command; `None` if it does not use the session. Fails for invalid variables.
+    pub(crate) fn begin_shell_session(&self, request: &ExecuteRequest) -> Result<Option<SessionStart>> {
         if request.shell_mode.unwrap_or(self.shell_mode) != ShellMode::Persistent {
             return Ok(None);
         }
-        let variables = Environment::only(&request.env)?;
-        let kept = self.shell_state.kept();
-        Ok(Some(Ticket {
+        let variables = Environment::variables_only(&request.env)?;
+        let kept = self.shell_state.stored();
+        Ok(Some(SessionStart {
             state: Arc::clone(&kept.bytes),
             replaced: kept.replaced,
             names_cwd: request.cwd.is_some(),
@@ -115,29 +115,30 @@ impl VfsBackend {
         }))
     }
 
-    /// Keeps what a command left, unless the host has replaced the state since it began.
-    pub(crate) fn leave_shell_state(&self, ticket: &Ticket, state: &Arc<[u8]>) {
-        let mut kept = self.shell_state.kept();
-        if kept.replaced == ticket.replaced {
+    /// Stores a command's state, unless the host has replaced the state since it started.
+    pub(crate) fn store_shell_state(&self, start: &SessionStart, state: &Arc<[u8]>) {
+        let mut kept = self.shell_state.stored();
+        if kept.replaced == start.replaced {
             kept.bytes = Arc::clone(state);
         }
     }
 
     /// The state of the shell session after the last command that finished in it: working directory, variables,
-    /// functions and aliases, in a form that only the sandbox's shell understands. Empty when there is none.
+    /// functions and aliases, in an opaque form for the sandbox's shell. Empty without a session.
     pub fn shell_state(&self) -> Arc<[u8]> {
-        Arc::clone(&self.shell_state.kept().bytes)
+        Arc::clone(&self.shell_state.stored().bytes)
     }
 
-    /// Puts another state in the place of the session's, as restoring a snapshot does; an empty one begins a new
-    /// session. Commands that run meanwhile leave nothing. A state that the shell cannot read makes it begin anew, with
-    /// a message on standard error.
+    /// Replaces the session's state, as restoring a snapshot does; an empty one starts a new session. Commands that are
+    /// running do not store their state. If the shell cannot read the state, it starts a new session with a message on
+    /// standard error.
     ///
     /// # Errors
+    ///
     /// [`ErrorKind::InvalidRequest`] when it is longer than [`tidebox_core::Limits::shell_state_bytes`];
-    /// [`ErrorKind::Closed`] when the sandbox was closed.
+    /// [`ErrorKind::Closed`] when the sandbox is closed.
     pub fn set_shell_state(&self, state: Arc<[u8]>) -> Result<()> {
-        let limit = lock(&self.kernel("set shell state")?).limits().shell_state_bytes;
+        let limit = self.kernel("set shell state")?.lock().limits().shell_state_bytes;
         if state.len() as u64 > limit {
             let message = format!(
                 "the shell state has {} bytes and may have {limit}; raise Limits::shell_state_bytes",
@@ -147,7 +148,7 @@ impl VfsBackend {
                 Error::new(ErrorKind::InvalidRequest, "set shell state", message).with_context("sandbox", self.name())
             );
         }
-        let mut kept = self.shell_state.kept();
+        let mut kept = self.shell_state.stored();
         kept.bytes = state;
         kept.replaced += 1;
         Ok(())
@@ -163,7 +164,7 @@ mod tests {
     use crate::tests::js;
 
     #[test]
-    fn a_state_is_kept_as_it_was_set() {
+    fn a_state_is_stored_unchanged() {
         let sandbox = js();
         assert!(sandbox.shell_state().is_empty());
         sandbox.set_shell_state(b"state".as_slice().into()).unwrap();
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_beyond_the_limit_is_refused_and_changes_nothing() {
+    fn a_state_over_the_limit_is_rejected_without_changes() {
         let sandbox = js();
         sandbox.set_shell_state(b"before".as_slice().into()).unwrap();
         let long = vec![0; usize::try_from(Limits::default().shell_state_bytes).unwrap() + 1];
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_sandbox_takes_no_state() {
+    fn a_closed_sandbox_rejects_a_state() {
         let sandbox = js();
         block_on(sandbox.close()).unwrap();
         let error = sandbox.set_shell_state(b"late".as_slice().into()).unwrap_err();

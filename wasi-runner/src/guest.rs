@@ -1,84 +1,77 @@
-//! What a running guest carries: the kernel it calls, who it is, and its memory.
+//! Store data of a running guest: its kernel, identity and memory.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use tidebox_kernel::wasi::{Fault, GuestMem};
-use tidebox_kernel::{Kernel, Pid, SharedKernel};
+use tidebox_kernel::{GuestMemory, MemoryFault, Pid, SharedKernel};
 use wasmtime::{Engine, InstancePre, Linker, Memory, ResourceLimiter};
 
 use crate::engine::Inner;
-use crate::fork::Nursery;
-use crate::living::Living;
-use crate::prepared::Interrupts;
-use crate::process::Surroundings;
+use crate::fork::ForkQueue;
+use crate::preinit::SignalFlags;
+use crate::process::ProcessContext;
+use crate::process_count::ProcessGuard;
 
 /// The data of a guest's store.
 pub(crate) struct Guest {
-    /// The engine that the program belongs to.
-    pub(crate) home: Arc<Inner>,
+    /// The engine of the program.
+    pub(crate) engine: Arc<Inner>,
     pub(crate) kernel: SharedKernel,
     pub(crate) pid: Pid,
-    /// Absent until the module is instantiated, and for modules that export none.
+    /// `None` until the module is instantiated, and for modules that export no memory.
     pub(crate) memory: Option<Memory>,
-    /// The program this guest is an instance of: what `fork` instantiates again.
+    /// The program of this guest, which `fork` instantiates again.
     pub(crate) program: InstancePre<Self>,
-    /// Forked children on their way to the scheduler.
-    pub(crate) nursery: Nursery,
+    /// Forked children that the scheduler has not taken yet.
+    pub(crate) fork_queue: ForkQueue,
     pub(crate) limiter: Limiter,
-    /// How the program learns of signals that it wants to note, where it cannot ask.
-    pub(crate) interrupts: Option<Arc<Interrupts>>,
-    pub(crate) _living: Living,
+    /// Flags that report caught signals to a program that cannot query them.
+    pub(crate) signal_flags: Option<Arc<SignalFlags>>,
+    pub(crate) _process_guard: ProcessGuard,
 }
 
 impl Guest {
-    /// What a child of this process needs to start.
-    pub(crate) fn surroundings(&self) -> Surroundings {
-        Surroundings {
-            inner: Arc::clone(&self.home),
+    /// Returns the context for starting a child of this process.
+    pub(crate) fn context(&self) -> ProcessContext {
+        ProcessContext {
+            inner: Arc::clone(&self.engine),
             kernel: SharedKernel::clone(&self.kernel),
-            nursery: Nursery::clone(&self.nursery),
+            fork_queue: ForkQueue::clone(&self.fork_queue),
         }
     }
 }
 
-/// Sets the flags of the signals that have arrived, for a program that learns of them that way.
+/// Sets the flags of pending signals, for a program that learns of signals through flags.
 pub(crate) fn interrupt(mut store: impl wasmtime::AsContextMut<Data = Guest>) {
     let store = &mut store.as_context_mut();
-    let Some((interrupts, memory)) = store.data().interrupts.clone().zip(store.data().memory) else { return };
+    let Some((signal_flags, memory)) = store.data().signal_flags.clone().zip(store.data().memory) else { return };
     let guest = store.data();
-    let signals = lock(&guest.kernel).take_noted(guest.pid);
+    let signals = guest.kernel.lock().take_pending_signals(guest.pid);
     if signals != 0 {
-        interrupts.set(memory.data_mut(store), signals);
+        signal_flags.set(memory.data_mut(store), signals);
     }
 }
 
-/// Locks the kernel. A panic of another thread inside the kernel would be a defect of ours; its state is still the
-/// only one there is, and refusing all further calls would turn one defect into a dead sandbox.
-pub(crate) fn lock(kernel: &SharedKernel) -> MutexGuard<'_, Kernel> {
-    kernel.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Asks the kernel before a guest's memory grows.
+/// Checks with the kernel before a guest's memory grows.
 pub(crate) struct Limiter {
     pub(crate) kernel: SharedKernel,
     pub(crate) pid: Pid,
-    /// Whether a growth was ever refused: a guest that traps afterwards most likely ran out of memory.
-    pub(crate) refused: bool,
+    /// True if a growth was denied: a guest that traps afterwards most likely ran out of memory.
+    pub(crate) memory_denied: bool,
 }
 
-/// Table elements of one process, 16 bytes each on the host. The largest module tried so far, CPython with numpy, has
-/// some 20,000 functions in its table.
+/// Maximum table elements per process, 16 bytes each on the host. The largest module tested, CPython with numpy, has
+/// about 20,000.
 const TABLE_ELEMENTS: usize = 64_000;
 
-/// What one process may be made of. A component of several modules has some instances of each, and all of their memories
-/// count as the process's.
+/// Maximum core instances, tables and memories per process. A component of several modules needs some of each, and all
+/// of its memories count towards the process's limit.
 const INSTANCES: usize = 200;
 const TABLES: usize = 200;
 const MEMORIES: usize = 50;
 
 impl Limiter {
     pub(crate) fn new(kernel: &SharedKernel, pid: Pid) -> Self {
-        Self { kernel: Arc::clone(kernel), pid, refused: false }
+        Self { kernel: Arc::clone(kernel), pid, memory_denied: false }
     }
 }
 
@@ -97,8 +90,8 @@ impl ResourceLimiter for Limiter {
 
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
         let within_module = maximum.is_none_or(|maximum| desired <= maximum);
-        let granted = within_module && lock(&self.kernel).grow_memory(self.pid, current as u64, desired as u64);
-        self.refused |= !granted;
+        let granted = within_module && self.kernel.lock().grow_memory(self.pid, current as u64, desired as u64);
+        self.memory_denied |= !granted;
         Ok(granted)
     }
 
@@ -107,25 +100,25 @@ impl ResourceLimiter for Limiter {
     }
 }
 
-/// A guest's linear memory, as the kernel sees it.
-pub(crate) struct Linear<'a>(pub(crate) &'a mut [u8]);
+/// A guest's linear memory, as seen by the kernel.
+pub(crate) struct LinearMemory<'a>(pub(crate) &'a mut [u8]);
 
-impl Linear<'_> {
-    fn range(at: u32, len: usize) -> Result<std::ops::Range<usize>, Fault> {
+impl LinearMemory<'_> {
+    fn range(at: u32, len: usize) -> Result<std::ops::Range<usize>, MemoryFault> {
         let start = at as usize;
-        start.checked_add(len).map(|end| start..end).ok_or(Fault)
+        start.checked_add(len).map(|end| start..end).ok_or(MemoryFault)
     }
 }
 
-impl GuestMem for Linear<'_> {
-    fn read(&self, at: u32, dst: &mut [u8]) -> Result<(), Fault> {
-        let src = self.0.get(Self::range(at, dst.len())?).ok_or(Fault)?;
+impl GuestMemory for LinearMemory<'_> {
+    fn read(&self, at: u32, dst: &mut [u8]) -> Result<(), MemoryFault> {
+        let src = self.0.get(Self::range(at, dst.len())?).ok_or(MemoryFault)?;
         dst.copy_from_slice(src);
         Ok(())
     }
 
-    fn write(&mut self, at: u32, src: &[u8]) -> Result<(), Fault> {
-        let dst = self.0.get_mut(Self::range(at, src.len())?).ok_or(Fault)?;
+    fn write(&mut self, at: u32, src: &[u8]) -> Result<(), MemoryFault> {
+        let dst = self.0.get_mut(Self::range(at, src.len())?).ok_or(MemoryFault)?;
         dst.copy_from_slice(src);
         Ok(())
     }
@@ -139,10 +132,10 @@ impl GuestMem for Linear<'_> {
     }
 }
 
-/// Everything a guest may import.
+/// Defines everything that a guest may import.
 pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<Guest>> {
     let mut linker = Linker::new(engine);
-    crate::p1::link(&mut linker)?;
-    crate::ext::link(&mut linker)?;
+    crate::preview1::link(&mut linker)?;
+    crate::tidebox_v1::link(&mut linker)?;
     Ok(linker)
 }

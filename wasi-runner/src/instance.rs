@@ -1,52 +1,53 @@
-//! A program's instance in a store of its own: in the engine's pool, and beyond it where that is full.
+//! Instances of a program, each in its own store: in the engine's pool, or in the overflow engine if the pool is full.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-use tidebox_kernel::{SharedKernel, Signal, Start};
+use tidebox_kernel::{PendingProcess, SharedKernel, Signal};
 use wasmtime::{
     AsContext, AsContextMut, Instance, InstancePre, PoolConcurrencyLimitError, StoreContext, StoreContextMut,
     UpdateDeadline,
 };
 
-use crate::call::Leave;
+use crate::call::GuestExit;
 use crate::engine::Store;
-use crate::fork::Nursery;
+use crate::fork::ForkQueue;
 use crate::guest::{Guest, Limiter};
-use crate::process::{self, Surroundings};
+use crate::process::{self, ProcessContext};
 use crate::program::Program;
 
-/// Epochs that a guest may run before it lets others have a turn.
-pub(crate) const TURN: u64 = 1;
+/// Epochs per time slice of a guest.
+pub(crate) const EPOCHS_PER_SLICE: u64 = 1;
 
-/// Memory from which on giving it back takes so long, some milliseconds, that another thread does it.
-const LARGE_BYTES: usize = 32 << 20;
+/// Memory size from which freeing takes several milliseconds and therefore moves to another thread.
+const DEFERRED_DROP_BYTES: usize = 32 << 20;
 
-/// A process's store. One with a large memory is dropped elsewhere, so that neither the answer nor the other processes wait for that.
-pub(crate) struct Body(Option<Store>);
+/// A process's store. A store with a large memory is dropped on another thread, so that the response and other
+/// processes do not wait for it.
+pub(crate) struct ProcessStore(Option<Store>);
 
-impl Body {
+impl ProcessStore {
     fn new(store: Store) -> Self {
         Self(Some(store))
     }
 }
 
-impl Deref for Body {
+impl Deref for ProcessStore {
     type Target = Store;
 
     fn deref(&self) -> &Store {
-        self.0.as_ref().expect("only dropping takes the store")
+        self.0.as_ref().expect("the store is taken only on drop")
     }
 }
 
-impl DerefMut for Body {
+impl DerefMut for ProcessStore {
     fn deref_mut(&mut self) -> &mut Store {
-        self.0.as_mut().expect("only dropping takes the store")
+        self.0.as_mut().expect("the store is taken only on drop")
     }
 }
 
-impl AsContext for Body {
+impl AsContext for ProcessStore {
     type Data = Guest;
 
     fn as_context(&self) -> StoreContext<'_, Guest> {
@@ -54,95 +55,99 @@ impl AsContext for Body {
     }
 }
 
-impl AsContextMut for Body {
+impl AsContextMut for ProcessStore {
     fn as_context_mut(&mut self) -> StoreContextMut<'_, Guest> {
         (**self).as_context_mut()
     }
 }
 
-impl Drop for Body {
+impl Drop for ProcessStore {
     fn drop(&mut self) {
         let Some(store) = self.0.take() else { return };
         let bytes = store.data().memory.map_or(0, |memory| memory.data_size(&store));
-        if bytes < LARGE_BYTES {
+        if bytes < DEFERRED_DROP_BYTES {
             return;
         }
-        // One at a time: who makes and leaves large memories faster than they can be given back does the rest of the work itself.
-        let home = Arc::clone(&store.data().home);
+        // One at a time: a workload that creates large memories faster than they can be freed frees the rest itself.
+        let engine_inner = Arc::clone(&store.data().engine);
         if let Ok(runtime) = tokio::runtime::Handle::try_current()
-            && let Some(turn) = home.begin_giving_back()
+            && let Some(permit) = engine_inner.try_defer_drop()
         {
             runtime.spawn_blocking(move || {
                 drop(store);
-                drop(turn);
+                drop(permit);
             });
         }
     }
 }
 
-/// A store for a process that is about to be instantiated.
-pub(crate) fn store(around: &Surroundings, start: &Start, program: &InstancePre<Guest>) -> Body {
+/// Creates the store of a process.
+pub(crate) fn store(context: &ProcessContext, start: &PendingProcess, program: &InstancePre<Guest>) -> ProcessStore {
     let guest = Guest {
-        home: Arc::clone(&around.inner),
-        kernel: SharedKernel::clone(&around.kernel),
+        engine: Arc::clone(&context.inner),
+        kernel: SharedKernel::clone(&context.kernel),
         pid: start.pid,
         memory: None,
         program: program.clone(),
-        nursery: Nursery::clone(&around.nursery),
-        limiter: Limiter::new(&around.kernel, start.pid),
-        interrupts: None,
-        _living: around.inner.admit(),
+        fork_queue: ForkQueue::clone(&context.fork_queue),
+        limiter: Limiter::new(&context.kernel, start.pid),
+        signal_flags: None,
+        _process_guard: context.inner.count_process(),
     };
     let mut store = Store::new(program.module().engine(), guest);
     store.limiter(|guest| &mut guest.limiter);
-    take_turns(&mut store, &start.kill_flag);
-    Body::new(store)
+    configure_epochs(&mut store, &start.kill_flag);
+    ProcessStore::new(store)
 }
 
-/// Has a store give way to others every epoch, and end when its process is to die.
-pub(crate) fn take_turns<T>(store: &mut wasmtime::Store<T>, kill_flag: &Arc<AtomicU32>) {
+/// Configures a store to yield every epoch, and to trap when its process is killed.
+pub(crate) fn configure_epochs<T>(store: &mut wasmtime::Store<T>, kill_flag: &Arc<AtomicU32>) {
     let kill_flag = Arc::clone(kill_flag);
-    store.set_epoch_deadline(TURN);
+    store.set_epoch_deadline(EPOCHS_PER_SLICE);
     store.epoch_deadline_callback(move |_| match process::fatal(&kill_flag) {
         Some(signal) => Err(killed(signal)),
-        None => Ok(UpdateDeadline::Yield(TURN)),
+        None => Ok(UpdateDeadline::Yield(EPOCHS_PER_SLICE)),
     });
 }
 
 fn killed(signal: Signal) -> wasmtime::Error {
-    wasmtime::Error::new(Leave::Killed(signal))
+    wasmtime::Error::new(GuestExit::Killed(signal))
 }
 
 /// Instantiates a program for a process.
 pub(crate) async fn new(
-    around: &Surroundings,
-    start: &Start,
+    context: &ProcessContext,
+    start: &PendingProcess,
     program: &InstancePre<Guest>,
-) -> (Body, wasmtime::Result<Instance>) {
-    let mut full = store(around, start, program);
-    let made = program.instantiate_async(&mut full).await;
-    if !made.as_ref().is_err_and(is_full) {
-        return (full, made);
+) -> (ProcessStore, wasmtime::Result<Instance>) {
+    let mut full = store(context, start, program);
+    let instance = program.instantiate_async(&mut full).await;
+    if !instance.as_ref().is_err_and(is_pool_full) {
+        return (full, instance);
     }
-    match beyond(around, start).await {
-        Some((around, Program::Module { pre, .. })) => {
-            let mut store = store(&around, start, &pre);
-            let made = pre.instantiate_async(&mut store).await;
-            (store, made)
+    match overflow_program(context, start).await {
+        Some((context, Program::Module { pre, .. })) => {
+            let mut store = store(&context, start, &pre);
+            let instance = pre.instantiate_async(&mut store).await;
+            (store, instance)
         }
-        _ => (full, made),
+        _ => (full, instance),
     }
 }
 
-/// Whether an instance was refused because the pool has no place for it.
-pub(crate) fn is_full(error: &wasmtime::Error) -> bool {
+/// Returns whether instantiation failed because the pool is full.
+pub(crate) fn is_pool_full(error: &wasmtime::Error) -> bool {
     error.is::<PoolConcurrencyLimitError>()
 }
 
-/// The engine beyond the pool, and the same program there. Native code fits both, so a program of the cache is only mapped again.
-pub(crate) async fn beyond(around: &Surroundings, start: &Start) -> Option<(Surroundings, Program)> {
-    let inner = Arc::clone(around.inner.beyond()?);
-    let around = Surroundings { inner, ..around.clone() };
-    let program = process::program(&around, start).await.ok()?;
-    Some((around, program))
+/// Returns the overflow engine and the same program in it. Native code fits both engines, so a cached program is only
+/// mapped again.
+pub(crate) async fn overflow_program(
+    context: &ProcessContext,
+    start: &PendingProcess,
+) -> Option<(ProcessContext, Program)> {
+    let inner = Arc::clone(context.inner.overflow()?);
+    let context = ProcessContext { inner, ..context.clone() };
+    let program = process::program(&context, start).await.ok()?;
+    Some((context, program))
 }

@@ -1,7 +1,7 @@
 //! Runs the guest programs of a Tidebox kernel with Wasmtime.
 //!
-//! The kernel decides what a system call means; this crate instantiates modules, hands calls to the kernel, waits where
-//! the kernel says to wait, and reports how each guest ended. It holds no file, descriptor or pipe of its own.
+//! The kernel implements the system calls. This crate instantiates modules, forwards calls to the kernel, waits when
+//! the kernel blocks, and reports exit statuses. It owns no file, descriptor or pipe.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -9,19 +9,19 @@ mod aot;
 mod call;
 mod component;
 mod engine;
-mod ext;
 mod fork;
 mod guest;
 mod instance;
-mod living;
-mod p1;
-mod prepared;
+mod preinit;
+mod preview1;
 mod process;
+mod process_count;
 mod program;
+mod run_queue;
 mod scheduler;
 mod ticker;
-mod turns;
+mod tidebox_v1;
 
 pub use aot::CacheDir;
 pub use engine::{EngineConfig, SetupError, WasmtimeEngine};
-pub use prepared::{Parts, Provision, Task, take_apart, write_first_image};
+pub use preinit::{PreinitMode, PreinitSource, SplitModule, split_module, write_first_image};

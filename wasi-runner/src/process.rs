@@ -1,4 +1,4 @@
-//! One process from its start to its end.
+//! One process from start to exit.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -6,107 +6,109 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 
-use tidebox_kernel::{Pid, SharedKernel, Signal, Start, Status};
+use tidebox_kernel::{ExitStatus, PendingProcess, Pid, SharedKernel, Signal};
 use wasmtime::{Instance, InstancePre, Trap};
 
-use crate::call::Leave;
+use crate::call::GuestExit;
 use crate::component;
 use crate::engine::{Inner, Store};
-use crate::fork::{self, Forked, Nursery};
-use crate::guest::{Guest, lock};
+use crate::fork::{self, ForkQueue, ForkedProcess};
+use crate::guest::Guest;
 use crate::instance;
-use crate::prepared;
-use crate::program::{NotAProgram, Program};
+use crate::preinit;
+use crate::program::{LoadError, Program};
 
-/// What a process's future needs beside the start order.
+/// Context of a process besides its start request.
 #[derive(Clone)]
-pub(crate) struct Surroundings {
+pub(crate) struct ProcessContext {
     pub(crate) inner: Arc<Inner>,
     pub(crate) kernel: SharedKernel,
-    pub(crate) nursery: Nursery,
+    pub(crate) fork_queue: ForkQueue,
 }
 
-/// The signal that the owner of the flag must die of now, if any.
+/// Returns the signal that must kill the owner of the flag now, if any.
 pub(crate) fn fatal(kill_flag: &AtomicU32) -> Option<Signal> {
     Signal::from_number(kill_flag.load(Ordering::Relaxed))
 }
 
-/// Runs a process that was spawned: finds its program, instantiates it, runs it, and reports its end.
-pub(crate) async fn spawned(around: Surroundings, start: Start) {
+/// Runs a spawned process: looks up its program, instantiates it, runs it, and reports its exit status.
+pub(crate) async fn run_spawned(context: ProcessContext, start: PendingProcess) {
     let pid = start.pid;
     let kill_flag = Arc::clone(&start.kill_flag);
-    let life = async {
-        let program = match program(&around, &start).await {
+    let body = async {
+        let program = match program(&context, &start).await {
             Ok(program) => program,
-            Err(reason) => return cannot_execute(&around.kernel, pid, &reason.to_string()),
+            Err(reason) => return cannot_execute(&context.kernel, pid, &reason.to_string()),
         };
         match program {
-            Program::Module { pre, aware } => {
-                lock(&around.kernel).set_aware(pid, aware);
-                run_module(&around, &start, &pre).await
+            Program::Module { pre, tidebox_guest } => {
+                context.kernel.lock().set_tidebox_guest(pid, tidebox_guest);
+                run_module(&context, &start, &pre).await
             }
-            Program::Prepared(program) => {
-                lock(&around.kernel).set_aware(pid, true);
-                prepared::run(&around, &start, &program).await
+            Program::Preinit(program) => {
+                context.kernel.lock().set_tidebox_guest(pid, true);
+                preinit::run(&context, &start, &program).await
             }
             Program::Component(program) => {
-                lock(&around.kernel).set_aware(pid, false);
-                component::run(&around, &start, &program).await
+                context.kernel.lock().set_tidebox_guest(pid, false);
+                component::run(&context, &start, &program).await
             }
         }
     };
-    let status = unless_killed(&kill_flag, life).await;
-    lock(&around.kernel).exited(pid, status);
+    let status = until_killed(&kill_flag, body).await;
+    context.kernel.lock().process_exited(pid, status);
 }
 
-async fn run_module(around: &Surroundings, start: &Start, program: &InstancePre<Guest>) -> Status {
-    let (mut store, made) = instance::new(around, start, program).await;
-    match made {
+async fn run_module(context: &ProcessContext, start: &PendingProcess, program: &InstancePre<Guest>) -> ExitStatus {
+    let (mut store, instantiated) = instance::new(context, start, program).await;
+    match instantiated {
         Ok(instance) => {
             store.data_mut().memory = instance.get_memory(&mut store, "memory");
             run(&mut store, instance, "_start", None).await
         }
-        Err(error) => status_of(&around.kernel, start.pid, store.data().limiter.refused, Reason::Start, &error),
+        Err(error) => {
+            exit_status_of(&context.kernel, start.pid, store.data().limiter.memory_denied, FailurePhase::Start, &error)
+        }
     }
 }
 
-/// Runs a process that was forked; its instance and memory are there already.
-pub(crate) async fn forked(kernel: SharedKernel, forked: Forked) {
-    let Forked { start, mut store, instance, arg } = forked;
-    let life = run(&mut store, instance, fork::ENTRY, Some(arg));
-    let status = unless_killed(&start.kill_flag, life).await;
-    lock(&kernel).exited(start.pid, status);
+/// Runs a forked process, which already has its instance and memory.
+pub(crate) async fn run_forked(kernel: SharedKernel, forked: ForkedProcess) {
+    let ForkedProcess { start, mut store, instance, arg } = forked;
+    let body = run(&mut store, instance, fork::ENTRY, Some(arg));
+    let status = until_killed(&start.kill_flag, body).await;
+    kernel.lock().process_exited(start.pid, status);
 }
 
-/// Drops the process's future, and with it the guest's stack and memory, as soon as it is to die. The kernel wakes the
-/// process for that wherever it waits.
-async fn unless_killed(kill_flag: &AtomicU32, life: impl Future<Output = Status>) -> Status {
-    let mut life = pin!(life);
+/// Drops the process's future, and with it the guest's stack and memory, as soon as the process is killed. The kernel
+/// wakes the process for that wherever it waits.
+async fn until_killed(kill_flag: &AtomicU32, body: impl Future<Output = ExitStatus>) -> ExitStatus {
+    let mut body = pin!(body);
     poll_fn(|cx| {
         if let Some(signal) = fatal(kill_flag) {
-            return Poll::Ready(Status::Killed(signal));
+            return Poll::Ready(ExitStatus::Killed(signal));
         }
-        life.as_mut().poll(cx)
+        body.as_mut().poll(cx)
     })
     .await
 }
 
-pub(crate) async fn program(around: &Surroundings, start: &Start) -> Result<Program, NotAProgram> {
-    if let Some(program) = around.inner.programs.ready(&start.image) {
+pub(crate) async fn program(context: &ProcessContext, start: &PendingProcess) -> Result<Program, LoadError> {
+    if let Some(program) = context.inner.programs.cached(&start.image) {
         return Ok(program);
     }
-    let inner = Arc::clone(&around.inner);
+    let inner = Arc::clone(&context.inner);
     let contents = start.image.contents.clone();
-    // Compiling takes up to seconds; the other processes go on meanwhile.
+    // Compiling takes up to several seconds; the other processes run concurrently.
     let Some(wasm) = contents.shared().cloned() else {
         let compiler = Arc::clone(&inner);
-        return compiler.compiling.run(move || inner.programs.of_guest(&inner.engine, &contents)).await;
+        return compiler.compiling.run(move || inner.programs.guest_program(&inner.engine, &contents)).await;
     };
-    let compiled = tokio::task::spawn_blocking(move || inner.programs.installed(&inner.engine, &wasm));
-    compiled.await.unwrap_or_else(|_| Err(NotAProgram::compiler_failed()))
+    let compiled = tokio::task::spawn_blocking(move || inner.programs.installed_program(&inner.engine, &wasm));
+    compiled.await.unwrap_or_else(|_| Err(LoadError::compiler_failed()))
 }
 
-async fn run(store: &mut Store, instance: Instance, entry: &str, arg: Option<i32>) -> Status {
+async fn run(store: &mut Store, instance: Instance, entry: &str, arg: Option<i32>) -> ExitStatus {
     let ended = match arg {
         None => match instance.get_typed_func::<(), ()>(&mut *store, entry) {
             Ok(function) => function.call_async(&mut *store, ()).await,
@@ -118,49 +120,49 @@ async fn run(store: &mut Store, instance: Instance, entry: &str, arg: Option<i32
         },
     };
     match ended {
-        Ok(()) => Status::Exited(0),
+        Ok(()) => ExitStatus::Exited(0),
         Err(error) => {
             let guest = store.data();
-            status_of(&guest.kernel, guest.pid, guest.limiter.refused, Reason::Run, &error)
+            exit_status_of(&guest.kernel, guest.pid, guest.limiter.memory_denied, FailurePhase::Run, &error)
         }
     }
 }
 
-/// When a program failed.
+/// Phase in which a program failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reason {
-    /// While it was instantiated.
+pub(crate) enum FailurePhase {
+    /// During instantiation.
     Start,
-    /// While it ran.
+    /// During execution.
     Run,
 }
 
-/// What an error that left a guest means for its process. Tells its standard error what happened; `refused` is whether it
-/// was denied memory.
-pub(crate) fn status_of(
+/// Converts a guest's error to an exit status and prints the cause to its stderr. `memory_denied` reports whether memory was
+/// denied.
+pub(crate) fn exit_status_of(
     kernel: &SharedKernel,
     pid: Pid,
-    refused: bool,
-    when: Reason,
+    memory_denied: bool,
+    phase: FailurePhase,
     error: &wasmtime::Error,
-) -> Status {
-    match error.downcast_ref::<Leave>() {
+) -> ExitStatus {
+    match error.downcast_ref::<GuestExit>() {
         // Only the low eight bits of an exit code reach the parent, as in POSIX.
-        Some(Leave::Exit(code)) => return Status::Exited((*code & 0xff) as u8),
-        Some(Leave::Killed(signal)) => return Status::Killed(*signal),
+        Some(GuestExit::Exit(code)) => return ExitStatus::Exited((*code & 0xff) as u8),
+        Some(GuestExit::Killed(signal)) => return ExitStatus::Killed(*signal),
         None => {}
     }
-    if refused {
+    if memory_denied {
         return out_of_memory(kernel, pid);
     }
-    if when == Reason::Start && instance::is_full(error) {
+    if phase == FailurePhase::Start && instance::is_pool_full(error) {
         return cannot_execute(
             kernel,
             pid,
-            "this machine has no room for more processes of all sandboxes now; try again later",
+            "the host has reached its maximum number of processes over all sandboxes; try again later",
         );
     }
-    if when == Reason::Start {
+    if phase == FailurePhase::Start {
         return cannot_execute(kernel, pid, &format!("{error:#}"));
     }
     let (what, signal) = match error.downcast_ref::<Trap>() {
@@ -172,27 +174,27 @@ pub(crate) fn status_of(
         Some(trap) => (trap.to_string(), Signal::Segv),
         None => (format!("{error:#}"), Signal::Segv),
     };
-    let mut kernel = lock(kernel);
+    let mut kernel = kernel.lock();
     let name = kernel.program_name(pid);
-    kernel.message(pid, &format!("{name}: {what}\n"));
-    Status::Killed(signal)
+    kernel.write_stderr(pid, &format!("{name}: {what}\n"));
+    ExitStatus::Killed(signal)
 }
 
-fn out_of_memory(kernel: &SharedKernel, pid: Pid) -> Status {
-    let mut kernel = lock(kernel);
+fn out_of_memory(kernel: &SharedKernel, pid: Pid) -> ExitStatus {
+    let mut kernel = kernel.lock();
     let name = kernel.program_name(pid);
     let limits = kernel.limits();
     let (process, sandbox) = (limits.process_memory_bytes >> 10, limits.sandbox_memory_bytes >> 10);
     let limits = format!("the limits are {process} KiB for a process and {sandbox} KiB for all of a sandbox");
-    kernel.message(pid, &format!("{name}: out of memory ({limits})\n"));
-    kernel.out_of_memory(pid);
-    Status::Killed(Signal::Kill)
+    kernel.write_stderr(pid, &format!("{name}: out of memory ({limits})\n"));
+    kernel.report_out_of_memory(pid);
+    ExitStatus::Killed(Signal::Kill)
 }
 
-/// Exit code 126, as a shell gives for a file that cannot be executed.
-fn cannot_execute(kernel: &SharedKernel, pid: Pid, reason: &str) -> Status {
-    let mut kernel = lock(kernel);
+/// Returns exit code 126, as a shell does for a file that cannot be executed.
+fn cannot_execute(kernel: &SharedKernel, pid: Pid, reason: &str) -> ExitStatus {
+    let mut kernel = kernel.lock();
     let name = kernel.program_name(pid);
-    kernel.message(pid, &format!("{name}: cannot execute: {reason}\n"));
-    Status::Exited(126)
+    kernel.write_stderr(pid, &format!("{name}: cannot execute: {reason}\n"));
+    ExitStatus::Exited(126)
 }

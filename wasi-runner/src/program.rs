@@ -1,62 +1,64 @@
 //! Programs: compiled modules and components, linked and ready to be instantiated.
 
-mod bulk;
-mod compiling;
-mod known;
+mod bulk_memory;
+mod cache;
+mod compile_pool;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
-use tidebox_kernel::Image;
+use tidebox_core::lock::Mutex;
+
+use tidebox_kernel::Executable;
 use tidebox_kernel::fs::{Contents, FileBytes};
 use wasmtime::component::Component;
 use wasmtime::{Engine, ExternType, InstancePre, Module, UnknownImportError};
 
-use crate::aot::{CacheDir, Native};
+use crate::aot::{CacheDir, CachedArtifact};
 use crate::guest::Guest;
-use crate::prepared::{Prepared, Provided, Provision};
-use crate::{component, ext};
-pub(crate) use compiling::Compiling;
-use known::Known;
-pub(crate) use known::{Digest, digest};
+use crate::preinit::{PreinitProgram, PreinitSource, RegisteredPreinit};
+use crate::{component, tidebox_v1};
+use cache::ProgramCache;
+pub(crate) use cache::{Digest, digest};
+pub(crate) use compile_pool::CompilePool;
 
 /// A program that is ready to run.
 #[derive(Clone)]
 pub(crate) enum Program {
-    /// A module of preview1.
+    /// A preview1 module.
     Module {
         pre: InstancePre<Guest>,
-        /// Whether it imports `tidebox_v1`.
-        aware: bool,
+        /// True if it imports `tidebox_v1`.
+        tidebox_guest: bool,
     },
-    /// A component of WASI 0.2.
+    /// A component.
     Component(component::Program),
-    /// A module whose memory is there already.
-    Prepared(Arc<Prepared>),
+    /// A pre-initialized module.
+    Preinit(Arc<PreinitProgram>),
 }
 
-/// Why a file is no program that can run here. The text is for the guest's stderr.
+/// Reason why a file cannot be run. The text is for the guest's stderr.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NotAProgram(String);
+pub(crate) struct LoadError(String);
 
-impl NotAProgram {
-    /// The compiler itself panicked: a defect, but the guest's command is all that it may end.
+impl LoadError {
+    /// Error for a panic of the compiler: a bug, but only the guest's command fails.
     pub(crate) fn compiler_failed() -> Self {
         Self("the compiler failed on this module".into())
     }
 
-    pub(crate) fn because(reason: String) -> Self {
+    pub(crate) fn new(reason: String) -> Self {
         Self(reason)
     }
 }
 
-impl fmt::Display for NotAProgram {
+impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-/// What programs of each kind may import.
+/// Linkers with the allowed imports, per kind of program.
 pub(crate) struct Linkers {
     modules: wasmtime::Linker<Guest>,
     components: wasmtime::component::Linker<component::Host>,
@@ -72,81 +74,100 @@ impl Linkers {
 pub(crate) struct Programs {
     linkers: Linkers,
     cache: Option<CacheDir>,
-    known: Mutex<Known>,
-    /// Files that stand for prepared programs.
-    provided: Mutex<Vec<(FileBytes, Arc<Provided>)>>,
+    cached: Mutex<ProgramCache>,
+    /// Files that are registered as pre-initialized programs.
+    preinits: Mutex<Vec<(FileBytes, Arc<RegisteredPreinit>)>>,
 }
 
 impl Programs {
     pub(crate) fn new(linkers: Linkers, cache: Option<CacheDir>) -> Self {
-        Self { linkers, cache, known: Mutex::default(), provided: Mutex::default() }
+        Self { linkers, cache, cached: Mutex::default(), preinits: Mutex::default() }
     }
 
     pub(crate) fn cache(&self) -> Option<&CacheDir> {
         self.cache.as_ref()
     }
 
-    /// Has a file stand for a prepared program, in the place of what it stood for before.
-    pub(crate) fn provide(&self, file: &FileBytes, provision: Provision) {
-        let mut provided = self.provided.lock().unwrap_or_else(PoisonError::into_inner);
-        provided.retain(|(known, _)| !known.is_same(file));
-        provided.push((file.clone(), Arc::new(Provided::new(provision))));
+    /// Registers a pre-initialized program for a file, replacing an earlier one.
+    pub(crate) fn register_preinit(&self, file: &FileBytes, source: PreinitSource) {
+        let mut preinits = self.preinits.lock();
+        preinits.retain(|(registered, _)| !registered.is_same(file));
+        preinits.push((file.clone(), Arc::new(RegisteredPreinit::new(source))));
     }
 
-    fn provided(&self, file: &FileBytes) -> Option<Arc<Provided>> {
-        let provided = self.provided.lock().unwrap_or_else(PoisonError::into_inner);
-        provided.iter().find(|(known, _)| known.is_same(file)).map(|(_, provided)| Arc::clone(provided))
+    fn preinit(&self, file: &FileBytes) -> Option<Arc<RegisteredPreinit>> {
+        let preinits = self.preinits.lock();
+        preinits.iter().find(|(registered, _)| registered.is_same(file)).map(|(_, preinit)| Arc::clone(preinit))
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_programs(&self) -> MutexGuard<'_, ProgramCache> {
+        self.cached.lock()
     }
 
-    /// The program that a process was started from, if it needs no compiling.
-    pub(crate) fn ready(&self, image: &Image) -> Option<Program> {
-        let known = self.known();
+    /// Returns the program that a process was started from, unless it must be compiled.
+    pub(crate) fn cached(&self, image: &Executable) -> Option<Program> {
+        let programs = self.lock_programs();
         match image.contents.shared() {
-            Some(shared) => known.installed(shared),
-            None => known.seen(&image.contents),
+            Some(shared) => programs.installed(shared),
+            None => programs.get_guest_program(&image.contents),
         }
     }
 
-    /// An installed program: one the application put there. It is kept as long as its bytes are, and some time longer, in
-    /// case the same bytes come again in another sandbox.
-    pub(crate) fn installed(&self, engine: &Engine, wasm: &FileBytes) -> Result<Program, NotAProgram> {
-        if let Some(provided) = self.provided(wasm) {
-            return provided.program(self.cache.as_ref());
+    /// Returns a program installed by the application. It stays cached while its bytes are in use and for some time
+    /// after, in case another sandbox installs the same bytes.
+    pub(crate) fn installed_program(&self, engine: &Engine, wasm: &FileBytes) -> Result<Program, LoadError> {
+        if let Some(preinit) = self.preinit(wasm) {
+            return preinit.program(self.cache.as_ref());
         }
-        if let Some(program) = self.known().installed(wasm) {
+        if let Some(program) = self.lock_programs().installed(wasm) {
             return Ok(program);
         }
-        let digest = digest(wasm);
-        let program = match self.known().installed_before(&digest) {
+        let digest = wasm.sha256().unwrap_or_else(|| digest(wasm));
+        let same = self.lock_programs().installed_by_digest(&digest);
+        let program = match same {
             Some(program) => program,
-            None => self.make(engine, wasm, self.cache.as_ref().map(|cache| (cache, &digest)))?,
+            None => match self.cached_module(engine, wasm, &digest) {
+                Some(module) => self.link_module(module)?,
+                None => {
+                    let cache = self.cache.as_ref().map(|cache| (cache, &digest));
+                    self.compile_and_link(engine, &wasm.load_once(), cache)?
+                }
+            },
         };
-        self.known().install(wasm, digest, program.clone());
+        self.lock_programs().install(wasm, digest, program.clone());
         Ok(program)
     }
 
-    /// A program that a guest brought, known by its content.
-    pub(crate) fn of_guest(&self, engine: &Engine, contents: &Contents) -> Result<Program, NotAProgram> {
+    /// Returns the compiled module from the cache without loading its bytes. Components are compiled as usual.
+    fn cached_module(&self, engine: &Engine, wasm: &FileBytes, digest: &Digest) -> Option<Module> {
+        if component::is_component(wasm.prefix(component::MAGIC_BYTES)) {
+            return None;
+        }
+        self.cache.as_ref()?.get(engine, digest)
+    }
+
+    /// Returns a guest-supplied program, identified by its content.
+    pub(crate) fn guest_program(&self, engine: &Engine, contents: &Contents) -> Result<Program, LoadError> {
         let wasm = contents.as_bytes();
         let digest: Digest = digest(&wasm);
-        let known = self.known().touch(&digest);
-        let program = match known {
+        let cached = self.lock_programs().touch(&digest);
+        let program = match cached {
             Some(program) => program,
-            None => self.make(engine, &bulk::bound(&wasm, component::is_component(&wasm))?, None)?,
+            None => self.compile_and_link(
+                engine,
+                &bulk_memory::check_and_rewrite(&wasm, component::is_component(&wasm))?,
+                None,
+            )?,
         };
-        self.known().keep(digest, contents, wasm.len() as u64, program.clone());
+        self.lock_programs().insert_guest(digest, contents, wasm.len() as u64, program.clone());
         Ok(program)
     }
 
-    /// Compiles a program, or loads it where a cache has it, and links it.
-    fn make(&self, engine: &Engine, wasm: &[u8], cache: Cached<'_>) -> Result<Program, NotAProgram> {
+    /// Compiles a program, or loads it from the cache, and links it.
+    fn compile_and_link(&self, engine: &Engine, wasm: &[u8], cache: Cached<'_>) -> Result<Program, LoadError> {
         if component::is_component(wasm) {
-            if let Some(reason) = component::left_out(wasm) {
-                return Err(NotAProgram(reason.to_owned()));
+            if let Some(reason) = component::unsupported_reason(wasm) {
+                return Err(LoadError(reason.to_owned()));
             }
             self.link_component(compile(engine, wasm, cache, "component")?)
         } else {
@@ -154,22 +175,22 @@ impl Programs {
         }
     }
 
-    fn link_module(&self, module: Module) -> Result<Program, NotAProgram> {
+    fn link_module(&self, module: Module) -> Result<Program, LoadError> {
         if module.get_export("_start").and_then(|export| export.func().cloned()).is_none() {
-            return Err(NotAProgram("the module exports no _start function; build it as a WASI command".into()));
+            return Err(LoadError("the module exports no _start function; build it as a WASI command".into()));
         }
-        let aware = module.imports().any(|import| import.module() == ext::MODULE);
-        let pre = self.linkers.modules.instantiate_pre(&module).map_err(|error| absent(&error))?;
-        Ok(Program::Module { pre, aware })
+        let tidebox_guest = module.imports().any(|import| import.module() == tidebox_v1::MODULE);
+        let pre = self.linkers.modules.instantiate_pre(&module).map_err(|error| missing_import(&error))?;
+        Ok(Program::Module { pre, tidebox_guest })
     }
 
-    fn link_component(&self, component: Component) -> Result<Program, NotAProgram> {
-        component::link(&self.linkers.components, &component).map(Program::Component).map_err(NotAProgram)
+    fn link_component(&self, component: Component) -> Result<Program, LoadError> {
+        component::link(&self.linkers.components, &component).map(Program::Component).map_err(LoadError)
     }
 }
 
-/// What a module wants from its host and does not get.
-fn absent(error: &wasmtime::Error) -> NotAProgram {
+/// Describes the import that the host does not provide.
+fn missing_import(error: &wasmtime::Error) -> LoadError {
     let what = match error.downcast_ref::<UnknownImportError>() {
         Some(import) => {
             let kind = match import.ty() {
@@ -183,16 +204,16 @@ fn absent(error: &wasmtime::Error) -> NotAProgram {
         }
         None => format!("{error:#}"),
     };
-    NotAProgram(format!("the module imports what this sandbox does not have: {what}"))
+    LoadError(format!("unsupported import of the module: {what}"))
 }
 
-/// A cache, for what is kept there, and the digest that it is kept under.
+/// A cache, and the digest of the artifact in it.
 type Cached<'a> = Option<(&'a CacheDir, &'a Digest)>;
 
-fn compile<T: Native>(engine: &Engine, wasm: &[u8], cache: Cached<'_>, what: &str) -> Result<T, NotAProgram> {
+fn compile<T: CachedArtifact>(engine: &Engine, wasm: &[u8], cache: Cached<'_>, what: &str) -> Result<T, LoadError> {
     match cache {
         Some((cache, digest)) => cache.load(engine, wasm, digest),
         None => T::new(engine, wasm),
     }
-    .map_err(|error| NotAProgram(format!("not a valid WebAssembly {what}: {error:#}")))
+    .map_err(|error| LoadError(format!("not a valid WebAssembly {what}: {error:#}")))
 }

@@ -1,48 +1,49 @@
-//! One session: its processes as futures of one task, so that they take turns and share one thread at a time.
+//! One execution: its processes are futures of one task, share one thread, and are scheduled cooperatively.
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use tidebox_core::lock::Mutex;
+
 use tidebox_kernel::engine::EngineError;
-use tidebox_kernel::{Chunk, HostProcess, SessionId, SharedKernel, Stop};
+use tidebox_kernel::{ExecutionId, HostProcess, OutputChunk, SharedKernel, StopReason};
 
 use crate::engine::Inner;
-use crate::fork::Forked;
-use crate::guest::lock;
-use crate::process::{self, Surroundings};
-use crate::turns::{Process, Step, Turns};
+use crate::fork::ForkedProcess;
+use crate::process::{self, ProcessContext};
+use crate::run_queue::{Process, RunQueue, Step};
 
-/// Steps after which the task returns to its executor.
-const STEPS: u32 = 256;
+/// Steps after which the task yields to its executor.
+const STEPS_PER_POLL: u32 = 256;
 
-type OnOutput<'a> = Option<&'a mut (dyn FnMut(Chunk) + Send)>;
+type OnOutput<'a> = Option<&'a mut (dyn FnMut(OutputChunk) + Send)>;
 
-/// Drives a session until its first process has ended or its time is up. What still runs then is dropped.
+/// Drives an execution until its first process exits or the deadline passes. Remaining processes are dropped.
 pub(crate) async fn drive(
     inner: &Arc<Inner>,
     kernel: &SharedKernel,
-    session: SessionId,
+    execution: ExecutionId,
     wall_time: Duration,
     on_output: OnOutput<'_>,
 ) -> Result<(), EngineError> {
     if tokio::runtime::Handle::try_current().is_err() {
         return Err(EngineError::new("execute must be awaited inside a Tokio runtime with its timer enabled"));
     }
-    let _ticking = inner.ticker.keep_ticking();
-    let nursery = Arc::default();
-    let mut running = Running {
-        around: Surroundings {
+    let _tick_guard = inner.ticker.acquire();
+    let forked = Arc::default();
+    let mut running = ExecutionFuture {
+        context: ProcessContext {
             inner: Arc::clone(inner),
             kernel: Arc::clone(kernel),
-            nursery: Arc::downgrade(&nursery),
+            fork_queue: Arc::downgrade(&forked),
         },
-        nursery,
-        session,
-        turns: Turns::new(kernel),
-        // A wall time beyond what the clock can hold is no limit.
+        forked,
+        execution,
+        queue: RunQueue::new(kernel),
+        // A wall time that the clock cannot represent means unlimited.
         deadline: Instant::now().checked_add(wall_time),
         alarm: None,
         on_output,
@@ -51,91 +52,91 @@ pub(crate) async fn drive(
     Ok(())
 }
 
-struct Running<'a> {
-    around: Surroundings,
-    nursery: Arc<Mutex<Vec<Forked>>>,
-    session: SessionId,
-    turns: Turns,
+struct ExecutionFuture<'a> {
+    context: ProcessContext,
+    forked: Arc<Mutex<Vec<ForkedProcess>>>,
+    execution: ExecutionId,
+    queue: RunQueue,
     deadline: Option<Instant>,
     alarm: Option<Pin<Box<tokio::time::Sleep>>>,
     on_output: OnOutput<'a>,
 }
 
-impl Running<'_> {
+impl ExecutionFuture<'_> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        // A conversation has as much time for each request as that may take.
-        if let Some(time) = lock(&self.around.kernel).take_time(self.session) {
+        // An interactive process has a separate deadline for each request.
+        if let Some(time) = self.context.kernel.lock().take_new_deadline(self.execution) {
             (self.deadline, self.alarm) = (Instant::now().checked_add(time), None);
         }
-        for _ in 0..STEPS {
-            self.admit();
-            let step = self.turns.run(cx);
+        for _ in 0..STEPS_PER_POLL {
+            self.accept_new_processes();
+            let step = self.queue.run(cx);
             if step == Step::Interrupted {
-                // What it has written is not handed out yet, so that pieces of output begin and end where turns do.
+                // Do not deliver its output yet, so that output chunks start and end with time slices.
                 return self.sleep(cx);
             }
-            self.hand_out();
-            let mut kernel = lock(&self.around.kernel);
-            if kernel.root_status(self.session).is_some() {
+            self.deliver_output();
+            let mut kernel = self.context.kernel.lock();
+            if kernel.root_status(self.execution).is_some() {
                 return Poll::Ready(());
             }
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                kernel.stop(self.session, Stop::Time);
+                kernel.stop_execution(self.execution, StopReason::Timeout);
                 return Poll::Ready(());
             }
-            let starts = kernel.has_starts(self.session) || !self.nursery().is_empty();
+            let starts = kernel.has_pending(self.execution) || !self.lock_fork_queue().is_empty();
             drop(kernel);
             match step {
-                // Without a process that could end it, a session would wait for its deadline.
+                // No process is left that could end the execution; do not wait for the deadline.
                 Step::Empty if !starts => return Poll::Ready(()),
-                Step::Idle if !starts && !lock(&self.around.kernel).skip_waiting(self.session) => {
+                Step::Idle if !starts && !self.context.kernel.lock().advance_clock(self.execution) => {
                     return self.sleep(cx);
                 }
                 _ => {}
             }
         }
-        // The caller's other tasks have a turn, too.
+        // Yield to the caller's other tasks.
         cx.waker().wake_by_ref();
         Poll::Pending
     }
 
-    /// Takes in what was spawned or forked since the last look.
-    fn admit(&mut self) {
-        let starts = lock(&self.around.kernel).take_starts(self.session);
+    /// Adds processes spawned or forked since the last step.
+    fn accept_new_processes(&mut self) {
+        let starts = self.context.kernel.lock().take_pending(self.execution);
         for start in starts {
             let pid = start.pid;
-            let process: Process = match HostProcess::new(&self.around.kernel, &start) {
+            let process: Process = match HostProcess::new(&self.context.kernel, &start) {
                 Some(process) => Box::pin(process),
-                None => Box::pin(process::spawned(self.around.clone(), start)),
+                None => Box::pin(process::run_spawned(self.context.clone(), start)),
             };
-            self.turns.push(pid, process);
+            self.queue.push(pid, process);
         }
-        let forked = std::mem::take(&mut *self.nursery());
+        let forked = std::mem::take(&mut *self.lock_fork_queue());
         for child in forked {
-            self.turns.push(child.start.pid, Box::pin(process::forked(Arc::clone(&self.around.kernel), child)));
+            self.queue.push(child.start.pid, Box::pin(process::run_forked(Arc::clone(&self.context.kernel), child)));
         }
     }
 
-    fn nursery(&self) -> MutexGuard<'_, Vec<Forked>> {
-        self.nursery.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_fork_queue(&self) -> MutexGuard<'_, Vec<ForkedProcess>> {
+        self.forked.lock()
     }
 
-    fn hand_out(&mut self) {
+    fn deliver_output(&mut self) {
         let Some(on_output) = &mut self.on_output else { return };
-        // The chunks are taken first: the caller's function must not run under the kernel's lock.
-        let chunks = lock(&self.around.kernel).take_output(self.session);
+        // Take the chunks first: the caller's function must not run under the kernel's lock.
+        let chunks = self.context.kernel.lock().take_output(self.execution);
         for chunk in chunks {
             on_output(chunk);
         }
     }
 
-    /// Waits for a process or for the deadline. Busy processes wake the task themselves, so the timer is only made
-    /// when everything waits.
+    /// Waits for a process or the deadline. Busy processes wake the task themselves, so the timer is created only when
+    /// all processes wait.
     fn sleep(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(deadline) = self.deadline else { return Poll::Pending };
         let alarm = self.alarm.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline.into())));
         if alarm.as_mut().poll(cx).is_ready() {
-            lock(&self.around.kernel).stop(self.session, Stop::Time);
+            self.context.kernel.lock().stop_execution(self.execution, StopReason::Timeout);
             return Poll::Ready(());
         }
         Poll::Pending

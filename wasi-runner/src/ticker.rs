@@ -1,4 +1,4 @@
-//! The thread that advances the engine's epoch, so that a guest which never calls the host can still be stopped.
+//! Thread that advances the engine's epoch, so that a guest that never calls the host can still be interrupted.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use wasmtime::{Engine, EngineWeak};
 
-/// Time between two epochs. A runaway guest overshoots its deadline by about one period; a shorter one costs every
-/// busy guest a trip through the scheduler more often than it helps.
+/// Time between two epochs. A runaway guest exceeds its deadline by about one period. A shorter period would send every
+/// busy guest through the scheduler more often than useful.
 pub(crate) const PERIOD: Duration = Duration::from_millis(1);
 
-/// Periods without any running session after which the thread goes to sleep. Waking it costs a system call, so it
-/// stays awake through the pauses between one command and the next.
-const LINGER: u64 = 500;
+/// Periods without a running execution after which the thread sleeps. Waking it costs a system call, so it stays awake
+/// between two commands.
+const IDLE_PERIODS: u64 = 500;
 
-/// Starts and stops the ticking with the sessions that need it.
+/// Starts and stops ticking with the executions that need it.
 #[derive(Debug)]
 pub(crate) struct Ticker {
     state: Arc<State>,
@@ -29,7 +29,7 @@ struct State {
 }
 
 impl Ticker {
-    /// Starts the thread. It ends by itself once both the engine and the ticker are gone.
+    /// Starts the thread. It exits once both the engine and the ticker are dropped.
     pub(crate) fn start(engine: &Engine) -> std::io::Result<Self> {
         let state = Arc::new(State::default());
         let (weak_state, weak_engine) = (Arc::downgrade(&state), engine.weak());
@@ -41,13 +41,13 @@ impl Ticker {
         Ok(Self { state, thread })
     }
 
-    /// Keeps the ticking alive until the returned guard is dropped.
-    pub(crate) fn keep_ticking(&self) -> Ticking {
+    /// Keeps the ticker running until the returned guard is dropped.
+    pub(crate) fn acquire(&self) -> TickGuard {
         self.state.running.fetch_add(1, Ordering::SeqCst);
         if self.state.asleep.load(Ordering::SeqCst) {
             self.thread.unpark();
         }
-        Ticking { state: Arc::clone(&self.state) }
+        TickGuard { state: Arc::clone(&self.state) }
     }
 }
 
@@ -57,13 +57,13 @@ impl Drop for Ticker {
     }
 }
 
-/// While it lives, epochs pass.
+/// Guard that keeps the epochs ticking.
 #[derive(Debug)]
-pub(crate) struct Ticking {
+pub(crate) struct TickGuard {
     state: Arc<State>,
 }
 
-impl Drop for Ticking {
+impl Drop for TickGuard {
     fn drop(&mut self) {
         self.state.running.fetch_sub(1, Ordering::SeqCst);
     }
@@ -77,12 +77,13 @@ fn tick(engine: &EngineWeak, state: &Weak<State>) {
         drop(engine);
         let Some(state) = state.upgrade() else { return };
         idle = if state.running.load(Ordering::SeqCst) > 0 { 0 } else { idle + 1 };
-        if idle < LINGER {
+        if idle < IDLE_PERIODS {
             drop(state);
             std::thread::sleep(PERIOD);
             continue;
         }
-        // `running` is read again after `asleep` is published: a session that starts in between sees one or the other.
+        // `running` is read again after `asleep` is published: an execution that starts in between sees one or the
+        // other.
         state.asleep.store(true, Ordering::SeqCst);
         let still_idle = state.running.load(Ordering::SeqCst) == 0;
         let published = Arc::downgrade(&state);

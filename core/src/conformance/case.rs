@@ -1,77 +1,82 @@
-//! One promise, and how it is tried.
+//! A conformance case and its execution.
 
 use std::fmt;
 
-use super::capabilities::{Capabilities, Need};
-use super::fault::{Fault, Verdict};
-use super::ground::Ground;
+use super::capabilities::{Capabilities, Requirement};
+use super::context::CaseContext;
+use super::failure::{CaseFailure, CaseResult};
 use crate::backend::{BoxFuture, SandboxBackend};
 use crate::path::SandboxPath;
 
 /// The function of a case.
-pub(super) type Try = for<'a> fn(&'a Ground<'a>) -> BoxFuture<'a, Verdict>;
+pub(super) type CaseFn = for<'a> fn(&'a CaseContext<'a>) -> BoxFuture<'a, CaseResult>;
 
-/// One promise of the contract.
+/// One requirement of the contract.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// The promise, as a sentence. It begins with the method that it is about, and is unique.
+    /// The requirement as a sentence, prefixed with the method that it applies to. Unique.
     pub name: &'static str,
-    /// What a backend must claim for the case to be run.
-    pub needs: &'static [Need],
-    body: Try,
+    /// Capabilities that a backend must claim for the case to run.
+    pub requirements: &'static [Requirement],
+    body: CaseFn,
 }
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Case").field("name", &self.name).field("needs", &self.needs).finish_non_exhaustive()
+        f.debug_struct("Case").field("name", &self.name).field("needs", &self.requirements).finish_non_exhaustive()
     }
 }
 
-/// How a case went.
+/// Outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The promise holds.
+pub enum CaseOutcome {
+    /// The requirement is met.
     Passed,
-    /// It does not.
-    Failed(Fault),
-    /// The backend does not claim what the case needs, for this reason.
+    /// The requirement is not met.
+    Failed(CaseFailure),
+    /// The backend lacks a required capability; contains the reason.
     Skipped(String),
 }
 
 impl Case {
-    pub(super) const fn new(name: &'static str, needs: &'static [Need], body: Try) -> Self {
-        Self { name, needs, body }
+    pub(super) const fn new(name: &'static str, needs: &'static [Requirement], body: CaseFn) -> Self {
+        Self { name, requirements: needs, body }
     }
 
-    /// Why this case is not for a backend with these capabilities; `None` when it is.
-    pub fn skipped(&self, capabilities: &Capabilities) -> Option<String> {
-        self.needs.iter().find_map(|need| need.missing(capabilities))
+    /// Returns the reason to skip this case for a backend with these capabilities, or `None` if it can run.
+    pub fn skip_reason(&self, capabilities: &Capabilities) -> Option<String> {
+        self.requirements.iter().find_map(|need| need.unmet_reason(capabilities))
     }
 
-    /// Runs this case alone, in a directory of its own below `root`, which is deleted afterwards.
-    pub async fn run(&self, backend: &dyn SandboxBackend, capabilities: &Capabilities, root: &SandboxPath) -> Outcome {
-        if let Some(reason) = self.skipped(capabilities) {
-            return Outcome::Skipped(reason);
+    /// Runs only this case, in a separate directory below `root`, which is deleted afterwards.
+    pub async fn run(
+        &self,
+        backend: &dyn SandboxBackend,
+        capabilities: &Capabilities,
+        root: &SandboxPath,
+    ) -> CaseOutcome {
+        if let Some(reason) = self.skip_reason(capabilities) {
+            return CaseOutcome::Skipped(reason);
         }
         let tried = async {
-            let ground = Ground::new(backend, capabilities, root, self.name)?;
-            ground.clear().await?;
-            let verdict = (self.body)(&ground).await;
-            let closed = self.needs.iter().any(|need| matches!(need, Need::MayClose));
-            let cleared = if closed { Ok(()) } else { ground.clear().await };
-            verdict.and(cleared)
+            let context = CaseContext::new(backend, capabilities, root, self.name)?;
+            context.clear().await?;
+            let result = (self.body)(&context).await;
+            let closed = self.requirements.iter().any(|need| matches!(need, Requirement::AllowClose));
+            let cleared = if closed { Ok(()) } else { context.clear().await };
+            result.and(cleared)
         };
         match tried.await {
-            Ok(()) => Outcome::Passed,
-            Err(fault) => Outcome::Failed(fault),
+            Ok(()) => CaseOutcome::Passed,
+            Err(failure) => CaseOutcome::Failed(failure),
         }
     }
 }
 
-/// A list of cases: the promise, its needs, the function that tries it.
+/// A list of cases: name, requirements, function.
 macro_rules! cases {
     ($($name:literal [$($need:expr),*] $body:ident;)*) => {
-        &[$($crate::conformance::case::Case::new($name, &[$($need),*], |ground| Box::pin($body(ground)))),*]
+        &[$($crate::conformance::case::Case::new($name, &[$($need),*], |context| Box::pin($body(context)))),*]
     };
 }
 pub(super) use cases;

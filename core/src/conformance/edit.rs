@@ -1,60 +1,60 @@
 //! Replacing strings in files.
 
-pub(super) mod refusal;
+pub(super) mod errors;
 
-use super::capabilities::Need::{self, Execute, FileBytes, Modes};
+use super::capabilities::Requirement::{self, Execute, FileBytes, Modes};
 use super::case::{Case, cases};
-use super::fault::{Verdict, same};
-use super::ground::Ground;
+use super::context::CaseContext;
+use super::failure::{CaseResult, check_eq};
 use crate::dialect::Dialect;
 use crate::file::{EditRequest, EditResponse};
 
-const FILLS: Need = Need::Dialect(Dialect::edit_fills_empty_file, "does not fill empty files");
+const FILLS: Requirement = Requirement::Dialect(Dialect::edit_fills_empty_file, "does not fill empty files");
 
 pub(super) const CASES: &[Case] = cases![
-    "edit: the one occurrence is replaced and counted" [] one;
-    "edit: every occurrence is replaced on request, and counted" [] all;
-    "edit: strings are literal, also the new one" [] literal;
+    "edit: a single occurrence is replaced and counted" [] one;
+    "edit: replace_all replaces and counts every occurrence" [] all;
+    "edit: both strings are literal" [] literal;
     "edit: a string may span lines" [] lines;
-    "edit: text beyond ASCII is found and replaced" [] unicode;
-    "edit: nothing is a string to replace with" [] removes;
-    "edit: a line end at the end is neither added nor lost" [] last_line;
-    "edit: lines with LF are found in a file with CRLF, which keeps it" [] lf_in_crlf;
-    "edit: lines with CRLF are found in a file with LF, which keeps it" [] crlf_in_lf;
-    "edit: a string that is there as it is given is replaced as it is" [] crlf_as_given;
-    "edit: an empty file is filled by replacing nothing" [FILLS] fills;
+    "edit: non-ASCII text is found and replaced" [] unicode;
+    "edit: the replacement may be empty" [] removes;
+    "edit: a final newline is neither added nor removed" [] last_line;
+    "edit: LF in the request matches CRLF in the file, which is kept" [] lf_in_crlf;
+    "edit: CRLF in the request matches LF in the file, which is kept" [] crlf_in_lf;
+    "edit: an exact match takes precedence over line ending conversion" [] crlf_as_given;
+    "edit: an empty file is filled by replacing the empty string" [FILLS] fills;
     "edit: an edited file keeps its mode" [Modes, Execute] keeps_mode;
     "edit: five megabytes can be edited" [FileBytes(6 << 20)] large;
 ];
 
-async fn edit(ground: &Ground<'_>, name: &str, old: &str, new: &str) -> Verdict<EditResponse> {
-    Ok(ground.backend.edit(EditRequest::new(ground.path(name)?, old, new)).await??)
+async fn edit(context: &CaseContext<'_>, name: &str, old: &str, new: &str) -> CaseResult<EditResponse> {
+    Ok(context.backend.edit(EditRequest::new(context.path(name)?, old, new)).await??)
 }
 
-/// Edits a file of this content and holds the result.
-async fn becomes(ground: &Ground<'_>, content: &str, (old, new): (&str, &str), expected: &str) -> Verdict {
-    ground.put("a", content).await?;
-    same("occurrences", &edit(ground, "a", old, new).await?.occurrences, &1)?;
-    same("the file", &ground.get_text("a").await?, &expected)
+/// Edits a file with this content and checks the result.
+async fn becomes(context: &CaseContext<'_>, content: &str, (old, new): (&str, &str), expected: &str) -> CaseResult {
+    context.put("a", content).await?;
+    check_eq("occurrences", &edit(context, "a", old, new).await?.occurrences, &1)?;
+    check_eq("the file", &context.get_text("a").await?, &expected)
 }
 
-async fn one(ground: &Ground<'_>) -> Verdict {
-    ground.put("a", "Hello world\nGoodbye world\n").await?;
-    let edited = edit(ground, "a", "Goodbye", "Farewell").await?;
-    same("the response", &edited, &EditResponse { path: ground.path("a")?, occurrences: 1 })?;
-    same("the file", &ground.get_text("a").await?, &"Hello world\nFarewell world\n")
+async fn one(context: &CaseContext<'_>) -> CaseResult {
+    context.put("a", "Hello world\nGoodbye world\n").await?;
+    let edited = edit(context, "a", "Goodbye", "Farewell").await?;
+    check_eq("the response", &edited, &EditResponse { path: context.path("a")?, occurrences: 1 })?;
+    check_eq("the file", &context.get_text("a").await?, &"Hello world\nFarewell world\n")
 }
 
-async fn all(ground: &Ground<'_>) -> Verdict {
-    ground.put("a", "apple\nbanana apple\napple").await?;
-    let request = EditRequest::new(ground.path("a")?, "apple", "pear").all();
-    same("occurrences", &ground.backend.edit(request).await??.occurrences, &3)?;
-    same("the file", &ground.get_text("a").await?, &"pear\nbanana pear\npear")
+async fn all(context: &CaseContext<'_>) -> CaseResult {
+    context.put("a", "apple\nbanana apple\napple").await?;
+    let request = EditRequest::new(context.path("a")?, "apple", "pear").all();
+    check_eq("occurrences", &context.backend.edit(request).await??.occurrences, &3)?;
+    check_eq("the file", &context.get_text("a").await?, &"pear\nbanana pear\npear")
 }
 
-async fn literal(ground: &Ground<'_>) -> Verdict {
+async fn literal(context: &CaseContext<'_>) -> CaseResult {
     becomes(
-        ground,
+        context,
         "Price: $100.00 [a-z]* end",
         ("$100.00 [a-z]*", "$& \\1 'x' \"y\" $(z)"),
         "Price: $& \\1 'x' \"y\" $(z) end",
@@ -62,54 +62,54 @@ async fn literal(ground: &Ground<'_>) -> Verdict {
     .await
 }
 
-async fn lines(ground: &Ground<'_>) -> Verdict {
-    becomes(ground, "1\n2\n3\n", ("1\n2\n", "one\n\ntwo\n"), "one\n\ntwo\n3\n").await
+async fn lines(context: &CaseContext<'_>) -> CaseResult {
+    becomes(context, "1\n2\n3\n", ("1\n2\n", "one\n\ntwo\n"), "one\n\ntwo\n3\n").await
 }
 
-async fn unicode(ground: &Ground<'_>) -> Verdict {
-    becomes(ground, "a 👋 世界 é", ("👋 世界", "🌍"), "a 🌍 é").await
+async fn unicode(context: &CaseContext<'_>) -> CaseResult {
+    becomes(context, "a 👋 世界 é", ("👋 世界", "🌍"), "a 🌍 é").await
 }
 
-async fn removes(ground: &Ground<'_>) -> Verdict {
-    becomes(ground, "keep drop keep", (" drop", ""), "keep keep").await
+async fn removes(context: &CaseContext<'_>) -> CaseResult {
+    becomes(context, "keep drop keep", (" drop", ""), "keep keep").await
 }
 
-async fn last_line(ground: &Ground<'_>) -> Verdict {
-    becomes(ground, "a\nb", ("b", "c"), "a\nc").await?;
-    becomes(ground, "a\nb\n", ("b", "c"), "a\nc\n").await
+async fn last_line(context: &CaseContext<'_>) -> CaseResult {
+    becomes(context, "a\nb", ("b", "c"), "a\nc").await?;
+    becomes(context, "a\nb\n", ("b", "c"), "a\nc\n").await
 }
 
-async fn lf_in_crlf(ground: &Ground<'_>) -> Verdict {
-    becomes(ground, "a\r\nb\r\nc\r\n", ("a\nb\n", "x\ny\n"), "x\r\ny\r\nc\r\n").await
+async fn lf_in_crlf(context: &CaseContext<'_>) -> CaseResult {
+    becomes(context, "a\r\nb\r\nc\r\n", ("a\nb\n", "x\ny\n"), "x\r\ny\r\nc\r\n").await
 }
 
-async fn crlf_in_lf(ground: &Ground<'_>) -> Verdict {
-    becomes(ground, "a\nb\nc\n", ("a\r\nb\r\n", "x\r\ny\r\n"), "x\ny\nc\n").await
+async fn crlf_in_lf(context: &CaseContext<'_>) -> CaseResult {
+    becomes(context, "a\nb\nc\n", ("a\r\nb\r\n", "x\r\ny\r\n"), "x\ny\nc\n").await
 }
 
-async fn crlf_as_given(ground: &Ground<'_>) -> Verdict {
-    becomes(ground, "a\r\nb\r\nc\n", ("a\r\nb", "a\nb"), "a\nb\r\nc\n").await
+async fn crlf_as_given(context: &CaseContext<'_>) -> CaseResult {
+    becomes(context, "a\r\nb\r\nc\n", ("a\r\nb", "a\nb"), "a\nb\r\nc\n").await
 }
 
-async fn fills(ground: &Ground<'_>) -> Verdict {
-    ground.put("a", "").await?;
-    edit(ground, "a", "", "filled").await?;
-    same("the file", &ground.get_text("a").await?, &"filled")
+async fn fills(context: &CaseContext<'_>) -> CaseResult {
+    context.put("a", "").await?;
+    edit(context, "a", "", "filled").await?;
+    check_eq("the file", &context.get_text("a").await?, &"filled")
 }
 
-async fn keeps_mode(ground: &Ground<'_>) -> Verdict {
-    ground.put("a", "first").await?;
-    ground.output("chmod 600 a").await?;
-    edit(ground, "a", "first", "second").await?;
-    same("the mode and the file", &ground.output("ls -l a | cut -c1-10; cat a").await?, &"-rw-------\nsecond")
+async fn keeps_mode(context: &CaseContext<'_>) -> CaseResult {
+    context.put("a", "first").await?;
+    context.output("chmod 600 a").await?;
+    edit(context, "a", "first", "second").await?;
+    check_eq("the mode and the file", &context.output("ls -l a | cut -c1-10; cat a").await?, &"-rw-------\nsecond")
 }
 
-async fn large(ground: &Ground<'_>) -> Verdict {
+async fn large(context: &CaseContext<'_>) -> CaseResult {
     let half = "some line of text\n".repeat(150_000);
-    ground.put("a", format!("{half}needle\n{half}")).await?;
-    edit(ground, "a", "needle\n", "thread of another length\n").await?;
-    let got = ground.get("a").await?;
-    same("bytes", &got.len(), &(2 * half.len() + 25))?;
+    context.put("a", format!("{half}needle\n{half}")).await?;
+    edit(context, "a", "needle\n", "thread of another length\n").await?;
+    let got = context.get("a").await?;
+    check_eq("bytes", &got.len(), &(2 * half.len() + 25))?;
     let middle = got.get(half.len()..half.len() + 25);
-    same("the replaced line", &middle, &Some(b"thread of another length\n".as_slice()))
+    check_eq("the replaced line", &middle, &Some(b"thread of another length\n".as_slice()))
 }

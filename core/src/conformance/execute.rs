@@ -1,207 +1,209 @@
 //! Running commands.
 
-use super::capabilities::Need::{BinaryOutput, Cwd, Env, Execute, ExitCodes, FreshShell, SeparateStreams, Stdin};
+use super::capabilities::Requirement::{
+    BinaryOutput, Cwd, Env, Execute, ExitCodes, FreshShell, SeparateStreams, Stdin,
+};
 use super::case::{Case, cases};
-use super::fault::{Fault, Verdict, holds, same, text};
-use super::ground::{Ground, quoted};
+use super::context::{CaseContext, quoted};
+use super::failure::{CaseFailure, CaseResult, check, check_eq, text};
 use crate::execute::ExecuteRequest;
 
 pub(super) const CASES: &[Case] = cases![
-    "execute: a command that succeeds has its output and exit code 0" [Execute, ExitCodes] success;
-    "execute: every exit code arrives as it is" [Execute, ExitCodes] exit_codes;
-    "execute: a command that is not there is 127 with a message" [Execute, ExitCodes] not_found;
-    "execute: a file that may not be executed is 126 with a message" [Execute, ExitCodes] not_executable;
-    "execute: a command that a signal ends is 128 and its number" [Execute, ExitCodes] killed;
-    "execute: a line that cannot be parsed is an answer and no error" [Execute] syntax_error;
-    "execute: a NUL byte in a command is refused and breaks nothing" [Execute] nul_byte;
-    "execute: a command without output has none" [Execute] silent;
+    "execute: a successful command returns its output and exit code 0" [Execute, ExitCodes] success;
+    "execute: every exit code is unchanged" [Execute, ExitCodes] exit_codes;
+    "execute: a missing command returns 127 with a message" [Execute, ExitCodes] not_found;
+    "execute: a non-executable file returns 126 with a message" [Execute, ExitCodes] not_executable;
+    "execute: a command killed by signal N returns 128 + N" [Execute, ExitCodes] killed;
+    "execute: a syntax error is a response and not an error" [Execute] syntax_error;
+    "execute: a NUL byte in a command is rejected without side effects" [Execute] nul_byte;
+    "execute: a command without output has an empty output" [Execute] silent;
     "execute: standard error is part of the output" [Execute] stderr_is_output;
-    "execute: standard output and standard error are told apart" [Execute, SeparateStreams] apart;
-    "execute: standard input is at its end" [Execute] stdin_ends;
-    "execute: standard input is what was given, byte for byte" [Execute, Stdin] stdin_given;
-    "execute: a megabyte of standard input arrives whole" [Execute, Stdin] stdin_large;
-    "execute: environment variables arrive as they are" [Execute, Env] env_given;
-    "execute: the last of two variables of one name wins" [Execute, Env] env_last_wins;
-    "execute: an environment variable is for one command" [Execute, Env] env_once;
-    "execute: a command starts in the directory that was given" [Execute, Cwd] cwd_given;
-    "execute: a directory that is not there is an answer and no error" [Execute, Cwd] cwd_missing;
-    "execute: a directory and a variable are gone with their command" [Execute, FreshShell] fresh;
-    "execute: files stay from one command to the next" [Execute] files_stay;
-    "execute: text beyond ASCII arrives unharmed" [Execute] unicode;
-    "execute: bytes that are not UTF-8 arrive as they are" [Execute, BinaryOutput] bytes;
-    "execute: quotes, dollars and backslashes mean what they mean to a shell" [Execute] quoting;
-    "execute: a script of many lines runs to its end" [Execute] many_lines;
+    "execute: standard output and standard error are separate" [Execute, SeparateStreams] apart;
+    "execute: standard input is empty by default" [Execute] stdin_ends;
+    "execute: standard input arrives byte for byte" [Execute, Stdin] stdin_given;
+    "execute: 1 MiB of standard input arrives complete" [Execute, Stdin] stdin_large;
+    "execute: environment variables are unchanged" [Execute, Env] env_given;
+    "execute: the last of two variables with one name wins" [Execute, Env] env_last_wins;
+    "execute: an environment variable applies to one command" [Execute, Env] env_once;
+    "execute: a command starts in the requested directory" [Execute, Cwd] cwd_given;
+    "execute: a missing directory is a response and not an error" [Execute, Cwd] cwd_missing;
+    "execute: directory and variable changes end with the command" [Execute, FreshShell] fresh;
+    "execute: files persist between commands" [Execute] files_stay;
+    "execute: non-ASCII text is unchanged" [Execute] unicode;
+    "execute: non-UTF-8 bytes are unchanged" [Execute, BinaryOutput] bytes;
+    "execute: quotes, dollars and backslashes have their shell meaning" [Execute] quoting;
+    "execute: a multi-line script runs to its end" [Execute] many_lines;
     "execute: pipes, lists and redirections work" [Execute] pipes;
     "execute: a command of 100 KB runs" [Execute] long_command;
-    "execute: the time that a command took is told" [Execute] duration;
+    "execute: the duration of a command is reported" [Execute] duration;
 ];
 
-async fn success(ground: &Ground<'_>) -> Verdict {
-    let response = ground.sh("echo hello").await?;
-    same("the output", &text(&response.output), &"hello\n")?;
-    same("the exit code", &response.exit_code, &Some(0))?;
-    same("truncated", &response.truncated, &false)?;
-    same("stopped_by", &response.stopped_by, &None)
+async fn success(context: &CaseContext<'_>) -> CaseResult {
+    let response = context.run("echo hello").await?;
+    check_eq("the output", &text(&response.output), &"hello\n")?;
+    check_eq("the exit code", &response.exit_code, &Some(0))?;
+    check_eq("truncated", &response.truncated, &false)?;
+    check_eq("stopped_by", &response.stopped_by, &None)
 }
 
-async fn exit_codes(ground: &Ground<'_>) -> Verdict {
+async fn exit_codes(context: &CaseContext<'_>) -> CaseResult {
     for code in [0, 1, 2, 42, 255] {
-        let response = ground.sh(&format!("exit {code}")).await?;
-        same("the exit code", &response.exit_code, &Some(code))?;
+        let response = context.run(&format!("exit {code}")).await?;
+        check_eq("the exit code", &response.exit_code, &Some(code))?;
     }
-    same("the exit code of `false`", &ground.sh("false").await?.exit_code, &Some(1))
+    check_eq("the exit code of `false`", &context.run("false").await?.exit_code, &Some(1))
 }
 
-async fn not_found(ground: &Ground<'_>) -> Verdict {
-    let response = ground.sh("no-such-command-anywhere").await?;
-    same("the exit code", &response.exit_code, &Some(127))?;
+async fn not_found(context: &CaseContext<'_>) -> CaseResult {
+    let response = context.run("no-such-command-anywhere").await?;
+    check_eq("the exit code", &response.exit_code, &Some(127))?;
     let output = text(&response.output);
-    holds("the message names the command", output.contains("no-such-command-anywhere"), &output)
+    check("the message names the command", output.contains("no-such-command-anywhere"), &output)
 }
 
-async fn not_executable(ground: &Ground<'_>) -> Verdict {
-    ground.put("plain", "#!/bin/sh\necho ran\n").await?;
-    let response = ground.sh("chmod 644 plain; ./plain").await?;
-    same("the exit code", &response.exit_code, &Some(126))?;
+async fn not_executable(context: &CaseContext<'_>) -> CaseResult {
+    context.put("plain", "#!/bin/sh\necho ran\n").await?;
+    let response = context.run("chmod 644 plain; ./plain").await?;
+    check_eq("the exit code", &response.exit_code, &Some(126))?;
     let output = text(&response.output);
-    holds("a message and not what the file prints", !output.is_empty() && !output.contains("ran\n"), &output)
+    check("a message and not the file's output", !output.is_empty() && !output.contains("ran\n"), &output)
 }
 
-async fn killed(ground: &Ground<'_>) -> Verdict {
+async fn killed(context: &CaseContext<'_>) -> CaseResult {
     for (signal, code) in [("KILL", 137), ("TERM", 143)] {
-        let response = ground.sh(&format!("sh -c 'kill -{signal} $$; echo on'; exit $?")).await?;
-        same(&format!("the exit code after {signal}"), &response.exit_code, &Some(code))?;
+        let response = context.run(&format!("sh -c 'kill -{signal} $$; echo on'; exit $?")).await?;
+        check_eq(&format!("the exit code after {signal}"), &response.exit_code, &Some(code))?;
     }
     Ok(())
 }
 
-async fn syntax_error(ground: &Ground<'_>) -> Verdict {
-    let response = ground.sh("if true; then").await?;
-    holds("an exit code other than 0", response.exit_code != Some(0), &response.exit_code)?;
-    holds("a message", !response.output.is_empty(), &text(&response.output))
+async fn syntax_error(context: &CaseContext<'_>) -> CaseResult {
+    let response = context.run("if true; then").await?;
+    check("an exit code other than 0", response.exit_code != Some(0), &response.exit_code)?;
+    check("a message", !response.output.is_empty(), &text(&response.output))
 }
 
-async fn nul_byte(ground: &Ground<'_>) -> Verdict {
-    let answer = ground.backend.execute(ExecuteRequest::new("echo a\0b")).await;
-    let refused = answer.as_ref().map_or(true, |response| response.exit_code != Some(0));
-    holds("an error or an exit code other than 0", refused, &answer)?;
-    same("the next command's output", &ground.output("echo fine").await?, &"fine\n")
+async fn nul_byte(context: &CaseContext<'_>) -> CaseResult {
+    let result = context.backend.execute(ExecuteRequest::new("echo a\0b")).await;
+    let rejected = result.as_ref().map_or(true, |response| response.exit_code != Some(0));
+    check("an error or an exit code other than 0", rejected, &result)?;
+    check_eq("the next command's output", &context.output("echo fine").await?, &"fine\n")
 }
 
-async fn silent(ground: &Ground<'_>) -> Verdict {
-    same("the output of `true`", &ground.output("true").await?, &"")
+async fn silent(context: &CaseContext<'_>) -> CaseResult {
+    check_eq("the output of `true`", &context.output("true").await?, &"")
 }
 
-async fn stderr_is_output(ground: &Ground<'_>) -> Verdict {
-    let output = ground.output("echo first; echo second >&2").await?;
-    holds("both lines are in the output", output.contains("first\n") && output.contains("second"), &output)
+async fn stderr_is_output(context: &CaseContext<'_>) -> CaseResult {
+    let output = context.output("echo first; echo second >&2").await?;
+    check("both lines are in the output", output.contains("first\n") && output.contains("second"), &output)
 }
 
-async fn apart(ground: &Ground<'_>) -> Verdict {
-    let response = ground.sh("echo out; echo err >&2; echo more").await?;
-    same("standard output", &text(&response.stdout), &"out\nmore\n")?;
-    same("standard error", &text(&response.stderr), &"err\n")?;
-    same("bytes of both together", &response.output.len(), &(response.stdout.len() + response.stderr.len()))
+async fn apart(context: &CaseContext<'_>) -> CaseResult {
+    let response = context.run("echo out; echo err >&2; echo more").await?;
+    check_eq("standard output", &text(&response.stdout), &"out\nmore\n")?;
+    check_eq("standard error", &text(&response.stderr), &"err\n")?;
+    check_eq("bytes of both together", &response.output.len(), &(response.stdout.len() + response.stderr.len()))
 }
 
-async fn stdin_ends(ground: &Ground<'_>) -> Verdict {
-    same("what `cat` reads", &ground.output("cat; echo done").await?, &"done\n")
+async fn stdin_ends(context: &CaseContext<'_>) -> CaseResult {
+    check_eq("what `cat` reads", &context.output("cat; echo done").await?, &"done\n")
 }
 
-async fn stdin_given(ground: &Ground<'_>) -> Verdict {
+async fn stdin_given(context: &CaseContext<'_>) -> CaseResult {
     let every_byte: Vec<u8> = (0..=255).collect();
-    let response = ground.backend.execute(ground.request("cat > given").with_stdin(every_byte.clone())).await?;
-    same("the output", &text(&response.output), &"")?;
-    same("the bytes that `cat` wrote to a file", &ground.get("given").await?, &every_byte)
+    let response = context.backend.execute(context.request("cat > given").with_stdin(every_byte.clone())).await?;
+    check_eq("the output", &text(&response.output), &"")?;
+    check_eq("the bytes that `cat` wrote to a file", &context.get("given").await?, &every_byte)
 }
 
-async fn stdin_large(ground: &Ground<'_>) -> Verdict {
+async fn stdin_large(context: &CaseContext<'_>) -> CaseResult {
     let stdin = "0123456789abcde\n".repeat(65_536);
-    let response = ground.backend.execute(ground.request("wc -l; cat").with_stdin(stdin)).await?;
-    same("the lines of a megabyte", &text(&response.output).trim(), &"65536")
+    let response = context.backend.execute(context.request("wc -l; cat").with_stdin(stdin)).await?;
+    check_eq("the lines of a megabyte", &text(&response.output).trim(), &"65536")
 }
 
-async fn env_given(ground: &Ground<'_>) -> Verdict {
+async fn env_given(context: &CaseContext<'_>) -> CaseResult {
     let value = "a 'b' \"c\" $HOME `d` \\ é👋\nsecond line";
-    let request = ground.request("printf %s \"$CONFORMANCE\"").with_env("CONFORMANCE", value);
-    same("the variable", &text(&ground.backend.execute(request).await?.output), &value)
+    let request = context.request("printf %s \"$CONFORMANCE\"").with_env("CONFORMANCE", value);
+    check_eq("the variable", &text(&context.backend.execute(request).await?.output), &value)
 }
 
-async fn env_last_wins(ground: &Ground<'_>) -> Verdict {
-    let request = ground.request("echo $CONFORMANCE").with_env("CONFORMANCE", "1").with_env("CONFORMANCE", "2");
-    same("the variable", &text(&ground.backend.execute(request).await?.output), &"2\n")
+async fn env_last_wins(context: &CaseContext<'_>) -> CaseResult {
+    let request = context.request("echo $CONFORMANCE").with_env("CONFORMANCE", "1").with_env("CONFORMANCE", "2");
+    check_eq("the variable", &text(&context.backend.execute(request).await?.output), &"2\n")
 }
 
-async fn env_once(ground: &Ground<'_>) -> Verdict {
-    let request = ground.request("true").with_env("CONFORMANCE", "x");
-    ground.backend.execute(request).await?;
-    same("the variable in the next command", &ground.output("echo \"<$CONFORMANCE>\"").await?, &"<>\n")
+async fn env_once(context: &CaseContext<'_>) -> CaseResult {
+    let request = context.request("true").with_env("CONFORMANCE", "x");
+    context.backend.execute(request).await?;
+    check_eq("the variable in the next command", &context.output("echo \"<$CONFORMANCE>\"").await?, &"<>\n")
 }
 
-async fn cwd_given(ground: &Ground<'_>) -> Verdict {
-    ground.put("with space/a", "here").await?;
-    let request = ExecuteRequest::new("cat a; pwd").with_cwd(ground.path("with space")?);
-    let output = text(&ground.backend.execute(request).await?.output);
+async fn cwd_given(context: &CaseContext<'_>) -> CaseResult {
+    context.put("with space/a", "here").await?;
+    let request = ExecuteRequest::new("cat a; pwd").with_cwd(context.path("with space")?);
+    let output = text(&context.backend.execute(request).await?.output);
     let good = output.starts_with("here") && output.ends_with("/with space\n");
-    holds("the file of that directory, and its name", good, &output)
+    check("the file of that directory, and its name", good, &output)
 }
 
-async fn cwd_missing(ground: &Ground<'_>) -> Verdict {
-    let request = ExecuteRequest::new("echo ran").with_cwd(ground.path("nowhere")?);
-    let response = ground.backend.execute(request).await?;
+async fn cwd_missing(context: &CaseContext<'_>) -> CaseResult {
+    let request = ExecuteRequest::new("echo ran").with_cwd(context.path("nowhere")?);
+    let response = context.backend.execute(request).await?;
     let ran = text(&response.output).contains("ran\n");
-    holds("an exit code other than 0", response.exit_code != Some(0) && !ran, &response)
+    check("an exit code other than 0", response.exit_code != Some(0) && !ran, &response)
 }
 
-async fn fresh(ground: &Ground<'_>) -> Verdict {
-    let before = text(&ground.backend.execute(ExecuteRequest::new("pwd")).await?.output);
-    ground.sh("cd /; CONFORMANCE=x; export CONFORMANCE").await?;
-    let after = ground.backend.execute(ExecuteRequest::new("pwd; echo \"<$CONFORMANCE>\"")).await?;
-    same("the directory and the variable", &text(&after.output), &format!("{before}<>\n"))
+async fn fresh(context: &CaseContext<'_>) -> CaseResult {
+    let before = text(&context.backend.execute(ExecuteRequest::new("pwd")).await?.output);
+    context.run("cd /; CONFORMANCE=x; export CONFORMANCE").await?;
+    let after = context.backend.execute(ExecuteRequest::new("pwd; echo \"<$CONFORMANCE>\"")).await?;
+    check_eq("the directory and the variable", &text(&after.output), &format!("{before}<>\n"))
 }
 
-async fn files_stay(ground: &Ground<'_>) -> Verdict {
-    ground.output("echo one > a; echo two >> a").await?;
-    same("the file in the next command", &ground.output("cat a").await?, &"one\ntwo\n")
+async fn files_stay(context: &CaseContext<'_>) -> CaseResult {
+    context.output("echo one > a; echo two >> a").await?;
+    check_eq("the file in the next command", &context.output("cat a").await?, &"one\ntwo\n")
 }
 
-async fn unicode(ground: &Ground<'_>) -> Verdict {
+async fn unicode(context: &CaseContext<'_>) -> CaseResult {
     let line = "héllo 👋 世界 مرحبا";
-    same("the output", &ground.output(&format!("echo {}", quoted(line))).await?, &format!("{line}\n"))
+    check_eq("the output", &context.output(&format!("echo {}", quoted(line))).await?, &format!("{line}\n"))
 }
 
-async fn bytes(ground: &Ground<'_>) -> Verdict {
-    let response = ground.sh(r"printf '\377\376\000x\200'").await?;
-    same("the output", &response.output, &b"\xff\xfe\0x\x80".to_vec())
+async fn bytes(context: &CaseContext<'_>) -> CaseResult {
+    let response = context.run(r"printf '\377\376\000x\200'").await?;
+    check_eq("the output", &response.output, &b"\xff\xfe\0x\x80".to_vec())
 }
 
-async fn quoting(ground: &Ground<'_>) -> Verdict {
+async fn quoting(context: &CaseContext<'_>) -> CaseResult {
     let output =
-        ground.output(r#"A=1; printf '%s\n' "a'b$A" 'c"d$A' \$A "\$A" "a\\b" 'a\b' `echo sub` $(echo new)"#).await?;
-    same("the words", &output, &"a'b1\nc\"d$A\n$A\n$A\na\\b\na\\b\nsub\nnew\n")
+        context.output(r#"A=1; printf '%s\n' "a'b$A" 'c"d$A' \$A "\$A" "a\\b" 'a\b' `echo sub` $(echo new)"#).await?;
+    check_eq("the printed lines", &output, &"a'b1\nc\"d$A\n$A\n$A\na\\b\na\\b\nsub\nnew\n")
 }
 
-async fn many_lines(ground: &Ground<'_>) -> Verdict {
+async fn many_lines(context: &CaseContext<'_>) -> CaseResult {
     let script = "total=0\nfor n in 1 2 3; do\n  total=$((total + n))\ndone\ncat <<END\ntotal $total\nEND\necho end";
-    same("the output", &ground.output(script).await?, &"total 6\nend\n")
+    check_eq("the output", &context.output(script).await?, &"total 6\nend\n")
 }
 
-async fn pipes(ground: &Ground<'_>) -> Verdict {
+async fn pipes(context: &CaseContext<'_>) -> CaseResult {
     let script = "printf 'b\\na\\nc\\n' | sort | head -n 2 > sorted && cat < sorted; false || echo other; ls nothing 2>/dev/null";
-    let response = ground.sh(script).await?;
-    same("the output", &text(&response.output), &"a\nb\nother\n")?;
-    holds("an exit code other than 0", response.exit_code != Some(0), &response.exit_code)
+    let response = context.run(script).await?;
+    check_eq("the output", &text(&response.output), &"a\nb\nother\n")?;
+    check("an exit code other than 0", response.exit_code != Some(0), &response.exit_code)
 }
 
-async fn long_command(ground: &Ground<'_>) -> Verdict {
+async fn long_command(context: &CaseContext<'_>) -> CaseResult {
     let command = format!(": {}\necho ran", "x".repeat(100_000));
-    same("the output", &ground.output(&command).await?, &"ran\n")
+    check_eq("the output", &context.output(&command).await?, &"ran\n")
 }
 
-async fn duration(ground: &Ground<'_>) -> Verdict {
-    let slept = ground.sh("sleep 1").await?.duration;
+async fn duration(context: &CaseContext<'_>) -> CaseResult {
+    let slept = context.run("sleep 1").await?.duration;
     if slept.as_millis() < 900 {
-        return Err(Fault::new("a second or more for `sleep 1`", format!("{slept:?}")));
+        return Err(CaseFailure::new("a second or more for `sleep 1`", format!("{slept:?}")));
     }
     Ok(())
 }

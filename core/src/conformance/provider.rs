@@ -1,75 +1,76 @@
-//! The shared test suite for providers: making, finding, listing and deleting sandboxes.
+//! The conformance suite for providers: creating, finding, listing and deleting sandboxes.
 //!
 //! ```
 //! # use tidebox_core::{SandboxProvider, conformance::provider::{self, ProviderCapabilities}};
 //! # async fn example(provider: &dyn SandboxProvider) {
-//! provider::run(provider, &ProviderCapabilities::full()).await.assert();
+//! provider::run(provider, &ProviderCapabilities::full()).await.assert_success();
 //! # }
 //! ```
 //!
-//! Every case makes sandboxes of its own and deletes them. The labels that it gives them hold the id of a sandbox that it
-//! has just made, so that they meet no sandbox of another run.
+//! Every case creates separate sandboxes and deletes them. Their labels contain the id of a sandbox that the case has just
+//! created, so that they match no sandbox of another run.
 
-mod finding;
-mod keeping;
+mod lifecycle;
+mod lookup;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use super::case::Outcome;
-use super::fault::Verdict;
+use super::case::CaseOutcome;
+use super::failure::CaseResult;
 use super::report::Report;
 use crate::backend::{BoxFuture, SandboxBackend};
 use crate::error::Result;
+use crate::lock::Mutex;
 use crate::path::SandboxPath;
 use crate::provider::{ListRequest, SandboxId, SandboxInfo, SandboxProvider, Selector};
 
-/// What a provider claims.
+/// The claimed capabilities of a provider.
 #[derive(Clone, Debug)]
 pub struct ProviderCapabilities {
-    /// Sandboxes bear labels and are found by them.
+    /// Sandboxes have labels and can be found by them.
     pub labels: bool,
-    /// Two callers who ask for the same labels at the same time get one sandbox.
-    pub one_of_two_at_once: bool,
+    /// Two concurrent requests with the same labels get one sandbox.
+    pub concurrent_create: bool,
     /// Sandboxes can be listed.
     pub list: bool,
-    /// How many sandboxes the case of the list's pages makes. A provider of many to a page needs more than one page of them.
-    pub many: usize,
-    /// Its sandboxes run commands, and closing or deleting one ends them.
+    /// Number of sandboxes created by the paging case. It must exceed the provider's page size to test more than one page.
+    pub list_sandboxes: usize,
+    /// The provider's sandboxes run commands, and closing or deleting a sandbox ends them.
     pub execute: bool,
-    /// A directory of a new sandbox that may be written to.
+    /// A writable directory of a new sandbox.
     pub root: SandboxPath,
 }
 
 impl ProviderCapabilities {
-    /// Everything that the contract knows; sandboxes are written to at `/workspace`, and the list is held with five.
+    /// Returns all capabilities, with `/workspace` as the root and five sandboxes for the paging case.
     pub fn full() -> Self {
-        // Known to be absolute.
+        // The path is a literal that is absolute.
         let root = SandboxPath::root().resolve("workspace").unwrap_or_else(|_| SandboxPath::root());
-        Self { labels: true, one_of_two_at_once: true, list: true, many: 5, execute: true, root }
+        Self { labels: true, concurrent_create: true, list: true, list_sandboxes: 5, execute: true, root }
     }
 }
 
-/// What a case of a provider needs.
+/// A requirement of a provider case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ProviderNeed {
+pub enum ProviderRequirement {
     /// [`ProviderCapabilities::labels`].
     Labels,
-    /// [`ProviderCapabilities::one_of_two_at_once`].
-    OneOfTwoAtOnce,
+    /// [`ProviderCapabilities::concurrent_create`].
+    ConcurrentCreate,
     /// [`ProviderCapabilities::list`].
     List,
     /// [`ProviderCapabilities::execute`].
     Execute,
 }
 
-impl ProviderNeed {
+impl ProviderRequirement {
     fn missing(self, has: &ProviderCapabilities) -> Option<String> {
         let (met, what) = match self {
             Self::Labels => (has.labels, "finds sandboxes by labels"),
-            Self::OneOfTwoAtOnce => (has.one_of_two_at_once, "makes one sandbox for two callers at once"),
+            Self::ConcurrentCreate => (has.concurrent_create, "creates one sandbox for two concurrent requests"),
             Self::List => (has.list, "lists sandboxes"),
             Self::Execute => (has.execute, "runs commands"),
         };
@@ -77,49 +78,52 @@ impl ProviderNeed {
     }
 }
 
-type Try = for<'a> fn(&'a Ground<'a>) -> BoxFuture<'a, Verdict>;
+type CaseFn = for<'a> fn(&'a ProviderContext<'a>) -> BoxFuture<'a, CaseResult>;
 
-/// One promise of the contract of providers.
+/// One requirement of the provider contract.
 #[derive(Clone, Copy)]
 pub struct ProviderCase {
-    /// The promise, as a sentence.
+    /// The requirement as a sentence.
     pub name: &'static str,
-    /// What a provider must claim for the case to be run.
-    pub needs: &'static [ProviderNeed],
-    body: Try,
+    /// Capabilities that a provider must claim for the case to run.
+    pub requirements: &'static [ProviderRequirement],
+    body: CaseFn,
 }
 
 impl fmt::Debug for ProviderCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProviderCase").field("name", &self.name).field("needs", &self.needs).finish_non_exhaustive()
+        f.debug_struct("ProviderCase")
+            .field("name", &self.name)
+            .field("needs", &self.requirements)
+            .finish_non_exhaustive()
     }
 }
 
 impl ProviderCase {
-    const fn new(name: &'static str, needs: &'static [ProviderNeed], body: Try) -> Self {
-        Self { name, needs, body }
+    const fn new(name: &'static str, needs: &'static [ProviderRequirement], body: CaseFn) -> Self {
+        Self { name, requirements: needs, body }
     }
 
-    /// Runs this case alone. The sandboxes that it makes are deleted afterwards.
-    pub async fn run(&self, provider: &dyn SandboxProvider, capabilities: &ProviderCapabilities) -> Outcome {
-        if let Some(reason) = self.needs.iter().find_map(|need| need.missing(capabilities)) {
-            return Outcome::Skipped(reason);
+    /// Runs only this case. The sandboxes that it creates are deleted afterwards.
+    pub async fn run(&self, provider: &dyn SandboxProvider, capabilities: &ProviderCapabilities) -> CaseOutcome {
+        if let Some(reason) = self.requirements.iter().find_map(|need| need.missing(capabilities)) {
+            return CaseOutcome::Skipped(reason);
         }
-        let ground = Ground { provider, capabilities, made: Mutex::default() };
-        let verdict = (self.body)(&ground).await;
-        match verdict.and(ground.clear().await) {
-            Ok(()) => Outcome::Passed,
-            Err(fault) => Outcome::Failed(fault),
+        let context = ProviderContext { provider, capabilities, created: Mutex::default() };
+        let result = (self.body)(&context).await;
+        match result.and(context.clear().await) {
+            Ok(()) => CaseOutcome::Passed,
+            Err(failure) => CaseOutcome::Failed(failure),
         }
     }
 }
 
-/// Every case of a provider.
+/// Returns every provider case.
 pub fn cases() -> impl Iterator<Item = &'static ProviderCase> {
-    finding::CASES.iter().chain(keeping::CASES)
+    lookup::CASES.iter().chain(lifecycle::CASES)
 }
 
-/// Runs every case whose needs the provider meets, one after the other.
+/// Runs every case whose requirements the provider meets, one after the other.
 pub async fn run(provider: &dyn SandboxProvider, capabilities: &ProviderCapabilities) -> Report {
     let mut report = Report::default();
     for case in cases() {
@@ -130,17 +134,17 @@ pub async fn run(provider: &dyn SandboxProvider, capabilities: &ProviderCapabili
 
 type Labels = BTreeMap<String, String>;
 
-/// The means of one case, and what it has made.
-struct Ground<'a> {
+/// Context of one case, with the sandboxes that it has created.
+struct ProviderContext<'a> {
     provider: &'a dyn SandboxProvider,
     capabilities: &'a ProviderCapabilities,
-    made: Mutex<Vec<SandboxId>>,
+    created: Mutex<Vec<SandboxId>>,
 }
 
-impl Ground<'_> {
+impl ProviderContext<'_> {
     async fn get(&self, selector: Selector) -> Result<Arc<dyn SandboxBackend>> {
         let sandbox = self.provider.get_or_create(selector).await?;
-        self.made.lock().unwrap_or_else(PoisonError::into_inner).push(sandbox.id().clone());
+        self.created.lock().push(sandbox.id().clone());
         Ok(sandbox)
     }
 
@@ -148,13 +152,13 @@ impl Ground<'_> {
         self.get(Selector::Labels(Labels::new())).await
     }
 
-    /// Labels that no other sandbox bears.
+    /// Returns labels that no other sandbox has.
     async fn new_labels(&self) -> Result<Labels> {
         let id = self.make().await?.id().as_str().to_owned();
         Ok(Labels::from([("conformance".to_owned(), id), ("thread".to_owned(), "1".to_owned())]))
     }
 
-    /// Whole pages, one after the other, up to the end; `None` when the list does not come to one.
+    /// Reads all pages of a list; `None` if the list does not end.
     async fn list(&self, labels: &Labels) -> Result<Option<Vec<SandboxInfo>>> {
         let mut all = Vec::new();
         let mut cursor = None;
@@ -170,19 +174,19 @@ impl Ground<'_> {
         Ok(None)
     }
 
-    async fn clear(&self) -> Verdict {
-        let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
-        for id in made {
+    async fn clear(&self) -> CaseResult {
+        let created = std::mem::take(&mut *self.created.lock());
+        for id in created {
             self.provider.delete(&id).await?;
         }
         Ok(())
     }
 }
 
-/// A list of cases: the promise, its needs, the function that tries it.
+/// A list of cases: name, requirements, function.
 macro_rules! provider_cases {
     ($($name:literal [$($need:expr),*] $body:ident;)*) => {
-        &[$(crate::conformance::provider::ProviderCase::new($name, &[$($need),*], |ground| Box::pin($body(ground)))),*]
+        &[$(crate::conformance::provider::ProviderCase::new($name, &[$($need),*], |context| Box::pin($body(context)))),*]
     };
 }
 use provider_cases;

@@ -1,60 +1,60 @@
-//! What a run of the suite found.
+//! Results of a run of the suite.
 
 use std::fmt;
 
-use super::case::Outcome;
-use super::fault::Fault;
+use super::case::CaseOutcome;
+use super::failure::CaseFailure;
 
 /// A case that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// The case.
     pub name: &'static str,
-    /// What was expected, and what was seen.
-    pub fault: Fault,
+    /// The expected and the actual value.
+    pub failure: CaseFailure,
 }
 
-/// A case that was not run.
+/// A skipped case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// The case.
     pub name: &'static str,
-    /// The claim that the backend does not make.
+    /// The missing capability.
     pub reason: String,
 }
 
-/// What a run of the suite found. Printed, it lists what failed and what was skipped, and why, and ends with the counts.
+/// Results of a run of the suite. `Display` lists failed and skipped cases with the reasons, then the counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The cases that passed.
     pub passed: Vec<&'static str>,
     /// The cases that failed.
     pub failed: Vec<Failed>,
-    /// The cases that were not run.
+    /// The skipped cases.
     pub skipped: Vec<Skipped>,
 }
 
 impl Report {
-    /// Adds how a case went.
-    pub fn add(&mut self, name: &'static str, outcome: Outcome) {
+    /// Adds the outcome of a case.
+    pub fn add(&mut self, name: &'static str, outcome: CaseOutcome) {
         match outcome {
-            Outcome::Passed => self.passed.push(name),
-            Outcome::Failed(fault) => self.failed.push(Failed { name, fault }),
-            Outcome::Skipped(reason) => self.skipped.push(Skipped { name, reason }),
+            CaseOutcome::Passed => self.passed.push(name),
+            CaseOutcome::Failed(fault) => self.failed.push(Failed { name, failure: fault }),
+            CaseOutcome::Skipped(reason) => self.skipped.push(Skipped { name, reason }),
         }
     }
 
-    /// Whether nothing failed and something passed.
-    pub fn is_good(&self) -> bool {
+    /// Returns whether no case failed and at least one passed.
+    pub fn is_success(&self) -> bool {
         self.failed.is_empty() && !self.passed.is_empty()
     }
 
-    /// For the end of a test.
+    /// Fails a test unless the run was successful.
     ///
     /// # Panics
-    /// When a case failed, or none was run, with the whole report.
-    pub fn assert(&self) {
-        assert!(self.is_good(), "the backend does not keep the contract\n{self}");
+    /// If a case failed or no case passed, with the whole report.
+    pub fn assert_success(&self) {
+        assert!(self.is_success(), "the backend does not fulfill the contract\n{self}");
     }
 }
 
@@ -63,8 +63,8 @@ impl fmt::Display for Report {
         for Skipped { name, reason } in &self.skipped {
             writeln!(f, "skipped  {name}\n         {reason}")?;
         }
-        for Failed { name, fault } in &self.failed {
-            writeln!(f, "FAILED   {name}\n         expected {}\n         seen     {}", fault.expected, fault.seen)?;
+        for Failed { name, failure: fault } in &self.failed {
+            writeln!(f, "FAILED   {name}\n         expected {}\n         actual   {}", fault.expected, fault.actual)?;
         }
         let (passed, failed, skipped) = (self.passed.len(), self.failed.len(), self.skipped.len());
         write!(f, "{passed} passed, {failed} failed, {skipped} skipped")

@@ -2,90 +2,95 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use futures_util::future::{self, Either};
 
-use super::capabilities::Need::{Execute, SeparateStreams, Streaming};
+use super::capabilities::Requirement::{Execute, SeparateStreams, Streaming};
 use super::case::{Case, cases};
-use super::fault::{Fault, Verdict, same, text};
-use super::ground::Ground;
-use crate::execute::{OutputEvent, OutputStream};
+use super::context::CaseContext;
+use super::failure::{CaseFailure, CaseResult, check_eq, text};
+use crate::execute::{OutputChunk, OutputStream};
+use crate::lock::Mutex;
 
 pub(super) const CASES: &[Case] = cases![
-    "execute_streaming: who watches and who waits see the same bytes" [Execute, Streaming] same_bytes;
-    "execute_streaming: a piece belongs to one of the two streams" [Execute, Streaming, SeparateStreams] streams;
-    "execute_streaming: output arrives while the command runs" [Execute, Streaming] meanwhile;
+    "execute_streaming: the sink and the response get the same bytes" [Execute, Streaming] same_bytes;
+    "execute_streaming: a chunk belongs to one output stream" [Execute, Streaming, SeparateStreams] streams;
+    "execute_streaming: output arrives while the command runs" [Execute, Streaming] streams_while_running;
 ];
 
-async fn same_bytes(ground: &Ground<'_>) -> Verdict {
-    let mut seen = Vec::new();
-    let mut sink = |event: OutputEvent| seen.extend(event.bytes);
-    let request = ground.request("seq 1 20000; echo é👋; echo end >&2");
-    let response = ground.backend.execute_streaming(request, &mut sink).await?;
-    same("bytes seen and bytes in the response", &seen.len(), &response.output.len())?;
-    same("what was seen", &text(&seen), &text(&response.output))?;
-    same("lines", &text(&seen).lines().count(), &20_002)
+async fn same_bytes(context: &CaseContext<'_>) -> CaseResult {
+    let mut received = Vec::new();
+    let mut sink = |event: OutputChunk| received.extend(event.bytes);
+    let request = context.request("seq 1 20000; echo é👋; echo end >&2");
+    let response = context.backend.execute_streaming(request, &mut sink).await?;
+    check_eq("bytes in the sink and in the response", &received.len(), &response.output.len())?;
+    check_eq("the bytes in the sink", &text(&received), &text(&response.output))?;
+    check_eq("lines", &text(&received).lines().count(), &20_002)
 }
 
-async fn streams(ground: &Ground<'_>) -> Verdict {
+async fn streams(context: &CaseContext<'_>) -> CaseResult {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let mut sink = |event: OutputEvent| match event.stream {
+    let mut sink = |event: OutputChunk| match event.stream {
         OutputStream::Stdout => out.extend(event.bytes),
         OutputStream::Stderr => err.extend(event.bytes),
     };
-    ground.backend.execute_streaming(ground.request("echo out; echo err >&2"), &mut sink).await?;
-    same("standard output and standard error", &(text(&out), text(&err)), &("out\n".to_owned(), "err\n".to_owned()))
+    context.backend.execute_streaming(context.request("echo out; echo err >&2"), &mut sink).await?;
+    check_eq("standard output and standard error", &(text(&out), text(&err)), &("out\n".to_owned(), "err\n".to_owned()))
 }
 
-/// The command waits for a file that is made only when its first line was seen: without streaming it waits in vain.
-async fn meanwhile(ground: &Ground<'_>) -> Verdict {
-    let seen = Arc::new(Flag::default());
-    let theirs = Arc::clone(&seen);
-    let mut sink = move |_: OutputEvent| theirs.raise();
+/// The command waits for a file that is created only after its first line was received: without streaming it never ends.
+async fn streams_while_running(context: &CaseContext<'_>) -> CaseResult {
+    let received = Arc::new(Flag::default());
+    let flag = Arc::clone(&received);
+    let mut sink = move |_: OutputChunk| flag.set();
     let command = "echo first; while ! [ -e go ]; do sleep 0.1; done; echo second";
-    let request = ground.request(command).with_timeout(Duration::from_secs(12));
-    let running = pin!(ground.backend.execute_streaming(request, &mut sink));
+    let request = context.request(command).with_timeout(Duration::from_secs(12));
+    let running = pin!(context.backend.execute_streaming(request, &mut sink));
     let lets_go = AtomicBool::new(false);
     let react = pin!(async {
-        seen.raised().await;
+        received.wait().await;
         lets_go.store(true, Ordering::Relaxed);
-        ground.put("go", "").await
+        context.put("go", "").await
     });
     let response = match future::select(running, react).await {
-        // The command may end before the answer to what lets it go on has arrived.
+        // The command may end before the response to the operation that unblocks it has arrived.
         Either::Left((ended, _)) if lets_go.load(Ordering::Relaxed) => ended?,
         Either::Left((ended, _)) => {
-            let seen = format!("the command ended before its first line was seen: {:?}", ended?.stopped_by);
-            return Err(Fault::new("the first line while the command runs", seen));
+            let received = format!("the command ended before its first line was received: {:?}", ended?.stopped_by);
+            return Err(CaseFailure::new("the first line while the command runs", received));
         }
         Either::Right((put, running)) => {
             put?;
             running.await?
         }
     };
-    same("the output, whose second line waits for the first to be seen", &text(&response.output), &"first\nsecond\n")
+    check_eq(
+        "the output, whose second line depends on the receipt of the first",
+        &text(&response.output),
+        &"first\nsecond\n",
+    )
 }
 
-/// Raised once, awaited once.
+/// A one-shot flag with one waiter.
 #[derive(Default)]
 struct Flag(Mutex<(bool, Option<Waker>)>);
 
 impl Flag {
-    fn raise(&self) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn set(&self) {
+        let mut state = self.0.lock();
         state.0 = true;
         if let Some(waker) = state.1.take() {
             waker.wake();
         }
     }
 
-    async fn raised(&self) {
+    async fn wait(&self) {
         poll_fn(|cx| {
-            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.0.lock();
             if state.0 {
                 return Poll::Ready(());
             }

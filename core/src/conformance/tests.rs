@@ -4,7 +4,7 @@ use super::*;
 use crate::dialect::Dialect;
 
 #[test]
-fn every_case_has_a_name_of_its_own_that_begins_with_its_method() {
+fn case_names_are_unique_and_start_with_the_method() {
     let mut names = BTreeSet::new();
     for name in cases().map(|case| case.name).chain(provider::cases().map(|case| case.name)) {
         assert!(names.insert(name), "{name}");
@@ -15,23 +15,23 @@ fn every_case_has_a_name_of_its_own_that_begins_with_its_method() {
 }
 
 #[test]
-fn every_case_is_for_some_dialect_and_what_is_not_claimed_is_skipped_with_the_reason() {
+fn every_case_has_a_dialect_and_skips_state_a_reason() {
     let full = |dialect| Capabilities {
         dialect,
         output_bytes: Some(1 << 20),
         glob_files: Some(10_000),
         host: Some(HostProbe { file: "/f".into(), text: "t".into(), variable: "v".into(), value: "x".into() }),
-        may_close: true,
+        allow_close: true,
         ..Capabilities::FULL
     };
     for case in cases() {
         let dialects = [Dialect::Js, Dialect::Python, Dialect::LangchainTests];
-        assert!(dialects.iter().any(|dialect| case.skipped(&full(*dialect)).is_none()), "{}", case.name);
-        // A need that nobody can lack would be none.
-        if let Some(need) = case.needs.first()
-            && !matches!(need, Need::Dialect(..))
+        assert!(dialects.iter().any(|dialect| case.skip_reason(&full(*dialect)).is_none()), "{}", case.name);
+        // A requirement that every backend meets would be useless.
+        if let Some(need) = case.requirements.first()
+            && !matches!(need, Requirement::Dialect(..))
         {
-            let reason = case.skipped(&nothing()).unwrap();
+            let reason = case.skip_reason(&nothing()).unwrap();
             assert!(reason.starts_with("the backend does not claim that it "), "{reason}");
         }
     }
@@ -51,44 +51,44 @@ fn nothing() -> Capabilities {
         timeout: false,
         timeout_exit_code: false,
         timeout_output: false,
-        nothing_outlives: false,
-        byte_names: false,
+        kills_background: false,
+        non_utf8_names: false,
         symlinks: false,
         modes: false,
         sizes: false,
         modified: false,
         file_bytes: 0,
-        harness_directories: false,
+        offload_directories: false,
         ..Capabilities::FULL
     }
 }
 
 #[test]
-fn a_report_prints_what_was_skipped_and_what_failed_and_ends_with_the_counts() {
+fn a_report_lists_skips_and_failures_and_ends_with_counts() {
     let mut report = Report::default();
-    assert!(!report.is_good(), "a run of nothing proves nothing");
-    report.add("ls: a", Outcome::Passed);
-    assert!(report.is_good());
-    report.add("ls: b", Outcome::Skipped("the backend does not claim that it has symbolic links".to_owned()));
-    report.add("ls: c", Outcome::Failed(Fault::new("one entry", "none")));
-    assert!(!report.is_good());
+    assert!(!report.is_success(), "an empty run is not a success");
+    report.add("ls: a", CaseOutcome::Passed);
+    assert!(report.is_success());
+    report.add("ls: b", CaseOutcome::Skipped("the backend does not claim that it supports symbolic links".to_owned()));
+    report.add("ls: c", CaseOutcome::Failed(CaseFailure::new("one entry", "none")));
+    assert!(!report.is_success());
     let printed = report.to_string();
     assert!(printed.contains("skipped  ls: b\n         the backend does not claim"), "{printed}");
-    assert!(printed.contains("FAILED   ls: c\n         expected one entry\n         seen     none\n"), "{printed}");
+    assert!(printed.contains("FAILED   ls: c\n         expected one entry\n         actual   none\n"), "{printed}");
     assert!(printed.ends_with("1 passed, 1 failed, 1 skipped"), "{printed}");
 }
 
 #[test]
-#[should_panic(expected = "the backend does not keep the contract")]
-fn a_report_with_a_failure_ends_a_test() {
+#[should_panic(expected = "the backend does not fulfill the contract")]
+fn assert_success_panics_on_a_failed_case() {
     let mut report = Report::default();
-    report.add("ls: a", Outcome::Passed);
-    report.add("ls: b", Outcome::Failed(Fault::new("one entry", "none")));
-    report.assert();
+    report.add("ls: a", CaseOutcome::Passed);
+    report.add("ls: b", CaseOutcome::Failed(CaseFailure::new("one entry", "none")));
+    report.assert_success();
 }
 
 #[test]
-fn what_was_seen_is_shown_in_part_when_it_is_long() {
-    let fault = Fault::new("short", "é".repeat(1000));
-    assert!(fault.seen.len() < 1000 && fault.seen.ends_with("... (2000 bytes)"), "{}", fault.seen);
+fn long_actual_values_are_truncated() {
+    let fault = CaseFailure::new("short", "é".repeat(1000));
+    assert!(fault.actual.len() < 1000 && fault.actual.ends_with("... (2000 bytes)"), "{}", fault.actual);
 }

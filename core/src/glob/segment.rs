@@ -1,13 +1,13 @@
-//! One segment of a pattern against one name.
+//! Matching of one pattern segment against one name.
 
 /// One segment of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
     /// `**`: any number of directories. A leading dot is subject to [`super::GlobRules::star_matches_dot`].
     AnyDirectories,
-    /// What stands before a bare pattern: any number of directories, whatever their names.
+    /// Prefix of a bare pattern: any number of directories with any names.
     AnyDepth,
-    /// A name with wildcards, or without.
+    /// A literal name or one with wildcards.
     Name(Wild),
 }
 
@@ -21,7 +21,7 @@ impl Segment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wild(Vec<Token>);
 
-/// A character, or a byte that is part of none: those are counted from behind the last character.
+/// A character, or a byte of invalid UTF-8, counted from after the last character.
 type Unit = u32;
 
 const NO_CHARACTER: Unit = 0x11_0000;
@@ -74,15 +74,15 @@ impl Wild {
         Self(tokens)
     }
 
-    /// Whether the whole name matches. With `dot_must_be_named`, a wildcard does not match a leading dot.
+    /// Returns whether the whole name matches. With `dot_must_be_named`, a wildcard does not match a leading dot.
     pub(super) fn matches(&self, name: &[u8], dot_must_be_named: bool) -> bool {
         if dot_must_be_named && self.0.first() != Some(&Token::Exactly(Unit::from(b'.'))) {
             return false;
         }
         let name = units(name);
         let (mut token, mut unit) = (0, 0);
-        // Where to go on when the match fails: behind the last `*`, with it taking in one unit more. Earlier ones need
-        // not be tried again, so the work is bounded by the product of the two lengths.
+        // Backtracking position: after the last `*`, which then consumes one more unit. Earlier stars need not be retried, so the
+        // work is bounded by the product of the two lengths.
         let mut retry = None;
         while let Some(this) = name.get(unit) {
             match self.0.get(token) {
@@ -106,7 +106,7 @@ impl Wild {
     }
 }
 
-/// The class whose `[` is before `start`, and where it ends. `None` when it never closes: then `[` is plain text.
+/// Parses the class whose `[` is before `start`; returns it and its end. `None` if it is not closed: then `[` is literal.
 fn class(units: &[Unit], start: usize) -> Option<(Token, usize)> {
     let is =
         |at: usize, text: &[u8]| units.get(at).is_some_and(|unit| text.iter().any(|byte| Unit::from(*byte) == *unit));
@@ -115,7 +115,7 @@ fn class(units: &[Unit], start: usize) -> Option<(Token, usize)> {
     let mut at = first;
     let mut ranges = Vec::new();
     loop {
-        // `]` right at the start is a member.
+        // `]` directly at the start is a member.
         if at > first && is(at, b"]") {
             return Some((Token::Class { negated, ranges }, at + 1));
         }

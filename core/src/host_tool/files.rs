@@ -1,4 +1,4 @@
-//! The files of the sandbox that calls.
+//! The files of the calling sandbox.
 
 use std::fmt;
 
@@ -6,20 +6,19 @@ use crate::backend::{BoxFuture, FileResult};
 use crate::error::{FileError, FileErrorCode};
 use crate::path::SandboxPath;
 
-/// What a backend does for [`HostFiles`].
+/// Operations that a backend implements for [`HostFiles`].
 pub trait FileAccess: Send + Sync {
-    /// The content of the regular file at `path`. More than `most` bytes are [`FileErrorCode::TooLarge`].
-    fn read<'a>(&'a self, path: &'a SandboxPath, most: u64) -> BoxFuture<'a, FileResult<Vec<u8>>>;
+    /// Returns the content of the regular file at `path`. More than `max_bytes` bytes are [`FileErrorCode::TooLarge`].
+    fn read<'a>(&'a self, path: &'a SandboxPath, max_bytes: u64) -> BoxFuture<'a, FileResult<Vec<u8>>>;
 
-    /// Creates the file at `path`, and the directories above it, or replaces its content.
+    /// Creates the file at `path` and its parent directories, or replaces its content.
     fn write<'a>(&'a self, path: &'a SandboxPath, content: &'a [u8]) -> BoxFuture<'a, FileResult<()>>;
 }
 
-/// The files of the sandbox that calls, and no others: whatever path a guest passes, nothing of the host is reached.
+/// The files of the calling sandbox. No path that a guest passes reaches the host.
 ///
-/// They are used as the sandbox's user: a tool neither reads nor changes what the guest could not have read or changed by
-/// itself, and what it writes counts towards the sandbox's limits. Relative paths are below the working directory of the
-/// call.
+/// Access has the permissions of the sandbox's user: a tool can read and change only what the guest itself can, and its writes
+/// count towards the sandbox's limits. Relative paths are resolved against the working directory of the call.
 pub struct HostFiles {
     cwd: SandboxPath,
     access: Box<dyn FileAccess>,
@@ -32,31 +31,31 @@ impl fmt::Debug for HostFiles {
 }
 
 impl HostFiles {
-    /// The files that `access` reaches.
+    /// Wraps the implementation `access`.
     pub fn new(cwd: SandboxPath, access: impl FileAccess + 'static) -> Self {
         Self { cwd, access: Box::new(access) }
     }
 
-    /// No files at all: whatever is asked for is not there.
+    /// Creates an empty file system: every path is missing.
     pub fn none() -> Self {
         Self::new(SandboxPath::root(), NoFiles)
     }
 
-    /// The content of a regular file, if it is at most `most` bytes long. A guest can make a file as long as its limits
-    /// allow, so say what the tool can use.
+    /// Returns the content of a regular file of at most `max_bytes` bytes. A guest can create a file up to its limits, so choose
+    /// a limit that the tool can handle.
     ///
     /// # Errors
-    /// [`FileErrorCode::TooLarge`]; those of a path that leads to no file the user may read.
-    pub async fn read(&self, path: impl AsRef<[u8]> + Send, most: u64) -> FileResult<Vec<u8>> {
+    /// [`FileErrorCode::TooLarge`], and those of a path that is not a readable file.
+    pub async fn read(&self, path: impl AsRef<[u8]> + Send, max_bytes: u64) -> FileResult<Vec<u8>> {
         let path = self.cwd.resolve(path)?;
-        self.access.read(&path, most).await
+        self.access.read(&path, max_bytes).await
     }
 
-    /// Creates a file, and the directories above it, or replaces its content.
+    /// Creates a file and its parent directories, or replaces its content.
     ///
     /// # Errors
-    /// [`FileErrorCode::NoSpace`] and [`FileErrorCode::TooLarge`] at the sandbox's limits; those of a path where the user
-    /// may not write.
+    /// [`FileErrorCode::NoSpace`] and [`FileErrorCode::TooLarge`] at the sandbox's limits, and those of a path that is not
+    /// writable.
     pub async fn write(&self, path: impl AsRef<[u8]> + Send, content: impl AsRef<[u8]> + Send) -> FileResult<()> {
         let path = self.cwd.resolve(path)?;
         self.access.write(&path, content.as_ref()).await
@@ -71,7 +70,7 @@ impl FileAccess for NoFiles {
     }
 
     fn write<'a>(&'a self, path: &'a SandboxPath, _: &'a [u8]) -> BoxFuture<'a, FileResult<()>> {
-        let message = format!("Permission denied: '{path}'; this call was made without files");
+        let message = format!("Permission denied: '{path}'; this call has no file access");
         Box::pin(async move { Err(FileError::new(FileErrorCode::PermissionDenied, message)) })
     }
 }

@@ -1,43 +1,43 @@
-//! The streams of a call.
+//! Standard streams of a call.
 
 use std::fmt;
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-/// Bytes that one read of [`HostInput::read_to_end`] asks for.
+/// Bytes requested by one read of [`HostInput::read_to_end`].
 const READ_BYTES: usize = 64 << 10;
 
-/// Where the bytes of a [`HostInput`] come from.
+/// Source of a [`HostInput`].
 pub trait ByteSource: Send {
-    /// Takes up to `most` bytes. None at all means the end.
-    fn poll_read(&mut self, cx: &mut Context<'_>, most: usize) -> Poll<Vec<u8>>;
+    /// Returns up to `max_bytes` bytes. An empty result means the end.
+    fn poll_read(&mut self, cx: &mut Context<'_>, max_bytes: usize) -> Poll<Vec<u8>>;
 }
 
-/// Where the bytes of a [`HostOutput`] go to.
+/// Destination of a [`HostOutput`].
 pub trait ByteSink: Send {
-    /// Takes some of `bytes`, at least one, and answers how many.
-    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Disconnected>>;
+    /// Accepts some of `bytes`, at least one, and returns the number.
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, BrokenPipe>>;
 }
 
-/// Nobody reads what is written any more. A guest would die of SIGPIPE; a host tool usually ends with the exit code that
-/// this gives, [`Disconnected::EXIT_CODE`].
+/// The stream has no reader any more. A guest would be killed by SIGPIPE; a host tool usually ends with the same exit code,
+/// [`BrokenPipe::EXIT_CODE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Disconnected;
+pub struct BrokenPipe;
 
-impl Disconnected {
-    /// 141: 128 and the number of SIGPIPE, as shells show it.
+impl BrokenPipe {
+    /// 141: 128 and the number of SIGPIPE, as in shells.
     pub const EXIT_CODE: u8 = 141;
 }
 
-impl fmt::Display for Disconnected {
+impl fmt::Display for BrokenPipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody reads this stream any more; end the call")
+        f.write_str("broken pipe: the stream has no reader; end the call")
     }
 }
 
-impl std::error::Error for Disconnected {}
+impl std::error::Error for BrokenPipe {}
 
-/// A stream to read from.
+/// An input stream.
 pub struct HostInput(Box<dyn ByteSource>);
 
 impl fmt::Debug for HostInput {
@@ -47,26 +47,26 @@ impl fmt::Debug for HostInput {
 }
 
 impl HostInput {
-    /// A stream of what `source` gives.
+    /// Creates an input stream over `source`.
     pub fn new(source: impl ByteSource + 'static) -> Self {
         Self(Box::new(source))
     }
 
-    /// Waits for bytes and returns up to `most` of them; none at all at the end. A call of a sandbox gets 64 KiB at most.
-    /// When the future is dropped before it is done, no byte is lost.
-    pub async fn read(&mut self, most: usize) -> Vec<u8> {
-        poll_fn(|cx| self.0.poll_read(cx, most)).await
+    /// Waits for bytes and returns up to `max_bytes` of them; empty at the end. For a call from a sandbox at most 64 KiB.
+    /// Dropping the future before it is ready loses no bytes.
+    pub async fn read(&mut self, max_bytes: usize) -> Vec<u8> {
+        poll_fn(|cx| self.0.poll_read(cx, max_bytes)).await
     }
 
-    /// Reads to the end, or `None` as soon as there are more than `most` bytes: a guest may send without end.
-    pub async fn read_to_end(&mut self, most: usize) -> Option<Vec<u8>> {
+    /// Reads to the end. Returns `None` as soon as there are more than `max_bytes` bytes: a guest may write forever.
+    pub async fn read_to_end(&mut self, max_bytes: usize) -> Option<Vec<u8>> {
         let mut all = Vec::new();
         loop {
             let bytes = self.read(READ_BYTES).await;
             if bytes.is_empty() {
                 return Some(all);
             }
-            if bytes.len() > most.saturating_sub(all.len()) {
+            if bytes.len() > max_bytes.saturating_sub(all.len()) {
                 return None;
             }
             all.extend_from_slice(&bytes);
@@ -74,7 +74,7 @@ impl HostInput {
     }
 }
 
-/// A stream to write to.
+/// An output stream.
 pub struct HostOutput(Box<dyn ByteSink>);
 
 impl fmt::Debug for HostOutput {
@@ -84,17 +84,17 @@ impl fmt::Debug for HostOutput {
 }
 
 impl HostOutput {
-    /// A stream that ends in `sink`.
+    /// Creates an output stream over `sink`.
     pub fn new(sink: impl ByteSink + 'static) -> Self {
         Self(Box::new(sink))
     }
 
-    /// Writes all of `bytes`, waiting while the reader is slow. When the future is dropped before it is done, some of them may
-    /// be written.
+    /// Writes all of `bytes`, waiting for a slow reader. If the future is dropped before it is ready, some of them may be
+    /// written.
     ///
     /// # Errors
-    /// [`Disconnected`] when nobody reads any more.
-    pub async fn write(&mut self, bytes: impl AsRef<[u8]> + Send) -> Result<(), Disconnected> {
+    /// [`BrokenPipe`] if the stream has no reader any more.
+    pub async fn write(&mut self, bytes: impl AsRef<[u8]> + Send) -> Result<(), BrokenPipe> {
         let mut rest = bytes.as_ref();
         while !rest.is_empty() {
             let written = poll_fn(|cx| self.0.poll_write(cx, rest)).await?;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::answer::Answer;
-use crate::backend::{BoxFuture, Outcome, OutputSink, SandboxBackend};
+use super::response::Response;
+use crate::backend::{BoxFuture, FileFuture, OutputSink, SandboxBackend};
 use crate::error::Result;
 use crate::execute::{ExecuteRequest, ExecuteResponse};
 use crate::file::{
@@ -20,7 +20,7 @@ use crate::transfer::{Download, Upload, UploadResult};
 pub enum Call {
     /// [`SandboxBackend::execute`].
     Execute(ExecuteRequest),
-    /// [`SandboxBackend::execute_streaming`]; the sink travels beside the call.
+    /// [`SandboxBackend::execute_streaming`]; the sink is passed next to the call.
     ExecuteStreaming(ExecuteRequest),
     /// [`SandboxBackend::ls`].
     Ls(SandboxPath),
@@ -45,7 +45,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// The method's name.
+    /// Returns the method's name.
     pub fn method(&self) -> &'static str {
         match self {
             Self::Execute(_) => "execute",
@@ -63,42 +63,42 @@ impl Call {
         }
     }
 
-    /// Makes the call. `sink` is where a streaming `execute` writes to; without one its output is only in the answer.
+    /// Executes the call. A streaming `execute` writes to `sink`; without one its output is only in the response.
     ///
     /// # Errors
-    /// What the backend's method answers.
-    pub async fn run(self, backend: &dyn SandboxBackend, sink: Option<OutputSink<'_>>) -> Result<Answer> {
+    /// Those of the backend's method.
+    pub async fn run(self, backend: &dyn SandboxBackend, sink: Option<OutputSink<'_>>) -> Result<Response> {
         Ok(match self {
-            Self::Execute(request) => Answer::Execute(backend.execute(request).await?),
-            Self::ExecuteStreaming(request) => Answer::Execute(match sink {
+            Self::Execute(request) => Response::Execute(backend.execute(request).await?),
+            Self::ExecuteStreaming(request) => Response::Execute(match sink {
                 Some(sink) => backend.execute_streaming(request, sink).await?,
                 None => backend.execute_streaming(request, &mut |_| {}).await?,
             }),
-            Self::Ls(path) => Answer::Ls(backend.ls(&path).await?),
-            Self::Read(request) => Answer::Read(backend.read(request).await?),
-            Self::Write(request) => Answer::Write(backend.write(request).await?),
-            Self::Edit(request) => Answer::Edit(backend.edit(request).await?),
-            Self::Delete(path) => Answer::Delete(backend.delete(&path).await?),
-            Self::Grep(request) => Answer::Grep(backend.grep(request).await?),
-            Self::Glob(request) => Answer::Glob(backend.glob(request).await?),
-            Self::UploadFiles(files) => Answer::UploadFiles(backend.upload_files(files).await?),
-            Self::DownloadFiles(paths) => Answer::DownloadFiles(backend.download_files(paths).await?),
+            Self::Ls(path) => Response::Ls(backend.ls(&path).await?),
+            Self::Read(request) => Response::Read(backend.read(request).await?),
+            Self::Write(request) => Response::Write(backend.write(request).await?),
+            Self::Edit(request) => Response::Edit(backend.edit(request).await?),
+            Self::Delete(path) => Response::Delete(backend.delete(&path).await?),
+            Self::Grep(request) => Response::Grep(backend.grep(request).await?),
+            Self::Glob(request) => Response::Glob(backend.glob(request).await?),
+            Self::UploadFiles(files) => Response::UploadFiles(backend.upload_files(files).await?),
+            Self::DownloadFiles(paths) => Response::DownloadFiles(backend.download_files(paths).await?),
             Self::Close => {
                 backend.close().await?;
-                Answer::Close
+                Response::Close
             }
         })
     }
 }
 
-/// A policy round a backend, as one function.
+/// A policy around a backend, as one function.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use tidebox_core::layer::{Answer, Call, Layer, layered};
+/// use tidebox_core::layer::{Call, Layer, Response, from_layer};
 /// use tidebox_core::{BoxFuture, Error, ErrorKind, OutputSink, Result, SandboxBackend, SandboxId};
 ///
-/// /// Lets nobody change a file by the file tools.
+/// /// Rejects changes by the file tools.
 /// #[derive(Debug)]
 /// struct ReadOnlyTools(Arc<dyn SandboxBackend>);
 ///
@@ -107,7 +107,7 @@ impl Call {
 ///         self.0.id()
 ///     }
 ///
-///     fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Answer>> {
+///     fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Response>> {
 ///         Box::pin(async move {
 ///             match call {
 ///                 Call::Write(_) | Call::Edit(_) | Call::Delete(_) | Call::UploadFiles(_) => {
@@ -121,20 +121,20 @@ impl Call {
 /// }
 ///
 /// fn read_only(backend: Arc<dyn SandboxBackend>) -> Arc<dyn SandboxBackend> {
-///     layered(ReadOnlyTools(backend))
+///     from_layer(ReadOnlyTools(backend))
 /// }
 /// ```
 pub trait Layer: Send + Sync + fmt::Debug {
-    /// The name of the sandbox, usually that of the backend below.
+    /// Returns the id of the sandbox, usually that of the wrapped backend.
     fn id(&self) -> &SandboxId;
 
-    /// Answers a call, usually by [`Call::run`] on the backend below. The answer must be the call's kind of answer.
-    /// `sink` is there for [`Call::ExecuteStreaming`] and for nothing else.
-    fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Answer>>;
+    /// Handles a call, usually by [`Call::run`] on the wrapped backend. The response must be of the call's method. `sink` is set
+    /// only for [`Call::ExecuteStreaming`].
+    fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Response>>;
 }
 
-/// A layer as a backend.
-pub fn layered(layer: impl Layer + 'static) -> Arc<dyn SandboxBackend> {
+/// Turns a layer into a backend.
+pub fn from_layer(layer: impl Layer + 'static) -> Arc<dyn SandboxBackend> {
     Arc::new(Layered(layer))
 }
 
@@ -158,31 +158,31 @@ impl<L: Layer> SandboxBackend for Layered<L> {
         Box::pin(async move { self.0.call(Call::ExecuteStreaming(request), Some(sink)).await?.execute() })
     }
 
-    fn ls<'a>(&'a self, path: &'a SandboxPath) -> Outcome<'a, LsResponse> {
+    fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
         Box::pin(async move { self.0.call(Call::Ls(path.clone()), None).await?.ls() })
     }
 
-    fn read(&self, request: ReadRequest) -> Outcome<'_, ReadResponse> {
+    fn read(&self, request: ReadRequest) -> FileFuture<'_, ReadResponse> {
         Box::pin(async move { self.0.call(Call::Read(request), None).await?.read() })
     }
 
-    fn write(&self, request: WriteRequest) -> Outcome<'_, WriteResponse> {
+    fn write(&self, request: WriteRequest) -> FileFuture<'_, WriteResponse> {
         Box::pin(async move { self.0.call(Call::Write(request), None).await?.write() })
     }
 
-    fn edit(&self, request: EditRequest) -> Outcome<'_, EditResponse> {
+    fn edit(&self, request: EditRequest) -> FileFuture<'_, EditResponse> {
         Box::pin(async move { self.0.call(Call::Edit(request), None).await?.edit() })
     }
 
-    fn delete<'a>(&'a self, path: &'a SandboxPath) -> Outcome<'a, DeleteResponse> {
+    fn delete<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, DeleteResponse> {
         Box::pin(async move { self.0.call(Call::Delete(path.clone()), None).await?.delete() })
     }
 
-    fn grep(&self, request: GrepRequest) -> Outcome<'_, GrepResponse> {
+    fn grep(&self, request: GrepRequest) -> FileFuture<'_, GrepResponse> {
         Box::pin(async move { self.0.call(Call::Grep(request), None).await?.grep() })
     }
 
-    fn glob(&self, request: GlobRequest) -> Outcome<'_, GlobResponse> {
+    fn glob(&self, request: GlobRequest) -> FileFuture<'_, GlobResponse> {
         Box::pin(async move { self.0.call(Call::Glob(request), None).await?.glob() })
     }
 

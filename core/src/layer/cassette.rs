@@ -1,80 +1,85 @@
-//! What a backend or a provider was asked and what it answered, as a text file.
+//! Recorded calls of a backend or a provider and their responses, as a text file.
 
-mod answer;
 mod bytes;
 mod call;
 mod content;
 mod failure;
-mod named;
 mod output;
+mod response;
+mod stable_name;
 mod time;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use answer::Answered;
 pub(super) use bytes::Name;
-pub(super) use call::Asked;
+pub(super) use call::RecordedCall;
+pub(super) use response::RecordedResponse;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::path::SandboxPath;
 
-/// The version of the format that this code writes, and the only one that it reads.
+/// Version of the format. Other versions are rejected.
 const VERSION: u64 = 1;
 
-/// Recorded interactions with sandboxes, in the order in which they were begun.
+/// Recorded interactions with sandboxes, in the order in which they started.
 ///
-/// The text form is JSON for people: one field a line, texts as lists of their lines, bytes that are not UTF-8 in base64,
-/// times in seconds. A version control system shows which line of which output changed, and a person may edit it.
+/// The text form is readable JSON: one field per line, texts as lists of their lines, bytes that are not UTF-8 in base64, times
+/// in seconds. A diff shows which line of which output changed, and the file can be edited by hand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cassette {
     interactions: Vec<Interaction>,
 }
 
-/// One call and its answer.
+/// One call and its response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "RawInteraction")]
 pub(super) struct Interaction {
     /// `None` for calls of a provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sandbox: Option<String>,
-    pub(super) call: Asked,
-    pub(super) answer: Answered,
+    pub(super) call: RecordedCall,
+    pub(super) answer: RecordedResponse,
 }
 
-/// An interaction as it stands in a file, where the answer may be to something else.
+/// An interaction as read from a file, whose response may not match the call.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Unchecked {
+struct RawInteraction {
     #[serde(default)]
     sandbox: Option<String>,
-    call: Asked,
-    answer: Answered,
+    call: RecordedCall,
+    answer: RecordedResponse,
 }
 
-impl TryFrom<Unchecked> for Interaction {
+impl TryFrom<RawInteraction> for Interaction {
     type Error = String;
 
-    fn try_from(unchecked: Unchecked) -> std::result::Result<Self, String> {
-        let Unchecked { sandbox, call, answer } = unchecked;
-        if !answer.suits(&call) {
-            return Err(format!("`{}` cannot be the answer to `{}`", answer.method(), call.method()));
+    fn try_from(unchecked: RawInteraction) -> std::result::Result<Self, String> {
+        let RawInteraction { sandbox, call, answer } = unchecked;
+        if !answer.matches_call(&call) {
+            return Err(format!("`{}` cannot be the response to `{}`", answer.method(), call.method()));
         }
-        let of_provider = matches!(call, Asked::GetOrCreate { .. } | Asked::List { .. } | Asked::DeleteSandbox { .. });
+        let of_provider = matches!(
+            call,
+            RecordedCall::GetOrCreate { .. } | RecordedCall::List { .. } | RecordedCall::DeleteSandbox { .. }
+        );
         match (&sandbox, of_provider) {
-            (None, false) => Err(format!("`{}` needs the field `sandbox`", call.method())),
-            (Some(_), true) => Err(format!("`{}` is a provider's and has no field `sandbox`", call.method())),
+            (None, false) => Err(format!("`{}` requires the field `sandbox`", call.method())),
+            (Some(_), true) => {
+                Err(format!("`{}` is a provider call and must not have the field `sandbox`", call.method()))
+            }
             _ => Ok(Self { sandbox, call, answer }),
         }
     }
 }
 
 #[derive(Serialize)]
-struct Written<'a> {
+struct CassetteRef<'a> {
     tidebox_cassette: u64,
     interactions: &'a [Interaction],
 }
 
-/// Read first, and leniently, so that the file of a newer version is named as such.
+/// Parsed first and leniently, so that a newer version is reported as such.
 #[derive(Deserialize)]
 struct Header {
     tidebox_cassette: Option<u64>,
@@ -82,14 +87,14 @@ struct Header {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Whole {
+struct CassetteFileContent {
     #[serde(rename = "tidebox_cassette")]
     _version: u64,
     interactions: Vec<Interaction>,
 }
 
 impl Cassette {
-    /// A cassette with nothing on it.
+    /// Creates an empty cassette.
     pub fn new() -> Self {
         Self::default()
     }
@@ -102,20 +107,20 @@ impl Cassette {
         &self.interactions
     }
 
-    /// Interactions on it.
+    /// Returns the number of interactions.
     pub fn len(&self) -> usize {
         self.interactions.len()
     }
 
-    /// Whether there is nothing on it.
+    /// Returns whether the cassette has no interactions.
     pub fn is_empty(&self) -> bool {
         self.interactions.is_empty()
     }
 
-    /// Takes the text form.
+    /// Parses the text form.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] when it is not one, with the line; or when it is of another version.
+    /// [`ErrorKind::InvalidRequest`] if the text is invalid, with the line, or if its version is not supported.
     pub fn parse(text: &str) -> Result<Self> {
         let header: Header = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
         match header.tidebox_cassette {
@@ -128,21 +133,22 @@ impl Cassette {
                 return Err(Error::new(ErrorKind::InvalidRequest, "read cassette", message));
             }
             None => {
-                let message = "this is no cassette: the field `tidebox_cassette` with the version is missing";
+                let message = "not a cassette: the version field `tidebox_cassette` is missing";
                 return Err(Error::new(ErrorKind::InvalidRequest, "read cassette", message));
             }
         }
-        let Whole { interactions, .. } = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
+        let CassetteFileContent { interactions, .. } =
+            serde_json::from_str(text).map_err(|error| unreadable(&error))?;
         Ok(Self { interactions })
     }
 
-    /// The text form. Equal cassettes have equal texts.
+    /// Returns the text form. Equal cassettes have equal texts.
     ///
     /// # Errors
-    /// [`ErrorKind::Engine`] when memory runs out; there is no other reason.
+    /// [`ErrorKind::Engine`] only if memory runs out.
     pub fn to_text(&self) -> Result<String> {
-        let written = Written { tidebox_cassette: VERSION, interactions: &self.interactions };
-        let mut text = serde_json::to_string_pretty(&written)
+        let content = CassetteRef { tidebox_cassette: VERSION, interactions: &self.interactions };
+        let mut text = serde_json::to_string_pretty(&content)
             .map_err(|error| Error::new(ErrorKind::Engine, "write cassette", error.to_string()).with_source(error))?;
         text.push('\n');
         Ok(text)
@@ -150,12 +156,16 @@ impl Cassette {
 }
 
 fn unreadable(error: &serde_json::Error) -> Error {
-    let message = format!("the cassette cannot be read: {error}; correct that line, or record it again");
+    let message = format!("cannot parse the cassette: {error}; fix that line or record it again");
     Error::new(ErrorKind::InvalidRequest, "read cassette", message).with_context("line", error.line().to_string())
 }
 
-fn unsuitable(method: &'static str) -> Error {
-    Error::new(ErrorKind::Protocol, method, "the cassette holds the answer to another method here; record it again")
+fn unexpected_response(method: &'static str) -> Error {
+    Error::new(
+        ErrorKind::Protocol,
+        method,
+        "the recorded response belongs to another method; record the cassette again",
+    )
 }
 
 impl Name {

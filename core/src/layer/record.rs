@@ -1,31 +1,32 @@
-//! Recording what a backend or a provider answers.
+//! Recording of backends and providers.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
-use super::answer::Answer;
-use super::call::{Call, Layer, layered};
-use super::cassette::{Answered, Asked, Cassette, Interaction};
+use super::call::{Call, Layer, from_layer};
+use super::cassette::{Cassette, Interaction, RecordedCall, RecordedResponse};
 use super::redaction::Redaction;
+use super::response::Response;
 use crate::backend::{BoxFuture, OutputSink, SandboxBackend};
 use crate::error::Result;
-use crate::execute::OutputEvent;
+use crate::execute::OutputChunk;
+use crate::lock::Mutex;
 use crate::provider::{ListPage, ListRequest, SandboxId, SandboxProvider, Selector};
 
-/// Records everything that goes through the backends and providers it wraps, onto one cassette.
+/// Records all calls of the backends and providers that it wraps to one cassette.
 ///
-/// Calls that run at the same time are recorded in the order in which they began. A call that its caller dropped has no
-/// answer and is left out. Clones share the cassette.
+/// Concurrent calls are recorded in the order in which they started. A call that its caller dropped has no response and is
+/// omitted. Clones share the cassette.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    tape: Arc<Tape>,
+    state: Arc<RecorderState>,
 }
 
 #[derive(Debug)]
-struct Tape {
+struct RecorderState {
     redaction: Redaction,
     failures: bool,
-    /// One place for each call that has begun; empty until it is answered.
-    places: Mutex<Vec<Option<Interaction>>>,
+    /// One slot per started call, `None` until the call has ended.
+    slots: Mutex<Vec<Option<Interaction>>>,
 }
 
 impl Default for Recorder {
@@ -35,93 +36,97 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// A recorder with an empty cassette.
+    /// Creates a recorder with an empty cassette.
     pub fn new(redaction: Redaction) -> Self {
-        Self { tape: Arc::new(Tape { redaction, failures: true, places: Mutex::default() }) }
+        Self { state: Arc::new(RecorderState { redaction, failures: true, slots: Mutex::default() }) }
     }
 
-    /// Leaves out calls that failed on our side (no network, a closed sandbox), so that a replay does not fail likewise.
-    /// What a sandbox refuses, and commands that fail, are answers and are recorded in any case.
+    /// Omits calls that failed in the backend (no network, a closed sandbox), so that a replay does not repeat the failure. File
+    /// errors and failed commands are responses and always recorded.
     #[must_use]
-    pub fn without_failures(self) -> Self {
+    pub fn skip_failures(self) -> Self {
         Self {
-            tape: Arc::new(Tape { redaction: self.tape.redaction.clone(), failures: false, places: Mutex::default() }),
+            state: Arc::new(RecorderState {
+                redaction: self.state.redaction.clone(),
+                failures: false,
+                slots: Mutex::default(),
+            }),
         }
     }
 
-    /// The backend, recorded.
+    /// Wraps a backend so that it is recorded.
     pub fn backend(&self, backend: Arc<dyn SandboxBackend>) -> Arc<dyn SandboxBackend> {
         let id = backend.id().clone();
         self.backend_named(backend, id)
     }
 
-    /// The backend, recorded under the name that it has on the cassette.
+    /// Wraps a backend so that it is recorded under its id on the cassette.
     pub(super) fn backend_named(&self, backend: Arc<dyn SandboxBackend>, id: SandboxId) -> Arc<dyn SandboxBackend> {
-        layered(Record { backend, id, tape: Arc::clone(&self.tape) })
+        from_layer(RecordLayer { backend, id, state: Arc::clone(&self.state) })
     }
 
-    /// The provider, recorded with every sandbox that it hands out.
+    /// Wraps a provider so that it and every sandbox it returns are recorded.
     pub fn provider(&self, provider: Arc<dyn SandboxProvider>) -> Arc<dyn SandboxProvider> {
         Arc::new(RecordProvider { provider, recorder: self.clone() })
     }
 
-    /// What has been recorded so far. Calls in progress are not on it yet.
+    /// Returns the completed interactions, without calls in progress.
     pub fn cassette(&self) -> Cassette {
-        Cassette::of(self.tape.places().iter().flatten().cloned().collect())
+        Cassette::of(self.state.slots().iter().flatten().cloned().collect())
     }
 }
 
-impl Tape {
-    fn places(&self) -> MutexGuard<'_, Vec<Option<Interaction>>> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+impl RecorderState {
+    fn slots(&self) -> MutexGuard<'_, Vec<Option<Interaction>>> {
+        self.slots.lock()
     }
 
     fn begin(&self) -> usize {
-        let mut places = self.places();
-        places.push(None);
-        places.len() - 1
+        let mut slots = self.slots();
+        slots.push(None);
+        slots.len() - 1
     }
 
-    fn end(&self, place: usize, sandbox: Option<&SandboxId>, call: Asked, answer: Answered) {
+    fn end(&self, index: usize, sandbox: Option<&SandboxId>, call: RecordedCall, answer: RecordedResponse) {
         if answer.is_failure() && !self.failures {
             return;
         }
         let sandbox = sandbox.map(|id| self.redaction.text(id.as_str().to_owned()));
-        if let Some(place) = self.places().get_mut(place) {
-            *place = Some(Interaction { sandbox, call, answer });
+        if let Some(index) = self.slots().get_mut(index) {
+            *index = Some(Interaction { sandbox, call, answer });
         }
     }
 }
 
 #[derive(Debug)]
-struct Record {
+struct RecordLayer {
     backend: Arc<dyn SandboxBackend>,
     id: SandboxId,
-    tape: Arc<Tape>,
+    state: Arc<RecorderState>,
 }
 
-impl Layer for Record {
+impl Layer for RecordLayer {
     fn id(&self) -> &SandboxId {
         &self.id
     }
 
-    fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Answer>> {
+    fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Response>> {
         Box::pin(async move {
-            let place = self.tape.begin();
-            let asked = Asked::new(&call, &self.tape.redaction);
+            let index = self.state.begin();
+            let recorded_call = RecordedCall::new(&call, &self.state.redaction);
             let mut events = Vec::new();
             let result = match sink {
                 Some(sink) => {
-                    let mut both = |event: OutputEvent| {
-                        events.push(event.clone());
-                        sink(event);
+                    let mut both = |chunk: OutputChunk| {
+                        events.push(chunk.clone());
+                        sink(chunk);
                     };
                     call.run(&*self.backend, Some(&mut both)).await
                 }
                 None => call.run(&*self.backend, None).await,
             };
-            let answered = Answered::new(&result, &events, &self.tape.redaction);
-            self.tape.end(place, Some(&self.id), asked, answered);
+            let recorded_response = RecordedResponse::new(&result, &events, &self.state.redaction);
+            self.state.end(index, Some(&self.id), recorded_call, recorded_response);
             result
         })
     }
@@ -137,19 +142,19 @@ impl RecordProvider {
     /// Records one call of the provider.
     async fn record<T>(
         &self,
-        asked: impl FnOnce(&Redaction) -> Asked,
+        recorded_call: impl FnOnce(&Redaction) -> RecordedCall,
         call: impl Future<Output = Result<T>>,
-        answered: impl FnOnce(&T, &Redaction) -> Answered,
+        recorded_response: impl FnOnce(&T, &Redaction) -> RecordedResponse,
     ) -> Result<T> {
-        let tape = &self.recorder.tape;
-        let place = tape.begin();
-        let asked = asked(&tape.redaction);
+        let state = &self.recorder.state;
+        let index = state.begin();
+        let recorded_call = recorded_call(&state.redaction);
         let result = call.await;
         let answer = match &result {
-            Ok(answer) => answered(answer, &tape.redaction),
-            Err(error) => Answered::failed(error, &tape.redaction),
+            Ok(answer) => recorded_response(answer, &state.redaction),
+            Err(error) => RecordedResponse::failed(error, &state.redaction),
         };
-        tape.end(place, None, asked, answer);
+        state.end(index, None, recorded_call, answer);
         result
     }
 }
@@ -158,9 +163,12 @@ impl SandboxProvider for RecordProvider {
     fn get_or_create(&self, selector: Selector) -> BoxFuture<'_, Result<Arc<dyn SandboxBackend>>> {
         Box::pin(async move {
             let call = self.provider.get_or_create(selector.clone());
-            let asked = |redaction: &Redaction| Asked::get_or_create(&selector, redaction);
-            let sandbox =
-                self.record(asked, call, |sandbox, redaction| Answered::get_or_create(sandbox.id(), redaction)).await?;
+            let recorded_call = |redaction: &Redaction| RecordedCall::get_or_create(&selector, redaction);
+            let sandbox = self
+                .record(recorded_call, call, |sandbox, redaction| {
+                    RecordedResponse::get_or_create(sandbox.id(), redaction)
+                })
+                .await?;
             Ok(self.recorder.backend(sandbox))
         })
     }
@@ -168,14 +176,14 @@ impl SandboxProvider for RecordProvider {
     fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<ListPage>> {
         Box::pin(async move {
             let call = self.provider.list(request.clone());
-            self.record(|redaction| Asked::list(&request, redaction), call, Answered::list).await
+            self.record(|redaction| RecordedCall::list(&request, redaction), call, RecordedResponse::list).await
         })
     }
 
     fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let asked = |redaction: &Redaction| Asked::delete_sandbox(id, redaction);
-            self.record(asked, self.provider.delete(id), |(), _| Answered::DeleteSandbox {}).await
+            let recorded_call = |redaction: &Redaction| RecordedCall::delete_sandbox(id, redaction);
+            self.record(recorded_call, self.provider.delete(id), |(), _| RecordedResponse::DeleteSandbox {}).await
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Keeping secrets out of cassettes.
+//! Redaction of secrets in cassettes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use crate::secret::Secret;
 
 type Rule = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync;
 
-/// What is replaced before anything lands in a cassette.
+/// Replacements applied to everything that is recorded.
 ///
-/// Everything that is recorded passes through it: commands, paths, file contents, variables, output, messages, labels, ids.
-/// A replay needs the same redaction, so that a request with the secret finds the recording without it.
+/// It covers commands, paths, file contents, variables, output, messages, labels and ids. A replay needs the same redaction, so
+/// that a request with the secret matches the recording without it.
 ///
-/// What is not caught: a secret that the sandbox encodes (base64, a hash, one character a line).
+/// Limitation: a secret that the sandbox encodes is not detected (base64, a hash, one character per line).
 #[derive(Clone, Default)]
 pub struct Redaction {
     /// Longest first, so that a secret that contains another is replaced as a whole.
@@ -32,12 +32,12 @@ impl fmt::Debug for Redaction {
 }
 
 impl Redaction {
-    /// Replaces nothing.
+    /// Creates a redaction that replaces nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Replaces `value` by `[redacted:NAME]`, wherever it is part of a text or of bytes. An empty value is ignored.
+    /// Replaces `value` by `[redacted:NAME]` in every text and byte string. An empty value is ignored.
     #[must_use]
     pub fn secret(mut self, name: &str, value: Secret) -> Self {
         if !value.expose().is_empty() {
@@ -47,16 +47,16 @@ impl Redaction {
         self
     }
 
-    /// Replaces the value that a request gives the environment variable `name`, whatever it is. Where else that value
-    /// turns up, in output for example, is not known: use [`secret`](Self::secret) for that.
+    /// Replaces every value of the environment variable `name` in requests. Copies of the value elsewhere, for example in output,
+    /// are not detected: use [`secret`](Self::secret) for those.
     #[must_use]
     pub fn variable(mut self, name: impl Into<String>) -> Self {
         self.variables.push(name.into());
         self
     }
 
-    /// Puts every recorded text and byte string through `rule`, which answers the replacement, or `None` to leave it.
-    /// The same bytes must always give the same answer.
+    /// Applies `rule` to every recorded text and byte string; it returns the replacement, or `None` for no change. It must be
+    /// deterministic.
     #[must_use]
     pub fn rule(mut self, rule: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
         self.rules.push(Arc::new(rule));
@@ -77,7 +77,7 @@ impl Redaction {
         bytes
     }
 
-    /// A text stays a text, whatever a rule makes of it.
+    /// Redacts a text. The result is a text, even if a rule returns invalid UTF-8.
     pub(super) fn text(&self, text: String) -> String {
         String::from_utf8(self.bytes(text.into_bytes()))
             .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned())
@@ -96,7 +96,7 @@ fn placeholder(name: &str) -> String {
     format!("[redacted:{name}]")
 }
 
-/// `None` when there is nothing to replace, so that large contents are not copied for nothing.
+/// Returns `None` if nothing matches, to avoid copying large contents.
 fn replace(bytes: &[u8], secret: &[u8], by: &[u8]) -> Option<Vec<u8>> {
     let mut replaced = Vec::new();
     let mut rest = bytes;
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_replaced_wherever_it_stands_and_the_longer_one_wins() {
+    fn every_occurrence_is_replaced_and_the_longer_secret_wins() {
         let redaction = Redaction::new()
             .secret("SHORT", Secret::new("key"))
             .secret("LONG", Secret::new("key-123"))
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_go_by_name_and_rules_see_everything() {
+    fn variables_are_redacted_by_name_and_rules_apply_to_all() {
         let redaction =
             Redaction::new().variable("TOKEN").rule(|bytes| bytes.starts_with(b"sk-").then(|| b"[key]".to_vec()));
         assert_eq!(redaction.environment("TOKEN".into(), "x".into()).1, "[redacted:TOKEN]");

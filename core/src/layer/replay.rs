@@ -1,118 +1,123 @@
-//! Answering from a cassette.
+//! Replay of a cassette.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
-use super::answer::Answer;
-use super::call::{Call, Layer, layered};
-use super::cassette::{Answered, Asked, Cassette};
-use super::nearest;
+use super::call::{Call, Layer, from_layer};
+use super::cassette::{Cassette, RecordedCall, RecordedResponse};
+use super::mismatch;
 use super::redaction::Redaction;
+use super::response::Response;
 use crate::backend::{BoxFuture, OutputSink, SandboxBackend};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execute::OutputEvent;
+use crate::execute::OutputChunk;
+use crate::lock::Mutex;
 use crate::provider::{ListPage, ListRequest, SandboxId, SandboxProvider, Selector};
 
-/// Which recording answers a request that was made more than once.
+/// Selection of the recording for a repeated request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Matching {
-    /// Each recording answers once, equal requests in the order in which they were recorded. One request more than was
-    /// recorded fails.
+    /// Each recording is returned once, equal requests in the order in which they were recorded. A further request fails.
     #[default]
     InOrder,
-    /// As [`InOrder`](Self::InOrder), but the last recording of a request answers it from then on.
+    /// Like [`InOrder`](Self::InOrder), but the last recording of a request is returned for all further requests.
     ByRequest,
 }
 
-/// Replays a cassette, with no backend behind it. Answers come at once: nothing waits as long as it once took.
+/// Replays a cassette without a backend. Responses are immediate, without the recorded delays.
 ///
-/// A request that is not on the cassette fails with [`ErrorKind::NotRecorded`], and the message names the nearest one that
-/// is. `close` is clean-up: it succeeds also when it was not recorded. Clones share what has been used.
+/// An unrecorded request fails with [`ErrorKind::NotRecorded`], and the message contains the closest recorded one. `close` is
+/// clean-up: it succeeds even if it was not recorded. Clones share the used recordings.
 #[derive(Clone, Debug)]
-pub struct Player {
-    reel: Arc<Reel>,
+pub struct Replayer {
+    state: Arc<ReplayState>,
 }
 
 #[derive(Debug)]
-struct Reel {
+struct ReplayState {
     cassette: Cassette,
     redaction: Redaction,
     matching: Matching,
-    /// Where each request was recorded, in order.
-    places: BTreeMap<String, Vec<usize>>,
+    /// Indices of the recordings of each request, in order.
+    positions: BTreeMap<String, Vec<usize>>,
     progress: Mutex<Progress>,
 }
 
 #[derive(Debug, Default)]
 struct Progress {
-    /// How often each request was made.
-    made: BTreeMap<String, usize>,
+    /// Number of times each request was made.
+    requests: BTreeMap<String, usize>,
     used: BTreeSet<usize>,
     closed: BTreeSet<String>,
 }
 
-impl Player {
-    /// Replays `cassette`. `redaction` must be what it was recorded with.
+impl Replayer {
+    /// Creates a replayer of `cassette`. `redaction` must be the one used for recording.
     ///
     /// # Errors
-    /// [`ErrorKind::Engine`] when memory runs out; there is no other reason.
+    /// [`ErrorKind::Engine`] only if memory runs out.
     pub fn new(cassette: Cassette, matching: Matching, redaction: Redaction) -> Result<Self> {
-        let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (place, interaction) in cassette.interactions().iter().enumerate() {
-            places.entry(key(interaction.sandbox.as_deref(), &interaction.call)?).or_default().push(place);
+        let mut positions: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, interaction) in cassette.interactions().iter().enumerate() {
+            positions.entry(key(interaction.sandbox.as_deref(), &interaction.call)?).or_default().push(index);
         }
         let progress = Mutex::default();
-        Ok(Self { reel: Arc::new(Reel { cassette, redaction, matching, places, progress }) })
+        Ok(Self { state: Arc::new(ReplayState { cassette, redaction, matching, positions, progress }) })
     }
 
-    /// The one sandbox of the cassette.
+    /// Returns the only sandbox of the cassette.
     ///
     /// # Errors
-    /// [`ErrorKind::NotRecorded`] when there is none or more than one; then take [`sandbox`](Self::sandbox) or
+    /// [`ErrorKind::NotRecorded`] if the cassette has no sandbox or several; in the second case use [`sandbox`](Self::sandbox) or
     /// [`provider`](Self::provider).
     pub fn backend(&self) -> Result<Arc<dyn SandboxBackend>> {
-        let ids: BTreeSet<&str> =
-            self.reel.cassette.interactions().iter().filter_map(|interaction| interaction.sandbox.as_deref()).collect();
+        let ids: BTreeSet<&str> = self
+            .state
+            .cassette
+            .interactions()
+            .iter()
+            .filter_map(|interaction| interaction.sandbox.as_deref())
+            .collect();
         let mut ids = ids.into_iter();
         match (ids.next(), ids.next()) {
             (Some(id), None) => Ok(self.layer(SandboxId::parse(id)?)),
             (None, _) => {
-                let message = "no call of a sandbox is on the cassette; record one first";
+                let message = "the cassette has no calls of a sandbox; record one first";
                 Err(Error::new(ErrorKind::NotRecorded, "replay", message))
             }
             (Some(_), Some(_)) => {
-                let message = "several sandboxes are on the cassette; replay their provider, or name the one you mean";
+                let message = "the cassette has several sandboxes; replay their provider, or select one by its id";
                 Err(Error::new(ErrorKind::NotRecorded, "replay", message))
             }
         }
     }
 
-    /// The sandbox of this id. That it is on the cassette shows with the first call.
+    /// Returns the sandbox with this id. If it is not on the cassette, its first call fails.
     pub fn sandbox(&self, id: SandboxId) -> Arc<dyn SandboxBackend> {
         self.layer(id)
     }
 
-    /// The provider of the cassette, with its sandboxes.
+    /// Returns the provider of the cassette, with its sandboxes.
     pub fn provider(&self) -> Arc<dyn SandboxProvider> {
-        Arc::new(ReplayProvider { player: self.clone() })
+        Arc::new(ReplayProvider { replayer: self.clone() })
     }
 
-    /// What was recorded and has not been asked for yet, one line each. Calls of `close` do not count.
+    /// Returns the recorded interactions that were not requested yet, one line each, except calls of `close`.
     pub fn unused(&self) -> Vec<String> {
-        let progress = self.reel.progress();
-        let interactions = self.reel.cassette.interactions().iter().enumerate();
+        let progress = self.state.progress();
+        let interactions = self.state.cassette.interactions().iter().enumerate();
         interactions
-            .filter(|(place, interaction)| {
-                !progress.used.contains(place) && !matches!(interaction.call, Asked::Close {})
+            .filter(|(index, interaction)| {
+                !progress.used.contains(index) && !matches!(interaction.call, RecordedCall::Close {})
             })
-            .map(|(place, interaction)| nearest::line(place, interaction))
+            .map(|(index, interaction)| mismatch::line(index, interaction))
             .collect()
     }
 
-    /// For the end of a test: everything that was recorded was asked for.
+    /// For the end of a test: checks that every recording was requested.
     ///
     /// # Panics
-    /// With the list of [`unused`](Self::unused) interactions when there are any.
+    /// If there are [`unused`](Self::unused) interactions, with their list.
     #[track_caller]
     pub fn assert_all_used(&self) {
         let unused = self.unused();
@@ -120,116 +125,118 @@ impl Player {
     }
 
     pub(super) fn cassette(&self) -> &Cassette {
-        &self.reel.cassette
+        &self.state.cassette
     }
 
     fn layer(&self, id: SandboxId) -> Arc<dyn SandboxBackend> {
-        layered(Replay { player: self.clone(), id })
+        from_layer(ReplayLayer { replayer: self.clone(), id })
     }
 
-    fn take(&self, sandbox: Option<&str>, asked: &Asked) -> Result<Answered> {
-        self.reel.take(sandbox, asked)
+    fn next_answer(&self, sandbox: Option<&str>, call: &RecordedCall) -> Result<RecordedResponse> {
+        self.state.next_answer(sandbox, call)
     }
 
-    /// What is on the cassette for a call of a sandbox. An error means that nothing is.
-    pub(super) fn look_up(&self, id: &SandboxId, call: &Call) -> Result<Recorded> {
-        let sandbox = self.reel.redaction.text(id.as_str().to_owned());
-        let taken = self.take(Some(&sandbox), &Asked::new(call, &self.reel.redaction));
+    /// Returns the recording for a call of a sandbox. An error means that the call is unrecorded.
+    pub(super) fn lookup(&self, id: &SandboxId, call: &Call) -> Result<Recorded> {
+        let sandbox = self.state.redaction.text(id.as_str().to_owned());
+        let response = self.next_answer(Some(&sandbox), &RecordedCall::new(call, &self.state.redaction));
         if matches!(call, Call::Close) {
-            self.reel.progress().closed.insert(sandbox);
-            if taken.is_err() {
-                return Ok((Vec::new(), Ok(Answer::Close)));
+            self.state.progress().closed.insert(sandbox);
+            if response.is_err() {
+                return Ok((Vec::new(), Ok(Response::Close)));
             }
-        } else if taken.is_err() && self.reel.progress().closed.contains(&sandbox) {
+        } else if response.is_err() && self.state.progress().closed.contains(&sandbox) {
             return Err(Error::closed(call.method()).with_context("sandbox", sandbox));
         }
-        Ok(taken?.replay(call))
+        Ok(response?.replay(call))
     }
 }
 
-/// What a call streamed, and what it answered or how it failed.
-pub(super) type Recorded = (Vec<OutputEvent>, Result<Answer>);
+/// The streamed output and the result of a recorded call.
+pub(super) type Recorded = (Vec<OutputChunk>, Result<Response>);
 
-/// Streams what was streamed, then answers.
-pub(super) fn deliver((events, answer): Recorded, sink: Option<OutputSink<'_>>) -> Result<Answer> {
+/// Sends the streamed output to the sink, then returns the result.
+pub(super) fn emit((events, answer): Recorded, sink: Option<OutputSink<'_>>) -> Result<Response> {
     if let Some(sink) = sink {
         events.into_iter().for_each(sink);
     }
     answer
 }
 
-impl Reel {
+impl ReplayState {
     fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        self.progress.lock()
     }
 
-    fn take(&self, sandbox: Option<&str>, asked: &Asked) -> Result<Answered> {
-        let key = key(sandbox, asked)?;
-        let places = self.places.get(&key).map(Vec::as_slice).unwrap_or_default();
+    fn next_answer(&self, sandbox: Option<&str>, call: &RecordedCall) -> Result<RecordedResponse> {
+        let key = key(sandbox, call)?;
+        let positions = self.positions.get(&key).map(Vec::as_slice).unwrap_or_default();
         let mut progress = self.progress();
-        let made = progress.made.get(&key).copied().unwrap_or_default();
-        let place = match (places.get(made), self.matching) {
-            (None, Matching::ByRequest) => places.last(),
-            (place, _) => place,
+        let count = progress.requests.get(&key).copied().unwrap_or_default();
+        let index = match (positions.get(count), self.matching) {
+            (None, Matching::ByRequest) => positions.last(),
+            (index, _) => index,
         };
         let interactions = self.cassette.interactions();
-        let Some((place, interaction)) = place.and_then(|place| Some((*place, interactions.get(*place)?))) else {
+        let Some((index, interaction)) = index.and_then(|index| Some((*index, interactions.get(*index)?))) else {
             drop(progress);
-            return Err(nearest::not_recorded(sandbox, asked, places.len(), interactions));
+            return Err(mismatch::not_recorded(sandbox, call, positions.len(), interactions));
         };
-        progress.made.insert(key, made.saturating_add(1));
-        progress.used.insert(place);
+        progress.requests.insert(key, count.saturating_add(1));
+        progress.used.insert(index);
         Ok(interaction.answer.clone())
     }
 }
 
-/// Equal for equal requests of one sandbox.
-fn key(sandbox: Option<&str>, asked: &Asked) -> Result<String> {
-    serde_json::to_string(&(sandbox, asked))
+/// Returns a key that is equal for equal requests of one sandbox.
+fn key(sandbox: Option<&str>, call: &RecordedCall) -> Result<String> {
+    serde_json::to_string(&(sandbox, call))
         .map_err(|error| Error::new(ErrorKind::Engine, "replay", error.to_string()).with_source(error))
 }
 
 #[derive(Debug)]
-struct Replay {
-    player: Player,
+struct ReplayLayer {
+    replayer: Replayer,
     id: SandboxId,
 }
 
-impl Layer for Replay {
+impl Layer for ReplayLayer {
     fn id(&self) -> &SandboxId {
         &self.id
     }
 
-    fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Answer>> {
-        Box::pin(async move { deliver(self.player.look_up(&self.id, &call)?, sink) })
+    fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Response>> {
+        Box::pin(async move { emit(self.replayer.lookup(&self.id, &call)?, sink) })
     }
 }
 
 #[derive(Debug)]
 struct ReplayProvider {
-    player: Player,
+    replayer: Replayer,
 }
 
 impl ReplayProvider {
-    fn take(&self, asked: impl FnOnce(&Redaction) -> Asked) -> Result<Answered> {
-        self.player.take(None, &asked(&self.player.reel.redaction))
+    fn next_answer(&self, call: impl FnOnce(&Redaction) -> RecordedCall) -> Result<RecordedResponse> {
+        self.replayer.next_answer(None, &call(&self.replayer.state.redaction))
     }
 }
 
 impl SandboxProvider for ReplayProvider {
     fn get_or_create(&self, selector: Selector) -> BoxFuture<'_, Result<Arc<dyn SandboxBackend>>> {
         Box::pin(async move {
-            let answered = self.take(|redaction| Asked::get_or_create(&selector, redaction))?;
+            let answered = self.next_answer(|redaction| RecordedCall::get_or_create(&selector, redaction))?;
             let id = answered.replay_sandbox()?;
-            Ok(self.player.layer(id))
+            Ok(self.replayer.layer(id))
         })
     }
 
     fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<ListPage>> {
-        Box::pin(async move { self.take(|redaction| Asked::list(&request, redaction))?.replay_list() })
+        Box::pin(async move { self.next_answer(|redaction| RecordedCall::list(&request, redaction))?.replay_list() })
     }
 
     fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { self.take(|redaction| Asked::delete_sandbox(id, redaction))?.replay_delete() })
+        Box::pin(
+            async move { self.next_answer(|redaction| RecordedCall::delete_sandbox(id, redaction))?.replay_delete() },
+        )
     }
 }

@@ -1,57 +1,57 @@
-//! Telling an observer of every call.
+//! Reporting calls to an observer.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::answer::Answer;
-use super::call::{Call, Layer, layered};
+use super::call::{Call, Layer, from_layer};
+use super::response::Response;
 use crate::backend::{BoxFuture, OutputSink, SandboxBackend};
 use crate::error::{Error, Result};
 use crate::provider::SandboxId;
 
-/// What an observer is told. Times are the observer's own: it is called when things happen.
+/// An event passed to the observer, synchronously. It carries no timestamp; the observer takes its own.
 #[derive(Clone, Copy, Debug)]
 pub enum TraceEvent<'a> {
-    /// A call begins.
+    /// A call has started.
     Begin {
-        /// Counts the calls of this sandbox from 1, and is the same at the end of the call.
+        /// Number of the call in this sandbox, starting at 1. The same in both events of a call.
         number: u64,
         /// The sandbox.
         sandbox: &'a SandboxId,
-        /// The method with its arguments. They may hold secrets.
+        /// The method with its arguments. They may contain secrets.
         call: &'a Call,
     },
     /// A call has ended.
     End {
-        /// The number of its beginning.
+        /// Number of the call.
         number: u64,
         /// The sandbox.
         sandbox: &'a SandboxId,
         /// The method's name.
         method: &'static str,
-        /// How it ended.
+        /// Result of the call.
         end: CallEnd<'a>,
     },
 }
 
-/// How a call ended.
+/// Result of a call.
 #[derive(Clone, Copy, Debug)]
 pub enum CallEnd<'a> {
-    /// The backend answered; what the sandbox refused is an answer.
-    Answered(&'a Answer),
+    /// The backend returned a response, which may contain a file error.
+    Completed(&'a Response),
     /// The backend failed.
     Failed(&'a Error),
-    /// The caller dropped the call before it was answered.
+    /// The caller dropped the call before it ended.
     Dropped,
 }
 
-/// Tells `observer` of every call of `backend`, before and after, also of those that are dropped. It must not block.
+/// Reports every call of `backend` to `observer` before and after, including dropped calls. The observer must not block.
 pub fn trace(
     backend: Arc<dyn SandboxBackend>,
     observer: impl Fn(TraceEvent<'_>) + Send + Sync + 'static,
 ) -> Arc<dyn SandboxBackend> {
-    layered(Trace { backend, observer: Box::new(observer), calls: AtomicU64::new(0) })
+    from_layer(Trace { backend, observer: Box::new(observer), calls: AtomicU64::new(0) })
 }
 
 type Observer = dyn Fn(TraceEvent<'_>) + Send + Sync;
@@ -68,25 +68,25 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// A call that has begun. Its end is told on every way out.
-struct Begun<'a> {
+/// A started call. Reports its end on every exit path, including drop.
+struct CallGuard<'a> {
     trace: &'a Trace,
     number: u64,
     method: &'static str,
-    told: bool,
+    reported: bool,
 }
 
-impl Begun<'_> {
+impl CallGuard<'_> {
     fn end(&mut self, end: CallEnd<'_>) {
-        self.told = true;
+        self.reported = true;
         let sandbox = self.trace.backend.id();
         (self.trace.observer)(TraceEvent::End { number: self.number, sandbox, method: self.method, end });
     }
 }
 
-impl Drop for Begun<'_> {
+impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
-        if !self.told {
+        if !self.reported {
             self.end(CallEnd::Dropped);
         }
     }
@@ -97,14 +97,14 @@ impl Layer for Trace {
         self.backend.id()
     }
 
-    fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Answer>> {
+    fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Response>> {
         Box::pin(async move {
             let number = self.calls.fetch_add(1, Ordering::Relaxed).saturating_add(1);
             (self.observer)(TraceEvent::Begin { number, sandbox: self.id(), call: &call });
-            let mut begun = Begun { trace: self, number, method: call.method(), told: false };
+            let mut guard = CallGuard { trace: self, number, method: call.method(), reported: false };
             let result = call.run(&*self.backend, sink).await;
-            begun.end(match &result {
-                Ok(answer) => CallEnd::Answered(answer),
+            guard.end(match &result {
+                Ok(answer) => CallEnd::Completed(answer),
                 Err(error) => CallEnd::Failed(error),
             });
             result

@@ -1,10 +1,10 @@
-//! Which addresses belong to the public internet.
+//! Classification of addresses as public or not.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Networks that are not the public internet, as (first address, prefix length): what IANA's registry of special-purpose
-/// IPv4 addresses does not call globally reachable, the multicast and reserved blocks, and one address by which a cloud
-/// hands out machine credentials although it looks public.
+/// Networks outside the public internet, as (first address, prefix length): the blocks of IANA's IPv4 special-purpose registry
+/// that are not globally reachable, multicast and reserved blocks, and one public-looking address by which a cloud distributes
+/// host credentials.
 const CLOSED_V4: &[([u8; 4], u32)] = &[
     ([0, 0, 0, 0], 8),
     ([10, 0, 0, 0], 8),
@@ -32,7 +32,7 @@ const CLOSED_V4: &[([u8; 4], u32)] = &[
 
 /// Blocks inside the global unicast space 2000::/3 that are not the public internet or carry an IPv4 address inside.
 const CLOSED_V6: &[([u16; 8], u32)] = &[
-    // Protocol assignments: Teredo, benchmarking, ORCHID and their like.
+    // Protocol assignments: Teredo, benchmarking, ORCHID and similar blocks.
     ([0x2001, 0, 0, 0, 0, 0, 0, 0], 23),
     ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32),
     // 6to4.
@@ -40,10 +40,9 @@ const CLOSED_V6: &[([u16; 8], u32)] = &[
     ([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20),
 ];
 
-/// Whether an address is one of the public internet. Everything that is not known to be is refused: private, loopback,
-/// link-local, carrier-shared, documentation, multicast and reserved addresses, metadata services, and every form of IPv6
-/// address that carries an IPv4 address inside (mapped, compatible, NAT64, 6to4, Teredo), because who routes it decides
-/// where it leads.
+/// Returns whether an address belongs to the public internet. Everything else is denied: private, loopback, link-local,
+/// carrier-shared, documentation, multicast and reserved addresses, metadata services, and every form of IPv6 address that
+/// contains an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo), because its destination depends on the router.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !CLOSED_V4.iter().any(|(first, prefix)| within_v4(address, *first, *prefix)),

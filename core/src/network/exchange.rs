@@ -1,4 +1,4 @@
-//! The way of every request: check, resolve, check the addresses, add credentials, send, count, log.
+//! Steps of every request: check, resolve, check the addresses, add credentials, send, count, log.
 
 use core::net::SocketAddr;
 use std::fmt;
@@ -7,38 +7,38 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use super::account::{Account, Driven, Ticket};
+use super::denied::{DenyReason, RequestDenied};
 use super::gateway::{Body, GatewayError, GatewayErrorKind, GatewayReply, GatewayRequest, HttpGateway, Timings};
 use super::header;
-use super::log::{Decision, NetworkLog};
+use super::log::{NetworkLog, RequestOutcome};
+use super::mask::SecretMasker;
 use super::policy::{NetworkPolicy, Permit};
-use super::refusal::{Refusal, RefusalKind};
-use super::scrub::Scrubber;
 use super::target::{Host, Target};
+use super::usage::{RequestGuard, RequestRecord, UsageMeter};
 use crate::secret::Secret;
 
 /// The sandbox's clocks.
 pub trait NetworkClock: Send + Sync {
-    /// Time since the Unix epoch.
+    /// Returns the time since the Unix epoch.
     fn realtime(&self) -> Duration;
-    /// Time since some fixed moment, never going back.
+    /// Returns the time since a fixed moment. Never decreases.
     fn monotonic(&self) -> Duration;
 }
 
-/// A request as a guest asks for it. Nothing in it is believed.
+/// A request from a guest. Untrusted.
 #[derive(Default)]
 pub struct NetworkRequest {
     /// The method.
     pub method: String,
     /// The URL.
     pub url: String,
-    /// The headers in order, without those of the frame.
+    /// The headers in order, without those of the framing.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// The body, and its exact length when that is known.
+    /// The body, and its exact length if known.
     pub body: Option<(Box<dyn Body>, Option<u64>)>,
-    /// Time for the connection; the policy's limit holds when this is longer or `None`.
+    /// Timeout of the connection. The policy's limit applies if this is longer or `None`.
     pub connect_time: Option<Duration>,
-    /// Time for everything; the policy's limit holds when this is longer or `None`.
+    /// Timeout of the whole request. The policy's limit applies if this is longer or `None`.
     pub request_time: Option<Duration>,
 }
 
@@ -48,44 +48,44 @@ impl fmt::Debug for NetworkRequest {
     }
 }
 
-/// Why there is no reply, or not all of it.
+/// Reason for a missing or incomplete response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The policy says no.
-    Refused(Refusal),
+pub enum NetworkError {
+    /// The policy denied the request.
+    Denied(RequestDenied),
     /// The network failed.
     Failed(GatewayError),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for NetworkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Denied(denied) => denied.fmt(f),
             Self::Failed(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for NetworkError {}
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
+impl From<RequestDenied> for NetworkError {
+    fn from(denied: RequestDenied) -> Self {
+        Self::Denied(denied)
     }
 }
 
-impl From<GatewayError> for Failure {
+impl From<GatewayError> for NetworkError {
     fn from(error: GatewayError) -> Self {
         Self::Failed(error)
     }
 }
 
-/// The network of one sandbox: its policy, what it has used, and its log.
+/// The network of one sandbox: its policy, usage and log.
 pub struct Network {
     policy: Arc<NetworkPolicy>,
     gateway: Arc<dyn HttpGateway>,
     clock: Arc<dyn NetworkClock>,
-    account: Arc<Account>,
+    meter: Arc<UsageMeter>,
 }
 
 impl fmt::Debug for Network {
@@ -95,48 +95,48 @@ impl fmt::Debug for Network {
 }
 
 impl Network {
-    /// A network that nothing has used yet.
+    /// Creates a network without any usage.
     pub fn new(policy: Arc<NetworkPolicy>, gateway: Arc<dyn HttpGateway>, clock: Arc<dyn NetworkClock>) -> Self {
-        let account = Arc::new(Account::new(policy.limits().clone()));
-        Self { policy, gateway, clock, account }
+        let meter = Arc::new(UsageMeter::new(policy.limits().clone()));
+        Self { policy, gateway, clock, meter }
     }
 
-    /// What was asked so far.
+    /// Returns the log of all requests.
     pub fn log(&self) -> NetworkLog {
-        self.account.log()
+        self.meter.log()
     }
 
-    /// Sends a request and returns when the head of the reply is there. Dropping the future or the [`Exchange`] ends the
-    /// request. Every call is one entry in the log, whatever comes of it.
+    /// Sends a request and returns as soon as the head of the response has arrived. Dropping the future or the [`Exchange`]
+    /// cancels the request. Every call creates one entry in the log, whatever its outcome.
     ///
     /// # Errors
-    /// A [`Failure`], which the guest is to be told.
-    pub async fn begin(&self, request: NetworkRequest) -> Result<Exchange, Failure> {
-        let driven = self.account.open(&request.method, &request.url, Arc::clone(&self.clock))?;
-        match self.attempt(request, &driven).await {
-            Ok(begun) => Ok(Exchange::new(begun, driven)),
-            Err(failure) => Err(driven.fail(failure)),
+    /// A [`NetworkError`], which must be reported to the guest.
+    pub async fn begin(&self, request: NetworkRequest) -> Result<Exchange, NetworkError> {
+        let guard = self.meter.open(&request.method, &request.url, Arc::clone(&self.clock))?;
+        match self.send_once(request, &guard).await {
+            Ok(parts) => Ok(Exchange::new(parts, guard)),
+            Err(failure) => Err(guard.fail(failure)),
         }
     }
 
-    async fn attempt(&self, request: NetworkRequest, driven: &Driven) -> Result<Begun, Failure> {
+    async fn send_once(&self, request: NetworkRequest, guard: &RequestGuard) -> Result<ResponseParts, NetworkError> {
         let limits = self.policy.limits();
         let target = Target::parse(&request.url)?;
-        driven.describe(target.to_string());
+        guard.describe(target.to_string());
         let permit = self.policy.check(&target, &request.method)?;
-        let head_bytes = header::check_headers(&request.headers, limits.head_bytes)?;
+        let head_bytes = header::check_headers(&request.headers, limits.header_bytes)?;
         let request_time = request.request_time.unwrap_or(limits.request_time).min(limits.request_time);
         let connect_time = request.connect_time.unwrap_or(limits.connect_time).min(limits.connect_time);
-        let addresses = match permit.known() {
-            Some(addresses) => permit.admit(&addresses)?,
+        let addresses = match permit.static_addresses() {
+            Some(addresses) => permit.filter_addresses(&addresses)?,
             None if self.gateway.connects_by_name() => Vec::new(),
-            None => permit.admit(&self.look_up(&target.host, connect_time.min(request_time)).await?)?,
+            None => permit.filter_addresses(&self.resolve(&target.host, connect_time.min(request_time)).await?)?,
         };
-        let resolved = driven.passed();
-        driven.send(head_bytes + (request.method.len() + target.path.len()) as u64)?;
-        let (headers, scrubber) = inject(request.headers, &permit, driven);
+        let resolved = guard.elapsed();
+        guard.send(head_bytes + (request.method.len() + target.path.len()) as u64)?;
+        let (headers, masker) = inject(request.headers, &permit, guard);
         let body = request.body.map(|(body, length)| {
-            let counted: Box<dyn Body> = Box::new(Sent { body, ticket: driven.ticket(), length, sent: 0 });
+            let counted: Box<dyn Body> = Box::new(MeteredBody { body, record: guard.record(), length, sent: 0 });
             (counted, length)
         });
         let reply = self
@@ -147,16 +147,16 @@ impl Network {
                 addresses,
                 headers,
                 body,
-                head_bytes: limits.head_bytes,
+                head_bytes: limits.header_bytes,
                 connect_time,
                 request_time: request_time.saturating_sub(resolved),
             })
             .await?;
-        let (headers, redirect) = take_head(&reply, &target, driven, &scrubber, limits.head_bytes)?;
-        Ok(Begun { reply, headers, redirect, target, resolved, scrubber })
+        let (headers, redirect) = check_response_head(&reply, &target, guard, &masker, limits.header_bytes)?;
+        Ok(ResponseParts { reply, headers, redirect, target, resolved, masker })
     }
 
-    async fn look_up(&self, host: &Host, within: Duration) -> Result<Vec<core::net::IpAddr>, GatewayError> {
+    async fn resolve(&self, host: &Host, within: Duration) -> Result<Vec<core::net::IpAddr>, GatewayError> {
         let addresses = self.gateway.resolve(host.to_string(), within).await?;
         if addresses.is_empty() {
             return Err(GatewayError::new(GatewayErrorKind::Resolve, format!("{host} has no address")));
@@ -165,93 +165,93 @@ impl Network {
     }
 }
 
-/// Puts the credentials in place of what the guest sent under their names.
+/// Replaces headers of the guest by credentials with the same names.
 fn inject(
     mut headers: Vec<(String, Vec<u8>)>,
     permit: &Permit<'_>,
-    ticket: &Ticket,
-) -> (Vec<(String, Secret)>, Scrubber) {
+    record: &RequestRecord,
+) -> (Vec<(String, Secret)>, SecretMasker) {
     let injections = permit.injections();
     headers.retain(|(name, _)| !injections.iter().any(|injection| injection.header().eq_ignore_ascii_case(name)));
     let mut headers: Vec<(String, Secret)> =
         headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
     for injection in injections {
         headers.push((injection.header().to_owned(), injection.value().clone()));
-        ticket.credential(injection.name());
+        record.credential(injection.name());
     }
-    (headers, Scrubber::new(injections.iter().map(|injection| injection.value())))
+    (headers, SecretMasker::new(injections.iter().map(|injection| injection.value())))
 }
 
-/// The body of a request, counted and held to the length that was announced.
-struct Sent {
+/// Body of a request, which is counted and must have the declared length.
+struct MeteredBody {
     body: Box<dyn Body>,
-    ticket: Arc<Ticket>,
+    record: Arc<RequestRecord>,
     length: Option<u64>,
     sent: u64,
 }
 
-impl Sent {
-    fn take(&mut self, bytes: u64) -> Result<(), Refusal> {
+impl MeteredBody {
+    fn take(&mut self, bytes: u64) -> Result<(), RequestDenied> {
         self.sent = self.sent.saturating_add(bytes);
         if self.length.is_some_and(|length| self.sent > length) {
-            return Err(Refusal::new(RefusalKind::Header, "the body is longer than the length that was announced"));
+            return Err(RequestDenied::new(DenyReason::Header, "the body is longer than its declared length"));
         }
-        self.ticket.send_body(self.sent, bytes)
+        self.record.send_body(self.sent, bytes)
     }
 }
 
-impl Body for Sent {
+impl Body for MeteredBody {
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, GatewayError>>> {
         let outcome = match ready!(self.body.poll_chunk(cx)) {
-            Some(Ok(piece)) => self.take(piece.len() as u64).map(|()| piece),
+            Some(Ok(chunk)) => self.take(chunk.len() as u64).map(|()| chunk),
             None if self.length.is_some_and(|length| self.sent < length) => {
-                Err(Refusal::new(RefusalKind::Header, "the body is shorter than the length that was announced"))
+                Err(RequestDenied::new(DenyReason::Header, "the body is shorter than its declared length"))
             }
             other => return Poll::Ready(other),
         };
-        Poll::Ready(Some(outcome.map_err(|refusal| {
-            // The gateway reports a broken body; the reason waits for it in the ticket.
-            self.ticket.note(refusal.clone());
-            GatewayError::new(GatewayErrorKind::Send, refusal.message)
+        Poll::Ready(Some(outcome.map_err(|denied| {
+            // The gateway reports an aborted body; the reason is stored in the request record.
+            self.record.set_body_error(denied.clone());
+            GatewayError::new(GatewayErrorKind::Send, denied.message)
         })))
     }
 }
 
 type Headers = Vec<(String, Vec<u8>)>;
 
-/// What an exchange is made of.
-struct Begun {
+/// Parts of an [`Exchange`].
+struct ResponseParts {
     reply: GatewayReply,
     headers: Headers,
     redirect: Option<Target>,
     target: Target,
     resolved: Duration,
-    scrubber: Scrubber,
+    masker: SecretMasker,
 }
 
-/// Checks, charges and cleans the head of a reply: its headers, and where a redirect leads to.
-fn take_head(
+/// Checks, charges and masks the head of a response: its headers and the redirect target.
+fn check_response_head(
     reply: &GatewayReply,
     target: &Target,
-    ticket: &Ticket,
-    scrubber: &Scrubber,
+    record: &RequestRecord,
+    masker: &SecretMasker,
     most: u32,
-) -> Result<(Headers, Option<Target>), Failure> {
+) -> Result<(Headers, Option<Target>), NetworkError> {
     let bad = |message: &str| GatewayError::new(GatewayErrorKind::Protocol, message);
     let mut headers = reply.headers.clone();
     let bytes = headers.iter().map(|(name, value)| name.len() + value.len() + 4).sum::<usize>() as u64;
     if bytes > u64::from(most) {
-        return Err(bad("the head of the reply is larger than the policy allows").into());
+        return Err(bad("the response head is larger than the policy allows").into());
     }
     if !(100..=999).contains(&reply.status)
         || !headers.iter().all(|(name, value)| header::is_name(name) && header::is_value(value))
     {
-        return Err(bad("the head of the reply is malformed").into());
+        return Err(bad("the response head is malformed").into());
     }
-    ticket.answered(reply.status);
-    ticket.receive(bytes)?;
+    record.set_status(reply.status);
+    record.receive(bytes)?;
     for (_, value) in &mut headers {
-        scrubber.mask(value);
+        masker.mask(value);
     }
     let redirect = matches!(reply.status, 301 | 302 | 303 | 307 | 308)
         .then(|| headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("location")))
@@ -260,29 +260,29 @@ fn take_head(
     Ok((headers, redirect))
 }
 
-/// A reply whose head is there.
+/// A response whose head has arrived.
 pub struct Exchange {
-    /// What was asked.
+    /// The requested target.
     pub target: Target,
     /// Minor version of HTTP/1.
     pub minor_version: u8,
     /// Status code, 100 to 999.
     pub status: u16,
-    /// The words after the code, printable.
+    /// The reason phrase, printable.
     pub reason: String,
-    /// The headers in order; names are tokens and values hold no line ends.
+    /// The headers in order; names are tokens and values contain no newlines.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// Where a redirect leads to, when it can be followed by another request.
+    /// The redirect target, if another request can follow it.
     pub redirect: Option<Target>,
-    /// Who answered.
+    /// The address of the server.
     pub peer: Option<SocketAddr>,
-    /// How long resolving took, by the sandbox's clock.
+    /// Duration of name resolution, by the sandbox's clock.
     pub resolved: Duration,
-    /// How long the gateway took.
+    /// Durations reported by the gateway.
     pub timings: Timings,
     body: Box<dyn Body>,
-    scrubber: Scrubber,
-    ticket: Driven,
+    masker: SecretMasker,
+    record: RequestGuard,
     ended: bool,
 }
 
@@ -293,8 +293,8 @@ impl fmt::Debug for Exchange {
 }
 
 impl Exchange {
-    fn new(begun: Begun, ticket: Driven) -> Self {
-        let Begun { reply, headers, redirect, target, resolved, scrubber } = begun;
+    fn new(parts: ResponseParts, record: RequestGuard) -> Self {
+        let ResponseParts { reply, headers, redirect, target, resolved, masker } = parts;
         Self {
             minor_version: reply.minor_version.min(1),
             status: reply.status,
@@ -305,42 +305,42 @@ impl Exchange {
             resolved,
             timings: reply.timings,
             body: reply.body,
-            scrubber,
-            ticket,
+            masker,
+            record,
             target,
             ended: false,
         }
     }
 
-    /// The next piece of the body; `None` at the end, and ever after.
-    pub async fn chunk(&mut self) -> Option<Result<Vec<u8>, Failure>> {
+    /// Returns the next chunk of the body; `None` at the end and for every later call.
+    pub async fn chunk(&mut self) -> Option<Result<Vec<u8>, NetworkError>> {
         poll_fn(|cx| self.poll_chunk(cx)).await
     }
 
-    /// As [`chunk`](Self::chunk), for those who poll.
-    pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, Failure>>> {
+    /// Polling form of [`chunk`](Self::chunk).
+    pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, NetworkError>>> {
         while !self.ended {
-            let shown = match ready!(self.body.poll_chunk(cx)) {
-                Some(Ok(piece)) => match self.ticket.receive_body(piece.len() as u64) {
-                    Ok(()) => self.scrubber.push(piece),
-                    Err(refusal) => return self.fail(refusal.into()),
+            let visible = match ready!(self.body.poll_chunk(cx)) {
+                Some(Ok(chunk)) => match self.record.receive_body(chunk.len() as u64) {
+                    Ok(()) => self.masker.push(chunk),
+                    Err(denied) => return self.fail(denied.into()),
                 },
                 Some(Err(error)) => return self.fail(error.into()),
                 None => {
                     self.ended = true;
-                    self.ticket.settle(Decision::Answered);
-                    self.scrubber.finish()
+                    self.record.finish(RequestOutcome::Completed);
+                    self.masker.finish()
                 }
             };
-            if !shown.is_empty() {
-                return Poll::Ready(Some(Ok(shown)));
+            if !visible.is_empty() {
+                return Poll::Ready(Some(Ok(visible)));
             }
         }
         Poll::Ready(None)
     }
 
-    fn fail(&mut self, failure: Failure) -> Poll<Option<Result<Vec<u8>, Failure>>> {
+    fn fail(&mut self, failure: NetworkError) -> Poll<Option<Result<Vec<u8>, NetworkError>>> {
         self.ended = true;
-        Poll::Ready(Some(Err(self.ticket.fail(failure))))
+        Poll::Ready(Some(Err(self.record.fail(failure))))
     }
 }

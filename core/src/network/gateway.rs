@@ -9,32 +9,31 @@ use super::target::Target;
 use crate::backend::BoxFuture;
 use crate::secret::Secret;
 
-/// What connects, encrypts and moves bytes. It decides nothing.
+/// Connects, encrypts and transfers bytes. A gateway makes no policy decisions.
 ///
 /// # For implementors
-/// A gateway connects to one of [`GatewayRequest::addresses`] and to nothing else: no second look-up, no proxy, no
-/// connection that stood before. It follows no redirect, adds no header but those of the frame (`Host`, `Content-Length`
-/// or `Transfer-Encoding`, `Connection`), keeps no cookies and does not decompress. Dropping a future or a body ends the
-/// connection.
+/// A gateway must connect only to one of [`GatewayRequest::addresses`]: no second look-up, no proxy, no reused connection. It
+/// must not follow redirects, add headers other than those of the framing (`Host`, `Content-Length` or `Transfer-Encoding`,
+/// `Connection`), keep cookies or decompress. Dropping a future or a body must close the connection.
 pub trait HttpGateway: Send + Sync + fmt::Debug {
-    /// Whether the platform looks names up by itself when it connects and cannot be told an address, as in browsers. Names
-    /// are then neither resolved nor are their addresses checked before the request is sent, and
-    /// [`GatewayRequest::addresses`] is empty. Default: no.
+    /// Returns whether the platform resolves names itself and cannot connect to a given address, as in browsers. Names are then
+    /// neither resolved nor are their addresses checked before the request is sent, and [`GatewayRequest::addresses`] is empty.
+    /// Default: `false`.
     fn connects_by_name(&self) -> bool {
         false
     }
 
-    /// Looks a name up. An empty answer is [`GatewayErrorKind::Resolve`].
+    /// Resolves a name. An empty list counts as [`GatewayErrorKind::Resolve`].
     fn resolve(&self, host: String, within: Duration) -> BoxFuture<'static, Result<Vec<IpAddr>, GatewayError>>;
 
-    /// Sends a request and returns as soon as the head of the reply is there. The body of the request may be read while
-    /// the reply is already coming.
+    /// Sends a request and returns as soon as the head of the response has arrived. The body of the request may still be read
+    /// while the response arrives.
     fn send(&self, request: GatewayRequest) -> BoxFuture<'static, Result<GatewayReply, GatewayError>>;
 }
 
-/// A stream of bytes in pieces.
+/// A stream of byte chunks.
 pub trait Body: Send {
-    /// The next piece, which is not empty; `None` at the end. Not to be asked again after the end or an error.
+    /// Returns the next chunk, which is not empty; `None` at the end. Must not be called again after the end or an error.
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, GatewayError>>>;
 }
 
@@ -42,19 +41,19 @@ pub trait Body: Send {
 pub struct GatewayRequest {
     /// The method.
     pub method: String,
-    /// Where to. Its host is for the `Host` header and for the server's certificate, not for a look-up.
+    /// The destination. Its host is for the `Host` header and for the server's certificate, not for a look-up.
     pub target: Target,
     /// The addresses to try, in this order.
     pub addresses: Vec<IpAddr>,
-    /// The headers in order. Any may be a credential.
+    /// The headers in order. Any of them may be a credential.
     pub headers: Vec<(String, Secret)>,
-    /// The body and, when it is known, its exact length.
+    /// The body and, if known, its exact length.
     pub body: Option<(Box<dyn Body>, Option<u64>)>,
-    /// Largest head of the reply, in bytes.
+    /// Maximum size of the response head, in bytes.
     pub head_bytes: u32,
-    /// Time until the connection stands.
+    /// Timeout until the connection is established.
     pub connect_time: Duration,
-    /// Time for everything, to the last byte of the reply.
+    /// Timeout of the whole exchange, up to the last byte of the response.
     pub request_time: Duration,
 }
 
@@ -69,32 +68,32 @@ impl fmt::Debug for GatewayRequest {
     }
 }
 
-/// How long the parts of an exchange took, each from the beginning of [`HttpGateway::send`].
+/// Durations of the phases of an exchange, each measured from the start of [`HttpGateway::send`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Until the connection stood.
+    /// Until the connection was established.
     pub connected: Duration,
-    /// Until it was encrypted; zero without encryption.
+    /// Until the TLS handshake was complete; zero without encryption.
     pub encrypted: Duration,
-    /// Until the head of the reply was there.
-    pub answered: Duration,
+    /// Until the head of the response arrived.
+    pub responded: Duration,
 }
 
-/// The head of a reply and the body to come.
+/// The head of a response and its body stream.
 pub struct GatewayReply {
     /// Minor version of HTTP/1: 0 or 1.
     pub minor_version: u8,
     /// Status code, 100 to 999.
     pub status: u16,
-    /// The words after the code, which may be empty.
+    /// The reason phrase, which may be empty.
     pub reason: String,
-    /// The headers in order, names as the server spelled them where the gateway knows.
+    /// The headers in order; names in the server's case if the gateway knows it.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// Who answered.
+    /// The address of the server.
     pub peer: Option<SocketAddr>,
-    /// How long it took.
+    /// Durations of the phases.
     pub timings: Timings,
-    /// The body, without its frame.
+    /// The body, without its framing.
     pub body: Box<dyn Body>,
 }
 
@@ -104,34 +103,34 @@ impl fmt::Debug for GatewayReply {
     }
 }
 
-/// What went wrong on the way, as a stable name.
+/// Kind of a network failure, as a stable name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GatewayErrorKind {
-    /// The name leads to no address.
+    /// The name has no address.
     Resolve,
-    /// No address took the connection.
+    /// No address accepted the connection.
     Connect,
-    /// The encryption could not be agreed upon.
+    /// The TLS handshake failed.
     Tls,
-    /// The server's certificate is not one for this host that this machine trusts.
+    /// The server's certificate is not trusted by the host, or is for another name.
     Certificate,
-    /// The time was up.
+    /// The timeout expired.
     Timeout,
-    /// The request could not be sent to its end.
+    /// The request could not be sent completely.
     Send,
-    /// The server closed the connection without an answer.
+    /// The server closed the connection without a response.
     Empty,
-    /// The reply broke off.
+    /// The connection closed within the response.
     Receive,
-    /// The answer is not HTTP, or its head is too large.
+    /// The response is not HTTP, or its head is too large.
     Protocol,
-    /// The gateway itself failed, on our side.
+    /// The gateway itself failed on the host.
     Internal,
 }
 
 impl GatewayErrorKind {
-    /// The stable name.
+    /// Returns the stable name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Resolve => "resolve",
@@ -148,17 +147,17 @@ impl GatewayErrorKind {
     }
 }
 
-/// A request that did not get its reply.
+/// A request without a complete response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayError {
-    /// What went wrong.
+    /// Kind of the failure.
     pub kind: GatewayErrorKind,
-    /// One sentence with the cause. It must hold no header of the request.
+    /// One sentence with the cause. It must contain no header of the request.
     pub message: String,
 }
 
 impl GatewayError {
-    /// An error from its parts.
+    /// Creates an error.
     pub fn new(kind: GatewayErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }

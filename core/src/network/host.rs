@@ -1,11 +1,11 @@
-//! Names of hosts, as rules write them.
+//! Host patterns of rules.
 
 use std::fmt;
 
 use super::target::Host;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Which hosts a rule is about: one name, everything below a name, one address, or everything.
+/// The hosts that a rule applies to: one name, all subdomains of a name, one address, or all hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostPattern(Kind);
 
@@ -13,13 +13,13 @@ pub struct HostPattern(Kind);
 enum Kind {
     Any,
     Exact(Host),
-    /// With the dot in front.
-    Below(String),
+    /// With the leading dot.
+    Subdomains(String),
 }
 
 impl HostPattern {
-    /// Reads `api.example.com`, `*.example.com` (every name below, but not `example.com` itself), an address, or `*`
-    /// (every public host). Names are compared without regard to case and in their ASCII form.
+    /// Parses `api.example.com`, `*.example.com` (every subdomain, but not `example.com` itself), an address, or `*` (every
+    /// public host). Names are compared case-insensitively in their ASCII form.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidRequest`] for anything else: a URL, a name with a port, a star elsewhere.
@@ -29,7 +29,7 @@ impl HostPattern {
         }
         let bad = || {
             let message = format!(
-                "'{}' is no host; write a name such as api.example.com, *.example.com, an address, or *, without \
+                "'{}' is not a host pattern; use a name such as api.example.com, *.example.com, an address, or *, without \
                  scheme, port and path",
                 pattern.escape_default()
             );
@@ -42,18 +42,20 @@ impl HostPattern {
         let host = Host::parse(name).ok_or_else(bad)?;
         match (below, host) {
             (false, host) => Ok(Self(Kind::Exact(host))),
-            (true, Host::Name(name)) => Ok(Self(Kind::Below(format!(".{name}")))),
+            (true, Host::Name(name)) => Ok(Self(Kind::Subdomains(format!(".{name}")))),
             (true, Host::Address(_)) => Err(bad()),
         }
     }
 
-    /// Whether a host is meant.
+    /// Returns whether the pattern matches a host.
     pub fn matches(&self, host: &Host) -> bool {
         match (&self.0, host) {
             (Kind::Any, _) => true,
             (Kind::Exact(exact), host) => exact == host,
-            (Kind::Below(suffix), Host::Name(name)) => name.len() > suffix.len() && name.ends_with(suffix.as_str()),
-            (Kind::Below(_), Host::Address(_)) => false,
+            (Kind::Subdomains(suffix), Host::Name(name)) => {
+                name.len() > suffix.len() && name.ends_with(suffix.as_str())
+            }
+            (Kind::Subdomains(_), Host::Address(_)) => false,
         }
     }
 
@@ -67,7 +69,7 @@ impl fmt::Display for HostPattern {
         match &self.0 {
             Kind::Any => f.write_str("*"),
             Kind::Exact(host) => write!(f, "{host}"),
-            Kind::Below(suffix) => write!(f, "*{suffix}"),
+            Kind::Subdomains(suffix) => write!(f, "*{suffix}"),
         }
     }
 }

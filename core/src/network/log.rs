@@ -1,57 +1,57 @@
-//! What a sandbox asked of the network.
+//! Log of a sandbox's requests.
 
 use std::time::Duration;
 
+use super::denied::DenyReason;
 use super::gateway::GatewayErrorKind;
-use super::refusal::RefusalKind;
 
-/// What became of a request.
+/// Outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Decision {
-    /// It is on its way.
-    Underway,
-    /// It was allowed, and the reply came to its end.
-    Answered,
-    /// The policy refused it, before or while it was on its way.
-    Refused(RefusalKind, String),
+pub enum RequestOutcome {
+    /// The request is in progress.
+    InProgress,
+    /// It was allowed, and the response is complete.
+    Completed,
+    /// The policy denied it, before it was sent or while it was in progress.
+    Denied(DenyReason, String),
     /// It was allowed, and the network failed.
     Failed(GatewayErrorKind, String),
-    /// Whoever sent it ended before the reply did.
+    /// The sender dropped it before the response was complete.
     Cancelled,
 }
 
-/// One request. It holds no header and no body, so no credential.
+/// One request. It contains no header and no body, so no credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NetworkEvent {
-    /// When it began, since the Unix epoch by the sandbox's clock.
+    /// Start of the request, since the Unix epoch by the sandbox's clock.
     pub at: Duration,
     /// The method, as the guest sent it.
     pub method: String,
-    /// The URL without user name, password and fragment. The query is kept, because it is what a guest can tell the
-    /// outside with; a URL that could not be read is cut after 256 characters and shown escaped.
+    /// The URL without user name, password and fragment. The query is kept, because a guest can use it to send data out. An
+    /// invalid URL is truncated to 256 characters and escaped.
     pub url: String,
-    /// What became of it.
-    pub decision: Decision,
-    /// The status code, once there is one.
+    /// Outcome of the request.
+    pub outcome: RequestOutcome,
+    /// The status code, once the response head has arrived.
     pub status: Option<u16>,
     /// Bytes sent, head and body.
     pub sent_bytes: u64,
     /// Bytes received, head and body.
     pub received_bytes: u64,
-    /// How long it took, by the sandbox's clock; zero while it is on its way.
+    /// Duration by the sandbox's clock; zero while the request is in progress.
     pub duration: Duration,
-    /// The names of the credentials that were added, see [`super::Injection::named`].
+    /// The names of the added credentials, see [`super::HeaderInjection::with_name`].
     pub credentials: Vec<String>,
 }
 
-/// All requests of one sandbox, in the order in which they began.
+/// All requests of one sandbox, in the order in which they started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NetworkLog {
     /// The requests.
     pub events: Vec<NetworkEvent>,
-    /// How many more were refused because [`super::NetworkLimits::requests`] was reached.
-    pub left_out: u64,
+    /// Number of further requests that were denied because [`super::NetworkLimits::requests`] was reached.
+    pub omitted: u64,
 }

@@ -1,34 +1,34 @@
-//! Which hosts programs in a sandbox may speak to, and the way every request goes.
+//! Network policy of sandboxes and the execution of every request.
 //!
-//! Off by default: a sandbox without a [`NetworkPolicy`] has no network at all. With one, a request passes
-//! [`Network::begin`], which is written once over the port [`HttpGateway`]: the policy is asked, the name is resolved, the
-//! addresses are checked, credentials are added, bytes are counted, and the [`NetworkLog`] is written. A gateway only
-//! connects to an address that it is given and moves bytes.
+//! Disabled by default: a sandbox without a [`NetworkPolicy`] has no network. With a policy, every request passes
+//! [`Network::begin`], which is written once over the port [`HttpGateway`]: it checks the policy, resolves the name, checks the
+//! addresses, adds credentials, counts bytes and writes the [`NetworkLog`]. A gateway only connects to a given address and
+//! transfers bytes.
 //!
-//! Nothing here follows redirects. A client that does (`curl -L`) sends another request, which is checked, charged and
-//! logged like the first, so a redirect can reach nothing that a request could not.
+//! Redirects are not followed here. A client that follows them (`curl -L`) sends another request, which is checked, charged and
+//! logged like the first, so a redirect can reach only what a request can.
 
-mod account;
 mod address;
+mod denied;
 mod exchange;
 mod gateway;
 mod header;
 mod host;
 mod limits;
 mod log;
+mod mask;
 mod policy;
-mod refusal;
-mod scrub;
 mod target;
 #[cfg(test)]
 mod tests;
+mod usage;
 
 pub use address::is_public;
-pub use exchange::{Exchange, Failure, Network, NetworkClock, NetworkRequest};
+pub use denied::{DenyReason, RequestDenied};
+pub use exchange::{Exchange, Network, NetworkClock, NetworkError, NetworkRequest};
 pub use gateway::{Body, GatewayError, GatewayErrorKind, GatewayReply, GatewayRequest, HttpGateway, Timings};
 pub use host::HostPattern;
 pub use limits::NetworkLimits;
-pub use log::{Decision, NetworkEvent, NetworkLog};
-pub use policy::{AllowRule, Injection, NetworkPolicy, Permit};
-pub use refusal::{Refusal, RefusalKind};
+pub use log::{NetworkEvent, NetworkLog, RequestOutcome};
+pub use policy::{AllowRule, HeaderInjection, NetworkPolicy, Permit};
 pub use target::{Host, Scheme, Target};

@@ -1,29 +1,29 @@
-//! What a sandbox may reach.
+//! Rules for the hosts that a sandbox may reach.
 
 use core::net::IpAddr;
 
 use super::address::is_public;
+use super::denied::{DenyReason, RequestDenied};
 use super::header;
 use super::host::HostPattern;
 use super::limits::NetworkLimits;
-use super::refusal::{Refusal, RefusalKind};
 use super::target::{Host, Scheme, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Secret;
 
-/// How many allowed hosts a refusal lists. More would drown the sentence.
+/// Number of allowed hosts that an error message lists. More would make it unreadable.
 const LISTED_HOSTS: usize = 8;
 
-/// Leave to send requests to some hosts.
+/// Permission to send requests to some hosts.
 ///
-/// Begins narrow: only `https` on port 443, only `GET` and `HEAD`.
+/// Narrow by default: only `https` on port 443, only `GET` and `HEAD`.
 #[derive(Clone, Debug)]
 pub struct AllowRule {
     host: HostPattern,
     schemes: Vec<Scheme>,
-    /// None at all: the default port of the scheme.
+    /// Empty: the default port of the scheme.
     ports: Vec<u16>,
-    /// `None`: every method that is not refused to everybody.
+    /// `None`: every method except those that are always denied.
     methods: Option<Vec<String>>,
 }
 
@@ -31,7 +31,7 @@ impl AllowRule {
     /// Allows `GET` and `HEAD` over `https` to the hosts of a pattern, see [`HostPattern::parse`].
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] when the pattern cannot be read.
+    /// [`ErrorKind::InvalidRequest`] if the pattern is invalid.
     pub fn host(pattern: &str) -> Result<Self> {
         Ok(Self {
             host: HostPattern::parse(pattern)?,
@@ -41,28 +41,28 @@ impl AllowRule {
         })
     }
 
-    /// Allows these methods and no others. They are compared letter by letter; write them in capitals.
+    /// Allows only these methods. The comparison is case-sensitive; use capitals.
     #[must_use]
     pub fn methods<M: Into<String>>(mut self, methods: impl IntoIterator<Item = M>) -> Self {
         self.methods = Some(methods.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Allows every method but `CONNECT` and `TRACE`.
+    /// Allows every method except `CONNECT` and `TRACE`.
     #[must_use]
     pub fn any_method(mut self) -> Self {
         self.methods = None;
         self
     }
 
-    /// Allows this port; called again, also another. Default: 443 for `https`, 80 for `http`.
+    /// Allows this port; may be called repeatedly. Default: 443 for `https`, 80 for `http`.
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.ports.push(port);
         self
     }
 
-    /// Allows `http` besides `https`: everybody on the way can read and change it.
+    /// Allows `http` in addition to `https`: every hop can read and change the traffic.
     #[must_use]
     pub fn http(mut self) -> Self {
         self.schemes = vec![Scheme::Https, Scheme::Http];
@@ -82,9 +82,9 @@ impl AllowRule {
     }
 }
 
-/// A credential that the host adds to requests, so that the guest can use it without ever having it.
+/// A credential that the host adds to requests, so that the guest can use it without knowing it.
 #[derive(Clone, Debug)]
-pub struct Injection {
+pub struct HeaderInjection {
     name: String,
     host: HostPattern,
     header: String,
@@ -92,24 +92,24 @@ pub struct Injection {
     over_http: bool,
 }
 
-impl Injection {
-    /// Sends `header: value` with every request to `host`, in place of what the guest sends under that name. Only over
-    /// `https`. The value is the whole header value: `Bearer abc`.
+impl HeaderInjection {
+    /// Sends `header: value` with every request to `host`, replacing the guest's header with that name. Only over `https`. The
+    /// value is the whole header value: `Bearer abc`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] when the pattern cannot be read or is `*` (a credential belongs to somebody), when
-    /// the header is one that describes the connection, or when the value holds a line end.
+    /// [`ErrorKind::InvalidRequest`] if the pattern is invalid or is `*` (a credential belongs to specific hosts), if the header
+    /// is one that describes the connection, or if the value contains a newline.
     pub fn new(host: &str, header: &str, value: Secret) -> Result<Self> {
-        let bad = |message: String| Err(Error::new(ErrorKind::InvalidRequest, "inject credential", message));
+        let invalid = |message: String| Err(Error::new(ErrorKind::InvalidRequest, "inject credential", message));
         let pattern = HostPattern::parse(host)?;
         if pattern.is_any() {
-            return bad("a credential for every host would be sent to everybody; name the host".to_owned());
+            return invalid("a credential for every host would be sent to all of them; name the host".to_owned());
         }
-        if let Err(refusal) = header::check_headers(&[(header.to_owned(), Vec::new())], u32::MAX) {
-            return bad(refusal.message);
+        if let Err(denied) = header::check_headers(&[(header.to_owned(), Vec::new())], u32::MAX) {
+            return invalid(denied.message);
         }
         if value.expose().is_empty() || !header::is_value(value.expose()) {
-            return bad(format!("the value for {header} is empty or holds a line end; trim it"));
+            return invalid(format!("the value for {header} is empty or contains a newline; trim it"));
         }
         Ok(Self {
             name: format!("{header} for {pattern}"),
@@ -120,14 +120,14 @@ impl Injection {
         })
     }
 
-    /// Names it, for the log. Default: `authorization for api.example.com`.
+    /// Sets its name in the log. Default: `authorization for api.example.com`.
     #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Sends it over `http`, too: for servers on the same machine.
+    /// Sends it over `http`, too: for servers on the same host.
     #[must_use]
     pub fn over_http(mut self) -> Self {
         self.over_http = true;
@@ -152,7 +152,7 @@ impl Injection {
     }
 }
 
-/// What a sandbox may reach, with which credentials, and how much of it. A new one allows nothing.
+/// The hosts that a sandbox may reach, the credentials for them, and limits. A new policy allows nothing.
 ///
 /// ```
 /// use tidebox_core::Secret;
@@ -169,92 +169,91 @@ impl Injection {
 #[derive(Clone, Debug, Default)]
 pub struct NetworkPolicy {
     rules: Vec<AllowRule>,
-    injections: Vec<Injection>,
+    injections: Vec<HeaderInjection>,
     pins: Vec<(Host, IpAddr)>,
     limits: NetworkLimits,
 }
 
 impl NetworkPolicy {
-    /// Allows nothing.
+    /// Creates a policy that allows nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a rule. A request is allowed when one rule allows all of it.
+    /// Adds a rule. A request is allowed if a single rule allows all of it.
     #[must_use]
     pub fn allow(mut self, rule: AllowRule) -> Self {
         self.rules.push(rule);
         self
     }
 
-    /// Adds a credential on the host's side: [`Injection::new`] says when it is sent.
+    /// Adds a credential on the host; see [`HeaderInjection::new`] for the requests that get it.
     ///
     /// # Errors
-    /// As [`Injection::new`].
+    /// Like [`HeaderInjection::new`].
     pub fn inject(self, host: &str, header: &str, value: Secret) -> Result<Self> {
-        Ok(self.attach(Injection::new(host, header, value)?))
+        Ok(self.with_injection(HeaderInjection::new(host, header, value)?))
     }
 
-    /// Adds a credential that was made beforehand.
+    /// Adds an existing [`HeaderInjection`].
     #[must_use]
-    pub fn attach(mut self, injection: Injection) -> Self {
+    pub fn with_injection(mut self, injection: HeaderInjection) -> Self {
         self.injections.push(injection);
         self
     }
 
-    /// Pins a name to an address by the caller's authority; called again, also to another address. The name is not looked
-    /// up any more, and the address may be private: it is the only way to let a sandbox reach one. The name still needs
-    /// a rule that allows it.
+    /// Pins a name to an address; may be called repeatedly for several addresses. The name is no longer resolved, and the address
+    /// may be private: this is the only way to let a sandbox reach a private address. The name still needs a rule that allows it.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] when `host` is no plain name.
-    pub fn resolve(mut self, host: &str, address: IpAddr) -> Result<Self> {
+    /// [`ErrorKind::InvalidRequest`] if `host` is not a host name.
+    pub fn pin_address(mut self, host: &str, address: IpAddr) -> Result<Self> {
         match Host::parse(host) {
             Some(host @ Host::Name(_)) => self.pins.push((host, address)),
             _ => {
-                let message = format!("'{}' is no name that could be pinned", host.escape_default());
+                let message = format!("'{}' is not a host name and cannot be pinned", host.escape_default());
                 return Err(Error::new(ErrorKind::InvalidRequest, "pin host", message));
             }
         }
         Ok(self)
     }
 
-    /// Sets every bound.
+    /// Sets all limits.
     #[must_use]
-    pub fn limited(mut self, limits: NetworkLimits) -> Self {
+    pub fn with_limits(mut self, limits: NetworkLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The bounds.
+    /// Returns the limits.
     pub fn limits(&self) -> &NetworkLimits {
         &self.limits
     }
 
-    /// Decides on a request before anything is resolved.
+    /// Checks a request before its host is resolved.
     ///
     /// # Errors
-    /// A [`Refusal`] that names the first thing no rule allows: host, then scheme, then port, then method.
-    pub fn check(&self, target: &Target, method: &str) -> Result<Permit<'_>, Refusal> {
+    /// A [`RequestDenied`] for the first part that no rule allows: host, then scheme, then port, then method.
+    pub fn check(&self, target: &Target, method: &str) -> Result<Permit<'_>, RequestDenied> {
         header::check_method(method)?;
-        let refuse = |kind, message: String| Err(Refusal::new(kind, message));
+        let deny = |kind, message: String| Err(RequestDenied::new(kind, message));
         let (host, scheme) = (&target.host, target.scheme.as_str());
         let rules: Vec<&AllowRule> = self.rules.iter().filter(|rule| rule.host.matches(host)).collect();
         if rules.is_empty() {
-            return refuse(
-                RefusalKind::Host,
-                format!("the sandbox's network policy does not allow {host}; {}", self.listed()),
+            return deny(
+                DenyReason::Host,
+                format!("the sandbox's network policy does not allow {host}; {}", self.allowed_hosts_hint()),
             );
         }
         let rules: Vec<&AllowRule> = rules.into_iter().filter(|rule| rule.schemes.contains(&target.scheme)).collect();
         if rules.is_empty() {
             let message = format!("the sandbox's network policy does not allow {scheme} to {host}; use https");
-            return refuse(RefusalKind::Scheme, message);
+            return deny(DenyReason::Scheme, message);
         }
         let rules: Vec<&AllowRule> = rules.into_iter().filter(|rule| rule.has_port(target)).collect();
         if rules.is_empty() {
             let message = format!("the sandbox's network policy does not allow port {} of {host}", target.port);
-            return refuse(RefusalKind::Port, message);
+            return deny(DenyReason::Port, message);
         }
         if !rules.iter().any(|rule| rule.has_method(method)) {
             let allowed: Vec<&str> =
@@ -263,17 +262,17 @@ impl NetworkPolicy {
                 "the sandbox's network policy does not allow {method} to {host}, only {}",
                 if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") }
             );
-            return refuse(RefusalKind::Method, message);
+            return deny(DenyReason::Method, message);
         }
         let pinned = self.pins.iter().filter(|(name, _)| name == host).map(|(_, address)| *address).collect();
         let injections = self.injections.iter().filter(|injection| injection.applies(target)).collect();
         Ok(Permit { host: target.host.clone(), pinned, injections })
     }
 
-    /// What is allowed instead.
-    fn listed(&self) -> String {
+    /// Lists the allowed hosts for error messages.
+    fn allowed_hosts_hint(&self) -> String {
         if self.rules.is_empty() {
-            return "it allows no host at all".to_owned();
+            return "it allows no host".to_owned();
         }
         let mut hosts: Vec<String> = Vec::new();
         for rule in &self.rules {
@@ -288,17 +287,17 @@ impl NetworkPolicy {
     }
 }
 
-/// A request that the rules allow, as long as its addresses are good.
+/// A request that the rules allow, subject to the check of its addresses.
 #[derive(Clone, Debug)]
 pub struct Permit<'a> {
     host: Host,
     pinned: Vec<IpAddr>,
-    injections: Vec<&'a Injection>,
+    injections: Vec<&'a HeaderInjection>,
 }
 
 impl Permit<'_> {
-    /// The addresses to use without asking anybody: those that the name is pinned to, or the one in the URL.
-    pub(super) fn known(&self) -> Option<Vec<IpAddr>> {
+    /// Returns the addresses that need no look-up: those that the name is pinned to, or the one in the URL.
+    pub(super) fn static_addresses(&self) -> Option<Vec<IpAddr>> {
         match &self.host {
             Host::Address(address) => Some(vec![*address]),
             Host::Name(_) if !self.pinned.is_empty() => Some(self.pinned.clone()),
@@ -306,29 +305,29 @@ impl Permit<'_> {
         }
     }
 
-    /// Which of `addresses` may be connected to. These very addresses are what a connection must use: a name that is
-    /// asked for a second time may have another answer by then.
+    /// Returns those of `addresses` that may be connected to. The connection must use these addresses: a second look-up of the
+    /// name may return others.
     ///
     /// # Errors
-    /// [`RefusalKind::Address`] when none may.
-    pub fn admit(&self, addresses: &[IpAddr]) -> Result<Vec<IpAddr>, Refusal> {
+    /// [`DenyReason::Address`] if no address is allowed.
+    pub fn filter_addresses(&self, addresses: &[IpAddr]) -> Result<Vec<IpAddr>, RequestDenied> {
         let pinned = |address: &IpAddr| self.pinned.contains(address);
-        let good: Vec<IpAddr> =
+        let allowed: Vec<IpAddr> =
             addresses.iter().copied().filter(|address| pinned(address) || is_public(*address)).collect();
-        if good.is_empty() {
-            // The address itself is not told: a guest shall not learn the names of a private network.
+        if allowed.is_empty() {
+            // The message omits the address: a guest must not learn the addresses of a private network.
             let message = format!(
-                "{} is not an address of the public internet, or leads to none; only the application that runs the \
-                 sandbox can open a private one, by pinning a name to it",
+                "{} has no address of the public internet; only the application that runs the \
+                 sandbox can allow a private one, by pinning a name to it",
                 self.host
             );
-            return Err(Refusal::new(RefusalKind::Address, message));
+            return Err(RequestDenied::new(DenyReason::Address, message));
         }
-        Ok(good)
+        Ok(allowed)
     }
 
-    /// The credentials to add.
-    pub fn injections(&self) -> &[&Injection] {
+    /// Returns the credentials to add.
+    pub fn injections(&self) -> &[&HeaderInjection] {
         &self.injections
     }
 }

@@ -1,26 +1,26 @@
-//! Where a request goes to: a URL, parsed once.
+//! Destination of a request: a URL, parsed once.
 
 use core::net::IpAddr;
 use std::fmt;
 
 use url::Url;
 
-use super::refusal::{Refusal, RefusalKind};
+use super::denied::{DenyReason, RequestDenied};
 
-/// Longest URL of a request. Browsers and servers stop somewhere between 8 KiB and 64 KiB.
+/// Maximum length of a request's URL. Limits of browsers and servers are between 8 KiB and 64 KiB.
 const URL_BYTES: usize = 16 << 10;
 
-/// How a request travels.
+/// Transport of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Encrypted, and the host has proven its name.
+    /// Encrypted, with an authenticated host.
     Https,
-    /// In the clear.
+    /// Unencrypted.
     Http,
 }
 
 impl Scheme {
-    /// The name as URLs write it.
+    /// Returns the name as in URLs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Https => "https",
@@ -28,7 +28,7 @@ impl Scheme {
         }
     }
 
-    /// The port of a URL that names none.
+    /// Returns the port of a URL without one.
     pub fn default_port(self) -> u16 {
         match self {
             Self::Https => 443,
@@ -37,22 +37,22 @@ impl Scheme {
     }
 }
 
-/// A host: a name in lower-case ASCII form without a dot at the end, or an address.
+/// A host: a name in lower-case ASCII form without a trailing dot, or an address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Host {
-    /// To be resolved.
+    /// A name, to be resolved.
     Name(String),
-    /// As it stands in the URL, however it was written there (`127.1`, `0x7f000001`).
+    /// An address in any notation of URLs (`127.1`, `0x7f000001`).
     Address(IpAddr),
 }
 
 impl Host {
-    /// Reads a host as URLs write it, an IPv6 address with or without brackets.
+    /// Parses a host as in URLs, an IPv6 address with or without brackets.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if let Ok(address) = text.parse::<IpAddr>() {
             return Some(Self::Address(address));
         }
-        // An address of version 6 is dealt with above, or is in brackets; a name never holds a colon.
+        // An IPv6 address is handled above or has brackets; a name never contains a colon.
         Self::from_url(&url::Host::parse(text).ok()?)
     }
 
@@ -84,57 +84,57 @@ impl fmt::Display for Host {
     }
 }
 
-/// What a URL says, in parts. The policy, the connection, the `Host` header and the log all use these parts, so that
-/// nothing is ever parsed a second time in another way.
+/// Parts of a URL. The policy, the connection, the `Host` header and the log all use these parts, so that no component parses the
+/// URL again with different results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// How the request travels.
+    /// The transport.
     pub scheme: Scheme,
-    /// To whom.
+    /// The host.
     pub host: Host,
-    /// At which port.
+    /// The port.
     pub port: u16,
-    /// Path and query, as the request line has it: `/search?q=1`. Never empty, only printable ASCII.
+    /// Path and query, as in the request line: `/search?q=1`. Never empty, only printable ASCII.
     pub path: String,
 }
 
 impl Target {
-    /// Reads an absolute URL by the rules of the WHATWG, without its fragment.
+    /// Parses an absolute URL by the rules of the WHATWG, without its fragment.
     ///
     /// # Errors
-    /// [`RefusalKind::Url`] when it cannot be read, is longer than 16 KiB, or holds a user name or password (which would
-    /// end up in logs); [`RefusalKind::Scheme`] when it is neither `https` nor `http`.
-    pub fn parse(url: &str) -> Result<Self, Refusal> {
-        let refuse = |message: String| Err(Refusal::new(RefusalKind::Url, message));
+    /// [`DenyReason::Url`] if it is invalid, longer than 16 KiB, or contains a user name or password (which would end up in
+    /// logs); [`DenyReason::Scheme`] if it is neither `https` nor `http`.
+    pub fn parse(url: &str) -> Result<Self, RequestDenied> {
+        let deny = |message: String| Err(RequestDenied::new(DenyReason::Url, message));
         if url.len() > URL_BYTES {
-            return refuse(format!("the URL is longer than {URL_BYTES} bytes; send the data as a body"));
+            return deny(format!("the URL is longer than {URL_BYTES} bytes; send the data as a body"));
         }
-        // The WHATWG's rules drop tabs and line ends and trim blanks. Who sends such a URL means to confuse somebody.
+        // The WHATWG's rules drop tabs and newlines and trim blanks. A URL that relies on this is likely an attack.
         if url.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
-            return refuse("the URL holds a blank or a control character; write it as %20 and its like".to_owned());
+            return deny("the URL contains a blank or a control character; percent-encode it (blank: %20)".to_owned());
         }
         let parsed = match Url::parse(url) {
             Ok(parsed) => parsed,
-            Err(error) => return refuse(format!("the URL cannot be read: {error}")),
+            Err(error) => return deny(format!("invalid URL: {error}")),
         };
         Self::from_url(&parsed)
     }
 
-    fn from_url(url: &Url) -> Result<Self, Refusal> {
+    fn from_url(url: &Url) -> Result<Self, RequestDenied> {
         let scheme = match url.scheme() {
             "https" => Scheme::Https,
             "http" => Scheme::Http,
             other => {
                 let message = format!("the scheme '{other}' is not supported; use https or http");
-                return Err(Refusal::new(RefusalKind::Scheme, message));
+                return Err(RequestDenied::new(DenyReason::Scheme, message));
             }
         };
         if !url.username().is_empty() || url.password().is_some() {
-            let message = "the URL holds a user name or a password; send them in an Authorization header";
-            return Err(Refusal::new(RefusalKind::Url, message));
+            let message = "the URL contains a user name or a password; send them in an Authorization header";
+            return Err(RequestDenied::new(DenyReason::Url, message));
         }
         let Some(host) = url.host().and_then(|host| Host::from_url(&host)) else {
-            return Err(Refusal::new(RefusalKind::Url, "the URL names no host, or a name that cannot be one"));
+            return Err(RequestDenied::new(DenyReason::Url, "the URL has no host or an invalid host name"));
         };
         let port = url.port().unwrap_or(scheme.default_port());
         let mut path = url.path().to_owned();
@@ -142,20 +142,23 @@ impl Target {
             path.push('?');
             path.push_str(query);
         }
-        // The parser promises this; the request line depends on it.
+        // The parser guarantees this; the request line depends on it.
         if !path.starts_with('/') || !path.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Refusal::new(RefusalKind::Url, "the path of the URL cannot be sent"));
+            return Err(RequestDenied::new(
+                DenyReason::Url,
+                "the path of the URL contains characters that cannot be sent",
+            ));
         }
         Ok(Self { scheme, host, port, path })
     }
 
-    /// Where a `Location` header of a reply from here leads to. `None` when it cannot be read or leaves http.
+    /// Resolves a `Location` header of a response. Returns `None` if it is invalid or leaves http.
     pub fn follow(&self, location: &str) -> Option<Self> {
         let url = Url::parse(&self.to_string()).ok()?.join(location.trim()).ok()?;
         Self::from_url(&url).ok()
     }
 
-    /// The value of the `Host` header.
+    /// Returns the value of the `Host` header.
     pub fn authority(&self) -> String {
         if self.port == self.scheme.default_port() {
             self.host.to_string()
@@ -166,7 +169,7 @@ impl Target {
 }
 
 impl fmt::Display for Target {
-    /// As an absolute URL.
+    /// Formats it as an absolute URL.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}{}", self.scheme.as_str(), self.authority(), self.path)
     }

@@ -4,11 +4,11 @@ fn page(content: &[u8], offset: u64, limit: u64) -> Result<Option<Page>, FileErr
     let mut reader = PageReader::new(offset, limit);
     reader.push(content);
     let whole = reader.finish();
-    // However the file is cut into pieces, the page is the same.
+    // The page does not depend on the chunk sizes.
     for size in [1, 2, 3, 7] {
         let mut reader = PageReader::new(offset, limit);
         content.chunks(size).for_each(|piece| reader.push(piece));
-        assert_eq!(reader.finish(), whole, "in pieces of {size}");
+        assert_eq!(reader.finish(), whole, "in chunks of {size}");
     }
     whole
 }
@@ -20,7 +20,7 @@ fn text(content: &[u8], offset: u64, limit: u64) -> (String, (u64, u64, u64)) {
 }
 
 #[test]
-fn pages_put_together_are_the_file() {
+fn concatenated_pages_are_the_file() {
     let file = b"one\ntwo\r\n\nfour\xc3\xa9\nfive";
     assert_eq!(text(file, 0, 2), ("one\ntwo\r\n".to_owned(), (1, 2, 5)));
     assert_eq!(text(file, 2, 2), ("\nfour\u{e9}\n".to_owned(), (3, 4, 5)));
@@ -29,13 +29,13 @@ fn pages_put_together_are_the_file() {
 }
 
 #[test]
-fn a_line_end_at_the_end_of_the_file_starts_no_line() {
+fn a_final_newline_does_not_start_a_line() {
     assert_eq!(text(b"a\nb\n", 0, 500), ("a\nb\n".to_owned(), (1, 2, 2)));
     assert_eq!(text(b"\n", 0, 500), ("\n".to_owned(), (1, 1, 1)));
 }
 
 #[test]
-fn a_page_past_the_end_is_an_error_with_the_reference_wording() {
+fn a_page_past_the_end_has_the_reference_message() {
     let error = page(b"a\nb\nc", 3, 10).unwrap_err();
     assert_eq!(error.code, FileErrorCode::PastEnd);
     assert_eq!(error.message, "Line offset 3 exceeds file length (3 lines)");
@@ -48,11 +48,11 @@ fn no_lines_and_an_empty_file_have_no_window() {
     let empty = Page { empty_file: true, ..Page::default() };
     assert_eq!(page(b"", 0, 10).unwrap().unwrap(), empty);
     assert_eq!(page(b"", 7, 10).unwrap().unwrap(), empty);
-    assert_eq!(page(b"", 0, 0).unwrap().unwrap(), empty, "whatever was asked for");
+    assert_eq!(page(b"", 0, 0).unwrap().unwrap(), empty, "for every offset and limit");
 }
 
 #[test]
-fn what_is_not_utf8_anywhere_is_not_text() {
+fn a_file_with_invalid_utf8_is_not_text() {
     for binary in [&b"a\nb\nc\xff"[..], b"a\n\xc3", b"\xed\xa0\x80", b"a\0b", b"\0asm\x01\0\0\0"] {
         assert_eq!(page(binary, 0, 1), Ok(None), "{binary:?}");
     }
@@ -60,7 +60,7 @@ fn what_is_not_utf8_anywhere_is_not_text() {
 }
 
 #[test]
-fn a_long_page_ends_at_a_whole_line_and_its_window_says_so() {
+fn a_page_over_the_limit_ends_at_a_whole_line() {
     let line = "x".repeat(99) + "\n";
     let file = line.repeat(10_000);
     let mut reader = PageReader::new(10, 9_000);
@@ -74,7 +74,7 @@ fn a_long_page_ends_at_a_whole_line_and_its_window_says_so() {
 }
 
 #[test]
-fn a_line_longer_than_a_page_is_cut_between_characters() {
+fn a_line_over_the_limit_is_truncated_between_characters() {
     let file = "é".repeat(PAGE_BYTES) + "\nnext\n";
     let mut reader = PageReader::new(0, 10);
     reader.push(b"x");

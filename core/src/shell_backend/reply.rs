@@ -1,22 +1,22 @@
-//! What scripts answer.
+//! Output of scripts.
 
-use super::ShellHost;
+use super::ShellTransport;
 use super::script::Script;
 use crate::error::{Error, ErrorKind, FileErrorCode, Result};
 use crate::execute::{ExecuteResponse, StopReason};
 use std::time::Duration;
 
-/// The fields behind `ok`.
+/// The fields after `ok`.
 #[derive(Debug)]
-pub(super) struct Reply {
+pub(super) struct ScriptReply {
     bytes: Vec<u8>,
     at: usize,
-    /// There may be more that did not arrive: time was up, or there was too much of it.
+    /// The output may be incomplete because of the timeout or the output limit.
     pub(super) cut: bool,
 }
 
-impl Reply {
-    /// The next field without its NUL byte; `None` when no whole one is left.
+impl ScriptReply {
+    /// Returns the next field without its NUL byte; `None` if no complete one remains.
     pub(super) fn field(&mut self) -> Option<&[u8]> {
         let rest = self.bytes.get(self.at..)?;
         let length = memchr::memchr(0, rest)?;
@@ -24,12 +24,12 @@ impl Reply {
         rest.get(..length)
     }
 
-    /// The next field as a number; `None` also when it is none.
+    /// Returns the next field as a number; `None` also if it is not a number.
     pub(super) fn number<N: std::str::FromStr>(&mut self) -> Option<N> {
         std::str::from_utf8(self.field()?).ok()?.parse().ok()
     }
 
-    /// The next line without its line feed; `None` when no whole one is left.
+    /// Returns the next line without its line feed; `None` if no complete one remains.
     pub(super) fn line(&mut self) -> Option<&[u8]> {
         let rest = self.bytes.get(self.at..)?;
         let length = memchr::memchr(b'\n', rest)?;
@@ -37,7 +37,7 @@ impl Reply {
         rest.get(..length)
     }
 
-    /// What is left, with any bytes in it.
+    /// Returns the remaining bytes.
     pub(super) fn rest(self) -> Vec<u8> {
         let Self { mut bytes, at, .. } = self;
         bytes.drain(..at.min(bytes.len()));
@@ -45,32 +45,32 @@ impl Reply {
     }
 }
 
-/// Runs a script and reads its first field. The inner error is a refusal by its code.
-pub(super) async fn ask<H: ShellHost + ?Sized>(
+/// Runs a script and parses its first field. The inner error has the code that the script reported.
+pub(super) async fn run_script<H: ShellTransport + ?Sized>(
     host: &H,
     operation: &'static str,
     script: Script,
     time: Duration,
-) -> Result<Result<Reply, FileErrorCode>> {
-    // A host may find out by this very script that it does.
-    let passes_bytes = host.passes_bytes();
-    let response = host.run_script(script.finish(passes_bytes), time).await?;
+) -> Result<Result<ScriptReply, FileErrorCode>> {
+    // The transport may detect by this very script whether it is binary-safe.
+    let is_binary_safe = host.is_binary_safe();
+    let response = host.run_script(script.finish(is_binary_safe), time).await?;
     let cut = response.truncated || response.stopped_by == Some(StopReason::Timeout);
-    let bytes = if passes_bytes { Some(response.stdout.clone()) } else { unhex(&response.stdout) };
-    let Some(bytes) = bytes else { return Err(senseless(operation, &response)) };
-    let mut reply = Reply { bytes, at: 0, cut };
+    let bytes = if is_binary_safe { Some(response.stdout.clone()) } else { decode_hex(&response.stdout) };
+    let Some(bytes) = bytes else { return Err(malformed_reply(operation, &response)) };
+    let mut reply = ScriptReply { bytes, at: 0, cut };
     match reply.field() {
         Some(b"ok") => Ok(Ok(reply)),
-        Some(code) => match REFUSALS.iter().find(|refusal| refusal.as_str().as_bytes() == code) {
-            Some(refusal) => Ok(Err(*refusal)),
-            None => Err(senseless(operation, &response)),
+        Some(code) => match ERROR_CODES.iter().find(|error_code| error_code.as_str().as_bytes() == code) {
+            Some(error_code) => Ok(Err(*error_code)),
+            None => Err(malformed_reply(operation, &response)),
         },
-        None => Err(senseless(operation, &response)),
+        None => Err(malformed_reply(operation, &response)),
     }
 }
 
-/// The refusals that scripts know.
-const REFUSALS: [FileErrorCode; 7] = [
+/// Error codes that scripts report.
+const ERROR_CODES: [FileErrorCode; 7] = [
     FileErrorCode::FileNotFound,
     FileErrorCode::PermissionDenied,
     FileErrorCode::IsDirectory,
@@ -80,26 +80,26 @@ const REFUSALS: [FileErrorCode; 7] = [
     FileErrorCode::NoSpace,
 ];
 
-/// How much of what a script wrote an error repeats, in bytes.
-const SHOWN_BYTES: usize = 200;
+/// Maximum number of bytes of a script's output in an error message.
+const EXCERPT_BYTES: usize = 200;
 
-fn senseless(operation: &'static str, response: &ExecuteResponse) -> Error {
-    let shown = response.output.get(..SHOWN_BYTES).unwrap_or(&response.output);
+fn malformed_reply(operation: &'static str, response: &ExecuteResponse) -> Error {
+    let visible = response.output.get(..EXCERPT_BYTES).unwrap_or(&response.output);
     let (kind, message) = match response.stopped_by {
-        Some(StopReason::Timeout) => (ErrorKind::Timeout, "the sandbox's shell did not answer in time"),
-        _ => (ErrorKind::Protocol, "the sandbox's shell did not run a script of sh as POSIX says; look at its image"),
+        Some(StopReason::Timeout) => (ErrorKind::Timeout, "the sandbox's shell did not respond in time"),
+        _ => (ErrorKind::Protocol, "the sandbox's shell did not run a POSIX sh script correctly; check the image"),
     };
     let code = response.exit_code.map_or_else(|| "unknown".to_owned(), |code| code.to_string());
     Error::new(kind, operation, message)
         .with_context("exit_code", code)
-        .with_context("output", String::from_utf8_lossy(shown))
+        .with_context("output", String::from_utf8_lossy(visible))
 }
 
-fn unhex(text: &[u8]) -> Option<Vec<u8>> {
+fn decode_hex(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let digits: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let pairs = digits.chunks_exact(2);
-    // An odd digit at the end is half a byte of an answer that was cut.
+    // An odd digit at the end is half a byte of truncated output.
     pairs
         .map(|pair| match pair {
             [high, low] => Some(digit(*high)? << 4 | digit(*low)?),

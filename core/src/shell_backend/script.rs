@@ -1,10 +1,10 @@
-//! Writing scripts that any POSIX sh understands.
+//! Generation of scripts for any POSIX sh.
 
 use std::fmt::Write as _;
 
-/// What every script begins with: bytes instead of characters, and how it answers.
+/// Start of every script: sets the byte locale and defines the output format.
 ///
-/// An answer is a list of fields that end with a NUL byte. The first is `ok`, or the code of a refusal and nothing after it.
+/// The output is a list of fields, each terminated by a NUL byte. The first is `ok`, or an error code as the only field.
 const PRELUDE: &str = r#"LC_ALL=C; export LC_ALL
 say() { printf '%s\0' "$@"; }
 refuse() { say "$1"; exit 0; }
@@ -19,7 +19,7 @@ lost() {
 }
 "#;
 
-/// A script in the making.
+/// A script builder.
 #[derive(Debug)]
 pub(super) struct Script(String);
 
@@ -28,13 +28,13 @@ impl Script {
         Self(PRELUDE.to_owned())
     }
 
-    /// Sets a variable to any bytes but NUL.
+    /// Sets a variable to any bytes except NUL.
     pub(super) fn set(mut self, name: &str, value: &[u8]) -> Self {
         match plain(value) {
             Some(text) => {
                 let _ = writeln!(self.0, "{name}={}", quote(text));
             }
-            // A substitution drops line feeds at its end, so a dot stands behind them.
+            // A substitution drops trailing line feeds, so a dot is appended.
             None => {
                 let _ = writeln!(self.0, "{name}=$(printf '{}.'); {name}=${{{name}%.}}", octal(value));
             }
@@ -52,7 +52,7 @@ impl Script {
         self
     }
 
-    /// Adds lines as they are.
+    /// Adds lines verbatim.
     pub(super) fn lines(mut self, lines: &str) -> Self {
         self.0.push_str(lines);
         if !lines.ends_with('\n') {
@@ -61,10 +61,10 @@ impl Script {
         self
     }
 
-    /// The script, with its messages thrown away and its answer in hexadecimal where bytes do not arrive as they are.
-    pub(super) fn finish(self, passes_bytes: bool) -> String {
+    /// Returns the script, with its messages discarded and its output in hexadecimal unless the transport is binary-safe.
+    pub(super) fn finish(self, is_binary_safe: bool) -> String {
         let Self(script) = self;
-        if passes_bytes {
+        if is_binary_safe {
             format!("( {script}) 2>/dev/null")
         } else {
             format!("( {script}) 2>/dev/null | od -An -v -tx1 | tr -d ' \\n'")
@@ -72,17 +72,17 @@ impl Script {
     }
 }
 
-/// A value as one word of the shell, whatever is in it.
+/// Quotes a value as one word of the shell, whatever its content.
 pub fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Text that may stand in a script as it is: control characters may be changed on the way.
+/// Returns text that can be part of a script verbatim. Control characters are excluded because the transport may change them.
 fn plain(value: &[u8]) -> Option<&str> {
     std::str::from_utf8(value).ok().filter(|text| !text.chars().any(char::is_control))
 }
 
-/// Bytes as a format of `printf` between single quotes.
+/// Encodes bytes as a format of `printf` between single quotes.
 pub(super) fn octal(value: &[u8]) -> String {
     let mut format = String::with_capacity(value.len() + value.len() / 4);
     for chunk in value.utf8_chunks() {
@@ -92,7 +92,7 @@ pub(super) fn octal(value: &[u8]) -> String {
                 '\'' => format.push_str("\\047"),
                 '\\' => format.push_str("\\\\"),
                 '%' => format.push_str("%%"),
-                // Every control character has a number below 256 but those of C1, which are two bytes.
+                // Every control character is below 256, except those of C1, which are two bytes.
                 control if control.is_control() => {
                     let mut bytes = [0; 4];
                     escape(&mut format, control.encode_utf8(&mut bytes).as_bytes());
@@ -116,12 +116,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quoted_word_keeps_its_quotes() {
+    fn quote_keeps_quotes_in_a_word() {
         assert_eq!(quote("it's $HOME"), r"'it'\''s $HOME'");
     }
 
     #[test]
-    fn bytes_that_a_shell_or_a_line_could_change_are_numbers() {
+    fn octal_escapes_bytes_that_a_shell_could_change() {
         assert_eq!(octal(b"a\0'%\\\n\x7f\xff\xc3\xa9"), "a\\000\\047%%\\\\\\n\\177\\377é");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::ShellHost;
-use super::reply::{Reply, ask};
+use super::ShellTransport;
+use super::reply::{ScriptReply, run_script};
 use super::script::Script;
 use super::walk::{Depth, Entry, Listing, list, walk_order};
 use crate::backend::FileResult;
@@ -14,34 +14,34 @@ use crate::glob::{GlobPattern, GlobRules};
 use crate::path::SandboxPath;
 use crate::search::{GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, Truncation};
 
-/// Matches that one `glob` returns; the reference has the same bound.
+/// Maximum number of matches of one `glob`, the same limit as in the reference implementation.
 const MATCHES: usize = 10_000;
 
-/// How long `glob` and `grep` look, as in the development backend.
+/// Timeouts of `glob` and `grep`, the same as in the local backend.
 const GLOB_TIME: Duration = Duration::from_secs(5);
 const GREP_TIME: Duration = Duration::from_secs(15);
 
-/// Names of files that one script searches, in bytes.
+/// Total length of the file names that one script searches, in bytes.
 const NAMES_BYTES: usize = 24 * 1024;
 
-/// [`crate::SandboxBackend::glob`]: everything below is listed, and the pattern is matched here.
+/// Implements [`crate::SandboxBackend::glob`]: lists the whole tree and matches the pattern here.
 ///
 /// # Errors
-/// Those of the host.
-pub async fn glob<H: ShellHost + ?Sized>(host: &H, request: &GlobRequest) -> Result<FileResult<GlobResponse>> {
+/// Those of the transport.
+pub async fn glob<H: ShellTransport + ?Sized>(host: &H, request: &GlobRequest) -> Result<FileResult<GlobResponse>> {
     let dialect = host.dialect();
     let pattern = match GlobPattern::parse(&request.pattern, dialect.glob_rules()) {
         Ok(pattern) => pattern,
         Err(error) => return Ok(Err(error)),
     };
     let script = list(Script::new().set("p", request.path.as_bytes()), Depth::All);
-    let listing = match ask(host, "glob", script, GLOB_TIME).await? {
+    let listing = match run_script(host, "glob", script, GLOB_TIME).await? {
         Ok(reply) => Listing::parse(reply),
-        Err(code) => return Ok(Err(FileError::at_root(code, request.path.as_bytes()))),
+        Err(code) => return Ok(Err(FileError::for_search_root(code, request.path.as_bytes()))),
     };
-    let mut response = GlobResponse { files: Vec::new(), truncated: left_out(&listing) };
+    let mut response = GlobResponse { files: Vec::new(), truncated: truncation(&listing) };
     for entry in listing.entries {
-        if !is_found(&entry, &pattern, dialect) {
+        if !matches_entry(&entry, &pattern, dialect) {
             continue;
         }
         if response.files.len() >= MATCHES {
@@ -55,18 +55,18 @@ pub async fn glob<H: ShellHost + ?Sized>(host: &H, request: &GlobRequest) -> Res
     Ok(Ok(response))
 }
 
-fn left_out(listing: &Listing) -> Option<Truncation> {
-    match (listing.whole, listing.unreadable) {
+fn truncation(listing: &Listing) -> Option<Truncation> {
+    match (listing.complete, listing.unreadable) {
         (false, _) => Some(Truncation::Budget),
         (true, unreadable) => unreadable.then_some(Truncation::Unreadable),
     }
 }
 
-fn is_found(entry: &Entry, pattern: &GlobPattern, dialect: Dialect) -> bool {
+fn matches_entry(entry: &Entry, pattern: &GlobPattern, dialect: Dialect) -> bool {
     let wanted = match entry.kind {
         FileKind::File => true,
-        // A link is what it points to: a file is found, a directory only where directories are.
-        FileKind::Symlink => dialect.glob_finds_directories() || entry.behind == Some(FileKind::File),
+        // A link has the kind of its target: a link to a directory matches only if directories do.
+        FileKind::Symlink => dialect.glob_finds_directories() || entry.target_kind == Some(FileKind::File),
         FileKind::Directory | FileKind::Other => dialect.glob_finds_directories(),
     };
     wanted && matches(pattern, &entry.name, entry.kind == FileKind::Directory)
@@ -77,8 +77,8 @@ fn matches(pattern: &GlobPattern, path: &[u8], is_dir: bool) -> bool {
     pattern.accepts(&state, is_dir)
 }
 
-/// Names the files below `$p`, or `$p` itself, that hold the pattern; `end`, the exit status of `find`, and whether names
-/// with line feeds may be missing.
+/// Prints the names of the files below `$p`, or of `$p` itself, that contain the pattern; then `end`, the exit status of `find`,
+/// and whether names with line feeds may be missing.
 const NAME_FILES: &str = r#"
 [ -e "$p" ] || lost "$p"
 if [ -d "$p" ]; then
@@ -104,7 +104,7 @@ else
 fi
 "#;
 
-/// The lines of the files that are given: for each that is text its name, the number of matching lines, and these.
+/// Prints the matching lines of the given files: for each text file its name, the number of matching lines, and the lines.
 const FIND_LINES: &str = r#"
 [ ! -d "$p" ] || cd "$p"
 say ok
@@ -117,11 +117,11 @@ done
 say end
 "#;
 
-/// [`crate::SandboxBackend::grep`]: one script names the files that match, another brings their lines.
+/// Implements [`crate::SandboxBackend::grep`]: one script finds the matching files, another prints their lines.
 ///
 /// # Errors
-/// Those of the host.
-pub async fn grep<H: ShellHost + ?Sized>(host: &H, request: &GrepRequest) -> Result<FileResult<GrepResponse>> {
+/// Those of the transport.
+pub async fn grep<H: ShellTransport + ?Sized>(host: &H, request: &GrepRequest) -> Result<FileResult<GrepResponse>> {
     if request.pattern.contains(&b'\n') {
         return Ok(Err(FileError::pattern_spans_lines()));
     }
@@ -130,40 +130,41 @@ pub async fn grep<H: ShellHost + ?Sized>(host: &H, request: &GrepRequest) -> Res
         Err(error) => return Ok(Err(error)),
     };
     let nogit = if host.dialect().grep_skips_git() { b"x".as_slice() } else { b"" };
-    let script = asked(request).set("nogit", nogit).lines(NAME_FILES);
-    let reply = match ask(host, "grep", script, GREP_TIME).await? {
+    let script = base_script(request).set("nogit", nogit).lines(NAME_FILES);
+    let reply = match run_script(host, "grep", script, GREP_TIME).await? {
         Ok(reply) => reply,
-        Err(code) => return Ok(Err(FileError::at_root(code, request.path.as_bytes()))),
+        Err(code) => return Ok(Err(FileError::for_search_root(code, request.path.as_bytes()))),
     };
-    let names = Names::parse(reply, &filter, &request.path);
-    let mut found = Found { response: GrepResponse { matches: Vec::new(), truncated: names.truncated }, request };
+    let names = MatchingFiles::parse(reply, &filter, &request.path);
+    let mut found =
+        MatchCollector { response: GrepResponse { matches: Vec::new(), truncated: names.truncated }, request };
     for batch in batches(&names.names) {
-        let script = asked(request).arguments(batch.iter().map(Vec::as_slice)).lines(FIND_LINES);
-        match ask(host, "grep", script, GREP_TIME).await? {
+        let script = base_script(request).arguments(batch.iter().map(Vec::as_slice)).lines(FIND_LINES);
+        match run_script(host, "grep", script, GREP_TIME).await? {
             Ok(reply) => {
                 if !found.take(reply) {
                     break;
                 }
             }
-            Err(code) => return Ok(Err(FileError::at_root(code, request.path.as_bytes()))),
+            Err(code) => return Ok(Err(FileError::for_search_root(code, request.path.as_bytes()))),
         }
     }
     Ok(Ok(found.response))
 }
 
-fn asked(request: &GrepRequest) -> Script {
+fn base_script(request: &GrepRequest) -> Script {
     Script::new().set("p", request.path.as_bytes()).set("q", &request.pattern)
 }
 
-/// The files that hold the pattern, in the order of a walk.
-struct Names {
-    /// As `find` tells them, with `./` before what is below the directory searched.
+/// The files that contain the pattern, in the order of a walk.
+struct MatchingFiles {
+    /// As `find` prints them, with the prefix `./` for files below the searched directory.
     names: Vec<Vec<u8>>,
     truncated: Option<Truncation>,
 }
 
-impl Names {
-    fn parse(mut reply: Reply, filter: &GlobPattern, path: &SandboxPath) -> Self {
+impl MatchingFiles {
+    fn parse(mut reply: ScriptReply, filter: &GlobPattern, path: &SandboxPath) -> Self {
         let mut names = Self { names: Vec::new(), truncated: Some(Truncation::Budget) };
         while let Some(field) = reply.field() {
             match field {
@@ -173,7 +174,7 @@ impl Names {
                     break;
                 }
                 name => {
-                    // The file that was searched itself has its whole path.
+                    // If the searched path is a file, the name is its absolute path.
                     let below = name.strip_prefix(b"./").unwrap_or(path.name());
                     if matches(filter, below, false) {
                         names.names.push(name.to_vec());
@@ -186,12 +187,12 @@ impl Names {
     }
 }
 
-/// Files in groups whose names fit into one script.
+/// Splits files into groups whose names fit into one script.
 fn batches(names: &[Vec<u8>]) -> impl Iterator<Item = &[Vec<u8>]> {
     let mut rest = names;
     std::iter::from_fn(move || {
         let mut bytes = 0;
-        // Each name stands on two lines of the script with some words around it.
+        // Each name occurs in two lines of the script with some surrounding text.
         let too_many = rest.iter().position(|name| {
             bytes += 2 * name.len() + 40;
             bytes > NAMES_BYTES
@@ -202,14 +203,14 @@ fn batches(names: &[Vec<u8>]) -> impl Iterator<Item = &[Vec<u8>]> {
     })
 }
 
-struct Found<'a> {
+struct MatchCollector<'a> {
     response: GrepResponse,
     request: &'a GrepRequest,
 }
 
-impl Found<'_> {
-    /// Takes the lines of some files; false when the search is over.
-    fn take(&mut self, mut reply: Reply) -> bool {
+impl MatchCollector<'_> {
+    /// Adds the lines of some files; returns false if the search is complete.
+    fn take(&mut self, mut reply: ScriptReply) -> bool {
         loop {
             let Some(name) = reply.field().map(<[u8]>::to_vec) else {
                 self.response.truncated = Some(Truncation::Budget);
@@ -231,7 +232,7 @@ impl Found<'_> {
         }
     }
 
-    fn line(&mut self, path: &[u8], reply: &mut Reply) -> bool {
+    fn line(&mut self, path: &[u8], reply: &mut ScriptReply) -> bool {
         let parsed = reply.line().and_then(numbered);
         let why = match parsed {
             None => Truncation::Budget,
@@ -248,7 +249,7 @@ impl Found<'_> {
     }
 }
 
-/// A line as `grep -n` prints it.
+/// Parses a line as `grep -n` prints it.
 fn numbered(line: &[u8]) -> Option<(u64, &[u8])> {
     let colon = memchr::memchr(b':', line)?;
     let number = std::str::from_utf8(line.get(..colon)?).ok()?.parse().ok()?;

@@ -1,16 +1,16 @@
-//! What is in a directory, or in a tree, as `find` and `stat` tell it.
+//! Listings of a directory or a tree, from the output of `find` and `stat`.
 
 use std::time::{Duration, SystemTime};
 
-use super::reply::Reply;
+use super::reply::ScriptReply;
 use super::script::Script;
 use crate::file::{FileInfo, FileKind};
 
-/// Lists what is below the current directory: kind, kind behind links, size, seconds since 1970, name; then `end` and the
-/// exit status of `find`.
+/// Lists the entries below the current directory: kind, kind of the link target, size, seconds since 1970, name; then `end` and
+/// the exit status of `find`.
 ///
-/// GNU's `find` prints it all itself. Any other hands names to a shell, which asks `stat`, as busybox and coreutils have it: once
-/// for all, and again for a file whose line is not the next, because one vanished or has a line feed in its name.
+/// GNU's `find` prints all of it. Other versions pass names to a shell, which runs `stat` of busybox or coreutils: once for all
+/// names, and again for a file whose line is not the next, because a file vanished or has a line feed in its name.
 const LIST: &str = r#"
 if find . -prune -printf '%y' >/dev/null 2>&1; then
   find . $prune -mindepth 1 $depth -printf '%y\0%Y\0%s\0%T@\0%P\0'
@@ -28,16 +28,16 @@ s=$?
 say end $s
 "#;
 
-/// How deep to look.
+/// Depth of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Depth {
     /// The entries of the directory.
     One,
-    /// Everything below.
+    /// The whole tree.
     All,
 }
 
-/// Adds the listing of `$p`, which is there. What the kernel makes up is left out below the root, because it never ends.
+/// Adds the listing of `$p`, which must exist. At the root, kernel file systems are excluded, because they can be endless.
 pub(super) fn list(script: Script, depth: Depth) -> Script {
     let script = match depth {
         Depth::One => script.lines("depth='-maxdepth 1'; flat=-prune"),
@@ -56,11 +56,11 @@ say ok"#,
 /// One entry.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// Its path below the directory that was listed.
+    /// Path below the listed directory.
     pub(super) name: Vec<u8>,
     pub(super) kind: FileKind,
-    /// What it is when links are followed; `None` for one that leads nowhere.
-    pub(super) behind: Option<FileKind>,
+    /// Kind of the target if links are followed; `None` for a dangling link.
+    pub(super) target_kind: Option<FileKind>,
     pub(super) size: Option<u64>,
     pub(super) modified: Option<SystemTime>,
 }
@@ -76,20 +76,20 @@ impl Entry {
 #[derive(Debug)]
 pub(super) struct Listing {
     pub(super) entries: Vec<Entry>,
-    /// Whether the listing came to its end.
-    pub(super) whole: bool,
-    /// Something could not be looked at.
+    /// True if the listing is complete.
+    pub(super) complete: bool,
+    /// Some entries could not be read.
     pub(super) unreadable: bool,
 }
 
 impl Listing {
-    pub(super) fn parse(mut reply: Reply) -> Self {
-        let mut listing = Self { entries: Vec::new(), whole: false, unreadable: false };
+    pub(super) fn parse(mut reply: ScriptReply) -> Self {
+        let mut listing = Self { entries: Vec::new(), complete: false, unreadable: false };
         loop {
             match reply.field() {
                 None => break,
                 Some(b"end") => {
-                    listing.whole = !reply.cut;
+                    listing.complete = !reply.cut;
                     listing.unreadable = reply.number::<i32>() != Some(0);
                     break;
                 }
@@ -105,15 +105,15 @@ impl Listing {
     }
 }
 
-fn entry(kind: Option<FileKind>, reply: &mut Reply) -> Option<Entry> {
+fn entry(kind: Option<FileKind>, reply: &mut ScriptReply) -> Option<Entry> {
     let behind = file_kind(reply.field()?)?;
     let size = reply.field().map(|field| std::str::from_utf8(field).ok()?.parse().ok())?;
     let modified = time(reply.field()?);
     let name = reply.field()?.to_vec();
-    Some(Entry { name, kind: kind?, behind, size, modified })
+    Some(Entry { name, kind: kind?, target_kind: behind, size, modified })
 }
 
-/// The letter of `find`; the outer `None` for what is none. A link that leads nowhere has no kind behind it.
+/// Parses the letter that `find` prints. The outer `None` is an invalid letter, the inner one a dangling link.
 fn file_kind(letter: &[u8]) -> Option<Option<FileKind>> {
     Some(match letter {
         b"d" => Some(FileKind::Directory),
@@ -125,7 +125,7 @@ fn file_kind(letter: &[u8]) -> Option<Option<FileKind>> {
     })
 }
 
-/// Seconds, with or without a fraction.
+/// Parses seconds, with or without a fraction.
 pub(super) fn time(seconds: &[u8]) -> Option<SystemTime> {
     let text = std::str::from_utf8(seconds).ok()?;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -133,7 +133,7 @@ pub(super) fn time(seconds: &[u8]) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(Duration::new(whole.parse().ok()?, digits.parse().ok()?))
 }
 
-/// Directory by directory, by name, what is in a directory right behind it.
+/// Orders paths by name, with the contents of a directory directly after it.
 pub(super) fn walk_order(a: &[u8], b: &[u8]) -> std::cmp::Ordering {
     a.split(|byte| *byte == b'/').cmp(b.split(|byte| *byte == b'/'))
 }
@@ -143,14 +143,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_walk_goes_into_a_directory_before_it_goes_on() {
+    fn a_walk_lists_a_directory_before_its_next_sibling() {
         let mut names = [b"d.txt".as_slice(), b"d/z", b"d", b"d-x", b"D"];
         names.sort_by(|a, b| walk_order(a, b));
         assert_eq!(names, [b"D".as_slice(), b"d", b"d/z", b"d-x", b"d.txt"]);
     }
 
     #[test]
-    fn times_have_nanoseconds_where_find_tells_them() {
+    fn times_have_nanoseconds_if_find_prints_them() {
         let since = |text: &str| time(text.as_bytes()).and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
         assert_eq!(since("12.0340000000"), Some(Duration::new(12, 34_000_000)));
         assert_eq!(since("7"), Some(Duration::from_secs(7)));

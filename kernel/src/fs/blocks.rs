@@ -1,4 +1,4 @@
-//! The bytes of one file: shared blocks that are copied when written.
+//! File content: shared blocks, copied on write.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,46 +7,46 @@ use std::sync::Arc;
 use super::bytes::FileBytes;
 use crate::errno::Errno;
 
-/// Bytes of a block. The first write to a block after a snapshot copies it whole, and the file's list of blocks too. Of
-/// 4, 16, 32 and 64 KiB the largest was the fastest in everything measured: appending 64 KiB takes 1.8 µs against
-/// 5.6 µs with 4 KiB, and one byte into a forked file of 100 MiB 28 µs against 370 µs.
+/// Bytes of a block. The first write to a block after a snapshot copies the whole block and the file's block list. Of 4, 16, 32
+/// and 64 KiB the largest was the fastest in every measurement: appending 64 KiB takes 1.8 µs against 5.6 µs with 4 KiB, and
+/// writing one byte into a forked file of 100 MiB takes 28 µs against 370 µs.
 pub(super) const BLOCK: usize = 64 * 1024;
 
-/// What a block after the first costs at least. A block of one byte needs about a hundred bytes of bookkeeping, and
-/// without this a guest could hold a hundred times its quota in files of one byte per block. The first block needs no
-/// such floor, because the inode limit bounds how many there are; so small files are charged to the byte.
-pub(super) const LEAST_CHARGE: u64 = 512;
+/// Minimum charge of each block after the first. A block of one byte needs about a hundred bytes of bookkeeping; without a
+/// minimum, a guest could hold a hundred times its quota in files of one byte per block. The first block has no minimum, because
+/// the inode limit bounds their number; small files are charged to the byte.
+pub(super) const MIN_CHARGE: u64 = 512;
 
 pub(super) type Block = Arc<Vec<u8>>;
 
-/// A file's length and bytes. A block holds a prefix of its range; what it does not hold, and every block that is
-/// absent, reads as zeros. No block holds bytes beyond the length, so a file that shrinks and grows again reads zeros.
+/// Length and bytes of a file. A block holds a prefix of its range; the rest of the range, and every absent block, reads as
+/// zeros. No block holds bytes beyond the length, so a file that shrinks and grows again reads zeros.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Content {
     len: u64,
     charged: u64,
-    head: Head,
+    head: FirstBlock,
     rest: Option<Arc<BTreeMap<u64, Block>>>,
 }
 
-/// The first block, which is all there is of most files.
+/// The first block, which is the whole content of most files.
 #[derive(Clone, Debug, Default)]
-enum Head {
+enum FirstBlock {
     #[default]
     Hole,
-    /// The whole file, placed by the host and shared with it; `rest` is empty.
+    /// The whole file, installed by the host and shared with it; `rest` is empty.
     Image(FileBytes),
     Block(Block),
 }
 
 impl Content {
     pub(super) fn image(bytes: FileBytes) -> Self {
-        Self { len: bytes.len() as u64, charged: 0, head: Head::Image(bytes), rest: None }
+        Self { len: bytes.len() as u64, charged: 0, head: FirstBlock::Image(bytes), rest: None }
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
         let mut blocks = bytes.chunks(BLOCK).map(|block| Arc::new(block.to_vec()));
-        let head = blocks.next().map_or(Head::Hole, Head::Block);
+        let head = blocks.next().map_or(FirstBlock::Hole, FirstBlock::Block);
         let rest: BTreeMap<u64, Block> = (1..).zip(blocks).collect();
         let rest = (!rest.is_empty()).then(|| Arc::new(rest));
         Self { len: bytes.len() as u64, charged: cost_of(bytes.len() as u64), head, rest }
@@ -54,15 +54,15 @@ impl Content {
 
     pub(super) fn shared(&self) -> Option<&FileBytes> {
         match &self.head {
-            Head::Image(bytes) => Some(bytes),
-            Head::Hole | Head::Block(_) => None,
+            FirstBlock::Image(bytes) => Some(bytes),
+            FirstBlock::Hole | FirstBlock::Block(_) => None,
         }
     }
 
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let head = match (&self.head, &other.head) {
-            (Head::Image(one), Head::Image(two)) => one.is_same(two),
-            (Head::Block(one), Head::Block(two)) => Arc::ptr_eq(one, two),
+            (FirstBlock::Image(one), FirstBlock::Image(two)) => one.is_same(two),
+            (FirstBlock::Block(one), FirstBlock::Block(two)) => Arc::ptr_eq(one, two),
             _ => false,
         };
         let rest = match (&self.rest, &other.rest) {
@@ -77,19 +77,19 @@ impl Content {
         self.len
     }
 
-    /// Bytes of the quota that this content holds.
+    /// Returns the bytes of the quota that this content is charged.
     pub(super) fn charged(&self) -> u64 {
         self.charged
     }
 
-    /// Copies from `offset` on and returns how many bytes there were, 0 at the end.
+    /// Copies bytes starting at `offset` and returns their number, 0 at the end.
     pub(super) fn read_at(&self, offset: u64, dst: &mut [u8]) -> usize {
         let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let count = left.min(dst.len());
         let Some(dst) = dst.get_mut(..count) else { return 0 };
-        if let Head::Image(bytes) = &self.head {
+        if let FirstBlock::Image(bytes) = &self.head {
             let start = usize::try_from(offset).unwrap_or(usize::MAX);
-            copy_prefix(bytes.onwards(start, count), dst);
+            copy_prefix(bytes.slice_from(start, count), dst);
             return count;
         }
         let (mut index, mut start) = locate(offset);
@@ -102,22 +102,22 @@ impl Content {
         count
     }
 
-    /// Writes as many bytes of `src` as `budget` more charged bytes allow, and returns how many those were.
+    /// Writes as many bytes of `src` as `budget` further charged bytes allow, and returns their number.
     ///
     /// # Errors
-    /// [`Errno::Nospc`] when not one byte fits; nothing has changed then.
+    /// [`Errno::Nospc`] if not one byte fits; nothing has changed then.
     pub(super) fn write_at(&mut self, offset: u64, src: &[u8], budget: u64) -> Result<usize, Errno> {
         if src.is_empty() {
             return Ok(0);
         }
-        if let Head::Image(bytes) = &self.head {
+        if let FirstBlock::Image(bytes) = &self.head {
             let left = budget.checked_sub(cost_of(self.len)).ok_or(Errno::Nospc)?;
-            let mut own = Self::from_bytes(bytes);
-            let count = own.write_at(offset, src, left)?;
-            *self = own;
+            let mut copy = Self::from_bytes(bytes);
+            let count = copy.write_at(offset, src, left)?;
+            *self = copy;
             return Ok(count);
         }
-        let (count, charge) = self.plan(offset, src.len(), budget);
+        let (count, charge) = self.plan_write(offset, src.len(), budget);
         let src = src.get(..count).filter(|src| !src.is_empty()).ok_or(Errno::Nospc)?;
         self.store(offset, src);
         self.charged += charge;
@@ -125,13 +125,13 @@ impl Content {
         Ok(count)
     }
 
-    /// Makes the file `len` bytes long. Growing stores nothing. `budget` matters to an installed image only, whose
-    /// remaining bytes become the sandbox's own.
+    /// Sets the length to `len` bytes. Growing stores nothing. `budget` applies only to an installed image, whose remaining bytes
+    /// become the sandbox's own and are charged.
     ///
     /// # Errors
-    /// [`Errno::Nospc`] when those bytes do not fit; nothing has changed then.
+    /// [`Errno::Nospc`] if those bytes do not fit; nothing has changed then.
     pub(super) fn set_len(&mut self, len: u64, budget: u64) -> Result<(), Errno> {
-        if let Head::Image(bytes) = &self.head {
+        if let FirstBlock::Image(bytes) = &self.head {
             if len == self.len {
                 return Ok(());
             }
@@ -142,25 +142,25 @@ impl Content {
             *self = Self::from_bytes(kept);
         }
         if len < self.len {
-            self.cut(len);
+            self.truncate_blocks(len);
         }
         self.len = len;
         Ok(())
     }
 
-    /// The charge counted anew from the blocks.
+    /// Recomputes the charge from the blocks.
     #[cfg(test)]
-    pub(super) fn recount(&self) -> u64 {
-        let head = if matches!(self.head, Head::Block(_)) { charge_of(0, self.block(0).len()) } else { 0 };
+    pub(super) fn compute_charge(&self) -> u64 {
+        let head = if matches!(self.head, FirstBlock::Block(_)) { charge_of(0, self.block(0).len()) } else { 0 };
         let rest = self.rest.iter().flat_map(|rest| rest.iter());
         head + rest.map(|(&index, block)| charge_of(index, block.len())).sum::<u64>()
     }
 
-    /// All bytes; borrowed when they lie together.
+    /// Returns all bytes; borrowed if they are contiguous.
     pub(super) fn bytes(&self) -> Cow<'_, [u8]> {
         match &self.head {
-            Head::Image(bytes) => Cow::Borrowed(bytes),
-            Head::Block(block) if block.len() as u64 == self.len => Cow::Borrowed(block),
+            FirstBlock::Image(bytes) => Cow::Borrowed(bytes),
+            FirstBlock::Block(block) if block.len() as u64 == self.len => Cow::Borrowed(block),
             _ => {
                 let mut bytes = vec![0; usize::try_from(self.len).unwrap_or(usize::MAX)];
                 self.read_at(0, &mut bytes);
@@ -169,48 +169,50 @@ impl Content {
         }
     }
 
-    /// The blocks that hold something, in order; the last of an image may be empty.
+    /// Returns the indices of the stored blocks, in order; the last block of an image may be empty.
     pub(super) fn indices(&self) -> impl Iterator<Item = u64> {
         let (head, images) = match &self.head {
-            Head::Hole => (false, 0),
-            Head::Block(_) => (true, 0),
-            Head::Image(bytes) => (false, bytes.len().div_ceil(BLOCK) as u64),
+            FirstBlock::Hole => (false, 0),
+            FirstBlock::Block(_) => (true, 0),
+            FirstBlock::Image(bytes) => (false, bytes.len().div_ceil(BLOCK) as u64),
         };
         let rest = self.rest.iter().flat_map(|rest| rest.keys().copied());
         (0..images).chain(head.then_some(0)).chain(rest)
     }
 
-    /// What a block holds; what it does not hold of its range reads as zeros.
-    pub(super) fn piece(&self, index: u64) -> &[u8] {
+    /// Returns the stored bytes of a block; the rest of its range reads as zeros.
+    pub(super) fn block_bytes(&self, index: u64) -> &[u8] {
         match &self.head {
-            Head::Image(bytes) => {
+            FirstBlock::Image(bytes) => {
                 let start = usize::try_from(index.saturating_mul(BLOCK as u64)).unwrap_or(usize::MAX);
                 let rest = bytes.get(start..).unwrap_or_default();
                 rest.get(..BLOCK).unwrap_or(rest)
             }
-            Head::Hole | Head::Block(_) => self.block(index),
+            FirstBlock::Hole | FirstBlock::Block(_) => self.block(index),
         }
     }
 
-    /// Whether both read the same. Blocks that are shared are not looked at.
-    pub(super) fn reads_like(&self, other: &Self) -> bool {
+    /// Returns whether both contents read the same. Shared blocks are not compared.
+    pub(super) fn content_eq(&self, other: &Self) -> bool {
         self.len == other.len
             && (self.is_same(other)
-                || (self.indices().all(|index| alike(self.piece(index), other.piece(index)))
-                    && other.indices().all(|index| alike(self.piece(index), other.piece(index)))))
+                || (self.indices().all(|index| blocks_eq(self.block_bytes(index), other.block_bytes(index)))
+                    && other.indices().all(|index| blocks_eq(self.block_bytes(index), other.block_bytes(index)))))
     }
 
-    /// A file of `len` bytes with these blocks and holes between them; `None` when a block is empty, longer than
-    /// [`BLOCK`] or reaches beyond the end.
+    /// Creates a file of `len` bytes from these blocks, with holes between them; `None` if a block is empty, longer than
+    /// [`BLOCK`] or extends beyond the end.
     pub(super) fn assemble(len: u64, blocks: impl IntoIterator<Item = (u64, Block)>) -> Option<Self> {
-        let (mut head, mut rest, mut charged) = (Head::Hole, BTreeMap::new(), 0_u64);
+        let (mut head, mut rest, mut charged) = (FirstBlock::Hole, BTreeMap::new(), 0_u64);
         for (index, block) in blocks {
             let end = index.checked_mul(BLOCK as u64)?.checked_add(block.len() as u64)?;
             if block.is_empty() || block.len() > BLOCK || end > len {
                 return None;
             }
             let before = match index {
-                0 => matches!(std::mem::replace(&mut head, Head::Block(Arc::clone(&block))), Head::Block(_)),
+                0 => {
+                    matches!(std::mem::replace(&mut head, FirstBlock::Block(Arc::clone(&block))), FirstBlock::Block(_))
+                }
                 _ => rest.insert(index, Arc::clone(&block)).is_some(),
             };
             if before {
@@ -221,25 +223,25 @@ impl Content {
         Some(Self { len, charged, head, rest: (!rest.is_empty()).then(|| Arc::new(rest)) })
     }
 
-    /// The same bytes as the sandbox's own, to be charged.
-    pub(super) fn owned(self) -> Self {
+    /// Converts the content into blocks of the sandbox, to be charged.
+    pub(super) fn into_owned_blocks(self) -> Self {
         match &self.head {
-            Head::Image(bytes) => Self::from_bytes(bytes),
-            Head::Hole | Head::Block(_) => self,
+            FirstBlock::Image(bytes) => Self::from_bytes(bytes),
+            FirstBlock::Hole | FirstBlock::Block(_) => self,
         }
     }
 
     fn block(&self, index: u64) -> &[u8] {
         let block = match (&self.head, index) {
-            (Head::Block(block), 0) => Some(block),
+            (FirstBlock::Block(block), 0) => Some(block),
             (_, 0) => None,
             _ => self.rest.as_ref().and_then(|rest| rest.get(&index)),
         };
         block.map_or(&[], |block| block.as_slice())
     }
 
-    /// How many of `len` bytes fit, and what they cost beyond what is charged already.
-    fn plan(&self, offset: u64, len: usize, budget: u64) -> (usize, u64) {
+    /// Returns how many of `len` bytes fit, and their cost in addition to the current charge.
+    fn plan_write(&self, offset: u64, len: usize, budget: u64) -> (usize, u64) {
         let (mut index, mut start) = locate(offset);
         let (mut count, mut charge) = (0, 0);
         while count < len {
@@ -249,7 +251,7 @@ impl Content {
             let left = budget - charge;
             let more = charge_of(index, held.max(start + part)) - paid;
             if more > left {
-                // What fits in this block lies below the length that the rest of the budget pays for.
+                // The bytes that fit in this block lie below the length that the rest of the budget pays for.
                 let reach = usize::try_from(paid.saturating_add(left)).unwrap_or(BLOCK);
                 let fits = if charge_of(index, held.max(start + 1)) - paid > left { 0 } else { reach - start };
                 return (count + fits, charge + (charge_of(index, held.max(start + fits)) - paid));
@@ -266,10 +268,10 @@ impl Content {
         while !src.is_empty() {
             let (now, later) = src.split_at(src.len().min(BLOCK - start));
             if index == 0 {
-                if !matches!(self.head, Head::Block(_)) {
-                    self.head = Head::Block(Block::default());
+                if !matches!(self.head, FirstBlock::Block(_)) {
+                    self.head = FirstBlock::Block(Block::default());
                 }
-                if let Head::Block(block) = &mut self.head {
+                if let FirstBlock::Block(block) = &mut self.head {
                     overwrite(block, start, now);
                 }
             } else {
@@ -280,8 +282,8 @@ impl Content {
         }
     }
 
-    /// Drops what lies at `len` and beyond.
-    fn cut(&mut self, len: u64) {
+    /// Drops the bytes at `len` and beyond.
+    fn truncate_blocks(&mut self, len: u64) {
         let (last, keep) = locate(len);
         if let Some(rest) = &mut self.rest
             && rest.last_key_value().is_some_and(|(&index, _)| index >= last)
@@ -300,29 +302,29 @@ impl Content {
             self.rest = None;
         }
         if last == 0
-            && let Head::Block(block) = core::mem::take(&mut self.head)
+            && let FirstBlock::Block(block) = core::mem::take(&mut self.head)
         {
             self.charged -= charge_of(0, block.len());
             if keep > 0 {
                 let kept = shorten(block, keep);
                 self.charged += charge_of(0, kept.len());
-                self.head = Head::Block(kept);
+                self.head = FirstBlock::Block(kept);
             }
         }
     }
 }
 
-/// What a file of `len` bytes without holes is charged.
+/// Returns the charge of a file of `len` bytes without holes.
 pub(super) fn cost_of(len: u64) -> u64 {
     let tail = len % BLOCK as u64;
-    if len < BLOCK as u64 || tail == 0 { len } else { len - tail + tail.max(LEAST_CHARGE) }
+    if len < BLOCK as u64 || tail == 0 { len } else { len - tail + tail.max(MIN_CHARGE) }
 }
 
 fn charge_of(index: u64, held: usize) -> u64 {
     match (index, held as u64) {
         (0, held) => held,
         (_, 0) => 0,
-        (_, held) => held.max(LEAST_CHARGE),
+        (_, held) => held.max(MIN_CHARGE),
     }
 }
 
@@ -330,21 +332,22 @@ fn locate(offset: u64) -> (u64, usize) {
     (offset / BLOCK as u64, (offset % BLOCK as u64) as usize)
 }
 
-/// Whether two blocks read the same, with zeros for what they do not hold.
-fn alike(one: &[u8], other: &[u8]) -> bool {
+/// Returns whether two blocks read the same; missing bytes count as zeros.
+fn blocks_eq(one: &[u8], other: &[u8]) -> bool {
     let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
     let (same, more) = long.split_at(short.len());
     core::ptr::eq(one, other) || (short == same && more.iter().all(|&byte| byte == 0))
 }
 
-/// Fills `dst` with `src` and zeros after it.
+/// Fills `dst` with `src`, padded with zeros.
 fn copy_prefix(src: &[u8], dst: &mut [u8]) {
     let (data, hole) = dst.split_at_mut(src.len().min(dst.len()));
     data.copy_from_slice(src.get(..data.len()).unwrap_or_default());
     hole.fill(0);
 }
 
-/// Puts `src` at `start` of a block. A shared block is replaced by a copy that takes over only what `src` leaves.
+/// Writes `src` at `start` of a block. A shared block is replaced by a copy that takes only the bytes that `src` does not
+/// overwrite.
 fn overwrite(block: &mut Block, start: usize, src: &[u8]) {
     let end = start + src.len();
     if let Some(bytes) = Arc::get_mut(block) {
@@ -369,7 +372,7 @@ fn overwrite(block: &mut Block, start: usize, src: &[u8]) {
     *block = Arc::new(bytes);
 }
 
-/// Doubles, so that appending byte by byte stays linear, but never beyond a block.
+/// Doubles the capacity, at most to a block, so that appending byte by byte is linear.
 fn reserve(bytes: &mut Vec<u8>, end: usize) {
     if end > bytes.capacity() {
         let capacity = end.max(bytes.capacity() * 2).min(BLOCK);

@@ -1,15 +1,16 @@
 //! The files of a sandbox: inodes, directories, links, contents, quota and snapshots.
 //!
-//! Everything is in memory and shared copy-on-write: the inode table in chunks, directories whole, contents in blocks. So
-//! a snapshot or a fork is a few reference counts, and the first change after it copies only what it touches.
+//! All data is in memory and shared copy-on-write: the inode table in chunks, directories as a whole, contents in blocks. A
+//! snapshot or a fork therefore costs a few reference counts, and the first change after it copies only the affected parts.
 //!
-//! Names and paths are bytes. Nothing here waits, allocates beyond the quota, or panics on what a guest passes.
+//! Names and paths are bytes. No function blocks, allocates beyond the quota, or panics on guest input.
 
 mod attributes;
 mod blocks;
 mod bytes;
-mod compare;
 mod contents;
+mod diff;
+mod directory;
 mod file;
 mod install;
 mod mount;
@@ -19,7 +20,6 @@ mod quota;
 mod rename;
 mod snapshot;
 mod table;
-mod tree;
 mod version;
 mod walk;
 
@@ -33,12 +33,12 @@ use std::sync::Arc;
 
 use tidebox_core::Limits;
 
-pub use bytes::{FileBytes, Watch};
-pub use compare::{Entry, Visit};
+pub use bytes::{FileBytes, WeakFileBytes};
 pub use contents::{BLOCK_BYTES, Block, Contents};
-pub use mount::{Access, EntryKind, Metadata, Mount, MountFile, MountMode, Writes};
-pub use quota::Usage;
-pub use snapshot::Snapshot;
+pub use diff::{DiffEntry, Visit};
+pub use mount::{Access, EntryKind, Metadata, Mount, MountFile, MountMode, WriteSupport};
+pub use quota::FileUsage;
+pub use snapshot::FsSnapshot;
 
 use crate::errno::Errno;
 use mount::Mounts;
@@ -47,31 +47,31 @@ use quota::Quota;
 use table::Table;
 use version::Versions;
 
-/// Longest path in bytes that [`Fs::path_of`] builds. A guest can nest directories as deep as it has inodes, and asking
-/// for a path must not cost the host 50 MiB each time; no path of this length can be passed to a call anyway.
+/// Maximum length in bytes of a path that [`Fs::path_of`] builds. A guest can nest directories as deep as it has inodes, and a
+/// path query must not cost the host 50 MiB each time. A path of this length cannot be passed to a call anyway.
 pub const PATH_OF_MAX: usize = 64 * 1024;
 
-/// Number of an inode, as `st_ino` shows it. It is never used for another file, so one that is kept for too long answers
-/// [`Errno::Stale`] and not with a stranger's bytes. The root is 1, and 0 is never used.
+/// Inode number (`st_ino`). It is never reused for another file, so the number of a freed inode returns [`Errno::Stale`] and
+/// never another file's bytes. The root is 1; 0 is never used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ino(pub u64);
 
-/// The bit that sets the numbers of objects in mounts apart. The table gives out none with it, nor with the bit above,
+/// Bit that marks the numbers of objects in mounts. The table assigns no number with this bit, nor with the next higher one,
 /// which marks `/proc`.
-const FOREIGN: u64 = 1 << 62;
+const MOUNT_OBJECT_BIT: u64 = 1 << 62;
 
 impl Ino {
-    /// The number of an object that lies in a mount and not in the table.
-    fn foreign(count: u64) -> Self {
-        Self(FOREIGN | (count & (FOREIGN - 1)))
+    /// Creates the number of an object in a mount, which is not in the table.
+    fn mount_object(count: u64) -> Self {
+        Self(MOUNT_OBJECT_BIT | (count & (MOUNT_OBJECT_BIT - 1)))
     }
 
-    fn is_foreign(self) -> bool {
+    fn is_mount_object(self) -> bool {
         self.0 >> 62 == 1
     }
 }
 
-/// What an inode is. It never changes.
+/// The kind of an inode. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A regular file.
@@ -82,35 +82,35 @@ pub enum Kind {
     Symlink,
     /// A character device, which the kernel reads and writes.
     Device(Device),
-    /// A named pipe. What goes through it is the kernel's; the inode holds nothing.
+    /// A named pipe. The kernel holds its data; the inode holds none.
     Fifo,
 }
 
 /// The devices below `/dev`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Device {
-    /// Reads nothing, takes everything.
+    /// Reads as empty, discards writes.
     Null,
-    /// Reads zeros, takes everything.
+    /// Reads zeros, discards writes.
     Zero,
-    /// Reads zeros, answers `ENOSPC` to writes.
+    /// Reads zeros, fails writes with `ENOSPC`.
     Full,
     /// Reads entropy.
     Random,
     /// Reads entropy.
     Urandom,
-    /// The controlling terminal, if there is one.
+    /// The controlling terminal, if the process has one.
     Tty,
 }
 
-/// What `stat` shows. Times are nanoseconds since the epoch.
+/// Attributes that `stat` returns. Times are nanoseconds since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// Number of the inode.
+    /// Inode number.
     pub ino: Ino,
-    /// Which mount it lies in, counted from 1; 0 for the sandbox's own files. Names cannot be moved from one to another.
+    /// Index of the mount that contains it, counted from 1; 0 for the sandbox's own files. Names cannot be moved between devices.
     pub device: u32,
-    /// What it is.
+    /// Kind of the inode.
     pub kind: Kind,
     /// The twelve mode bits, without the file type.
     pub mode: u32,
@@ -118,11 +118,11 @@ pub struct Stat {
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Number of names; a directory has two and one more for each subdirectory. 0 when it lives only because it is held.
+    /// Number of names; a directory has two and one more for each subdirectory. 0 if only a hold keeps it alive.
     pub nlink: u64,
     /// Bytes of a file or of a link's target, 4,096 for a directory.
     pub size: u64,
-    /// Last access, as set by `set_times`: reading does not change it.
+    /// Last access, as set by `set_times`; reading does not change it.
     pub atime: u64,
     /// Last change of the content.
     pub mtime: u64,
@@ -130,40 +130,40 @@ pub struct Stat {
     pub ctime: u64,
 }
 
-/// On whose behalf a call is made. User 0 passes every check; it is the host's, never a guest's.
+/// Credentials of a call. User 0 passes every check; it is the host, never a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cred {
     /// User.
     pub uid: u32,
-    /// Group. There are no further groups.
+    /// Group. Supplementary groups are not supported.
     pub gid: u32,
 }
 
-/// Where a relative path starts. An [`Ino`] converts into one without bounds.
+/// Start of a relative path. An [`Ino`] converts into one without confinement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct At {
+pub struct PathStart {
     dir: Ino,
     beneath: bool,
 }
 
-impl At {
-    /// The directory as preview1 sees one: paths that would leave it answer `NOTCAPABLE`, be it by a `..`, by a symbolic
-    /// link or by being absolute. Beneath the root nothing can be left, and only absolute paths are refused.
+impl PathStart {
+    /// Confines paths to the directory, as preview1 requires: a path that would leave it by `..`, by a symbolic link or by being
+    /// absolute fails with `NOTCAPABLE`. At the root, only absolute paths are rejected.
     #[must_use]
     pub fn beneath(dir: Ino) -> Self {
         Self { dir, beneath: true }
     }
 }
 
-impl From<Ino> for At {
+impl From<Ino> for PathStart {
     fn from(dir: Ino) -> Self {
         Self { dir, beneath: false }
     }
 }
 
-/// What a path leads to.
+/// The result of resolving a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum Resolved {
     /// An inode.
     Node(Ino),
     /// The path below `/proc`, without `.`, `..`, repeated slashes or one at either end. Empty for `/proc` itself.
@@ -177,23 +177,22 @@ pub struct Fs {
     root: Ino,
     proc: Option<Ino>,
     quota: Quota,
-    /// How often each inode is held. Not in the table, because what is held is no part of a snapshot.
-    holds: BTreeMap<Ino, u32>,
+    /// Hold count of each inode. Not in the table, because holds are not part of a snapshot.
+    hold_counts: BTreeMap<Ino, u32>,
     versions: Versions,
-    /// `None` as long as nothing is mounted.
+    /// `None` if nothing is mounted.
     mounts: Option<Box<Mounts>>,
     path_bytes: usize,
     symlink_depth: u32,
 }
 
 impl Fs {
-    /// A file system with nothing in it but `/`, which has mode 755 and belongs to user 0 until [`Self::install_dir`]
-    /// says otherwise.
+    /// Creates a file system with an empty `/`, which has mode 755 and belongs to user 0 until [`Self::install_dir`] changes it.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         let mut table = Table::new();
         let mut versions = Versions::default();
-        // The first slot of an empty table, so the number is known before there is a node to hold it.
+        // The first slot of an empty table, so the number is known before the node exists.
         let root = Ino(1);
         let dir = Dir { parent: root, name: name::Name::new(b""), entries: BTreeMap::new(), lower: None };
         let mut node = Node::new(Body::Dir(Arc::new(dir)), &Cred { uid: 0, gid: 0 }, 0o755, 0, versions.next());
@@ -204,8 +203,8 @@ impl Fs {
             table,
             root,
             proc: None,
-            quota: Quota::new(limits, Usage::default()),
-            holds: BTreeMap::new(),
+            quota: Quota::new(limits, FileUsage::default()),
+            hold_counts: BTreeMap::new(),
             versions,
             mounts: None,
             path_bytes: limits.path_bytes as usize,
@@ -213,30 +212,30 @@ impl Fs {
         }
     }
 
-    /// The root directory.
+    /// Returns the root directory.
     #[must_use]
     pub fn root(&self) -> Ino {
         self.root
     }
 
-    /// What the files use of the quota.
+    /// Returns the quota usage of the files.
     #[must_use]
-    pub fn usage(&self) -> Usage {
+    pub fn usage(&self) -> FileUsage {
         self.quota.used
     }
 
-    /// The entries of a directory in the order of the bytes of their names, from behind the name `after`, which need not
-    /// exist any more. `.` and `..` are the caller's to add. What is no directory has no entries, nor has one of a mount that
-    /// cannot be read, see [`Self::check_dir`].
+    /// Returns the entries of a directory in byte order, starting after the name `after`, which need not exist any more. The
+    /// caller adds `.` and `..`. Empty for a non-directory and for a mounted directory that cannot be read, see
+    /// [`Self::check_dir`].
     pub fn read_dir<'a>(
         &'a self,
         ino: Ino,
         after: Option<&[u8]>,
     ) -> impl Iterator<Item = (Cow<'a, [u8]>, Ino, Kind)> + use<'a> {
         let start = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let ino = self.own(ino);
+        let ino = self.upper_ino(ino);
         let dir = self.table.get(ino).and_then(|node| node.dir().ok()).filter(|dir| dir.lower.is_none());
-        let merged = if dir.is_none() && self.mounts.is_some() { self.merged(ino, after) } else { None };
+        let merged = if dir.is_none() && self.mounts.is_some() { self.merged_dir(ino, after) } else { None };
         let entries = dir.map(|dir| dir.entries.range::<[u8], _>((start, Bound::Unbounded)));
         entries
             .into_iter()
@@ -245,25 +244,25 @@ impl Fs {
             .chain(merged.into_iter().flatten())
     }
 
-    /// The directory above one; the root is above itself. Of what is no directory, the root.
+    /// Returns the parent of a directory. The root is its own parent; for a non-directory, returns the root.
     #[must_use]
     pub fn parent(&self, dir: Ino) -> Ino {
-        let dir = self.own(dir);
+        let dir = self.upper_ino(dir);
         match self.table.get(dir) {
             Some(node) => node.dir().map_or(self.root, |dir| dir.parent),
-            None => self.found_parent(dir).unwrap_or(self.root),
+            None => self.object_parent(dir).unwrap_or(self.root),
         }
     }
 
-    /// The absolute path of a directory; `None` when it was removed, is no directory, or lies so deep that its path is
-    /// longer than [`PATH_OF_MAX`].
+    /// Returns the absolute path of a directory; `None` if it was removed, is not a directory, or its path is longer than
+    /// [`PATH_OF_MAX`].
     #[must_use]
     pub fn path_of(&self, dir: Ino) -> Option<Vec<u8>> {
         let (mut names, mut len) = (Vec::new(), 0);
-        let mut ino = self.own(dir);
+        let mut ino = self.upper_ino(dir);
         loop {
-            if ino.is_foreign() {
-                let (parent, name) = self.found_place(ino).filter(|_| self.is_dir(ino) == Ok(true))?;
+            if ino.is_mount_object() {
+                let (parent, name) = self.object_location(ino).filter(|_| self.is_dir(ino) == Ok(true))?;
                 len += name.len() + 1;
                 names.push(Cow::Owned(name));
                 ino = parent;
@@ -293,37 +292,37 @@ impl Fs {
         Some(if path.is_empty() { b"/".to_vec() } else { path })
     }
 
-    /// Keeps an inode alive after its last name is gone, as an open descriptor does. Holds count.
+    /// Keeps an inode alive after its last name is removed, as an open descriptor does. Holds are counted.
     pub fn hold(&mut self, ino: Ino) {
-        let ino = self.own(ino);
-        if self.table.get(ino).is_some() || self.is_found(ino) {
-            let holds = self.holds.entry(ino).or_insert(0);
+        let ino = self.upper_ino(ino);
+        if self.table.get(ino).is_some() || self.is_known_object(ino) {
+            let holds = self.hold_counts.entry(ino).or_insert(0);
             *holds = holds.saturating_add(1);
         }
     }
 
-    /// Takes one hold back; the last one frees an inode without names and refunds what it was charged.
+    /// Drops one hold; the last one frees an inode without names and refunds its charge.
     pub fn release(&mut self, ino: Ino) {
-        let ino = self.own(ino);
-        if let Some(holds) = self.holds.get_mut(&ino) {
+        let ino = self.upper_ino(ino);
+        if let Some(holds) = self.hold_counts.get_mut(&ino) {
             *holds -= 1;
             if *holds == 0 {
-                self.holds.remove(&ino);
-                if ino.is_foreign() { self.let_go(ino) } else { self.reap(ino) }
+                self.hold_counts.remove(&ino);
+                if ino.is_mount_object() { self.on_last_release(ino) } else { self.free_if_unused(ino) }
             }
         }
     }
 
     /// Frees an inode that has no name and is not held.
-    fn reap(&mut self, ino: Ino) {
+    fn free_if_unused(&mut self, ino: Ino) {
         let idle = self.table.get(ino).is_some_and(|node| node.nlink == 0);
         if idle
-            && !self.holds.contains_key(&ino)
+            && !self.hold_counts.contains_key(&ino)
             && let Some(node) = self.table.remove(ino)
         {
             self.quota.refund(&node);
             if node.device != 0 {
-                self.freed(ino);
+                self.on_inode_freed(ino);
             }
         }
     }

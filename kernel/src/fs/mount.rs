@@ -1,85 +1,87 @@
-//! File systems that are not the sandbox's own, shown below a directory of it.
+//! Mounted file systems.
 //!
-//! A mounted file system speaks in paths ([`Mount`]), the rest of the kernel in inode numbers. In between stand objects:
-//! each name found in a mount gets a number of its own (`found`), so that descriptors, working directories and every
-//! call work on it as on any other file. Directories of the tree that have a mounted directory below them keep its path
-//! (`Lower`): the mount point itself, what is pinned above a mount within a mount, and in copy-on-write mounts every
-//! directory that was changed. So what a copy-on-write mount keeps is ordinary inodes: it is charged, taken into
-//! snapshots and shared by forks as they are.
+//! A mounted file system uses paths ([`Mount`]), the rest of the kernel inode numbers. Objects connect the two: each name looked
+//! up in a mount gets its own number (`objects`), so that descriptors, working directories and every call work on it as on any
+//! other file. A directory of the tree with a mounted lower directory stores its path (`Lower`): the mount point itself, a
+//! directory that is pinned above a nested mount, and in copy-on-write mounts every changed directory. The upper side of a
+//! copy-on-write mount therefore consists of ordinary inodes: they are charged, included in snapshots and shared by forks like
+//! all others.
 
+mod api;
 mod attach;
 mod buffer;
 mod content;
-mod found;
+mod copy_up;
 mod list;
-mod look;
-mod pass;
-mod port;
-mod raise;
+mod lookup;
+mod objects;
+mod passthrough;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
-pub use port::{Access, EntryKind, Metadata, Mount, MountFile, MountMode, Writes};
+use tidebox_core::lock::Mutex;
+
+pub use api::{Access, EntryKind, Metadata, Mount, MountFile, MountMode, WriteSupport};
 
 use super::Ino;
 use super::name::Name;
-use found::Found;
-pub(super) use look::Charge;
-pub(super) use raise::{Change, Copy};
+pub(super) use copy_up::{CopyRange, WriteTarget};
+pub(super) use lookup::DirOwner;
+use objects::ObjectTable;
 
-/// The directory of a mount that shows through a directory of the tree.
+/// The lower (mounted) directory of a directory of the tree.
 #[derive(Clone, Debug)]
 pub(super) struct Lower {
-    /// Its path in the mount, which stays when the directory above is renamed.
+    /// Its path in the mount, which does not change if the upper directory is renamed.
     pub(super) path: Arc<[u8]>,
-    /// Names that were taken away or moved. Each is charged as an inode.
-    pub(super) hidden: BTreeSet<Name>,
+    /// Whiteouts: names that were removed or moved. Each is charged as an inode.
+    pub(super) whiteouts: BTreeSet<Name>,
 }
 
 impl Lower {
     pub(super) fn new(path: impl Into<Arc<[u8]>>) -> Self {
-        Self { path: path.into(), hidden: BTreeSet::new() }
+        Self { path: path.into(), whiteouts: BTreeSet::new() }
     }
 }
 
-/// One mount. Snapshots and forks share it.
+/// One mount, shared by snapshots and forks.
 #[derive(Clone, Debug)]
-pub(super) struct Mounted {
+pub(super) struct MountEntry {
     pub(super) mount: Arc<dyn Mount>,
     pub(super) mode: MountMode,
-    /// The directory at which it is mounted.
+    /// The mount point.
     pub(super) root: Ino,
 }
 
-/// All mounts of a file system, and what was found in them.
+/// All mounts of a file system, and their known objects.
 #[derive(Debug, Default)]
 pub(super) struct Mounts {
     /// The first is device 1.
-    pub(super) list: Arc<Vec<Mounted>>,
-    found: Mutex<Found>,
+    pub(super) list: Arc<Vec<MountEntry>>,
+    objects: Mutex<ObjectTable>,
 }
 
 impl Mounts {
-    /// The same mounts for another file system, in which nothing was found yet.
-    pub(super) fn of(list: &Arc<Vec<Mounted>>) -> Option<Box<Self>> {
-        (!list.is_empty()).then(|| Box::new(Self { list: Arc::clone(list), found: Mutex::default() }))
+    /// Creates the same mounts for another file system, with an empty object table.
+    pub(super) fn of(list: &Arc<Vec<MountEntry>>) -> Option<Box<Self>> {
+        (!list.is_empty()).then(|| Box::new(Self { list: Arc::clone(list), objects: Mutex::default() }))
     }
 
-    fn found(&self) -> MutexGuard<'_, Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    fn objects(&self) -> MutexGuard<'_, ObjectTable> {
+        self.objects.lock()
     }
 
-    fn found_mut(&mut self) -> &mut Found {
-        self.found.get_mut().unwrap_or_else(PoisonError::into_inner)
+    fn objects_mut(&mut self) -> &mut ObjectTable {
+        self.objects.get_mut()
     }
 
-    fn get(&self, device: u32) -> Option<&Mounted> {
+    fn get(&self, device: u32) -> Option<&MountEntry> {
         self.list.get(usize::try_from(device.checked_sub(1)?).ok()?)
     }
 }
 
-/// A path in a mount and one more name.
+/// Appends a name to a path in a mount.
 fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
     if dir.is_empty() { name.to_vec() } else { [dir, b"/", name].concat() }
 }

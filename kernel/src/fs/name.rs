@@ -1,18 +1,18 @@
-//! File names as directories keep them.
+//! File names in directories.
 
 use core::borrow::Borrow;
 use core::cmp::Ordering;
 use core::fmt;
 use std::sync::Arc;
 
-/// Longest name of one file in bytes: `NAME_MAX` of Linux.
+/// Maximum length of a file name in bytes: `NAME_MAX` of Linux.
 pub(super) const NAME_MAX: usize = 255;
 
-/// Bytes that fit beside the length without making a `Name` larger than a pointer, a length and a tag.
+/// Inline capacity that does not make a `Name` larger than a pointer, a length and a tag.
 const INLINE: usize = 22;
 
-/// A name of at most [`NAME_MAX`] bytes. Short names live inside it, because a lookup compares names and should not
-/// follow a pointer for each, and because copying a directory on write should not allocate once per name.
+/// A name of at most [`NAME_MAX`] bytes. Short names are stored inline, so that a lookup compares names without following
+/// pointers, and copying a directory on write does not allocate once per name.
 #[derive(Clone)]
 pub(super) enum Name {
     Inline(u8, [u8; INLINE]),
@@ -23,8 +23,8 @@ impl Name {
     pub(super) fn new(bytes: &[u8]) -> Self {
         let mut inline = [0; INLINE];
         match (inline.get_mut(..bytes.len()), u8::try_from(bytes.len())) {
-            (Some(room), Ok(len)) => {
-                room.copy_from_slice(bytes);
+            (Some(slot), Ok(len)) => {
+                slot.copy_from_slice(bytes);
                 Self::Inline(len, inline)
             }
             _ => Self::Shared(bytes.into()),

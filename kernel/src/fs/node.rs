@@ -1,4 +1,4 @@
-//! One inode: its attributes and what it is.
+//! An inode: its attributes and its body.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::errno::Errno;
 /// The twelve bits of `st_mode` that `chmod` may set.
 pub(super) const MODE_BITS: u32 = 0o7777;
 
-/// What `stat` calls the size of a directory. POSIX leaves it open; tools expect the usual block.
+/// `st_size` of a directory. POSIX leaves it open; tools expect the usual block.
 const DIR_SIZE: u64 = 4096;
 
 #[derive(Clone, Debug)]
@@ -20,9 +20,9 @@ pub(super) struct Node {
     pub(super) mode: u32,
     pub(super) uid: u32,
     pub(super) gid: u32,
-    /// Names that lead here; a directory counts its own `.` and the `..` of each subdirectory too.
+    /// Number of names; a directory counts its own `.` and the `..` of each subdirectory too.
     pub(super) nlink: u32,
-    /// Placed by the host, so neither this inode nor its first name was charged to the quota.
+    /// Installed by the host: neither this inode nor its first name was charged to the quota.
     pub(super) installed: bool,
     /// As in [`Stat::device`].
     pub(super) device: u32,
@@ -42,13 +42,13 @@ pub(super) enum Body {
     Fifo,
 }
 
-/// A directory has one name in one parent, so both are kept here and a path is found without searching.
+/// A directory. It has one name in one parent; both are stored here, so that its path is found without a search.
 #[derive(Clone, Debug)]
 pub(super) struct Dir {
     pub(super) parent: Ino,
     pub(super) name: Name,
     pub(super) entries: BTreeMap<Name, Ino>,
-    /// The directory of a mount whose names show here as well, unless they are among `entries` or hidden.
+    /// The lower directory in a mount, whose names are visible unless they are in `entries` or whiteouts.
     pub(super) lower: Option<Box<Lower>>,
 }
 
@@ -93,7 +93,7 @@ impl Node {
         }
     }
 
-    /// Bytes of the quota that go back when this inode is freed.
+    /// Returns the bytes of the quota to refund when this inode is freed.
     pub(super) fn charged_bytes(&self) -> u64 {
         match &self.body {
             Body::File(content) => content.charged(),
@@ -102,10 +102,10 @@ impl Node {
         }
     }
 
-    /// Names that were hidden in a mount below, each charged as an inode.
+    /// Returns the number of whiteouts, each charged as an inode.
     pub(super) fn hidden(&self) -> u64 {
         match &self.body {
-            Body::Dir(dir) => dir.lower.as_ref().map_or(0, |lower| lower.hidden.len() as u64),
+            Body::Dir(dir) => dir.lower.as_ref().map_or(0, |lower| lower.whiteouts.len() as u64),
             _ => 0,
         }
     }
@@ -167,7 +167,7 @@ impl Node {
     }
 }
 
-/// POSIX 4.7: the first class that fits the caller decides, even when a later one would grant more.
+/// POSIX 4.7: the first class that matches the caller decides, even if a later one would grant more.
 pub(super) fn allowed(mode: u32, uid: u32, gid: u32, cred: &Cred, want: u32) -> bool {
     let class = if cred.uid == uid {
         6

@@ -1,31 +1,31 @@
-//! What the files of a sandbox may use, and what they use.
+//! Storage limits and usage of a sandbox's files.
 
 use tidebox_core::Limits;
 
 use super::node::Node;
 use crate::errno::Errno;
 
-/// What the sandbox's own files use. Installed images cost nothing.
+/// Usage of the sandbox's own files. Installed images are not charged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Bytes held by files and symbolic links. A hole of a sparse file costs nothing. Of a file longer than a block the
-    /// last block costs at least 512 bytes.
+pub struct FileUsage {
+    /// Bytes of files and symbolic links. A hole of a sparse file is free. For a file longer than a block, the last block is
+    /// charged at least 512 bytes.
     pub file_bytes: u64,
-    /// Files, directories, symbolic links and further hard links.
+    /// Files, directories, symbolic links and additional hard links.
     pub inodes: u64,
 }
 
-/// Charges before anything is allocated and refunds when it is freed.
+/// Quota accounting: charges before an allocation, refunds when it is freed.
 #[derive(Clone, Debug)]
 pub(super) struct Quota {
-    pub(super) used: Usage,
+    pub(super) used: FileUsage,
     file_bytes: u64,
     inodes: u64,
     pub(super) single_file_bytes: u64,
 }
 
 impl Quota {
-    pub(super) fn new(limits: &Limits, used: Usage) -> Self {
+    pub(super) fn new(limits: &Limits, used: FileUsage) -> Self {
         Self {
             used,
             file_bytes: limits.file_bytes,
@@ -34,13 +34,13 @@ impl Quota {
         }
     }
 
-    /// Bytes that may still be charged.
-    pub(super) fn room(&self) -> u64 {
+    /// Returns the bytes that may still be charged.
+    pub(super) fn available_bytes(&self) -> u64 {
         self.file_bytes.saturating_sub(self.used.file_bytes)
     }
 
-    /// Charges one inode or one more name of an inode.
-    pub(super) fn take_inode(&mut self) -> Result<(), Errno> {
+    /// Charges one inode or one additional name of an inode.
+    pub(super) fn charge_inode(&mut self) -> Result<(), Errno> {
         if self.used.inodes >= self.inodes {
             return Err(Errno::Nospc);
         }
@@ -48,33 +48,33 @@ impl Quota {
         Ok(())
     }
 
-    pub(super) fn give_inode(&mut self) {
+    pub(super) fn refund_inode(&mut self) {
         self.used.inodes = self.used.inodes.saturating_sub(1);
     }
 
-    pub(super) fn take_bytes(&mut self, bytes: u64) -> Result<(), Errno> {
-        if bytes > self.room() {
+    pub(super) fn charge_bytes(&mut self, bytes: u64) -> Result<(), Errno> {
+        if bytes > self.available_bytes() {
             return Err(Errno::Nospc);
         }
         self.used.file_bytes += bytes;
         Ok(())
     }
 
-    pub(super) fn give_bytes(&mut self, bytes: u64) {
+    pub(super) fn refund_bytes(&mut self, bytes: u64) {
         self.used.file_bytes = self.used.file_bytes.saturating_sub(bytes);
     }
 
-    /// Gives back what a freed inode was charged.
+    /// Refunds the charge of a freed inode.
     pub(super) fn refund(&mut self, node: &Node) {
-        self.give_bytes(node.charged_bytes());
+        self.refund_bytes(node.charged_bytes());
         if !node.installed {
-            self.give_inode();
+            self.refund_inode();
         }
         self.used.inodes = self.used.inodes.saturating_sub(node.hidden());
     }
 
-    /// Books the change of a charge that was already allowed by [`Self::room`].
-    pub(super) fn settle(&mut self, before: u64, after: u64) {
+    /// Applies a change of a charge that [`Self::available_bytes`] has already allowed.
+    pub(super) fn adjust_charge(&mut self, before: u64, after: u64) {
         self.used.file_bytes = self.used.file_bytes.saturating_sub(before).saturating_add(after);
     }
 }

@@ -1,82 +1,82 @@
-//! `rename`, the one call that gives and takes a name at once.
+//! `rename`, which removes and creates a name in one step.
 
-use super::mount::Copy;
-use super::tree::Names;
-use super::walk::{Final, Spot};
-use super::{At, Cred, Fs, Ino};
+use super::directory::EntryStore;
+use super::mount::CopyRange;
+use super::walk::{EntryLocation, FollowMode};
+use super::{Cred, Fs, Ino, PathStart};
 use crate::errno::Errno;
 
 impl Fs {
-    /// Renames as POSIX says: what the new name led to is replaced in one step, a file by a file, an empty directory by
-    /// a directory. Two names of one inode stay as they are. Symbolic links are renamed, never followed.
+    /// Renames as POSIX specifies: the target of the new name is replaced atomically, a file by a file, an empty directory by a
+    /// directory. Two names of one inode are left unchanged. Symbolic links are renamed, never followed.
     ///
     /// # Errors
-    /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR`, `NOTEMPTY`, `INVAL` (into its own subtree), `BUSY` (`/`,
-    /// `/proc`, where something is mounted, and as on Linux a path that ends in `.` or `..`), `ACCES`, `PERM` (as for [`Self::unlink`]), `ROFS`, `XDEV` (into or out of a
-    /// mounted file system), `MLINK`. Nothing has changed then.
+    /// Those of [`Self::walk`]; `NOENT`, `ISDIR`, `NOTDIR`, `NOTEMPTY`, `INVAL` (into its own subtree), `BUSY` (`/`, `/proc`, a
+    /// mount point, and as on Linux a path that ends in `.` or `..`), `ACCES`, `PERM` (as for [`Self::unlink`]), `ROFS`, `XDEV`
+    /// (into or out of a mounted file system), `MLINK`. Nothing has changed then.
     pub fn rename(
         &mut self,
         cred: &Cred,
-        at_old: impl Into<At>,
+        at_old: impl Into<PathStart>,
         old: &[u8],
-        at_new: impl Into<At>,
+        at_new: impl Into<PathStart>,
         new: &[u8],
         now: u64,
     ) -> Result<(), Errno> {
-        let old = self.place(cred, at_old.into(), old, Final::Entry)?;
-        let new = self.place(cred, at_new.into(), new, Final::Entry)?;
-        let (mut old, mut new) = (old.named(|_| Errno::Busy)?, new.named(|_| Errno::Busy)?);
+        let old = self.walk_to_parent(cred, at_old.into(), old, FollowMode::Entry)?;
+        let new = self.walk_to_parent(cred, at_new.into(), new, FollowMode::Entry)?;
+        let (mut old, mut new) = (old.into_entry(|_| Errno::Busy)?, new.into_entry(|_| Errno::Busy)?);
         let ino = old.node.ok_or(Errno::Noent)?;
         let moves_dir = self.is_dir(ino)?;
-        if !moves_dir && (old.slash || new.slash) {
+        if !moves_dir && (old.trailing_slash || new.trailing_slash) {
             return Err(Errno::Notdir);
         }
         if self.proc.is_some() && (self.proc == Some(ino) || self.proc == new.node) {
             return Err(Errno::Busy);
         }
-        self.check_mounts(ino, &old, &new)?;
+        self.check_same_mount(ino, &old, &new)?;
         if new.node == Some(ino) {
             return Ok(());
         }
-        self.may_change(cred, old.dir)?;
-        self.may_change(cred, new.dir)?;
+        self.check_dir_writable(cred, old.dir)?;
+        self.check_dir_writable(cred, new.dir)?;
         if moves_dir {
             self.check_dir_move(cred, ino, &old, &new)?;
-        } else if let Some(there) = new.node
-            && self.is_dir(there)?
+        } else if let Some(target) = new.node
+            && self.is_dir(target)?
         {
-            // Linux calls a directory that holds the file full before it calls it a directory.
-            return Err(if self.lies_in(old.dir, there) { Errno::Notempty } else { Errno::Isdir });
+            // Linux returns ENOTEMPTY before EISDIR for a directory that contains the file.
+            return Err(if self.is_descendant(old.dir, target) { Errno::Notempty } else { Errno::Isdir });
         }
-        let names = self.prepare(cred, &mut old)?;
-        self.prepare(cred, &mut new)?;
-        if names == Names::Outside {
-            return self.rename_outside(ino, &old, &new);
+        let names = self.prepare_dir_change(cred, &mut old)?;
+        self.prepare_dir_change(cred, &mut new)?;
+        if names == EntryStore::Mount {
+            return self.rename_in_mount(ino, &old, &new);
         }
-        let ino = if moves_dir { self.raise(ino)? } else { self.copy_up(ino, Copy::All)? };
-        self.hide(old.dir, &old.name)?;
+        let ino = if moves_dir { self.copy_up_dir(ino)? } else { self.copy_up(ino, CopyRange::All)? };
+        self.add_whiteout(old.dir, &old.name)?;
         self.apply_rename(ino, moves_dir, old, new, now)
     }
 
-    /// What is mounted stays where it is, and nothing moves into or out of what a mounted file system keeps.
-    fn check_mounts(&self, ino: Ino, old: &Spot, new: &Spot) -> Result<(), Errno> {
-        if self.is_mount_root(ino) || new.node.is_some_and(|there| self.is_mount_root(there)) {
+    /// Checks that a mount point is not moved, and that nothing moves into or out of a mounted file system.
+    fn check_same_mount(&self, ino: Ino, old: &EntryLocation, new: &EntryLocation) -> Result<(), Errno> {
+        if self.is_mount_root(ino) || new.node.is_some_and(|target| self.is_mount_root(target)) {
             return Err(Errno::Busy);
         }
-        self.check_border(old.dir, new.dir)
+        self.check_same_device(old.dir, new.dir)
     }
 
-    fn check_dir_move(&self, cred: &Cred, ino: Ino, old: &Spot, new: &Spot) -> Result<(), Errno> {
-        if self.lies_in(new.dir, ino) {
+    fn check_dir_move(&self, cred: &Cred, ino: Ino, old: &EntryLocation, new: &EntryLocation) -> Result<(), Errno> {
+        if self.is_descendant(new.dir, ino) {
             return Err(Errno::Inval);
         }
-        if let Some(there) = new.node
-            && !self.is_dir(there)?
+        if let Some(target) = new.node
+            && !self.is_dir(target)?
         {
             return Err(Errno::Notdir);
         }
-        if let Some(there) = new.node
-            && !self.is_empty_dir(there)?
+        if let Some(target) = new.node
+            && !self.is_empty_dir(target)?
         {
             return Err(Errno::Notempty);
         }
@@ -90,14 +90,21 @@ impl Fs {
         Ok(())
     }
 
-    fn apply_rename(&mut self, ino: Ino, moves_dir: bool, old: Spot, new: Spot, now: u64) -> Result<(), Errno> {
-        self.strike(old.dir, &old.name, now)?;
-        self.enlist(new.dir, new.name.clone(), ino, now)?;
+    fn apply_rename(
+        &mut self,
+        ino: Ino,
+        moves_dir: bool,
+        old: EntryLocation,
+        new: EntryLocation,
+        now: u64,
+    ) -> Result<(), Errno> {
+        self.remove_entry(old.dir, &old.name, now)?;
+        self.insert_entry(new.dir, new.name.clone(), ino, now)?;
         if let Some(replaced) = new.node {
             if moves_dir {
-                self.drop_dir(new.dir, replaced, now)?;
+                self.detach_dir(new.dir, replaced, now)?;
             } else {
-                self.drop_name(replaced, now)?;
+                self.decrement_nlink(replaced, now)?;
             }
         }
         if moves_dir && old.dir != new.dir {
@@ -114,8 +121,8 @@ impl Fs {
         Ok(())
     }
 
-    /// Whether `dir` is `above` or below it.
-    fn lies_in(&self, mut dir: Ino, above: Ino) -> bool {
+    /// Returns whether `dir` is `above` or a descendant of it.
+    fn is_descendant(&self, mut dir: Ino, above: Ino) -> bool {
         while dir != above {
             let parent = self.parent(dir);
             if parent == dir {

@@ -1,59 +1,59 @@
-//! Snapshots: the whole tree, shared.
+//! Snapshots of the whole tree.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tidebox_core::Limits;
 
-use super::mount::{Mounted, Mounts};
-use super::quota::{Quota, Usage};
+use super::mount::{MountEntry, Mounts};
+use super::quota::{FileUsage, Quota};
 use super::table::Table;
 use super::version::Versions;
 use super::{Fs, Ino};
 
-/// An immutable copy of all files, which shares their bytes with the file systems it came from and goes to. Cloning it,
-/// taking it and starting from it cost the same few reference counts whatever it holds.
+/// An immutable copy of all files, sharing their bytes with the source file system and with file systems created from it.
+/// Cloning, creating and restoring it cost the same few reference counts for any content.
 #[derive(Clone)]
-pub struct Snapshot {
+pub struct FsSnapshot {
     pub(super) table: Table,
     pub(super) root: Ino,
     proc: Option<Ino>,
-    mounts: Arc<Vec<Mounted>>,
-    used: Usage,
+    mounts: Arc<Vec<MountEntry>>,
+    used: FileUsage,
 }
 
-impl Snapshot {
-    /// Whether nothing was changed between the two, as far as that shows without looking at files: one is a clone of the
-    /// other, or both were taken of one file system that nobody wrote to meanwhile. `false` may be wrong, `true` is not.
+impl FsSnapshot {
+    /// Returns whether both are known to be equal without reading files: one is a clone of the other, or both were taken of one
+    /// file system without a write in between. `false` does not mean that they differ.
     #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub fn ptr_eq(&self, other: &Self) -> bool {
         self.table.is_same(&other.table) && self.root == other.root && self.proc == other.proc
     }
 
-    /// What the files in it were charged.
+    /// Returns the charge of the files in it.
     #[must_use]
-    pub fn usage(&self) -> Usage {
+    pub fn usage(&self) -> FileUsage {
         self.used
     }
 }
 
-impl core::fmt::Debug for Snapshot {
+impl core::fmt::Debug for FsSnapshot {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Snapshot").field("used", &self.used).finish_non_exhaustive()
     }
 }
 
 impl Fs {
-    /// A file system of its own that begins with the files of a snapshot. When `limits` allow less than it holds, what is
-    /// there stays and nothing can be added.
+    /// Creates an independent file system from a snapshot. If `limits` allow less than it holds, the existing files stay and
+    /// nothing can be added.
     #[must_use]
-    pub fn from_snapshot(snapshot: &Snapshot, limits: &Limits) -> Self {
+    pub fn from_snapshot(snapshot: &FsSnapshot, limits: &Limits) -> Self {
         Self {
             table: snapshot.table.clone(),
             root: snapshot.root,
             proc: snapshot.proc,
             quota: Quota::new(limits, snapshot.used),
-            holds: BTreeMap::new(),
+            hold_counts: BTreeMap::new(),
             mounts: Mounts::of(&snapshot.mounts),
             versions: Versions::default(),
             path_bytes: limits.path_bytes as usize,
@@ -61,11 +61,15 @@ impl Fs {
         }
     }
 
-    /// Keeps what is there now. Inodes that have lost their last name and live only because they are held are not in it.
+    /// Takes a snapshot. Inodes without a name that exist only because they are held are not included.
     #[must_use]
-    pub fn snapshot(&self) -> Snapshot {
-        let orphans: Vec<Ino> =
-            self.holds.keys().copied().filter(|&ino| self.table.get(ino).is_some_and(|node| node.nlink == 0)).collect();
+    pub fn snapshot(&self) -> FsSnapshot {
+        let orphans: Vec<Ino> = self
+            .hold_counts
+            .keys()
+            .copied()
+            .filter(|&ino| self.table.get(ino).is_some_and(|node| node.nlink == 0))
+            .collect();
         let (mut table, mut quota) = (self.table.clone(), self.quota.clone());
         for ino in orphans {
             if let Some(node) = table.remove(ino) {
@@ -73,18 +77,18 @@ impl Fs {
             }
         }
         let mounts = self.mounts.as_deref().map(|mounts| Arc::clone(&mounts.list)).unwrap_or_default();
-        Snapshot { table, root: self.root, proc: self.proc, mounts, used: quota.used }
+        FsSnapshot { table, root: self.root, proc: self.proc, mounts, used: quota.used }
     }
 
-    /// Goes back to a snapshot. What is held and in the snapshot stays held and shows its old content; what is held and
-    /// not in it answers `STALE` from then on. No inode number is ever used for another file.
-    pub fn restore(&mut self, snapshot: &Snapshot) {
-        self.table.roll_back_to(&snapshot.table);
+    /// Restores a snapshot. Held inodes that are in the snapshot stay held and show its content; held inodes that are not in it
+    /// return `STALE` from then on. No inode number is ever reused for another file.
+    pub fn restore(&mut self, snapshot: &FsSnapshot) {
+        self.table.restore_from(&snapshot.table);
         self.root = snapshot.root;
         self.proc = snapshot.proc;
         self.quota.used = snapshot.used;
         self.restore_mounts(&snapshot.mounts);
         let table = &self.table;
-        self.holds.retain(|&ino, _| ino.is_foreign() || table.get(ino).is_some());
+        self.hold_counts.retain(|&ino, _| ino.is_mount_object() || table.get(ino).is_some());
     }
 }

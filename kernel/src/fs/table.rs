@@ -1,16 +1,16 @@
-//! The inode table: chunks of inodes that snapshots share and writers copy.
+//! The inode table: chunks of inodes, shared by snapshots and copied on write.
 
 use std::sync::Arc;
 
 use super::Ino;
 use super::node::Node;
 
-/// Inodes that are copied together when the first of them changes after a snapshot. Larger makes that first change
-/// dearer (32 inodes are 4 KiB), smaller makes the table of a large tree longer.
+/// Inodes per chunk, copied together on the first change after a snapshot. A larger value makes that first change more expensive
+/// (32 inodes are 4 KiB), a smaller one makes the table of a large tree longer.
 const CHUNK: usize = 32;
 
-/// Generations of a slot. Numbers with bit 62 or 63 are not the table's (objects of mounts, `/proc`), so a slot that was
-/// used this often is used no more.
+/// Generations of a slot. Numbers with bit 62 or 63 are reserved (mount objects, `/proc`), so a slot is retired after this many
+/// uses.
 const GENERATIONS: u32 = 1 << 30;
 
 /// End of the list of vacant slots.
@@ -24,38 +24,38 @@ enum Slot {
     Live { generation: u32, node: Node },
 }
 
-/// Inode numbers are a slot plus one in the low half and the slot's generation in the high half, so that the number of
-/// a freed inode never leads to another file.
+/// The inode table. An inode number is the slot plus one in the low half and the slot's generation in the high half, so that the
+/// number of a freed inode never leads to another file.
 ///
-/// Cloning costs one reference count, whatever the number of inodes.
+/// Cloning costs one reference count, independent of the number of inodes.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     chunks: Arc<Vec<Arc<Chunk>>>,
     vacant: u32,
-    /// No new inode gets a lower generation. Restoring an old table raises it above all that were ever handed out.
-    floor: u32,
+    /// No new inode gets a lower generation. Restoring an old table sets it above all generations that were ever assigned.
+    min_generation: u32,
     highest: u32,
 }
 
 impl Table {
     pub(super) fn new() -> Self {
-        Self { chunks: Arc::default(), vacant: NONE, floor: 0, highest: 0 }
+        Self { chunks: Arc::default(), vacant: NONE, min_generation: 0, highest: 0 }
     }
 
     pub(super) fn get(&self, ino: Ino) -> Option<&Node> {
-        let (wanted, index) = split(ino)?;
+        let (requested, index) = split(ino)?;
         match self.chunks.get(index / CHUNK)?.get(index % CHUNK)? {
-            Slot::Live { generation, node } if *generation == wanted => Some(node),
+            Slot::Live { generation, node } if *generation == requested => Some(node),
             _ => None,
         }
     }
 
-    /// Whether nothing was changed since one was cloned from the other.
+    /// Returns whether nothing was changed since one was cloned from the other.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.chunks, &other.chunks)
     }
 
-    /// Whether both have an inode, and the chunk that it lies in was not copied since one was cloned from the other.
+    /// Returns whether both have an inode, and its chunk was not copied since one was cloned from the other.
     pub(super) fn shares(&self, other: &Self, ino: Ino) -> bool {
         let chunk = |table: &Self| {
             let (_, index) = split(ino)?;
@@ -65,7 +65,7 @@ impl Table {
     }
 
     pub(super) fn get_mut(&mut self, ino: Ino) -> Option<&mut Node> {
-        // Asked first, so that a stale number copies nothing.
+        // Check first, so that a stale number copies nothing.
         self.get(ino)?;
         let (_, index) = split(ino)?;
         match self.slot_mut(index)? {
@@ -74,12 +74,12 @@ impl Table {
         }
     }
 
-    /// Stores a node, or gives `None` when four thousand million slots are in use.
+    /// Stores a node; `None` if 2^32 slots are in use.
     pub(super) fn insert(&mut self, node: Node) -> Option<Ino> {
         if self.vacant == NONE {
             self.add_chunk()?;
         }
-        let (index, floor) = (self.vacant, self.floor);
+        let (index, floor) = (self.vacant, self.min_generation);
         let slot = self.slot_mut(index as usize)?;
         let Slot::Vacant { generation, next } = *slot else { return None };
         let generation = generation.max(floor);
@@ -107,15 +107,15 @@ impl Table {
         }
     }
 
-    /// Takes the contents of an older table without ever reusing a number that this one handed out since.
-    pub(super) fn roll_back_to(&mut self, older: &Self) {
+    /// Takes the contents of an older table without ever reusing a number that this one has assigned since.
+    pub(super) fn restore_from(&mut self, older: &Self) {
         let floor = self.highest.max(older.highest).wrapping_add(1);
-        *self = Self { floor, highest: floor, ..older.clone() };
+        *self = Self { min_generation: floor, highest: floor, ..older.clone() };
     }
 
-    /// Numbers of all inodes there are.
+    /// Returns the numbers of all existing inodes.
     #[cfg(test)]
-    pub(super) fn live(&self) -> Vec<Ino> {
+    pub(super) fn live_inodes(&self) -> Vec<Ino> {
         let slots = (0..).zip(self.chunks.iter().flat_map(|chunk| chunk.iter()));
         slots
             .filter_map(|(index, slot)| match slot {
@@ -132,7 +132,7 @@ impl Table {
 
     fn add_chunk(&mut self) -> Option<()> {
         let first = u32::try_from(self.chunks.len().checked_mul(CHUNK)?).ok()?;
-        // One less than the largest number stays free for the end of the list and for the `+ 1` of inode numbers.
+        // The largest number is reserved for the end of the list and for the `+ 1` of inode numbers.
         let end = first.checked_add(CHUNK as u32)?.checked_add(1)? - 1;
         let slot = |at: usize| {
             let after = first + at as u32 + 1;

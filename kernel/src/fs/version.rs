@@ -1,14 +1,14 @@
-//! Numbers of contents that no two contents share.
+//! Globally unique content version numbers.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Numbers that one file system draws at a time, so that sandboxes on several threads rarely meet at the counter.
-const LEASE: u64 = 1 << 20;
+/// Numbers that one file system reserves at a time, which reduces contention on the counter between threads.
+const VERSION_BATCH: u64 = 1 << 20;
 
-/// First number that no file system has drawn. 0 stays unused.
+/// First unreserved number. 0 stays unused.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The numbers that one file system may still give out. An empty lease costs nothing until the first write.
+/// The numbers that one file system may still assign. An empty range costs nothing until the first write.
 #[derive(Debug, Default)]
 pub(super) struct Versions {
     next: u64,
@@ -18,8 +18,8 @@ pub(super) struct Versions {
 impl Versions {
     pub(super) fn next(&mut self) -> u64 {
         if self.next == self.end {
-            self.next = NEXT.fetch_add(LEASE, Ordering::Relaxed);
-            self.end = self.next + LEASE;
+            self.next = NEXT.fetch_add(VERSION_BATCH, Ordering::Relaxed);
+            self.end = self.next + VERSION_BATCH;
         }
         self.next += 1;
         self.next - 1

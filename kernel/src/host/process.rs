@@ -1,4 +1,4 @@
-//! A call of such a program, from its start to its end.
+//! A running call of a host program.
 
 use std::fmt;
 use std::future::Future;
@@ -10,37 +10,37 @@ use std::task::{Context, Poll};
 
 use tidebox_core::{BoxFuture, HostCall, HostInput, HostOutput, SandboxPath};
 
-use super::stream::{CallingProcess, Input, Link, Output};
-use super::{HostProgram, lock};
+use super::HostProgram;
+use super::stream::{Input, Output, ProcessHandle, StreamLink};
 use crate::kernel::{Kernel, SharedKernel};
-use crate::process::{Pid, Start, Status};
+use crate::process::{ExitStatus, PendingProcess, Pid};
 use crate::signal::Signal;
 
-/// A working directory that was removed has no path. Nothing is found here and nothing can be made here.
-const REMOVED: &[u8] = b"/proc/(deleted)";
+/// Reported path of a removed working directory. Lookup and creation below it fail.
+const DELETED_CWD: &[u8] = b"/proc/(deleted)";
 
-/// A process that the application runs: the future is over when the process has ended and the kernel knows how.
+/// A process that the application runs. The future completes when the process has ended and the kernel has its status.
 ///
-/// The engine polls it like a guest, in any task and without the kernel's lock. Dropping it drops what the application
-/// does; the process itself is then left to [`Kernel::end`]. A panic of the application's code is caught here, in polls
-/// and in drops alike, because it must end neither the other processes nor the caller: what panicked is dropped and
-/// never touched again. (Where the program was built to abort on a panic, nothing can be caught.)
+/// The engine polls it like a guest, in any task and without the kernel's lock. Dropping it drops the application's future; the
+/// process is then left to [`Kernel::finish_execution`]. Panics of the application's code are caught in polls and in drops,
+/// because they must end neither the other processes nor the caller: the panicked future is dropped and never polled again. (With
+/// `panic = "abort"`, nothing can be caught.)
 pub struct HostProcess {
     kernel: SharedKernel,
     pid: Pid,
     kill_flag: Arc<AtomicU32>,
-    link: Arc<Link>,
-    life: Life,
+    link: Arc<StreamLink>,
+    life: CallState,
 }
 
-enum Life {
-    Unborn(Arc<dyn HostProgram>),
+enum CallState {
+    NotStarted(Arc<dyn HostProgram>),
     Running(BoxFuture<'static, u8>),
-    Over,
+    Finished,
 }
 
-/// The application's code panicked. The message stays with the host, to whom Rust's panic hook has told it: it may hold
-/// what the sandbox must not see.
+/// The application's code panicked. The message is not kept: Rust's panic hook has reported it to the host, and it may contain
+/// data that the sandbox must not see.
 struct Panicked;
 
 impl fmt::Debug for HostProcess {
@@ -50,15 +50,15 @@ impl fmt::Debug for HostProcess {
 }
 
 impl HostProcess {
-    /// The process that `start` asks for, unless it is an engine's to run.
-    pub fn new(kernel: &SharedKernel, start: &Start) -> Option<Self> {
+    /// Creates the process for `start`, unless an engine must run it.
+    pub fn new(kernel: &SharedKernel, start: &PendingProcess) -> Option<Self> {
         let program = Arc::clone(start.host.as_ref()?);
         Some(Self {
             kernel: Arc::clone(kernel),
             pid: start.pid,
             kill_flag: Arc::clone(&start.kill_flag),
-            link: Arc::new(Link::new(kernel, start.pid)),
-            life: Life::Unborn(program),
+            link: Arc::new(StreamLink::new(kernel, start.pid)),
+            life: CallState::NotStarted(program),
         })
     }
 
@@ -66,18 +66,18 @@ impl HostProcess {
         Signal::from_number(self.kill_flag.load(Ordering::Relaxed))
     }
 
-    /// Lets the application's code run until it waits.
-    fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Result<u8, Panicked>> {
+    /// Polls the application's code until it is pending.
+    fn poll_call(&mut self, cx: &mut Context<'_>) -> Poll<Result<u8, Panicked>> {
         let polled = catch_unwind(AssertUnwindSafe(|| {
-            if let Life::Unborn(program) = &self.life {
-                let call = call(&lock(&self.kernel), self.pid, &self.link);
-                // A process that is gone has nobody to answer.
+            if let CallState::NotStarted(program) = &self.life {
+                let call = call(&self.kernel.lock(), self.pid, &self.link);
+                // The process has ended, so no one receives the result.
                 let Some(call) = call else { return Poll::Ready(0) };
-                self.life = Life::Running(program.start(CallingProcess::new(&self.link), call));
+                self.life = CallState::Running(program.start(ProcessHandle::new(&self.link), call));
             }
             match &mut self.life {
-                Life::Running(future) => future.as_mut().poll(cx),
-                Life::Unborn(_) | Life::Over => Poll::Ready(0),
+                CallState::Running(future) => future.as_mut().poll(cx),
+                CallState::NotStarted(_) | CallState::Finished => Poll::Ready(0),
             }
         }));
         match polled {
@@ -86,27 +86,28 @@ impl HostProcess {
         }
     }
 
-    /// Drops what the application does.
-    fn leave(&mut self) -> Result<(), Panicked> {
-        let life = std::mem::replace(&mut self.life, Life::Over);
+    /// Drops the application's future.
+    fn drop_call(&mut self) -> Result<(), Panicked> {
+        let life = std::mem::replace(&mut self.life, CallState::Finished);
         let left = catch_unwind(AssertUnwindSafe(|| drop(life))).map_err(|_| Panicked);
-        self.link.cut();
+        self.link.disconnect();
         left
     }
 
     fn end(&mut self, code: Result<u8, Panicked>) {
-        let left = self.leave();
+        let left = self.drop_call();
         let status = match (self.fatal(), code.and_then(|code| left.map(|()| code))) {
-            (Some(signal), _) => Status::Killed(signal),
-            (None, Ok(code)) => Status::Exited(code),
+            (Some(signal), _) => ExitStatus::Killed(signal),
+            (None, Ok(code)) => ExitStatus::Exited(code),
             (None, Err(Panicked)) => {
-                let mut kernel = lock(&self.kernel);
+                let mut kernel = self.kernel.lock();
                 let name = kernel.program_name(self.pid);
-                kernel.message(self.pid, &format!("{name}: the application failed while it answered this command\n"));
-                Status::Killed(Signal::Abrt)
+                kernel
+                    .write_stderr(self.pid, &format!("{name}: the application panicked while running this command\n"));
+                ExitStatus::Killed(Signal::Abrt)
             }
         };
-        lock(&self.kernel).exited(self.pid, status);
+        self.kernel.lock().process_exited(self.pid, status);
     }
 }
 
@@ -115,7 +116,7 @@ impl Future for HostProcess {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
-        if matches!(this.life, Life::Over) {
+        if matches!(this.life, CallState::Finished) {
             return Poll::Ready(());
         }
         if this.fatal().is_some() {
@@ -123,14 +124,14 @@ impl Future for HostProcess {
             return Poll::Ready(());
         }
         this.link.begin_turn(cx.waker());
-        match this.advance(cx) {
+        match this.poll_call(cx) {
             Poll::Ready(code) => {
                 this.end(code);
                 Poll::Ready(())
             }
             Poll::Pending => {
                 let waker = Arc::clone(&this.link).into();
-                lock(&this.kernel).park_host(this.pid, &waker, this.link.waits_outside());
+                this.kernel.lock().park_host(this.pid, &waker, this.link.waits_externally());
                 Poll::Pending
             }
         }
@@ -139,16 +140,16 @@ impl Future for HostProcess {
 
 impl Drop for HostProcess {
     fn drop(&mut self) {
-        // Who drops the process has no use for the news that this failed.
-        let _ = self.leave();
+        // The dropping code cannot use this error.
+        let _ = self.drop_call();
     }
 }
 
-/// What the process was given, for the application.
-fn call(kernel: &Kernel, pid: Pid, link: &Arc<Link>) -> Option<HostCall> {
+/// Collects the call's inputs for the application.
+fn call(kernel: &Kernel, pid: Pid, link: &Arc<StreamLink>) -> Option<HostCall> {
     let process = kernel.process(pid).ok()?;
     let sandbox = kernel.host_programs.as_ref()?.sandbox.clone();
-    let cwd = kernel.path_of(&process.cwd).unwrap_or_else(|| REMOVED.to_vec());
+    let cwd = kernel.path_of(&process.cwd).unwrap_or_else(|| DELETED_CWD.to_vec());
     let cwd = SandboxPath::parse(cwd).ok()?;
     let output = |fd| HostOutput::new(Output::new(Arc::clone(link), fd));
     let mut call = HostCall::new(sandbox, cwd, HostInput::new(Input::new(Arc::clone(link))), output(1), output(2));

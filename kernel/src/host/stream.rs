@@ -1,30 +1,30 @@
-//! Descriptors 0 to 2 of such a process, as the application reads and writes them.
+//! Standard streams (descriptors 0 to 2) of a host process, as the application reads and writes them.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, MutexGuard, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
-use tidebox_core::{ByteSink, ByteSource, Disconnected};
+use tidebox_core::lock::Mutex;
+use tidebox_core::{BrokenPipe, ByteSink, ByteSource};
 
-use super::lock;
 use crate::errno::Errno;
 use crate::kernel::{Kernel, SharedKernel};
 use crate::process::Pid;
-use crate::wasi::{Halt, attempt};
+use crate::syscall::{SyscallError, run_syscall};
 
-/// Most bytes that one read or write moves: what a tool holds in memory without having asked for it.
-const PIECE_BYTES: usize = 64 << 10;
+/// Maximum bytes of one read or write, which bounds the memory of a tool.
+const MAX_TRANSFER_BYTES: usize = 64 << 10;
 
-/// Bytes after which other processes have a turn, so that a tool that writes to a file or to the captured output, which
-/// never make it wait, cannot keep the session from seeing its deadline.
-const TURN_BYTES: usize = 1 << 20;
+/// Bytes after which the process yields, so that a tool that writes to a file or to the captured output, which never block,
+/// cannot delay the execution's deadline.
+const YIELD_BYTES: usize = 1 << 20;
 
-/// What a transfer counts at least: the work is in the call, not in the bytes.
-const LEAST_BYTES: usize = 1 << 10;
+/// Minimum charge of a transfer: the cost is in the call, not in the bytes.
+const MIN_BYTES: usize = 1 << 10;
 
-/// What the streams of a process share with it.
-pub(super) struct Link {
-    /// Weak, because a tool may keep a stream for longer than its call, and the sandbox must not live for that.
+/// State shared between the streams and their process.
+pub(super) struct StreamLink {
+    /// Weak, because a tool may keep a stream longer than its call, which must not keep the sandbox alive.
     kernel: Weak<Mutex<Kernel>>,
     pid: Pid,
     state: Mutex<State>,
@@ -32,54 +32,54 @@ pub(super) struct Link {
 
 #[derive(Default)]
 struct State {
-    /// The call is over: the number may be another process's by now.
+    /// The call has ended; its pid may belong to another process by now.
     over: bool,
-    /// Whoever polls the call.
+    /// Waker of the task that polls the call.
     task: Option<Waker>,
-    /// Whoever waits for the stream of this number. It need not be the task itself, because futures can be nested.
+    /// Wakers of the futures that wait for each stream. Futures can be nested, so a waker may differ from the task's.
     waiting: [Option<Waker>; 3],
-    /// Bytes that may still be moved in this turn.
-    left: usize,
-    /// Somebody was put off until the next turn.
-    put_off: bool,
+    /// Bytes left in this time slice.
+    budget: usize,
+    /// A transfer was deferred to the next time slice.
+    deferred: bool,
 }
 
-impl Link {
+impl StreamLink {
     pub(super) fn new(kernel: &SharedKernel, pid: Pid) -> Self {
         Self { kernel: Arc::downgrade(kernel), pid, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
-    /// The call is about to be polled by `task`.
+    /// Prepares a poll of the call by `task`.
     pub(super) fn begin_turn(&self, task: &Waker) {
         let mut state = self.state();
         match &mut state.task {
             Some(old) => old.clone_from(task),
             none => *none = Some(task.clone()),
         }
-        // What is polled anew says again that it waits. A future that was dropped instead would seem to wait for good.
+        // A polled future registers again. A dropped one must not appear to wait forever.
         for waiting in &mut state.waiting {
             if waiting.as_ref().is_some_and(|waker| waker.will_wake(task)) {
                 *waiting = None;
             }
         }
-        (state.left, state.put_off) = (TURN_BYTES, false);
+        (state.budget, state.deferred) = (YIELD_BYTES, false);
     }
 
-    /// Whether a call that waits, waits for something that is not in the sandbox. A call that waits for one of its streams
-    /// too is taken to wait for that one.
-    pub(super) fn waits_outside(&self) -> bool {
+    /// Returns whether a pending call waits for something outside the sandbox. A call that also waits for one of its streams
+    /// counts as waiting for that stream.
+    pub(super) fn waits_externally(&self) -> bool {
         let state = self.state();
-        state.put_off || state.waiting.iter().all(Option::is_none)
+        state.deferred || state.waiting.iter().all(Option::is_none)
     }
 
-    /// Ends all use of the streams.
-    pub(super) fn cut(&self) {
+    /// Disconnects the streams.
+    pub(super) fn disconnect(&self) {
         self.state().over = true;
-        // Who still waits learns that there is nothing to wait for.
+        // Wake all waiting futures; their streams have ended.
         self.wake_all();
     }
 
@@ -93,42 +93,42 @@ impl Link {
         }
     }
 
-    /// Moves bytes over descriptor `fd`. `None` when the call is over.
+    /// Transfers bytes on descriptor `fd`. `None` if the call has ended.
     fn transfer(
         &self,
         cx: &mut Context<'_>,
         fd: u32,
-        run: impl FnOnce(&mut Kernel, Pid) -> Result<usize, Halt>,
+        run: impl FnOnce(&mut Kernel, Pid) -> Result<usize, SyscallError>,
     ) -> Poll<Option<Result<usize, Errno>>> {
         let Some(kernel) = self.kernel.upgrade() else { return Poll::Ready(None) };
-        // Given back after the locks: what a waker does when it is dropped is its owner's business.
+        // Dropped after the locks are released, because dropping a waker may run arbitrary code.
         let mut _replaced = None;
-        let mut kernel = lock(&kernel);
+        let mut kernel = kernel.lock();
         let mut state = self.state();
         if state.over {
             return Poll::Ready(None);
         }
-        if state.left == 0 {
-            state.put_off = true;
+        if state.budget == 0 {
+            state.deferred = true;
             cx.waker().wake_by_ref();
             if let Some(task) = state.task.as_ref().filter(|task| !task.will_wake(cx.waker())) {
                 task.wake_by_ref();
             }
             return Poll::Pending;
         }
-        // A transfer may wake this very process, which takes the state's lock.
+        // A transfer may wake this very process, which locks the state.
         drop(state);
         let moved = run(&mut kernel, self.pid);
         let mut state = self.state();
         match moved {
             Ok(n) => {
-                state.left = state.left.saturating_sub(n.max(LEAST_BYTES));
+                state.budget = state.budget.saturating_sub(n.max(MIN_BYTES));
                 Poll::Ready(Some(Ok(n)))
             }
-            Err(Halt::Errno(errno)) => Poll::Ready(Some(Err(errno))),
-            Err(Halt::Kill(_)) => Poll::Ready(None),
-            // Left under the kernel's lock, so that nothing can happen unseen in between.
-            Err(Halt::Block(_)) => {
+            Err(SyscallError::Errno(errno)) => Poll::Ready(Some(Err(errno))),
+            Err(SyscallError::Kill(_)) => Poll::Ready(None),
+            // Registered under the kernel's lock, so that no wake-up is missed.
+            Err(SyscallError::Block(_)) => {
                 if let Some(waiting) = state.waiting.get_mut(fd as usize) {
                     _replaced = waiting.replace(cx.waker().clone());
                 }
@@ -137,46 +137,46 @@ impl Link {
         }
     }
 
-    /// Says on standard error what a stream cannot say, once for each: the tool only learns that the stream is at its end.
-    fn complain(&self, complained: &mut bool, stream: &str, errno: Errno) {
+    /// Reports a stream error on standard error, once per stream: the tool only sees that the stream has ended.
+    fn report_stream_error(&self, complained: &mut bool, stream: &str, errno: Errno) {
         let Some(kernel) = self.kernel.upgrade().filter(|_| !std::mem::replace(complained, true)) else { return };
-        let mut kernel = lock(&kernel);
+        let mut kernel = kernel.lock();
         if !self.state().over {
             let name = kernel.program_name(self.pid);
-            kernel.message(self.pid, &format!("{name}: {stream}: {errno}\n"));
+            kernel.write_stderr(self.pid, &format!("{name}: {stream}: {errno}\n"));
         }
     }
 }
 
-/// The kernel of the process that calls, for as long as it lives.
+/// Access to the kernel for a process, while it is alive.
 #[derive(Clone)]
-pub struct CallingProcess(Arc<Link>);
+pub struct ProcessHandle(Arc<StreamLink>);
 
-impl fmt::Debug for CallingProcess {
+impl fmt::Debug for ProcessHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("CallingProcess").field(&self.0.pid).finish()
     }
 }
 
-impl CallingProcess {
-    pub(super) fn new(link: &Arc<Link>) -> Self {
+impl ProcessHandle {
+    pub(super) fn new(link: &Arc<StreamLink>) -> Self {
         Self(Arc::clone(link))
     }
 
-    /// Does something with the kernel as a system call of the process would. `None` when the process has ended or is to
-    /// die: whatever still acts for it must change nothing any more.
+    /// Calls `act` with the kernel, like a system call of the process. `None` if the process has ended or is about to be killed;
+    /// its code must not change anything any more.
     pub fn with_kernel<T>(&self, act: impl FnOnce(&mut Kernel) -> T) -> Option<T> {
         let kernel = self.0.kernel.upgrade()?;
-        let mut kernel = lock(&kernel);
+        let mut kernel = kernel.lock();
         if self.0.state().over {
             return None;
         }
-        attempt(&mut kernel, self.0.pid, |kernel| Ok(act(kernel))).ok()
+        run_syscall(&mut kernel, self.0.pid, |kernel| Ok(act(kernel))).ok()
     }
 }
 
-/// The kernel wakes the process: whatever of it waits looks again.
-impl Wake for Link {
+/// The kernel wakes the process: all its pending futures are polled again.
+impl Wake for StreamLink {
     fn wake(self: Arc<Self>) {
         self.wake_all();
     }
@@ -184,29 +184,29 @@ impl Wake for Link {
 
 /// Standard input.
 pub(super) struct Input {
-    link: Arc<Link>,
+    link: Arc<StreamLink>,
     buffer: Vec<u8>,
     complained: bool,
 }
 
 impl Input {
-    pub(super) fn new(link: Arc<Link>) -> Self {
+    pub(super) fn new(link: Arc<StreamLink>) -> Self {
         Self { link, buffer: Vec::new(), complained: false }
     }
 }
 
 impl ByteSource for Input {
-    fn poll_read(&mut self, cx: &mut Context<'_>, most: usize) -> Poll<Vec<u8>> {
-        let most = most.min(PIECE_BYTES);
-        if self.buffer.len() < most {
-            self.buffer.resize(most, 0);
+    fn poll_read(&mut self, cx: &mut Context<'_>, max_bytes: usize) -> Poll<Vec<u8>> {
+        let max_bytes = max_bytes.min(MAX_TRANSFER_BYTES);
+        if self.buffer.len() < max_bytes {
+            self.buffer.resize(max_bytes, 0);
         }
-        let buffer = self.buffer.get_mut(..most).unwrap_or_default();
+        let buffer = self.buffer.get_mut(..max_bytes).unwrap_or_default();
         match self.link.transfer(cx, 0, |kernel, pid| kernel.read(pid, 0, buffer)) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Some(Ok(n))) => Poll::Ready(self.buffer.get(..n).unwrap_or_default().to_vec()),
             Poll::Ready(Some(Err(errno))) => {
-                self.link.complain(&mut self.complained, "standard input", errno);
+                self.link.report_stream_error(&mut self.complained, "standard input", errno);
                 Poll::Ready(Vec::new())
             }
             Poll::Ready(None) => Poll::Ready(Vec::new()),
@@ -216,32 +216,32 @@ impl ByteSource for Input {
 
 /// Standard output or standard error.
 pub(super) struct Output {
-    link: Arc<Link>,
+    link: Arc<StreamLink>,
     fd: u32,
     complained: bool,
 }
 
 impl Output {
-    pub(super) fn new(link: Arc<Link>, fd: u32) -> Self {
+    pub(super) fn new(link: Arc<StreamLink>, fd: u32) -> Self {
         Self { link, fd, complained: false }
     }
 }
 
 impl ByteSink for Output {
-    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, Disconnected>> {
-        let piece = bytes.get(..PIECE_BYTES).unwrap_or(bytes);
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, BrokenPipe>> {
+        let chunk = bytes.get(..MAX_TRANSFER_BYTES).unwrap_or(bytes);
         let fd = self.fd;
-        match self.link.transfer(cx, fd, |kernel, pid| kernel.write(pid, fd, piece)) {
+        match self.link.transfer(cx, fd, |kernel, pid| kernel.write(pid, fd, chunk)) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Some(Ok(n))) => Poll::Ready(Ok(n)),
             Poll::Ready(Some(Err(errno))) => {
-                // A pipe that nobody reads is what the error says by itself.
+                // The error value itself reports a closed pipe.
                 if errno != Errno::Pipe && fd == 1 {
-                    self.link.complain(&mut self.complained, "standard output", errno);
+                    self.link.report_stream_error(&mut self.complained, "standard output", errno);
                 }
-                Poll::Ready(Err(Disconnected))
+                Poll::Ready(Err(BrokenPipe))
             }
-            Poll::Ready(None) => Poll::Ready(Err(Disconnected)),
+            Poll::Ready(None) => Poll::Ready(Err(BrokenPipe)),
         }
     }
 }

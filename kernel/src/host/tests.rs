@@ -1,4 +1,4 @@
-//! Calls polled by hand, with the kernel's other processes played by the test.
+//! Host calls polled by hand; the test acts as the kernel's other processes.
 
 mod calls;
 mod identity;
@@ -8,15 +8,15 @@ mod time;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use tidebox_core::{BoxFuture, HostCall, Limits, SandboxId};
 
-use super::{CallingProcess, HostProcess, HostProgram, HostPrograms, lock};
+use super::{HostProcess, HostProgram, HostPrograms, ProcessHandle};
 use crate::exec::SpawnRequest;
-use crate::testing::{Count, kernel, spec};
-use crate::{Kernel, Pid, SessionId, SharedKernel, Start, Status};
+use crate::testing::{WakeCounter, kernel, spec};
+use crate::{ExecutionId, ExitStatus, Kernel, PendingProcess, Pid, SharedKernel};
 
 /// A program that is a function, without the files that a backend adds.
 pub(super) struct Program<F>(pub(super) F);
@@ -32,18 +32,18 @@ where
     F: Fn(HostCall) -> Answer + Send + Sync,
     Answer: Future<Output = u8> + Send + 'static,
 {
-    fn start(&self, _: CallingProcess, call: HostCall) -> BoxFuture<'static, u8> {
+    fn start(&self, _: ProcessHandle, call: HostCall) -> BoxFuture<'static, u8> {
         Box::pin(self.0(call))
     }
 }
 
 pub(super) const ASK: &[u8] = b"/usr/local/bin/ask";
 
-/// A sandbox with the program `ask` and a root process that the test plays.
+/// A sandbox with the program `ask` and a root process controlled by the test.
 pub(super) struct Stage {
     pub(super) shared: SharedKernel,
     pub(super) root: Pid,
-    pub(super) session: SessionId,
+    pub(super) execution: ExecutionId,
 }
 
 impl Stage {
@@ -58,35 +58,31 @@ impl Stage {
         let mut programs = HostPrograms::new(id("sb-1"));
         programs.add(ASK, Program(ask));
         k.set_host_programs(programs).expect("the directory can be made");
-        let (session, root) = k.begin(spec(b"typed")).expect("the program is there");
-        k.set_aware(root, true);
-        assert_eq!(k.take_starts(session).len(), 1);
-        Self { shared: Arc::new(Mutex::new(k)), root, session }
+        let (execution, root) = k.start_execution(spec(b"typed")).expect("the program exists");
+        k.set_tidebox_guest(root, true);
+        assert_eq!(k.take_pending(execution).len(), 1);
+        Self { shared: Arc::new(tidebox_core::lock::Mutex::new(k)), root, execution }
     }
 
     pub(super) fn k(&self) -> std::sync::MutexGuard<'_, Kernel> {
-        lock(&self.shared)
+        self.shared.lock()
     }
 
-    /// A pipe of the root process: reading end, writing end.
+    /// Creates a pipe of the root process: read end, write end.
     pub(super) fn pipe(&self) -> (u32, u32) {
-        let mut k = self.k();
-        let mut memory = crate::testing::Memory { bytes: vec![0; 8], lends: true };
-        assert_eq!(crate::wasi::ext::pipe(&mut k, self.root, &mut memory, 0), crate::testing::OK);
-        let end = |at: usize| u32::from(memory.bytes[at]);
-        (end(0), end(4))
+        self.k().open_pipe(self.root).expect("descriptors are free")
     }
 
     pub(super) fn close(&self, fd: u32) {
         self.k().close_fd(self.root, fd).expect("it is open");
     }
 
-    /// Has the root process start `ask` with these descriptors (the child's number, the root's number).
-    pub(super) fn start(&self, request: SpawnRequest) -> Start {
+    /// Starts `ask` from the root process with these descriptors (the child's number, the root's number).
+    pub(super) fn start(&self, request: SpawnRequest) -> PendingProcess {
         let request = SpawnRequest { path: ASK.to_vec(), ..request };
         let mut k = self.k();
         k.spawn(self.root, request).expect("it can be started");
-        k.take_starts(self.session).pop().expect("it was started")
+        k.take_pending(self.execution).pop().expect("it was started")
     }
 
     pub(super) fn call(&self, fds: &[(u32, u32)]) -> Call {
@@ -96,9 +92,9 @@ impl Stage {
         )
     }
 
-    /// What the root process and its children have printed.
+    /// Returns the output of the root process and its children.
     pub(super) fn printed(&self) -> String {
-        let chunks = self.k().take_output(self.session);
+        let chunks = self.k().take_output(self.execution);
         chunks.iter().map(|chunk| String::from_utf8_lossy(&chunk.bytes)).collect()
     }
 }
@@ -107,18 +103,18 @@ pub(super) fn id(name: &str) -> SandboxId {
     SandboxId::parse(name).expect("a good id")
 }
 
-/// Standard streams as the root process has them.
+/// The standard streams of the root process.
 pub(super) const STREAMS: [(u32, u32); 3] = [(0, 0), (1, 1), (2, 2)];
 
-/// A running call, and how often its task was woken.
+/// A running call, and the wake count of its task.
 pub(super) struct Call {
     pub(super) process: HostProcess,
-    pub(super) woken: Arc<Count>,
+    pub(super) woken: Arc<WakeCounter>,
     pub(super) pid: Pid,
 }
 
 impl Call {
-    pub(super) fn of(stage: &Stage, start: &Start) -> Self {
+    pub(super) fn of(stage: &Stage, start: &PendingProcess) -> Self {
         let process = HostProcess::new(&stage.shared, start).expect("the application runs it");
         Self { process, woken: Arc::default(), pid: start.pid }
     }
@@ -128,7 +124,7 @@ impl Call {
         Pin::new(&mut self.process).poll(&mut Context::from_waker(&waker))
     }
 
-    /// Polls as long as it wakes itself.
+    /// Polls while it wakes itself.
     pub(super) fn run(&mut self) -> Poll<()> {
         loop {
             let before = self.woken.get();
@@ -138,9 +134,11 @@ impl Call {
         }
     }
 
-    /// How it ended, as its parent is told.
-    pub(super) fn status(&self, stage: &Stage) -> Option<Status> {
+    /// Returns its exit status, as its parent receives it.
+    pub(super) fn status(&self, stage: &Stage) -> Option<ExitStatus> {
         let k = stage.k();
-        k.ended_child(stage.root, crate::life::Which::One(self.pid.0)).expect("a child").map(|(_, status)| status)
+        k.find_exited_child(stage.root, crate::exit::WaitTarget::One(self.pid.0))
+            .expect("a child")
+            .map(|(_, status)| status)
     }
 }

@@ -1,40 +1,46 @@
-//! Keeping a sandbox's files, going back to them, and a second kernel that begins where this one is.
+//! Snapshots of a sandbox, restoring them, and forking a kernel.
 
 use std::collections::BTreeMap;
 
+use tidebox_core::StopReason;
+
 use super::Kernel;
 use crate::errno::Errno;
-use crate::fs::{Fs, Snapshot};
-use crate::session::{SessionId, Stop};
+use crate::execution::ExecutionId;
+use crate::fs::{Fs, FsSnapshot};
 use crate::slab::Slab;
 
 impl Kernel {
-    /// The files as they are between two calls of whatever runs. A file that lost its last name and is only held open
-    /// is not among them.
-    pub fn snapshot(&self) -> Snapshot {
+    /// Returns a snapshot of the files between two system calls. A file without a name that is only held open is not included.
+    pub fn snapshot(&self) -> FsSnapshot {
         self.fs.snapshot()
     }
 
-    /// Puts the files back as they were. Sessions that still run are stopped first ([`Stop::Restore`]): their next call
-    /// ends them, so none of it touches the restored files. Clock, randomness and process numbers go on, and the programs
-    /// of the application stay: their files are placed where the snapshot has none.
+    /// Restores the files of a snapshot. Running executions are stopped first; their next call ends them, so they cannot touch
+    /// the restored files. Clock, randomness and process numbers continue, and host programs stay: their files are installed if
+    /// the snapshot lacks them.
     ///
     /// # Errors
-    /// When such a file cannot be placed, as by [`set_host_programs`](Self::set_host_programs). All else is restored.
-    pub fn restore(&mut self, files: &Snapshot) -> Result<(), Errno> {
-        let running = self.sessions.iter().filter(|(_, session)| session.root_status.is_none());
-        let running: Vec<SessionId> = running.map(|(&id, _)| id).collect();
-        for session in running {
-            self.stop(session, Stop::Restore);
+    /// If such a file cannot be installed, as for [`set_host_programs`](Self::set_host_programs). Everything else is restored.
+    pub fn restore(&mut self, files: &FsSnapshot) -> Result<(), Errno> {
+        let running = self.executions.iter_mut().filter(|(_, execution)| execution.root_status.is_none());
+        let running: Vec<ExecutionId> = running
+            .map(|(&id, execution)| {
+                execution.restored = execution.stopped_by.is_none();
+                id
+            })
+            .collect();
+        for id in running {
+            self.stop_execution(id, StopReason::Cancelled);
         }
         self.fs.restore(files);
-        // Who opens a named pipe from now on does not meet those that are about to end.
+        // A later open of a FIFO must not meet processes that are about to end.
         self.fifos.clear();
         self.host_programs.clone().map_or(Ok(()), |programs| self.set_host_programs(programs))
     }
 
-    /// A kernel of its own that begins with these files, limits, clock, randomness, process numbers, name and programs of
-    /// the application (see [`set_sandbox`](Self::set_sandbox)), and with no process, session or pipe.
+    /// Creates an independent kernel with these files, limits, clock, randomness, process numbers, host name and host programs
+    /// (see [`set_sandbox_id`](Self::set_sandbox_id)), without processes, executions and pipes.
     #[must_use]
     pub fn fork_sandbox(&self) -> Self {
         let files = self.fs.snapshot();
@@ -47,15 +53,15 @@ impl Kernel {
             files: Slab::default(),
             pipes: Slab::default(),
             fifos: BTreeMap::new(),
-            processes: self.processes.successor(),
-            sessions: BTreeMap::new(),
+            processes: self.processes.with_next_pid(),
+            executions: BTreeMap::new(),
             host_programs: self.host_programs.clone(),
             memory_bytes: 0,
             pipe_bytes: 0,
             spool_bytes: self.spool_bytes,
             string_bytes: 0,
-            booted: self.booted,
-            last_session: self.last_session,
+            boot_time: self.boot_time,
+            last_execution: self.last_execution,
             scratch: Vec::new(),
         }
     }

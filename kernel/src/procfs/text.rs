@@ -1,4 +1,4 @@
-//! What the files of `/proc` say.
+//! Content of the files in `/proc`.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::process::Process;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The content of a file, as it is now.
+/// Returns the current content of a file.
 pub(crate) fn text(k: &Kernel, file: Text) -> Result<Cow<'_, [u8]>, Errno> {
     let string = match file {
         Text::Cpuinfo => "processor\t: 0\nvendor_id\t: tidebox\nmodel name\t: WebAssembly\n\n".to_owned(),
@@ -48,7 +48,7 @@ pub(crate) fn text(k: &Kernel, file: Text) -> Result<Cow<'_, [u8]>, Errno> {
 }
 
 fn uptime(k: &Kernel) -> u64 {
-    k.clock.monotonic().saturating_sub(k.booted)
+    k.clock.monotonic().saturating_sub(k.boot_time)
 }
 
 fn meminfo(k: &Kernel) -> String {
@@ -64,7 +64,7 @@ fn meminfo(k: &Kernel) -> String {
     out
 }
 
-/// The file's name, at most 15 bytes as on Linux.
+/// Returns the file's name, at most 15 bytes as on Linux.
 fn comm(process: &Process) -> &[u8] {
     let name = process.program.path.rsplit(|b| *b == b'/').next().unwrap_or_default();
     name.get(..15).unwrap_or(name)
@@ -89,14 +89,14 @@ fn status(process: &Process) -> String {
         process.umask,
         process.parent,
         // Linux counts the bits from signal 1.
-        signals.noted >> 1,
+        signals.pending >> 1,
         signals.ignored >> 1,
-        signals.noted_kinds >> 1,
+        signals.caught >> 1,
         pid = process.pid,
     )
 }
 
-/// The 52 fields of `proc_pid_stat(5)`; what has no meaning here is 0.
+/// Formats the 52 fields of `proc_pid_stat(5)`; fields without a meaning here are 0.
 fn stat(process: &Process) -> String {
     let name = String::from_utf8_lossy(comm(process));
     let ticks = process.started / (SECOND / 100);
@@ -106,7 +106,7 @@ fn stat(process: &Process) -> String {
         state(process),
         process.parent,
         process.group,
-        process.session.0
+        process.execution.0
     );
     for field in 9..=52 {
         let value = match field {
@@ -124,7 +124,7 @@ fn stat(process: &Process) -> String {
     out
 }
 
-/// The format of `fstab`: what, where, type, options. A space in a path is `\040`, as `getmntent` reads it.
+/// Formats the mounts like `fstab`: source, mount point, type, options. A space in a path is `\040`, as `getmntent` reads it.
 fn mounts(k: &Kernel) -> String {
     let mut text = "tidebox / tidebox rw 0 0\nproc /proc proc ro 0 0\n".to_owned();
     for (path, mode) in k.fs.mounts() {

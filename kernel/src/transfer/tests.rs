@@ -1,11 +1,12 @@
-//! Transfers of the host; those of guests are tested where they are decoded.
+//! Host transfers; guest transfers are tested with their decoder.
 
-use crate::testing::{Guest, OK, call};
-use crate::wasi::{Halt, ext, p1};
-use crate::{Errno, Signal};
+use crate::Errno;
+use crate::signal::Signal;
+use crate::syscall::SyscallError;
+use crate::testing::Guest;
 use tidebox_core::Limits;
 
-const WAITS: Halt = Halt::Block(None);
+const WAITS: SyscallError = SyscallError::Block(None);
 
 fn small_pipes() -> Guest {
     let mut limits = Limits::default();
@@ -14,14 +15,14 @@ fn small_pipes() -> Guest {
 }
 
 #[test]
-fn the_host_reads_what_a_guest_would() {
+fn a_host_read_returns_the_bytes_of_a_guest_read() {
     let mut g = small_pipes();
     let mut buffer = [0; 3];
     assert_eq!(g.k.read(g.pid, 0, &mut buffer), Ok(3));
     assert_eq!(&buffer, b"typ");
     assert_eq!(g.k.read(g.pid, 0, &mut buffer), Ok(2));
     assert_eq!(g.k.read(g.pid, 0, &mut buffer), Ok(0), "the end");
-    let file = g.open(b"etc/motd", "r").expect("it is there");
+    let file = g.open(b"etc/motd", "r").expect("it exists");
     assert_eq!(g.k.read_at(g.pid, file, &mut buffer, 1), Ok(3));
     assert_eq!(&buffer, b"ell");
     assert_eq!(g.read(file, 2), Ok(b"he".to_vec()), "reading at an offset moves nothing");
@@ -32,14 +33,14 @@ fn the_host_reads_what_a_guest_would() {
 }
 
 #[test]
-fn a_write_takes_what_fits_and_two_under_way_do_not_mix_up_their_counts() {
+fn concurrent_partial_writes_keep_separate_counts() {
     let mut g = small_pipes();
     let (first_reader, first) = g.pipe();
     let (second_reader, second) = g.pipe();
     let long = vec![b'x'; 5000];
     assert_eq!(g.k.write(g.pid, first, &long), Ok(4096), "the pipe holds no more");
     assert_eq!(g.k.write(g.pid, first, &long[4096..]), Err(WAITS));
-    assert_eq!(g.k.write(g.pid, second, b"short"), Ok(5), "the other pipe has room");
+    assert_eq!(g.k.write(g.pid, second, b"short"), Ok(5), "the other pipe has capacity");
     assert_eq!(g.read(first_reader, 4000).map(|got| got.len()), Ok(4000));
     assert_eq!(g.k.write(g.pid, first, &long[4096..]), Ok(904));
     assert_eq!(g.read(second_reader, 100), Ok(b"short".to_vec()));
@@ -53,36 +54,40 @@ fn a_short_write_waits_until_all_of_it_fits() {
     assert_eq!(g.k.write(g.pid, writer, &[2; 100]), Err(WAITS));
     let parked = g.park(g.pid);
     assert_eq!(g.read(reader, 4000).map(|got| got.len()), Ok(4000));
-    assert_eq!(parked.get(), 1, "room wakes the writer");
+    assert_eq!(parked.get(), 1, "free capacity wakes the writer");
     assert_eq!(g.k.write(g.pid, writer, &[2; 100]), Ok(100));
 }
 
 #[test]
-fn a_pipe_that_nobody_reads_ends_the_writer_unless_it_ignores_that() {
+fn a_pipe_without_a_reader_kills_the_writer_unless_ignored() {
     let mut g = small_pipes();
     let (reader, writer) = g.pipe();
     g.close(reader);
-    assert_eq!(call!(&mut g, ext::sig_set(13, 1)), OK);
+    g.k.process_mut(g.pid).expect("it runs").signals.ignored = Signal::Pipe.bit();
     assert_eq!(g.k.write(g.pid, writer, b"x"), Err(Errno::Pipe.into()));
-    assert_eq!(call!(&mut g, ext::sig_set(13, 0)), OK);
-    assert_eq!(g.k.write(g.pid, writer, b"x"), Err(Halt::Kill(Signal::Pipe)));
-    assert_eq!(g.k.read(g.pid, 0, &mut [0; 1]), Err(Halt::Kill(Signal::Pipe)), "a doomed process moves nothing");
+    g.k.process_mut(g.pid).expect("it runs").signals.ignored = 0;
+    assert_eq!(g.k.write(g.pid, writer, b"x"), Err(SyscallError::Kill(Signal::Pipe)));
+    assert_eq!(
+        g.k.read(g.pid, 0, &mut [0; 1]),
+        Err(SyscallError::Kill(Signal::Pipe)),
+        "a killed process transfers nothing"
+    );
 }
 
 #[test]
-fn files_take_bytes_at_their_offset_at_their_end_and_up_to_the_quota() {
+fn files_are_written_at_offset_at_end_and_up_to_the_limit() {
     let mut limits = Limits::default();
     limits.single_file_bytes = 6;
     let mut g = Guest::with(limits, b"");
-    let file = g.open(b"workspace/f", "wc").expect("made");
+    let file = g.open(b"workspace/f", "wc").expect("created");
     assert_eq!(g.k.write(g.pid, file, b"ab"), Ok(2));
     assert_eq!(g.k.write_at(g.pid, file, b"Z", 0), Ok(1));
-    let end = g.open(b"workspace/f", "a").expect("there");
+    let end = g.open(b"workspace/f", "a").expect("it exists");
     assert_eq!(g.k.write(g.pid, end, b"cd"), Ok(2));
-    assert_eq!(g.k.write(g.pid, end, b"efgh"), Ok(2), "what still fits");
+    assert_eq!(g.k.write(g.pid, end, b"efgh"), Ok(2), "partial write");
     assert_eq!(g.k.write(g.pid, end, b"gh"), Err(Errno::Fbig.into()));
-    assert_eq!(call!(&mut g, p1::fd_close(file)), OK);
-    let file = g.open(b"workspace/f", "r").expect("there");
+    g.close(file);
+    let file = g.open(b"workspace/f", "r").expect("it exists");
     assert_eq!(g.read(file, 100), Ok(b"Zbcdef".to_vec()));
     assert_eq!(g.k.write(g.pid, file, b"x"), Err(Errno::Badf.into()), "it was not opened for writing");
 }

@@ -1,16 +1,18 @@
-//! Calls as guests make them, on their way of success and on every way of failing.
+//! Guest calls: success and every failure path.
 
 mod bytes;
 mod descriptors;
 mod directories;
 mod fifos;
+mod guest;
 mod hostile;
+mod interactive;
 mod paths;
 mod pipes;
 mod plain;
 mod poll;
 mod processes;
+mod procfs;
 mod shell_state;
 mod signals;
-mod start;
-mod talk;
+mod startup;

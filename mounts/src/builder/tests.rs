@@ -1,4 +1,4 @@
-//! Mounts of a sandbox that is built, forked and saved.
+//! Tests of mounts in sandboxes that are built, forked and saved.
 
 use std::fs;
 
@@ -10,38 +10,38 @@ use super::MountExt;
 use crate::testing::{Use, builder};
 
 fn text(sandbox: &VfsBackend, path: &str) -> Option<String> {
-    sandbox.with_files(|fs, _| fs.text(path).ok()).expect("it is open")
+    sandbox.with_fs(|fs, _| fs.text(path).ok()).expect("it is open")
 }
 
 fn put(sandbox: &VfsBackend, path: &str, text: &str) {
-    sandbox.with_files(|fs, _| fs.put(path, text)).expect("it is open").expect("it can be written");
+    sandbox.with_fs(|fs, _| fs.put(path, text)).expect("it is open").expect("it can be written");
 }
 
 #[test]
-fn a_fork_takes_changes_along_and_a_saved_snapshot_is_mounted_anew() {
+fn a_fork_keeps_changes_and_a_saved_snapshot_remounts() {
     let host = tempfile::tempdir().expect("a folder");
     fs::write(host.path().join("f"), "below").expect("free");
     let mount = || builder().mount_host(host.path(), "repo", MountMode::CopyOnWrite).expect("a folder");
     let sandbox = mount().build().expect("it can be built");
-    put(&sandbox, "/workspace/repo/f", "on top");
+    put(&sandbox, "/workspace/repo/f", "upper");
     put(&sandbox, "/workspace/beside", "beside");
     let fork = sandbox.fork().expect("it is open");
-    assert_eq!(text(&fork, "/workspace/repo/f").as_deref(), Some("on top"));
+    assert_eq!(text(&fork, "/workspace/repo/f").as_deref(), Some("upper"));
     let bytes = sandbox.snapshot().expect("it is open").to_bytes();
     let base = BaseImage::new(&[]).expect("it holds no programs");
     let saved = Snapshot::from_bytes(&bytes, &base, &Limits::default()).expect("just written");
-    let again = mount().snapshot(&saved).build().expect("the place is free");
+    let again = mount().snapshot(&saved).build().expect("the mount point is unused");
     assert_eq!(text(&again, "/workspace/beside").as_deref(), Some("beside"));
     assert_eq!(text(&again, "/workspace/repo/f").as_deref(), Some("below"));
     let twice =
-        mount().snapshot(&sandbox.snapshot().expect("it is open")).build().expect_err("it brings its mounts along");
+        mount().snapshot(&sandbox.snapshot().expect("it is open")).build().expect_err("a fork has the mounts already");
     assert_eq!(twice.kind(), ErrorKind::InvalidRequest);
-    assert!(twice.to_string().contains("mounted already"), "{twice}");
+    assert!(twice.to_string().contains("existing mount point"), "{twice}");
     assert_ne!(fork.id(), sandbox.id());
 }
 
 #[test]
-fn what_cannot_be_mounted_says_why() {
+fn failed_mounts_report_the_reason() {
     let missing = builder().mount_host("/no/such/folder", "/m", MountMode::ReadOnly).expect_err("missing");
     assert_eq!(missing.kind(), ErrorKind::InvalidRequest);
     let host = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! What the host's errors mean inside, and what went wrong with a mount.
+//! Conversion of host errors to errnos, and mount errors.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tidebox_kernel::Errno;
 
-/// A folder of the host cannot be mounted.
+/// The reason for which a host directory cannot be mounted.
 #[derive(Debug)]
 pub struct MountError {
     path: String,
@@ -22,7 +22,7 @@ impl MountError {
 impl fmt::Display for MountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, source } = self;
-        write!(f, "the folder '{path}' cannot be mounted: {source}; name a folder that exists and that you may open")
+        write!(f, "cannot mount the directory '{path}': {source}; use an existing directory that you can open")
     }
 }
 
@@ -32,7 +32,7 @@ impl std::error::Error for MountError {
     }
 }
 
-/// The errno of the host's error. What has no counterpart is `IO`.
+/// Returns the errno of a host error. Errors without a counterpart are `IO`.
 pub(crate) fn errno(error: &io::Error) -> Errno {
     match error.raw_os_error() {
         Some(libc::EPERM) => return Errno::Perm,
@@ -43,7 +43,7 @@ pub(crate) fn errno(error: &io::Error) -> Errno {
     }
     match error.kind() {
         ErrorKind::NotFound => Errno::Noent,
-        // With no number of the system's, it is cap-std that found that a path leads out.
+        // An error without a system error number is from cap-std: the path leads out.
         ErrorKind::PermissionDenied if error.raw_os_error().is_none() => Errno::Perm,
         ErrorKind::PermissionDenied => Errno::Acces,
         ErrorKind::AlreadyExists => Errno::Exist,

@@ -15,7 +15,7 @@ use super::error::errno;
 pub(super) struct HostFile(std::fs::File);
 
 impl HostFile {
-    /// Takes what was opened, if it is a regular file.
+    /// Wraps an opened file if it is a regular file.
     pub(super) fn new(file: File) -> Result<Self, Errno> {
         match file.metadata() {
             Ok(found) if found.is_file() => Ok(Self(file.into_std())),
@@ -48,7 +48,7 @@ impl MountFile for HostFile {
     }
 }
 
-/// Sets the times that are given, in nanoseconds since the epoch.
+/// Sets the given times, in nanoseconds since the epoch.
 pub(super) fn set_times(file: File, atime: Option<u64>, mtime: Option<u64>) -> Result<(), Errno> {
     let time =
         |nanoseconds: u64| SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(nanoseconds)).ok_or(Errno::Inval);

@@ -1,8 +1,8 @@
-//! Which symbolic links a guest may leave behind in a folder of the host.
+//! Symbolic links that a guest may create in a host directory.
 //!
-//! Inside the sandbox no link leads out, because the kernel follows them there. But programs of the host follow them too,
-//! so none is made that leads out of the folder: a target is relative, and goes up at its beginning only and no further
-//! than to the folder's root. A `..` behind a name is refused, since that name may be a link to somewhere less deep.
+//! Inside the sandbox no link leads out, because the kernel resolves them. Host programs follow them too, so links that lead out
+//! of the directory are rejected: a target must be relative, and may have `..` only at its start and at most up to the
+//! directory's root. A `..` after a name is rejected, since that name may be a link to a less deep directory.
 
 use std::path::{Path, PathBuf};
 
@@ -12,23 +12,23 @@ use tidebox_kernel::Errno;
 use super::OsStrExt as _;
 use super::errno;
 
-/// Links that a directory may hold when it is moved to where it is less deep: each has to be looked at.
-const LOOKED_AT: usize = 100_000;
+/// Maximum number of links in a directory that is moved to a less deep one: each must be checked.
+const MAX_CHECKED_LINKS: usize = 100_000;
 
-/// How many directories lie between a path's directory and the root.
+/// Returns the number of directories between a path's parent and the root.
 pub(super) fn depth(path: &[u8]) -> usize {
     path.iter().filter(|&&byte| byte == b'/').count()
 }
 
-/// Whether a link in a directory this deep may hold the target.
-pub(super) fn check(target: &[u8], depth: usize) -> Result<(), Errno> {
+/// Checks that a link at this directory depth may have the target.
+pub(super) fn check_target(target: &[u8], depth: usize) -> Result<(), Errno> {
     let mut parts = target.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".");
     let up = parts.by_ref().take_while(|part| *part == b"..").count();
     let back = target.split(|&byte| byte == b'/').filter(|part| *part == b"..").count() > up;
     if target.first() == Some(&b'/') || up > depth || back { Err(Errno::Perm) } else { Ok(()) }
 }
 
-/// Whether what is at `old` may be moved from a directory as deep as `from` to one as deep as `to`.
+/// Checks that `old` may be moved from directory depth `from` to depth `to`.
 pub(super) fn check_move(dir: &Dir, old: &Path, from: usize, to: usize) -> Result<(), Errno> {
     if to >= from {
         return Ok(());
@@ -40,7 +40,7 @@ pub(super) fn check_move(dir: &Dir, old: &Path, from: usize, to: usize) -> Resul
     if !found.is_dir() {
         return Ok(());
     }
-    let mut left = LOOKED_AT;
+    let mut left = MAX_CHECKED_LINKS;
     let mut pending: Vec<(PathBuf, usize)> = vec![(old.to_owned(), to + 1)];
     while let Some((path, depth)) = pending.pop() {
         for entry in dir.read_dir(&path).map_err(|error| errno(&error))? {
@@ -60,5 +60,5 @@ pub(super) fn check_move(dir: &Dir, old: &Path, from: usize, to: usize) -> Resul
 
 fn check_at(dir: &Dir, link: &Path, depth: usize) -> Result<(), Errno> {
     let target = dir.read_link_contents(link).map_err(|error| errno(&error))?;
-    check(target.as_os_str().as_bytes(), depth)
+    check_target(target.as_os_str().as_bytes(), depth)
 }

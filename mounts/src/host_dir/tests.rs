@@ -1,4 +1,4 @@
-//! What a guest sees of a folder of the host, and what it does not.
+//! Tests of the visible and the hidden part of a host directory.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,7 +17,7 @@ use tidebox_kernel::fs::{Access, Fs, Mount, MountMode};
 use super::HostDir;
 use crate::testing::{USER, Use, mounted};
 
-/// A folder with a secret beside it: `top/secret`, `top/in/f`, `top/in/d/g`.
+/// Creates a directory with a secret outside the mounted part: `top/secret`, `top/in/f`, `top/in/d/g`.
 fn folder() -> TempDir {
     let top = tempfile::tempdir().expect("a folder");
     fs::create_dir_all(top.path().join("in/d")).expect("free");
@@ -32,7 +32,7 @@ fn mount(top: &TempDir, mode: MountMode) -> Fs {
 }
 
 #[test]
-fn files_are_listed_with_their_modes_and_belong_to_the_user() {
+fn files_have_their_modes_and_the_sandbox_user() {
     let top = folder();
     let f = top.path().join("in/f");
     fs::set_permissions(&f, fs::Permissions::from_mode(0o4751)).expect("ours");
@@ -48,7 +48,7 @@ fn files_are_listed_with_their_modes_and_belong_to_the_user() {
 }
 
 #[test]
-fn changes_of_each_mode_go_where_they_should() {
+fn each_mount_mode_writes_to_the_right_layer() {
     for mode in [MountMode::ReadWrite, MountMode::CopyOnWrite] {
         let top = folder();
         let mut tree = mount(&top, mode);
@@ -73,7 +73,7 @@ fn changes_of_each_mode_go_where_they_should() {
         }
         assert_eq!(fs::read_to_string(host.join("f")).expect("there"), "changed");
         let found = fs::metadata(host.join("f")).expect("there");
-        assert_eq!((found.mode() & 0o7777, found.mtime()), (0o600, 9), "set-user-ID is the host's business");
+        assert_eq!((found.mode() & 0o7777, found.mtime()), (0o600, 9), "set-user-ID is not shown");
         assert_eq!(fs::read_to_string(host.join("e/d/new")).expect("there"), "new");
         assert!(!host.join("d").exists() && !host.join("e/d/g").exists());
         assert_eq!(fs::read_link(host.join("e/link")).expect("there").to_str(), Some("../f"));
@@ -81,7 +81,7 @@ fn changes_of_each_mode_go_where_they_should() {
 }
 
 #[test]
-fn links_that_lead_out_are_followed_inside_the_sandbox_only() {
+fn links_that_lead_out_resolve_inside_the_sandbox() {
     let top = folder();
     let host = top.path().join("in");
     symlink("../secret", host.join("relative")).expect("free");
@@ -97,7 +97,7 @@ fn links_that_lead_out_are_followed_inside_the_sandbox_only() {
         assert_eq!(tree.text("secret").as_deref(), Ok("overwritten"));
         assert_eq!(fs::read_to_string(top.path().join("secret")).expect("there"), "secret");
     }
-    // Asked directly, without the kernel in front, the folder holds by itself.
+    // Called directly, without the kernel, the mount enforces the boundary itself.
     let port = HostDir::open(&host).expect("there");
     for path in ["up/secret", "etc/passwd", "../secret", "d/../../secret"] {
         assert!(port.open(path.as_bytes(), Access::Read).is_err(), "{path}");
@@ -112,7 +112,7 @@ fn links_that_lead_out_are_followed_inside_the_sandbox_only() {
 }
 
 #[test]
-fn a_guest_leaves_no_link_behind_that_leads_out() {
+fn a_guest_cannot_create_a_link_that_leads_out() {
     let top = folder();
     let mut tree = mount(&top, MountMode::ReadWrite);
     let root = tree.root();
@@ -133,22 +133,26 @@ fn a_guest_leaves_no_link_behind_that_leads_out() {
     tree.mkdir(&USER, root, b"m/d/deep", 0o755, 6).expect("free");
     tree.symlink(&USER, b"../../f", root, b"m/d/deep/good", 6).expect("it stays inside");
     assert_eq!(tree.text("m/d/deep/good").as_deref(), Ok("hello"));
-    assert_eq!(tree.rename(&USER, root, b"m/d/good", root, b"m/bad", 6), Err(Errno::Perm), "moved it would lead out");
+    assert_eq!(
+        tree.rename(&USER, root, b"m/d/good", root, b"m/bad", 6),
+        Err(Errno::Perm),
+        "it would lead out after the move"
+    );
     assert_eq!(tree.rename(&USER, root, b"m/d/deep", root, b"m/bad", 6), Err(Errno::Perm));
     tree.rename(&USER, root, b"m/d/deep", root, b"m/d/deeper", 6).expect("as deep as before");
     let good = tree.walk(&USER, root, b"m/d/good", false).expect("there");
-    let tidebox_kernel::fs::Target::Node(good) = good else { panic!("a link") };
+    let tidebox_kernel::fs::Resolved::Node(good) = good else { panic!("a link") };
     assert_eq!(tree.link(&USER, good, root, b"m/bad", 6), Err(Errno::Notsup));
 }
 
 #[test]
-fn pipes_sockets_and_devices_do_not_show_and_nothing_waits_for_them() {
+fn pipes_sockets_and_devices_are_hidden_and_never_block() {
     let top = folder();
     let host = top.path().join("in");
     let made = Command::new("mkfifo").arg(host.join("fifo")).status().expect("mkfifo runs");
     assert!(made.success());
     let _socket = UnixListener::bind(host.join("socket")).expect("free");
-    let begun = Instant::now();
+    let started = Instant::now();
     for mode in [MountMode::ReadOnly, MountMode::ReadWrite, MountMode::CopyOnWrite] {
         let mut tree = mount(&top, mode);
         assert_eq!(tree.names("m"), Ok(vec!["d".to_owned(), "f".to_owned()]));
@@ -156,9 +160,9 @@ fn pipes_sockets_and_devices_do_not_show_and_nothing_waits_for_them() {
             assert_eq!(tree.at(path), Err(Errno::Noent), "{path}");
         }
         let root = tree.root();
-        assert_ne!(tree.rename(&USER, root, b"m/f", root, b"m/fifo", 6), Ok(()), "it is not replaced unseen");
+        assert_ne!(tree.rename(&USER, root, b"m/f", root, b"m/fifo", 6), Ok(()), "a hidden file is not replaced");
         drop(tree);
-        // A copy-on-write mount may do so on top, where nobody else sees it.
+        // A copy-on-write mount allows it in the upper layer, which only the guest sees.
         assert!(host.join("f").exists());
         let port = HostDir::open(&host).expect("there");
         for access in [Access::Read, Access::Write] {
@@ -169,11 +173,11 @@ fn pipes_sockets_and_devices_do_not_show_and_nothing_waits_for_them() {
             break;
         }
     }
-    assert!(begun.elapsed() < Duration::from_secs(5), "nothing waited");
+    assert!(started.elapsed() < Duration::from_secs(5), "no operation blocked");
 }
 
 #[test]
-fn a_pipe_that_takes_a_files_place_between_look_and_open_hangs_nobody() {
+fn a_file_replaced_by_a_pipe_before_open_never_blocks() {
     let top = folder();
     let host = top.path().join("in");
     let port = HostDir::open(&host).expect("there");
@@ -190,8 +194,8 @@ fn a_pipe_that_takes_a_files_place_between_look_and_open_hangs_nobody() {
             }
         })
     };
-    let (begun, mut opened) = (Instant::now(), 0);
-    while begun.elapsed() < Duration::from_millis(300) {
+    let (started, mut opened) = (Instant::now(), 0);
+    while started.elapsed() < Duration::from_millis(300) {
         if let Ok(file) = port.open(b"f", Access::Read) {
             opened += 1;
             assert_eq!(file.metadata().map(|found| found.size), Ok(5), "only the file is ever opened");
@@ -203,7 +207,7 @@ fn a_pipe_that_takes_a_files_place_between_look_and_open_hangs_nobody() {
 }
 
 #[test]
-fn a_directory_that_becomes_a_link_between_look_and_open_leads_nowhere() {
+fn a_directory_replaced_by_a_link_does_not_lead_out() {
     let top = folder();
     let (host, outside) = (top.path().join("in"), top.path().join("outside"));
     fs::create_dir(&outside).expect("free");
@@ -221,8 +225,8 @@ fn a_directory_that_becomes_a_link_between_look_and_open_leads_nowhere() {
         })
     };
     let mut tree = mount(&top, MountMode::ReadWrite);
-    let (begun, mut seen, mut written) = (Instant::now(), 0, 0);
-    while begun.elapsed() < Duration::from_millis(500) {
+    let (started, mut seen, mut written) = (Instant::now(), 0, 0);
+    while started.elapsed() < Duration::from_millis(500) {
         if let Ok(text) = tree.text("m/d/g") {
             assert_ne!(text, "secret");
             seen += 1;
@@ -231,7 +235,7 @@ fn a_directory_that_becomes_a_link_between_look_and_open_leads_nowhere() {
     }
     stop.store(true, Ordering::Relaxed);
     swapper.join().expect("it ends");
-    assert!(!outside.join("new").exists(), "nothing was made outside");
+    assert!(!outside.join("new").exists(), "no file was created outside");
     assert!(seen > 0 && written > 0);
 }
 
@@ -245,14 +249,14 @@ fn names_that_are_not_utf8_work() {
     let path = [b"m/".as_slice(), name.as_bytes()].concat();
     let found = tree.walk(&USER, root, &path, true);
     assert!(
-        matches!(found, Ok(tidebox_kernel::fs::Target::Node(ino)) if tree.read_all(ino, 9).as_deref() == Ok(b"odd"))
+        matches!(found, Ok(tidebox_kernel::fs::Resolved::Node(ino)) if tree.read_all(ino, 9).as_deref() == Ok(b"odd"))
     );
     tree.rename(&USER, root, &path, root, b"m/\xfe", 6).expect("free");
     assert!(top.path().join("in").join(OsStr::from_bytes(b"\xfe")).exists());
 }
 
 #[test]
-fn large_files_are_read_and_written_in_pieces() {
+fn large_files_are_read_and_written_in_chunks() {
     let top = folder();
     let file = fs::File::create(top.path().join("in/big")).expect("free");
     file.set_len(3 << 30).expect("sparse");
@@ -270,7 +274,7 @@ fn large_files_are_read_and_written_in_pieces() {
 }
 
 #[test]
-fn a_folder_that_is_removed_meanwhile_answers_errors() {
+fn a_removed_directory_returns_errors() {
     let top = folder();
     let mut tree = mount(&top, MountMode::CopyOnWrite);
     let file = tree.at("m/f").expect("there");
@@ -280,16 +284,16 @@ fn a_folder_that_is_removed_meanwhile_answers_errors() {
     assert_eq!(tree.names("m"), Err(Errno::Stale));
     assert_eq!(tree.at("m/d"), Err(Errno::Noent));
     assert_eq!(tree.text("m/f"), Err(Errno::Noent));
-    assert_eq!(tree.read_all(file, 9).as_deref(), Ok(b"hello".as_slice()), "what is open stays");
+    assert_eq!(tree.read_all(file, 9).as_deref(), Ok(b"hello".as_slice()), "an open file stays readable");
     assert!(tree.stat(tree.at("m").expect("the mount point")).is_ok());
     tree.release(file);
-    let _ = tree.put("m/new", "on top");
+    let _ = tree.put("m/new", "upper");
 }
 
 #[test]
-fn what_the_host_forbids_is_forbidden() {
+fn host_permissions_are_enforced() {
     let top = folder();
-    // Who is root may read everything, so that there is nothing to see.
+    // Root can read every file, so the test is not possible.
     let locked = top.path().join("in/d");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o0)).expect("ours");
     if fs::read_dir(&locked).is_err() {
@@ -299,16 +303,20 @@ fn what_the_host_forbids_is_forbidden() {
     }
     let tree = mount(&top, MountMode::ReadOnly);
     let dir = tree.at("m/d").expect("there");
-    assert_eq!(tree.access(&USER, dir, 4), Err(Errno::Acces), "the host's mode binds the guest, whoever we are");
+    assert_eq!(
+        tree.access(&USER, dir, 4),
+        Err(Errno::Acces),
+        "the host's mode applies to the guest, even if this process is root"
+    );
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).expect("ours");
 }
 
 #[test]
-fn windows_on_the_machine_are_no_folders() {
+fn pseudo_file_systems_cannot_be_mounted() {
     for path in ["/proc", "/proc/self", "/sys"] {
         if std::path::Path::new(path).exists() {
-            let refused = HostDir::open(path).expect_err(path).to_string();
-            assert!(refused.contains(path) && refused.contains("no sandbox may reach"), "{refused}");
+            let error = HostDir::open(path).expect_err(path).to_string();
+            assert!(error.contains(path) && error.contains("no sandbox may access"), "{error}");
         }
     }
     let root = HostDir::open("/").expect("there");
@@ -316,11 +324,11 @@ fn windows_on_the_machine_are_no_folders() {
     assert_eq!(root.read_dir(b"proc").map(drop), Err(Errno::Acces));
     assert_eq!(root.open(b"proc/self/environ", Access::Read).map(drop), Err(Errno::Acces));
     let missing = HostDir::open("/no/such/folder").expect_err("missing").to_string();
-    assert!(missing.contains("/no/such/folder") && missing.contains("name a folder that exists"), "{missing}");
+    assert!(missing.contains("/no/such/folder") && missing.contains("use an existing directory"), "{missing}");
 }
 
 #[test]
-fn hard_links_are_one_file_when_written_through_and_two_on_a_copy() {
+fn hard_links_are_one_file_except_on_copy_on_write() {
     let top = folder();
     let mut tree = mount(&top, MountMode::ReadWrite);
     let (root, file) = (tree.root(), tree.at("m/f").expect("there"));
@@ -334,7 +342,7 @@ fn hard_links_are_one_file_when_written_through_and_two_on_a_copy() {
 }
 
 #[test]
-fn many_open_files_leave_descriptors_to_the_host() {
+fn many_open_files_do_not_exhaust_host_descriptors() {
     let top = folder();
     let host = top.path().join("in");
     for number in 0..600 {

@@ -9,7 +9,7 @@ use tidebox_vfs_backend::VfsBackend;
 
 use super::io_error;
 
-/// Where a seek leads. Before the start is an error, beyond the end is not.
+/// Returns the target of a seek. A target before the start is an error, one after the end is not.
 fn target(from: SeekFrom, here: u64, end: u64) -> io::Result<u64> {
     let target = match from {
         SeekFrom::Start(offset) => Some(offset),
@@ -19,7 +19,7 @@ fn target(from: SeekFrom, here: u64, end: u64) -> io::Result<u64> {
     target.filter(|&target| i64::try_from(target).is_ok()).ok_or_else(|| io_error(Errno::Inval))
 }
 
-/// A file as it was when it was opened.
+/// A file with the content from the time when it was opened.
 #[derive(Debug)]
 pub(super) struct Reader {
     contents: Contents,
@@ -47,7 +47,7 @@ impl Seek for Reader {
     }
 }
 
-/// A file that is written at once. It stays usable when its name is gone.
+/// A file whose writes are immediate. It stays usable after its name was removed.
 #[derive(Debug)]
 pub(super) struct Writer {
     sandbox: Arc<VfsBackend>,
@@ -56,13 +56,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Takes over a hold of the inode.
+    /// Takes ownership of a reference to the inode.
     pub(super) fn new(sandbox: Arc<VfsBackend>, ino: Ino, offset: u64) -> Self {
         Self { sandbox, ino, offset }
     }
 
     fn with<T>(&self, call: impl FnOnce(&mut Fs, u64) -> Result<T, Errno>) -> io::Result<T> {
-        self.sandbox.with_files(call).map_err(io::Error::other)?.map_err(io_error)
+        self.sandbox.with_fs(call).map_err(io::Error::other)?.map_err(io_error)
     }
 }
 
@@ -88,7 +88,7 @@ impl Seek for Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Of a sandbox that was closed there is nothing left to hold.
-        let _ = self.sandbox.with_files(|fs, _| fs.release(self.ino));
+        // The inodes of a closed sandbox are already freed.
+        let _ = self.sandbox.with_fs(|fs, _| fs.release(self.ino));
     }
 }

@@ -1,4 +1,4 @@
-//! The crate's own suite, and what it does not ask.
+//! Runs the test suite of the `vfs` crate, and tests of further properties.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
@@ -15,24 +15,24 @@ mod suite {
     use super::super::SandboxFs;
     use crate::testing::sandbox;
 
-    vfs::test_vfs!(SandboxFs::below(sandbox(), "/workspace"));
+    vfs::test_vfs!(SandboxFs::at_dir(sandbox(), "/workspace"));
 }
 
 #[test]
-fn what_is_written_shows_before_it_is_flushed() {
+fn writes_are_visible_before_a_flush() {
     let fs = SandboxFs::new(sandbox());
     let mut writer = fs.create_file("/workspace/f").expect("free");
-    writer.write_all(b"at once").expect("it fits");
+    writer.write_all(b"initial").expect("it fits");
     assert_eq!(fs.metadata("/workspace/f").expect("made").len, 7);
     let mut reader = fs.open_file("/workspace/f").expect("made");
     writer.write_all(b", later").expect("it fits");
     let mut text = String::new();
     reader.read_to_string(&mut text).expect("text");
-    assert_eq!(text, "at once", "a reader sees the file as it was when it was opened");
+    assert_eq!(text, "initial", "a reader sees the file as it was when it was opened");
 }
 
 #[test]
-fn two_writers_write_into_one_file_and_a_removed_one_does_not_come_back() {
+fn two_writers_share_a_file_and_removal_is_final() {
     let fs = SandboxFs::new(sandbox());
     let mut one = fs.create_file("/workspace/f").expect("free");
     one.write_all(b"aaaa").expect("it fits");
@@ -51,7 +51,7 @@ fn two_writers_write_into_one_file_and_a_removed_one_does_not_come_back() {
 }
 
 #[test]
-fn no_seek_panics_and_reading_beyond_the_end_is_the_end() {
+fn seeking_and_reading_past_the_end_do_not_panic() {
     let fs = SandboxFs::new(sandbox());
     fs.create_file("/workspace/f").expect("free").write_all(b"text").expect("it fits");
     let mut file = fs.open_file("/workspace/f").expect("made");
@@ -64,7 +64,7 @@ fn no_seek_panics_and_reading_beyond_the_end_is_the_end() {
 }
 
 #[test]
-fn the_quota_answers_storage_full() {
+fn exceeding_the_quota_fails_with_storage_full() {
     let mut limits = Limits::default();
     limits.file_bytes = 10;
     let fs = SandboxFs::new(Arc::new(builder().limits(limits).build().expect("it can be built")));
@@ -74,15 +74,15 @@ fn the_quota_answers_storage_full() {
 }
 
 #[test]
-fn moving_and_copying_are_one_step_and_replace_what_is_there() {
-    let root: VfsPath = SandboxFs::below(sandbox(), "/workspace/").into();
+fn moving_and_copying_replace_existing_files() {
+    let root: VfsPath = SandboxFs::at_dir(sandbox(), "/workspace/").into();
     let file = |name: &str, text: &str| {
         let path = root.join(name).expect("a name");
         path.create_file().expect("free").write_all(text.as_bytes()).expect("it fits");
         path
     };
     let (one, two) = (file("one", "1"), file("two", "2"));
-    let fs = SandboxFs::below(sandbox(), "/workspace");
+    let fs = SandboxFs::at_dir(sandbox(), "/workspace");
     assert!(fs.move_file("/nothing", "/else").is_err());
     let copy = root.join("copy").expect("a name");
     one.copy_file(&copy).expect("it fits");
@@ -96,11 +96,11 @@ fn moving_and_copying_are_one_step_and_replace_what_is_there() {
 }
 
 #[test]
-fn links_are_followed_and_names_that_are_not_utf8_are_listed_with_a_mark() {
+fn links_are_followed_and_non_utf8_names_are_escaped() {
     let sandbox = sandbox();
     let fs = SandboxFs::new(Arc::clone(&sandbox));
     fs.create_file("/workspace/f").expect("free").write_all(b"text").expect("it fits");
-    let made = sandbox.with_files(|fs, now| {
+    let made = sandbox.with_fs(|fs, now| {
         let root = fs.root();
         fs.symlink(&super::USER, b"f", root, b"/workspace/link", now)?;
         fs.create(&super::USER, root, b"/workspace/\xff", 0o644, true, now).map(drop)
@@ -113,7 +113,7 @@ fn links_are_followed_and_names_that_are_not_utf8_are_listed_with_a_mark() {
 }
 
 #[test]
-fn what_the_user_may_not_do_is_refused() {
+fn user_permissions_are_enforced() {
     let fs = SandboxFs::new(sandbox());
     let refused = |result: vfs::VfsResult<()>| match result.expect_err("refused").kind() {
         VfsErrorKind::IoError(error) => error.kind(),
@@ -123,6 +123,6 @@ fn what_the_user_may_not_do_is_refused() {
     assert_eq!(refused(fs.remove_file("/etc/passwd")), ErrorKind::PermissionDenied);
     assert_eq!(refused(fs.remove_dir("/etc")), ErrorKind::DirectoryNotEmpty);
     assert_eq!(refused(fs.open_file("/etc").map(drop)), ErrorKind::IsADirectory);
-    assert!(fs.open_file("/dev/zero").is_err(), "a device has no end to read to");
+    assert!(fs.open_file("/dev/zero").is_err(), "reading a device would never end");
     assert!(!fs.exists("/proc/self/environ").expect("asked"));
 }

@@ -1,4 +1,4 @@
-//! What goes wrong with file systems of the `vfs` crate, and what of it a guest sees: each row of what was found.
+//! Tests of known defects of `vfs` file systems and their effects on a guest, one per defect.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn mount(fs: impl FileSystem, mode: MountMode) -> Fs {
 }
 
 #[test]
-fn memory_reading_beyond_the_end_is_the_end_and_no_panic() {
+fn memory_reading_past_the_end_does_not_panic() {
     let fs = mount(memory(), MountMode::ReadOnly);
     let file = fs.at("m/f").expect("there");
     for offset in [4, 5, 100, u64::MAX] {
@@ -39,7 +39,7 @@ fn memory_reading_beyond_the_end_is_the_end_and_no_panic() {
 }
 
 #[test]
-fn memory_what_is_written_is_visible_before_it_is_flushed() {
+fn memory_writes_are_visible_before_a_flush() {
     let mut fs = mount(memory(), MountMode::ReadWrite);
     let file = fs.at("m/f").expect("there");
     fs.hold(file);
@@ -51,19 +51,19 @@ fn memory_what_is_written_is_visible_before_it_is_flushed() {
 }
 
 #[test]
-fn memory_a_removed_file_does_not_come_back_when_its_writer_closes() {
+fn memory_closing_a_removed_file_does_not_restore_it() {
     let mut fs = mount(memory(), MountMode::ReadWrite);
     let (root, file) = (fs.root(), fs.at("m/f").expect("there"));
     fs.hold(file);
     fs.write_at(file, 0, b"T", 6).expect("it fits");
     fs.unlink(&USER, root, b"m/f", 6).expect("there");
-    assert_eq!(fs.write_at(file, 0, b"TE", 6), Ok(2), "who holds it goes on");
+    assert_eq!(fs.write_at(file, 0, b"TE", 6), Ok(2), "the open file stays usable");
     fs.release(file);
     assert_eq!(fs.at("m/f"), Err(Errno::Noent));
 }
 
 #[test]
-fn memory_two_writers_of_one_sandbox_lose_nothing() {
+fn memory_two_writers_lose_no_data() {
     let mut fs = mount(memory(), MountMode::ReadWrite);
     let file = fs.at("m/f").expect("there");
     fs.hold(file);
@@ -76,7 +76,7 @@ fn memory_two_writers_of_one_sandbox_lose_nothing() {
 }
 
 #[test]
-fn memory_a_full_directory_is_neither_overwritten_nor_removed() {
+fn memory_a_non_empty_directory_is_not_replaced() {
     let mut fs = mount(memory(), MountMode::ReadWrite);
     let root = fs.root();
     assert_eq!(fs.create(&USER, root, b"m/d", 0o644, false, 6).map(drop), Err(Errno::Isdir));
@@ -95,7 +95,7 @@ fn memory_many_small_appends_are_stored_once() {
     let mut fs = mount(memory(), MountMode::ReadWrite);
     let file = fs.at("m/f").expect("there");
     fs.hold(file);
-    // A megabyte byte by byte would copy half a terabyte if each were handed over.
+    // Writing a megabyte byte by byte would copy half a terabyte if each write were passed on.
     for offset in 4..1_000_000 {
         fs.write_at(file, offset, b"x", 6).expect("it fits");
     }
@@ -134,21 +134,21 @@ fn physical_files_move_over_another() {
 
 #[test]
 #[cfg(unix)]
-fn physical_a_link_is_what_it_leads_to_so_it_is_no_border() {
+fn physical_links_are_followed_out_of_the_directory() {
     let host = tempfile::tempdir().expect("a folder");
     let inside = host.path().join("inside");
     std::fs::create_dir(&inside).expect("free");
     std::fs::write(host.path().join("secret"), "outside").expect("free");
     std::os::unix::fs::symlink("../secret", inside.join("link")).expect("free");
     let fs = mount(PhysicalFS::new(&inside), MountMode::ReadOnly);
-    // That crate follows it, which the documentation says; a folder of the host is mounted as `HostDir`.
+    // The crate follows the link, as documented; host directories are mounted as `HostDir`.
     assert_eq!(fs.text("m/link").as_deref(), Ok("outside"));
     let fs = mounted(crate::HostDir::open(&inside).expect("there"), MountMode::ReadOnly);
     assert_eq!(fs.text("m/link"), Err(Errno::Noent));
 }
 
 #[test]
-fn physical_and_altroot_get_no_path_that_leads_out() {
+fn physical_and_altroot_receive_no_path_that_leads_out() {
     let host = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(host.path().join("inside")).expect("free");
     std::fs::write(host.path().join("secret"), "outside").expect("free");
@@ -171,7 +171,7 @@ fn physical_and_altroot_get_no_path_that_leads_out() {
 
 #[test]
 #[cfg(unix)]
-fn physical_a_name_that_is_not_utf8_is_an_error_and_no_panic() {
+fn physical_a_non_utf8_name_is_an_error() {
     use std::os::unix::ffi::OsStrExt;
     let host = tempfile::tempdir().expect("a folder");
     std::fs::write(host.path().join(std::ffi::OsStr::from_bytes(b"\xff")), "").expect("free");
@@ -182,12 +182,12 @@ fn physical_a_name_that_is_not_utf8_is_an_error_and_no_panic() {
     let names = fs.names("m");
     std::panic::set_hook(hook);
     assert_eq!(names, Err(Errno::Io));
-    assert_eq!(fs.text("m/good").as_deref(), Ok("good"), "the rest can be used");
+    assert_eq!(fs.text("m/good").as_deref(), Ok("good"), "other files stay usable");
     assert_eq!(fs.create(&USER, fs.root(), b"m/\xfe", 0o644, true, 6).map(drop), Err(Errno::Ilseq));
 }
 
 #[test]
-fn physical_appending_and_seeking_write_where_they_should() {
+fn physical_appends_and_seeks_write_at_their_offsets() {
     let host = tempfile::tempdir().expect("a folder");
     std::fs::write(host.path().join("f"), "0123456789").expect("free");
     let mut fs = mount(PhysicalFS::new(host.path()), MountMode::ReadWrite);
@@ -203,7 +203,7 @@ fn overlay() -> OverlayFS {
 }
 
 #[test]
-fn overlay_what_it_keeps_for_itself_does_not_show() {
+fn overlay_whiteouts_are_hidden() {
     let mut fs = mount(overlay(), MountMode::ReadWrite);
     let root = fs.root();
     fs.unlink(&USER, root, b"m/f", 6).expect("there");
@@ -217,7 +217,7 @@ fn overlay_what_it_keeps_for_itself_does_not_show() {
 }
 
 #[test]
-fn overlay_a_full_directory_is_not_removed_and_a_new_one_is_empty() {
+fn overlay_a_non_empty_directory_is_not_removed() {
     let mut fs = mount(overlay(), MountMode::ReadWrite);
     let root = fs.root();
     assert_eq!(fs.rmdir(&USER, root, b"m/d", 6), Err(Errno::Notempty));
@@ -228,12 +228,12 @@ fn overlay_a_full_directory_is_not_removed_and_a_new_one_is_empty() {
 }
 
 #[test]
-fn overlay_the_time_of_a_file_below_is_refused_and_not_lost() {
+fn overlay_setting_times_of_a_lower_file_is_an_error() {
     let mut fs = mount(overlay(), MountMode::ReadWrite);
     let file = fs.at("m/f").expect("there");
     assert!(fs.set_times(&USER, file, None, Some(9), 6).is_err());
     assert_eq!(fs.text("m/f").as_deref(), Ok("text"));
-    // The kernel's own copy-on-write can do what the overlay cannot.
+    // The kernel's own copy-on-write supports this, the overlay does not.
     let mut fs = mount(memory(), MountMode::CopyOnWrite);
     let file = fs.at("m/f").expect("there");
     fs.set_times(&USER, file, None, Some(9), 6).expect("it is the user's");
@@ -241,7 +241,7 @@ fn overlay_the_time_of_a_file_below_is_refused_and_not_lost() {
 }
 
 #[test]
-fn read_only_is_read_only_and_the_rest_of_posix_is_refused() {
+fn unsupported_operations_return_errors() {
     let mut fs = mount(memory(), MountMode::ReadOnly);
     assert_eq!(fs.put("m/f", "x"), Err(Errno::Rofs));
     assert_eq!(fs.put("m/new", "x"), Err(Errno::Rofs));
@@ -255,9 +255,9 @@ fn read_only_is_read_only_and_the_rest_of_posix_is_refused() {
 
 /// Panics in every call.
 #[derive(Debug)]
-struct Broken;
+struct PanickingFs;
 
-impl FileSystem for Broken {
+impl FileSystem for PanickingFs {
     fn read_dir(&self, _: &str) -> VfsResult<Box<dyn Iterator<Item = String> + Send>> {
         panic!("read_dir")
     }
@@ -294,7 +294,7 @@ impl FileSystem for Broken {
 fn a_panic_of_the_file_system_is_an_input_output_error() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let mut fs = mount(Broken, MountMode::ReadWrite);
+    let mut fs = mount(PanickingFs, MountMode::ReadWrite);
     let root = fs.root();
     let results = [
         fs.names("m").map(drop),

@@ -1,1 +1,1 @@
-"""What Tidebox adds to CPython: the command line, processes, and the memory that interpreters begin with."""
+"""Tidebox's additions to CPython: the command line, processes, and the pre-initialized memory of interpreters."""

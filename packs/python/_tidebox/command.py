@@ -1,20 +1,20 @@
-"""The command line of `python3`, and of what comes with it."""
+"""The command lines of `python3` and the commands installed with it."""
 
 import atexit
 import os
 import sys
 
-# Always there, while `importlib.machinery` may be one of those that are handed out.
+# Always available, while `importlib.machinery` may be a preloaded module.
 from _frozen_importlib import BuiltinImporter
 
-from . import door, memory, parked, system
+from . import host_call, memory, preloaded, system
 
 LIBRARY = "/usr/local/lib/python3.15"
 SITE = LIBRARY + "/site-packages"
 
 VERSION = "Python " + sys.version.split()[0]
 PROGRAM = "/usr/bin/python3"
-OURS = __file__.rpartition("/")[0] + "/"
+TIDEBOX_FILES = __file__.rpartition("/")[0] + "/"
 
 USAGE = "usage: {} [option] ... [-c cmd | -m mod | file | -] [arg] ..."
 HELP = """\
@@ -45,11 +45,11 @@ arg ...: arguments passed to program in sys.argv[1:]
 """
 
 class Usage(Exception):
-    """The command line cannot be understood."""
+    """The command line is invalid."""
 
 
 class Flags:
-    """What the options say."""
+    """Parsed options."""
 
     def __init__(self):
         self.mode, self.target, self.rest = "stdin", None, []
@@ -146,8 +146,8 @@ class Flags:
         print(HELP, end="")
         return 0
 
-    def take_environment(self):
-        """What the variables say, unless they are to be ignored."""
+    def read_environment(self):
+        """Applies the environment variables, unless they are disabled."""
         if self.ignore_environment:
             return
         given = os.environ.get
@@ -167,7 +167,7 @@ class Flags:
 
 
 class _SysFlags(tuple):
-    """`sys.flags`, whose own type makes no others."""
+    """`sys.flags`, whose own type cannot be instantiated."""
 
     def __new__(cls, values):
         self = super().__new__(cls, values.values())
@@ -207,7 +207,7 @@ def _set_flags(flags):
 
 
 def _optimize(level):
-    """Has what is imported from sources compiled without assertions, too."""
+    """Compiles imported sources without assertions, too."""
     import importlib._bootstrap_external as external
 
     external.SourceLoader.source_to_code.__kwdefaults__["_optimization"] = level
@@ -251,13 +251,13 @@ def _set_path(flags):
 
 
 def _environment():
-    """The packages of the virtual environment that this is the `python3` of, and whether it has those of the pack, too."""
+    """Returns the package directory of the virtual environment of this `python3`, and whether it includes those of the pack."""
     name = sys.orig_argv[0] if sys.orig_argv else ""
     if "/" in name:
         path = os.path.abspath(name)
     elif os.environ.get("VIRTUAL_ENV"):
-        folders = os.environ.get("PATH", "").split(":")
-        path = next((path for folder in folders if os.access(path := os.path.join(folder, name), os.X_OK)), PROGRAM)
+        directories = os.environ.get("PATH", "").split(":")
+        path = next((path for directory in directories if os.access(path := os.path.join(directory, name), os.X_OK)), PROGRAM)
     else:
         return None, True
     prefix = os.path.dirname(os.path.dirname(path))
@@ -280,7 +280,7 @@ def _streams(flags):
     _reactor._refresh(flags.unbuffered)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
-            door.fstat(number)
+            host_call.fstat(number)
         except OSError:
             setattr(sys, name, None)
             setattr(sys, f"__{name}__", None)
@@ -293,15 +293,15 @@ def _streams(flags):
 
 
 def main(argv, environ):
-    """What the interpreter calls: runs what the command line says and answers the exit code."""
+    """Entry point called by the interpreter: executes the command line and returns the exit code."""
     sys.orig_argv = list(argv)
     os.environ.clear()
     os.environ.update(environ)
-    system.note_interrupts()
+    system.register_signal_handlers()
     try:
-        os.chdir(os.fsdecode(door.getcwd()))
+        os.chdir(os.fsdecode(host_call.getcwd()))
     except OSError:
-        pass  # It was removed; the interpreter is in `/` then, and paths fail as they do in a directory that is gone.
+        pass  # It was removed; the interpreter then runs in `/`, and relative paths fail as in a deleted directory.
     name = os.path.basename(argv[0]) if argv else "python3"
     sys.executable = sys._base_executable = PROGRAM
     flags = Flags()
@@ -320,19 +320,19 @@ def main(argv, environ):
             print(error, file=sys.stderr)
             print(USAGE.format(argv[0]), file=sys.stderr)
             print("Try `python -h' for more information.", file=sys.stderr)
-            return _end(2)
+            return _finish(2)
         if flags.version:
             print(VERSION if flags.version == 1 else "Python " + sys.version)
-            return _end(0)
-        flags.take_environment()
+            return _finish(0)
+        flags.read_environment()
         _set_flags(flags)
         _streams(flags)
         _set_path(flags)
-        return _end(_run(flags), flags)
+        return _finish(_run(flags), flags)
     except SystemExit as error:
-        return _end(_exit_code(error), flags)
+        return _finish(_exit_code(error), flags)
     except BaseException as error:
-        return _end(_report(error), flags)
+        return _finish(_report(error), flags)
 
 
 def _fresh_main():
@@ -357,8 +357,8 @@ def _run(flags):
     if flags.mode == "c":
         source = flags.target + "\n"
         code = compile(source, "<string>", "exec", dont_inherit=True, optimize=level)
-        # Not imported: the program has not asked for it.
-        parked.module("linecache")._register_code(code, source, "<string>")
+        # Not imported, because the program has not imported it.
+        preloaded.module("linecache")._register_code(code, source, "<string>")
         exec(code, names)
     elif flags.mode == "m":
         if flags.target == "pip":
@@ -411,7 +411,7 @@ def _script(flags, names, level):
 
 
 def _compile(source, path, level):
-    """The code of a program that was read as bytes, or what the interpreter says when it reads such a file by itself."""
+    """Compiles a program given as bytes, with the interpreter's messages for invalid files."""
     if b"\0" in source:
         before = source.partition(b"\0")[0].decode(errors="replace")
         lines = before.split("\n")
@@ -426,7 +426,7 @@ def _compile(source, path, level):
 
 
 def _is_archive(path):
-    """Whether the path leads to an archive, or to a directory in one."""
+    """Returns whether the path is an archive or a directory in one."""
     import zipimport
 
     try:
@@ -449,13 +449,13 @@ def _interact(flags, names):
 
     class Console(code.InteractiveConsole):
         def runsource(self, source, filename="<input>", symbol="single"):
-            # So that tracebacks show the lines that were typed.
+            # Makes tracebacks show the typed lines.
             try:
                 compiled = self.compile(source, filename, symbol)
             except Exception:
                 compiled = None
             if compiled is not None:
-                parked.module("linecache")._register_code(compiled, source + "\n", filename)
+                preloaded.module("linecache")._register_code(compiled, source + "\n", filename)
             return super().runsource(source, filename, symbol)
 
     console = Console(names, filename="<stdin>")
@@ -473,7 +473,7 @@ def _exit_code(error):
     if code is None:
         return 0
     if isinstance(code, int):
-        # What does not fit a number of C is -1.
+        # Values that do not fit a C integer become -1.
         return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 255
     try:
         sys.stdout.flush()
@@ -483,18 +483,18 @@ def _exit_code(error):
     return 1
 
 
-def _is_ours(trace):
-    return trace.tb_frame.f_code.co_filename.startswith(OURS)
+def _is_tidebox_frame(trace):
+    return trace.tb_frame.f_code.co_filename.startswith(TIDEBOX_FILES)
 
 
-def _leave_out_ours(error):
-    """Ends tracebacks where a program calls what is one function of the interpreter elsewhere."""
+def _omit_tidebox_frames(error):
+    """Removes the frames of this package from the end of tracebacks; in CPython these are C functions without frames."""
     seen = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
         last, trace = None, error.__traceback__
         while trace is not None:
-            if not _is_ours(trace):
+            if not _is_tidebox_frame(trace):
                 last = trace
             trace = trace.tb_next
         if last is not None:
@@ -503,20 +503,20 @@ def _leave_out_ours(error):
 
 
 def _report(error):
-    """Prints what the interpreter prints of an exception that nobody caught."""
+    """Prints an uncaught exception like the interpreter."""
     trace = error.__traceback__
-    while trace is not None and _is_ours(trace):
+    while trace is not None and _is_tidebox_frame(trace):
         trace = trace.tb_next
     error = error.with_traceback(trace)
-    _leave_out_ours(error)
+    _omit_tidebox_frames(error)
     try:
         sys.stdout.flush()
     except (OSError, ValueError, AttributeError):
         pass
     try:
         sys.excepthook(type(error), error, trace)
-    except SystemExit as wish:
-        return _exit_code(wish)
+    except SystemExit as exit:
+        return _exit_code(exit)
     except BaseException as failed:
         print("Error in sys.excepthook:", file=sys.stderr)
         sys.__excepthook__(type(failed), failed, failed.__traceback__)
@@ -525,8 +525,8 @@ def _report(error):
     return "interrupted" if isinstance(error, KeyboardInterrupt) else 1
 
 
-def _end(code, flags=None):
-    """What the interpreter does when the program is over: calls what wants to be called, and lets go of everything."""
+def _finish(code, flags=None):
+    """Ends the program like the interpreter: runs exit functions and releases all objects."""
     if flags is not None and flags.inspect and flags.mode != "stdin":
         try:
             _interact(flags, sys.modules["__main__"].__dict__)
@@ -555,15 +555,15 @@ def _end(code, flags=None):
     if code == "interrupted":
         import signal
 
-        door.sig_set(signal.SIGINT, 0)
-        door.kill(system.getpid(), signal.SIGINT)
+        host_call.sig_set(signal.SIGINT, 0)
+        host_call.kill(system.getpid(), signal.SIGINT)
         code = 130
-    # What is left would be taken apart piece by piece, only for the memory to be dropped as a whole afterwards.
+    # Skips the destruction of the remaining objects, because the whole memory is dropped afterwards.
     os._exit(code)
 
 
-def take_over():
-    """From now on the interpreter's command line is this one."""
+def install():
+    """Replaces the interpreter's entry point by `main`."""
     import _reactor
 
     _reactor.run = main

@@ -1,4 +1,4 @@
-"""Makes the memory that interpreters begin with. It is imported once, when the pack is added."""
+"""Builds the initial memory of interpreters. Imported once, when the pack is installed."""
 
 import sys
 
@@ -6,7 +6,7 @@ LIBRARY = "/usr/local/lib/python3.15"
 SITE = LIBRARY + "/site-packages"
 FIRST = "/usr/local/lib/python315.zip"
 
-# What programs are likely to import, in an order in which each finds what it needs.
+# Modules that programs are likely to import, after their dependencies.
 MODULES = """
     types enum operator functools itertools reprlib collections keyword re struct errno warnings copy pickle socket threading
     typing math cmath numbers fractions decimal random statistics
@@ -27,7 +27,7 @@ MODULES = """
     packaging.version iniconfig pluggy pygments pygments.lexers.python pygments.formatters.terminal _pytest.config pytest
 """.split()
 
-# What every interpreter has imported when its program starts, and what the interpreter itself or our part of it asks for.
+# Modules that every interpreter imports at startup, and those that the interpreter or Tidebox's part of it requires.
 KEPT = frozenset("""
     sys builtins _frozen_importlib _imp _thread _warnings _weakref _io marshal posix _frozen_importlib_external time zipimport
     _codecs codecs _signal _abc abc io __main__ _stat stat _collections_abc genericpath posixpath os.path os _sitebuiltins site
@@ -40,14 +40,14 @@ def _moved(path):
 
 
 def _move_library():
-    """From where the makers of the module had an archive to where the files are."""
+    """Changes paths from the archive used at build time to the installed files."""
     sys.path[:] = [LIBRARY]
     sys.path_importer_cache.clear()
     for module in list(sys.modules.values()):
         spec = getattr(module, "__spec__", None)
         loader = getattr(module, "__loader__", None)
-        places = (module, "__file__"), (module, "__cached__"), (spec, "origin"), (spec, "cached"), (loader, "path")
-        for holder, name in places:
+        attributes = (module, "__file__"), (module, "__cached__"), (spec, "origin"), (spec, "cached"), (loader, "path")
+        for holder, name in attributes:
             value = getattr(holder, name, None)
             if isinstance(value, str) and value.startswith(FIRST):
                 setattr(holder, name, _moved(value))
@@ -65,37 +65,37 @@ def prepare():
     sys.path.append(SITE)
     sys.dont_write_bytecode = True
     os.environ.update(HOME="/tmp", MPLCONFIGDIR="/tmp/matplotlib", MPLBACKEND="agg")
-    from . import numbers
+    from . import errno_map
 
-    numbers.install()
-    from . import command, memory, network, packages, parked, processes, session, system  # noqa: F401
+    errno_map.install()
+    from . import command, memory, network, packages, preloaded, processes, session, system  # noqa: F401
 
     system.install()
     processes.install()
     sys.modules.pop("subprocess", None)
-    parked.install()
-    parked.park_present(KEPT)
+    preloaded.install()
+    preloaded.preload_present(KEPT)
     for name in MODULES:
-        if name not in sys.modules and name not in parked._groups:
+        if name not in sys.modules and name not in preloaded._groups:
             if name == "subprocess":
-                parked.park_with(name, processes.install)
-            elif not parked.park(name):
-                print(f"not in the image: {name}")
-    network.install(parked.module("socket"), parked.module("_socket"))
-    network.let_loops_run(parked.module("asyncio.selector_events"))
-    processes.let_loops_wait(parked.module("asyncio.unix_events"))
+                preloaded.preload_with(name, processes.install)
+            elif not preloaded.preload(name):
+                print(f"cannot preload: {name}")
+    network.install(preloaded.module("socket"), preloaded.module("_socket"))
+    network.patch_asyncio_loops(preloaded.module("asyncio.selector_events"))
+    processes.patch_asyncio_child_watcher(preloaded.module("asyncio.unix_events"))
     os.environ.clear()
     signal.signal = system.set_signal
     for number in system.HANDLED:
         system.stock_signal(number, signal.default_int_handler)
-    command.take_over()
+    command.install()
     sys.path_importer_cache.clear()
     sys.stdout.flush()
-    parked.live = True
+    preloaded.live = True
     gc.collect()
-    memory.settle()
+    memory.optimize()
     gc.freeze()
-    memory.note_collections()
+    memory.record_collections()
 
 
 try:

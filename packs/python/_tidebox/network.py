@@ -1,4 +1,4 @@
-"""What stands in for sockets: there are none, and a program that wants one is told so."""
+"""Replacement of sockets, which are not supported: every use raises an error."""
 
 import errno
 
@@ -10,7 +10,7 @@ def _refuse(*args, **kwargs):
 
 
 def install(socket, _socket):
-    """Has the two modules of sockets refuse what needs one."""
+    """Makes the two socket modules raise an error for every use of a socket."""
     for name in "getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getnameinfo", "socketpair":
         setattr(_socket, name, _refuse)
         setattr(socket, name, _refuse)
@@ -22,7 +22,7 @@ def install(socket, _socket):
     socket.socket.__del__ = lambda self: None
 
 
-def let_loops_run(selector_events):
-    """A loop of asyncio wakes itself by a pair of sockets when another thread has work for it. There are no other threads."""
+def patch_asyncio_loops(selector_events):
+    """Removes the socket pair by which other threads wake an asyncio loop; this interpreter has only one thread."""
     loop = selector_events.BaseSelectorEventLoop
     loop._make_self_pipe = loop._close_self_pipe = loop._write_to_self = lambda self: None

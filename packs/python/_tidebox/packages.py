@@ -1,23 +1,23 @@
-"""`pip`, as far as packages can be had: what the pack has is there, and others come through the host when it allows that."""
+"""A subset of `pip`: lists the packages of the pack, and installs others through the host if it allows that."""
 
 import os
 import sys
 
 from . import system
 
-# What the host answers to, when it lets packages be installed.
+# Host tool that downloads packages, if the host allows it.
 FETCH = "/usr/local/bin/tidebox-packages"
 
-REFUSED = """\
-ERROR: {name} install: {missing}: not here, and this sandbox may not fetch packages.
+NOT_ALLOWED = """\
+ERROR: {name} install: {missing}: not installed, and this sandbox may not download packages.
 Outside the sandbox they are allowed by `tidebox exec --pip ...` (in Rust: PipExt::pip), or are added for all
-sandboxes by `tidebox pack add python --with {missing_words}`. numpy, pandas, scipy, matplotlib, pytest and others are there
-already; `pip list` shows them.
+sandboxes by `tidebox pack add python --with {missing_words}`. numpy, pandas, scipy, matplotlib, pytest and others are
+preinstalled; `pip list` shows them.
 """
 
 
-class Wrong(Exception):
-    """What was asked for cannot be understood or had."""
+class PipError(Exception):
+    """The arguments are invalid or the packages cannot be installed."""
 
 
 def pip(name, words):
@@ -36,8 +36,8 @@ def pip(name, words):
         elif command in ("help", "-h", "--help"):
             print(f"Usage: {name} install NAME... | list | freeze | show NAME... | --version")
         else:
-            raise Wrong(f'unknown command "{command}"')
-    except Wrong as error:
+            raise PipError(f'unknown command "{command}"')
+    except PipError as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return 1
     return 0
@@ -75,7 +75,7 @@ def _list(command):
 def _show(names):
     installed, code = _installed(), 0
     if not names:
-        raise Wrong("Please provide a package name or names.")
+        raise PipError("Please provide a package name or names.")
     for name in names:
         if _normal(name) not in installed:
             print(f"WARNING: Package(s) not found: {name}", file=sys.stderr)
@@ -87,8 +87,8 @@ def _show(names):
     return code
 
 
-class _Wish:
-    """What `pip install` was asked for."""
+class _InstallArgs:
+    """Parsed arguments of `pip install`."""
 
     def __init__(self, words):
         self.requirements, self.quiet, self.target, self.upgrade = [], False, None, False
@@ -108,18 +108,18 @@ class _Wish:
                           "--no-input", "--prefer-binary", "--root-user-action=ignore", "--progress-bar=off"):
                 pass
             elif word.startswith("-"):
-                raise Wrong(f"no such option here: {word}; there are -r, -t, -U, -q and --user")
+                raise PipError(f"unsupported option: {word}; supported are -r, -t, -U, -q and --user")
             else:
                 self._add(word)
         if not self.requirements:
-            raise Wrong('You must give at least one requirement to install (see "pip help install")')
+            raise PipError('You must give at least one requirement to install (see "pip help install")')
 
     def _file(self, path):
         try:
             with open(path, encoding="utf-8") as lines:
                 text = lines.read()
         except OSError as error:
-            raise Wrong(f"Could not open requirements file: {error}") from None
+            raise PipError(f"Could not open requirements file: {error}") from None
         for line in text.replace("\\\n", " ").splitlines():
             line = line.partition(" #")[0].strip()
             if line.startswith("#") or not line:
@@ -127,7 +127,7 @@ class _Wish:
             if line.startswith(("-r ", "--requirement ")):
                 self._file(os.path.join(os.path.dirname(path), line.split(None, 1)[1]))
             elif line.startswith("-"):
-                raise Wrong(f"{path}: {line}: this cannot be asked for here")
+                raise PipError(f"{path}: {line}: unsupported option in a requirements file")
             else:
                 self._add(line.partition(" --hash")[0].strip())
 
@@ -135,63 +135,63 @@ class _Wish:
         from packaging.requirements import InvalidRequirement, Requirement
 
         if "/" in text or text.endswith(".whl") or text == ".":
-            raise Wrong(f"{text}: only packages of the index can be installed; set PYTHONPATH to use a folder")
+            raise PipError(f"{text}: only packages of the index can be installed; set PYTHONPATH to use a directory")
         try:
             wanted = Requirement(text)
         except InvalidRequirement as error:
-            raise Wrong(f"Invalid requirement: {text!r}: {error}") from None
+            raise PipError(f"Invalid requirement: {text!r}: {error}") from None
         if wanted.url:
-            raise Wrong(f"{text}: only packages of the index can be installed")
+            raise PipError(f"{text}: only packages of the index can be installed")
         if wanted.marker is None or wanted.marker.evaluate():
             self.requirements.append(wanted)
 
 
 def _install(name, words):
-    wish, installed, missing = _Wish(words), _installed(), []
-    for wanted in wish.requirements:
+    args, installed, missing = _InstallArgs(words), _installed(), []
+    for wanted in args.requirements:
         each = installed.get(_normal(wanted.name))
-        if each is None or wish.target or not wanted.specifier.contains(each.version, prereleases=True):
+        if each is None or args.target or not wanted.specifier.contains(each.version, prereleases=True):
             missing.append(wanted)
-        elif not wish.quiet:
+        elif not args.quiet:
             place = os.path.dirname(str(each.locate_file("x")))
             print(f"Requirement already satisfied: {wanted} in {place} ({each.version})")
     if not missing:
         return 0
     if not os.access(FETCH, os.X_OK):
         shown = ", ".join(map(str, missing))
-        sys.stderr.write(REFUSED.format(name=name, missing=shown, missing_words=",".join(str(each) for each in missing)))
+        sys.stderr.write(NOT_ALLOWED.format(name=name, missing=shown, missing_words=",".join(str(each) for each in missing)))
         return 1
-    return _fetch(wish, [str(each) for each in missing], installed)
+    return _fetch(args, [str(each) for each in missing], installed)
 
 
-def _fetch(wish, missing, installed):
-    """Has the host fetch the wheels into a directory of ours, and unpacks those that are not here."""
+def _fetch(args, missing, installed):
+    """Requests the wheels from the host into a temporary directory, and unpacks those that are not installed."""
     import shutil
     import tempfile
 
-    folder = tempfile.mkdtemp(prefix="pip-")
+    directory = tempfile.mkdtemp(prefix="pip-")
     try:
-        arguments = [os.fsencode(word) for word in ("tidebox-packages", folder, *missing)]
+        arguments = [os.fsencode(word) for word in ("tidebox-packages", directory, *missing)]
         status = system.waitpid(system.start(arguments, os.fsencode(FETCH)), 0)[1]
         if status:
             return system.WEXITSTATUS(status) or 1
-        target, fresh = wish.target or _target(), []
-        for file in sorted(os.listdir(folder)):
+        target, fresh = args.target or _target(), []
+        for file in sorted(os.listdir(directory)):
             name, version = file.split("-")[:2]
-            # What the pack has compiled in cannot come anew.
-            there = installed.get(_normal(name))
-            if there is None or wish.target or there.version != version:
-                _unpack(os.path.join(folder, file), target)
+            # Packages with compiled parts in the pack cannot be replaced.
+            existing = installed.get(_normal(name))
+            if existing is None or args.target or existing.version != version:
+                _unpack(os.path.join(directory, file), target)
                 fresh.append(f"{name}-{version}")
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    if not wish.quiet:
-        print(f"Successfully installed {' '.join(fresh)}" if fresh else "Everything was there already")
+        shutil.rmtree(directory, ignore_errors=True)
+    if not args.quiet:
+        print(f"Successfully installed {' '.join(fresh)}" if fresh else "All requirements already satisfied")
     return 0
 
 
 def _target():
-    """Where a program of this interpreter looks: in its virtual environment, else among the user's own packages."""
+    """Returns the install directory: that of the virtual environment, otherwise the user's site-packages."""
     if sys.prefix != sys.base_prefix:
         return sys.prefix + "/lib/python3.15/site-packages"
     return os.path.expanduser("~/.local/lib/python3.15/site-packages")
@@ -213,7 +213,7 @@ def _unpack(wheel, target):
 
 
 def _make_commands(wheel, target):
-    """The programs that the package names, as scripts beside the interpreter."""
+    """Creates scripts for the package's entry points next to the interpreter."""
     import configparser
     import zipfile
 

@@ -1,11 +1,11 @@
-"""`subprocess` over the sandbox's own way of starting programs."""
+"""`subprocess` based on the sandbox's spawn call."""
 
 import errno
 import os
 import sys
 import types
 
-from . import door, system
+from . import host_call, system
 
 _NO_CHILD = 0x7FFFFFFF
 
@@ -14,20 +14,20 @@ def fork_exec(
     args, executables, close_fds, pass_fds, cwd, env, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite,
     errpipe_read, errpipe_write, restore_signals, start_new_session, process_group, gid, groups, uid, umask, preexec,
 ):
-    """What the function of this name in `_posixsubprocess` does: starts the first of the programs that is there. A failure
-    is written to the pipe from which the caller reads it."""
+    """Implements the function of `_posixsubprocess`: starts the first of the programs that exists. A failure is written to
+    the pipe that the caller reads."""
     if preexec is not None:
-        raise NotImplementedError("preexec_fn cannot run: a program starts here without a copy of this one")
+        raise NotImplementedError("preexec_fn is not supported: programs start without fork")
     if gid is not None or groups is not None or uid is not None:
         raise PermissionError(errno.EPERM, "a program of this sandbox cannot change its user")
     places = (p2cread, c2pwrite, errwrite)
     fds = [(number, number if given == -1 else given) for number, given in enumerate(places)]
-    more = set(pass_fds) if close_fds else {*pass_fds, *system.passed_on()}
+    more = set(pass_fds) if close_fds else {*pass_fds, *system.inheritable_fds()}
     fds += [(fd, fd) for fd in sorted(more) if fd not in (errpipe_write, 0, 1, 2)]
     group = 1 if start_new_session or process_group == 0 else process_group if process_group > 0 else 0
     environment = list(env) if env is not None else None
     arguments = [os.fsencode(argument) for argument in args]
-    before = None if umask < 0 else door.umask(umask)
+    before = None if umask < 0 else host_call.umask(umask)
     failed, where = errno.ENOENT, ""
     try:
         if cwd is not None:
@@ -47,13 +47,13 @@ def fork_exec(
                         break
     finally:
         if before is not None:
-            door.umask(before)
+            host_call.umask(before)
     os.write(errpipe_write, b"OSError:%x:%s" % (failed, where.encode()))
     return _NO_CHILD
 
 
 def install():
-    """Has `subprocess` take this for a Unix that can start programs."""
+    """Makes `subprocess` treat this platform as a Unix that can start programs."""
     module = types.ModuleType("_posixsubprocess", "Starts programs of the sandbox.")
     module.fork_exec = fork_exec
     sys.modules["_posixsubprocess"] = module
@@ -67,8 +67,8 @@ def install():
     return subprocess
 
 
-def let_loops_wait(unix_events):
-    """A loop of asyncio has a thread wait for each program that it has started. Here the loop looks by itself, at growing intervals."""
+def patch_asyncio_child_watcher(unix_events):
+    """Makes the event loop poll its child processes at growing intervals, instead of using a thread per child."""
 
     def add_child_handler(self, pid, callback, *args):
         loop = unix_events.events.get_running_loop()
@@ -81,13 +81,13 @@ def let_loops_wait(unix_events):
                     return
                 code = os.waitstatus_to_exitcode(status)
             except ChildProcessError:
-                code = 255  # Somebody else has waited for it, as the thread would find, too.
+                code = 255  # Other code has waited for it, which the thread would detect, too.
             callback(pid, code, *args)
 
         loop.call_soon(look, 0.001)
 
     def _read_ready(self):
-        # Elsewhere the end of a pipe that is written to wakes the loop when its reader is gone. Here it does so at once, and writing tells.
+        # On Linux the write end becomes readable when the reader closes. Here it is always readable, and writing reports the error.
         self._loop._remove_reader(self._fileno)
 
     unix_events._ThreadedChildWatcher.add_child_handler = add_child_handler

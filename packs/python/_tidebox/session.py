@@ -1,6 +1,6 @@
-"""An interpreter that keeps its variables: it runs one piece of code after the other and answers how each went.
+"""An interpreter that keeps its variables: it runs one code cell after the other and returns the result of each.
 
-Requests come and answers go by two calls of the kernel, so that standard input, output and error are the code's own.
+Requests and responses use two calls of the kernel, so that standard input, output and error belong to the code.
 """
 
 import ast
@@ -8,18 +8,18 @@ import json
 import os
 import sys
 
-from . import command, door, parked
+from . import command, host_call, preloaded
 
 def serve(names):
-    """Answers requests until the code ends the interpreter. Answers the exit code."""
+    """Handles requests until the code ends the interpreter. Returns the exit code."""
     cells = Cells(names)
     while True:
-        reply = cells.run(door.listen().decode())
+        reply = cells.run(host_call.listen().decode())
         for stream in sys.stdout, sys.stderr:
             try:
                 stream.flush()
             except (OSError, ValueError, AttributeError):
-                pass  # The code closed or replaced it.
+                pass  # The code has closed or replaced it.
         if reply.get("exit") is not None:
             return reply["exit"]
         _answer(reply)
@@ -27,17 +27,17 @@ def serve(names):
 
 def _answer(reply):
     try:
-        door.reply(json.dumps(reply).encode())
+        host_call.reply(json.dumps(reply).encode())
     except OSError:
-        # It is longer than what the code may print.
+        # It exceeds the output limit.
         reply.pop("value", None)
         message = "the value is longer than the output that the sandbox allows"
         reply["error"] = {"name": "ValueError", "message": message, "traceback": f"ValueError: {message}\n"}
-        door.reply(json.dumps(reply).encode())
+        host_call.reply(json.dumps(reply).encode())
 
 
 class Cells:
-    """The pieces of code, which share their variables."""
+    """The code cells, which share their variables."""
 
     def __init__(self, names):
         self._names = names
@@ -49,11 +49,11 @@ class Cells:
         def show(*args, **kwargs):
             self._show_figures()
 
-        # A function, because pyplot gives it attributes.
-        parked.module("matplotlib.pyplot").show = show
+        # A function, because pyplot sets attributes on it.
+        preloaded.module("matplotlib.pyplot").show = show
 
     def run(self, source):
-        """What the caller is told of a piece of code."""
+        """Returns the response for one code cell."""
         self._count += 1
         self._shown = []
         reply = {}
@@ -72,13 +72,13 @@ class Cells:
         return reply
 
     def _execute(self, source, name):
-        """Runs statements and answers what the last one is worth, if it is an expression without a semicolon behind it."""
+        """Runs statements and returns the value of the last one, if it is an expression without a trailing semicolon."""
         tree = compile(source, name, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";"):
             last = ast.Expression(tree.body.pop().value)
         value = None
-        # All of it is compiled before any of it runs.
+        # The whole cell is compiled before any of it runs.
         codes = [self._compile(part, source, name, mode) for part, mode in ((tree, "exec"), (last, "eval")) if part]
         for code in codes:
             value = self._evaluate(code)
@@ -86,12 +86,12 @@ class Cells:
 
     def _compile(self, part, source, name, mode):
         code = compile(part, name, mode, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-        parked.module("linecache")._register_code(code, source, name)
+        preloaded.module("linecache")._register_code(code, source, name)
         return code
 
     def _evaluate(self, code):
         value = eval(code, self._names)
-        if not code.co_flags & 0x80:  # It does not wait for anything.
+        if not code.co_flags & 0x80:  # It contains no await.
             return value
         if self._loop is None:
             import asyncio
@@ -99,7 +99,7 @@ class Cells:
             self._loop = asyncio.new_event_loop()
         return self._loop.run_until_complete(value)
 
-    # Figures that the code leaves open or shows become files, as notebooks show them.
+    # Figures that the code leaves open or shows are saved to files, like in notebooks.
 
     def _show_figures(self):
         if "matplotlib.pyplot" not in sys.modules:
@@ -118,11 +118,11 @@ def _message(error):
     try:
         return str(error)
     except BaseException:
-        return "its message cannot be shown"
+        return "<unprintable message>"
 
 
 def _trace(error):
     try:
-        return "".join(parked.module("traceback").format_exception(error))
+        return "".join(preloaded.module("traceback").format_exception(error))
     except BaseException:
         return type(error).__name__ + "\n"

@@ -1,4 +1,4 @@
-"""What `os` lacks in a WASI interpreter, as far as the sandbox has it: processes, pipes, modes, identities, signals."""
+"""Functions of `os` that a WASI interpreter lacks and the sandbox supports: processes, pipes, modes, identities, signals."""
 
 import errno
 import operator
@@ -8,16 +8,16 @@ import signal
 import struct
 import sys
 
-from . import door
+from . import host_call
 
 _NOTE, _IGNORE, _DEFAULT = 2, 1, 0
 
-# The interpreter's own functions, of those that are replaced in `posix`, too.
+# The interpreter's own functions, including those that are replaced in `posix`.
 _stock = vars(posix).copy()
 
 
 def _path(path):
-    """A path for the kernel. It resolves relative ones against the directory that it knows, which `chdir` keeps in step."""
+    """Converts a path for the kernel, which resolves relative paths against its own working directory; `chdir` updates it."""
     path = os.fsencode(path)
     if b"\0" in path:
         raise ValueError("embedded null byte")
@@ -54,7 +54,7 @@ def stat(path, *, dir_fd=None, follow_symlinks=True):
     if dir_fd is not None:
         return _stock["stat"](path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
     try:
-        return _stat_result(door.stat(_path(path), follow_symlinks))
+        return _stat_result(host_call.stat(_path(path), follow_symlinks))
     except OSError as failed:
         raise OSError(failed.errno, failed.strerror, os.fspath(path)) from None
 
@@ -66,11 +66,11 @@ def lstat(path, *, dir_fd=None):
 
 
 def fstat(fd):
-    return _stat_result(door.fstat(_descriptor(fd)))
+    return _stat_result(host_call.fstat(_descriptor(fd)))
 
 
 class DirEntry:
-    """What `scandir` hands out: the interpreter's own entry, but for the modes and owners that it does not know."""
+    """An entry of `scandir`: the interpreter's own entry, with the modes and owners that it lacks."""
 
     __slots__ = ("_entry", "name", "path", "inode", "is_dir", "is_file", "is_symlink", "is_junction", "_stats")
 
@@ -119,16 +119,16 @@ def chmod(path, mode, *, dir_fd=None, follow_symlinks=True):
     if isinstance(path, int):
         return fchmod(path, mode)
     try:
-        door.chmod(_path(path), mode & 0o7777)
+        host_call.chmod(_path(path), mode & 0o7777)
     except OSError as failed:
         raise OSError(failed.errno, failed.strerror, os.fspath(path)) from None
 
 
 def fchmod(fd, mode):
     try:
-        door.chmod(b"/proc/self/fd/%d" % _shown(_descriptor(fd)), mode & 0o7777)
+        host_call.chmod(b"/proc/self/fd/%d" % _shown(_descriptor(fd)), mode & 0o7777)
     except OSError as failed:
-        raise door.error(errno.EBADF if failed.errno == errno.ENOENT else failed.errno) from None
+        raise host_call.error(errno.EBADF if failed.errno == errno.ENOENT else failed.errno) from None
 
 
 def mkdir(path, mode=0o777, *, dir_fd=None):
@@ -138,18 +138,18 @@ def mkdir(path, mode=0o777, *, dir_fd=None):
 
 
 def open(path, flags, mode=0o777, *, dir_fd=None):
-    made = flags & posix.O_CREAT and dir_fd is None and not _is_there(path)
+    made = flags & posix.O_CREAT and dir_fd is None and not _exists(path)
     fd = _stock["open"](path, flags, mode, dir_fd=dir_fd)
-    _passed_on.discard(fd)
-    # The calls of WASI have no modes.
+    _inheritable_fds.discard(fd)
+    # WASI calls have no modes.
     if made and mode & 0o7777 & ~_mask() != fstat(fd).st_mode & 0o7777:
         chmod(path, mode & 0o7777 & ~_mask())
     return fd
 
 
-def _is_there(path):
+def _exists(path):
     try:
-        door.stat(_path(path), True)
+        host_call.stat(_path(path), True)
     except OSError:
         return False
     return True
@@ -159,7 +159,7 @@ def access(path, mode, *, dir_fd=None, effective_ids=False, follow_symlinks=True
     if isinstance(path, int):
         raise TypeError("access: path should be string, bytes or os.PathLike, not int")
     try:
-        door.access(_path(path), mode)
+        host_call.access(_path(path), mode)
     except OSError:
         return False
     return True
@@ -167,17 +167,17 @@ def access(path, mode, *, dir_fd=None, effective_ids=False, follow_symlinks=True
 
 def chdir(path):
     _stock["chdir"](path)
-    door.chdir(_path(posix.getcwd()))
+    host_call.chdir(_path(posix.getcwd()))
 
 
-# The kernel numbers descriptors from 3 on with 64 more, because libc keeps the low ones for itself.
+# The kernel's descriptors from 3 have numbers higher by 64, because libc uses the low ones.
 
 
 def _descriptor(fd):
     if not isinstance(fd, int):
         fd = fd.fileno()
     if fd < 0:
-        raise door.error(errno.EBADF)
+        raise host_call.error(errno.EBADF)
     return fd
 
 
@@ -186,52 +186,52 @@ def _shown(fd):
 
 
 def pipe():
-    return door.pipe()
+    return host_call.pipe()
 
 
 def pipe2(flags, /):
     flags = operator.index(flags)
-    ends = door.pipe()
-    # Where WASI has no bit for it, it is always asked for.
+    ends = host_call.pipe()
+    # Without a WASI flag for it, it is always set.
     if posix.O_CLOEXEC and not flags & posix.O_CLOEXEC:
-        _passed_on.update(ends)
+        _inheritable_fds.update(ends)
     return ends
 
 
 def dup(fd, /):
-    new = door.dup(_descriptor(fd), 67)
-    _passed_on.discard(new)
+    new = host_call.dup(_descriptor(fd), 67)
+    _inheritable_fds.discard(new)
     return new
 
 
 def dup2(fd, fd2, inheritable=True):
-    door.dup_to(_descriptor(fd), fd2)
+    host_call.dup_to(_descriptor(fd), fd2)
     set_inheritable(fd2, inheritable)
     return fd2
 
 
 def close(fd):
     _stock["close"](fd)
-    _passed_on.discard(fd)
+    _inheritable_fds.discard(fd)
 
 
-# Descriptors that programs get which are started without closing them.
-_passed_on = {0, 1, 2}
+# Descriptors inherited by programs that are started without `close_fds`.
+_inheritable_fds = {0, 1, 2}
 
 
 def get_inheritable(fd, /):
     fstat(fd)
-    return fd in _passed_on
+    return fd in _inheritable_fds
 
 
 def set_inheritable(fd, inheritable, /):
     fstat(fd)
-    (_passed_on.add if inheritable else _passed_on.discard)(fd)
+    (_inheritable_fds.add if inheritable else _inheritable_fds.discard)(fd)
 
 
-def passed_on():
-    """Those that are open still."""
-    return [fd for fd in sorted(_passed_on) if _is_open(fd)]
+def inheritable_fds():
+    """Returns those that are still open."""
+    return [fd for fd in sorted(_inheritable_fds) if _is_open(fd)]
 
 
 _known_mask = None
@@ -240,14 +240,14 @@ _known_mask = None
 def umask(mask, /):
     global _known_mask
     _known_mask = mask & 0o777
-    return door.umask(_known_mask)
+    return host_call.umask(_known_mask)
 
 
 def _mask():
     global _known_mask
     if _known_mask is None:
-        _known_mask = door.umask(0o22)
-        door.umask(_known_mask)
+        _known_mask = host_call.umask(0o22)
+        host_call.umask(_known_mask)
     return _known_mask
 
 
@@ -262,10 +262,10 @@ def ttyname(fd, /):
 
 
 def sync():
-    """What was written is in the sandbox's files at once."""
+    """No effect: writes are immediately in the sandbox's files."""
 
 
-# Variables that programs are started with: those of `os.environ`, and what was put beside it.
+# Environment of started programs: `os.environ`, and variables set by `putenv` only.
 
 _variables = {}
 
@@ -294,29 +294,29 @@ def unsetenv(name, /):
 
 
 def getpid():
-    return door.getids()[0]
+    return host_call.getids()[0]
 
 
 def getppid():
-    return door.getids()[1]
+    return host_call.getids()[1]
 
 
 def getpgrp():
-    return door.getids()[2]
+    return host_call.getids()[2]
 
 
 def getpgid(pid):
     if pid in (0, getpid()):
         return getpgrp()
-    raise door.error(errno.ESRCH)
+    raise host_call.error(errno.ESRCH)
 
 
 def getuid():
-    return door.getids()[3]
+    return host_call.getids()[3]
 
 
 def getgid():
-    return door.getids()[4]
+    return host_call.getids()[4]
 
 
 def getgroups():
@@ -332,7 +332,7 @@ def getlogin():
 
 
 def setpgid(pid, group):
-    door.setpgid(pid, group)
+    host_call.setpgid(pid, group)
 
 
 # Processes.
@@ -342,12 +342,12 @@ WNOHANG, WUNTRACED, WCONTINUED = 1, 2, 8
 
 def waitpid(pid, options):
     try:
-        child, status = door.wait(pid, options & WNOHANG)
+        child, status = host_call.wait(pid, options & WNOHANG)
     except OSError as failed:
-        raise door.error(failed.errno) from None
+        raise host_call.error(failed.errno) from None
     if child == 0:
         return 0, 0
-    # As Unix has it: the exit code in the second byte, or the signal in the first.
+    # The encoding of Unix: the exit code in the second byte, or the signal in the first.
     return child, status << 8 if status < 256 else status - 256
 
 
@@ -393,17 +393,17 @@ def WSTOPSIG(status):
 
 def kill(pid, number):
     number = int(number)
-    if pid == getpid() and number and raised(number):
+    if pid == getpid() and number and raise_signal(number):
         return
-    door.kill(pid, number)
+    host_call.kill(pid, number)
 
 
 def killpg(group, number):
-    door.kill(-group, int(number))
+    host_call.kill(-group, int(number))
 
 
-def raised(number):
-    """Calls this process's own handler of a signal, if Python has one."""
+def raise_signal(number):
+    """Calls this process's Python handler of a signal, if set."""
     if number in _handled:
         signal_module_raise(number)
         return True
@@ -411,9 +411,9 @@ def raised(number):
 
 
 def abort():
-    """Dies at once, as after an assertion of C."""
-    door.sig_set(signal.SIGABRT, _DEFAULT)
-    door.kill(getpid(), signal.SIGABRT)
+    """Ends the process immediately, like a failed C assertion."""
+    host_call.sig_set(signal.SIGABRT, _DEFAULT)
+    host_call.kill(getpid(), signal.SIGABRT)
 
 
 def system(command):
@@ -424,46 +424,46 @@ def system(command):
 
 
 def start(arguments, path, environment=None, fds=((0, 0), (1, 1), (2, 2)), cwd=None, group=0, ignored=0):
-    """Starts a program of this path and answers its process id."""
+    """Starts the program at this path and returns its process id."""
     if environment is None:
         environment = [name + b"=" + value for name, value in _variables.items()]
-    fds = [(theirs, ours) for theirs, ours in fds if ours > 2 or _is_open(ours)]
-    return door.spawn(path, arguments, environment, b"" if cwd is None else _path(cwd), fds, group, ignored)
+    fds = [(excluded, ours) for excluded, ours in fds if ours > 2 or _is_open(ours)]
+    return host_call.spawn(path, arguments, environment, b"" if cwd is None else _path(cwd), fds, group, ignored)
 
 
 def _is_open(fd):
     try:
-        door.fstat(fd)
+        host_call.fstat(fd)
     except OSError:
         return False
     return True
 
 
 def _replace(path, arguments, environment):
-    """`exec`: the program runs in a process of its own, and this one ends as it does."""
+    """Implements `exec`: the program runs in a child process, and this one exits with its status."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()
     arguments = [os.fsencode(argument) for argument in arguments]
     try:
         pid = start(arguments, _path(path), _entries(environment))
     except OSError as failed:
-        raise door.error(failed.errno) from None
+        raise host_call.error(failed.errno) from None
     status = waitpid(pid, 0)[1]
     if WIFSIGNALED(status):
-        door.sig_set(WTERMSIG(status), _DEFAULT)
-        door.kill(getpid(), WTERMSIG(status))
+        host_call.sig_set(WTERMSIG(status), _DEFAULT)
+        host_call.kill(getpid(), WTERMSIG(status))
     os._exit(WEXITSTATUS(status))
 
 
 def _spawn(mode, path, arguments, environment):
     if mode not in (os.P_WAIT, os.P_NOWAIT):
         raise ValueError("spawn*() arg 1 must be P_WAIT or P_NOWAIT")
-    arguments = [os.fsencode(argument) for argument in _checked("spawnv", arguments)]
+    arguments = [os.fsencode(argument) for argument in _check_arguments("spawnv", arguments)]
     try:
         environment = None if environment is None else _entries(environment)
-        pid = start(arguments, _path(path), environment, [(fd, fd) for fd in passed_on()])
+        pid = start(arguments, _path(path), environment, [(fd, fd) for fd in inheritable_fds()])
     except (OSError, ValueError):
-        # Elsewhere a copy of this process has begun by now, and ends with this code.
+        # With fork, the child would exist at this point and end with this code.
         if mode == os.P_WAIT:
             return 127
         raise
@@ -473,7 +473,7 @@ def _spawn(mode, path, arguments, environment):
 
 
 def _entries(environment):
-    """Variables as a program is given them."""
+    """Returns the environment in the form of the spawn call."""
     entries = []
     for name, value in environment.items():
         name, value = os.fsencode(name), os.fsencode(value)
@@ -486,11 +486,11 @@ def _entries(environment):
 
 
 def _found(file, environment):
-    """Where a program of this name is, by `PATH`."""
+    """Returns the path of a program, searched in `PATH`."""
     if "/" in os.fsdecode(file):
         return file
-    for folder in os.get_exec_path(environment):
-        path = os.path.join(os.fsencode(folder), os.fsencode(file))
+    for directory in os.get_exec_path(environment):
+        path = os.path.join(os.fsencode(directory), os.fsencode(file))
         if access(path, 1):
             return path
     return file
@@ -529,14 +529,14 @@ def spawnlpe(mode, file, *args):
 
 
 def execv(path, argv):
-    _replace(path, _checked("execv", argv), os.environ)
+    _replace(path, _check_arguments("execv", argv), os.environ)
 
 
 def execve(path, argv, env):
-    _replace(path, _checked("execve", argv), env)
+    _replace(path, _check_arguments("execve", argv), env)
 
 
-def _checked(name, argv):
+def _check_arguments(name, argv):
     if not isinstance(argv, (tuple, list)):
         raise TypeError(f"{name}() arg 2 must be a tuple or list")
     if not argv:
@@ -547,7 +547,7 @@ def _checked(name, argv):
 
 
 class _Pipe:
-    """What `popen` answers: the stream, whose end waits for the command."""
+    """Return value of `popen`: a stream that waits for the command when closed."""
 
     def __init__(self, stream, process):
         self._stream, self._process = stream, process
@@ -584,10 +584,10 @@ def popen(command, mode="r", buffering=-1):
     return _Pipe(process.stdout if mode == "r" else process.stdin, process)
 
 
-# Signals. A handler of Python runs between two steps of the interpreter; the kernel notes the signal and lets it know.
+# Signals. A Python handler runs between two bytecode instructions; the kernel records the signal and notifies the interpreter.
 
 _handled = set()
-# Those that the engine can let the interpreter know of; `src/pack.rs` has the same list.
+# Signals that the engine can pass to the interpreter; `src/pack.rs` has the same list.
 HANDLED = (1, 2, 3, 10, 12, 14, 15, 28)
 stock_signal = signal.signal
 signal_module_raise = signal.raise_signal
@@ -597,38 +597,38 @@ def set_signal(number, handler):
     old = stock_signal(number, handler)
     number = int(number)
     if number not in HANDLED and callable(handler):
-        return old  # Only this process itself can send it so that a handler of Python runs.
+        return old  # A Python handler runs only if this process itself sends the signal.
     try:
         if handler == signal.SIG_IGN:
-            door.sig_set(number, _IGNORE)
+            host_call.sig_set(number, _IGNORE)
             _handled.discard(number)
         elif handler == signal.SIG_DFL:
-            door.sig_set(number, _DEFAULT)
+            host_call.sig_set(number, _DEFAULT)
             _handled.discard(number)
         else:
-            door.sig_set(number, _NOTE)
+            host_call.sig_set(number, _NOTE)
             _handled.add(number)
     except OSError as failed:
         stock_signal(number, old)
-        raise door.error(failed.errno) from None
+        raise host_call.error(failed.errno) from None
     return old
 
 
-def note_interrupts():
-    """For each start: what the memory says of handlers is told to the kernel of this process."""
-    door.sig_set(signal.SIGPIPE, _IGNORE)
-    door.sig_set(signal.SIGINT, _NOTE)
+def register_signal_handlers():
+    """Called at each start: registers the handlers of the initial memory with the kernel."""
+    host_call.sig_set(signal.SIGPIPE, _IGNORE)
+    host_call.sig_set(signal.SIGINT, _NOTE)
     _handled.clear()
     _handled.add(int(signal.SIGINT))
 
 
 def install():
-    """Puts it all where programs look for it."""
+    """Installs all functions in `os` and `posix`."""
     names = [name for name in globals() if not name.startswith("_")]
-    theirs = {"door", "operator", "passed_on", "errno", "os", "posix", "signal", "struct", "sys", "install", "set_signal", "start", "raised",
-              "note_interrupts", "signal_module_raise", "HANDLED", "stock_signal"}
+    excluded = {"host_call", "operator", "inheritable_fds", "errno", "os", "posix", "signal", "struct", "sys", "install", "set_signal", "start", "raise_signal",
+              "register_signal_handlers", "signal_module_raise", "HANDLED", "stock_signal"}
     for name in names:
-        if name not in theirs:
+        if name not in excluded:
             setattr(os, name, globals()[name])
             setattr(posix, name, globals()[name])
             if name not in os.__all__:
@@ -644,6 +644,6 @@ def install():
     signal.signal = set_signal
     import genericpath
     import posixpath
-    # These ask only whether something is there and what it is, which the interpreter's own function tells faster.
+    # These need only existence and type, which the interpreter's own function returns faster.
     for module in genericpath, posixpath:
         module.os = os

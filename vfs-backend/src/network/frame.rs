@@ -1,24 +1,24 @@
-//! What a guest and the host say to each other about a request: frames over two pipes. `docs/network.md` is the text.
+//! Protocol between guest and host for a request: frames over two pipes, specified in `docs/network.md`.
 
 use std::time::Duration;
 
 use tidebox_core::HostInput;
-use tidebox_core::network::{Exchange, Failure};
+use tidebox_core::network::{Exchange, NetworkError};
 
-/// The first line of a head. Whoever changes the meaning of a frame changes the number.
+/// First line of a head. The number must change when the meaning of a frame changes.
 const VERSION: &str = "tidebox-http 1";
 
-/// Kinds of frames: the head of a request or a reply, a piece of a body, the end of a body, a failure.
+/// Frame types: head of a request or a reply, chunk of a body, end of a body, error.
 pub(super) const HEAD: u8 = b'H';
 pub(super) const DATA: u8 = b'D';
 pub(super) const END: u8 = b'E';
 pub(super) const FAILURE: u8 = b'F';
 
-/// Largest payload, both ways: the largest head with room for its first lines.
-const MOST_BYTES: usize = 256 << 10;
+/// Maximum payload in both directions: the largest head and its first lines.
+const MAX_PAYLOAD_BYTES: usize = 256 << 10;
 
-/// Largest piece of a body that the host sends.
-const PIECE_BYTES: usize = 64 << 10;
+/// Maximum body chunk sent by the host.
+const CHUNK_BYTES: usize = 64 << 10;
 
 /// One frame.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,16 +27,16 @@ pub(super) struct Frame {
     pub(super) payload: Vec<u8>,
 }
 
-/// Why there is no frame.
+/// Reason why a frame cannot be read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Broken {
+pub(super) enum FrameError {
     /// The stream ended, between two frames or within one.
-    Ended,
-    /// The frame is larger than any may be.
+    Eof,
+    /// The frame exceeds the maximum size.
     TooLarge,
 }
 
-/// Reads frames from what a guest writes.
+/// Reads frames written by a guest.
 pub(super) struct Frames {
     input: HostInput,
     read: Vec<u8>,
@@ -47,25 +47,25 @@ impl Frames {
         Self { input, read: Vec::new() }
     }
 
-    pub(super) async fn next(&mut self) -> Result<Frame, Broken> {
+    pub(super) async fn next(&mut self) -> Result<Frame, FrameError> {
         self.fill(5).await?;
         let (kind, length) = match self.read.first_chunk::<5>() {
             Some([kind, length @ ..]) => (*kind, u32::from_le_bytes(*length) as usize),
-            None => return Err(Broken::Ended),
+            None => return Err(FrameError::Eof),
         };
-        if length > MOST_BYTES {
-            return Err(Broken::TooLarge);
+        if length > MAX_PAYLOAD_BYTES {
+            return Err(FrameError::TooLarge);
         }
         self.fill(5 + length).await?;
         let payload = self.read.drain(..5 + length).skip(5).collect();
         Ok(Frame { kind, payload })
     }
 
-    async fn fill(&mut self, bytes: usize) -> Result<(), Broken> {
+    async fn fill(&mut self, bytes: usize) -> Result<(), FrameError> {
         while self.read.len() < bytes {
             let more = self.input.read(bytes - self.read.len()).await;
             if more.is_empty() {
-                return Err(Broken::Ended);
+                return Err(FrameError::Eof);
             }
             self.read.extend_from_slice(&more);
         }
@@ -73,18 +73,18 @@ impl Frames {
     }
 }
 
-/// A frame as bytes.
+/// Encodes a frame.
 pub(super) fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
     [&[kind], length.to_le_bytes().as_slice(), payload].concat()
 }
 
-/// A piece of a body as frames.
-pub(super) fn data(piece: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-    piece.chunks(PIECE_BYTES).map(|piece| frame(DATA, piece))
+/// Encodes a body chunk as frames.
+pub(super) fn data(chunk: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    chunk.chunks(CHUNK_BYTES).map(|chunk| frame(DATA, chunk))
 }
 
-/// What a guest asks for.
+/// A guest's request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct RequestHead {
     pub(super) method: String,
@@ -97,11 +97,11 @@ pub(super) struct RequestHead {
 }
 
 impl RequestHead {
-    /// Reads the payload of a head. The error is a sentence for whoever wrote the client.
+    /// Parses the payload of a head. The error is a message for the author of the client.
     pub(super) fn parse(payload: &[u8]) -> Result<Self, String> {
         let mut lines = payload.split(|byte| *byte == b'\n');
         if lines.next() != Some(VERSION.as_bytes()) {
-            return Err(format!("the request must begin with the line '{VERSION}'"));
+            return Err(format!("the request must start with the line '{VERSION}'"));
         }
         let mut head = Self::default();
         for line in lines.filter(|line| !line.is_empty()) {
@@ -112,7 +112,7 @@ impl RequestHead {
 
     fn line(&mut self, line: &[u8]) -> Result<(), String> {
         let shown = || String::from_utf8_lossy(line).chars().take(80).collect::<String>();
-        let unread = || format!("the line '{}' of the request cannot be read", shown());
+        let unread = || format!("invalid line '{}' in the request", shown());
         let at = line.iter().position(|byte| *byte == b' ').ok_or_else(unread)?;
         let (key, value) = line.split_at_checked(at).ok_or_else(unread)?;
         let value = value.get(1..).unwrap_or_default();
@@ -143,7 +143,7 @@ impl RequestHead {
     }
 }
 
-/// The head of a reply as a frame.
+/// Encodes the head of a reply.
 pub(super) fn reply_head(exchange: &Exchange) -> Vec<u8> {
     let mut text = format!("{VERSION}\nurl {}\n", exchange.target);
     if let Some(redirect) = &exchange.redirect {
@@ -158,7 +158,7 @@ pub(super) fn reply_head(exchange: &Exchange) -> Vec<u8> {
         ("resolved-us", exchange.resolved),
         ("connected-us", exchange.resolved + times.connected),
         ("encrypted-us", encrypted),
-        ("answered-us", exchange.resolved + times.answered),
+        ("answered-us", exchange.resolved + times.responded),
     ] {
         text.push_str(&format!("{name} {}\n", time.as_micros()));
     }
@@ -170,11 +170,11 @@ pub(super) fn reply_head(exchange: &Exchange) -> Vec<u8> {
     frame(HEAD, &payload)
 }
 
-/// A failure as a frame.
-pub(super) fn failure(failure: &Failure) -> Vec<u8> {
+/// Encodes an error.
+pub(super) fn failure(failure: &NetworkError) -> Vec<u8> {
     let (who, kind) = match failure {
-        Failure::Refused(refusal) => ("refused", refusal.kind.as_str()),
-        Failure::Failed(error) => ("failed", error.kind.as_str()),
+        NetworkError::Denied(denial) => ("refused", denial.kind.as_str()),
+        NetworkError::Failed(error) => ("failed", error.kind.as_str()),
     };
     let message: String = failure.to_string().chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
     frame(FAILURE, format!("{who} {kind}\nmessage {message}\n").as_bytes())

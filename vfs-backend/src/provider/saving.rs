@@ -1,4 +1,4 @@
-//! Saving sandboxes, and bringing them back.
+//! Saving and restoring sandboxes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,30 +6,29 @@ use std::time::Duration;
 
 use tidebox_core::{Error, ErrorKind, Result, SandboxBackend, SandboxId};
 
-use super::live::{Live, Saved};
-use super::settings::Saving;
-use super::shelf::{Entry, Place, Shelf};
+use super::live::{LiveSandbox, SavedState};
+use super::registry::{Entry, Location, SandboxRegistry};
+use super::settings::SavePolicy;
 use super::store::{SavedSandbox, SnapshotStore};
 use crate::Snapshot;
-use crate::backend::lock;
 
-/// A use is saved when it is by this part of the idle time later than the one that was saved. Saving each would write the
-/// whole snapshot for every file that is read.
-const USE_PARTS: u32 = 4;
+/// A use is saved if it is later than the saved one by the idle timeout divided by this. Saving each use would write
+/// the whole snapshot for every file that is read.
+const USE_UPDATE_DIVISOR: u32 = 4;
 
-impl Shelf {
-    /// Learns what the store holds. The caller holds `changing`, and does it before anything else.
-    pub(super) async fn learn(&self, store: &dyn SnapshotStore) -> Result<()> {
-        for SavedSandbox { id, labels, created, used } in store.list().await? {
-            let entry = Entry { labels, created, place: Place::Store { used } };
+impl SandboxRegistry {
+    /// Loads the index of the store. The caller must hold `change_lock` and call this first.
+    pub(super) async fn load_index(&self, store: &dyn SnapshotStore) -> Result<()> {
+        for SavedSandbox { id, labels, created, last_used: used } in store.list().await? {
+            let entry = Entry { labels, created, location: Location::Store { last_use: used } };
             self.entries().entry(id).or_insert(entry);
         }
         Ok(())
     }
 
-    /// A new sandbox. The caller holds `changing`.
-    pub(super) async fn create(&self, asked: BTreeMap<String, String>) -> Result<Arc<Live>> {
-        let builder = self.make()?;
+    /// Creates a sandbox. The caller must hold `change_lock`.
+    pub(super) async fn create(&self, requested: BTreeMap<String, String>) -> Result<Arc<LiveSandbox>> {
+        let builder = self.new_builder()?;
         if self.settings.store.is_some() {
             builder.check_savable()?;
         }
@@ -37,25 +36,25 @@ impl Shelf {
         let id = sandbox.id().clone();
         if self.entries().contains_key(&id) {
             let message =
-                "there is a sandbox with this id already; do not fix the id or the seed of a provider's sandboxes";
+                "a sandbox with this id already exists; do not set a fixed id or seed for a provider's sandboxes";
             return Err(
                 Error::new(ErrorKind::InvalidRequest, "create sandbox", message).with_context("sandbox", id.as_str())
             );
         }
         let mut labels = self.settings.labels.clone();
-        labels.extend(asked);
+        labels.extend(requested);
         let now = self.now();
-        let live = Live::new(sandbox, labels, now, now);
-        // Saved at once, so that its id is good after a restart, also when it was never used.
+        let live = LiveSandbox::new(sandbox, labels, now, now);
+        // Saved immediately, so that its id survives a restart even without use.
         self.save(&live).await?;
-        self.put_in(id, &live);
+        self.insert_live(id, &live);
         Ok(live)
     }
 
-    /// Brings a sandbox back from the store. The caller holds `changing`.
-    pub(super) async fn load(&self, id: &SandboxId) -> Result<Arc<Live>> {
+    /// Restores a sandbox from the store. The caller must hold `change_lock`.
+    pub(super) async fn load(&self, id: &SandboxId) -> Result<Arc<LiveSandbox>> {
         let missing = || {
-            let message = "the sandbox is not in the store any more; somebody else has removed it";
+            let message = "the sandbox was removed from the store by another program";
             Error::new(ErrorKind::SandboxNotFound, "get sandbox", message).with_context("sandbox", id.as_str())
         };
         let Some(store) = &self.settings.store else { return Err(missing()) };
@@ -66,101 +65,110 @@ impl Shelf {
             self.entries().remove(id);
             return Err(missing());
         };
-        let resumed = self.make()?.resume(id.clone(), &bytes);
+        let resumed = self.new_builder()?.resume(id.clone(), &bytes);
         let sandbox = resumed.map_err(|error| error.with_context("saved sandbox", id.as_str()))?;
         let now = self.now();
-        let live = Live::new(sandbox, labels, created, now);
-        *live.saved.lock().await = Saved { snapshot: Some(live.sandbox.snapshot()?), used: now, at: now, gone: false };
-        self.put_in(id.clone(), &live);
+        let live = LiveSandbox::new(sandbox, labels, created, now);
+        *live.saved.lock().await =
+            SavedState { snapshot: Some(live.sandbox.snapshot()?), last_use: now, at: now, deleted: false };
+        self.insert_live(id.clone(), &live);
         Ok(live)
     }
 
-    fn put_in(&self, id: SandboxId, live: &Arc<Live>) {
-        let place = Place::Memory(Arc::clone(live));
-        self.entries().insert(id, Entry { labels: live.labels.clone(), created: live.created, place });
+    fn insert_live(&self, id: SandboxId, live: &Arc<LiveSandbox>) {
+        let location = Location::Memory(Arc::clone(live));
+        self.entries().insert(id, Entry { labels: live.labels.clone(), created: live.created, location });
     }
 
-    /// Saves a sandbox that has changed since it was saved. Callers that come while it is being saved wait, and the first
-    /// of them saves for all.
-    pub(super) async fn save(&self, live: &Live) -> Result<()> {
+    /// Saves a sandbox that has changed since it was saved. Concurrent callers wait, and the first of them saves for
+    /// all.
+    pub(super) async fn save(&self, live: &LiveSandbox) -> Result<()> {
         let Some(store) = &self.settings.store else { return Ok(()) };
         let mut saved = live.saved.lock().await;
-        // Who closes it saves it.
+        // The call that closes it saves it.
         let Ok(snapshot) = live.sandbox.snapshot() else { return Ok(()) };
         self.put(&**store, live, &mut saved, snapshot).await
     }
 
-    async fn put(&self, store: &dyn SnapshotStore, live: &Live, saved: &mut Saved, snapshot: Snapshot) -> Result<()> {
-        let about = live.about();
+    async fn put(
+        &self,
+        store: &dyn SnapshotStore,
+        live: &LiveSandbox,
+        saved: &mut SavedState,
+        snapshot: Snapshot,
+    ) -> Result<()> {
+        let metadata = live.to_saved();
         let same = saved.snapshot.as_ref().is_some_and(|saved| saved.is_same(&snapshot));
-        if saved.gone || (same && !self.use_is_due(saved.used, about.used)) {
+        if saved.deleted || (same && !self.needs_use_update(saved.last_use, metadata.last_used)) {
             return Ok(());
         }
-        store.put(&about, snapshot.clone()).await.map_err(|error| {
-            let message = format!("the call was made, and what it changed could not be saved: {}", error.message());
+        store.put(&metadata, snapshot.clone()).await.map_err(|error| {
+            let message = format!("the call succeeded, but cannot save its changes: {}", error.message());
             Error::new(error.kind(), "save sandbox", message)
-                .with_context("sandbox", about.id.as_str())
+                .with_context("sandbox", metadata.id.as_str())
                 .with_source(error)
         })?;
-        (saved.snapshot, saved.used, saved.at) = (Some(snapshot), about.used, self.now());
+        (saved.snapshot, saved.last_use, saved.at) = (Some(snapshot), metadata.last_used, self.now());
         Ok(())
     }
 
-    /// Whether a call has to be followed by saving, as far as the time says. That nothing changed shows then.
-    pub(super) fn is_due(&self, live: &Live, changes: bool) -> bool {
+    /// Returns whether the policy requires a save after a call. Unchanged content is detected later.
+    pub(super) fn needs_save(&self, live: &LiveSandbox, changes: bool) -> bool {
         if self.settings.store.is_none() {
             return false;
         }
         match self.settings.saving {
-            Saving::WhenAsked => false,
-            Saving::EachChange if changes => true,
-            Saving::EachChange if self.settings.idle.is_none() => false,
-            // While it is being saved nothing is due, and nobody waits to hear so.
-            Saving::EachChange => live.saved.try_lock().is_some_and(|saved| self.use_is_due(saved.used, live.used().0)),
-            Saving::AtMostEvery(pause) => self.is_over_due(live, pause),
+            SavePolicy::Manual => false,
+            SavePolicy::EveryChange if changes => true,
+            SavePolicy::EveryChange if self.settings.idle_timeout.is_none() => false,
+            // No save is due while one is in progress; do not wait for it.
+            SavePolicy::EveryChange => {
+                live.saved.try_lock().is_some_and(|saved| self.needs_use_update(saved.last_use, live.last_use().0))
+            }
+            SavePolicy::AtMostEvery(pause) => self.is_save_overdue(live, pause),
         }
     }
 
-    fn is_over_due(&self, live: &Live, pause: Duration) -> bool {
+    fn is_save_overdue(&self, live: &LiveSandbox, pause: Duration) -> bool {
         let over_due = |at: u64| u128::from(self.now().saturating_sub(at)) >= pause.as_nanos();
         live.saved.try_lock().is_some_and(|saved| over_due(saved.at))
     }
 
-    /// Saves what waits for its time, for sandboxes that nobody calls.
-    pub(super) async fn save_over_due(&self) -> Result<()> {
-        let Saving::AtMostEvery(pause) = self.settings.saving else { return Ok(()) };
+    /// Saves sandboxes whose interval has passed and that get no calls.
+    pub(super) async fn save_overdue(&self) -> Result<()> {
+        let SavePolicy::AtMostEvery(pause) = self.settings.saving else { return Ok(()) };
         let mut result = Ok(());
         for live in self.in_memory() {
-            if self.is_over_due(&live, pause) {
+            if self.is_save_overdue(&live, pause) {
                 result = result.and(self.save(&live).await);
             }
         }
         result
     }
 
-    /// Every sandbox in memory.
-    pub(super) fn in_memory(&self) -> Vec<Arc<Live>> {
-        let live = |entry: &Entry| match &entry.place {
-            Place::Memory(live) => Some(Arc::clone(live)),
-            Place::Store { .. } => None,
+    /// Returns every sandbox in memory.
+    pub(super) fn in_memory(&self) -> Vec<Arc<LiveSandbox>> {
+        let live = |entry: &Entry| match &entry.location {
+            Location::Memory(live) => Some(Arc::clone(live)),
+            Location::Store { .. } => None,
         };
         self.entries().values().filter_map(live).collect()
     }
 
-    fn use_is_due(&self, saved: u64, used: u64) -> bool {
+    fn needs_use_update(&self, saved: u64, used: u64) -> bool {
         let later = u128::from(used.saturating_sub(saved));
-        self.settings.idle.is_some_and(|idle| later > (idle / USE_PARTS).as_nanos())
+        self.settings.idle_timeout.is_some_and(|idle| later > (idle / USE_UPDATE_DIVISOR).as_nanos())
     }
 
-    /// Saves a sandbox and gives its memory back. With a store it is there again when it is asked for.
-    pub(super) async fn close(&self, live: &Live) -> Result<()> {
-        // Before anything is given up, so that a store that fails costs nothing but the call.
+    /// Saves a sandbox and frees its memory. With a store it is restored on the next request.
+    pub(super) async fn close(&self, live: &LiveSandbox) -> Result<()> {
+        // Save before releasing anything, so that a failing store fails only the call.
         self.save(live).await?;
         let mut saved = live.saved.lock().await;
-        let Some(kernel) = live.sandbox.shut() else { return Ok(()) };
+        let Some(kernel) = live.sandbox.take_kernel() else { return Ok(()) };
         let Some(store) = &self.settings.store else { return Ok(()) };
-        // What changed while it was being saved.
-        let files = lock(&kernel).snapshot();
+        // Changes made while it was being saved.
+        let files = kernel.lock().snapshot();
         let snapshot = live.sandbox.snapshot_of(files);
         self.put(&**store, live, &mut saved, snapshot).await
     }

@@ -1,4 +1,4 @@
-//! What a provider is told.
+//! Settings of a provider.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,34 +6,35 @@ use std::time::Duration;
 
 use super::store::SnapshotStore;
 
-/// How long a provider keeps sandboxes, and where. The default keeps them in memory until they are deleted or closed.
+/// Retention and storage of a provider's sandboxes. The default keeps them in memory until they are deleted or closed.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ProviderSettings {
-    /// A sandbox that nobody has used for so long is deleted. One that runs a command is in use. Default: none is.
-    pub idle: Option<Duration>,
-    /// A sandbox that was made so long ago is deleted, even while it is used. Default: none is.
+    /// Time without use after which a sandbox is deleted. A running command counts as use. Default: no timeout.
+    pub idle_timeout: Option<Duration>,
+    /// Time after creation at which a sandbox is deleted, even while in use. Default: no limit.
     pub lifetime: Option<Duration>,
-    /// Labels that every sandbox gets beside those it was asked for with, which win. Default: none.
+    /// Labels that every sandbox gets in addition to the requested ones, which take precedence. Default: none.
     pub labels: BTreeMap<String, String>,
-    /// Where sandboxes are saved, so that they are there when the program starts again. Default: nowhere.
+    /// Store in which sandboxes survive a restart of the application. Default: no store.
     pub store: Option<Arc<dyn SnapshotStore>>,
-    /// When they are saved. Default [`Saving::EachChange`].
-    pub saving: Saving,
+    /// Save policy. Default [`SavePolicy::EveryChange`].
+    pub saving: SavePolicy,
 }
 
 /// When sandboxes are saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Saving {
-    /// Before a call is answered that changed something, and on `close`. Costs what writing the whole snapshot costs, so
-    /// it suits sandboxes up to some ten megabytes. A call that changed nothing costs nothing.
+pub enum SavePolicy {
+    /// Before the response of each call that changed something, and on `close`. Each save writes the whole snapshot, so
+    /// this suits sandboxes of up to some ten megabytes. A call without changes costs nothing.
     #[default]
-    EachChange,
-    /// As [`EachChange`](Self::EachChange), but no sooner than so long after the last time. What changes in between is
-    /// saved by the first call after it, by [`VfsProvider::sweep`](crate::VfsProvider::sweep), and on `close`; a crash
-    /// loses at most that much. For sandboxes that are too large to be written for every command.
+    EveryChange,
+    /// As [`EveryChange`](Self::EveryChange), with a minimum interval between two saves. Changes in between are saved
+    /// by the first call after the interval, by [`VfsProvider::delete_expired`](crate::VfsProvider::delete_expired),
+    /// and on `close`; a crash loses at most the changes of one interval. For sandboxes that are too large to write for
+    /// every command.
     AtMostEvery(Duration),
-    /// On `close` and when [`VfsProvider::save`](crate::VfsProvider::save) is called. What changed since is lost when the
-    /// program ends without either.
-    WhenAsked,
+    /// On `close` and when [`VfsProvider::save`](crate::VfsProvider::save) is called. Later changes are lost when the
+    /// application exits without either.
+    Manual,
 }

@@ -1,4 +1,4 @@
-//! The port to where sandboxes are kept while the program does not run.
+//! Interface of a store that keeps sandboxes across restarts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,36 +7,37 @@ use tidebox_core::{BoxFuture, Result, SandboxId};
 
 use crate::Snapshot;
 
-/// What is known of a saved sandbox without its files. Times are nanoseconds since the Unix epoch.
+/// Metadata of a saved sandbox. Times are nanoseconds since the Unix epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedSandbox {
     /// Its id, which stays the same.
     pub id: SandboxId,
     /// Its labels.
     pub labels: BTreeMap<String, String>,
-    /// When it was made.
+    /// Creation time.
     pub created: u64,
-    /// When it was used last, as far as that was saved.
-    pub used: u64,
+    /// Last saved time of use.
+    pub last_used: u64,
 }
 
-/// Keeps sandboxes: one snapshot for each id.
+/// A store with one snapshot per sandbox id.
 ///
 /// # For implementors
-/// Saving replaces what was saved before, as a whole: whoever reads after a crash at any moment gets the old snapshot or
-/// the new one. When `put` answers, the new one outlives a crash. One program uses a store at a time; an implementation
-/// refuses a second one with a clear error. Methods may run at the same time, for one id only one of `put` and `delete`.
+///
+/// Saving atomically replaces the previous snapshot: a reader after a crash at any point gets the old or the new one.
+/// When `put` returns, the new one is durable. One application uses a store at a time; an implementation rejects a
+/// second one with a clear error. Methods may run concurrently, but never two of `put` and `delete` for the same id.
 pub trait SnapshotStore: Send + Sync + fmt::Debug {
-    /// Saves a sandbox. What is kept is [`Snapshot::to_bytes`], which takes its time with a large one: an implementation
+    /// Saves a sandbox. Store the bytes of [`Snapshot::to_bytes`], which is slow for large sandboxes: an implementation
     /// that has threads calls it on another one.
     fn put<'a>(&'a self, saved: &'a SavedSandbox, snapshot: Snapshot) -> BoxFuture<'a, Result<()>>;
 
-    /// The bytes of a sandbox's snapshot; `None` when none was saved.
+    /// Returns the bytes of a sandbox's snapshot; `None` if it was not saved.
     fn get<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<Option<Vec<u8>>>>;
 
-    /// All saved sandboxes, in any order.
+    /// Lists all saved sandboxes, in any order.
     fn list(&self) -> BoxFuture<'_, Result<Vec<SavedSandbox>>>;
 
-    /// Removes a sandbox for good. One that is not there is no error.
+    /// Removes a sandbox permanently. Succeeds if it does not exist.
     fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>>;
 }

@@ -6,28 +6,27 @@ use tidebox_kernel::fs::{Fs, Ino, Kind};
 use tidebox_kernel::{Errno, SharedKernel};
 
 use super::walk::Walk;
-use super::{Deadline, GLOB_TIME, VISITS, VISITS_PER_TURN};
-use crate::backend::lock;
+use super::{Deadline, GLOB_TIME, VISITS, VISITS_PER_YIELD};
 use crate::file::{info, locate};
-use crate::refusal::root_refusal;
-use crate::turn::yield_now;
+use crate::file_error::search_error;
+use crate::yield_now::yield_now;
 
-/// Matches that one search returns; the reference has the same bound.
+/// Maximum matches per search; the reference has the same limit.
 const MATCHES: usize = 10_000;
 
 pub(crate) async fn glob(kernel: &SharedKernel, request: &GlobRequest, dialect: Dialect) -> FileResult<GlobResponse> {
     let pattern = GlobPattern::parse(&request.pattern, dialect.glob_rules())?;
     let deadline = Deadline::after(kernel, GLOB_TIME);
     let mut search = {
-        let kernel = lock(kernel);
+        let kernel = kernel.lock();
         let dir = directory(kernel.fs(), request)?;
         Search { walk: Walk::new(kernel.fs(), dir, &pattern), response: GlobResponse::default() }
     };
     loop {
-        if search.step(lock(kernel).fs(), request, &pattern, dialect) {
+        if search.step(kernel.lock().fs(), request, &pattern, dialect) {
             return Ok(search.response);
         }
-        if deadline.is_over(kernel) {
+        if deadline.has_passed(kernel) {
             search.response.truncated = Some(Truncation::Budget);
             return Ok(search.response);
         }
@@ -38,12 +37,12 @@ pub(crate) async fn glob(kernel: &SharedKernel, request: &GlobRequest, dialect: 
 fn directory(fs: &Fs, request: &GlobRequest) -> FileResult<Ino> {
     let path = request.path.as_bytes();
     let dir = match fs.walk(&crate::USER, fs.root(), path, true) {
-        Err(errno) => return Err(root_refusal(errno, path)),
+        Err(errno) => return Err(search_error(errno, path)),
         Ok(_) => locate(fs, path, true)?,
     };
-    match fs.stat(dir).map_err(|errno| root_refusal(errno, path))?.kind {
+    match fs.stat(dir).map_err(|errno| search_error(errno, path))?.kind {
         Kind::Dir => Ok(dir),
-        _ => Err(root_refusal(Errno::Notdir, path)),
+        _ => Err(search_error(Errno::Notdir, path)),
     }
 }
 
@@ -53,9 +52,9 @@ struct Search {
 }
 
 impl Search {
-    /// Goes on for one turn; true when there is nothing left to do.
+    /// Continues for one time slice; returns true when finished.
     fn step(&mut self, fs: &Fs, request: &GlobRequest, pattern: &GlobPattern, dialect: Dialect) -> bool {
-        for _ in 0..VISITS_PER_TURN {
+        for _ in 0..VISITS_PER_YIELD {
             let Some(entry) = self.walk.next(fs, pattern) else {
                 self.response.truncated = self.walk.unreadable.then_some(Truncation::Unreadable);
                 return true;
@@ -65,18 +64,19 @@ impl Search {
                 return true;
             }
             let is_dir = matches!(entry.kind, Kind::Dir);
-            let wanted = match entry.kind {
+            let kinds = match entry.kind {
                 Kind::File => true,
-                // A link is what it points to: a file is found, a directory only where directories are.
+                // A link counts as its target: a link to a file is always found, a link to a directory only if the
+                // dialect finds directories.
                 Kind::Symlink => dialect.glob_finds_directories() || self.points_to_file(fs, request),
                 Kind::Dir | Kind::Device(_) | Kind::Fifo => dialect.glob_finds_directories(),
             };
-            if wanted && pattern.accepts(&entry.state, is_dir) {
+            if kinds && pattern.accepts(&entry.state, is_dir) {
                 if self.response.files.len() >= MATCHES {
                     self.response.truncated = Some(Truncation::Budget);
                     return true;
                 }
-                self.response.files.extend(self.found(fs, entry.ino, request, dialect));
+                self.response.files.extend(self.match_info(fs, entry.ino, request, dialect));
             }
             if is_dir && !entry.state.is_dead() {
                 self.walk.enter(fs, entry.ino, entry.state);
@@ -89,7 +89,7 @@ impl Search {
         crate::file::open(fs, &request.path.join(self.walk.path()), 0).is_ok()
     }
 
-    fn found(&self, fs: &Fs, ino: Ino, request: &GlobRequest, dialect: Dialect) -> Option<FileInfo> {
+    fn match_info(&self, fs: &Fs, ino: Ino, request: &GlobRequest, dialect: Dialect) -> Option<FileInfo> {
         let relative = dialect.glob_is_relative() && request.path != SandboxPath::root();
         let path = if relative { self.walk.path().to_vec() } else { request.path.join(self.walk.path()) };
         Some(info(path, &fs.stat(ino).ok()?))

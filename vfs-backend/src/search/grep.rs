@@ -1,7 +1,7 @@
 //! Finding files by content.
 //!
-//! The pattern is literal in both dialects, so the substring search that ripgrep itself uses for a literal is all it takes;
-//! `docs/decisions/own-globs-literal-grep.md` says why not more of ripgrep.
+//! The pattern is literal in both dialects, so the substring search that ripgrep uses for literals is sufficient;
+//! `docs/decisions/own-globs-literal-grep.md` explains why no more of ripgrep is used.
 
 use memchr::memmem::Finder;
 use tidebox_core::glob::{GlobPattern, GlobRules};
@@ -11,23 +11,22 @@ use tidebox_kernel::fs::{Contents, Fs, Kind};
 
 use super::lines::LineSearch;
 use super::walk::Walk;
-use super::{Deadline, GREP_TIME, VISITS, VISITS_PER_TURN};
+use super::{Deadline, GREP_TIME, VISITS, VISITS_PER_YIELD};
 use crate::USER;
-use crate::backend::lock;
-use crate::file::{self, PIECES_PER_TURN, Pieces, READ};
-use crate::refusal::{not_regular, refusal, root_refusal};
-use crate::turn::yield_now;
+use crate::file::{self, CHUNKS_PER_YIELD, ChunkReader, READ};
+use crate::file_error::{file_error, not_regular, search_error};
+use crate::yield_now::yield_now;
 
-/// Memory that the matches of one search may take.
+/// Maximum memory of the matches of one search.
 const MATCH_BYTES: usize = 8 << 20;
 
-/// What a match costs beside its path and text.
+/// Overhead of a match besides its path and text.
 const MATCH_OVERHEAD: usize = 64;
 
-/// Files whose content is taken out from under the lock at once.
-const FILES_PER_TURN: usize = 64;
+/// Maximum files whose content is taken per lock acquisition.
+const FILES_PER_YIELD: usize = 64;
 
-/// Where a NUL byte makes a file binary: git's rule and number, as for `read`.
+/// Prefix in which a NUL byte makes a file binary: git's rule and number, as for `read`.
 const NUL_WITHIN_BYTES: usize = 8000;
 
 pub(crate) async fn grep(kernel: &SharedKernel, request: &GrepRequest, dialect: Dialect) -> FileResult<GrepResponse> {
@@ -35,33 +34,33 @@ pub(crate) async fn grep(kernel: &SharedKernel, request: &GrepRequest, dialect: 
         return Err(FileError::pattern_spans_lines());
     }
     let filter = Filter::new(request, dialect)?;
-    let mut found = Found::new(request);
+    let mut found = MatchCollector::new(request);
     let deadline = Deadline::after(kernel, GREP_TIME);
     let mut files = {
-        let kernel = lock(kernel);
+        let kernel = kernel.lock();
         Files::new(kernel.fs(), &request.path, &filter)?
     };
     let finder = Finder::new(&request.pattern);
     loop {
-        let (batch, more) = files.batch(lock(kernel).fs(), &request.path, &filter);
+        let (batch, more) = files.batch(kernel.lock().fs(), &request.path, &filter);
         for (path, contents) in batch {
-            if !found.search(&finder, &path, &contents, || deadline.is_over(kernel)).await {
+            if !found.search(&finder, &path, &contents, || deadline.has_passed(kernel)).await {
                 return Ok(found.response);
             }
         }
-        if more && deadline.is_over(kernel) {
+        if more && deadline.has_passed(kernel) {
             found.response.truncated = Some(Truncation::Budget);
             return Ok(found.response);
         }
         if !more {
-            found.response.truncated = found.response.truncated.or(files.left_out());
+            found.response.truncated = found.response.truncated.or(files.truncation());
             return Ok(found.response);
         }
         yield_now().await;
     }
 }
 
-/// Which files to look into.
+/// Selects the files to search.
 struct Filter {
     pattern: GlobPattern,
     skip_git: bool,
@@ -75,7 +74,7 @@ impl Filter {
     }
 }
 
-/// The files to search, found step by step.
+/// The files to search, found incrementally.
 enum Files {
     One(Option<(Vec<u8>, Contents)>),
     Tree(Walk, bool),
@@ -85,30 +84,30 @@ impl Files {
     fn new(fs: &Fs, path: &SandboxPath, filter: &Filter) -> FileResult<Self> {
         let bytes = path.as_bytes();
         if let Err(errno) = fs.walk(&USER, fs.root(), bytes, true) {
-            return Err(root_refusal(errno, bytes));
+            return Err(search_error(errno, bytes));
         }
         let ino = file::locate(fs, bytes, true)?;
-        match fs.stat(ino).map_err(|errno| refusal(errno, bytes))?.kind {
+        match fs.stat(ino).map_err(|errno| file_error(errno, bytes))?.kind {
             Kind::Dir => Ok(Self::Tree(Walk::new(fs, ino, &filter.pattern), false)),
             Kind::File => {
-                fs.access(&USER, ino, READ).map_err(|errno| refusal(errno, bytes))?;
-                let contents = fs.contents(ino).map_err(|errno| refusal(errno, bytes))?;
-                let wanted = filter.pattern.matches(path.name(), false);
-                Ok(Self::One(wanted.then(|| (bytes.to_vec(), contents))))
+                fs.access(&USER, ino, READ).map_err(|errno| file_error(errno, bytes))?;
+                let contents = fs.contents(ino).map_err(|errno| file_error(errno, bytes))?;
+                let requested = filter.pattern.matches(path.name(), false);
+                Ok(Self::One(requested.then(|| (bytes.to_vec(), contents))))
             }
             Kind::Symlink | Kind::Device(_) | Kind::Fifo => Err(not_regular(bytes)),
         }
     }
 
-    /// The next files, and whether there may be more.
+    /// Returns the next files, and whether there may be more.
     fn batch(&mut self, fs: &Fs, root: &SandboxPath, filter: &Filter) -> (Vec<(Vec<u8>, Contents)>, bool) {
         let (walk, unreadable) = match self {
             Self::One(file) => return (file.take().into_iter().collect(), false),
             Self::Tree(walk, unreadable) => (walk, unreadable),
         };
         let mut batch = Vec::new();
-        for _ in 0..VISITS_PER_TURN {
-            if batch.len() >= FILES_PER_TURN {
+        for _ in 0..VISITS_PER_YIELD {
+            if batch.len() >= FILES_PER_YIELD {
                 break;
             }
             if walk.visits >= VISITS {
@@ -130,7 +129,7 @@ impl Files {
         (batch, true)
     }
 
-    fn left_out(&self) -> Option<Truncation> {
+    fn truncation(&self) -> Option<Truncation> {
         match self {
             Self::One(_) => None,
             Self::Tree(walk, _) if walk.visits >= VISITS => Some(Truncation::Budget),
@@ -139,23 +138,23 @@ impl Files {
     }
 }
 
-/// The matches so far, and the room for more.
-struct Found {
+/// The matches found, and the remaining limits.
+struct MatchCollector {
     response: GrepResponse,
     max_count: usize,
-    room: usize,
+    available: usize,
 }
 
-impl Found {
+impl MatchCollector {
     fn new(request: &GrepRequest) -> Self {
         Self {
             response: GrepResponse::default(),
             max_count: request.max_count.unwrap_or(usize::MAX),
-            room: MATCH_BYTES,
+            available: MATCH_BYTES,
         }
     }
 
-    /// Searches one file; false when the search is over.
+    /// Searches one file; returns false when the search has to end.
     async fn search(
         &mut self,
         finder: &Finder<'_>,
@@ -164,15 +163,15 @@ impl Found {
         over: impl Fn() -> bool + Send,
     ) -> bool {
         let mut lines = LineSearch::new(finder);
-        let mut pieces = Pieces::new(contents);
-        while let Some((number, piece)) = pieces.next() {
-            if number == 1 && memchr::memchr(0, piece.get(..NUL_WITHIN_BYTES).unwrap_or(piece)).is_some() {
+        let mut reader = ChunkReader::new(contents);
+        while let Some((number, chunk)) = reader.next() {
+            if number == 1 && memchr::memchr(0, chunk.get(..NUL_WITHIN_BYTES).unwrap_or(chunk)).is_some() {
                 return true;
             }
-            if !lines.push(piece, &mut |line, text| self.add(path, line, text)) {
+            if !lines.push(chunk, &mut |line, text| self.add(path, line, text)) {
                 return false;
             }
-            if number % PIECES_PER_TURN == 0 {
+            if number % CHUNKS_PER_YIELD == 0 {
                 if over() {
                     self.response.truncated = Some(Truncation::Budget);
                     return false;
@@ -191,15 +190,15 @@ impl Found {
         go_on
     }
 
-    /// Keeps a match. The one that is too many is not kept, but proves that there are more.
+    /// Adds a match. A match over the limit is dropped and marks the result as truncated.
     fn add(&mut self, path: &[u8], line: u64, text: &[u8]) -> bool {
         let cost = path.len().saturating_add(text.len()).saturating_add(MATCH_OVERHEAD);
         let why = if self.response.matches.len() >= self.max_count {
             Truncation::MaxCount
-        } else if cost > self.room {
+        } else if cost > self.available {
             Truncation::Budget
         } else {
-            self.room -= cost;
+            self.available -= cost;
             self.response.matches.push(GrepMatch { path: path.to_vec(), line, text: text.to_vec() });
             return true;
         };

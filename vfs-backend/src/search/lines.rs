@@ -1,43 +1,43 @@
-//! Finding a literal string in the lines of a file that comes in pieces.
+//! Finding a literal string in the lines of a file that is read in chunks.
 
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memrchr};
 
-/// How long a line is looked at. One that is longer is searched to here, and the result says that something was left
-/// out: text has no such lines, and a file of one line must not be copied into memory whole.
+/// Maximum length of a line that is searched. Longer lines are searched up to here, and the result reports the
+/// truncation: text has no such lines, and a file of one line must not be copied into memory whole.
 pub(super) const LINE_BYTES: usize = 1 << 20;
 
 /// Searches line by line.
 #[derive(Debug)]
 pub(super) struct LineSearch<'f> {
     finder: &'f Finder<'f>,
-    /// Line ends passed.
+    /// Number of line ends consumed.
     ends: u64,
-    /// The beginning of a line whose end has not come yet.
-    begun: Vec<u8>,
-    /// Part of a line was left out.
+    /// Start of an incomplete line.
+    pending: Vec<u8>,
+    /// Part of a line was skipped.
     pub(super) line_too_long: bool,
 }
 
 impl<'f> LineSearch<'f> {
     pub(super) fn new(finder: &'f Finder<'f>) -> Self {
-        Self { finder, ends: 0, begun: Vec::new(), line_too_long: false }
+        Self { finder, ends: 0, pending: Vec::new(), line_too_long: false }
     }
 
-    /// Takes the next piece and calls `found` with the number and text of each matching line until it answers false;
-    /// then this answers false too.
-    pub(super) fn push(&mut self, piece: &[u8], found: &mut dyn FnMut(u64, &[u8]) -> bool) -> bool {
-        let Some(last) = memrchr(b'\n', piece) else {
-            self.begin(piece);
+    /// Searches the next chunk and calls `found` with the number and text of each matching line until it returns false;
+    /// then this returns false too.
+    pub(super) fn push(&mut self, chunk: &[u8], found: &mut dyn FnMut(u64, &[u8]) -> bool) -> bool {
+        let Some(last) = memrchr(b'\n', chunk) else {
+            self.start_line(chunk);
             return true;
         };
-        let (whole, rest) = piece.split_at_checked(last + 1).unwrap_or((piece, b""));
+        let (whole, rest) = chunk.split_at_checked(last + 1).unwrap_or((chunk, b""));
         let mut lines = whole;
-        if !self.begun.is_empty() {
+        if !self.pending.is_empty() {
             let first = memchr(b'\n', whole).map_or(whole.len(), |end| end + 1);
             let (head, tail) = whole.split_at_checked(first).unwrap_or((whole, b""));
-            self.begin(head.strip_suffix(b"\n").unwrap_or(head));
-            let line = std::mem::take(&mut self.begun);
+            self.start_line(head.strip_suffix(b"\n").unwrap_or(head));
+            let line = std::mem::take(&mut self.pending);
             if !self.search(&line, found) {
                 return false;
             }
@@ -45,26 +45,26 @@ impl<'f> LineSearch<'f> {
             lines = tail;
         }
         let go_on = self.search(lines, found);
-        self.begin(rest);
+        self.start_line(rest);
         go_on
     }
 
-    /// The file is over: its last line may have no end.
+    /// Ends the file, whose last line may have no line end.
     pub(super) fn finish(mut self, found: &mut dyn FnMut(u64, &[u8]) -> bool) -> bool {
-        let line = std::mem::take(&mut self.begun);
+        let line = std::mem::take(&mut self.pending);
         if !line.is_empty() {
             self.search(&line, found);
         }
         self.line_too_long
     }
 
-    fn begin(&mut self, part: &[u8]) {
-        let room = LINE_BYTES.saturating_sub(self.begun.len());
-        self.line_too_long |= part.len() > room;
-        self.begun.extend_from_slice(part.get(..room).unwrap_or(part));
+    fn start_line(&mut self, part: &[u8]) {
+        let available = LINE_BYTES.saturating_sub(self.pending.len());
+        self.line_too_long |= part.len() > available;
+        self.pending.extend_from_slice(part.get(..available).unwrap_or(part));
     }
 
-    /// Searches lines that are complete, and counts their ends.
+    /// Searches complete lines and counts their ends.
     fn search(&mut self, lines: &[u8], found: &mut dyn FnMut(u64, &[u8]) -> bool) -> bool {
         let mut rest = lines;
         while let Some(at) = self.finder.find(rest).filter(|_| !rest.is_empty()) {
@@ -98,7 +98,7 @@ mod tests {
                 true
             };
             let mut search = LineSearch::new(&finder);
-            text.chunks(size).for_each(|piece| assert!(search.push(piece, &mut found)));
+            text.chunks(size).for_each(|chunk| assert!(search.push(chunk, &mut found)));
             assert!(!search.finish(&mut found));
             matches
         };
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_ends_when_told() {
+    fn a_search_stops_when_the_callback_returns_false() {
         let finder = Finder::new(b"a");
         let mut count = 0;
         let mut search = LineSearch::new(&finder);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_an_end_is_searched_to_its_bound_and_reported() {
+    fn an_overlong_line_is_searched_to_the_limit_and_reported() {
         let finder = Finder::new(b"needle");
         let mut matches = 0;
         let mut found = |_, text: &[u8]| {

@@ -1,26 +1,26 @@
-//! Walking a tree directory by directory, in the order of names, in steps between which the tree may change.
+//! Walking a tree directory by directory, in name order, in steps between which the tree may change.
 
 use tidebox_core::glob::{GlobPattern, GlobState};
 use tidebox_kernel::fs::{Fs, Ino, Kind};
 
 use crate::USER;
-use crate::file::{ENTER, READ};
+use crate::file::{READ, SEARCH};
 
-/// Where a walk is. It holds no reference to the files, so that the kernel's lock can be given back between steps; a
-/// directory that vanishes meanwhile has no more entries.
+/// Position of a walk. It holds no reference to the files, so that the kernel's lock can be released between steps; a
+/// directory removed in between has no more entries.
 #[derive(Debug)]
 pub(super) struct Walk {
-    /// Path of the current entry below where the walk began.
+    /// Path of the current entry relative to the start of the walk.
     path: Vec<u8>,
-    stack: Vec<Frame>,
+    stack: Vec<WalkFrame>,
     /// A directory could not be read.
     pub(super) unreadable: bool,
-    /// Entries seen.
+    /// Number of entries visited.
     pub(super) visits: usize,
 }
 
 #[derive(Debug)]
-struct Frame {
+struct WalkFrame {
     dir: Ino,
     /// Length of its path.
     path: usize,
@@ -29,12 +29,12 @@ struct Frame {
     state: GlobState,
 }
 
-/// What a walk came by.
+/// An entry of a walk.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) ino: Ino,
     pub(super) kind: Kind,
-    /// What the pattern made of the path.
+    /// State of the pattern after the path.
     pub(super) state: GlobState,
 }
 
@@ -45,12 +45,13 @@ impl Walk {
         walk
     }
 
-    /// The path of the last entry, relative to where the walk began.
+    /// The path of the last entry, relative to the start of the walk.
     pub(super) fn path(&self) -> &[u8] {
         &self.path
     }
 
-    /// The next entry. The caller decides with [`enter`](Self::enter) whether the walk goes into a directory.
+    /// Returns the next entry. The caller decides with [`enter`](Self::enter) whether the walk descends into a
+    /// directory.
     pub(super) fn next(&mut self, fs: &Fs, pattern: &GlobPattern) -> Option<Entry> {
         loop {
             let frame = self.stack.last_mut()?;
@@ -71,10 +72,10 @@ impl Walk {
         }
     }
 
-    /// Goes into the directory that [`next`](Self::next) just returned, when the user may.
+    /// Descends into the directory that [`next`](Self::next) just returned, if the user may.
     pub(super) fn enter(&mut self, fs: &Fs, dir: Ino, state: GlobState) {
-        match fs.access(&USER, dir, READ | ENTER).and_then(|()| fs.check_dir(dir, None)) {
-            Ok(()) => self.stack.push(Frame { dir, path: self.path.len(), after: None, state }),
+        match fs.access(&USER, dir, READ | SEARCH).and_then(|()| fs.check_dir(dir, None)) {
+            Ok(()) => self.stack.push(WalkFrame { dir, path: self.path.len(), after: None, state }),
             Err(_) => self.unreadable = true,
         }
     }

@@ -1,53 +1,54 @@
-//! What changed from one snapshot to another.
+//! Differences between two snapshots.
 
 use std::ops::ControlFlow;
 
 use tidebox_core::FileKind;
-use tidebox_kernel::fs::{Contents, Entry, Kind};
+use tidebox_kernel::fs::{Contents, DiffEntry, Kind};
 
 use super::{Snapshot, unified};
 
-/// Longest file that is compared line by line.
+/// Maximum bytes of a file that is compared line by line.
 const TEXT_BYTES: u64 = 1 << 20;
 
-/// Bytes of all files that are compared line by line, both sides together. Beyond it a change is told without its lines.
+/// Maximum bytes of all files that are compared line by line, both sides together. Further changes are reported without
+/// lines.
 const ALL_TEXT_BYTES: u64 = 32 << 20;
 
-/// What may be spent on finding lines, about a second.
-const WORK: u64 = 1_500_000_000;
+/// Maximum work for comparing lines, about a second.
+const MAX_DIFF_WORK: u64 = 1_500_000_000;
 
-/// Changes that are told, and the bytes of their paths together. A guest can nest directories so deep that the paths of
-/// a small tree are gigabytes.
+/// Maximum reported changes, and bytes of their paths together. Deeply nested directories can give a small tree
+/// gigabytes of paths.
 const CHANGES: usize = 200_000;
 const PATH_BYTES: usize = 64 << 20;
 
-/// What changed between two snapshots, in the order of the paths.
+/// Changes between two snapshots, in path order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotDiff {
-    /// Every path that was added, changed or removed; a directory comes before what is in it. A moved file is removed
-    /// in one place and added in another; a file that became a link or a directory is removed and added in the same
-    /// place. Times, owners and names of the same inode are not compared.
+    /// Every path that was added, changed or removed; a directory comes before its entries. A moved file is removed at
+    /// one path and added at another; a file that became a link or a directory is removed and added at the same path.
+    /// Times, owners and names of the same inode are not compared.
     pub changes: Vec<Change>,
-    /// Whether there were more changes than are told here: 200,000, or 64 MiB of paths.
+    /// True if the list is truncated: more than 200,000 changes or 64 MiB of paths.
     pub truncated: bool,
 }
 
-/// What changed at one path.
+/// A change at one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Absolute path. Not necessarily UTF-8.
     pub path: Vec<u8>,
-    /// What was there; `None` when it was added.
-    pub before: Option<Side>,
-    /// What is there now; `None` when it was removed.
-    pub after: Option<Side>,
-    /// How what it holds differs.
+    /// The entry before; `None` if it was added.
+    pub before: Option<DiffSide>,
+    /// The entry after; `None` if it was removed.
+    pub after: Option<DiffSide>,
+    /// The change of its content.
     pub content: ContentChange,
 }
 
-/// What a snapshot has at a path.
+/// A snapshot's entry at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Side {
+pub struct DiffSide {
     /// File, directory, symbolic link or something else.
     pub kind: FileKind,
     /// The twelve mode bits.
@@ -56,29 +57,29 @@ pub struct Side {
     pub size: u64,
 }
 
-/// How what a path holds differs.
+/// The change of an entry's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContentChange {
-    /// Not at all: the mode changed, or it is a directory.
+    /// Unchanged: the mode changed, or it is a directory.
     None,
-    /// By these hunks of the unified format. The target of a symbolic link is compared as a text of one line without an
-    /// end, as git does. Empty for an empty file that was added or removed.
+    /// Hunks of the unified format. The target of a symbolic link is compared as a text of one line without a line end,
+    /// as git does. Empty for an empty file that was added or removed.
     Text(Vec<u8>),
     /// One side contains a NUL byte.
     Binary,
-    /// One side is longer than 1 MiB, 32 MiB of text were compared already, or the lines are so many and so alike that
-    /// comparing them would take seconds.
+    /// One side is longer than 1 MiB, 32 MiB of text were already compared, or comparing the many similar lines would
+    /// take seconds.
     TooLarge,
 }
 
 impl Snapshot {
-    /// What changed from `before` to `after`. The two may come from different sandboxes. What they share is recognised
-    /// without being read, so a few changes in a large tree take a look at each name and work for the changes.
+    /// Compares two snapshots, which may come from different sandboxes. Shared parts are recognised without being read,
+    /// so a few changes in a large tree cost one lookup per name and work for the changes.
     pub fn diff(before: &Self, after: &Self) -> SnapshotDiff {
         let mut diff = SnapshotDiff::default();
-        let (mut budget, mut path_bytes) = (Budget { bytes: ALL_TEXT_BYTES, work: WORK }, PATH_BYTES);
-        let mut one = |path: &[u8], before: Option<Entry>, after: Option<Entry>| {
+        let (mut budget, mut path_bytes) = (Budget { bytes: ALL_TEXT_BYTES, work: MAX_DIFF_WORK }, PATH_BYTES);
+        let mut one = |path: &[u8], before: Option<DiffEntry>, after: Option<DiffEntry>| {
             match path_bytes.checked_sub(path.len()) {
                 Some(left) if diff.changes.len() < CHANGES => path_bytes = left,
                 _ => {
@@ -91,8 +92,8 @@ impl Snapshot {
             diff.changes.push(Change { path: path.to_vec(), before, after, content });
             ControlFlow::Continue(())
         };
-        // The flag says what a break would say.
-        let _ = before.files.compare(&after.files, &mut |path, before, after| match (before, after) {
+        // The flag carries the same information as the break.
+        let _ = before.files.visit_changes(&after.files, &mut |path, before, after| match (before, after) {
             (Some(before), Some(after)) if before.stat.kind != after.stat.kind => {
                 one(path, Some(before), None)?;
                 one(path, None, Some(after))
@@ -103,33 +104,34 @@ impl Snapshot {
     }
 }
 
-fn side(entry: &Entry) -> Side {
+fn side(entry: &DiffEntry) -> DiffSide {
     let kind = match entry.stat.kind {
         Kind::File => FileKind::File,
         Kind::Dir => FileKind::Directory,
         Kind::Symlink => FileKind::Symlink,
         Kind::Device(_) | Kind::Fifo => FileKind::Other,
     };
-    Side { kind, mode: entry.stat.mode, size: if kind == FileKind::Directory { 0 } else { entry.stat.size } }
+    DiffSide { kind, mode: entry.stat.mode, size: if kind == FileKind::Directory { 0 } else { entry.stat.size } }
 }
 
-/// What is left for texts.
+/// Remaining limits for comparing text.
 struct Budget {
     bytes: u64,
     work: u64,
 }
 
-fn content(before: Option<&Entry>, after: Option<&Entry>, budget: &mut Budget) -> ContentChange {
-    let held = |entry: Option<&Entry>| entry.is_some_and(|entry| entry.contents.is_some() || entry.target.is_some());
-    if !held(before) && !held(after) {
+fn content(before: Option<&DiffEntry>, after: Option<&DiffEntry>, budget: &mut Budget) -> ContentChange {
+    let has_content =
+        |entry: Option<&DiffEntry>| entry.is_some_and(|entry| entry.contents.is_some() || entry.target.is_some());
+    if !has_content(before) && !has_content(after) {
         return ContentChange::None;
     }
-    if let (Some(Entry { contents: Some(one), .. }), Some(Entry { contents: Some(two), .. })) = (before, after)
+    if let (Some(DiffEntry { contents: Some(one), .. }), Some(DiffEntry { contents: Some(two), .. })) = (before, after)
         && one.reads_like(two)
     {
         return ContentChange::None;
     }
-    let size = |entry: Option<&Entry>| entry.filter(|_| held(entry)).map_or(0, |entry| entry.stat.size);
+    let size = |entry: Option<&DiffEntry>| entry.filter(|_| has_content(entry)).map_or(0, |entry| entry.stat.size);
     let (old, new) = (size(before), size(after));
     if old.max(new) > TEXT_BYTES || old + new > budget.bytes {
         return ContentChange::TooLarge;
@@ -142,7 +144,7 @@ fn content(before: Option<&Entry>, after: Option<&Entry>, budget: &mut Budget) -
     unified::hunks(&old, &new, &mut budget.work).map_or(ContentChange::TooLarge, ContentChange::Text)
 }
 
-fn bytes(entry: Option<&Entry>) -> Vec<u8> {
+fn bytes(entry: Option<&DiffEntry>) -> Vec<u8> {
     let Some(entry) = entry else { return Vec::new() };
     match &entry.target {
         Some(target) => target.to_vec(),
@@ -151,13 +153,13 @@ fn bytes(entry: Option<&Entry>) -> Vec<u8> {
 }
 
 impl SnapshotDiff {
-    /// Whether nothing changed.
+    /// Returns whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// All changes as one patch in git's format, with paths relative to `/`: what `git apply` and `patch -p1` take.
-    /// Directories are not in it, and of files that are binary or too large only that they differ.
+    /// Formats all changes as one patch in git's format, with paths relative to `/`, for `git apply` and `patch -p1`.
+    /// Directories are not included; binary and too large files are only reported as different.
     pub fn to_patch(&self) -> Vec<u8> {
         let mut patch = Vec::new();
         for change in &self.changes {
@@ -190,7 +192,7 @@ impl Change {
         }
         let old = if before.is_some() { old } else { b"/dev/null".to_vec() };
         let new = if after.is_some() { new } else { b"/dev/null".to_vec() };
-        // As git does: a tab ends a name with a space in it, or `patch` takes the rest for a time.
+        // As git does: a tab ends a name that contains a space, or `patch` takes the rest for a time.
         let end = |name: &[u8]| if name.contains(&b' ') && !name.starts_with(b"\"") { &b"\t\n"[..] } else { b"\n" };
         match &self.content {
             ContentChange::None => {}
@@ -205,8 +207,8 @@ impl Change {
     }
 }
 
-/// Kind and mode as git writes them; `None` for what git does not keep.
-fn git_mode(side: &Side) -> Option<u32> {
+/// Returns kind and mode in git's notation; `None` for kinds that git does not store.
+fn git_mode(side: &DiffSide) -> Option<u32> {
     match side.kind {
         FileKind::File if side.mode & 0o100 != 0 => Some(0o100_755),
         FileKind::File => Some(0o100_644),
@@ -215,7 +217,7 @@ fn git_mode(side: &Side) -> Option<u32> {
     }
 }
 
-/// A path behind `a/` or `b/`, quoted as git does when it has bytes that a header line could not hold.
+/// Formats a path with the prefix `a/` or `b/`, quoted as git does if it has bytes that a header line cannot contain.
 fn quoted(side: u8, path: &[u8]) -> Vec<u8> {
     let mut name = vec![side];
     name.extend_from_slice(path);

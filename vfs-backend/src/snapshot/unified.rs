@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
-/// Equal lines shown round a change, as `diff -u` and git show them.
+/// Lines of context around a change, as `diff -u` and git show them.
 const CONTEXT: usize = 3;
 
-/// The hunks that make `after` of `before`, without the two lines of a file header. Empty when there is no difference,
-/// `None` when finding them could take more than `work` allows, of which the effort is taken.
+/// Returns the hunks from `before` to `after`, without the two lines of a file header. Empty for equal inputs,
+/// `None` if the comparison could take more than `work`, from which the effort is subtracted.
 ///
-/// The effort is how often a line may be compared: many lines of which few are distinct take quadratic time. A megabyte
-/// of zeros and ones on lines of their own was measured at 44 s, some 0.7 ns for each.
+/// The effort is the number of line comparisons: many lines with few distinct ones take quadratic time. A megabyte of
+/// zeros and ones on separate lines was measured at 44 s, about 0.7 ns for each.
 pub(super) fn hunks(before: &[u8], after: &[u8], work: &mut u64) -> Option<Vec<u8>> {
     let old: Vec<&[u8]> = before.split_inclusive(|&byte| byte == b'\n').collect();
     let new: Vec<&[u8]> = after.split_inclusive(|&byte| byte == b'\n').collect();
@@ -32,7 +32,7 @@ pub(super) fn hunks(before: &[u8], after: &[u8], work: &mut u64) -> Option<Vec<u
     Some(text)
 }
 
-/// Lines counted from 0 that stand in each other's place.
+/// Ranges of lines that replace each other, counted from 0.
 struct Change {
     old: Range<usize>,
     new: Range<usize>,
@@ -59,7 +59,7 @@ fn write_hunk(text: &mut Vec<u8>, old: &[&[u8]], new: &[&[u8]], group: &[Change]
     lines(text, b' ', old, at..olds.end);
 }
 
-/// A range as hunk headers name it: from 1, the line before when it is empty, and the count unless it is 1.
+/// Formats a range for a hunk header: counted from 1, the line before if it is empty, and the count unless it is 1.
 fn span(range: &Range<usize>) -> String {
     match range.len() {
         0 => format!("{},0", range.start),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn many_lines_of_which_few_are_distinct_are_too_much_work() {
+    fn many_lines_with_few_distinct_ones_exceed_the_work_limit() {
         let (before, after) = ("0\n1\n".repeat(100_000), "1\n0\n0\n".repeat(70_000));
         let mut work = 1_000_000_000;
         assert_eq!(hunks(before.as_bytes(), after.as_bytes(), &mut work), None);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_close_together_share_a_hunk_and_others_do_not() {
+    fn only_nearby_changes_share_a_hunk() {
         let before: String = (1..=30).map(|line| format!("{line}\n")).collect();
         let after = before.replace("\n5\n", "\nfive\n").replace("\n11\n", "\n").replace("\n28\n", "\n28\nmore\n");
         let expected = "@@ -2,13 +2,12 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n 9\n 10\n-11\n 12\n 13\n 14\n\
@@ -104,14 +104,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_begins_or_ends_is_counted_from_line_0() {
+    fn added_and_removed_files_are_counted_from_line_0() {
         assert_eq!(text("", "a\n"), "@@ -0,0 +1 @@\n+a\n");
         assert_eq!(text("a\nb\n", ""), "@@ -1,2 +0,0 @@\n-a\n-b\n");
         assert_eq!(text("same\n", "same\n"), "");
     }
 
     #[test]
-    fn a_missing_last_line_end_is_said() {
+    fn a_missing_final_newline_is_marked() {
         assert_eq!(text("a\n", "a"), "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n");
         assert_eq!(text("a", "a\n"), "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
     }

@@ -1,19 +1,19 @@
-//! What a tar entry says of what follows.
+//! Headers of tar entries.
 
 use tar::{EntryType, Header};
 use tidebox_kernel::fs::{Kind, Stat};
 
 use super::pax::Records;
 
-/// Bytes of a name or of a link's target in a header.
+/// Maximum bytes of a name or of a link's target in a header.
 const NAME: usize = 100;
 
-/// Largest time in a header: eleven octal digits.
+/// Maximum time in a header: eleven octal digits.
 const LATEST: u64 = 0o777_7777_7777;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// An entry's header and the records that say what does not fit into it.
+/// Builds an entry's header and the pax records for values that do not fit into it.
 pub(super) fn header(path: &[u8], stat: &Stat, kind: EntryType, link: &[u8]) -> (Header, Records) {
     let mut header = Header::new_ustar();
     let mut records = Records::default();
@@ -47,7 +47,7 @@ fn put(field: &mut [u8; NAME], bytes: &[u8]) {
     }
 }
 
-/// The header of an entry that holds records for the next.
+/// Builds the header of an entry that holds records for the next one.
 pub(super) fn of_records(length: usize) -> Header {
     let mut header = Header::new_ustar();
     header.set_entry_type(EntryType::XHeader);
@@ -63,7 +63,7 @@ pub(super) fn of_records(length: usize) -> Header {
     header
 }
 
-/// The letter of a kind; `None` for what only the sandbox has.
+/// Returns the type letter; `None` for kinds that only the sandbox has.
 pub(super) fn letter(kind: Kind) -> Option<EntryType> {
     match kind {
         Kind::File => Some(EntryType::Regular),

@@ -1,9 +1,9 @@
-//! The records of POSIX tars: `length key=value` lines whose values may contain anything.
+//! Records of POSIX tars: `length key=value` lines whose values may contain anything.
 
-/// Records in the form in which a tar holds them.
+/// Records in tar encoding.
 ///
-/// The reader and the writer of the `tar` crate are not used for them, because it looks for line ends in values, and a
-/// file's name may contain one.
+/// The `tar` crate's reader and writer of records are not used, because they look for line ends in values, and a file
+/// name may contain one.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     bytes: Vec<u8>,
@@ -16,13 +16,13 @@ impl Records {
         self.bytes.extend_from_slice(&record(key, value));
     }
 
-    /// All of them; first, where one is not UTF-8, the one that says so.
+    /// Encodes all records, preceded by the charset record if a value is not UTF-8.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         if self.binary { [record(b"hdrcharset", b"BINARY"), self.bytes].concat() } else { self.bytes }
     }
 }
 
-/// A record begins with its own length, whose digits count too.
+/// A record starts with its own length, whose digits count too.
 fn record(key: &[u8], value: &[u8]) -> Vec<u8> {
     let rest = key.len() + value.len() + 3;
     let mut length = rest + digits(rest);
@@ -34,7 +34,7 @@ fn digits(number: usize) -> usize {
     number.to_string().len()
 }
 
-/// Keys and values of the records; `None` when they are malformed.
+/// Parses keys and values of the records; `None` when they are malformed.
 pub(super) fn parse(mut bytes: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
     let mut found = Vec::new();
     while !bytes.is_empty() {
@@ -49,7 +49,7 @@ pub(super) fn parse(mut bytes: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
     Some(found)
 }
 
-/// Nanoseconds since the epoch from a decimal number of seconds; a time before it counts as the epoch.
+/// Parses a decimal number of seconds to nanoseconds since the epoch; earlier times count as the epoch.
 pub(super) fn time(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?;
     let negative = text.starts_with('-');
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn values_may_contain_line_ends_and_bytes_that_are_no_text() {
+    fn values_may_contain_line_ends_and_invalid_utf8() {
         let mut records = Records::default();
         records.add(b"path", b"a\nb=\xff");
         records.add(b"mtime", b"1.5");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_records_are_none() {
+    fn malformed_records_return_none() {
         for bytes in
             ["5", "x path=1\n", "99 path=x\n", "10 path=xy", "4 a\n", "0 a=b\n", "18446744073709551616 a=\n", "3 =\n"]
         {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn times_have_nine_digits_and_begin_with_the_epoch() {
+    fn times_have_nine_digits_and_start_at_the_epoch() {
         assert_eq!(time(b"1.5"), Some(1_500_000_000));
         assert_eq!(time(b"1.0000000019"), Some(1_000_000_001));
         assert_eq!(time(b"-3.2"), Some(0));

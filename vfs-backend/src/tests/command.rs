@@ -4,34 +4,33 @@ use std::time::Duration;
 
 use futures_executor::block_on;
 use tidebox_core::{
-    ErrorKind, ExecuteRequest, ExecuteResponse, Limits, OutputEvent, OutputStream, SandboxBackend, StopReason,
+    ErrorKind, ExecuteRequest, ExecuteResponse, Limits, OutputChunk, OutputStream, SandboxBackend, StopReason,
 };
-use tidebox_kernel::{Signal, Stream};
+use tidebox_kernel::Signal;
 
-use super::engine::{Play, Stage, told};
+use super::scripted_engine::{ScriptedEngine, Step, parse_engine_log};
 use super::{builder, js, path, read, write};
-use crate::backend::lock;
 use crate::{BaseImage, SandboxBuilder, VfsBackend};
 
-fn playing(play: impl IntoIterator<Item = Play>) -> VfsBackend {
-    builder(Stage::new(play)).build().unwrap()
+fn scripted(steps: impl IntoIterator<Item = Step>) -> VfsBackend {
+    builder(ScriptedEngine::new(steps)).build().unwrap()
 }
 
 fn run(sandbox: &VfsBackend, request: ExecuteRequest) -> ExecuteResponse {
     block_on(sandbox.execute(request)).unwrap()
 }
 
-fn out(text: &str) -> Play {
-    Play::Print(Stream::Stdout, text.into())
+fn out(text: &str) -> Step {
+    Step::Print(OutputStream::Stdout, text.into())
 }
 
-fn err(text: &str) -> Play {
-    Play::Print(Stream::Stderr, text.into())
+fn err(text: &str) -> Step {
+    Step::Print(OutputStream::Stderr, text.into())
 }
 
 #[test]
-fn output_is_kept_by_stream_and_in_arrival_order_with_the_exit_code() {
-    let sandbox = playing([out("a"), err("b"), out("c"), Play::Exit(3)]);
+fn output_is_returned_by_stream_and_in_arrival_order() {
+    let sandbox = scripted([out("a"), err("b"), out("c"), Step::Exit(3)]);
     let response = run(&sandbox, ExecuteRequest::new("x"));
     assert_eq!((response.stdout_text(), response.stderr_text()), ("ac".into(), "b".into()));
     assert_eq!(response.output_text(), "abc");
@@ -39,22 +38,25 @@ fn output_is_kept_by_stream_and_in_arrival_order_with_the_exit_code() {
 }
 
 #[test]
-fn streamed_events_are_the_response() {
-    let sandbox = playing([out("a"), err("b"), out("c"), Play::RunOutOfTime]);
-    let mut seen = ExecuteResponse::default();
+fn streamed_chunks_equal_the_response() {
+    let sandbox = scripted([out("a"), err("b"), out("c"), Step::RunOutOfTime]);
+    let mut streamed = ExecuteResponse::default();
     let mut events = 0;
-    let mut sink = |event: OutputEvent| {
+    let mut sink = |event: OutputChunk| {
         events += 1;
-        seen.push(&event);
+        streamed.push_chunk(&event);
     };
     let response = block_on(sandbox.execute_streaming(ExecuteRequest::new("x"), &mut sink)).unwrap();
-    assert_eq!(events, 4, "three of the command and one of ours");
-    assert_eq!((seen.output, seen.stdout, seen.stderr), (response.output, response.stdout, response.stderr));
+    assert_eq!(events, 4, "three of the command and one of Tidebox");
+    assert_eq!(
+        (streamed.output, streamed.stdout, streamed.stderr),
+        (response.output, response.stdout, response.stderr)
+    );
 }
 
 #[test]
-fn the_time_limit_is_124_with_a_message_and_the_output_so_far() {
-    let sandbox = playing([out("so far"), Play::RunOutOfTime]);
+fn a_timeout_returns_124_a_message_and_the_output() {
+    let sandbox = scripted([out("so far"), Step::RunOutOfTime]);
     let response = run(&sandbox, ExecuteRequest::new("x").with_timeout(Duration::from_secs(2)));
     assert_eq!((response.exit_code, response.stopped_by), (Some(124), Some(StopReason::Timeout)));
     assert_eq!(response.stdout_text(), "so far");
@@ -63,56 +65,56 @@ fn the_time_limit_is_124_with_a_message_and_the_output_so_far() {
 }
 
 #[test]
-fn the_wall_time_of_the_limits_holds_where_the_request_names_none() {
+fn the_wall_time_limit_is_the_default_timeout() {
     let mut limits = Limits::default();
     limits.wall_time = Duration::from_secs(7);
-    let stage = Arc::new(Stage::new([Play::Exit(0)]));
+    let engine = Arc::new(ScriptedEngine::new([Step::Exit(0)]));
     let base = BaseImage::new(&[crate::Program::new(["bash"], b"\0asm\x01\0\0\0".to_vec())]).unwrap();
-    let engine = Arc::<Stage>::clone(&stage);
-    let clock = Box::new(tidebox_kernel::FixedClock::new(0));
+    let shared = Arc::<ScriptedEngine>::clone(&engine);
+    let clock = Box::new(tidebox_kernel::VirtualClock::new(0));
     let entropy = Box::new(tidebox_kernel::SeededEntropy::new(1));
-    let sandbox = SandboxBuilder::new(engine, &base, clock, entropy).limits(limits).build().unwrap();
+    let sandbox = SandboxBuilder::new(shared, &base, clock, entropy).limits(limits).build().unwrap();
     run(&sandbox, ExecuteRequest::new("x"));
     run(&sandbox, ExecuteRequest::new("x").with_timeout(Duration::from_millis(1)));
-    assert_eq!(*stage.wall_times.lock().unwrap(), [Duration::from_secs(7), Duration::from_millis(1)]);
+    assert_eq!(*engine.wall_times.lock().unwrap(), [Duration::from_secs(7), Duration::from_millis(1)]);
 }
 
 #[test]
-fn running_out_of_memory_is_137_and_says_so_once() {
-    let response = run(&playing([Play::RunOutOfMemory]), ExecuteRequest::new("x"));
+fn running_out_of_memory_returns_137_and_one_message() {
+    let response = run(&scripted([Step::RunOutOfMemory]), ExecuteRequest::new("x"));
     assert_eq!((response.exit_code, response.stopped_by), (Some(137), Some(StopReason::Memory)));
     assert_eq!(response.stderr_text(), "bash: out of memory\n");
 }
 
 #[test]
-fn death_by_signal_is_128_and_its_number() {
-    let response = run(&playing([Play::Die(Signal::Pipe)]), ExecuteRequest::new("x"));
+fn death_by_signal_returns_128_plus_its_number() {
+    let response = run(&scripted([Step::Die(Signal::Pipe)]), ExecuteRequest::new("x"));
     assert_eq!((response.exit_code, response.stopped_by), (Some(141), None));
 }
 
 #[test]
-fn output_beyond_the_limit_is_dropped_and_reported() {
+fn output_over_the_limit_is_dropped_and_reported() {
     let mut limits = Limits::default();
     limits.output_bytes = 5;
-    let play = [out("1234"), err("5678"), Play::RunOutOfTime];
-    let sandbox = builder(Stage::new(play)).limits(limits).build().unwrap();
+    let steps = [out("1234"), err("5678"), Step::RunOutOfTime];
+    let sandbox = builder(ScriptedEngine::new(steps)).limits(limits).build().unwrap();
     let response = run(&sandbox, ExecuteRequest::new("x"));
     assert!(response.truncated);
-    assert!(response.output_text().starts_with("12345\ntidebox: "), "our own message is not dropped");
+    assert!(response.output_text().starts_with("12345\ntidebox: "), "Tidebox's message is not dropped");
 }
 
 #[test]
-fn a_broken_engine_is_an_error_of_ours() {
-    let error = block_on(playing([Play::Break]).execute(ExecuteRequest::new("x"))).unwrap_err();
+fn an_engine_failure_is_an_engine_error() {
+    let error = block_on(scripted([Step::Fail]).execute(ExecuteRequest::new("x"))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Engine);
     assert!(error.to_string().contains("the pool is broken; restart the program"), "{error}");
 }
 
 #[test]
-fn a_command_gets_its_line_its_input_and_nothing_of_the_hosts_environment() {
-    let sandbox = playing([Play::Tell, Play::Exit(0)]);
+fn a_command_gets_no_variables_of_the_host() {
+    let sandbox = scripted([Step::PrintContext, Step::Exit(0)]);
     let response = run(&sandbox, ExecuteRequest::new("echo 'é' \"$@\"").with_stdin("typed"));
-    let (arguments, environment, stdin) = told(&response.stdout);
+    let (arguments, environment, stdin) = parse_engine_log(&response.stdout);
     assert_eq!(arguments, ["bash", "-c", "echo 'é' \"$@\""]);
     assert_eq!(
         environment,
@@ -131,11 +133,11 @@ fn a_command_gets_its_line_its_input_and_nothing_of_the_hosts_environment() {
 }
 
 #[test]
-fn variables_of_the_request_win_over_the_sandbox_and_those_over_the_defaults() {
-    let stage = Stage::new([Play::Tell, Play::Exit(0)]);
-    let sandbox = builder(stage).env("HOME", "/tmp").env("A", "1").env("AB", "2").build().unwrap();
+fn request_variables_override_sandbox_variables_and_defaults() {
+    let engine = ScriptedEngine::new([Step::PrintContext, Step::Exit(0)]);
+    let sandbox = builder(engine).env("HOME", "/tmp").env("A", "1").env("AB", "2").build().unwrap();
     let request = ExecuteRequest::new("x").with_env("A", "3").with_env("A", "4").with_cwd(path("/tmp"));
-    let (_, environment, _) = told(&run(&sandbox, request).stdout);
+    let (_, environment, _) = parse_engine_log(&run(&sandbox, request).stdout);
     for expected in ["HOME=/tmp", "A=4", "AB=2", "PWD=/tmp"] {
         assert!(environment.iter().any(|variable| variable == expected), "{expected} in {environment:?}");
     }
@@ -143,7 +145,7 @@ fn variables_of_the_request_win_over_the_sandbox_and_those_over_the_defaults() {
 }
 
 #[test]
-fn a_variable_that_cannot_be_is_the_callers_error() {
+fn an_invalid_variable_is_an_invalid_request() {
     let sandbox = js();
     for (name, value) in [("", "x"), ("A=B", "x"), ("A\0", "x"), ("A", "\0")] {
         let error = block_on(sandbox.execute(ExecuteRequest::new("x").with_env(name, value))).unwrap_err();
@@ -152,7 +154,7 @@ fn a_variable_that_cannot_be_is_the_callers_error() {
 }
 
 #[test]
-fn what_cannot_begin_is_an_answer_with_a_message() {
+fn a_command_that_cannot_start_returns_a_message() {
     let sandbox = js();
     write(&sandbox, "/workspace/file", "x").unwrap();
     let cases = [
@@ -170,11 +172,11 @@ fn what_cannot_begin_is_an_answer_with_a_message() {
 }
 
 #[test]
-fn a_base_image_without_a_shell_is_127_and_says_what_is_missing() {
+fn a_base_image_without_a_shell_returns_127_with_a_message() {
     let base = BaseImage::new(&[]).unwrap();
-    let clock = Box::new(tidebox_kernel::FixedClock::new(0));
+    let clock = Box::new(tidebox_kernel::VirtualClock::new(0));
     let entropy = Box::new(tidebox_kernel::SeededEntropy::new(1));
-    let sandbox = SandboxBuilder::new(Arc::new(Stage::new([])), &base, clock, entropy).build().unwrap();
+    let sandbox = SandboxBuilder::new(Arc::new(ScriptedEngine::new([])), &base, clock, entropy).build().unwrap();
     let response = run(&sandbox, ExecuteRequest::new("x"));
     assert_eq!(response.exit_code, Some(127));
     assert!(response.stderr_text().contains("cannot start /bin/bash"), "{}", response.stderr_text());
@@ -182,18 +184,18 @@ fn a_base_image_without_a_shell_is_127_and_says_what_is_missing() {
 
 #[test]
 fn a_dropped_execute_leaves_no_process() {
-    let sandbox = playing([Play::Hang]);
+    let sandbox = scripted([Step::Hang]);
     let kernel = sandbox.kernel("test").unwrap();
     let mut running = sandbox.execute(ExecuteRequest::new("x"));
     assert!(running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-    assert_eq!(lock(&kernel).process_count(), 1);
+    assert_eq!(kernel.lock().process_count(), 1);
     drop(running);
-    assert_eq!(lock(&kernel).process_count(), 0);
+    assert_eq!(kernel.lock().process_count(), 0);
 }
 
 #[test]
 fn commands_and_file_tools_work_while_a_command_runs() {
-    let sandbox = playing([Play::Hang]);
+    let sandbox = scripted([Step::Hang]);
     let mut running = sandbox.execute(ExecuteRequest::new("x"));
     assert!(running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     write(&sandbox, "/workspace/a", "x").unwrap();
@@ -203,16 +205,16 @@ fn commands_and_file_tools_work_while_a_command_runs() {
 }
 
 #[test]
-fn closing_stops_what_runs_and_refuses_the_rest() {
-    let sandbox = playing([Play::Hang]);
+fn closing_stops_running_commands_and_rejects_new_ones() {
+    let sandbox = scripted([Step::Hang]);
     let kernel = sandbox.kernel("test").unwrap();
     let mut running = sandbox.execute(ExecuteRequest::new("x"));
     assert!(running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     let pid = tidebox_kernel::Pid(2);
     block_on(sandbox.close()).unwrap();
     block_on(sandbox.close()).unwrap();
-    let doomed = lock(&kernel).read(pid, 0, &mut []);
-    assert_eq!(doomed, Err(tidebox_kernel::wasi::Halt::Kill(Signal::Kill)), "its next call ends it");
+    let doomed = kernel.lock().read(pid, 0, &mut []);
+    assert_eq!(doomed, Err(tidebox_kernel::SyscallError::Kill(Signal::Kill)), "its next call ends it");
     drop(running);
     let errors = [
         block_on(sandbox.execute(ExecuteRequest::new("x"))).map(drop),
@@ -226,10 +228,10 @@ fn closing_stops_what_runs_and_refuses_the_rest() {
 }
 
 #[test]
-fn a_message_of_ours_goes_to_standard_error() {
-    let sandbox = playing([Play::RunOutOfTime]);
+fn tidebox_messages_go_to_standard_error() {
+    let sandbox = scripted([Step::RunOutOfTime]);
     let mut streams = Vec::new();
-    let mut sink = |event: OutputEvent| streams.push(event.stream);
+    let mut sink = |event: OutputChunk| streams.push(event.stream);
     block_on(sandbox.execute_streaming(ExecuteRequest::new("x"), &mut sink)).unwrap();
     assert_eq!(streams, [OutputStream::Stderr]);
 }

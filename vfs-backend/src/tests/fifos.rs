@@ -1,4 +1,4 @@
-//! Named pipes among files: refused where bytes are wanted, passed by where one searches, kept by snapshots, and never waited for.
+//! FIFOs among files: rejected by reads and writes, skipped by searches, kept by snapshots, and never waited for.
 
 use futures_executor::block_on;
 use tidebox_core::{
@@ -6,15 +6,14 @@ use tidebox_core::{
 };
 
 use super::{code, js, path, read, write};
-use crate::backend::lock;
 use crate::{Snapshot, USER, VfsBackend};
 
-/// A sandbox with a pipe that nobody has open, beside a file.
+/// A sandbox with a FIFO that no process has open, and a file.
 fn with_fifo() -> VfsBackend {
     let sandbox = js();
     write(&sandbox, "/workspace/d/a", "needle\n").unwrap();
     let kernel = sandbox.kernel("test").unwrap();
-    let mut kernel = lock(&kernel);
+    let mut kernel = kernel.lock();
     let fs = kernel.fs_mut();
     fs.mkfifo(&USER, fs.root(), b"/workspace/d/fifo", 0o640, 1).unwrap();
     drop(kernel);
@@ -22,7 +21,7 @@ fn with_fifo() -> VfsBackend {
 }
 
 #[test]
-fn no_tool_and_no_transfer_waits_for_the_other_end() {
+fn tools_and_transfers_do_not_wait_on_a_fifo() {
     let sandbox = with_fifo();
     assert_eq!(code(read(&sandbox, "/workspace/d/fifo")), FileErrorCode::NotARegularFile);
     assert_eq!(code(write(&sandbox, "/workspace/d/fifo", "x")), FileErrorCode::NotARegularFile);
@@ -35,7 +34,7 @@ fn no_tool_and_no_transfer_waits_for_the_other_end() {
 }
 
 #[test]
-fn searches_pass_by_and_listings_show_it() {
+fn searches_skip_a_fifo_and_listings_show_it() {
     let sandbox = with_fifo();
     let found = block_on(sandbox.grep(GrepRequest::new("needle", path("/workspace")))).unwrap().unwrap();
     assert_eq!(found.matches.len(), 1);
@@ -49,7 +48,7 @@ fn searches_pass_by_and_listings_show_it() {
 }
 
 #[test]
-fn forks_and_diffs_know_it_and_a_tool_deletes_it() {
+fn forks_and_diffs_include_a_fifo_and_delete_removes_it() {
     let sandbox = with_fifo();
     let before = js().snapshot().unwrap();
     let after = sandbox.fork().unwrap().snapshot().unwrap();

@@ -4,7 +4,7 @@ use tidebox_core::{
     SandboxPath, ToolContent,
 };
 
-use super::engine::{Play, Stage};
+use super::scripted_engine::{ScriptedEngine, Step};
 use super::{builder, chmod, code, js, mode, path, read, sandbox, symlink, text, write};
 use crate::VfsBackend;
 
@@ -26,7 +26,7 @@ fn delete(sandbox: &VfsBackend, name: &str) -> Result<(), FileErrorCode> {
     block_on(sandbox.delete(&path(name))).unwrap().map(drop).map_err(|error| error.code)
 }
 
-fn names(sandbox: &VfsBackend, name: &str) -> Vec<String> {
+fn list_names(sandbox: &VfsBackend, name: &str) -> Vec<String> {
     let listed = block_on(sandbox.ls(&path(name))).unwrap().unwrap();
     listed.entries.iter().map(|entry| String::from_utf8_lossy(&entry.path).into_owned()).collect()
 }
@@ -76,7 +76,7 @@ fn every_name_works_in_every_tool() {
 }
 
 #[test]
-fn a_page_has_a_window_that_is_true() {
+fn a_page_reports_its_window() {
     let sandbox = js();
     write(&sandbox, "/workspace/a", "1\n2\n3\n4\n5").unwrap();
     assert_eq!(
@@ -89,7 +89,7 @@ fn a_page_has_a_window_that_is_true() {
 }
 
 #[test]
-fn the_default_page_is_the_dialects() {
+fn the_default_page_size_follows_the_dialect() {
     for (dialect, lines) in [(Dialect::Js, 500), (Dialect::Python, 2000)] {
         let sandbox = sandbox(dialect);
         write(&sandbox, "/workspace/a", "x\n".repeat(3000)).unwrap();
@@ -109,7 +109,7 @@ fn an_empty_file_and_no_lines_have_no_window() {
 }
 
 #[test]
-fn an_empty_file_is_the_reminder_whatever_its_name_and_however_few_lines_were_asked_for() {
+fn an_empty_file_returns_the_reminder() {
     for dialect in ALL {
         let sandbox = sandbox(dialect);
         for name in ["/workspace/empty", "/workspace/empty.png"] {
@@ -126,7 +126,7 @@ fn an_empty_file_is_the_reminder_whatever_its_name_and_however_few_lines_were_as
 }
 
 #[test]
-fn pages_are_the_file_put_together_in_js_and_joined_by_lf_in_python() {
+fn pages_concatenate_in_js_and_join_by_lf_in_python() {
     for (dialect, joint) in [(Dialect::Js, ""), (Dialect::Python, "\n"), (Dialect::LangchainTests, "\n")] {
         let sandbox = sandbox(dialect);
         for content in ["1\n\n3\n4\n5", "1\n\n3\n4\n", "\n\n", "x"] {
@@ -143,7 +143,7 @@ fn pages_are_the_file_put_together_in_js_and_joined_by_lf_in_python() {
 }
 
 #[test]
-fn what_cannot_be_read_is_worded_as_the_dialect_words_it() {
+fn read_errors_have_the_dialects_message() {
     for (dialect, missing, directory) in [
         (Dialect::Js, "File '/workspace/x' not found", "'/workspace' is not a regular file but a directory"),
         (Dialect::Python, "File '/workspace/x': file_not_found", "File '/workspace': not_a_file"),
@@ -161,7 +161,7 @@ fn what_cannot_be_read_is_worded_as_the_dialect_words_it() {
 }
 
 #[test]
-fn line_ends_are_shown_as_they_are_in_js_and_as_lf_in_python() {
+fn line_ends_are_kept_in_js_and_become_lf_in_python() {
     for (dialect, shown) in [(Dialect::Js, "a\r\nb\r\n"), (Dialect::Python, "a\nb\n")] {
         let sandbox = sandbox(dialect);
         write(&sandbox, "/workspace/a", "a\r\nb\r\n").unwrap();
@@ -173,7 +173,7 @@ fn line_ends_are_shown_as_they_are_in_js_and_as_lf_in_python() {
 }
 
 #[test]
-fn what_is_binary_is_the_contents_and_the_names_to_say() {
+fn content_and_name_decide_whether_a_file_is_binary() {
     for dialect in ALL {
         let sandbox = sandbox(dialect);
         write(&sandbox, "/workspace/a.png", "text").unwrap();
@@ -187,7 +187,7 @@ fn what_is_binary_is_the_contents_and_the_names_to_say() {
 }
 
 #[test]
-fn a_large_binary_file_is_refused_with_the_reference_wording() {
+fn a_large_binary_file_fails_with_the_reference_message() {
     let sandbox = sandbox(Dialect::Python);
     write(&sandbox, "/workspace/a.bin", vec![0xff; 512_000]).unwrap();
     assert!(read(&sandbox, "/workspace/a.bin").is_ok());
@@ -207,7 +207,7 @@ fn a_file_of_many_blocks_is_read_as_one() {
 }
 
 #[test]
-fn what_is_no_file_is_told_apart() {
+fn reading_a_non_file_reports_its_kind() {
     let sandbox = js();
     symlink(&sandbox, "loop", "/workspace/loop");
     for (name, expected) in [
@@ -226,7 +226,7 @@ fn what_is_no_file_is_told_apart() {
 }
 
 #[test]
-fn write_makes_parents_and_replaces_what_is_there() {
+fn write_creates_parents_and_replaces_files() {
     let sandbox = js();
     assert_eq!(write(&sandbox, "/workspace/a/b/c.txt", "1"), Ok(true));
     assert_eq!(mode(&sandbox, "/workspace/a/b"), 0o755);
@@ -236,7 +236,7 @@ fn write_makes_parents_and_replaces_what_is_there() {
 }
 
 #[test]
-fn the_old_suites_dialect_refuses_to_replace() {
+fn the_old_suites_dialect_does_not_replace() {
     let sandbox = sandbox(Dialect::LangchainTests);
     write(&sandbox, "/workspace/a", "1").unwrap();
     let error = write(&sandbox, "/workspace/a", "2").unwrap_err();
@@ -246,7 +246,7 @@ fn the_old_suites_dialect_refuses_to_replace() {
 }
 
 #[test]
-fn write_refuses_the_system_and_cannot_leave_the_sandbox() {
+fn write_rejects_system_paths_and_stays_in_the_sandbox() {
     let sandbox = js();
     for name in ["/bin/bash", "/bin/new", "/etc/passwd", "/workspace/../../../etc/passwd", "/usr/x/y", "/dev/x"] {
         assert_eq!(code(write(&sandbox, name, "x")), FileErrorCode::PermissionDenied, "{name}");
@@ -258,7 +258,7 @@ fn write_refuses_the_system_and_cannot_leave_the_sandbox() {
 }
 
 #[test]
-fn write_follows_links_and_makes_what_a_link_promises() {
+fn write_follows_links_and_creates_a_missing_target() {
     let sandbox = js();
     symlink(&sandbox, "target", "/workspace/link");
     assert_eq!(write(&sandbox, "/workspace/link", "1"), Ok(true));
@@ -266,11 +266,11 @@ fn write_follows_links_and_makes_what_a_link_promises() {
 }
 
 #[test]
-fn a_file_that_does_not_fit_leaves_the_old_one() {
+fn a_file_that_does_not_fit_keeps_the_old_content() {
     let mut limits = Limits::default();
     limits.file_bytes = 1000;
     limits.single_file_bytes = 900;
-    let sandbox = builder(Stage::new([Play::Exit(0)])).limits(limits).build().unwrap();
+    let sandbox = builder(ScriptedEngine::new([Step::Exit(0)])).limits(limits).build().unwrap();
     write(&sandbox, "/workspace/a", vec![b'1'; 600]).unwrap();
     assert_eq!(code(write(&sandbox, "/workspace/b", vec![b'2'; 500])), FileErrorCode::NoSpace);
     assert_eq!(code(read(&sandbox, "/workspace/b")), FileErrorCode::FileNotFound, "no empty file is left");
@@ -285,7 +285,7 @@ fn a_file_that_does_not_fit_leaves_the_old_one() {
 }
 
 #[test]
-fn mode_bits_bind_the_file_tools() {
+fn file_tools_respect_mode_bits() {
     let sandbox = js();
     write(&sandbox, "/workspace/d/a", "x").unwrap();
     chmod(&sandbox, "/workspace/d/a", 0o400);
@@ -303,7 +303,7 @@ fn mode_bits_bind_the_file_tools() {
 }
 
 #[test]
-fn edit_refuses_what_is_not_text_and_leaves_it() {
+fn edit_rejects_binary_files_without_changes() {
     let sandbox = js();
     write(&sandbox, "/workspace/a", b"x\xff".to_vec()).unwrap();
     assert_eq!(edit(&sandbox, "/workspace/a", "x", "y"), Err(FileErrorCode::NotText));
@@ -318,13 +318,13 @@ fn edit_refuses_what_is_not_text_and_leaves_it() {
 }
 
 #[test]
-fn ls_lists_by_name_without_slashes_and_tells_kinds() {
+fn ls_sorts_by_name_and_reports_kinds() {
     let sandbox = js();
     write(&sandbox, "/workspace/b", "12345").unwrap();
     write(&sandbox, "/workspace/a/x", "1").unwrap();
     symlink(&sandbox, "a", "/workspace/c");
-    assert_eq!(names(&sandbox, "/workspace"), ["/workspace/a", "/workspace/b", "/workspace/c"]);
-    assert_eq!(names(&sandbox, "/workspace/c"), ["/workspace/c/x"], "a link to a directory is followed");
+    assert_eq!(list_names(&sandbox, "/workspace"), ["/workspace/a", "/workspace/b", "/workspace/c"]);
+    assert_eq!(list_names(&sandbox, "/workspace/c"), ["/workspace/c/x"], "a link to a directory is followed");
     let entries = block_on(sandbox.ls(&path("/workspace"))).unwrap().unwrap().entries;
     let kinds: Vec<_> = entries.iter().map(|entry| (entry.kind, entry.size)).collect();
     assert_eq!(kinds, [(FileKind::Directory, None), (FileKind::File, Some(5)), (FileKind::Symlink, None)]);
@@ -333,7 +333,7 @@ fn ls_lists_by_name_without_slashes_and_tells_kinds() {
 }
 
 #[test]
-fn ls_of_nothing_is_the_dialects_and_of_a_file_an_error() {
+fn ls_of_a_missing_path_follows_the_dialect() {
     for (dialect, empty) in [(Dialect::Js, true), (Dialect::Python, false)] {
         let sandbox = sandbox(dialect);
         let missing = block_on(sandbox.ls(&path("/workspace/nothing"))).unwrap();
@@ -350,35 +350,35 @@ fn ls_of_nothing_is_the_dialects_and_of_a_file_an_error() {
 }
 
 #[test]
-fn delete_takes_a_whole_tree_but_only_the_link_itself() {
+fn delete_removes_trees_and_does_not_follow_links() {
     let sandbox = js();
     write(&sandbox, "/workspace/t/a/b/c", "1").unwrap();
     write(&sandbox, "/workspace/t/d", "1").unwrap();
     write(&sandbox, "/workspace/kept/x", "1").unwrap();
     symlink(&sandbox, "/workspace/kept", "/workspace/t/link");
     assert_eq!(delete(&sandbox, "/workspace/t"), Ok(()));
-    assert_eq!(names(&sandbox, "/workspace"), ["/workspace/kept"]);
-    assert_eq!(names(&sandbox, "/workspace/kept"), ["/workspace/kept/x"]);
+    assert_eq!(list_names(&sandbox, "/workspace"), ["/workspace/kept"]);
+    assert_eq!(list_names(&sandbox, "/workspace/kept"), ["/workspace/kept/x"]);
     assert_eq!(delete(&sandbox, "/workspace/t"), Err(FileErrorCode::FileNotFound));
 }
 
 #[test]
-fn delete_refuses_the_root_the_system_and_what_is_above() {
+fn delete_rejects_the_root_and_system_paths() {
     let sandbox = js();
     for name in ["/", "/bin", "/bin/bash", "/etc/passwd", "/dev/null"] {
         assert_eq!(delete(&sandbox, name), Err(FileErrorCode::PermissionDenied), "{name}");
     }
     assert_eq!(delete(&sandbox, "/workspace/.."), Err(FileErrorCode::InvalidPath));
-    assert!(names(&sandbox, "/bin").contains(&"/bin/bash".to_owned()));
+    assert!(list_names(&sandbox, "/bin").contains(&"/bin/bash".to_owned()));
 }
 
 #[test]
-fn directories_nested_a_thousand_deep_are_made_searched_and_deleted() {
+fn deeply_nested_directories_are_created_searched_and_deleted() {
     let sandbox = js();
     let deep = format!("/workspace/{}x", "d/".repeat(2000));
     write(&sandbox, &deep, "needle").unwrap();
     let found = block_on(sandbox.grep(tidebox_core::GrepRequest::new("needle", path("/")))).unwrap().unwrap();
     assert_eq!(found.matches.len(), 1);
     assert_eq!(delete(&sandbox, "/workspace/d"), Ok(()));
-    assert!(names(&sandbox, "/workspace").is_empty());
+    assert!(list_names(&sandbox, "/workspace").is_empty());
 }

@@ -4,53 +4,52 @@ use std::task::{Context, Poll, Waker};
 
 use futures_executor::block_on;
 use tidebox_core::{ErrorKind, FileErrorCode, HostCall, HostTool, Limits, SandboxBackend};
-use tidebox_kernel::{HostProcess, SessionId, SessionSpec, SharedKernel};
+use tidebox_kernel::{ExecutionId, ExecutionSpec, HostProcess, SharedKernel};
 
-use super::engine::{Play, Stage};
+use super::scripted_engine::{ScriptedEngine, Step};
 use super::{builder, chmod, mode, path, text, write};
-use crate::backend::lock;
 use crate::{SandboxBuilder, VfsBackend};
 
-fn stage() -> Stage {
-    Stage::new([Play::Exit(0)])
+fn engine() -> ScriptedEngine {
+    ScriptedEngine::new([Step::Exit(0)])
 }
 
-/// A call of `/usr/local/bin/<name>` from `/workspace`, as an engine would run it.
-fn begin(sandbox: &VfsBackend, name: &str) -> (SharedKernel, SessionId, HostProcess) {
+/// Starts `/usr/local/bin/<name>` in `/workspace`, as an engine would.
+fn start_tool(sandbox: &VfsBackend, name: &str) -> (SharedKernel, ExecutionId, HostProcess) {
     let kernel = sandbox.kernel("test").unwrap();
-    let spec = SessionSpec {
+    let spec = ExecutionSpec {
         argv: vec![name.into()],
         cwd: b"/workspace".to_vec(),
         program: format!("/usr/local/bin/{name}").into_bytes(),
         output_bytes: 1 << 20,
-        ..SessionSpec::default()
+        ..ExecutionSpec::default()
     };
-    let (session, _) = lock(&kernel).begin(spec).unwrap();
-    let start = lock(&kernel).take_starts(session).pop().unwrap();
+    let (session, _) = kernel.lock().start_execution(spec).unwrap();
+    let start = kernel.lock().take_pending(session).pop().unwrap();
     let process = HostProcess::new(&kernel, &start).expect("the application runs it");
     (kernel, session, process)
 }
 
-/// What a call prints, and its exit code.
+/// Returns the output of a call and its exit code.
 fn call(sandbox: &VfsBackend, name: &str) -> (String, i32) {
-    let (kernel, session, process) = begin(sandbox, name);
+    let (kernel, session, process) = start_tool(sandbox, name);
     block_on(process);
-    let output = lock(&kernel).take_output(session);
-    let report = lock(&kernel).end(session);
+    let output = kernel.lock().take_output(session);
+    let report = kernel.lock().finish_execution(session);
     let text = output.iter().map(|chunk| String::from_utf8_lossy(&chunk.bytes)).collect();
     (text, report.status.expect("it ended").code())
 }
 
-/// A sandbox whose tool `t` answers what `f` finds.
+/// A sandbox with the tool `t` implemented by `f`.
 fn with_tool<Answer>(f: impl Fn(HostCall) -> Answer + Send + Sync + 'static) -> SandboxBuilder
 where
     Answer: Future<Output = u8> + Send + 'static,
 {
-    builder(stage()).host_tool("t", f)
+    builder(engine()).host_tool("t", f)
 }
 
 #[test]
-fn a_host_tool_is_a_file_of_root_that_everybody_may_run_and_nobody_pays_for() {
+fn a_host_tool_is_an_uncharged_executable_of_root() {
     let sandbox = with_tool(|_| async { 0 }).tool("wasm", b"\0asm\x01\0\0\0".as_slice()).build().unwrap();
     let entries = block_on(sandbox.ls(&path("/usr/local/bin"))).unwrap().unwrap().entries;
     let names: Vec<_> = entries.iter().map(|entry| String::from_utf8_lossy(&entry.path).into_owned()).collect();
@@ -58,11 +57,11 @@ fn a_host_tool_is_a_file_of_root_that_everybody_may_run_and_nobody_pays_for() {
     assert_eq!(mode(&sandbox, "/usr/local/bin/t"), 0o755);
     assert!(write(&sandbox, "/usr/local/bin/t", "x").is_err());
     let kernel = sandbox.kernel("stat").unwrap();
-    assert_eq!(lock(&kernel).fs().usage().file_bytes, 0);
+    assert_eq!(kernel.lock().fs().usage().file_bytes, 0);
 }
 
 #[test]
-fn a_call_knows_its_sandbox_and_a_fork_is_another() {
+fn a_call_has_the_id_of_its_sandbox_or_fork() {
     let sandbox = with_tool(|mut call| async move {
         let id = call.sandbox.to_string();
         call.stdout.write(id).await.map_or(1, |()| 0)
@@ -76,21 +75,21 @@ fn a_call_knows_its_sandbox_and_a_fork_is_another() {
 }
 
 #[test]
-fn tools_survive_the_restoring_of_any_snapshot() {
+fn tools_survive_restoring_any_snapshot() {
     let sandbox = with_tool(|_| async { 5 }).build().unwrap();
-    let stranger = builder(stage()).host_tool("other", |_| async { 6 }).build().unwrap();
+    let stranger = builder(engine()).host_tool("other", |_| async { 6 }).build().unwrap();
     for snapshot in [sandbox.snapshot().unwrap(), stranger.snapshot().unwrap()] {
         sandbox.restore(&snapshot).unwrap();
         assert_eq!(call(&sandbox, "t"), (String::new(), 5));
     }
-    // What came with the stranger's files is a file, not its tool.
+    // A tool's file in another sandbox's snapshot is restored as an ordinary file, not as a tool.
     assert!(text(&sandbox, "/usr/local/bin/other").starts_with("#!/bin/sh\n"));
     let again = with_tool(|_| async { 7 }).snapshot(&sandbox.snapshot().unwrap()).build().unwrap();
     assert_eq!(call(&again, "t").1, 7, "a sandbox's own tool, not that of the snapshot");
 }
 
 #[test]
-fn a_tool_reads_and_writes_the_files_of_the_sandbox_as_its_user() {
+fn a_tool_accesses_the_sandboxs_files_as_its_user() {
     let sandbox = with_tool(|call| async move {
         assert_eq!(call.files.read("in.txt", 5).await.unwrap(), b"input");
         assert_eq!(call.files.read("/workspace/in.txt", 100).await.unwrap(), b"input");
@@ -116,7 +115,7 @@ fn a_tool_reads_and_writes_the_files_of_the_sandbox_as_its_user() {
 }
 
 #[test]
-fn what_still_acts_for_a_call_that_is_over_changes_nothing() {
+fn a_task_of_an_ended_call_cannot_change_anything() {
     let kept = Arc::new(Mutex::new(None));
     let keeping = Arc::clone(&kept);
     let sandbox = with_tool(move |call| {
@@ -125,14 +124,14 @@ fn what_still_acts_for_a_call_that_is_over_changes_nothing() {
     })
     .build()
     .unwrap();
-    let (_, _, mut process) = begin(&sandbox, "t");
+    let (_, _, mut process) = start_tool(&sandbox, "t");
     let waits = Pin::new(&mut process).poll(&mut Context::from_waker(Waker::noop()));
     assert_eq!(waits, Poll::Pending);
     let files = kept.lock().unwrap().take().unwrap();
     block_on(files.write("before", "x")).unwrap();
     sandbox.restore(&sandbox.snapshot().unwrap()).unwrap();
     let error = block_on(files.write("after", "x")).unwrap_err();
-    assert_eq!((error.code, error.message.contains("the call that asks")), (FileErrorCode::PermissionDenied, true));
+    assert_eq!((error.code, error.message.contains("the call")), (FileErrorCode::PermissionDenied, true));
     assert!(block_on(files.read("before", 1)).is_err());
     drop(process);
     assert!(block_on(files.read("before", 1)).is_err());
@@ -141,7 +140,7 @@ fn what_still_acts_for_a_call_that_is_over_changes_nothing() {
 }
 
 #[test]
-fn a_shared_tool_object_serves_many_sandboxes() {
+fn a_tool_object_can_be_shared_by_sandboxes() {
     let tool: Arc<dyn HostTool> = Arc::new(|_: HostCall| async { 9 });
     for _ in 0..2 {
         let tool = Arc::clone(&tool);
@@ -151,8 +150,8 @@ fn a_shared_tool_object_serves_many_sandboxes() {
 }
 
 #[test]
-fn a_host_tool_that_cannot_be_is_refused_with_the_reason() {
-    let bad = |name: &str| builder(stage()).host_tool(name, |_| async { 0 });
+fn an_invalid_host_tool_is_rejected_with_a_reason() {
+    let bad = |name: &str| builder(engine()).host_tool(name, |_| async { 0 });
     for (builder, why) in [
         (bad(""), "file name without slashes"),
         (bad("a/b"), "file name without slashes"),
@@ -165,5 +164,5 @@ fn a_host_tool_that_cannot_be_is_refused_with_the_reason() {
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
         assert!(error.to_string().contains(why), "{error}");
     }
-    assert!(bad(&"x".repeat(300)).build().unwrap_err().to_string().contains("cannot be made"));
+    assert!(bad(&"x".repeat(300)).build().unwrap_err().to_string().contains("cannot create"));
 }

@@ -3,18 +3,18 @@ use std::sync::Arc;
 
 use futures_executor::block_on;
 use tidebox_core::{ErrorKind, SandboxBackend, SandboxId};
-use tidebox_kernel::{FixedClock, SeededEntropy};
+use tidebox_kernel::{SeededEntropy, VirtualClock};
 
-use super::engine::{Play, Stage};
+use super::scripted_engine::{ScriptedEngine, Step};
 use super::{builder, js, mode, path, text};
 use crate::{BaseImage, Program, SandboxBuilder};
 
-fn stage() -> Stage {
-    Stage::new([Play::Exit(0)])
+fn engine() -> ScriptedEngine {
+    ScriptedEngine::new([Step::Exit(0)])
 }
 
 #[test]
-fn the_base_tree_is_a_small_unix_that_knows_no_host() {
+fn the_base_tree_reveals_nothing_of_the_host() {
     let sandbox = js();
     let names = |dir: &str| {
         let entries = block_on(sandbox.ls(&path(dir))).unwrap().unwrap().entries;
@@ -35,17 +35,17 @@ fn the_base_tree_is_a_small_unix_that_knows_no_host() {
 }
 
 #[test]
-fn names_of_one_program_are_one_file() {
+fn names_of_one_program_are_hard_links() {
     let sandbox = js();
     let kernel = sandbox.kernel("stat").unwrap();
-    let kernel = crate::backend::lock(&kernel);
+    let kernel = kernel.lock();
     let ino = |name: &str| crate::file::locate(kernel.fs(), name.as_bytes(), true).unwrap();
     assert_eq!(ino("/bin/bash"), ino("/bin/sh"));
     assert_eq!(kernel.fs().usage().file_bytes, 0, "installed programs are not the sandbox's bytes");
 }
 
 #[test]
-fn command_names_that_cannot_be_are_refused() {
+fn invalid_command_names_are_rejected() {
     for names in [vec!["a/b"], vec![""], vec![".."], vec!["a\0"], vec!["a", "a"], vec!["x".repeat(300).leak()]] {
         let error = BaseImage::new(&[Program::new(names.clone(), vec![])]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{names:?}");
@@ -57,19 +57,19 @@ fn ids_are_random_and_never_empty() {
     let base = BaseImage::new(&[]).unwrap();
     let id = |seed| {
         let entropy = Box::new(SeededEntropy::new(seed));
-        let builder = SandboxBuilder::new(Arc::new(stage()), &base, Box::new(FixedClock::new(0)), entropy);
+        let builder = SandboxBuilder::new(Arc::new(engine()), &base, Box::new(VirtualClock::new(0)), entropy);
         builder.build().unwrap().id().as_str().to_owned()
     };
     let ids: BTreeSet<_> = (0..100).map(id).collect();
     assert_eq!(ids.len(), 100);
     assert!(ids.iter().all(|id| id.len() == 35 && id.starts_with("sb-")));
-    let named = builder(stage()).id(SandboxId::parse("mine").unwrap()).build().unwrap();
+    let named = builder(engine()).id(SandboxId::parse("mine").unwrap()).build().unwrap();
     assert_eq!(named.id().as_str(), "mine");
 }
 
 #[test]
-fn a_builder_seeds_files_names_the_machine_and_sets_the_directory() {
-    let sandbox = builder(stage())
+fn a_builder_sets_files_host_name_and_working_directory() {
+    let sandbox = builder(engine())
         .cwd(path("/home/agent"))
         .hostname("box-7")
         .file("notes/a.txt", "relative")
@@ -84,12 +84,12 @@ fn a_builder_seeds_files_names_the_machine_and_sets_the_directory() {
 }
 
 #[test]
-fn what_a_builder_cannot_do_is_an_error_that_says_why() {
-    let refused = |builder: SandboxBuilder| builder.build().unwrap_err();
-    assert_eq!(refused(builder(stage()).file("/bin/x", "x")).kind(), ErrorKind::FileOperationFailed);
-    assert_eq!(refused(builder(stage()).file("", "x")).kind(), ErrorKind::FileOperationFailed);
-    assert_eq!(refused(builder(stage()).env("A=B", "x")).kind(), ErrorKind::InvalidRequest);
-    assert_eq!(refused(builder(stage()).hostname("a b")).kind(), ErrorKind::InvalidRequest);
+fn invalid_builder_settings_are_rejected_with_a_reason() {
+    let rejected = |builder: SandboxBuilder| builder.build().unwrap_err();
+    assert_eq!(rejected(builder(engine()).file("/bin/x", "x")).kind(), ErrorKind::FileOperationFailed);
+    assert_eq!(rejected(builder(engine()).file("", "x")).kind(), ErrorKind::FileOperationFailed);
+    assert_eq!(rejected(builder(engine()).env("A=B", "x")).kind(), ErrorKind::InvalidRequest);
+    assert_eq!(rejected(builder(engine()).hostname("a b")).kind(), ErrorKind::InvalidRequest);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn sandboxes_of_one_image_do_not_see_each_others_files() {
     let base = BaseImage::new(&[]).unwrap();
     let make = || {
         let entropy = Box::new(SeededEntropy::new(1));
-        SandboxBuilder::new(Arc::new(stage()), &base, Box::new(FixedClock::new(0)), entropy).build().unwrap()
+        SandboxBuilder::new(Arc::new(engine()), &base, Box::new(VirtualClock::new(0)), entropy).build().unwrap()
     };
     let (one, other) = (make(), make());
     super::write(&one, "/workspace/a", "x").unwrap();

@@ -1,5 +1,5 @@
-//! What the harness of Deep Agents puts aside for the model: results that are too large for the conversation, and the
-//! conversation itself. A `write` that failed here would lose them.
+//! Files that the Deep Agents harness stores for the model: results that are too large for the conversation, and the
+//! conversation itself. A failing `write` would lose them.
 
 use futures_executor::block_on;
 use tidebox_core::{
@@ -8,7 +8,8 @@ use tidebox_core::{
 
 use super::{path, sandbox, text, write};
 
-/// Identifiers as providers make them, after the harness has put `_` for `.`, `/` and `\\`; a long one becomes the last.
+/// Identifiers of providers after the harness has replaced `.`, `/` and `\\` with `_`; the last one is a long one,
+/// shortened.
 const CALLS: [&str; 5] = [
     "call_Zm9vYmFy",
     "toolu_01A09q90qw90lq917835lq9",
@@ -19,27 +20,27 @@ const CALLS: [&str; 5] = [
 
 const LINES: u64 = 100_000;
 
-/// Five megabytes and some.
+/// Slightly more than five megabytes.
 fn result() -> String {
     (0..LINES).map(|line| format!("{line:06} a line of a large result that a tool gave back\n")).collect()
 }
 
-/// Where JavaScript (`.txt`) and Python put a result.
-fn places(dialect: Dialect, call: &str) -> SandboxPath {
+/// Paths at which JavaScript (`.txt`) and Python store a result.
+fn result_path(dialect: Dialect, call: &str) -> SandboxPath {
     let end = if dialect == Dialect::Js { ".txt" } else { "" };
     path(&format!("/large_tool_results/{call}{end}"))
 }
 
 #[test]
-fn a_large_result_is_put_aside_in_a_fresh_sandbox_and_pages_back() {
+fn a_large_result_is_written_and_read_in_pages() {
     let result = result();
     assert!(result.len() > 5_000_000);
     for dialect in [Dialect::Js, Dialect::Python, Dialect::LangchainTests] {
         let sandbox = sandbox(dialect);
         for call in CALLS {
-            let place = places(dialect, call);
-            assert_eq!(write(&sandbox, &place.to_text(), result.clone()), Ok(true), "{place}");
-            let page = ReadRequest::new(place.clone()).with_offset(LINES - 150).with_limit(100);
+            let location = result_path(dialect, call);
+            assert_eq!(write(&sandbox, &location.to_text(), result.clone()), Ok(true), "{location}");
+            let page = ReadRequest::new(location.clone()).with_offset(LINES - 150).with_limit(100);
             let page = block_on(sandbox.read(page)).unwrap().unwrap();
             let window = page.window.unwrap();
             assert_eq!(window, LineWindow { start: LINES - 149, end: LINES - 50, total: LINES });
@@ -54,7 +55,7 @@ fn a_large_result_is_put_aside_in_a_fresh_sandbox_and_pages_back() {
 }
 
 #[test]
-fn a_long_message_is_put_aside_whole_and_found_again() {
+fn a_long_message_is_written_whole_and_found() {
     for dialect in [Dialect::Js, Dialect::Python] {
         let sandbox = sandbox(dialect);
         let message = "word ".repeat(1_000_000);
@@ -65,7 +66,7 @@ fn a_long_message_is_put_aside_whole_and_found_again() {
 }
 
 #[test]
-fn the_summary_of_a_thread_is_kept_through_download_upload_and_edit() {
+fn a_summary_survives_download_upload_and_edit() {
     for dialect in [Dialect::Js, Dialect::Python] {
         let sandbox = sandbox(dialect);
         let name = "/conversation_history/thread-1.md";

@@ -6,7 +6,7 @@ use futures_executor::block_on;
 use tidebox_core::{ErrorKind, ExecuteRequest, ListRequest, SandboxBackend, SandboxId, SandboxProvider, Selector};
 use tidebox_kernel::SeededEntropy;
 
-use super::engine::{Play, Stage};
+use super::scripted_engine::{ScriptedEngine, Step};
 use crate::{BaseImage, SandboxBuilder, VfsProvider};
 
 fn provider() -> VfsProvider {
@@ -14,8 +14,8 @@ fn provider() -> VfsProvider {
     let base = BaseImage::new(&[]).unwrap();
     VfsProvider::new(move || {
         let entropy = Box::new(SeededEntropy::new(seeds.fetch_add(1, Ordering::Relaxed)));
-        let clock = Box::new(tidebox_kernel::FixedClock::new(0));
-        Ok(SandboxBuilder::new(Arc::new(Stage::new([Play::Exit(0)])), &base, clock, entropy))
+        let clock = Box::new(tidebox_kernel::VirtualClock::new(0));
+        Ok(SandboxBuilder::new(Arc::new(ScriptedEngine::new([Step::Exit(0)])), &base, clock, entropy))
     })
 }
 
@@ -28,17 +28,17 @@ fn get(provider: &VfsProvider, list: &[(&str, &str)]) -> Arc<dyn SandboxBackend>
 }
 
 #[test]
-fn a_sandbox_is_found_again_by_its_id_and_never_silently_made_anew() {
+fn an_unknown_id_does_not_create_a_sandbox() {
     let provider = provider();
-    let made = get(&provider, &[]);
-    let found = block_on(provider.get_or_create(Selector::Id(made.id().clone()))).unwrap();
-    assert_eq!(made.id(), found.id());
+    let created = get(&provider, &[]);
+    let found = block_on(provider.get_or_create(Selector::Id(created.id().clone()))).unwrap();
+    assert_eq!(created.id(), found.id());
     let unknown = Selector::Id(SandboxId::parse("sb-unknown").unwrap());
     assert_eq!(block_on(provider.get_or_create(unknown)).unwrap_err().kind(), ErrorKind::SandboxNotFound);
 }
 
 #[test]
-fn labels_find_a_sandbox_that_bears_all_of_them_and_none_always_make_one() {
+fn labels_find_a_sandbox_and_no_labels_always_create_one() {
     let provider = provider();
     let one = get(&provider, &[("thread", "1"), ("user", "a")]);
     assert_eq!(get(&provider, &[("thread", "1")]).id(), one.id());
@@ -82,7 +82,7 @@ fn deleting_closes_and_may_be_repeated() {
 }
 
 #[test]
-fn a_sandbox_that_its_user_closed_is_not_there_any_more() {
+fn a_closed_sandbox_is_not_found() {
     let provider = provider();
     let sandbox = get(&provider, &[("thread", "1")]);
     block_on(sandbox.close()).unwrap();
@@ -96,8 +96,8 @@ fn two_sandboxes_never_share_an_id() {
     let base = BaseImage::new(&[]).unwrap();
     let provider = VfsProvider::new(move || {
         let entropy = Box::new(SeededEntropy::new(7));
-        let clock = Box::new(tidebox_kernel::FixedClock::new(0));
-        Ok(SandboxBuilder::new(Arc::new(Stage::new([])), &base, clock, entropy))
+        let clock = Box::new(tidebox_kernel::VirtualClock::new(0));
+        Ok(SandboxBuilder::new(Arc::new(ScriptedEngine::new([])), &base, clock, entropy))
     });
     let first = get(&provider, &[]);
     let second = block_on(provider.get_or_create(Selector::Labels(BTreeMap::new()))).unwrap_err();

@@ -7,7 +7,7 @@ use tidebox_core::{
 };
 use tidebox_kernel::{Clock, SeededEntropy};
 
-use super::engine::Stage;
+use super::scripted_engine::ScriptedEngine;
 use super::{chmod, code, js, path, sandbox, symlink, write};
 use crate::{BaseImage, SandboxBuilder, VfsBackend};
 
@@ -38,7 +38,7 @@ fn tree(dialect: Dialect) -> VfsBackend {
 }
 
 #[test]
-fn glob_in_js_is_relative_finds_directories_and_stays_where_it_is() {
+fn glob_in_js_is_relative_and_finds_directories() {
     let sandbox = tree(Dialect::Js);
     assert_eq!(glob(&sandbox, "*.py", "/workspace").0, [".hidden.py", "a.py"]);
     assert_eq!(glob(&sandbox, "*", "/workspace").0, [".git", ".hidden.py", "a.py", "b.txt", "src"]);
@@ -58,7 +58,7 @@ fn glob_of_the_whole_tree_is_absolute_in_every_dialect() {
 }
 
 #[test]
-fn glob_in_python_is_absolute_finds_files_only_and_any_depth() {
+fn glob_in_python_is_absolute_and_finds_only_files() {
     let sandbox = tree(Dialect::Python);
     let visible = ["/workspace/a.py", "/workspace/src/c.py", "/workspace/src/deep/d.py"];
     assert_eq!(glob(&sandbox, "**/*.py", "/workspace").0, visible);
@@ -93,13 +93,13 @@ fn a_link_to_a_directory_is_found_but_not_entered() {
 }
 
 #[test]
-fn a_search_that_leaves_something_out_says_why() {
+fn an_incomplete_search_reports_the_reason() {
     let sandbox = tree(Dialect::Js);
     chmod(&sandbox, "/workspace/src/deep", 0);
     assert_eq!(glob(&sandbox, "**/*.py", "/workspace/src"), (vec!["c.py".to_owned()], Some(Truncation::Unreadable)));
     let found = grep(&sandbox, GrepRequest::new("import", path("/workspace/src")));
     assert_eq!((found.matches.len(), found.truncated), (1, Some(Truncation::Unreadable)));
-    assert_eq!(glob(&sandbox, "*.py", "/workspace/src").1, None, "what cannot match need not be read");
+    assert_eq!(glob(&sandbox, "*.py", "/workspace/src").1, None, "files that cannot match are not read");
     chmod(&sandbox, "/workspace/src/deep", 0o755);
     chmod(&sandbox, "/workspace/src/c.py", 0);
     let found = grep(&sandbox, GrepRequest::new("import", path("/workspace/src")));
@@ -109,7 +109,7 @@ fn a_search_that_leaves_something_out_says_why() {
 }
 
 #[test]
-fn a_search_stops_at_ten_thousand_files_and_says_so() {
+fn a_search_is_truncated_at_ten_thousand_files() {
     let sandbox = js();
     for at in 0..10_001 {
         write(&sandbox, &format!("/workspace/{at:05}"), "").unwrap();
@@ -120,11 +120,11 @@ fn a_search_stops_at_ten_thousand_files_and_says_so() {
     assert_eq!((found.len(), truncated), (10_000, None));
 }
 
-/// A clock that a second passes on at every look.
+/// A clock that advances by a second on every read.
 #[derive(Debug, Default)]
-struct Hurrying(AtomicU64);
+struct AdvancingClock(AtomicU64);
 
-impl Clock for Hurrying {
+impl Clock for AdvancingClock {
     fn realtime(&self) -> u64 {
         self.monotonic()
     }
@@ -139,11 +139,11 @@ impl Clock for Hurrying {
 }
 
 #[test]
-fn a_search_ends_when_its_time_is_up_with_what_it_has_found() {
+fn a_search_returns_partial_results_on_timeout() {
     let base = BaseImage::new(&[]).unwrap();
     let entropy = Box::new(SeededEntropy::new(1));
-    let engine = Arc::new(Stage::new([]));
-    let sandbox = SandboxBuilder::new(engine, &base, Box::new(Hurrying::default()), entropy).build().unwrap();
+    let engine = Arc::new(ScriptedEngine::new([]));
+    let sandbox = SandboxBuilder::new(engine, &base, Box::new(AdvancingClock::default()), entropy).build().unwrap();
     for at in 0..30_000 {
         write(&sandbox, &format!("/workspace/{at:05}"), if at % 100 == 0 { "needle" } else { "" }).unwrap();
     }
@@ -159,7 +159,7 @@ fn a_search_ends_when_its_time_is_up_with_what_it_has_found() {
 }
 
 #[test]
-fn where_nothing_is_a_search_says_so_instead_of_finding_nothing() {
+fn searching_a_missing_path_is_an_error() {
     let sandbox = js();
     let missing = block_on(sandbox.grep(GrepRequest::new("x", path("/nowhere")))).unwrap().unwrap_err();
     assert_eq!(missing.message, "Path '/nowhere': path_not_found");
@@ -203,7 +203,7 @@ fn grep_finds_lines_across_blocks_of_large_files() {
 }
 
 #[test]
-fn one_match_over_the_count_marks_truncation() {
+fn one_match_over_the_limit_marks_truncation() {
     let sandbox = js();
     write(&sandbox, "/workspace/a", "x\nx\nx\n").unwrap();
     let at_most = |count| grep(&sandbox, GrepRequest::new("x", path("/workspace")).with_max_count(count));
@@ -213,7 +213,7 @@ fn one_match_over_the_count_marks_truncation() {
 }
 
 #[test]
-fn matches_that_would_fill_memory_are_cut_and_reported() {
+fn matches_over_the_memory_limit_are_truncated_and_reported() {
     let sandbox = js();
     write(&sandbox, "/workspace/a", format!("{}\n", "x".repeat(900_000)).repeat(20)).unwrap();
     let found = grep(&sandbox, GrepRequest::new("x", path("/workspace")));
@@ -231,7 +231,7 @@ fn the_filter_of_grep_is_by_name_or_by_path() {
 }
 
 #[test]
-fn grep_passes_over_binary_files_devices_and_in_python_over_git() {
+fn grep_skips_binary_files_devices_and_in_python_git() {
     for (dialect, expected) in [(Dialect::Js, 6), (Dialect::Python, 5)] {
         let sandbox = tree(dialect);
         write(&sandbox, "/workspace/binary", b"import\0".to_vec()).unwrap();

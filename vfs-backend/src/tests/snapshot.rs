@@ -1,21 +1,20 @@
-//! Keeping a sandbox, going back, forking.
+//! Snapshots, restoring and forks.
 
 use futures_executor::block_on;
 use tidebox_core::{ErrorKind, ExecuteRequest, Limits, SandboxBackend, StopReason};
 
-use super::engine::{Play, Stage};
+use super::scripted_engine::{ScriptedEngine, Step};
 use super::{builder, js, path, text, write};
 use crate::Snapshot;
-use crate::backend::lock;
 
 #[test]
-fn a_snapshot_can_be_kept_and_sent_anywhere() {
+fn a_snapshot_is_send_sync_and_static() {
     fn check<T: Clone + Send + Sync + 'static>() {}
     check::<Snapshot>();
 }
 
 #[test]
-fn restoring_brings_back_files_and_the_shell_session() {
+fn restoring_resets_files_and_the_shell_session() {
     let sandbox = js();
     write(&sandbox, "/workspace/a", "old").unwrap();
     sandbox.set_shell_state(b"cd /tmp".as_slice().into()).unwrap();
@@ -30,7 +29,7 @@ fn restoring_brings_back_files_and_the_shell_session() {
 }
 
 #[test]
-fn a_fork_has_everything_and_then_goes_its_own_way() {
+fn a_fork_has_the_same_state_and_is_independent() {
     let sandbox = js();
     write(&sandbox, "/workspace/a", "shared").unwrap();
     sandbox.set_shell_state(b"alias x=y".as_slice().into()).unwrap();
@@ -47,7 +46,7 @@ fn a_fork_has_everything_and_then_goes_its_own_way() {
 }
 
 #[test]
-fn every_fork_has_an_id_of_its_own_and_equal_runs_give_equal_ids() {
+fn fork_ids_are_unique_and_deterministic() {
     let ids = || {
         let sandbox = js();
         let forks = [sandbox.fork().unwrap(), sandbox.fork().unwrap()];
@@ -63,12 +62,12 @@ fn every_fork_has_an_id_of_its_own_and_equal_runs_give_equal_ids() {
 }
 
 #[test]
-fn a_fork_gets_the_random_bytes_that_would_have_come_here() {
+fn a_fork_continues_the_random_sequence() {
     let sandbox = js();
     let fork = sandbox.fork().unwrap();
     let next = |sandbox: &crate::VfsBackend| {
         let mut bytes = [0; 8];
-        lock(&sandbox.kernel("test").unwrap()).random_aside(&mut bytes);
+        sandbox.kernel("test").unwrap().lock().host_random(&mut bytes);
         bytes
     };
     assert_eq!(next(&sandbox), next(&fork));
@@ -83,7 +82,7 @@ fn a_fork_shares_the_bytes_of_every_file() {
     let fork = sandbox.fork().unwrap();
     let contents = |sandbox: &crate::VfsBackend, number: usize| {
         let kernel = sandbox.kernel("test").unwrap();
-        let kernel = lock(&kernel);
+        let kernel = kernel.lock();
         let path = format!("/workspace/{number}");
         kernel.fs().contents(crate::file::locate(kernel.fs(), path.as_bytes(), true).unwrap()).unwrap()
     };
@@ -93,47 +92,47 @@ fn a_fork_shares_the_bytes_of_every_file() {
 }
 
 #[test]
-fn restoring_stops_the_commands_that_run_and_says_so() {
-    let sandbox = builder(Stage::new([Play::Hang])).build().unwrap();
+fn restoring_stops_running_commands_with_a_message() {
+    let sandbox = builder(ScriptedEngine::new([Step::Hang])).build().unwrap();
     let snapshot = sandbox.snapshot().unwrap();
     let kernel = sandbox.kernel("test").unwrap();
     let mut running = Box::pin(sandbox.execute(ExecuteRequest::new("sleep 1000")));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(running.as_mut().poll(&mut context).is_pending());
     sandbox.restore(&snapshot).unwrap();
-    let stopped = lock(&kernel).end(tidebox_kernel::SessionId(1));
-    assert_eq!(stopped.stopped_by, Some(tidebox_kernel::Stop::Restore));
+    let stopped = kernel.lock().finish_execution(tidebox_kernel::ExecutionId(1));
+    assert_eq!((stopped.stopped_by, stopped.restored), (Some(StopReason::Cancelled), true));
 }
 
 #[test]
-fn a_stopped_command_answers_that_it_was_stopped_by_the_restoring() {
-    let sandbox = builder(Stage::new([Play::Restored])).build().unwrap();
+fn a_command_stopped_by_restore_reports_the_cause() {
+    let sandbox = builder(ScriptedEngine::new([Step::Restored])).build().unwrap();
     let response = block_on(sandbox.execute(ExecuteRequest::new("sleep 1000"))).unwrap();
     assert_eq!((response.exit_code, response.stopped_by), (Some(137), Some(StopReason::Cancelled)));
-    assert!(response.output_text().contains("went back to a snapshot"), "{}", response.output_text());
+    assert!(response.output_text().contains("the sandbox was restored"), "{}", response.output_text());
 }
 
 #[test]
-fn a_sandbox_begins_with_a_snapshot_and_with_files_on_top() {
+fn a_sandbox_starts_with_a_snapshot_and_added_files() {
     let sandbox = js();
     write(&sandbox, "/workspace/a", "kept").unwrap();
     sandbox.set_shell_state(b"x=1".as_slice().into()).unwrap();
     let snapshot = sandbox.snapshot().unwrap();
-    let stage = Stage::new([Play::Exit(0)]);
-    let other = builder(stage).snapshot(&snapshot).file("b", "added").hostname("other").build().unwrap();
+    let engine = ScriptedEngine::new([Step::Exit(0)]);
+    let other = builder(engine).snapshot(&snapshot).file("b", "added").hostname("other").build().unwrap();
     assert_eq!((text(&other, "/workspace/a"), text(&other, "/workspace/b")), ("kept".into(), "added".into()));
     assert_eq!(text(&other, "/etc/hostname"), "other\n");
     assert_eq!(&*other.shell_state(), b"x=1");
 }
 
 #[test]
-fn a_snapshot_larger_than_the_limits_is_restored_whole_and_full() {
+fn a_snapshot_over_the_limits_is_restored_in_full() {
     let sandbox = js();
     write(&sandbox, "/workspace/a", vec![b'x'; 5000]).unwrap();
     let snapshot = sandbox.snapshot().unwrap();
     let mut limits = Limits::default();
     limits.file_bytes = 1000;
-    let small = builder(Stage::new([])).limits(limits).build().unwrap();
+    let small = builder(ScriptedEngine::new([])).limits(limits).build().unwrap();
     small.restore(&snapshot).unwrap();
     assert_eq!(text(&small, "/workspace/a").len(), 5000);
     assert!(write(&small, "/workspace/b", "more").is_err());

@@ -1,4 +1,4 @@
-//! What changed between two snapshots, as values and as a patch that other programs apply.
+//! Differences between two snapshots, as values and as a patch that other programs apply.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,9 @@ use futures_executor::block_on;
 use tidebox_core::SandboxBackend;
 
 use super::{chmod, js, path, symlink, write};
-use crate::backend::lock;
 use crate::{ContentChange, Snapshot, SnapshotDiff, VfsBackend};
 
-fn told(diff: &SnapshotDiff) -> Vec<String> {
+fn format_diff(diff: &SnapshotDiff) -> Vec<String> {
     let line = |change: &crate::Change| {
         let sign = match (&change.before, &change.after) {
             (None, _) => '+',
@@ -37,7 +36,7 @@ fn two_snapshots_of_the_same_moment_do_not_differ() {
 }
 
 #[test]
-fn text_changes_come_as_hunks_binary_ones_say_so_and_long_ones_too() {
+fn text_changes_have_hunks_binary_and_long_ones_a_marker() {
     let sandbox = js();
     let before = sandbox.snapshot().unwrap();
     write(&sandbox, "/workspace/text", "one\ntwo\n").unwrap();
@@ -69,16 +68,16 @@ fn modes_kinds_and_removals_are_changes() {
     symlink(&sandbox, "elsewhere", "/workspace/kind");
     chmod(&sandbox, "/workspace/mode", 0o755);
     let diff = Snapshot::diff(&before, &sandbox.snapshot().unwrap());
-    assert_eq!(told(&diff), ["-/workspace/gone", "-/workspace/kind", "+/workspace/kind", "~/workspace/mode"]);
+    assert_eq!(format_diff(&diff), ["-/workspace/gone", "-/workspace/kind", "+/workspace/kind", "~/workspace/mode"]);
     let mode = &diff.changes[3];
     assert_eq!((mode.before.unwrap().mode, mode.after.unwrap().mode), (0o644, 0o755));
     assert_eq!(mode.content, ContentChange::None);
 }
 
-/// Writes the files below `/workspace` where other programs find them.
-fn lay_out(sandbox: &VfsBackend, to: &Path) {
+/// Writes the files below `/workspace` to a host directory.
+fn write_files(sandbox: &VfsBackend, to: &Path) {
     let kernel = sandbox.kernel("test").unwrap();
-    let kernel = lock(&kernel);
+    let kernel = kernel.lock();
     let dir = crate::file::locate(kernel.fs(), b"/workspace", true).unwrap();
     let to = to.join("workspace");
     fs::create_dir_all(&to).unwrap();
@@ -92,7 +91,7 @@ fn lay_out(sandbox: &VfsBackend, to: &Path) {
 }
 
 #[test]
-fn git_and_patch_make_the_one_state_of_the_other() {
+fn git_and_patch_apply_a_diff() {
     let sandbox = js();
     let numbers: String = (1..=100).map(|line| format!("line {line}\n")).collect();
     write(&sandbox, "/workspace/changed", numbers.clone()).unwrap();
@@ -105,8 +104,8 @@ fn git_and_patch_make_the_one_state_of_the_other() {
             continue;
         }
         sandbox.restore(&before).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        lay_out(&sandbox, folder.path());
+        let root = tempfile::tempdir().unwrap();
+        write_files(&sandbox, root.path());
         for (name, text) in
             [("changed", numbers.replace('7', "seven")), ("no end", "a\nb\nc".into()), ("new \"é", "1\n".into())]
         {
@@ -115,15 +114,15 @@ fn git_and_patch_make_the_one_state_of_the_other() {
         }
         remove(&sandbox, "/workspace/gone");
         let patch = Snapshot::diff(&before, &sandbox.snapshot().unwrap()).to_patch();
-        let file = folder.path().join("the.patch");
+        let file = root.path().join("the.patch");
         fs::write(&file, &patch).unwrap();
         let mut command = Command::new(program);
-        command.args(arguments).stdin(fs::File::open(&file).unwrap()).current_dir(&folder);
+        command.args(arguments).stdin(fs::File::open(&file).unwrap()).current_dir(&root);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{program}: {output:?}\n{}", String::from_utf8_lossy(&patch));
         let expected = tempfile::tempdir().unwrap();
-        lay_out(&sandbox, expected.path());
-        assert_eq!(listing(&folder.path().join("workspace")), listing(&expected.path().join("workspace")), "{program}");
+        write_files(&sandbox, expected.path());
+        assert_eq!(listing(&root.path().join("workspace")), listing(&expected.path().join("workspace")), "{program}");
     }
 }
 
@@ -131,12 +130,12 @@ fn remove_quietly(sandbox: &VfsBackend, name: &str) {
     let _ = block_on(sandbox.delete(&path(&format!("/workspace/{name}")))).unwrap();
 }
 
-fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
+fn listing(root: &Path) -> Vec<(String, Vec<u8>)> {
     let entry = |entry: std::io::Result<fs::DirEntry>| {
         let path = entry.unwrap().path();
         (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap())
     };
-    let mut found: Vec<_> = fs::read_dir(folder).unwrap().map(entry).collect();
+    let mut found: Vec<_> = fs::read_dir(root).unwrap().map(entry).collect();
     found.sort();
     found
 }

@@ -1,4 +1,4 @@
-//! Tars: our own back and forth, system `tar`'s, and those that mean harm.
+//! Tars: round trips, tars of the system's `tar`, and hostile ones.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,9 @@ use tar::{EntryType, Header};
 use tidebox_core::{ErrorKind, Limits, SandboxBackend};
 use tidebox_kernel::fs::Fs;
 
-use super::engine::Stage;
-use super::random_tree::{grow, seen};
+use super::random_tree::{create_random_tree, list_tree};
+use super::scripted_engine::ScriptedEngine;
 use super::{builder, js, mode, path, symlink, text, write};
-use crate::backend::lock;
 use crate::{BaseImage, Program, Snapshot, VfsBackend};
 
 pub(super) fn base() -> BaseImage {
@@ -24,53 +23,53 @@ pub(super) fn open(snapshot: &Snapshot) -> Fs {
 
 pub(super) fn random(seed: u64) -> Snapshot {
     let sandbox = js();
-    grow(lock(&sandbox.kernel("test").unwrap()).fs_mut(), seed, 60);
+    create_random_tree(sandbox.kernel("test").unwrap().lock().fs_mut(), seed, 60);
     sandbox.snapshot().unwrap()
 }
 
-fn packed(snapshot: &Snapshot) -> Vec<u8> {
+fn to_tar(snapshot: &Snapshot) -> Vec<u8> {
     let mut bytes = Vec::new();
     snapshot.to_tar(&mut bytes).unwrap();
     bytes
 }
 
-fn unpacked(bytes: &[u8]) -> tidebox_core::Result<Snapshot> {
+fn from_tar(bytes: &[u8]) -> tidebox_core::Result<Snapshot> {
     Snapshot::from_tar(bytes, &base(), &Limits::default())
 }
 
 #[test]
-fn a_random_tree_is_the_same_after_a_tar_and_gives_the_same_tar_again() {
+fn a_random_tree_round_trips_to_an_equal_tar() {
     for seed in 1..25 {
         let before = random(seed);
-        let bytes = packed(&before);
-        let after = unpacked(&bytes).unwrap();
-        assert_eq!(seen(&open(&after)), seen(&open(&before)), "seed {seed}");
-        assert_eq!(packed(&after), bytes, "seed {seed}");
+        let bytes = to_tar(&before);
+        let after = from_tar(&bytes).unwrap();
+        assert_eq!(list_tree(&open(&after)), list_tree(&open(&before)), "seed {seed}");
+        assert_eq!(to_tar(&after), bytes, "seed {seed}");
         assert!(Snapshot::diff(&before, &after).is_empty(), "seed {seed}");
     }
 }
 
 #[test]
-fn nothing_of_the_base_image_is_in_a_tar() {
+fn a_tar_excludes_the_base_image() {
     let sandbox = js();
     write(&sandbox, "/workspace/mine", "x").unwrap();
-    let bytes = packed(&sandbox.snapshot().unwrap());
+    let bytes = to_tar(&sandbox.snapshot().unwrap());
     let mut archive = tar::Archive::new(bytes.as_slice());
     let names: Vec<_> = archive.entries().unwrap().map(|entry| entry.unwrap().path_bytes().into_owned()).collect();
     assert_eq!(names, [b"workspace/mine"]);
 }
 
 #[test]
-fn a_builder_takes_a_tar_at_the_root_or_into_a_folder() {
+fn a_builder_accepts_a_tar_at_the_root_or_a_directory() {
     let sandbox = js();
     write(&sandbox, "/workspace/a", "kept").unwrap();
-    let bytes = packed(&sandbox.snapshot().unwrap());
-    let other = builder(Stage::new([])).tar(bytes.clone()).tar_into(path("/tmp/x"), bytes).build().unwrap();
+    let bytes = to_tar(&sandbox.snapshot().unwrap());
+    let other = builder(ScriptedEngine::new([])).tar(bytes.clone()).tar_into(path("/tmp/x"), bytes).build().unwrap();
     assert_eq!((text(&other, "/workspace/a"), text(&other, "/tmp/x/workspace/a")), ("kept".into(), "kept".into()));
 }
 
-fn tar(arguments: &[&str], folder: &Path) -> bool {
-    let output = match Command::new("tar").args(arguments).current_dir(folder).output() {
+fn tar(arguments: &[&str], dir: &Path) -> bool {
+    let output = match Command::new("tar").args(arguments).current_dir(dir).output() {
         Ok(output) => output,
         Err(error) => {
             eprintln!("not compared with the system's tar: {error}");
@@ -82,25 +81,25 @@ fn tar(arguments: &[&str], folder: &Path) -> bool {
 }
 
 #[test]
-fn what_we_pack_the_systems_tar_unpacks_and_packs_again_for_us() {
+fn the_systems_tar_reads_and_rewrites_our_tars() {
     for seed in 30..36 {
         let before = random(seed);
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("ours.tar"), packed(&before)).unwrap();
-        fs::create_dir(folder.path().join("out")).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("ours.tar"), to_tar(&before)).unwrap();
+        fs::create_dir(dir.path().join("out")).unwrap();
         for format in ["pax", "gnu"] {
-            let made = tar(&["-xpf", "ours.tar", "-C", "out", "--no-same-owner"], folder.path())
-                && tar(&["-cf", "theirs.tar", "--format", format, "-C", "out", "workspace"], folder.path());
-            if !made {
+            let created = tar(&["-xpf", "ours.tar", "-C", "out", "--no-same-owner"], dir.path())
+                && tar(&["-cf", "theirs.tar", "--format", format, "-C", "out", "workspace"], dir.path());
+            if !created {
                 return;
             }
-            let after = unpacked(&fs::read(folder.path().join("theirs.tar")).unwrap()).unwrap();
-            // GNU's old format has no fractions of seconds.
+            let after = from_tar(&fs::read(dir.path().join("theirs.tar")).unwrap()).unwrap();
+            // GNU's old format has no fractional seconds.
             let cut = |line: &String| match format {
                 "gnu" => line.split(' ').filter(|word| word.len() < 18 || word.parse::<u64>().is_err()).collect(),
                 _ => line.clone(),
             };
-            let (after, before) = (seen(&open(&after)), seen(&open(&before)));
+            let (after, before) = (list_tree(&open(&after)), list_tree(&open(&before)));
             let small =
                 |lines: &[String]| lines.iter().map(cut).filter(|line| !line.contains("Dir")).collect::<Vec<_>>();
             assert_eq!(small(&after), small(&before), "seed {seed}, {format}");
@@ -108,7 +107,7 @@ fn what_we_pack_the_systems_tar_unpacks_and_packs_again_for_us() {
     }
 }
 
-/// A tar of one entry that is written as it is, whatever it says.
+/// A tar with one unchecked entry.
 fn entry(kind: EntryType, name: &[u8], link: &[u8], size: u64, content: &[u8]) -> Vec<u8> {
     let mut header = Header::new_ustar();
     header.set_entry_type(kind);
@@ -128,14 +127,14 @@ fn file(name: &[u8]) -> Vec<u8> {
     entry(EntryType::Regular, name, b"", 4, b"text")
 }
 
-fn refusal(bytes: &[u8]) -> String {
-    let error = unpacked(bytes).unwrap_err();
+fn error_message(bytes: &[u8]) -> String {
+    let error = from_tar(bytes).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{error}");
     error.to_string()
 }
 
 #[test]
-fn hostile_names_and_kinds_are_refused_with_words() {
+fn hostile_names_and_kinds_are_rejected_with_a_reason() {
     let link = |target: &[u8]| entry(EntryType::Symlink, b"workspace/link", target, 0, b"");
     let cases: [(Vec<u8>, &str); 14] = [
         (file(b"../etc/passwd"), "'..'"),
@@ -153,31 +152,31 @@ fn hostile_names_and_kinds_are_refused_with_words() {
         (entry(EntryType::Char, b"workspace/null", b"", 0, b""), "device"),
         (entry(EntryType::GNUSparse, b"workspace/holes", b"", 0, b""), "sparse"),
     ];
-    for (bytes, words) in cases {
-        let said = refusal(&bytes);
-        assert!(said.contains(words), "{said} should say {words}");
+    for (bytes, expected) in cases {
+        let message = error_message(&bytes);
+        assert!(message.contains(expected), "{message} should say {expected}");
     }
 }
 
 #[test]
-fn an_absolute_name_stays_inside_and_a_link_may_lead_anywhere_but_is_not_followed() {
+fn absolute_names_and_links_stay_inside_the_destination() {
     let bytes = [file(b"/workspace/a"), entry(EntryType::Symlink, b"workspace/l", b"/../../x", 0, b""), vec![0; 1024]];
-    let sandbox = builder(Stage::new([])).snapshot(&unpacked(&bytes.concat()).unwrap()).build().unwrap();
+    let sandbox = builder(ScriptedEngine::new([])).snapshot(&from_tar(&bytes.concat()).unwrap()).build().unwrap();
     assert_eq!((text(&sandbox, "/workspace/a"), mode(&sandbox, "/workspace/a")), ("text".into(), 0o777));
 }
 
 #[test]
-fn a_file_that_replaces_a_link_leaves_what_the_link_led_to() {
+fn replacing_a_link_keeps_its_target() {
     let sandbox = js();
     write(&sandbox, "/workspace/kept", "kept").unwrap();
     symlink(&sandbox, "kept", "/workspace/a");
     let bytes =
-        [packed(&sandbox.snapshot().unwrap())[..].strip_suffix(&[0; 1024]).unwrap(), &file(b"workspace/a")].concat();
-    let other = builder(Stage::new([])).snapshot(&unpacked(&bytes).unwrap()).build().unwrap();
+        [to_tar(&sandbox.snapshot().unwrap())[..].strip_suffix(&[0; 1024]).unwrap(), &file(b"workspace/a")].concat();
+    let other = builder(ScriptedEngine::new([])).snapshot(&from_tar(&bytes).unwrap()).build().unwrap();
     assert_eq!((text(&other, "/workspace/kept"), text(&other, "/workspace/a")), ("kept".into(), "text".into()));
 }
 
-/// A stream that promises more than anybody has, and gives it.
+/// An endless stream that declares a huge size.
 struct Endless {
     start: std::io::Cursor<Vec<u8>>,
     byte: u8,
@@ -196,7 +195,7 @@ impl std::io::Read for Endless {
 }
 
 #[test]
-fn a_bomb_ends_at_the_limit() {
+fn a_decompression_bomb_ends_at_the_limit() {
     let mut limits = Limits::default();
     (limits.file_bytes, limits.single_file_bytes) = (1 << 20, 4 << 20);
     for kind in [EntryType::Regular, EntryType::XHeader, EntryType::GNULongName, EntryType::GNULongLink] {
@@ -212,32 +211,32 @@ fn a_bomb_ends_at_the_limit() {
 }
 
 #[test]
-fn a_tar_that_ends_early_or_is_damaged_never_panics_and_a_cut_one_is_refused() {
-    let bytes = packed(&random(7));
-    let mut dice = super::random_tree::Dice(3);
+fn a_truncated_or_corrupt_tar_never_panics() {
+    let bytes = to_tar(&random(7));
+    let mut random = super::random_tree::Random(3);
     for _ in 0..300 {
         let mut bad = bytes.clone();
-        for _ in 0..=dice.roll(4) {
-            let at = dice.roll(bad.len() as u64) as usize;
-            bad[at] = dice.roll(256) as u8;
+        for _ in 0..=random.below(4) {
+            let at = random.below(bad.len() as u64) as usize;
+            bad[at] = random.below(256) as u8;
         }
-        // A flip inside a file's bytes is none of a tar's business; what matters is that there is an answer.
-        let _ = unpacked(&bad);
+        // A flipped bit in a file's content is not detected; the reader must only return.
+        let _ = from_tar(&bad);
     }
-    let whole = seen(&open(&unpacked(&bytes).unwrap()));
+    let whole = list_tree(&open(&from_tar(&bytes).unwrap()));
     for cut in (0..bytes.len() - 1024).step_by(bytes.len() / 97) {
-        // Between two entries a cut cannot be told from the end; inside one it is refused.
-        if let Ok(cut) = unpacked(&bytes[..cut]) {
-            assert!(seen(&open(&cut)).iter().all(|line| whole.contains(line) || line.contains("Dir")), "{cut:?}");
+        // A cut between two entries looks like the end; inside one it is rejected.
+        if let Ok(cut) = from_tar(&bytes[..cut]) {
+            assert!(list_tree(&open(&cut)).iter().all(|line| whole.contains(line) || line.contains("Dir")), "{cut:?}");
         }
     }
 }
 
 #[test]
-fn a_closed_sandbox_has_left_its_snapshot_alone() {
+fn closing_a_sandbox_keeps_its_snapshot() {
     let sandbox: VfsBackend = js();
     write(&sandbox, "/workspace/a", "x").unwrap();
     let snapshot = sandbox.snapshot().unwrap();
     futures_executor::block_on(sandbox.close()).unwrap();
-    assert_eq!(seen(&open(&snapshot)).len(), 1);
+    assert_eq!(list_tree(&open(&snapshot)).len(), 1);
 }

@@ -17,7 +17,7 @@ fn download(sandbox: &VfsBackend, paths: &[&str]) -> Vec<Result<Vec<u8>, Transfe
 }
 
 #[test]
-fn transfers_keep_the_order_and_one_failure_stops_no_other() {
+fn transfers_keep_their_order_and_continue_after_a_failure() {
     let sandbox = js();
     let results = upload(
         &sandbox,
@@ -46,7 +46,7 @@ fn transfers_keep_the_order_and_one_failure_stops_no_other() {
 }
 
 #[test]
-fn results_carry_the_path_as_it_was_given() {
+fn results_contain_the_requested_path() {
     let sandbox = js();
     let results = block_on(sandbox.download_files(vec![b"//workspace/./x".to_vec()])).unwrap();
     assert_eq!(results[0].path, b"//workspace/./x");
@@ -62,17 +62,17 @@ fn relative_paths_are_invalid() {
 }
 
 #[test]
-fn programs_become_executable_and_other_files_do_not() {
+fn only_uploaded_programs_become_executable() {
     let sandbox = js();
     upload(&sandbox, &[("/workspace/tool.wasm", b"\0asm\x01\0\0\0"), ("/workspace/a.sh", b"#!/bin/sh\n")]);
     assert_eq!((mode(&sandbox, "/workspace/tool.wasm"), mode(&sandbox, "/workspace/a.sh")), (0o755, 0o644));
     chmod(&sandbox, "/workspace/a.sh", 0o600);
     upload(&sandbox, &[("/workspace/a.sh", b"\0asm\x01\0\0\0")]);
-    assert_eq!(mode(&sandbox, "/workspace/a.sh"), 0o711, "what is there keeps its other bits");
+    assert_eq!(mode(&sandbox, "/workspace/a.sh"), 0o711, "an existing file keeps its other bits");
 }
 
 #[test]
-fn mode_bits_bind_transfers() {
+fn transfers_respect_mode_bits() {
     let sandbox = js();
     write(&sandbox, "/workspace/secret", "x").unwrap();
     chmod(&sandbox, "/workspace/secret", 0);
@@ -81,7 +81,7 @@ fn mode_bits_bind_transfers() {
 }
 
 #[test]
-fn a_link_leads_to_the_sandboxs_files_only() {
+fn a_link_resolves_within_the_sandbox() {
     let sandbox = js();
     symlink(&sandbox, "/etc/hostname", "/workspace/link");
     symlink(&sandbox, "/etc", "/workspace/dir");
@@ -90,7 +90,7 @@ fn a_link_leads_to_the_sandboxs_files_only() {
 }
 
 #[test]
-fn a_deleted_file_is_gone_at_once() {
+fn a_deleted_file_is_immediately_missing() {
     let sandbox = js();
     write(&sandbox, "/workspace/a", "x").unwrap();
     block_on(sandbox.delete(&path("/workspace/a"))).unwrap().unwrap();

@@ -1,32 +1,31 @@
-//! Clocks: the kernel's, also where it is not the world's.
+//! WASI 0.2 clocks, backed by the kernel's clock, which may be deterministic.
 
-use tidebox_kernel::wasi::Halt;
+use tidebox_kernel::SyscallError;
 use wasmtime::component::Resource;
 use wasmtime_wasi::async_trait;
 use wasmtime_wasi::p2::bindings::clocks::{monotonic_clock, wall_clock};
 use wasmtime_wasi::p2::{DynPollable, Pollable, subscribe};
 
-use super::handle::Handle;
+use super::handle::ProcessHandle;
 use super::host::Host;
-use crate::guest::lock;
 
-/// Nanoseconds in a second.
+/// Nanoseconds per second.
 const SECOND: u64 = 1_000_000_000;
 
 pub(super) fn datetime(nanoseconds: u64) -> wall_clock::Datetime {
-    // What is left of a second fits.
+    // The remainder is less than 1e9 and fits in `u32`.
     let rest = u32::try_from(nanoseconds % SECOND).unwrap_or(0);
     wall_clock::Datetime { seconds: nanoseconds / SECOND, nanoseconds: rest }
 }
 
-/// Nanoseconds since the epoch; a time that the kernel cannot tell is the last that it can.
+/// Nanoseconds since the epoch. A time out of range becomes the latest one that the kernel can represent.
 pub(super) fn nanoseconds(time: wall_clock::Datetime) -> u64 {
     time.seconds.saturating_mul(SECOND).saturating_add(time.nanoseconds.into())
 }
 
 impl wall_clock::Host for Host {
     fn now(&mut self) -> wasmtime::Result<wall_clock::Datetime> {
-        Ok(datetime(lock(&self.handle.kernel).now()))
+        Ok(datetime(self.handle.kernel.lock().now()))
     }
 
     fn resolution(&mut self) -> wasmtime::Result<wall_clock::Datetime> {
@@ -34,9 +33,9 @@ impl wall_clock::Host for Host {
     }
 }
 
-/// A moment that can be waited for.
+/// A pollable point in time.
 struct Timer {
-    handle: Handle,
+    handle: ProcessHandle,
     until: u64,
 }
 
@@ -47,10 +46,11 @@ impl Pollable for Timer {
     }
 }
 
-/// Waits for a moment of the kernel's monotonic clock.
-pub(super) async fn until(handle: &Handle, until: u64) {
-    let due = handle.wait(|kernel, _| if kernel.monotonic() >= until { Ok(()) } else { Err(Halt::Block(Some(until))) });
-    // It can only be over.
+/// Waits until a time on the kernel's monotonic clock.
+pub(super) async fn until(handle: &ProcessHandle, until: u64) {
+    let due = handle
+        .wait(|kernel, _| if kernel.monotonic() >= until { Ok(()) } else { Err(SyscallError::Block(Some(until))) });
+    // The only possible result is that the deadline has passed.
     let _ = due.await;
 }
 
@@ -63,7 +63,7 @@ impl Host {
 
 impl monotonic_clock::Host for Host {
     fn now(&mut self) -> wasmtime::Result<u64> {
-        Ok(lock(&self.handle.kernel).monotonic())
+        Ok(self.handle.kernel.lock().monotonic())
     }
 
     fn resolution(&mut self) -> wasmtime::Result<u64> {
@@ -75,7 +75,7 @@ impl monotonic_clock::Host for Host {
     }
 
     fn subscribe_duration(&mut self, duration: u64) -> wasmtime::Result<Resource<DynPollable>> {
-        let now = lock(&self.handle.kernel).monotonic();
+        let now = self.handle.kernel.lock().monotonic();
         self.timer(now.saturating_add(duration))
     }
 }

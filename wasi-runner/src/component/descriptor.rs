@@ -1,10 +1,9 @@
-//! `wasi:filesystem`: the kernel's files. A descriptor of a component is one of its process, so `/proc` shows it and the
-//! limit on descriptors counts it.
+//! `wasi:filesystem` on the kernel's files. A component's descriptor is a descriptor of its process, so `/proc` shows
+//! it and the descriptor limit counts it.
 
 use std::collections::VecDeque;
 
-use tidebox_kernel::wasi::Halt;
-use tidebox_kernel::{Kernel, Listed, Pid};
+use tidebox_kernel::{DirEntry, Kernel, Pid, SyscallError};
 use wasmtime::component::{Resource, ResourceTableError};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
@@ -13,61 +12,61 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 };
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
 
-use super::failure::{self, flags as mode_flags, follow, identity, kind, opening, stamp, stat};
-use super::handle::Handle;
+use super::errors::{self, flags as mode_flags, follows_links, identity, kind, open_options, stat, time_change};
+use super::handle::ProcessHandle;
 use super::host::Host;
-use super::input::{Input, MOST_READ, Source};
+use super::input::{Input, MAX_READ, Source};
 use super::output::{Output, Sink};
 
-/// The resource type of the generated interface. What it says of the content is not used: the table holds an [`Open`] at
-/// its number.
+/// The resource type of the generated interface. Only its table index is used: the table holds an [`OpenDescriptor`] at
+/// that index.
 pub(super) type Descriptor = Resource<types::Descriptor>;
 
-/// Names that are fetched from the kernel at a time.
+/// Number of directory entries fetched from the kernel at a time.
 const NAMES: usize = 64;
 
 /// A descriptor of the process.
-pub(super) struct Open {
-    handle: Handle,
+pub(super) struct OpenDescriptor {
+    handle: ProcessHandle,
     fd: u32,
-    /// One of those that every process begins with, which stay open.
+    /// True for a preopened directory, which stays open.
     preopened: bool,
 }
 
-impl Drop for Open {
+impl Drop for OpenDescriptor {
     fn drop(&mut self) {
         if !self.preopened {
-            // A process that is about to end has its descriptors closed by the kernel.
-            let _ = self.handle.ask(|kernel, pid| kernel.close(pid, self.fd));
+            // If the process is exiting, the kernel closes its descriptors.
+            let _ = self.handle.call(|kernel, pid| kernel.close(pid, self.fd));
         }
     }
 }
 
-/// A listing under way.
-pub(super) struct Listing {
-    open: Open,
-    names: VecDeque<Listed>,
+/// A directory listing in progress.
+pub(super) struct DirListing {
+    open: OpenDescriptor,
+    names: VecDeque<DirEntry>,
     /// The last name fetched; `None` before the first.
     after: Option<Vec<u8>>,
     ended: bool,
 }
 
-impl Listing {
-    /// Begins with the names of a descriptor of the process.
-    pub(super) fn new(handle: &Handle, fd: u32) -> Result<Self, Halt> {
-        let fd = handle.ask(|kernel, pid| {
-            // A listing that cannot be made fails here, as it does where it is made at once.
-            kernel.list(pid, fd, None, 0)?;
+impl DirListing {
+    /// Starts a listing of a directory descriptor of the process.
+    pub(super) fn new(handle: &ProcessHandle, fd: u32) -> Result<Self, SyscallError> {
+        let fd = handle.call(|kernel, pid| {
+            // Report an unreadable directory here, before the first entry is requested.
+            kernel.read_dir(pid, fd, None, 0)?;
             kernel.duplicate(pid, fd)
         })?;
-        let open = Open { handle: handle.clone(), fd, preopened: false };
+        let open = OpenDescriptor { handle: handle.clone(), fd, preopened: false };
         Ok(Self { open, names: VecDeque::new(), after: None, ended: false })
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Listed>, Halt> {
+    pub(super) fn next(&mut self) -> Result<Option<DirEntry>, SyscallError> {
         if self.names.is_empty() && !self.ended {
             let after = self.after.as_deref();
-            let names = self.open.handle.ask(|kernel, pid| kernel.list(pid, self.open.fd, after, NAMES))?;
+            let names = self.open.handle.call(|kernel, pid| kernel.read_dir(pid, self.open.fd, after, NAMES))?;
             self.ended = names.len() < NAMES;
             self.after = names.last().map(|last| last.name.clone()).or(self.after.take());
             self.names = names.into();
@@ -77,35 +76,35 @@ impl Listing {
 }
 
 impl Host {
-    /// The process's descriptor behind a component's.
+    /// Returns the process's descriptor for a component's descriptor.
     pub(super) fn fd(&self, descriptor: &Descriptor) -> Result<u32, ResourceTableError> {
-        Ok(self.table.get(&Resource::<Open>::new_borrow(descriptor.rep()))?.fd)
+        Ok(self.table.get(&Resource::<OpenDescriptor>::new_borrow(descriptor.rep()))?.fd)
     }
 
-    /// Asks the kernel about a descriptor.
-    fn on<T>(
+    /// Runs a kernel call on a descriptor.
+    fn with_fd<T>(
         &self,
         descriptor: &Descriptor,
-        call: impl FnOnce(&mut Kernel, Pid, u32) -> Result<T, Halt>,
+        call: impl FnOnce(&mut Kernel, Pid, u32) -> Result<T, SyscallError>,
     ) -> FsResult<T> {
         let fd = self.fd(descriptor)?;
-        self.handle.ask(|kernel, pid| call(kernel, pid, fd)).map_err(failure::file)
+        self.handle.call(|kernel, pid| call(kernel, pid, fd)).map_err(errors::fs_error)
     }
 
     pub(super) fn push(&mut self, fd: u32, preopened: bool) -> Result<Descriptor, ResourceTableError> {
-        let open = self.table.push(Open { handle: self.handle.clone(), fd, preopened })?;
+        let open = self.table.push(OpenDescriptor { handle: self.handle.clone(), fd, preopened })?;
         Ok(Resource::new_own(open.rep()))
     }
 }
 
 impl Host {
     pub(super) fn close(&mut self, descriptor: &Descriptor) -> Result<(), ResourceTableError> {
-        self.table.delete(Resource::<Open>::new_own(descriptor.rep())).map(|_| ())
+        self.table.delete(Resource::<OpenDescriptor>::new_own(descriptor.rep())).map(|_| ())
     }
 
-    /// The preopened directories as descriptors of the component.
+    /// Opens the preopened directories as descriptors of the component.
     pub(super) fn directories(&mut self) -> wasmtime::Result<Vec<(Descriptor, String)>> {
-        let directories = self.handle.ask(|kernel, pid| kernel.preopens(pid)).map_err(failure::trap)?;
+        let directories = self.handle.call(|kernel, pid| kernel.preopens(pid)).map_err(errors::trap)?;
         directories.into_iter().map(|(fd, name)| Ok((self.push(fd, true)?, name.to_owned()))).collect()
     }
 }
@@ -122,84 +121,86 @@ impl types::Host for Host {
     }
 
     fn filesystem_error_code(&mut self, error: Resource<wasmtime::Error>) -> wasmtime::Result<Option<ErrorCode>> {
-        Ok(self.table.get(&error)?.downcast_ref().copied().map(failure::code))
+        Ok(self.table.get(&error)?.downcast_ref().copied().map(errors::code))
     }
 }
 
 impl types::HostDescriptor for Host {
     fn read_via_stream(&mut self, fd: Descriptor, offset: u64) -> FsResult<Resource<DynInputStream>> {
         let fd = self.fd(&fd)?;
-        let source = Source::of_file(&self.handle, fd, offset).map_err(failure::file)?;
+        let source = Source::of_file(&self.handle, fd, offset).map_err(errors::fs_error)?;
         Ok(self.table.push(Box::new(Input::from(source)) as DynInputStream)?)
     }
 
     fn write_via_stream(&mut self, fd: Descriptor, offset: u64) -> FsResult<Resource<DynOutputStream>> {
         let fd = self.fd(&fd)?;
-        let sink = Sink::of_file(&self.handle, fd, Some(offset)).map_err(failure::file)?;
+        let sink = Sink::of_file(&self.handle, fd, Some(offset)).map_err(errors::fs_error)?;
         Ok(self.table.push(Box::new(Output::from(sink)) as DynOutputStream)?)
     }
 
     fn append_via_stream(&mut self, fd: Descriptor) -> FsResult<Resource<DynOutputStream>> {
         let fd = self.fd(&fd)?;
-        let sink = Sink::of_file(&self.handle, fd, None).map_err(failure::file)?;
+        let sink = Sink::of_file(&self.handle, fd, None).map_err(errors::fs_error)?;
         Ok(self.table.push(Box::new(Output::from(sink)) as DynOutputStream)?)
     }
 
     async fn advise(&mut self, fd: Descriptor, offset: u64, _: u64, _: Advice) -> FsResult<()> {
-        self.on(&fd, |kernel, pid, fd| kernel.advise(pid, fd, offset))
+        self.with_fd(&fd, |kernel, pid, fd| kernel.advise(pid, fd, offset))
     }
 
     async fn sync_data(&mut self, fd: Descriptor) -> FsResult<()> {
-        self.on(&fd, Kernel::sync)
+        self.with_fd(&fd, Kernel::sync)
     }
 
     async fn sync(&mut self, fd: Descriptor) -> FsResult<()> {
-        self.on(&fd, Kernel::sync)
+        self.with_fd(&fd, Kernel::sync)
     }
 
     async fn get_flags(&mut self, fd: Descriptor) -> FsResult<DescriptorFlags> {
-        self.on(&fd, |kernel, pid, fd| Ok(mode_flags(kernel.mode(pid, fd)?, kernel.stat(pid, fd)?.filetype)))
+        self.with_fd(&fd, |kernel, pid, fd| Ok(mode_flags(kernel.mode(pid, fd)?, kernel.stat(pid, fd)?.filetype)))
     }
 
     async fn get_type(&mut self, fd: Descriptor) -> FsResult<DescriptorType> {
-        self.on(&fd, |kernel, pid, fd| Ok(kind(kernel.stat(pid, fd)?.filetype)))
+        self.with_fd(&fd, |kernel, pid, fd| Ok(kind(kernel.stat(pid, fd)?.filetype)))
     }
 
     async fn set_size(&mut self, fd: Descriptor, size: u64) -> FsResult<()> {
-        self.on(&fd, |kernel, pid, fd| kernel.resize(pid, fd, size))
+        self.with_fd(&fd, |kernel, pid, fd| kernel.resize(pid, fd, size))
     }
 
     async fn set_times(&mut self, fd: Descriptor, atime: NewTimestamp, mtime: NewTimestamp) -> FsResult<()> {
-        self.on(&fd, |kernel, pid, fd| kernel.set_times(pid, fd, stamp(atime), stamp(mtime)))
+        self.with_fd(&fd, |kernel, pid, fd| kernel.set_times(pid, fd, time_change(atime), time_change(mtime)))
     }
 
     async fn read(&mut self, fd: Descriptor, len: u64, offset: u64) -> FsResult<(Vec<u8>, bool)> {
-        let mut buffer = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(MOST_READ)];
-        let n = self.on(&fd, |kernel, pid, fd| kernel.read_at(pid, fd, &mut buffer, offset))?;
+        let mut buffer = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(MAX_READ)];
+        let n = self.with_fd(&fd, |kernel, pid, fd| kernel.read_at(pid, fd, &mut buffer, offset))?;
         buffer.truncate(n);
         Ok((buffer, n == 0))
     }
 
     async fn write(&mut self, fd: Descriptor, bytes: Vec<u8>, offset: u64) -> FsResult<u64> {
-        self.on(&fd, |kernel, pid, fd| kernel.write_at(pid, fd, &bytes, offset)).map(|n| n as u64)
+        self.with_fd(&fd, |kernel, pid, fd| kernel.write_at(pid, fd, &bytes, offset)).map(|n| n as u64)
     }
 
     async fn read_directory(&mut self, fd: Descriptor) -> FsResult<Resource<DirectoryEntryStream>> {
         let fd = self.fd(&fd)?;
-        let listing = Listing::new(&self.handle, fd).map_err(failure::file)?;
+        let listing = DirListing::new(&self.handle, fd).map_err(errors::fs_error)?;
         Ok(Resource::new_own(self.table.push(listing)?.rep()))
     }
 
     async fn create_directory_at(&mut self, fd: Descriptor, path: String) -> FsResult<()> {
-        self.on(&fd, |kernel, pid, fd| kernel.make_dir_at(pid, fd, path.as_bytes()))
+        self.with_fd(&fd, |kernel, pid, fd| kernel.make_dir_at(pid, fd, path.as_bytes()))
     }
 
     async fn stat(&mut self, fd: Descriptor) -> FsResult<DescriptorStat> {
-        self.on(&fd, |kernel, pid, fd| Ok(stat(&kernel.stat(pid, fd)?)))
+        self.with_fd(&fd, |kernel, pid, fd| Ok(stat(&kernel.stat(pid, fd)?)))
     }
 
     async fn stat_at(&mut self, fd: Descriptor, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
-        self.on(&fd, |kernel, pid, fd| Ok(stat(&kernel.stat_at(pid, fd, path.as_bytes(), follow(flags))?)))
+        self.with_fd(&fd, |kernel, pid, fd| {
+            Ok(stat(&kernel.stat_at(pid, fd, path.as_bytes(), follows_links(flags))?))
+        })
     }
 
     async fn set_times_at(
@@ -210,8 +211,10 @@ impl types::HostDescriptor for Host {
         atime: NewTimestamp,
         mtime: NewTimestamp,
     ) -> FsResult<()> {
-        let (atime, mtime) = (stamp(atime), stamp(mtime));
-        self.on(&fd, |kernel, pid, fd| kernel.set_times_at(pid, fd, path.as_bytes(), follow(flags), atime, mtime))
+        let (atime, mtime) = (time_change(atime), time_change(mtime));
+        self.with_fd(&fd, |kernel, pid, fd| {
+            kernel.set_times_at(pid, fd, path.as_bytes(), follows_links(flags), atime, mtime)
+        })
     }
 
     async fn link_at(
@@ -223,7 +226,9 @@ impl types::HostDescriptor for Host {
         new: String,
     ) -> FsResult<()> {
         let new_fd = self.fd(&new_fd)?;
-        self.on(&fd, |kernel, pid, fd| kernel.link_at(pid, fd, old.as_bytes(), follow(flags), new_fd, new.as_bytes()))
+        self.with_fd(&fd, |kernel, pid, fd| {
+            kernel.link_at(pid, fd, old.as_bytes(), follows_links(flags), new_fd, new.as_bytes())
+        })
     }
 
     async fn open_at(
@@ -234,11 +239,11 @@ impl types::HostDescriptor for Host {
         open_flags: OpenFlags,
         flags: DescriptorFlags,
     ) -> FsResult<Descriptor> {
-        let how = opening(path_flags, open_flags, flags);
+        let how = open_options(path_flags, open_flags, flags);
         let directory = self.fd(&fd)?;
-        // The end of a named pipe waits for the other one.
+        // Opening a FIFO waits for the other end.
         let opened = self.handle.wait(|kernel, pid| kernel.open_at(pid, directory, path.as_bytes(), how)).await;
-        let fd = opened.map_err(failure::file)?;
+        let fd = opened.map_err(errors::fs_error)?;
         Ok(self.push(fd, false)?)
     }
 
@@ -247,32 +252,32 @@ impl types::HostDescriptor for Host {
     }
 
     async fn readlink_at(&mut self, fd: Descriptor, path: String) -> FsResult<String> {
-        let target = self.on(&fd, |kernel, pid, fd| kernel.read_link_at(pid, fd, path.as_bytes()))?;
-        // A leading slash would lead out of every directory, and preview1 in `wasmtime-wasi` hides such targets, too; the
-        // sandbox has nothing to hide.
+        let target = self.with_fd(&fd, |kernel, pid, fd| kernel.read_link_at(pid, fd, path.as_bytes()))?;
+        // preview1 in `wasmtime-wasi` hides targets with a leading slash because they leave every preopened directory.
+        // The sandbox has nothing to hide.
         String::from_utf8(target).map_err(|_| ErrorCode::IllegalByteSequence.into())
     }
 
     async fn remove_directory_at(&mut self, fd: Descriptor, path: String) -> FsResult<()> {
-        self.on(&fd, |kernel, pid, fd| kernel.remove_dir_at(pid, fd, path.as_bytes()))
+        self.with_fd(&fd, |kernel, pid, fd| kernel.remove_dir_at(pid, fd, path.as_bytes()))
     }
 
     async fn rename_at(&mut self, fd: Descriptor, old: String, new_fd: Descriptor, new: String) -> FsResult<()> {
         let new_fd = self.fd(&new_fd)?;
-        self.on(&fd, |kernel, pid, fd| kernel.rename_at(pid, fd, old.as_bytes(), new_fd, new.as_bytes()))
+        self.with_fd(&fd, |kernel, pid, fd| kernel.rename_at(pid, fd, old.as_bytes(), new_fd, new.as_bytes()))
     }
 
     async fn symlink_at(&mut self, fd: Descriptor, target: String, path: String) -> FsResult<()> {
-        self.on(&fd, |kernel, pid, fd| kernel.symlink_at(pid, target.as_bytes(), fd, path.as_bytes()))
+        self.with_fd(&fd, |kernel, pid, fd| kernel.symlink_at(pid, target.as_bytes(), fd, path.as_bytes()))
     }
 
     async fn unlink_file_at(&mut self, fd: Descriptor, path: String) -> FsResult<()> {
-        self.on(&fd, |kernel, pid, fd| kernel.unlink_at(pid, fd, path.as_bytes()))
+        self.with_fd(&fd, |kernel, pid, fd| kernel.unlink_at(pid, fd, path.as_bytes()))
     }
 
     async fn is_same_object(&mut self, fd: Descriptor, other: Descriptor) -> wasmtime::Result<bool> {
-        let describe = |fd: &Descriptor| self.on(fd, Kernel::stat);
-        // What is wrong with one of them makes them differ; only the end of the process is an error here.
+        let describe = |fd: &Descriptor| self.with_fd(fd, Kernel::stat);
+        // A failed lookup makes them differ; only the exit of the process is an error here.
         match (describe(&fd), describe(&other)) {
             (Ok(one), Ok(two)) => Ok((one.dev, one.ino) == (two.dev, two.ino)),
             (Err(error), _) | (_, Err(error)) => match error.downcast() {
@@ -283,7 +288,7 @@ impl types::HostDescriptor for Host {
     }
 
     async fn metadata_hash(&mut self, fd: Descriptor) -> FsResult<MetadataHashValue> {
-        self.on(&fd, |kernel, pid, fd| Ok(identity(&kernel.stat(pid, fd)?)))
+        self.with_fd(&fd, |kernel, pid, fd| Ok(identity(&kernel.stat(pid, fd)?)))
     }
 
     async fn metadata_hash_at(
@@ -292,7 +297,9 @@ impl types::HostDescriptor for Host {
         flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
-        self.on(&fd, |kernel, pid, fd| Ok(identity(&kernel.stat_at(pid, fd, path.as_bytes(), follow(flags))?)))
+        self.with_fd(&fd, |kernel, pid, fd| {
+            Ok(identity(&kernel.stat_at(pid, fd, path.as_bytes(), follows_links(flags))?))
+        })
     }
 }
 
@@ -301,19 +308,19 @@ impl types::HostDirectoryEntryStream for Host {
         &mut self,
         stream: Resource<DirectoryEntryStream>,
     ) -> FsResult<Option<DirectoryEntry>> {
-        let listing = self.table.get_mut(&Resource::<Listing>::new_borrow(stream.rep()))?;
-        match listing.next().map_err(failure::file)? {
+        let listing = self.table.get_mut(&Resource::<DirListing>::new_borrow(stream.rep()))?;
+        match listing.next().map_err(errors::fs_error)? {
             None => Ok(None),
             Some(entry) => match String::from_utf8(entry.name) {
                 Ok(name) => Ok(Some(DirectoryEntry { type_: kind(entry.filetype), name })),
-                // The next call goes on behind it.
+                // The next call continues after this entry.
                 Err(_) => Err(ErrorCode::IllegalByteSequence.into()),
             },
         }
     }
 
     fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
-        self.table.delete(Resource::<Listing>::new_own(stream.rep()))?;
+        self.table.delete(Resource::<DirListing>::new_own(stream.rep()))?;
         Ok(())
     }
 }

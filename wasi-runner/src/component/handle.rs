@@ -1,58 +1,60 @@
-//! A process of the kernel, as streams and timers of its component hold it.
+//! Handle of a kernel process for the streams and timers of its component.
 
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use tidebox_kernel::wasi::Halt;
-use tidebox_kernel::{Kernel, Pid, SharedKernel};
+use tidebox_kernel::{Kernel, Pid, SharedKernel, SyscallError};
 
-use super::gate::{Ticket, Waits};
-use crate::guest::lock;
+use super::wait_set::{WaitRegistration, WaitSet};
 
 /// Cheap to clone; every stream has one.
 #[derive(Clone)]
-pub(crate) struct Handle {
+pub(crate) struct ProcessHandle {
     pub(crate) kernel: SharedKernel,
     pub(crate) pid: Pid,
-    pub(super) waits: Arc<Waits>,
+    pub(super) waits: Arc<WaitSet>,
 }
 
-impl Handle {
+impl ProcessHandle {
     pub(crate) fn new(kernel: SharedKernel, pid: Pid) -> Self {
         Self { kernel, pid, waits: Arc::default() }
     }
 
-    /// Asks the kernel once.
-    pub(super) fn ask<T>(&self, call: impl FnOnce(&mut Kernel, Pid) -> Result<T, Halt>) -> Result<T, Halt> {
-        call(&mut lock(&self.kernel), self.pid)
+    /// Makes one kernel call.
+    pub(super) fn call<T>(
+        &self,
+        call: impl FnOnce(&mut Kernel, Pid) -> Result<T, SyscallError>,
+    ) -> Result<T, SyscallError> {
+        call(&mut self.kernel.lock(), self.pid)
     }
 
-    /// Asks the kernel until the answer is no longer that the process has to wait.
+    /// Repeats a kernel call until it no longer blocks.
     pub(super) async fn wait<T>(
         &self,
-        mut call: impl FnMut(&mut Kernel, Pid) -> Result<T, Halt> + Send,
-    ) -> Result<T, Halt> {
-        let ticket = Ticket::new(&self.waits);
+        mut call: impl FnMut(&mut Kernel, Pid) -> Result<T, SyscallError> + Send,
+    ) -> Result<T, SyscallError> {
+        let registration = WaitRegistration::new(&self.waits);
         let mut counted = false;
         poll_fn(|cx| {
-            if !std::mem::replace(&mut counted, true) && self.turn_is_over() {
+            if !std::mem::replace(&mut counted, true) && self.must_yield() {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            match self.ask(&mut call) {
-                Err(Halt::Block(until)) => {
-                    ticket.wait(until, cx.waker());
+            match self.call(&mut call) {
+                Err(SyscallError::Block(until)) => {
+                    registration.wait(until, cx.waker());
                     Poll::Pending
                 }
-                answer => Poll::Ready(answer),
+                result => Poll::Ready(result),
             }
         })
         .await
     }
 
-    /// Counts a call that may wait. `true` when others must have a turn first, as where runs are to be repeatable.
-    pub(super) fn turn_is_over(&self) -> bool {
-        lock(&self.kernel).turn_is_over(self.pid)
+    /// Counts a call that may block. Returns `true` if the process must yield first, which only deterministic mode
+    /// requires.
+    pub(super) fn must_yield(&self) -> bool {
+        self.kernel.lock().slice_expired(self.pid)
     }
 }

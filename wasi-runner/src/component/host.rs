@@ -1,29 +1,29 @@
-//! What the store of a component holds.
+//! Store data of a component.
 
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::cli::WasiCliCtx;
 use wasmtime_wasi::sockets::WasiSocketsCtx;
 
-use super::handle::Handle;
+use super::handle::ProcessHandle;
 use crate::guest::Limiter;
 
-/// Resources that a component may have at a time. Descriptors are bounded by the kernel besides.
+/// Maximum number of resources of a component. The kernel limits descriptors separately.
 const RESOURCES: usize = 10_000;
 
 /// The data of a component's store.
 pub(crate) struct Host {
-    /// The kernel's process.
-    pub(crate) handle: Handle,
+    /// The kernel process.
+    pub(crate) handle: ProcessHandle,
     pub(crate) limiter: Limiter,
     pub(super) table: ResourceTable,
-    /// Empty standard streams, of which only the terminal questions are asked.
+    /// Empty standard streams, used only for the terminal queries.
     pub(super) cli: WasiCliCtx,
-    /// Refuses all.
+    /// Denies every request.
     pub(super) sockets: WasiSocketsCtx,
 }
 
 impl Host {
-    pub(super) fn new(handle: Handle, limiter: Limiter) -> Self {
+    pub(super) fn new(handle: ProcessHandle, limiter: Limiter) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(RESOURCES);
         Self { handle, limiter, table, cli: WasiCliCtx::default(), sockets: WasiSocketsCtx::default() }

@@ -1,18 +1,18 @@
 //! Input streams: standard input, and files read from an offset.
 
-use tidebox_kernel::FileType;
-use tidebox_kernel::wasi::Halt;
+use tidebox_kernel::{FileType, SyscallError};
+
 use wasmtime_wasi::async_trait;
 use wasmtime_wasi::p2::{InputStream, Pollable, StreamError, StreamResult};
 use wasmtime_wasi_io::bytes::Bytes;
 
-use super::failure;
-use super::handle::Handle;
+use super::errors;
+use super::handle::ProcessHandle;
 
-/// Most bytes of one read, as `wasmtime-wasi` has it: they are on the host before they are in the guest.
-pub(super) const MOST_READ: usize = 64 * 1024;
+/// Maximum bytes per read, as in `wasmtime-wasi`: they are buffered on the host before they reach the guest.
+pub(super) const MAX_READ: usize = 64 * 1024;
 
-/// A stream of what a descriptor reads.
+/// An input stream that reads from a descriptor.
 pub(super) struct Input {
     source: Source,
 }
@@ -23,25 +23,25 @@ impl From<Source> for Input {
     }
 }
 
-/// What is read.
+/// A descriptor to read from, and a position.
 pub(super) struct Source {
-    pub(super) handle: Handle,
+    pub(super) handle: ProcessHandle,
     fd: u32,
-    /// Where the next byte is, for what has offsets; else the stream goes on where the descriptor stands.
+    /// Position of the next byte for seekable files. `None` uses the descriptor's own position.
     offset: Option<u64>,
-    /// Whether the descriptor is closed with the stream.
+    /// True if the descriptor is closed with the stream.
     owned: bool,
 }
 
 impl Source {
-    /// One of the process's own descriptors.
-    pub(super) fn standard(handle: Handle, fd: u32) -> Self {
+    /// One of the process's standard descriptors.
+    pub(super) fn standard(handle: ProcessHandle, fd: u32) -> Self {
         Self { handle, fd, offset: None, owned: false }
     }
 
-    /// A file from `offset` on. What has no offsets is read from where it stands.
-    pub(super) fn of_file(handle: &Handle, fd: u32, offset: u64) -> Result<Self, Halt> {
-        let (fd, found) = handle.ask(|kernel, pid| {
+    /// A file, read from `offset`. A file that is not seekable is read from its current position.
+    pub(super) fn of_file(handle: &ProcessHandle, fd: u32, offset: u64) -> Result<Self, SyscallError> {
+        let (fd, found) = handle.call(|kernel, pid| {
             let found = kernel.stat(pid, fd)?;
             if found.filetype == FileType::Directory {
                 return Err(tidebox_kernel::Errno::Isdir.into());
@@ -54,9 +54,9 @@ impl Source {
 }
 
 impl Source {
-    /// Reads what is there, without waiting; 0 is the end.
-    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Halt> {
-        let n = self.handle.ask(|kernel, pid| match self.offset {
+    /// Reads available bytes without waiting; 0 means end of file.
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, SyscallError> {
+        let n = self.handle.call(|kernel, pid| match self.offset {
             Some(offset) => kernel.read_at(pid, self.fd, buffer, offset),
             None => kernel.read(pid, self.fd, buffer),
         })?;
@@ -64,14 +64,14 @@ impl Source {
         Ok(n)
     }
 
-    /// How much a read would find now.
+    /// Number of bytes available to read now.
     #[cfg(feature = "wasi-p3")]
-    pub(super) fn readable(&self) -> Result<u64, Halt> {
-        self.handle.ask(|kernel, pid| kernel.readable(pid, self.fd))
+    pub(super) fn readable(&self) -> Result<u64, SyscallError> {
+        self.handle.call(|kernel, pid| kernel.readable(pid, self.fd))
     }
 
     async fn ready(&self) {
-        // What is wrong with the descriptor is told by the read that follows.
+        // The next read reports an error of the descriptor.
         let _ = self.handle.wait(|kernel, pid| kernel.readable(pid, self.fd)).await;
     }
 }
@@ -79,8 +79,8 @@ impl Source {
 impl Drop for Source {
     fn drop(&mut self) {
         if self.owned {
-            // A process that is about to end has its descriptors closed by the kernel.
-            let _ = self.handle.ask(|kernel, pid| kernel.close(pid, self.fd));
+            // If the process is exiting, the kernel closes its descriptors.
+            let _ = self.handle.call(|kernel, pid| kernel.close(pid, self.fd));
         }
     }
 }
@@ -95,22 +95,22 @@ impl Pollable for Input {
 #[async_trait]
 impl InputStream for Input {
     fn read(&mut self, size: usize) -> StreamResult<Bytes> {
-        let mut buffer = vec![0; size.min(MOST_READ)];
+        let mut buffer = vec![0; size.min(MAX_READ)];
         match self.source.read(&mut buffer) {
             Ok(0) if size > 0 => Err(StreamError::Closed),
             Ok(n) => {
                 buffer.truncate(n);
                 Ok(buffer.into())
             }
-            Err(Halt::Block(_)) => Ok(Bytes::new()),
-            Err(halt) => Err(failure::stream(halt)),
+            Err(SyscallError::Block(_)) => Ok(Bytes::new()),
+            Err(halt) => Err(errors::stream_error(halt)),
         }
     }
 
     async fn blocking_read(&mut self, size: usize) -> StreamResult<Bytes> {
         loop {
             self.source.ready().await;
-            // Between the two another process may have read what was there.
+            // Another process may consume the available bytes between the two calls.
             let read = self.read(size)?;
             if !read.is_empty() || size == 0 {
                 return Ok(read);

@@ -1,52 +1,52 @@
-//! Output streams: standard output and error, and files written from an offset or at their end.
+//! Output streams: standard output and error, and files written from an offset or appended.
 
 use std::sync::atomic::Ordering;
 
-use tidebox_kernel::wasi::Halt;
-use tidebox_kernel::{Errno, FileType};
+use tidebox_kernel::{Errno, FileType, SyscallError};
 use wasmtime_wasi::async_trait;
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 use wasmtime_wasi_io::bytes::Bytes;
 
-use super::failure;
-use super::handle::Handle;
+use super::errors;
+use super::handle::ProcessHandle;
 
-/// Most bytes that a stream takes at once.
-const MOST_WRITTEN: usize = 64 * 1024;
+/// Maximum bytes that a stream accepts per write.
+const MAX_WRITTEN: usize = 64 * 1024;
 
-/// Most bytes that the streams of a process hold back together. A stream holds something back only when it was promised
-/// room and another process took it first.
-const MOST_HELD: usize = 1 << 20;
+/// Maximum bytes buffered by all streams of a process. A stream buffers only if space was promised and another process
+/// used it first.
+const MAX_BUFFERED_BYTES: usize = 1 << 20;
 
-/// Where a stream writes.
+/// Position of the next write.
 #[derive(Clone, Copy, Debug)]
-enum Place {
-    /// Where the descriptor stands.
+enum WritePosition {
+    /// The descriptor's own position.
     Current,
-    /// At this offset, which moves on.
+    /// This offset, advanced by each write.
     Offset(u64),
-    /// At the end of the file.
+    /// End of the file.
     End,
 }
 
-/// A descriptor that is written to.
+/// A descriptor to write to, and a position.
 pub(super) struct Sink {
-    pub(super) handle: Handle,
+    pub(super) handle: ProcessHandle,
     fd: u32,
-    place: Place,
-    /// Whether the descriptor is closed with the stream.
+    position: WritePosition,
+    /// True if the descriptor is closed with the stream.
     owned: bool,
 }
 
 impl Sink {
-    /// One of the process's own descriptors.
-    pub(super) fn standard(handle: Handle, fd: u32) -> Self {
-        Self { handle, fd, place: Place::Current, owned: false }
+    /// One of the process's standard descriptors.
+    pub(super) fn standard(handle: ProcessHandle, fd: u32) -> Self {
+        Self { handle, fd, position: WritePosition::Current, owned: false }
     }
 
-    /// A file, from `offset` on or at its end (`None`). What has no offsets is written where it stands.
-    pub(super) fn of_file(handle: &Handle, fd: u32, offset: Option<u64>) -> Result<Self, Halt> {
-        let (fd, found) = handle.ask(|kernel, pid| {
+    /// A file, written from `offset` or appended (`None`). A file that is not seekable is written at its current
+    /// position.
+    pub(super) fn of_file(handle: &ProcessHandle, fd: u32, offset: Option<u64>) -> Result<Self, SyscallError> {
+        let (fd, found) = handle.call(|kernel, pid| {
             let found = kernel.stat(pid, fd)?;
             if found.filetype == FileType::Directory {
                 return Err(Errno::Isdir.into());
@@ -56,38 +56,38 @@ impl Sink {
             }
             Ok((kernel.duplicate(pid, fd)?, found))
         })?;
-        let place = match (found.filetype, offset) {
-            (FileType::Regular, Some(offset)) => Place::Offset(offset),
-            (FileType::Regular, None) => Place::End,
-            _ => Place::Current,
+        let position = match (found.filetype, offset) {
+            (FileType::Regular, Some(offset)) => WritePosition::Offset(offset),
+            (FileType::Regular, None) => WritePosition::End,
+            _ => WritePosition::Current,
         };
-        Ok(Self { handle: handle.clone(), fd, place, owned: true })
+        Ok(Self { handle: handle.clone(), fd, position, owned: true })
     }
 
-    /// Writes some of `bytes` without waiting and answers how many; none only when there are none.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<usize, Halt> {
-        let n = self.handle.ask(|kernel, pid| match self.place {
-            Place::Current => kernel.write(pid, self.fd, bytes),
-            Place::Offset(offset) => kernel.write_at(pid, self.fd, bytes, offset),
-            Place::End => {
+    /// Writes some of `bytes` without waiting and returns the count, which is 0 only for empty input.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<usize, SyscallError> {
+        let n = self.handle.call(|kernel, pid| match self.position {
+            WritePosition::Current => kernel.write(pid, self.fd, bytes),
+            WritePosition::Offset(offset) => kernel.write_at(pid, self.fd, bytes, offset),
+            WritePosition::End => {
                 let end = kernel.stat(pid, self.fd)?.size;
                 kernel.write_at(pid, self.fd, bytes, end)
             }
         })?;
-        if let Place::Offset(offset) = &mut self.place {
+        if let WritePosition::Offset(offset) = &mut self.position {
             *offset = offset.saturating_add(n as u64);
         }
-        // A descriptor that takes nothing and does not say why would be asked for ever.
+        // Accepting 0 bytes without an error would make the caller retry forever.
         if n == 0 && !bytes.is_empty() { Err(Errno::Io.into()) } else { Ok(n) }
     }
 
-    /// How much a write would take now; 0 when nobody reads any more.
-    pub(super) fn writable(&self) -> Result<u64, Halt> {
-        self.handle.ask(|kernel, pid| kernel.writable(pid, self.fd))
+    /// Number of bytes that a write would accept now; 0 if no reader is left.
+    pub(super) fn writable(&self) -> Result<u64, SyscallError> {
+        self.handle.call(|kernel, pid| kernel.writable(pid, self.fd))
     }
 
-    /// Waits until there is room for a short write.
-    async fn room(&self) -> Result<(), Halt> {
+    /// Waits until a short write is possible.
+    async fn wait_writable(&self) -> Result<(), SyscallError> {
         self.handle.wait(|kernel, pid| kernel.writable(pid, self.fd)).await.map(|_| ())
     }
 }
@@ -95,95 +95,95 @@ impl Sink {
 impl Drop for Sink {
     fn drop(&mut self) {
         if self.owned {
-            // A process that is about to end has its descriptors closed by the kernel.
-            let _ = self.handle.ask(|kernel, pid| kernel.close(pid, self.fd));
+            // If the process is exiting, the kernel closes its descriptors.
+            let _ = self.handle.call(|kernel, pid| kernel.close(pid, self.fd));
         }
     }
 }
 
-/// A stream into a descriptor.
+/// An output stream into a descriptor.
 pub(super) struct Output {
     sink: Sink,
-    /// What the guest may write without asking again.
+    /// Bytes that the guest may write before it must check again.
     permit: usize,
-    /// What was taken and not written yet.
-    held: Bytes,
+    /// Accepted bytes that are not written yet.
+    buffered: Bytes,
 }
 
 impl From<Sink> for Output {
     fn from(sink: Sink) -> Self {
-        Self { sink, permit: 0, held: Bytes::new() }
+        Self { sink, permit: 0, buffered: Bytes::new() }
     }
 }
 
 impl Output {
-    /// Writes all of `bytes` that goes without waiting.
-    fn put_all(&mut self, bytes: &mut Bytes) -> Result<(), Halt> {
+    /// Writes as much of `bytes` as possible without waiting.
+    fn write_available(&mut self, bytes: &mut Bytes) -> Result<(), SyscallError> {
         while !bytes.is_empty() {
             match self.sink.write(bytes) {
                 Ok(n) => drop(bytes.split_to(n.min(bytes.len()))),
-                Err(Halt::Block(_)) => break,
+                Err(SyscallError::Block(_)) => break,
                 Err(halt) => return Err(halt),
             }
         }
         Ok(())
     }
 
-    /// Writes what was held back, as far as it goes.
-    fn release(&mut self) -> Result<(), Halt> {
-        if self.held.is_empty() {
+    /// Writes as many buffered bytes as possible without waiting.
+    fn flush_buffered(&mut self) -> Result<(), SyscallError> {
+        if self.buffered.is_empty() {
             return Ok(());
         }
-        let mut held = std::mem::take(&mut self.held);
-        let before = held.len();
-        let put = self.put_all(&mut held);
-        self.sink.handle.waits.held.fetch_sub(before - held.len(), Ordering::Relaxed);
-        self.held = held;
+        let mut buffered_bytes = std::mem::take(&mut self.buffered);
+        let before = buffered_bytes.len();
+        let put = self.write_available(&mut buffered_bytes);
+        self.sink.handle.waits.buffered_bytes.fetch_sub(before - buffered_bytes.len(), Ordering::Relaxed);
+        self.buffered = buffered_bytes;
         if put.is_err() {
-            self.forget();
+            self.discard_buffered();
         }
         put
     }
 
-    fn hold(&mut self, rest: Bytes) -> StreamResult<()> {
-        let held = self.sink.handle.waits.held.fetch_add(rest.len(), Ordering::Relaxed);
-        self.held = rest;
-        if held + self.held.len() > MOST_HELD {
-            self.forget();
-            return Err(StreamError::trap("more was written at once than the sandbox holds back"));
+    fn buffer(&mut self, rest: Bytes) -> StreamResult<()> {
+        let buffered_bytes = self.sink.handle.waits.buffered_bytes.fetch_add(rest.len(), Ordering::Relaxed);
+        self.buffered = rest;
+        if buffered_bytes + self.buffered.len() > MAX_BUFFERED_BYTES {
+            self.discard_buffered();
+            return Err(StreamError::trap("the write exceeds the maximum buffered output"));
         }
         Ok(())
     }
 
-    fn forget(&mut self) {
-        let held = std::mem::take(&mut self.held);
-        self.sink.handle.waits.held.fetch_sub(held.len(), Ordering::Relaxed);
+    fn discard_buffered(&mut self) {
+        let buffered_bytes = std::mem::take(&mut self.buffered);
+        self.sink.handle.waits.buffered_bytes.fetch_sub(buffered_bytes.len(), Ordering::Relaxed);
     }
 
-    /// Waits until what was held back is written.
-    async fn drain(&mut self) -> Result<(), Halt> {
+    /// Waits until all buffered bytes are written.
+    async fn drain(&mut self) -> Result<(), SyscallError> {
         loop {
-            self.release()?;
-            if self.held.is_empty() {
+            self.flush_buffered()?;
+            if self.buffered.is_empty() {
                 return Ok(());
             }
-            self.sink.room().await?;
+            self.sink.wait_writable().await?;
         }
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
-        self.forget();
+        self.discard_buffered();
     }
 }
 
 #[async_trait]
 impl Pollable for Output {
     async fn ready(&mut self) {
-        // What is wrong is told by the call that follows.
+        // The next call reports an error.
         if self.drain().await.is_ok() {
-            let _ = self.sink.room().await;
+            let _ = self.sink.wait_writable().await;
         }
     }
 }
@@ -191,51 +191,51 @@ impl Pollable for Output {
 #[async_trait]
 impl OutputStream for Output {
     fn check_write(&mut self) -> StreamResult<usize> {
-        self.release().map_err(failure::stream)?;
+        self.flush_buffered().map_err(errors::stream_error)?;
         self.permit = 0;
-        if !self.held.is_empty() {
+        if !self.buffered.is_empty() {
             return Ok(0);
         }
         match self.sink.writable() {
-            // Nobody reads: the write that follows tells so.
-            Ok(0) => self.permit = MOST_WRITTEN,
-            Ok(room) => self.permit = usize::try_from(room).unwrap_or(usize::MAX).min(MOST_WRITTEN),
-            Err(Halt::Block(_)) => {}
-            Err(halt) => return Err(failure::stream(halt)),
+            // No reader is left; the next write reports it.
+            Ok(0) => self.permit = MAX_WRITTEN,
+            Ok(space) => self.permit = usize::try_from(space).unwrap_or(usize::MAX).min(MAX_WRITTEN),
+            Err(SyscallError::Block(_)) => {}
+            Err(halt) => return Err(errors::stream_error(halt)),
         }
         Ok(self.permit)
     }
 
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
         if bytes.len() > self.permit {
-            return Err(StreamError::trap("a write beyond what check-write allowed"));
+            return Err(StreamError::trap("the write exceeds the size allowed by check-write"));
         }
         self.permit -= bytes.len();
         let mut bytes = bytes;
-        self.put_all(&mut bytes).map_err(failure::stream)?;
-        if bytes.is_empty() { Ok(()) } else { self.hold(bytes) }
+        self.write_available(&mut bytes).map_err(errors::stream_error)?;
+        if bytes.is_empty() { Ok(()) } else { self.buffer(bytes) }
     }
 
     fn flush(&mut self) -> StreamResult<()> {
-        self.release().map_err(failure::stream)
+        self.flush_buffered().map_err(errors::stream_error)
     }
 
     async fn blocking_write_and_flush(&mut self, bytes: Bytes) -> StreamResult<()> {
         let mut bytes = bytes;
-        self.drain().await.map_err(failure::stream)?;
-        self.sink.room().await.map_err(failure::stream)?;
+        self.drain().await.map_err(errors::stream_error)?;
+        self.sink.wait_writable().await.map_err(errors::stream_error)?;
         loop {
-            self.put_all(&mut bytes).map_err(failure::stream)?;
+            self.write_available(&mut bytes).map_err(errors::stream_error)?;
             if bytes.is_empty() {
                 return Ok(());
             }
-            self.sink.room().await.map_err(failure::stream)?;
+            self.sink.wait_writable().await.map_err(errors::stream_error)?;
         }
     }
 
-    /// A stream that the guest drops still delivers what it took.
+    /// Delivers buffered bytes when the guest drops the stream.
     async fn cancel(&mut self) {
-        // Nobody is left to tell of an error.
+        // The stream is dropped, so an error cannot be reported.
         let _ = self.drain().await;
     }
 }

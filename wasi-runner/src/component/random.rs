@@ -1,26 +1,28 @@
-//! Randomness: the kernel's, for the secure and the insecure interface alike.
+//! Randomness from the kernel, for both the secure and the insecure interface.
 
 use wasmtime_wasi::p2::bindings::random::{insecure, insecure_seed, random};
 
-use super::failure;
+use super::errors;
 use super::host::Host;
 
-/// Most random bytes of one call: they are on the host before they are in the guest.
-pub(super) const MOST_RANDOM: u64 = 16 << 20;
+/// Maximum random bytes per call: they are buffered on the host before they reach the guest.
+pub(super) const MAX_RANDOM: u64 = 16 << 20;
 
 impl Host {
     pub(super) fn random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
-        if len > MOST_RANDOM {
-            return Err(wasmtime::format_err!("{len} random bytes at once are more than the {MOST_RANDOM} allowed"));
+        if len > MAX_RANDOM {
+            return Err(wasmtime::format_err!(
+                "cannot return {len} random bytes in one call: the maximum is {MAX_RANDOM}"
+            ));
         }
         let mut bytes = vec![0; usize::try_from(len)?];
-        self.handle.ask(|kernel, pid| kernel.random(pid, &mut bytes)).map_err(failure::trap)?;
+        self.handle.call(|kernel, pid| kernel.random(pid, &mut bytes)).map_err(errors::trap)?;
         Ok(bytes)
     }
 
     pub(super) fn random_u64(&mut self) -> wasmtime::Result<u64> {
         let mut bytes = [0; 8];
-        self.handle.ask(|kernel, pid| kernel.random(pid, &mut bytes)).map_err(failure::trap)?;
+        self.handle.call(|kernel, pid| kernel.random(pid, &mut bytes)).map_err(errors::trap)?;
         Ok(u64::from_le_bytes(bytes))
     }
 }

@@ -1,4 +1,4 @@
-//! Names of other machines, which are looked up no more than sockets are made.
+//! Host name lookup, which is denied as sockets are.
 
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::bindings::sockets::ip_name_lookup::{
@@ -9,7 +9,7 @@ use wasmtime_wasi::p2::{DynPollable, SocketError, SocketResult};
 
 use super::host::Host;
 
-/// The words for errors, which the lookup shares with sockets.
+/// Error codes, which the lookup shares with sockets.
 impl network::Host for Host {
     fn convert_error_code(&mut self, error: SocketError) -> wasmtime::Result<ErrorCode> {
         error.downcast()
@@ -33,7 +33,7 @@ impl Lookup for Host {
     }
 }
 
-/// No such stream is ever made; one that a component makes up is not in the table.
+/// Such a stream is never created; an invented handle is not in the table.
 impl HostResolveAddressStream for Host {
     fn resolve_next_address(&mut self, stream: Resource<ResolveAddressStream>) -> SocketResult<Option<IpAddress>> {
         self.table.get(&stream)?;

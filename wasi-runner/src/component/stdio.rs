@@ -1,4 +1,4 @@
-//! Standard streams: descriptors 0, 1 and 2 of the process, whatever they are.
+//! Standard streams: descriptors 0, 1 and 2 of the process.
 
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::bindings::cli::{stderr, stdin, stdout};

@@ -1,4 +1,4 @@
-//! The probe as a component on wasmtime-wasi: the same program with the adapter that speaks WASI 0.2 for it.
+//! The probe as a component on wasmtime-wasi: the same program with the preview1 adapter for WASI 0.2.
 
 use wasmtime::component::{Component, ResourceTable};
 use wasmtime::{Config, Engine, Store};
@@ -6,8 +6,8 @@ use wasmtime_wasi::p2::bindings::sync::CommandPre;
 use wasmtime_wasi::p2::pipe::{MemoryInputPipe, MemoryOutputPipe};
 use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
-use crate::theirs::{OUTPUT_BYTES, temporary_folder};
-use crate::{Call, End, Run, tree};
+use crate::wasmtime::{OUTPUT_BYTES, temporary_dir};
+use crate::{Call, ProbeExit, Run, tree};
 
 struct State {
     ctx: WasiCtx,
@@ -20,13 +20,13 @@ impl WasiView for State {
     }
 }
 
-/// The other implementation, with the component compiled for it.
-pub(crate) struct Theirs {
+/// The reference implementation, with the component compiled for it.
+pub(crate) struct WasmtimeComponentProbe {
     engine: Engine,
     command: CommandPre<State>,
 }
 
-impl Theirs {
+impl WasmtimeComponentProbe {
     pub(crate) fn new(component: &[u8]) -> Self {
         let engine = Engine::new(&Config::new()).expect("the default configuration works");
         let mut linker = wasmtime::component::Linker::new(&engine);
@@ -37,8 +37,8 @@ impl Theirs {
     }
 
     pub(crate) fn run(&self, call: &Call) -> Run {
-        let folder = temporary_folder();
-        tree::lay_on_disk(&tree::initial(), folder.path());
+        let dir = temporary_dir();
+        tree::lay_on_disk(&tree::initial(), dir.path());
         let output = MemoryOutputPipe::new(OUTPUT_BYTES);
         let mut builder = WasiCtxBuilder::new();
         builder
@@ -48,20 +48,20 @@ impl Theirs {
             .stdin(MemoryInputPipe::new(call.input().to_vec()))
             .stdout(output.clone());
         for name in ["/", "."] {
-            builder.preopened_dir(folder.path(), name, FsPerms::ReadWrite).expect("the folder can be opened");
+            builder.preopened_dir(dir.path(), name, FsPerms::ReadWrite).expect("the directory can be opened");
         }
         let mut store = Store::new(&self.engine, State { ctx: builder.build(), table: ResourceTable::new() });
         let command = self.command.instantiate(&mut store).expect("the probe can be instantiated");
-        let end = match command.wasi_cli_run().call_run(&mut store) {
-            Ok(Ok(())) => End::Exit(0),
-            Ok(Err(())) => End::Exit(1),
+        let exit = match command.wasi_cli_run().call_run(&mut store) {
+            Ok(Ok(())) => ProbeExit::Exit(0),
+            Ok(Err(())) => ProbeExit::Exit(1),
             Err(error) => match error.downcast_ref::<I32Exit>() {
-                Some(exit) => End::Exit(exit.0),
-                None => End::Ended(format!("{error:#}")),
+                Some(exit) => ProbeExit::Exit(exit.0),
+                None => ProbeExit::Terminated(format!("{error:#}")),
             },
         };
         drop(store);
         let text = String::from_utf8_lossy(&output.contents()).into_owned();
-        Run { text, end, tree: tree::read_from_disk(folder.path()) }
+        Run { text, exit, tree: tree::read_from_disk(dir.path()) }
     }
 }

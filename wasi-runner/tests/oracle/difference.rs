@@ -1,6 +1,6 @@
-//! Compares two runs line by line, knowing where and why the two may differ.
+//! Compares two runs line by line with a table of expected differences.
 //!
-//! A difference that is not listed fails the test, and so does one that is listed and no longer seen.
+//! A difference that is not listed fails the test, and so does a listed one that does not occur.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -8,47 +8,52 @@ use std::collections::BTreeSet;
 use crate::Run;
 use crate::tree::Node;
 
-/// Lines on which the two answer differently for one reason.
+/// Lines on which the two differ for one reason.
 pub(crate) struct Difference {
-    /// Why ours is right for us.
+    /// Reason why Tidebox's result is correct for Tidebox.
     pub(crate) reason: &'static str,
     pub(crate) rows: Vec<Row>,
 }
 
-/// Lines of one form. In every field `*` stands for any text and `|` separates alternatives.
+/// Lines of one form. In every field `*` matches any text and `|` separates alternatives.
 pub(crate) struct Row {
     scenario: &'static str,
-    /// What stands before ` = ` or `: `; `tree PATH` for what a scenario left behind.
+    /// The text before ` = ` or `: `; `tree PATH` for the file tree after a scenario.
     call: &'static str,
-    theirs: &'static str,
-    ours: &'static str,
+    wasmtime: &'static str,
+    tidebox: &'static str,
     seen: Cell<bool>,
 }
 
-/// A [`Row`] as the tables write one: scenario, call, their answer, ours.
+/// A [`Row`] in table form: scenario, call, Wasmtime's result, Tidebox's result.
 pub(crate) type Entry = (&'static str, &'static str, &'static str, &'static str);
 
 impl Difference {
     pub(crate) fn new(reason: &'static str, rows: &[Entry]) -> Self {
-        let row =
-            |&(scenario, call, theirs, ours): &Entry| Row { scenario, call, theirs, ours, seen: Cell::new(false) };
+        let row = |&(scenario, call, wasmtime, tidebox): &Entry| Row {
+            scenario,
+            call,
+            wasmtime,
+            tidebox,
+            seen: Cell::new(false),
+        };
         Self { reason, rows: rows.iter().map(row).collect() }
     }
 }
 
-/// What the two answered to one question.
+/// The two results of one call.
 struct Pair<'a> {
-    question: &'a str,
-    theirs: &'a str,
-    ours: &'a str,
+    call: &'a str,
+    wasmtime: &'a str,
+    tidebox: &'a str,
 }
 
 impl Row {
     fn explains(&self, scenario: &str, pair: &Pair<'_>) -> bool {
         let fits = matches(self.scenario, scenario)
-            && matches(self.call, pair.question)
-            && matches(self.theirs, pair.theirs)
-            && matches(self.ours, pair.ours);
+            && matches(self.call, pair.call)
+            && matches(self.wasmtime, pair.wasmtime)
+            && matches(self.tidebox, pair.tidebox);
         if fits {
             self.seen.set(true);
         }
@@ -56,46 +61,52 @@ impl Row {
     }
 }
 
-/// Every way in which `ours` differs from `theirs` that `table` does not explain.
-pub(crate) fn unexplained(scenario: &str, theirs: &Run, ours: &Run, table: &[Difference]) -> Vec<String> {
+/// Lists every difference between `wasmtime` and `tidebox` that `table` does not explain.
+pub(crate) fn unexplained(scenario: &str, wasmtime: &Run, tidebox: &Run, table: &[Difference]) -> Vec<String> {
     let mut found = Vec::new();
-    let mut check = |place: String, pair: Pair<'_>| {
+    let mut check = |location: String, pair: Pair<'_>| {
         let rows = || table.iter().flat_map(|difference| &difference.rows);
-        if pair.theirs != pair.ours && !rows().any(|row| row.explains(scenario, &pair)) {
-            let Pair { question, theirs, ours } = pair;
-            found.push(format!("{scenario}, {place}: {question}\n    theirs: {theirs}\n    ours:   {ours}"));
+        if pair.wasmtime != pair.tidebox && !rows().any(|row| row.explains(scenario, &pair)) {
+            let Pair { call, wasmtime, tidebox } = pair;
+            found.push(format!("{scenario}, {location}: {call}\n    wasmtime: {wasmtime}\n    Tidebox:  {tidebox}"));
         }
     };
-    let (their_lines, our_lines): (Vec<&str>, Vec<&str>) = (theirs.text.lines().collect(), ours.text.lines().collect());
-    for (number, (a, b)) in their_lines.iter().zip(&our_lines).enumerate() {
-        let ((question, theirs), (ours_question, ours)) = (halves(a), halves(b));
-        // Two hosts that are asked different questions went apart before, and nothing can be said about this line.
-        let ours = if question == ours_question { ours } else { b };
-        check(format!("line {}", number + 1), Pair { question, theirs, ours });
+    let (wasmtime_lines, tidebox_lines): (Vec<&str>, Vec<&str>) =
+        (wasmtime.text.lines().collect(), tidebox.text.lines().collect());
+    for (number, (a, b)) in wasmtime_lines.iter().zip(&tidebox_lines).enumerate() {
+        let ((call, wasmtime), (tidebox_call, tidebox)) = (split_line(a), split_line(b));
+        // The runs diverged earlier if the calls differ; this line cannot be compared.
+        let tidebox = if call == tidebox_call { tidebox } else { b };
+        check(format!("line {}", number + 1), Pair { call, wasmtime, tidebox });
     }
-    let paths: BTreeSet<&String> = theirs.tree.keys().chain(ours.tree.keys()).collect();
+    let paths: BTreeSet<&String> = wasmtime.tree.keys().chain(tidebox.tree.keys()).collect();
     for path in paths {
-        let (question, theirs, ours) = (format!("tree {path}"), node(theirs.tree.get(path)), node(ours.tree.get(path)));
-        check("afterwards".to_owned(), Pair { question: &question, theirs: &theirs, ours: &ours });
+        let (call, wasmtime, tidebox) =
+            (format!("tree {path}"), node(wasmtime.tree.get(path)), node(tidebox.tree.get(path)));
+        check("after the run".to_owned(), Pair { call: &call, wasmtime: &wasmtime, tidebox: &tidebox });
     }
-    if their_lines.len() != our_lines.len() {
-        found.push(format!("{scenario}: they wrote {} lines, we {}", their_lines.len(), our_lines.len()));
+    if wasmtime_lines.len() != tidebox_lines.len() {
+        found.push(format!(
+            "{scenario}: wasmtime wrote {} lines, Tidebox {}",
+            wasmtime_lines.len(),
+            tidebox_lines.len()
+        ));
     }
     found
 }
 
-/// Rows that explained nothing, with the reason they gave.
+/// Lists rows that matched no difference, with their reasons.
 pub(crate) fn unused(table: &[Difference]) -> Vec<String> {
     let rows = table.iter().flat_map(|difference| difference.rows.iter().map(|row| (row, difference.reason)));
     let unused = rows.filter(|(row, _)| !row.seen.get());
-    unused.map(|(row, reason)| format!("listed but not seen: {}: {} ({reason})", row.scenario, row.call)).collect()
+    unused.map(|(row, reason)| format!("listed but not observed: {}: {} ({reason})", row.scenario, row.call)).collect()
 }
 
-/// A line's question and answer.
-fn halves(line: &str) -> (&str, &str) {
+/// Splits a line into call and result.
+fn split_line(line: &str) -> (&str, &str) {
     let halves = line.split_once(" = ").or_else(|| line.rsplit_once(": "));
-    let (question, answer) = halves.unwrap_or((line, ""));
-    (question, answer.trim_end())
+    let (call, result) = halves.unwrap_or((line, ""));
+    (call, result.trim_end())
 }
 
 fn node(node: Option<&Node>) -> String {
@@ -107,7 +118,7 @@ fn node(node: Option<&Node>) -> String {
     }
 }
 
-/// Whether `text` has one of the forms of `pattern`.
+/// Returns whether `text` matches `pattern`.
 fn matches(pattern: &str, text: &str) -> bool {
     pattern.split('|').any(|form| glob(form, text))
 }

@@ -1,4 +1,4 @@
-//! The tree that both sides begin with, and what is left of it afterwards.
+//! The initial tree of both implementations, and the tree after a run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,10 +7,10 @@ use std::path::Path;
 
 use tidebox_kernel::fs::{Cred, Fs, Kind};
 
-/// Who owns what a guest makes.
+/// Owner of files created by a guest.
 pub(crate) const USER: Cred = Cred { uid: 1000, gid: 1000 };
 
-/// What a name stands for.
+/// An entry of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     Dir,
@@ -21,7 +21,7 @@ pub(crate) enum Node {
 /// Every path below the root, without a leading slash.
 pub(crate) type Tree = BTreeMap<String, Node>;
 
-/// The tree that the probe's scenarios know.
+/// The tree that the probe's scenarios expect.
 pub(crate) fn initial() -> Tree {
     let big = (0..10_000_u32).map(|n| b'a' + (n % 23) as u8).collect();
     let nodes = [
@@ -42,7 +42,7 @@ pub(crate) fn initial() -> Tree {
     nodes.into_iter().map(|(path, node)| (path.to_owned(), node)).collect()
 }
 
-/// Lays `tree` out below a folder of the host.
+/// Writes `tree` to a directory of the host.
 pub(crate) fn lay_on_disk(tree: &Tree, root: &Path) {
     for (path, node) in tree {
         let path = root.join(path);
@@ -51,16 +51,16 @@ pub(crate) fn lay_on_disk(tree: &Tree, root: &Path) {
             Node::File(bytes) => fs::write(path, bytes),
             Node::Link(target) => symlink(String::from_utf8_lossy(target).as_ref(), path),
         }
-        .expect("the tree is laid out in an empty folder");
+        .expect("the tree is written to an empty directory");
     }
 }
 
-/// Reads what is below a folder of the host.
+/// Reads the tree below a directory of the host.
 pub(crate) fn read_from_disk(root: &Path) -> Tree {
     let mut tree = Tree::new();
     let mut todo = vec![(root.to_owned(), String::new())];
-    while let Some((folder, prefix)) = todo.pop() {
-        for entry in fs::read_dir(folder).expect("the folder can be listed") {
+    while let Some((current, prefix)) = todo.pop() {
+        for entry in fs::read_dir(current).expect("the directory can be listed") {
             let entry = entry.expect("the entry can be read");
             let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
             let kind = entry.file_type().expect("the entry has a type");
@@ -79,7 +79,7 @@ pub(crate) fn read_from_disk(root: &Path) -> Tree {
     tree
 }
 
-/// Lays `tree` out in our file system, `now` being its time.
+/// Writes `tree` to Tidebox's file system at time `now`.
 pub(crate) fn lay_in_kernel(tree: &Tree, fs: &mut Fs, now: u64) {
     let root = fs.root();
     for (path, node) in tree {
@@ -95,12 +95,12 @@ pub(crate) fn lay_in_kernel(tree: &Tree, fs: &mut Fs, now: u64) {
     }
 }
 
-/// Reads all of our file system.
+/// Reads the whole tree of Tidebox's file system.
 pub(crate) fn read_from_kernel(fs: &Fs) -> Tree {
     let mut tree = Tree::new();
     let mut todo = vec![(fs.root(), String::new())];
-    while let Some((folder, prefix)) = todo.pop() {
-        for (name, ino, kind) in fs.read_dir(folder, None) {
+    while let Some((current, prefix)) = todo.pop() {
+        for (name, ino, kind) in fs.read_dir(current, None) {
             let path = format!("{prefix}{}", String::from_utf8_lossy(&name));
             let node = match kind {
                 Kind::Dir => {
@@ -109,7 +109,7 @@ pub(crate) fn read_from_kernel(fs: &Fs) -> Tree {
                 }
                 Kind::File => Node::File(fs.read_all(ino, u64::MAX).expect("the file can be read")),
                 Kind::Symlink => Node::Link(fs.readlink(ino).expect("the link can be read")),
-                Kind::Device(_) | Kind::Fifo => panic!("{path} is what no call of preview1 makes"),
+                Kind::Device(_) | Kind::Fifo => panic!("preview1 cannot create {path}"),
             };
             tree.insert(path, node);
         }

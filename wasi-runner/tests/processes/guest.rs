@@ -1,4 +1,4 @@
-//! Guests as text. Each shows one thing and nothing else.
+//! Guests in text format, one feature each.
 
 pub(crate) fn compile(wat: &str) -> Vec<u8> {
     wat::parse_str(wat).expect("the guest is valid text")
@@ -10,19 +10,19 @@ pub(crate) const SPIN: &str = r#"(module (func (export "_start") (loop $again (b
 
 pub(crate) const DEEP: &str = r#"(module (func $f (export "_start") (call $f)))"#;
 
-/// Grows until that fails, then traps as an allocator without memory does.
+/// Grows its memory until that fails, then traps as an allocator does.
 pub(crate) const HOG: &str = r#"(module (memory (export "memory") 1)
   (func (export "_start")
     (loop $more (br_if $more (i32.ne (memory.grow (i32.const 16)) (i32.const -1))))
     unreachable))"#;
 
-/// Grows until that fails, and is content.
+/// Grows its memory until that fails, then exits with 0.
 pub(crate) const MODEST: &str = r#"(module (memory (export "memory") 1)
   (func (export "_start")
     (loop $more (br_if $more (i32.ne (memory.grow (i32.const 16)) (i32.const -1))))))"#;
 
 #[cfg(feature = "exceptions")]
-/// Throws a number and exits with what it catches.
+/// Throws a number and exits with the caught number.
 pub(crate) const THROW: &str = r#"(module
   (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
   (memory (export "memory") 1)
@@ -42,13 +42,13 @@ pub(crate) const THROW_UNCAUGHT: &str = r#"(module
 pub(crate) const FOREIGN_IMPORT: &str =
     r#"(module (import "env" "launch" (func)) (memory (export "memory") 1) (func (export "_start")))"#;
 
-/// Exits with the errno of `random_get` into a memory that it does not have.
+/// Exits with the errno of `random_get` into memory that does not exist.
 pub(crate) const WITHOUT_MEMORY: &str = r#"(module
   (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
   (func (export "_start") (call $exit (call $random (i32.const 0) (i32.const 8)))))"#;
 
-/// Makes a pipe, closes its read end and writes.
+/// Creates a pipe, closes its read end and writes.
 pub(crate) const WRITE_WITHOUT_READER: &str = r#"(module
   (import "tidebox_v1" "pipe" (func $pipe (param i32) (result i32)))
   (import "wasi_snapshot_preview1" "fd_close" (func $close (param i32) (result i32)))
@@ -67,7 +67,7 @@ pub(crate) fn leave(code: u32) -> String {
     )
 }
 
-pub(crate) fn say(stream: u32, text: &str) -> String {
+pub(crate) fn print(stream: u32, text: &str) -> String {
     let (len, text) = (text.len(), text.escape_default());
     format!(
         r#"(module (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
@@ -81,11 +81,11 @@ pub(crate) fn say(stream: u32, text: &str) -> String {
 }
 
 pub(crate) fn sleep(seconds: u64) -> String {
-    nap_milliseconds(seconds * 1000)
+    sleep_milliseconds(seconds * 1000)
 }
 
-/// Waits for the monotonic clock by `poll_oneoff`.
-pub(crate) fn nap_milliseconds(milliseconds: u64) -> String {
+/// Waits for the monotonic clock with `poll_oneoff`.
+pub(crate) fn sleep_milliseconds(milliseconds: u64) -> String {
     let nanoseconds = milliseconds * 1_000_000;
     format!(
         r#"(module (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32)))
@@ -97,8 +97,8 @@ pub(crate) fn nap_milliseconds(milliseconds: u64) -> String {
     )
 }
 
-/// Spawns a program with no arguments, environment or descriptors, waits, and exits with its status. Any failure on the
-/// way is exit code 99.
+/// Spawns a program with no arguments, environment or descriptors, waits, and exits with its status. Any other failure
+/// is exit code 99.
 pub(crate) fn spawn_and_exit_with_its_status(path: &str) -> String {
     let word = |n: usize| u32::try_from(n).expect("a short path").to_le_bytes().map(|b| format!("\\{b:02x}")).concat();
     let request = [
@@ -132,8 +132,8 @@ pub(crate) fn spawn_and_exit_with_its_status(path: &str) -> String {
     )
 }
 
-/// The child prints what its copy of the memory holds and changes it; the parent waits and prints what it still has. Both
-/// letters lie at 4096, above the stack pointer.
+/// The child prints a byte of its copy of the memory and changes it; the parent waits and prints its own byte. Both
+/// letters are at 4096, above the stack pointer.
 pub(crate) const FORK: &str = r#"(module
   (import "tidebox_v1" "fork" (func $fork (param i32 i32) (result i32)))
   (import "tidebox_v1" "wait" (func $wait (param i32 i32 i32) (result i32)))

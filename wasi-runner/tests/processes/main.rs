@@ -1,161 +1,161 @@
-//! What the engine promises about processes, shown by guests of a few lines each.
+//! The engine's guarantees about processes, tested with guests of a few lines each.
 
 mod depth;
+mod fixture;
 mod guest;
 #[cfg(unix)]
-mod prepared;
-mod stage;
+mod preinit;
 
 use std::time::{Duration, Instant};
 
-use stage::Stage;
+use fixture::Fixture;
 use tidebox_core::Limits;
-use tidebox_kernel::{Signal, Status, Stop};
+use tidebox_kernel::{ExitStatus, Signal, StopReason};
 
 #[test]
-fn the_end_of_start_is_exit_code_zero() {
-    let ended = Stage::new().program("/bin/quiet", guest::QUIET).run("/bin/quiet");
-    assert_eq!(ended.status, Some(Status::Exited(0)));
-    assert_eq!(ended.stopped_by, None);
+fn returning_from_start_is_exit_code_zero() {
+    let result = Fixture::new().program("/bin/quiet", guest::QUIET).run("/bin/quiet");
+    assert_eq!(result.status, Some(ExitStatus::Exited(0)));
+    assert_eq!(result.stopped_by, None);
 }
 
 #[test]
 fn an_exit_code_keeps_its_low_eight_bits() {
-    let ended = Stage::new().program("/bin/leave", &guest::leave(0x0107)).run("/bin/leave");
-    assert_eq!(ended.status, Some(Status::Exited(7)));
+    let result = Fixture::new().program("/bin/leave", &guest::leave(0x0107)).run("/bin/leave");
+    assert_eq!(result.status, Some(ExitStatus::Exited(7)));
 }
 
 #[test]
-fn what_a_guest_writes_arrives_with_its_stream() {
-    let ended = Stage::new().program("/bin/say", &guest::say(2, "careful\n")).run("/bin/say");
-    assert_eq!((ended.stdout.as_slice(), ended.stderr.as_slice()), (&b""[..], &b"careful\n"[..]));
+fn output_chunks_carry_their_stream() {
+    let result = Fixture::new().program("/bin/say", &guest::print(2, "careful\n")).run("/bin/say");
+    assert_eq!((result.stdout.as_slice(), result.stderr.as_slice()), (&b""[..], &b"careful\n"[..]));
 }
 
 #[test]
-fn an_endless_loop_ends_with_its_wall_time() {
-    let stage = Stage::new().program("/bin/spin", guest::SPIN).wall_time(Duration::from_millis(100));
+fn an_endless_loop_ends_at_its_deadline() {
+    let fixture = Fixture::new().program("/bin/spin", guest::SPIN).wall_time(Duration::from_millis(100));
     let start = Instant::now();
-    let ended = stage.run("/bin/spin");
-    assert_eq!(ended.stopped_by, Some(Stop::Time));
+    let result = fixture.run("/bin/spin");
+    assert_eq!(result.stopped_by, Some(StopReason::Timeout));
     assert!(start.elapsed() < Duration::from_secs(10), "it took {:?}", start.elapsed());
 }
 
 #[test]
-fn a_sleeper_ends_with_its_wall_time() {
-    let stage = Stage::new().program("/bin/sleep", &guest::sleep(3600)).wall_time(Duration::from_millis(50));
-    assert_eq!(stage.run("/bin/sleep").stopped_by, Some(Stop::Time));
+fn a_sleeping_process_ends_at_its_deadline() {
+    let fixture = Fixture::new().program("/bin/sleep", &guest::sleep(3600)).wall_time(Duration::from_millis(50));
+    assert_eq!(fixture.run("/bin/sleep").stopped_by, Some(StopReason::Timeout));
 }
 
 #[test]
-fn a_sleeper_wakes_by_itself() {
-    let ended = Stage::new().program("/bin/nap", &guest::nap_milliseconds(20)).run("/bin/nap");
-    assert_eq!(ended.status, Some(Status::Exited(0)));
+fn a_sleeping_process_wakes_up() {
+    let result = Fixture::new().program("/bin/nap", &guest::sleep_milliseconds(20)).run("/bin/nap");
+    assert_eq!(result.status, Some(ExitStatus::Exited(0)));
 }
 
 #[test]
-fn endless_recursion_ends_the_guest_alone() {
-    let stage = Stage::new().program("/bin/deep", guest::DEEP).program("/bin/quiet", guest::QUIET);
-    let ended = stage.run("/bin/deep");
-    assert_eq!(ended.status, Some(Status::Killed(Signal::Segv)));
-    assert_eq!(String::from_utf8_lossy(&ended.stderr), "deep: stack overflow\n");
-    assert_eq!(stage.run("/bin/quiet").status, Some(Status::Exited(0)));
+fn endless_recursion_ends_only_the_guest() {
+    let fixture = Fixture::new().program("/bin/deep", guest::DEEP).program("/bin/quiet", guest::QUIET);
+    let result = fixture.run("/bin/deep");
+    assert_eq!(result.status, Some(ExitStatus::Killed(Signal::Segv)));
+    assert_eq!(String::from_utf8_lossy(&result.stderr), "deep: stack overflow\n");
+    assert_eq!(fixture.run("/bin/quiet").status, Some(ExitStatus::Exited(0)));
 }
 
 #[test]
-fn memory_beyond_the_limit_is_refused_and_told() {
+fn exceeding_the_memory_limit_fails_with_a_message() {
     let mut limits = Limits::default();
     limits.process_memory_bytes = 8 << 20;
-    let ended = Stage::new().limits(limits).program("/bin/hog", guest::HOG).run("/bin/hog");
-    assert_eq!(ended.status, Some(Status::Killed(Signal::Kill)));
-    assert_eq!(ended.stopped_by, Some(Stop::Memory));
-    let told = "hog: out of memory (the limits are 8192 KiB for a process and 1048576 KiB for all of a sandbox)\n";
-    assert_eq!(String::from_utf8_lossy(&ended.stderr), told);
-    assert!(ended.peak_memory_bytes <= 8 << 20, "{} bytes", ended.peak_memory_bytes);
+    let result = Fixture::new().limits(limits).program("/bin/hog", guest::HOG).run("/bin/hog");
+    assert_eq!(result.status, Some(ExitStatus::Killed(Signal::Kill)));
+    assert_eq!(result.stopped_by, Some(StopReason::Memory));
+    let message = "hog: out of memory (the limits are 8192 KiB for a process and 1048576 KiB for all of a sandbox)\n";
+    assert_eq!(String::from_utf8_lossy(&result.stderr), message);
+    assert!(result.peak_memory_bytes <= 8 << 20, "{} bytes", result.peak_memory_bytes);
 }
 
 #[test]
-fn a_guest_may_go_on_after_memory_was_refused() {
+fn a_guest_can_continue_after_a_failed_growth() {
     let mut limits = Limits::default();
     limits.process_memory_bytes = 8 << 20;
-    let ended = Stage::new().limits(limits).program("/bin/modest", guest::MODEST).run("/bin/modest");
-    assert_eq!(ended.status, Some(Status::Exited(0)));
-    assert_eq!(ended.stopped_by, None);
+    let result = Fixture::new().limits(limits).program("/bin/modest", guest::MODEST).run("/bin/modest");
+    assert_eq!(result.status, Some(ExitStatus::Exited(0)));
+    assert_eq!(result.stopped_by, None);
 }
 
 #[test]
 fn a_parent_waits_for_the_child_it_spawned() {
-    let stage = Stage::new()
+    let fixture = Fixture::new()
         .program("/bin/child", &guest::leave(42))
         .program("/bin/parent", &guest::spawn_and_exit_with_its_status("/bin/child"));
-    assert_eq!(stage.run("/bin/parent").status, Some(Status::Exited(42)));
+    assert_eq!(fixture.run("/bin/parent").status, Some(ExitStatus::Exited(42)));
 }
 
 #[test]
-fn a_forked_child_has_its_parents_memory_and_its_own_after_that() {
-    let ended = Stage::new().program("/bin/fork", guest::FORK).run("/bin/fork");
-    assert_eq!(ended.status, Some(Status::Exited(0)), "{}", String::from_utf8_lossy(&ended.stderr));
-    assert_eq!(String::from_utf8_lossy(&ended.stdout), "child sees A\nparent still has A\n");
+fn a_forked_child_has_a_copy_of_its_parents_memory() {
+    let result = Fixture::new().program("/bin/fork", guest::FORK).run("/bin/fork");
+    assert_eq!(result.status, Some(ExitStatus::Exited(0)), "{}", String::from_utf8_lossy(&result.stderr));
+    assert_eq!(String::from_utf8_lossy(&result.stdout), "child sees A\nparent still has A\n");
 }
 
 #[test]
 fn a_module_without_the_fork_entry_cannot_fork() {
-    let ended = Stage::new().program("/bin/fork", guest::FORK_WITHOUT_ENTRY).run("/bin/fork");
-    assert_eq!(ended.status, Some(Status::Exited(58)), "58 is notsup");
+    let result = Fixture::new().program("/bin/fork", guest::FORK_WITHOUT_ENTRY).run("/bin/fork");
+    assert_eq!(result.status, Some(ExitStatus::Exited(58)), "58 is notsup");
 }
 
 #[test]
-fn a_writer_without_a_reader_dies_of_a_broken_pipe() {
-    let ended = Stage::new().program("/bin/orphan", guest::WRITE_WITHOUT_READER).run("/bin/orphan");
-    assert_eq!(ended.status, Some(Status::Killed(Signal::Pipe)));
+fn writing_without_a_reader_raises_sigpipe() {
+    let result = Fixture::new().program("/bin/orphan", guest::WRITE_WITHOUT_READER).run("/bin/orphan");
+    assert_eq!(result.status, Some(ExitStatus::Killed(Signal::Pipe)));
 }
 
 #[test]
-fn a_file_that_is_no_module_cannot_execute() {
+fn executing_an_invalid_module_fails() {
     for (bytes, reason) in [
         (&b"\0asm\x01\0\0\0\xff\xff"[..], "not a valid WebAssembly module"),
         (&guest::compile("(module)"), "exports no _start"),
-        (&guest::compile(guest::FOREIGN_IMPORT), "imports what this sandbox does not have"),
+        (&guest::compile(guest::FOREIGN_IMPORT), "unsupported import of the module"),
     ] {
-        let ended = Stage::new().file("/bin/broken", bytes).run("/bin/broken");
-        assert_eq!(ended.status, Some(Status::Exited(126)));
-        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert!(told.starts_with("broken: cannot execute: ") && told.contains(reason), "{told}");
+        let result = Fixture::new().file("/bin/broken", bytes).run("/bin/broken");
+        assert_eq!(result.status, Some(ExitStatus::Exited(126)));
+        let message = String::from_utf8_lossy(&result.stderr).into_owned();
+        assert!(message.starts_with("broken: cannot execute: ") && message.contains(reason), "{message}");
     }
 }
 
 #[test]
 fn an_uploaded_module_runs_like_an_installed_one() {
-    let stage = Stage::new().file("/bin/tool", &guest::compile(&guest::say(1, "mine\n")));
+    let fixture = Fixture::new().file("/bin/tool", &guest::compile(&guest::print(1, "mine\n")));
     for _ in 0..3 {
-        assert_eq!(stage.run("/bin/tool").stdout, b"mine\n");
+        assert_eq!(fixture.run("/bin/tool").stdout, b"mine\n");
     }
 }
 
 #[test]
-fn a_module_without_memory_gets_a_fault_for_every_pointer() {
-    let ended = Stage::new().program("/bin/bare", guest::WITHOUT_MEMORY).run("/bin/bare");
-    assert_eq!(ended.status, Some(Status::Exited(21)), "21 is fault");
+fn pointers_without_a_memory_fail_with_fault() {
+    let result = Fixture::new().program("/bin/bare", guest::WITHOUT_MEMORY).run("/bin/bare");
+    assert_eq!(result.status, Some(ExitStatus::Exited(21)), "21 is fault");
 }
 
 #[test]
-fn fixed_time_passes_while_every_process_sleeps() {
+fn deterministic_time_advances_while_all_processes_sleep() {
     let start = Instant::now();
-    let ended = Stage::new().fixed_clock().program("/bin/sleep", &guest::sleep(3000)).run("/bin/sleep");
-    assert_eq!(ended.status, Some(Status::Exited(0)));
+    let result = Fixture::new().fixed_clock().program("/bin/sleep", &guest::sleep(3000)).run("/bin/sleep");
+    assert_eq!(result.status, Some(ExitStatus::Exited(0)));
     assert!(start.elapsed() < Duration::from_secs(100), "it took {:?}", start.elapsed());
 }
 
 #[test]
 #[cfg(feature = "exceptions")]
-fn an_exception_is_caught_where_the_guest_wants_it() {
-    let ended = Stage::new().program("/bin/throw", guest::THROW).run("/bin/throw");
-    assert_eq!(ended.status, Some(Status::Exited(9)), "{}", String::from_utf8_lossy(&ended.stderr));
+fn a_thrown_exception_is_caught() {
+    let result = Fixture::new().program("/bin/throw", guest::THROW).run("/bin/throw");
+    assert_eq!(result.status, Some(ExitStatus::Exited(9)), "{}", String::from_utf8_lossy(&result.stderr));
 }
 
 #[test]
 #[cfg(feature = "exceptions")]
-fn an_exception_that_nobody_catches_ends_the_guest() {
-    let ended = Stage::new().program("/bin/throw", guest::THROW_UNCAUGHT).run("/bin/throw");
-    assert_eq!(ended.status, Some(Status::Killed(Signal::Segv)));
-    assert!(!ended.stderr.is_empty(), "it says why");
+fn an_uncaught_exception_ends_the_guest() {
+    let result = Fixture::new().program("/bin/throw", guest::THROW_UNCAUGHT).run("/bin/throw");
+    assert_eq!(result.status, Some(ExitStatus::Killed(Signal::Segv)));
+    assert!(!result.stderr.is_empty(), "stderr has the reason");
 }

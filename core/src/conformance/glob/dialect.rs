@@ -1,86 +1,91 @@
-//! Finding files by name, where the dialects differ.
+//! Finding files by name: rules that differ between dialects.
 
-use super::super::capabilities::Need;
+use super::super::capabilities::Requirement;
 use super::super::case::{Case, cases};
-use super::super::fault::{Verdict, same, text};
-use super::super::ground::Ground;
+use super::super::context::CaseContext;
+use super::super::failure::{CaseResult, check_eq, text};
 use super::glob;
 use crate::dialect::Dialect;
 
-const RELATIVE: Need = Need::Dialect(Dialect::glob_is_relative, "returns absolute paths");
-const ABSOLUTE: Need = Need::Dialect(|dialect| !dialect.glob_is_relative(), "returns relative paths");
-const DIRECTORIES: Need = Need::Dialect(Dialect::glob_finds_directories, "finds files only");
-const FILES_ONLY: Need = Need::Dialect(|dialect| !dialect.glob_finds_directories(), "finds directories too");
-const ANY_DEPTH: Need = Need::Dialect(|dialect| dialect.glob_rules().bare_at_any_depth, "reads it otherwise");
-const ONE_DEPTH: Need = Need::Dialect(|dialect| !dialect.glob_rules().bare_at_any_depth, "reads it otherwise");
-const STAR_IS_DOT: Need = Need::Dialect(|dialect| dialect.glob_rules().star_matches_dot, "reads it otherwise");
-const STAR_IS_NO_DOT: Need = Need::Dialect(|dialect| !dialect.glob_rules().star_matches_dot, "reads it otherwise");
+const RELATIVE: Requirement = Requirement::Dialect(Dialect::glob_is_relative, "returns absolute paths");
+const ABSOLUTE: Requirement = Requirement::Dialect(|dialect| !dialect.glob_is_relative(), "returns relative paths");
+const DIRECTORIES: Requirement = Requirement::Dialect(Dialect::glob_finds_directories, "finds files only");
+const FILES_ONLY: Requirement =
+    Requirement::Dialect(|dialect| !dialect.glob_finds_directories(), "finds directories too");
+const ANY_DEPTH: Requirement =
+    Requirement::Dialect(|dialect| dialect.glob_rules().bare_at_any_depth, "interprets the pattern differently");
+const ONE_DEPTH: Requirement =
+    Requirement::Dialect(|dialect| !dialect.glob_rules().bare_at_any_depth, "interprets the pattern differently");
+const STAR_IS_DOT: Requirement =
+    Requirement::Dialect(|dialect| dialect.glob_rules().star_matches_dot, "interprets the pattern differently");
+const STAR_IS_NO_DOT: Requirement =
+    Requirement::Dialect(|dialect| !dialect.glob_rules().star_matches_dot, "interprets the pattern differently");
 
 pub(in super::super) const CASES: &[Case] = cases![
-    "glob: paths are relative to the directory searched" [RELATIVE] relative;
+    "glob: paths are relative to the searched directory" [RELATIVE] relative;
     "glob: paths are absolute" [ABSOLUTE] absolute;
-    "glob: directories are found and told as such" [DIRECTORIES] directories;
-    "glob: a slash at the end finds directories only" [DIRECTORIES] directories_only;
+    "glob: directories are found and reported as directories" [DIRECTORIES] directories;
+    "glob: a trailing slash matches only directories" [DIRECTORIES] directories_only;
     "glob: only files are found" [FILES_ONLY] files_only;
-    "glob: a pattern without a slash finds names at any depth, also below hidden directories" [ANY_DEPTH] any_depth;
-    "glob: a pattern without a slash stays in the directory searched" [ONE_DEPTH] one_depth;
-    "glob: a star finds names with a leading dot" [STAR_IS_DOT] star_is_dot;
-    "glob: a star finds no names with a leading dot" [STAR_IS_NO_DOT] star_is_no_dot;
+    "glob: a pattern without a slash matches at any depth, also below hidden directories" [ANY_DEPTH] any_depth;
+    "glob: a pattern without a slash matches only in the searched directory" [ONE_DEPTH] one_depth;
+    "glob: a star matches a leading dot" [STAR_IS_DOT] star_is_dot;
+    "glob: a star does not match a leading dot" [STAR_IS_NO_DOT] star_is_no_dot;
 ];
 
-async fn finds(ground: &Ground<'_>, pattern: &str, expected: &[&str]) -> Verdict {
-    let files = glob(ground, pattern).await?.files;
+async fn finds(context: &CaseContext<'_>, pattern: &str, expected: &[&str]) -> CaseResult {
+    let files = glob(context, pattern).await?.files;
     let paths: Vec<String> = files.iter().map(|file| text(&file.path)).collect();
-    let absolute = !ground.dialect().glob_is_relative();
-    let whole = |name: &&str| if absolute { text(&ground.full(name)) } else { (*name).to_owned() };
-    same(&format!("files that match {pattern:?}"), &paths, &expected.iter().map(whole).collect::<Vec<_>>())
+    let absolute = !context.dialect().glob_is_relative();
+    let whole = |name: &&str| if absolute { text(&context.full(name)) } else { (*name).to_owned() };
+    check_eq(&format!("files that match {pattern:?}"), &paths, &expected.iter().map(whole).collect::<Vec<_>>())
 }
 
-async fn relative(ground: &Ground<'_>) -> Verdict {
-    ground.put_names(&["a.py", "d/b.py"], "").await?;
-    finds(ground, "**/*.py", &["a.py", "d/b.py"]).await
+async fn relative(context: &CaseContext<'_>) -> CaseResult {
+    context.put_names(&["a.py", "d/b.py"], "").await?;
+    finds(context, "**/*.py", &["a.py", "d/b.py"]).await
 }
 
-async fn absolute(ground: &Ground<'_>) -> Verdict {
-    relative(ground).await
+async fn absolute(context: &CaseContext<'_>) -> CaseResult {
+    relative(context).await
 }
 
-async fn directories(ground: &Ground<'_>) -> Verdict {
-    ground.put_names(&["file", "dir1/a", "dir2/a"], "").await?;
-    finds(ground, "*", &["dir1", "dir2", "file"]).await?;
-    let kinds: Vec<bool> = glob(ground, "*").await?.files.iter().map(crate::file::FileInfo::is_dir).collect();
-    same("which are directories", &kinds, &vec![true, true, false])
+async fn directories(context: &CaseContext<'_>) -> CaseResult {
+    context.put_names(&["file", "dir1/a", "dir2/a"], "").await?;
+    finds(context, "*", &["dir1", "dir2", "file"]).await?;
+    let kinds: Vec<bool> = glob(context, "*").await?.files.iter().map(crate::file::FileInfo::is_dir).collect();
+    check_eq("the kinds of the entries", &kinds, &vec![true, true, false])
 }
 
-async fn directories_only(ground: &Ground<'_>) -> Verdict {
-    ground.put_names(&["file", "dir1/a"], "").await?;
-    finds(ground, "*/", &["dir1"]).await
+async fn directories_only(context: &CaseContext<'_>) -> CaseResult {
+    context.put_names(&["file", "dir1/a"], "").await?;
+    finds(context, "*/", &["dir1"]).await
 }
 
-async fn files_only(ground: &Ground<'_>) -> Verdict {
-    ground.put_names(&["file", "dir1/a"], "").await?;
-    finds(ground, "*", &["dir1/a", "file"]).await?;
-    finds(ground, "dir1", &[]).await
+async fn files_only(context: &CaseContext<'_>) -> CaseResult {
+    context.put_names(&["file", "dir1/a"], "").await?;
+    finds(context, "*", &["dir1/a", "file"]).await?;
+    finds(context, "dir1", &[]).await
 }
 
-async fn any_depth(ground: &Ground<'_>) -> Verdict {
-    ground.put_names(&["a.yml", "d/e/b.yml", ".github/workflows/ci.yml"], "").await?;
-    finds(ground, "*.yml", &[".github/workflows/ci.yml", "a.yml", "d/e/b.yml"]).await?;
-    finds(ground, "**/*.yml", &["a.yml", "d/e/b.yml"]).await
+async fn any_depth(context: &CaseContext<'_>) -> CaseResult {
+    context.put_names(&["a.yml", "d/e/b.yml", ".github/workflows/ci.yml"], "").await?;
+    finds(context, "*.yml", &[".github/workflows/ci.yml", "a.yml", "d/e/b.yml"]).await?;
+    finds(context, "**/*.yml", &["a.yml", "d/e/b.yml"]).await
 }
 
-async fn one_depth(ground: &Ground<'_>) -> Verdict {
-    ground.put_names(&["a.py", "d/b.py"], "").await?;
-    finds(ground, "*.py", &["a.py"]).await
+async fn one_depth(context: &CaseContext<'_>) -> CaseResult {
+    context.put_names(&["a.py", "d/b.py"], "").await?;
+    finds(context, "*.py", &["a.py"]).await
 }
 
-async fn star_is_dot(ground: &Ground<'_>) -> Verdict {
-    ground.put_names(&[".env", "a"], "").await?;
-    finds(ground, "*", &[".env", "a"]).await
+async fn star_is_dot(context: &CaseContext<'_>) -> CaseResult {
+    context.put_names(&[".env", "a"], "").await?;
+    finds(context, "*", &[".env", "a"]).await
 }
 
-async fn star_is_no_dot(ground: &Ground<'_>) -> Verdict {
-    ground.put_names(&[".env", "a"], "").await?;
-    finds(ground, "*", &["a"]).await?;
-    finds(ground, ".*", &[".env"]).await
+async fn star_is_no_dot(context: &CaseContext<'_>) -> CaseResult {
+    context.put_names(&[".env", "a"], "").await?;
+    finds(context, "*", &["a"]).await?;
+    finds(context, ".*", &[".env"]).await
 }

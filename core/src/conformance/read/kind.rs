@@ -1,64 +1,68 @@
-//! Which files are text, which are bytes, and of what type.
+//! Detection of text, binary content and media types.
 
-use super::super::capabilities::Need::FileBytes;
+use super::super::capabilities::Requirement::FileBytes;
 use super::super::case::{Case, cases};
-use super::super::fault::{Verdict, holds, same};
-use super::super::ground::{Ground, page_text, refused};
+use super::super::context::{CaseContext, expect_error, page_text};
+use super::super::failure::{CaseResult, check, check_eq};
 use crate::error::FileErrorCode;
 use crate::file::{Content, ReadRequest, ToolContent};
 
 pub(in super::super) const CASES: &[Case] = cases![
-    "read: bytes that are not UTF-8 come as bytes, whatever the name" [] by_content;
-    "read: a file with a binary extension comes as bytes, whatever it holds" [] by_name;
-    "read: bytes reach a tool as base64" [] base64;
-    "read: the type of bytes is told by how they begin" [] type_by_content;
+    "read: non-UTF-8 content is binary for every file name" [] by_content;
+    "read: a file with a binary extension is binary for every content" [] by_name;
+    "read: binary content is base64 in tool results" [] base64;
+    "read: the type of binary content is detected by its first bytes" [] type_by_content;
     "read: text has a text type" [] text_types;
-    "read: bytes never have a text type" [] byte_types;
-    "read: a binary file that is too large is refused with its bound" [FileBytes(11 << 20)] too_large;
+    "read: binary content never has a text type" [] byte_types;
+    "read: a binary file over the limit is rejected with the limit" [FileBytes(11 << 20)] too_large;
 ];
 
-async fn bytes(ground: &Ground<'_>, name: &str, content: &[u8]) -> Verdict<String> {
-    ground.put(name, content).await?;
-    let response = ground.read(name).await?;
-    same(&format!("the content of {name}"), &response.content, &Content::Binary(content.to_vec()))?;
-    same("the window", &response.window, &None)?;
+async fn bytes(context: &CaseContext<'_>, name: &str, content: &[u8]) -> CaseResult<String> {
+    context.put(name, content).await?;
+    let response = context.read(name).await?;
+    check_eq(&format!("the content of {name}"), &response.content, &Content::Binary(content.to_vec()))?;
+    check_eq("the window", &response.window, &None)?;
     Ok(response.mime.into())
 }
 
-async fn by_content(ground: &Ground<'_>) -> Verdict {
+async fn by_content(context: &CaseContext<'_>) -> CaseResult {
     let every_byte: Vec<u8> = (0..=255).collect();
-    bytes(ground, "a.txt", &every_byte).await?;
-    bytes(ground, "a", b"text and then \xff").await?;
-    bytes(ground, "b", b"\0\0\0\0").await.map(drop)
+    bytes(context, "a.txt", &every_byte).await?;
+    bytes(context, "a", b"text and then \xff").await?;
+    bytes(context, "b", b"\0\0\0\0").await.map(drop)
 }
 
-async fn by_name(ground: &Ground<'_>) -> Verdict {
-    let mime = bytes(ground, "a.png", b"no picture").await?;
-    same("the type", &mime.as_str(), &"image/png")?;
-    let mime = bytes(ground, "A.PDF", b"no document").await?;
-    same("the type", &mime.as_str(), &"application/pdf")
+async fn by_name(context: &CaseContext<'_>) -> CaseResult {
+    let mime = bytes(context, "a.png", b"no picture").await?;
+    check_eq("the type", &mime.as_str(), &"image/png")?;
+    let mime = bytes(context, "A.PDF", b"no document").await?;
+    check_eq("the type", &mime.as_str(), &"application/pdf")
 }
 
-async fn base64(ground: &Ground<'_>) -> Verdict {
-    ground.put("a.bin", b"\xfb\xff\xfe\0".as_slice()).await?;
-    let response = ground.read("a.bin").await?;
-    same("what the tool gets", &response.tool_content(ground.dialect()), &ToolContent::Base64("+//+AA==".to_owned()))
+async fn base64(context: &CaseContext<'_>) -> CaseResult {
+    context.put("a.bin", b"\xfb\xff\xfe\0".as_slice()).await?;
+    let response = context.read("a.bin").await?;
+    check_eq(
+        "the tool's result",
+        &response.tool_content(context.dialect()),
+        &ToolContent::Base64("+//+AA==".to_owned()),
+    )
 }
 
-async fn type_by_content(ground: &Ground<'_>) -> Verdict {
+async fn type_by_content(context: &CaseContext<'_>) -> CaseResult {
     for (name, content, expected) in [
         ("a", b"\x89PNG\r\n\x1a\n\0\0".as_slice(), "image/png"),
         ("b.txt", b"\xff\xd8\xff\xe0\0", "image/jpeg"),
         ("c.png", b"GIF89a\0\0", "image/gif"),
         ("d", b"%PDF-1.7\n\xff", "application/pdf"),
     ] {
-        let mime = bytes(ground, name, content).await?;
-        same(&format!("the type of {name}"), &mime.as_str(), &expected)?;
+        let mime = bytes(context, name, content).await?;
+        check_eq(&format!("the type of {name}"), &mime.as_str(), &expected)?;
     }
     Ok(())
 }
 
-async fn text_types(ground: &Ground<'_>) -> Verdict {
+async fn text_types(context: &CaseContext<'_>) -> CaseResult {
     for (name, expected) in [
         ("a.txt", "text/plain"),
         ("a.rs", "text/plain"),
@@ -66,34 +70,34 @@ async fn text_types(ground: &Ground<'_>) -> Verdict {
         ("a.json", "application/json"),
         ("a.svg", "image/svg+xml"),
     ] {
-        ground.put(name, "{}\n").await?;
-        let response = ground.read(name).await?;
+        context.put(name, "{}\n").await?;
+        let response = context.read(name).await?;
         page_text(&response)?;
-        same(&format!("the type of {name}"), &&*response.mime, &expected)?;
+        check_eq(&format!("the type of {name}"), &&*response.mime, &expected)?;
     }
     Ok(())
 }
 
-async fn byte_types(ground: &Ground<'_>) -> Verdict {
+async fn byte_types(context: &CaseContext<'_>) -> CaseResult {
     for name in ["a.txt", "a.json", "a.svg", "a"] {
-        let mime = bytes(ground, name, b"\xff\xfe\xfd").await?;
+        let mime = bytes(context, name, b"\xff\xfe\xfd").await?;
         let is_text = mime.starts_with("text/") || mime == "application/json" || mime == "image/svg+xml";
-        holds(&format!("no text type for {name}"), !is_text, &mime)?;
+        check(&format!("no text type for {name}"), !is_text, &mime)?;
     }
     Ok(())
 }
 
-async fn too_large(ground: &Ground<'_>) -> Verdict {
-    let most = ground.dialect().binary_bytes();
+async fn too_large(context: &CaseContext<'_>) -> CaseResult {
+    let most = context.dialect().binary_bytes();
     let size = usize::try_from(most).unwrap_or(usize::MAX);
-    ground.put("most.bin", vec![0xff; size]).await?;
-    let response = ground.read("most.bin").await?;
+    context.put("most.bin", vec![0xff; size]).await?;
+    let response = context.read("most.bin").await?;
     let whole = matches!(&response.content, Content::Binary(bytes) if bytes.len() == size);
-    holds("a file of exactly the bound comes whole", whole, &response.mime)?;
-    ground.put("more.bin", vec![0xff; size + 1]).await?;
-    let path = ground.path("more.bin")?;
-    let error = refused("read", ground.backend.read(ReadRequest::new(path.clone())).await)?;
-    same("the code", &error.code, &FileErrorCode::TooLarge)?;
+    check("a file of exactly the limit is complete", whole, &response.mime)?;
+    context.put("more.bin", vec![0xff; size + 1]).await?;
+    let path = context.path("more.bin")?;
+    let error = expect_error("read", context.backend.read(ReadRequest::new(path.clone())).await)?;
+    check_eq("the code", &error.code, &FileErrorCode::TooLarge)?;
     let expected = format!("File '{path}': Binary file exceeds maximum preview size of {most} bytes");
-    same("the message", &error.message, &expected)
+    check_eq("the message", &error.message, &expected)
 }

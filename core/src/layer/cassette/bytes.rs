@@ -1,7 +1,7 @@
-//! Bytes and texts so that a person can read them and a diff shows the line that changed.
+//! A readable form of bytes and texts in which a diff shows the changed line.
 //!
-//! A text of one line is a string. A text of several is a list of its lines, each with its end. What is not UTF-8 is
-//! `{"base64": ...}`, a string or a list of them.
+//! A text of one line is a string. A text of several lines is a list of its lines, each with its newline. Content that is not
+//! UTF-8 is `{"base64": ...}`, with a string or a list of strings.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Characters of base64 in one line, as MIME has it.
+/// Characters of base64 per line, as in MIME.
 const BASE64_LINE: usize = 76;
 
 /// Contents and output.
@@ -22,7 +22,7 @@ pub(in crate::layer) struct Blob(pub(in crate::layer) Vec<u8>);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::layer) struct Text(pub(in crate::layer) String);
 
-/// A path or a pattern: one string even when it holds a line end.
+/// A path or a pattern: always one string, even if it contains a newline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::layer) struct Name(pub(in crate::layer) Vec<u8>);
 
@@ -80,10 +80,10 @@ impl Serialize for Base64 {
         let mut list = serializer.serialize_seq(None)?;
         let mut rest = self.0.as_str();
         while !rest.is_empty() {
-            // Base64 is ASCII, so that every place is between characters.
-            let (line, behind) = rest.split_at_checked(BASE64_LINE).unwrap_or((rest, ""));
+            // Base64 is ASCII, so that every index is a character boundary.
+            let (line, remaining) = rest.split_at_checked(BASE64_LINE).unwrap_or((rest, ""));
             list.serialize_element(line)?;
-            rest = behind;
+            rest = remaining;
         }
         list.end()
     }
@@ -104,7 +104,7 @@ impl<'de> Deserialize<'de> for Name {
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let bytes = deserializer.deserialize_any(Bytes { base64: false })?;
-        String::from_utf8(bytes).map(Self).map_err(|_| D::Error::custom("text that is not UTF-8"))
+        String::from_utf8(bytes).map(Self).map_err(|_| D::Error::custom("text is not valid UTF-8"))
     }
 }
 
@@ -137,10 +137,10 @@ impl<'de> Visitor<'de> for Bytes {
             return Err(A::Error::custom("expected a string, a list of lines, or {\"base64\": ...}"));
         }
         let Text(encoded) = map.next_value()?;
-        let bytes = STANDARD.decode(encoded).map_err(|bad| A::Error::custom(format!("bad base64: {bad}")))?;
+        let bytes = STANDARD.decode(encoded).map_err(|bad| A::Error::custom(format!("invalid base64: {bad}")))?;
         match map.next_key::<String>()? {
             None => Ok(bytes),
-            Some(key) => Err(A::Error::custom(format!("unexpected `{key}` beside `base64`"))),
+            Some(key) => Err(A::Error::custom(format!("unexpected `{key}` next to `base64`"))),
         }
     }
 }
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line_is_a_string_several_are_a_list_and_other_bytes_are_base64() {
+    fn lines_are_strings_or_lists_and_binary_is_base64() {
         for (bytes, written) in [
             (&b""[..], r#""""#),
             (b"a", r#""a""#),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn long_base64_is_broken_into_lines() {
+    fn long_base64_is_split_into_lines() {
         let bytes = vec![0xff; 1000];
         let written = serde_json::to_string_pretty(&Blob(bytes.clone())).unwrap();
         assert!(written.lines().all(|line| line.len() < 90), "{written}");
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_is_refused() {
+    fn invalid_text_forms_are_rejected() {
         for bad in ["1", "null", r#"{"base64": "*"}"#, r#"{"hex": "ff"}"#, r#"{"base64": "", "x": 1}"#, "[1]", "{}"] {
             assert!(serde_json::from_str::<Blob>(bad).is_err(), "{bad}");
         }

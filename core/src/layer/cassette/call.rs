@@ -1,11 +1,11 @@
-//! Calls as a cassette holds them.
+//! Recorded calls.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::bytes::{Blob, Name, Text};
-use super::named::Named;
+use super::stable_name::ByName;
 use super::time::Seconds;
 use crate::execute::ExecuteRequest;
 use crate::file::{EditRequest, ReadRequest, WriteRequest};
@@ -16,10 +16,10 @@ use crate::search::{GlobRequest, GrepRequest};
 use crate::shell_mode::ShellMode;
 use crate::transfer::Upload;
 
-/// A call of a backend or of a provider. Fields at their default are left out.
+/// A call of a backend or of a provider. Fields with default values are omitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(in crate::layer) enum Asked {
+pub(in crate::layer) enum RecordedCall {
     Execute(Execute),
     ExecuteStreaming(Execute),
     Ls {
@@ -59,7 +59,7 @@ pub(in crate::layer) enum Asked {
         path: Name,
     },
     UploadFiles {
-        files: Vec<Uploaded>,
+        files: Vec<RecordedUpload>,
     },
     DownloadFiles {
         paths: Vec<Name>,
@@ -95,12 +95,12 @@ pub(in crate::layer) struct Execute {
     #[serde(default, skip_serializing_if = "Blob::is_empty")]
     stdin: Blob,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    shell_mode: Option<Named<ShellMode>>,
+    shell_mode: Option<ByName<ShellMode>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::layer) struct Uploaded {
+pub(in crate::layer) struct RecordedUpload {
     path: Name,
     content: Blob,
 }
@@ -109,8 +109,8 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-impl Asked {
-    /// The call as it is recorded: everything in it passes the redaction.
+impl RecordedCall {
+    /// Creates the recorded form of a call, with the redaction applied to everything in it.
     pub(in crate::layer) fn new(call: &Call, redaction: &Redaction) -> Self {
         let name = |bytes: &[u8]| Name(redaction.bytes(bytes.to_vec()));
         let text = |text: &str| Text(redaction.text(text.to_owned()));
@@ -141,7 +141,7 @@ impl Asked {
             Call::UploadFiles(files) => Self::UploadFiles {
                 files: files
                     .iter()
-                    .map(|Upload { path, content }| Uploaded {
+                    .map(|Upload { path, content }| RecordedUpload {
                         path: name(path),
                         content: Blob(redaction.bytes(content.clone())),
                     })
@@ -170,7 +170,7 @@ impl Asked {
         Self::DeleteSandbox { id: redaction.text(id.as_str().to_owned()) }
     }
 
-    /// The method's name, as the tag in the cassette.
+    /// Returns the method's name, which is the tag in the cassette.
     pub(in crate::layer) fn method(&self) -> &'static str {
         match self {
             Self::Execute(_) => "execute",
@@ -201,7 +201,7 @@ impl Execute {
             cwd: cwd.as_ref().map(|cwd| Name(redaction.bytes(cwd.as_bytes().to_vec()))),
             env: env.iter().map(|(name, value)| redaction.environment(name.clone(), value.clone())).collect(),
             stdin: Blob(redaction.bytes(stdin.clone())),
-            shell_mode: shell_mode.map(Named),
+            shell_mode: shell_mode.map(ByName),
         }
     }
 }

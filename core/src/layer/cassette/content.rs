@@ -1,10 +1,10 @@
-//! Files and lines as a cassette holds them.
+//! Recorded files and lines.
 
 use serde::{Deserialize, Serialize};
 
 use super::bytes::{Blob, Name, Text};
-use super::failure::Refused;
-use super::named::Named;
+use super::failure::RecordedFileError;
+use super::stable_name::ByName;
 use super::time::Moment;
 use crate::file::{Content, FileInfo, FileKind, LineWindow, ReadResponse};
 use crate::layer::redaction::Redaction;
@@ -16,7 +16,7 @@ use crate::transfer::Download;
 #[serde(deny_unknown_fields)]
 pub(in crate::layer) struct Entry {
     path: Name,
-    kind: Named<FileKind>,
+    kind: ByName<FileKind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,7 +26,7 @@ pub(in crate::layer) struct Entry {
 pub(super) fn entries(files: &[FileInfo], redaction: &Redaction) -> Vec<Entry> {
     let entry = |FileInfo { path, kind, size, modified }: &FileInfo| Entry {
         path: Name(redaction.bytes(path.clone())),
-        kind: Named(*kind),
+        kind: ByName(*kind),
         size: *size,
         modified: modified.map(Moment),
     };
@@ -76,7 +76,7 @@ struct Window {
 
 impl Page {
     pub(super) fn new(response: &ReadResponse, redaction: &Redaction) -> Self {
-        let ReadResponse { content, mime, window, no_lines_requested, line_cut, modified } = response;
+        let ReadResponse { content, mime, window, no_lines_requested, line_truncated: line_cut, modified } = response;
         Self {
             content: match content {
                 Content::Text(text) => PageContent::Text(Text(redaction.text(text.clone()))),
@@ -99,7 +99,7 @@ impl Page {
             mime: self.mime.into(),
             window: self.window.map(|Window { start, end, total }| LineWindow { start, end, total }),
             no_lines_requested: self.no_lines_requested,
-            line_cut: self.line_cut,
+            line_truncated: self.line_cut,
             modified: self.modified.map(|moment| moment.0),
         }
     }
@@ -128,25 +128,25 @@ impl Match {
 /// A [`Download`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(in crate::layer) struct Received {
+pub(in crate::layer) struct RecordedDownload {
     path: Name,
-    result: Reception,
+    result: DownloadContent,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Reception {
+enum DownloadContent {
     Content(Blob),
-    Refused(Refused),
+    Refused(RecordedFileError),
 }
 
-impl Received {
+impl RecordedDownload {
     pub(super) fn new(download: &Download, redaction: &Redaction) -> Self {
         Self {
             path: Name(redaction.bytes(download.path.clone())),
             result: match &download.result {
-                Ok(content) => Reception::Content(Blob(redaction.bytes(content.clone()))),
-                Err(error) => Reception::Refused(Refused::new(error, redaction)),
+                Ok(content) => DownloadContent::Content(Blob(redaction.bytes(content.clone()))),
+                Err(error) => DownloadContent::Refused(RecordedFileError::new(error, redaction)),
             },
         }
     }
@@ -155,8 +155,8 @@ impl Received {
         Download {
             path: self.path.0,
             result: match self.result {
-                Reception::Content(Blob(content)) => Ok(content),
-                Reception::Refused(refused) => Err(refused.replay()),
+                DownloadContent::Content(Blob(content)) => Ok(content),
+                DownloadContent::Refused(refused) => Err(refused.replay()),
             },
         }
     }

@@ -1,28 +1,28 @@
-//! What the sandbox refused and what we failed at, as a cassette holds them.
+//! Recorded errors of file operations and of the backend.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::text;
 use super::bytes::Text;
-use super::named::Named;
 use super::output::{self, Event};
+use super::response::text;
+use super::stable_name::ByName;
 use crate::error::{Error, ErrorKind, FileError, FileErrorCode};
-use crate::execute::OutputEvent;
+use crate::execute::OutputChunk;
 use crate::layer::redaction::Redaction;
 
 /// A [`FileError`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::layer) struct Refused {
-    code: Named<FileErrorCode>,
+pub(in crate::layer) struct RecordedFileError {
+    code: ByName<FileErrorCode>,
     message: Text,
 }
 
-impl Refused {
+impl RecordedFileError {
     pub(super) fn new(error: &FileError, redaction: &Redaction) -> Self {
-        Self { code: Named(error.code), message: text(&error.message, redaction) }
+        Self { code: ByName(error.code), message: text(&error.message, redaction) }
     }
 
     pub(super) fn replay(self) -> FileError {
@@ -30,30 +30,30 @@ impl Refused {
     }
 }
 
-/// An [`Error`]. Its causes are kept as what they print.
+/// An [`Error`]. Its causes are recorded as their messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::layer) struct Failed {
-    kind: Named<ErrorKind>,
+pub(in crate::layer) struct RecordedError {
+    kind: ByName<ErrorKind>,
     operation: String,
     message: Text,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     context: Vec<(String, String)>,
-    /// From the nearest cause to the farthest.
+    /// From the nearest cause to the root cause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     causes: Vec<String>,
-    /// What a command had written until then.
+    /// Output of the command before the failure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     events: Vec<Event>,
 }
 
-impl Failed {
-    pub(super) fn new(error: &Error, events: &[OutputEvent], redaction: &Redaction) -> Self {
+impl RecordedError {
+    pub(super) fn new(error: &Error, events: &[OutputChunk], redaction: &Redaction) -> Self {
         let plain = |text: &str| redaction.text(text.to_owned());
         let first = std::error::Error::source(error);
         let causes = std::iter::successors(first, |cause| cause.source());
         Self {
-            kind: Named(error.kind()),
+            kind: ByName(error.kind()),
             operation: error.operation().to_owned(),
             message: text(error.message(), redaction),
             context: error.context().iter().map(|(name, value)| (plain(name), plain(value))).collect(),
@@ -62,8 +62,8 @@ impl Failed {
         }
     }
 
-    pub(super) fn replay(self) -> (Vec<OutputEvent>, Error) {
-        let events = self.events.into_iter().map(OutputEvent::from).collect();
+    pub(super) fn replay(self) -> (Vec<OutputChunk>, Error) {
+        let events = self.events.into_iter().map(OutputChunk::from).collect();
         let mut error = Error::new(self.kind.0, self.operation, self.message.0);
         for (name, value) in self.context {
             error = error.with_context(name, value);
@@ -76,7 +76,7 @@ impl Failed {
     }
 }
 
-/// What an error of another type printed when it was recorded.
+/// The message of an error of another type, as recorded.
 #[derive(Debug)]
 struct Cause {
     message: String,
@@ -100,15 +100,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_comes_back_with_its_facts_and_causes() {
+    fn a_failure_keeps_its_context_and_causes() {
         let inner = Error::new(ErrorKind::Protocol, "parse", "no JSON").with_source(fmt::Error);
         let error = Error::new(ErrorKind::Unavailable, "execute", "token t0p was not\naccepted")
             .with_context("status", "503")
             .with_source(inner);
         let redaction = Redaction::new().secret("T", crate::Secret::new("t0p"));
-        let failed = Failed::new(&error, &[], &redaction);
+        let failed = RecordedError::new(&error, &[], &redaction);
         let written = serde_json::to_string(&failed).unwrap();
-        let (_, replayed) = serde_json::from_str::<Failed>(&written).unwrap().replay();
+        let (_, replayed) = serde_json::from_str::<RecordedError>(&written).unwrap().replay();
         assert_eq!(replayed.to_string(), error.to_string().replace("t0p", "[redacted:T]"));
         assert_eq!((replayed.kind(), replayed.retryable()), (ErrorKind::Unavailable, true));
         let first = std::error::Error::source(&replayed).unwrap();

@@ -1,4 +1,4 @@
-//! Times as decimal seconds, exact to the nanosecond: `"1.5s"` for how long, `"1795219200.5"` for when since 1970.
+//! Times as decimal seconds, exact to the nanosecond: `"1.5s"` for a duration, `"1795219200.5"` for a time since 1970.
 
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// How long.
+/// A duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::layer) struct Seconds(pub(in crate::layer) Duration);
 
-/// When.
+/// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::layer) struct Moment(pub(in crate::layer) SystemTime);
 
@@ -24,7 +24,7 @@ impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let parsed = text.strip_suffix('s').and_then(parse);
-        parsed.map(Self).ok_or_else(|| D::Error::custom(format!("'{text}' is no duration such as '1.5s'")))
+        parsed.map(Self).ok_or_else(|| D::Error::custom(format!("'{text}' is not a duration such as '1.5s'")))
     }
 }
 
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for Moment {
             Some(before) => parse(before).and_then(|before| SystemTime::UNIX_EPOCH.checked_sub(before)),
             None => parse(&text).and_then(|after| SystemTime::UNIX_EPOCH.checked_add(after)),
         };
-        moment.map(Self).ok_or_else(|| D::Error::custom(format!("'{text}' is no time in seconds since 1970")))
+        moment.map(Self).ok_or_else(|| D::Error::custom(format!("'{text}' is not a time in seconds since 1970")))
     }
 }
 

@@ -1,7 +1,7 @@
-//! Layers round a backend whose every answer the test chooses.
+//! Tests of layers around a backend with responses chosen by the test.
 
-mod deck;
 mod policies;
+mod record_replay;
 mod replay;
 mod round_trip;
 
@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::backend::{BoxFuture, OutputSink, SandboxBackend};
 use crate::error::{Error, ErrorKind, Result};
-use crate::execute::{ExecuteRequest, ExecuteResponse, OutputEvent, OutputStream};
-use crate::layer::{Answer, Call, Layer, layered};
+use crate::execute::{ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream};
+use crate::layer::{Call, Layer, Response, from_layer};
 use crate::path::SandboxPath;
 use crate::provider::{ListPage, ListRequest, SandboxId, SandboxInfo, SandboxProvider, Selector};
 
@@ -24,16 +24,16 @@ fn id(text: &str) -> SandboxId {
     SandboxId::parse(text).unwrap()
 }
 
-/// Answers what it was given to answer, in order.
+/// Returns the configured responses in order.
 #[derive(Debug)]
 struct Canned {
     id: SandboxId,
-    answers: Mutex<VecDeque<(Vec<OutputEvent>, Result<Answer>)>>,
+    responses: Mutex<VecDeque<(Vec<OutputChunk>, Result<Response>)>>,
 }
 
 impl Canned {
-    fn backend(answers: impl IntoIterator<Item = (Vec<OutputEvent>, Result<Answer>)>) -> Arc<dyn SandboxBackend> {
-        layered(Self { id: id("sb-canned"), answers: Mutex::new(answers.into_iter().collect()) })
+    fn backend(responses: impl IntoIterator<Item = (Vec<OutputChunk>, Result<Response>)>) -> Arc<dyn SandboxBackend> {
+        from_layer(Self { id: id("sb-canned"), responses: Mutex::new(responses.into_iter().collect()) })
     }
 }
 
@@ -42,9 +42,9 @@ impl Layer for Canned {
         &self.id
     }
 
-    fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Answer>> {
+    fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Response>> {
         Box::pin(async move {
-            let (events, answer) = self.answers.lock().unwrap().pop_front().expect("an answer to every call");
+            let (events, answer) = self.responses.lock().unwrap().pop_front().expect("a response for every call");
             if let Some(sink) = sink {
                 assert!(matches!(call, Call::ExecuteStreaming(_)));
                 events.into_iter().for_each(sink);
@@ -54,7 +54,7 @@ impl Layer for Canned {
     }
 }
 
-/// A sandbox that remembers how many commands it ran: each prints its number and itself. `fail` fails.
+/// A sandbox that counts its commands: each prints its number and its text. The command `fail` fails.
 #[derive(Debug)]
 struct Counting {
     id: SandboxId,
@@ -63,7 +63,7 @@ struct Counting {
 
 impl Counting {
     fn backend(name: &str) -> Arc<dyn SandboxBackend> {
-        layered(Self { id: id(name), commands: AtomicU64::new(0) })
+        from_layer(Self { id: id(name), commands: AtomicU64::new(0) })
     }
 }
 
@@ -72,35 +72,35 @@ impl Layer for Counting {
         &self.id
     }
 
-    fn call<'a>(&'a self, call: Call, mut sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Answer>> {
+    fn call<'a>(&'a self, call: Call, mut sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Response>> {
         Box::pin(async move {
             let (Call::Execute(request) | Call::ExecuteStreaming(request)) = call else {
                 return match call {
-                    Call::Close => Ok(Answer::Close),
-                    other => Err(Error::new(ErrorKind::Unsupported, other.method(), "it can only count")),
+                    Call::Close => Ok(Response::Close),
+                    other => Err(Error::new(ErrorKind::Unsupported, other.method(), "it only counts")),
                 };
             };
             yield_now().await;
             if request.command == "fail" {
-                return Err(Error::new(ErrorKind::Unavailable, "execute", "no answer"));
+                return Err(Error::new(ErrorKind::Unavailable, "execute", "no response"));
             }
             let number = self.commands.fetch_add(1, Ordering::SeqCst) + 1;
             let mut response = ExecuteResponse { exit_code: Some(0), ..ExecuteResponse::default() };
             for (stream, text) in
                 [(OutputStream::Stdout, format!("{number} ")), (OutputStream::Stderr, request.command.clone())]
             {
-                let event = OutputEvent { stream, bytes: text.into_bytes() };
-                response.push(&event);
+                let event = OutputChunk { stream, bytes: text.into_bytes() };
+                response.push_chunk(&event);
                 if let Some(sink) = &mut sink {
                     sink(event);
                 }
             }
-            Ok(Answer::Execute(response))
+            Ok(Response::Execute(response))
         })
     }
 }
 
-/// Comes back at the next poll, so that calls overlap.
+/// Yields once, so that calls overlap.
 async fn yield_now() {
     let mut yielded = false;
     std::future::poll_fn(|cx| {
@@ -121,7 +121,7 @@ async fn output(backend: &dyn SandboxBackend, command: &str) -> Result<String> {
 /// Sandboxes `sb-1`, `sb-2` and so on, by labels.
 #[derive(Debug, Default)]
 struct Sandboxes {
-    made: Mutex<Vec<Labelled>>,
+    created: Mutex<Vec<Labelled>>,
 }
 
 type Labelled = (BTreeMap<String, String>, Arc<dyn SandboxBackend>);
@@ -129,16 +129,16 @@ type Labelled = (BTreeMap<String, String>, Arc<dyn SandboxBackend>);
 impl SandboxProvider for Sandboxes {
     fn get_or_create(&self, selector: Selector) -> BoxFuture<'_, Result<Arc<dyn SandboxBackend>>> {
         Box::pin(async move {
-            let mut made = self.made.lock().unwrap();
+            let mut created = self.created.lock().unwrap();
             match selector {
-                Selector::Id(id) => made
+                Selector::Id(id) => created
                     .iter()
                     .find(|(_, sandbox)| *sandbox.id() == id)
                     .map(|(_, sandbox)| Arc::clone(sandbox))
                     .ok_or_else(|| Error::new(ErrorKind::SandboxNotFound, "get sandbox", "no such sandbox")),
                 Selector::Labels(labels) => {
-                    let sandbox = Counting::backend(&format!("sb-{}", made.len() + 1));
-                    made.push((labels, Arc::clone(&sandbox)));
+                    let sandbox = Counting::backend(&format!("sb-{}", created.len() + 1));
+                    created.push((labels, Arc::clone(&sandbox)));
                     Ok(sandbox)
                 }
             }
@@ -146,8 +146,8 @@ impl SandboxProvider for Sandboxes {
     }
 
     fn list(&self, _: ListRequest) -> BoxFuture<'_, Result<ListPage>> {
-        let made = self.made.lock().unwrap();
-        let sandboxes = made
+        let created = self.created.lock().unwrap();
+        let sandboxes = created
             .iter()
             .map(|(labels, sandbox)| SandboxInfo { id: sandbox.id().clone(), labels: labels.clone() })
             .collect();
@@ -155,7 +155,7 @@ impl SandboxProvider for Sandboxes {
     }
 
     fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>> {
-        self.made.lock().unwrap().retain(|(_, sandbox)| sandbox.id() != id);
+        self.created.lock().unwrap().retain(|(_, sandbox)| sandbox.id() != id);
         Box::pin(async move { Ok(()) })
     }
 }

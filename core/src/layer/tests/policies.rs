@@ -7,10 +7,12 @@ use super::{Counting, Sandboxes, output, path};
 use crate::backend::{BoxFuture, OutputSink};
 use crate::error::{ErrorKind, Result};
 use crate::execute::{ExecuteRequest, ExecuteResponse};
-use crate::layer::{Answer, Call, CallEnd, Layer, TraceEvent, each_sandbox, layered, output_cap, time_limit, trace};
+use crate::layer::{
+    Call, CallEnd, Layer, Response, TraceEvent, from_layer, map_sandboxes, output_limit, timeout, trace,
+};
 use crate::provider::{SandboxId, Selector};
 
-/// Answers with the timeout that it was given.
+/// Returns the timeout of the request as output.
 #[derive(Debug)]
 struct Timed(SandboxId);
 
@@ -19,17 +21,17 @@ impl Layer for Timed {
         &self.0
     }
 
-    fn call<'a>(&'a self, call: Call, _: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Answer>> {
+    fn call<'a>(&'a self, call: Call, _: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Response>> {
         Box::pin(async move {
-            let (Call::Execute(request) | Call::ExecuteStreaming(request)) = call else { return Ok(Answer::Close) };
+            let (Call::Execute(request) | Call::ExecuteStreaming(request)) = call else { return Ok(Response::Close) };
             let duration = request.timeout.unwrap_or(Duration::MAX);
-            Ok(Answer::Execute(ExecuteResponse { duration, ..ExecuteResponse::default() }))
+            Ok(Response::Execute(ExecuteResponse { duration, ..ExecuteResponse::default() }))
         })
     }
 }
 
 #[test]
-fn a_time_limit_fills_in_and_cuts_down_in_both_forms_of_execute() {
+fn timeouts_are_set_and_limited_in_both_forms_of_execute() {
     let seconds = Duration::from_secs;
     for (default, asked, given) in [
         (Some(5), None, 5),
@@ -39,7 +41,7 @@ fn a_time_limit_fills_in_and_cuts_down_in_both_forms_of_execute() {
         (None, None, 10),
         (None, Some(0), 0),
     ] {
-        let backend = time_limit(layered(Timed(super::id("sb"))), default.map(seconds), seconds(10));
+        let backend = timeout(from_layer(Timed(super::id("sb"))), default.map(seconds), seconds(10));
         let mut request = ExecuteRequest::new("x");
         request.timeout = asked.map(seconds);
         let waited = block_on(backend.execute(request.clone())).unwrap();
@@ -49,30 +51,31 @@ fn a_time_limit_fills_in_and_cuts_down_in_both_forms_of_execute() {
 }
 
 #[test]
-fn an_output_cap_keeps_the_beginning_of_both_streams_together_and_says_so() {
+fn output_limit_keeps_the_start_and_sets_truncated() {
     for (most, kept, truncated) in [(0, "", true), (1, "1", true), (4, "1 wo", true), (7, "1 words", false)] {
-        let backend = output_cap(Counting::backend("sb"), most);
+        let backend = output_limit(Counting::backend("sb"), most);
         let waited = block_on(backend.execute(ExecuteRequest::new("words"))).unwrap();
         assert_eq!((&*waited.output_text(), waited.truncated), (kept, truncated));
         assert_eq!(waited.stdout.len() + waited.stderr.len(), waited.output.len());
-        let backend = output_cap(Counting::backend("sb"), most);
+        let backend = output_limit(Counting::backend("sb"), most);
         let mut seen = ExecuteResponse::default();
-        let watched = block_on(backend.execute_streaming(ExecuteRequest::new("words"), &mut |event| seen.push(&event)));
+        let watched =
+            block_on(backend.execute_streaming(ExecuteRequest::new("words"), &mut |event| seen.push_chunk(&event)));
         assert_eq!((watched.unwrap().output, seen.output), (waited.output.clone(), waited.output));
     }
 }
 
 #[test]
-fn a_trace_tells_of_answers_failures_and_dropped_calls() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let tell = Arc::clone(&told);
+fn a_trace_reports_responses_failures_and_dropped_calls() {
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let observer = Arc::clone(&reported);
     let backend = trace(Counting::backend("sb-1"), move |event| {
-        tell.lock().unwrap().push(match event {
+        observer.lock().unwrap().push(match event {
             TraceEvent::Begin { number, sandbox, call } => format!("{sandbox} {number} {}", call.method()),
             TraceEvent::End { number, method, end, .. } => format!(
                 "{number} {method} {}",
                 match end {
-                    CallEnd::Answered(answer) => answer.method().to_owned(),
+                    CallEnd::Completed(answer) => answer.method().to_owned(),
                     CallEnd::Failed(error) => error.kind().to_string(),
                     CallEnd::Dropped => "dropped".to_owned(),
                 }
@@ -86,22 +89,22 @@ fn a_trace_tells_of_answers_failures_and_dropped_calls() {
     assert!(dropped.as_mut().poll(&mut context).is_pending());
     drop(dropped);
     assert_eq!(
-        *told.lock().unwrap(),
+        *reported.lock().unwrap(),
         ["sb-1 1 execute", "1 execute execute", "sb-1 2 ls", "2 ls unsupported", "sb-1 3 execute", "3 execute dropped",]
     );
 }
 
 #[test]
-fn a_layer_that_answers_with_something_else_is_an_error_and_no_panic() {
-    let backend = layered(Timed(super::id("sb")));
+fn a_mismatched_response_of_a_layer_is_an_error() {
+    let backend = from_layer(Timed(super::id("sb")));
     let error = block_on(backend.ls(&path("/"))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Protocol);
     assert!(error.message().contains("`close`"), "{error}");
 }
 
 #[test]
-fn every_sandbox_of_a_provider_gets_its_layers() {
-    let provider = each_sandbox(Arc::new(Sandboxes::default()), |sandbox| output_cap(sandbox, 3));
+fn map_sandboxes_wraps_every_sandbox() {
+    let provider = map_sandboxes(Arc::new(Sandboxes::default()), |sandbox| output_limit(sandbox, 3));
     let sandbox = block_on(provider.get_or_create(Selector::Labels([].into()))).unwrap();
     assert_eq!(block_on(output(&*sandbox, "words")).unwrap(), "1 w");
     let again = block_on(provider.get_or_create(Selector::Id(sandbox.id().clone()))).unwrap();

@@ -9,7 +9,7 @@ use crate::backend::SandboxBackend;
 use crate::error::{Error, ErrorKind};
 use crate::execute::ExecuteRequest;
 use crate::file::{ReadRequest, WriteRequest};
-use crate::layer::{Cassette, Matching, Player, Recorder, Redaction};
+use crate::layer::{Cassette, Matching, Recorder, Redaction, Replayer};
 use crate::provider::{ListRequest, SandboxProvider, Selector};
 
 /// Records these commands of a counting sandbox.
@@ -22,8 +22,8 @@ fn recorded(commands: &[&str]) -> Cassette {
     recorder.cassette()
 }
 
-fn player(commands: &[&str], matching: Matching) -> Player {
-    Player::new(recorded(commands), matching, Redaction::new()).unwrap()
+fn player(commands: &[&str], matching: Matching) -> Replayer {
+    Replayer::new(recorded(commands), matching, Redaction::new()).unwrap()
 }
 
 fn missing(backend: &dyn SandboxBackend, request: ExecuteRequest) -> Error {
@@ -33,7 +33,7 @@ fn missing(backend: &dyn SandboxBackend, request: ExecuteRequest) -> Error {
 }
 
 #[test]
-fn equal_requests_are_answered_in_the_order_of_their_recording_and_no_more_often() {
+fn equal_requests_replay_in_recorded_order_and_then_fail() {
     let player = player(&["date", "date", "ls"], Matching::InOrder);
     let replay = player.backend().unwrap();
     assert_eq!(replay.id().as_str(), "sb-1");
@@ -43,45 +43,45 @@ fn equal_requests_are_answered_in_the_order_of_their_recording_and_no_more_often
     assert_eq!(block_on(output(&*replay, "date")).unwrap(), "2 date");
     player.assert_all_used();
     let error = missing(&*replay, ExecuteRequest::new("date"));
-    assert!(error.message().starts_with("this request was recorded 2 times and has been replayed as often"), "{error}");
+    assert!(error.message().starts_with("this request was recorded 2 times and replayed 2 times"), "{error}");
 }
 
 #[test]
-fn by_request_the_last_recording_goes_on_answering() {
+fn matching_by_request_repeats_the_last_recording() {
     let replay = player(&["date", "date"], Matching::ByRequest).backend().unwrap();
-    let answers: Vec<String> = (0..4).map(|_| block_on(output(&*replay, "date")).unwrap()).collect();
-    assert_eq!(answers, ["1 date", "2 date", "2 date", "2 date"]);
+    let outputs: Vec<String> = (0..4).map(|_| block_on(output(&*replay, "date")).unwrap()).collect();
+    assert_eq!(outputs, ["1 date", "2 date", "2 date", "2 date"]);
 }
 
 #[test]
 #[should_panic(expected = "recorded but not used:\n  interaction 2, execute(command=\"b\")")]
-fn what_was_recorded_and_not_asked_for_is_reported() {
+fn unused_recordings_are_reported() {
     let player = player(&["a", "b"], Matching::InOrder);
     block_on(output(&*player.backend().unwrap(), "a")).unwrap();
     player.assert_all_used();
 }
 
 #[test]
-fn a_request_that_was_not_recorded_names_the_nearest_and_what_differs() {
+fn an_unrecorded_request_shows_the_closest_and_differences() {
     let replay = player(&["cat notes.txt", "ls -l src", "make test"], Matching::InOrder).backend().unwrap();
     let request = ExecuteRequest::new("ls -la src").with_timeout(Duration::from_secs(5));
     let error = missing(&*replay, request);
     assert_eq!(
         error.to_string(),
-        "execute: this request is not on the cassette: execute(command=\"ls -la src\", timeout=\"5s\")\n\
-         the nearest that is: interaction 2, execute(command=\"ls -l src\")\n  \
-         command: asked \"ls -la src\", recorded \"ls -l src\"\n  \
-         timeout: asked \"5s\", recorded nothing\n\
-         if the change is meant, record again (RecordMode::Missing or RecordMode::Always) (sandbox=sb-1)"
+        "execute: unrecorded request: execute(command=\"ls -la src\", timeout=\"5s\")\n\
+         the closest recorded one: interaction 2, execute(command=\"ls -l src\")\n  \
+         command: requested \"ls -la src\", recorded \"ls -l src\"\n  \
+         timeout: requested \"5s\", recorded nothing\n\
+         if the change is intended, record again (RecordMode::Missing or RecordMode::Always) (sandbox=sb-1)"
     );
     let other = block_on(replay.read(ReadRequest::new(path("/notes.txt")))).unwrap_err();
-    assert!(other.message().contains("method: asked read, recorded execute"), "{other}");
+    assert!(other.message().contains("method: requested read, recorded execute"), "{other}");
     let streamed = block_on(replay.execute_streaming(ExecuteRequest::new("make test"), &mut |_| {})).unwrap_err();
     assert!(streamed.message().contains("interaction 3"), "{streamed}");
 }
 
 #[test]
-fn a_difference_deep_inside_a_long_text_is_the_part_that_is_shown() {
+fn a_difference_in_a_long_text_is_shown_with_context() {
     let long = |end: &str| format!("{}{end}{}", "x".repeat(5000), "y".repeat(5000));
     let commands = [long("old"), "unlike".to_owned()];
     let replay = player(&[&commands[0], &commands[1]], Matching::InOrder).backend().unwrap();
@@ -91,26 +91,26 @@ fn a_difference_deep_inside_a_long_text_is_the_part_that_is_shown() {
 }
 
 #[test]
-fn an_empty_cassette_says_that_it_is_empty() {
-    let player = Player::new(Cassette::new(), Matching::InOrder, Redaction::new()).unwrap();
+fn an_empty_cassette_is_named_in_the_error() {
+    let player = Replayer::new(Cassette::new(), Matching::InOrder, Redaction::new()).unwrap();
     assert_eq!(player.backend().unwrap_err().kind(), ErrorKind::NotRecorded);
     let error = missing(&*player.sandbox(id("sb-1")), ExecuteRequest::new("ls"));
-    assert!(error.message().contains("which is empty"), "{error}");
+    assert!(error.message().contains("the cassette is empty"), "{error}");
 }
 
 #[test]
-fn failures_are_replayed_as_failures_unless_they_were_left_out() {
+fn failures_are_replayed_unless_skipped() {
     let replay = player(&["fail"], Matching::InOrder).backend().unwrap();
     let failed = block_on(output(&*replay, "fail")).unwrap_err();
-    assert_eq!((failed.kind(), failed.to_string().as_str()), (ErrorKind::Unavailable, "execute: no answer"));
-    let recorder = Recorder::default().without_failures();
+    assert_eq!((failed.kind(), failed.to_string().as_str()), (ErrorKind::Unavailable, "execute: no response"));
+    let recorder = Recorder::default().skip_failures();
     let backend = recorder.backend(Counting::backend("sb-1"));
     block_on(output(&*backend, "fail")).unwrap_err();
     assert!(recorder.cassette().is_empty());
 }
 
 #[test]
-fn closing_is_always_possible_and_ends_what_was_not_recorded() {
+fn close_succeeds_without_a_recording() {
     let player = player(&["a"], Matching::InOrder);
     let replay = player.backend().unwrap();
     block_on(replay.close()).unwrap();
@@ -119,16 +119,16 @@ fn closing_is_always_possible_and_ends_what_was_not_recorded() {
     assert_eq!(closed.kind(), ErrorKind::Closed);
     let recorder = Recorder::default();
     block_on(recorder.backend(Counting::backend("sb-1")).close()).unwrap();
-    Player::new(recorder.cassette(), Matching::InOrder, Redaction::new()).unwrap().assert_all_used();
+    Replayer::new(recorder.cassette(), Matching::InOrder, Redaction::new()).unwrap().assert_all_used();
 }
 
 #[test]
-fn calls_at_the_same_time_are_recorded_whole_and_in_the_order_they_began() {
+fn concurrent_calls_are_recorded_in_start_order() {
     let recorder = Recorder::default();
     let backend = recorder.backend(Counting::backend("sb-1"));
     let commands: Vec<String> = (0..50).map(|at| format!("job {}", at % 5)).collect();
     let lived = block_on(join_all(commands.iter().map(|command| output(&*backend, command))));
-    let player = Player::new(recorder.cassette(), Matching::InOrder, Redaction::new()).unwrap();
+    let player = Replayer::new(recorder.cassette(), Matching::InOrder, Redaction::new()).unwrap();
     let replay = player.backend().unwrap();
     let replayed: Vec<String> = commands.iter().map(|command| block_on(output(&*replay, command)).unwrap()).collect();
     assert_eq!(replayed, lived.into_iter().map(Result::unwrap).collect::<Vec<_>>());
@@ -136,20 +136,20 @@ fn calls_at_the_same_time_are_recorded_whole_and_in_the_order_they_began() {
 }
 
 #[test]
-fn threads_that_replay_share_each_recording_out_once() {
+fn each_recording_is_replayed_once_across_threads() {
     let player = player(&["date"; 64], Matching::InOrder);
     let replay = player.backend().unwrap();
-    let mut answers: Vec<String> = std::thread::scope(|scope| {
+    let mut outputs: Vec<String> = std::thread::scope(|scope| {
         let ask = || (0..16).map(|_| block_on(output(&*replay, "date")).unwrap()).collect::<Vec<_>>();
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
-    answers.sort_by_key(|answer| answer.split(' ').next().unwrap().parse::<u32>().unwrap());
-    assert_eq!(answers, (1..=64).map(|at| format!("{at} date")).collect::<Vec<_>>());
+    outputs.sort_by_key(|output| output.split(' ').next().unwrap().parse::<u32>().unwrap());
+    assert_eq!(outputs, (1..=64).map(|at| format!("{at} date")).collect::<Vec<_>>());
 }
 
 #[test]
-fn a_call_that_was_dropped_is_not_on_the_cassette() {
+fn a_dropped_call_is_not_recorded() {
     let recorder = Recorder::default();
     let backend = recorder.backend(Counting::backend("sb-1"));
     let mut dropped = Box::pin(output(&*backend, "a"));
@@ -180,16 +180,16 @@ fn a_provider_is_replayed_with_its_sandboxes() {
     };
     let lived = script(recorder.provider(Arc::new(Sandboxes::default())));
     let cassette = Cassette::parse(&recorder.cassette().to_text().unwrap()).unwrap();
-    let player = Player::new(cassette, Matching::InOrder, Redaction::new()).unwrap();
+    let player = Replayer::new(cassette, Matching::InOrder, Redaction::new()).unwrap();
     assert_eq!(script(player.provider()), lived);
     player.assert_all_used();
     assert_eq!(player.backend().unwrap_err().kind(), ErrorKind::NotRecorded);
     let error = missing(&*player.sandbox(id("sb-1")), ExecuteRequest::new("other"));
-    assert!(error.message().contains("the nearest that is: interaction 3"), "{error}");
+    assert!(error.message().contains("the closest recorded one: interaction 3"), "{error}");
 }
 
 #[test]
-fn secrets_are_not_on_the_cassette_and_requests_that_hold_them_are_found() {
+fn secrets_are_redacted_and_their_requests_still_match() {
     let redaction = Redaction::new().secret("TOKEN", crate::Secret::new("t0psecret")).variable("PASSWORD");
     let recorder = Recorder::new(redaction.clone());
     let request = || {
@@ -203,7 +203,7 @@ fn secrets_are_not_on_the_cassette_and_requests_that_hold_them_are_found() {
     let text = recorder.cassette().to_text().unwrap();
     assert!(!text.contains("t0psecret") && !text.contains("hunter2"), "{text}");
 
-    let player = Player::new(Cassette::parse(&text).unwrap(), Matching::InOrder, redaction).unwrap();
+    let player = Replayer::new(Cassette::parse(&text).unwrap(), Matching::InOrder, redaction).unwrap();
     let response = block_on(player.backend().unwrap().execute(request())).unwrap();
     assert_eq!(response.output_text(), "1 curl -H 'Authorization: [redacted:TOKEN]'");
     let other = ExecuteRequest::new("curl -H 'Authorization: t0psecret' -v");
@@ -212,7 +212,7 @@ fn secrets_are_not_on_the_cassette_and_requests_that_hold_them_are_found() {
 }
 
 #[test]
-fn a_damaged_cassette_is_refused_with_its_line() {
+fn a_damaged_cassette_is_rejected_with_its_line() {
     let text = recorded(&["a", "b"]).to_text().unwrap();
     let parse = |text: &str| Cassette::parse(text).unwrap_err();
     let line = |error: &Error| error.context().iter().find(|(name, _)| name == "line").map(|(_, line)| line.clone());
@@ -228,25 +228,25 @@ fn a_damaged_cassette_is_refused_with_its_line() {
     assert!(line(&answer).is_some(), "{answer}");
     let newer = parse(&text.replace("\"tidebox_cassette\": 1", "\"tidebox_cassette\": 2"));
     assert!(newer.message().starts_with("the cassette has version 2"), "{newer}");
-    assert!(parse("{}").message().starts_with("this is no cassette"), "{}", parse("{}"));
+    assert!(parse("{}").message().starts_with("not a cassette"), "{}", parse("{}"));
     assert!(parse("").message().contains("line 1"), "{}", parse(""));
 }
 
 #[test]
-fn the_answer_to_another_method_is_refused_when_the_cassette_is_read() {
+fn a_response_of_another_method_is_rejected_on_parsing() {
     let text = r#"{"tidebox_cassette": 1, "interactions": [
         {"sandbox": "sb-1", "call": {"read": {"path": "/a"}}, "answer": {"delete": {"path": "/a"}}}
     ]}"#;
     let error = Cassette::parse(text).unwrap_err();
-    assert!(error.message().contains("`delete` cannot be the answer to `read` at line 3"), "{error}");
+    assert!(error.message().contains("`delete` cannot be the response to `read` at line 3"), "{error}");
     let nameless = text.replace(r#""sandbox": "sb-1", "#, "").replace("\"delete\"", "\"refused\"");
     let nameless = nameless.replace(r#"{"path": "/a"}}}"#, r#"{"code": "no_space", "message": ""}}}"#);
     let error = Cassette::parse(&nameless).unwrap_err();
-    assert!(error.message().contains("`read` needs the field `sandbox`"), "{error}");
+    assert!(error.message().contains("`read` requires the field `sandbox`"), "{error}");
 }
 
 #[test]
-fn the_text_is_one_that_people_read() {
+fn the_text_form_is_readable() {
     let recorder = Recorder::default();
     let backend = recorder.backend(Counting::backend("sb-1"));
     block_on(backend.execute_streaming(ExecuteRequest::new("cd /tmp\nls"), &mut |_| {})).unwrap();

@@ -1,4 +1,4 @@
-//! What is recorded and replayed is what was answered, for thousands of calls and answers that nobody chose.
+//! Property test: thousands of generated calls and responses are unchanged after recording and replaying.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,21 +6,21 @@ use futures_executor::block_on;
 
 use super::{Canned, id};
 use crate::error::{Error, ErrorKind, FileError, FileErrorCode, Result};
-use crate::execute::{ExecuteRequest, ExecuteResponse, OutputEvent, OutputStream, StopReason};
+use crate::execute::{ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, StopReason};
 use crate::file::{
     Content, DeleteResponse, EditRequest, EditResponse, FileInfo, FileKind, LineWindow, LsResponse, ReadRequest,
     ReadResponse, WriteRequest, WriteResponse,
 };
-use crate::layer::{Answer, Call, Cassette, Matching, Player, Recorder, Redaction};
+use crate::layer::{Call, Cassette, Matching, Recorder, Redaction, Replayer, Response};
 use crate::path::SandboxPath;
 use crate::search::{GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, Truncation};
 use crate::shell_mode::ShellMode;
 use crate::transfer::{Download, Upload, UploadResult};
 
 /// Values of every shape from a seed (SplitMix64).
-struct Chance(u64);
+struct Generator(u64);
 
-impl Chance {
+impl Generator {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -51,10 +51,10 @@ impl Chance {
     }
 
     fn text(&mut self) -> String {
-        const PIECES: &[&str] =
+        const PARTS: &[&str] =
             &["a", "b c", "\n", "\r\n", "\"", "\\", "\0", "\u{1b}[1m", "é", "🦀", "\u{2028}", "/", "{", "'"];
         let length = self.below(12);
-        (0..length).map(|_| self.one_of(PIECES)).collect()
+        (0..length).map(|_| self.one_of(PARTS)).collect()
     }
 
     fn bytes(&mut self) -> Vec<u8> {
@@ -95,8 +95,8 @@ impl Chance {
         let mut request = ExecuteRequest::new(self.text()).with_stdin(self.bytes());
         request.timeout = self.some(Self::duration);
         request.cwd = self.some(Self::path);
-        request.shell_mode = self.some(|chance| chance.one_of(&[ShellMode::Fresh, ShellMode::Persistent]));
-        request.env = self.list(|chance| (chance.text(), chance.text()));
+        request.shell_mode = self.some(|generator| generator.one_of(&[ShellMode::Fresh, ShellMode::Persistent]));
+        request.env = self.list(|generator| (generator.text(), generator.text()));
         request
     }
 
@@ -118,11 +118,11 @@ impl Chance {
             7 => {
                 let mut request = GrepRequest::new(self.bytes(), self.path());
                 request.glob = self.some(Self::bytes);
-                request.max_count = self.some(|chance| usize::try_from(chance.below(100)).unwrap());
+                request.max_count = self.some(|generator| usize::try_from(generator.below(100)).unwrap());
                 Call::Grep(request)
             }
             8 => Call::Glob(GlobRequest::new(self.bytes(), self.path())),
-            9 => Call::UploadFiles(self.list(|chance| Upload::new(chance.bytes(), chance.bytes()))),
+            9 => Call::UploadFiles(self.list(|generator| Upload::new(generator.bytes(), generator.bytes()))),
             10 => Call::DownloadFiles(self.list(Self::bytes)),
             _ => Call::Close,
         }
@@ -133,28 +133,28 @@ impl Chance {
         FileError::new(self.one_of(&codes), self.text())
     }
 
-    fn answered<T>(&mut self, answer: impl FnOnce(&mut Self) -> T) -> std::result::Result<T, FileError> {
+    fn file_result<T>(&mut self, answer: impl FnOnce(&mut Self) -> T) -> std::result::Result<T, FileError> {
         if self.below(4) == 0 { Err(self.refusal()) } else { Ok(answer(self)) }
     }
 
-    fn event(&mut self) -> OutputEvent {
-        OutputEvent { stream: self.one_of(&[OutputStream::Stdout, OutputStream::Stderr]), bytes: self.bytes() }
+    fn event(&mut self) -> OutputChunk {
+        OutputChunk { stream: self.one_of(&[OutputStream::Stdout, OutputStream::Stderr]), bytes: self.bytes() }
     }
 
-    fn response(&mut self, events: &[OutputEvent]) -> ExecuteResponse {
+    fn execute_response(&mut self, events: &[OutputChunk]) -> ExecuteResponse {
         let mut response = ExecuteResponse::default();
-        events.iter().for_each(|event| response.push(event));
-        // Backends exist that tell less, or that stream less than they answer.
+        events.iter().for_each(|event| response.push_chunk(event));
+        // A backend may report less, or stream less than it returns.
         if self.coin() {
             (response.stdout, response.stderr) = (self.bytes(), self.bytes());
         }
         if self.coin() {
             response.output = self.bytes();
         }
-        response.exit_code = self.some(|chance| i32::try_from(chance.below(300)).unwrap() - 20);
+        response.exit_code = self.some(|generator| i32::try_from(generator.below(300)).unwrap() - 20);
         response.truncated = self.coin();
         let reasons = [StopReason::Timeout, StopReason::Memory, StopReason::Output, StopReason::Cancelled];
-        response.stopped_by = self.some(|chance| chance.one_of(&reasons));
+        response.stopped_by = self.some(|generator| generator.one_of(&reasons));
         response.duration = self.duration();
         response.peak_memory_bytes = self.one_of(&[0, 1, u64::MAX]);
         response
@@ -162,64 +162,71 @@ impl Chance {
 
     fn page(&mut self) -> ReadResponse {
         let content = if self.coin() { Content::Text(self.text()) } else { Content::Binary(self.bytes()) };
-        let window = self.some(|chance| LineWindow { start: chance.next(), end: 2, total: u64::MAX });
+        let window = self.some(|generator| LineWindow { start: generator.next(), end: 2, total: u64::MAX });
         ReadResponse {
             content,
             mime: self.one_of(&["text/plain", "image/x-none"]).into(),
             window,
             no_lines_requested: self.coin(),
-            line_cut: self.coin(),
+            line_truncated: self.coin(),
             modified: self.some(Self::moment),
         }
     }
 
     fn truncation(&mut self) -> Option<Truncation> {
-        self.some(|chance| chance.one_of(&[Truncation::MaxCount, Truncation::Budget, Truncation::Unreadable]))
+        self.some(|generator| generator.one_of(&[Truncation::MaxCount, Truncation::Budget, Truncation::Unreadable]))
     }
 
-    fn answer(&mut self, call: &Call, events: &[OutputEvent]) -> Result<Answer> {
+    fn response(&mut self, call: &Call, events: &[OutputChunk]) -> Result<Response> {
         if self.below(10) == 0 {
             return Err(Error::new(self.one_of(&[ErrorKind::Unavailable, ErrorKind::Closed]), "do", self.text())
                 .with_context("fact", self.text())
                 .with_source(self.refusal()));
         }
         Ok(match call {
-            Call::Execute(_) | Call::ExecuteStreaming(_) => Answer::Execute(self.response(events)),
-            Call::Ls(_) => Answer::Ls(self.answered(|chance| LsResponse { entries: chance.list(Self::info) })),
-            Call::Read(_) => Answer::Read(self.answered(Self::page)),
-            Call::Write(_) => {
-                Answer::Write(self.answered(|chance| WriteResponse { path: chance.path(), created: chance.coin() }))
+            Call::Execute(_) | Call::ExecuteStreaming(_) => Response::Execute(self.execute_response(events)),
+            Call::Ls(_) => {
+                Response::Ls(self.file_result(|generator| LsResponse { entries: generator.list(Self::info) }))
             }
-            Call::Edit(_) => Answer::Edit(self.answered(|chance| {
-                let occurrences = usize::try_from(chance.below(9)).unwrap();
-                EditResponse { path: chance.path(), occurrences }
+            Call::Read(_) => Response::Read(self.file_result(Self::page)),
+            Call::Write(_) => Response::Write(
+                self.file_result(|generator| WriteResponse { path: generator.path(), created: generator.coin() }),
+            ),
+            Call::Edit(_) => Response::Edit(self.file_result(|generator| {
+                let occurrences = usize::try_from(generator.below(9)).unwrap();
+                EditResponse { path: generator.path(), occurrences }
             })),
-            Call::Delete(_) => Answer::Delete(self.answered(|chance| DeleteResponse { path: chance.path() })),
-            Call::Grep(_) => Answer::Grep(self.answered(|chance| GrepResponse {
-                matches: chance.list(|chance| GrepMatch {
-                    path: chance.bytes(),
-                    line: chance.next(),
-                    text: chance.bytes(),
+            Call::Delete(_) => {
+                Response::Delete(self.file_result(|generator| DeleteResponse { path: generator.path() }))
+            }
+            Call::Grep(_) => Response::Grep(self.file_result(|generator| GrepResponse {
+                matches: generator.list(|generator| GrepMatch {
+                    path: generator.bytes(),
+                    line: generator.next(),
+                    text: generator.bytes(),
                 }),
-                truncated: chance.truncation(),
+                truncated: generator.truncation(),
             })),
-            Call::Glob(_) => Answer::Glob(self.answered(|chance| {
-                let files = chance.list(Self::info);
-                GlobResponse { files, truncated: chance.truncation() }
+            Call::Glob(_) => Response::Glob(self.file_result(|generator| {
+                let files = generator.list(Self::info);
+                GlobResponse { files, truncated: generator.truncation() }
             })),
-            Call::UploadFiles(_) => Answer::UploadFiles(
-                self.list(|chance| UploadResult { path: chance.bytes(), result: chance.answered(|_| ()) }),
+            Call::UploadFiles(_) => Response::UploadFiles(
+                self.list(|generator| UploadResult { path: generator.bytes(), result: generator.file_result(|_| ()) }),
             ),
-            Call::DownloadFiles(_) => Answer::DownloadFiles(
-                self.list(|chance| Download { path: chance.bytes(), result: chance.answered(Self::bytes) }),
+            Call::DownloadFiles(_) => Response::DownloadFiles(
+                self.list(|generator| Download { path: generator.bytes(), result: generator.file_result(Self::bytes) }),
             ),
-            Call::Close => Answer::Close,
+            Call::Close => Response::Close,
         })
     }
 }
 
-/// What a caller sees of a call.
-fn seen(backend: &dyn crate::SandboxBackend, call: Call) -> (Vec<OutputEvent>, std::result::Result<Answer, String>) {
+/// Returns the caller's view of a call.
+fn observed(
+    backend: &dyn crate::SandboxBackend,
+    call: Call,
+) -> (Vec<OutputChunk>, std::result::Result<Response, String>) {
     let mut events = Vec::new();
     let mut sink = |event| events.push(event);
     let streaming = matches!(call, Call::ExecuteStreaming(_));
@@ -232,67 +239,67 @@ fn seen(backend: &dyn crate::SandboxBackend, call: Call) -> (Vec<OutputEvent>, s
 }
 
 #[test]
-fn whatever_is_asked_and_answered_comes_back_from_the_text_of_the_cassette() {
+fn generated_interactions_survive_the_text_form() {
     for seed in 0..60 {
-        let mut chance = Chance(seed);
-        let calls: Vec<Call> = (0..40).map(|_| chance.call()).collect();
-        let answers: Vec<_> = calls
+        let mut generator = Generator(seed);
+        let calls: Vec<Call> = (0..40).map(|_| generator.call()).collect();
+        let responses: Vec<_> = calls
             .iter()
             .map(|call| {
                 let streamed = matches!(call, Call::ExecuteStreaming(_));
-                let events = if streamed { chance.list(Chance::event) } else { Vec::new() };
-                let answer = chance.answer(call, &events);
+                let events = if streamed { generator.list(Generator::event) } else { Vec::new() };
+                let answer = generator.response(call, &events);
                 (events, answer)
             })
             .collect();
         let recorder = Recorder::default();
-        let live = recorder.backend(Canned::backend(answers));
-        let lived: Vec<_> = calls.iter().map(|call| seen(&*live, call.clone())).collect();
+        let live = recorder.backend(Canned::backend(responses));
+        let lived: Vec<_> = calls.iter().map(|call| observed(&*live, call.clone())).collect();
 
         let text = recorder.cassette().to_text().unwrap();
         let cassette = Cassette::parse(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
         assert_eq!(cassette, recorder.cassette(), "seed {seed}");
         assert_eq!(cassette.to_text().unwrap(), text, "seed {seed}");
-        let player = Player::new(cassette, Matching::InOrder, Redaction::new()).unwrap();
+        let player = Replayer::new(cassette, Matching::InOrder, Redaction::new()).unwrap();
         let replay = player.sandbox(id("sb-canned"));
         for (call, lived) in calls.iter().zip(lived) {
-            assert_eq!(seen(&*replay, call.clone()), lived, "seed {seed}: {call:?}");
+            assert_eq!(observed(&*replay, call.clone()), lived, "seed {seed}: {call:?}");
         }
         player.assert_all_used();
     }
 }
 
 #[test]
-fn a_damaged_cassette_is_an_error_or_another_cassette_and_never_a_panic() {
-    let mut chance = Chance(1);
-    let calls: Vec<Call> = (0..12).map(|_| chance.call()).collect();
-    let answers: Vec<_> = calls.iter().map(|call| (Vec::new(), chance.answer(call, &[]))).collect();
+fn a_damaged_cassette_never_panics() {
+    let mut generator = Generator(1);
+    let calls: Vec<Call> = (0..12).map(|_| generator.call()).collect();
+    let responses: Vec<_> = calls.iter().map(|call| (Vec::new(), generator.response(call, &[]))).collect();
     let recorder = Recorder::default();
-    let live = recorder.backend(Canned::backend(answers));
+    let live = recorder.backend(Canned::backend(responses));
     for call in &calls {
-        let _ = seen(&*live, call.clone());
+        let _ = observed(&*live, call.clone());
     }
     let text = recorder.cassette().to_text().unwrap();
     let mut refused = 0;
     for _ in 0..3000 {
         let mut bytes = text.clone().into_bytes();
-        let at = usize::try_from(chance.below(bytes.len() as u64)).unwrap();
-        match chance.below(3) {
+        let at = usize::try_from(generator.below(bytes.len() as u64)).unwrap();
+        match generator.below(3) {
             0 => bytes.truncate(at),
-            1 => bytes[at] = chance.next() as u8 & 0x7f,
+            1 => bytes[at] = generator.next() as u8 & 0x7f,
             _ => drop(bytes.drain(at..(at + 9).min(text.len()))),
         }
         let Ok(damaged) = String::from_utf8(bytes) else { continue };
         match Cassette::parse(&damaged) {
             Err(_) => refused += 1,
             Ok(cassette) => {
-                let player = Player::new(cassette, Matching::ByRequest, Redaction::new()).unwrap();
+                let player = Replayer::new(cassette, Matching::ByRequest, Redaction::new()).unwrap();
                 let replay = player.sandbox(id("sb-canned"));
                 for call in &calls {
-                    let _ = seen(&*replay, call.clone());
+                    let _ = observed(&*replay, call.clone());
                 }
             }
         }
     }
-    assert!(refused > 2000, "only {refused} were refused");
+    assert!(refused > 2000, "only {refused} were rejected");
 }

@@ -5,7 +5,7 @@ fn public(address: &str) -> bool {
 }
 
 #[test]
-fn addresses_of_the_internet_are_public() {
+fn internet_addresses_are_public() {
     for address in [
         "1.1.1.1",
         "8.8.8.8",
@@ -33,7 +33,7 @@ fn addresses_of_the_internet_are_public() {
 }
 
 #[test]
-fn addresses_that_lead_inside_or_nowhere_are_not() {
+fn private_and_reserved_addresses_are_not_public() {
     for address in [
         "0.0.0.0",
         "0.1.2.3",
@@ -66,7 +66,7 @@ fn addresses_that_lead_inside_or_nowhere_are_not() {
 }
 
 #[test]
-fn an_address_inside_an_address_does_not_get_through() {
+fn ipv6_addresses_with_embedded_ipv4_are_not_public() {
     for address in [
         "::",
         "::1",

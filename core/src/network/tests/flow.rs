@@ -3,11 +3,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::super::*;
-use super::{Pieces, Stage, allow, body, get, network, now, refused};
+use super::{Chunks, ScriptedGateway, allow, body, deny_reason, get, network, now};
 use crate::Secret;
 
-fn post(url: &str, pieces: &[&str], length: Option<u64>) -> NetworkRequest {
-    let body = Pieces::boxed(pieces.iter().copied());
+fn post(url: &str, chunks: &[&str], length: Option<u64>) -> NetworkRequest {
+    let body = Chunks::boxed(chunks.iter().copied());
     NetworkRequest { method: "POST".to_owned(), body: Some((body, length)), ..get(url) }
 }
 
@@ -18,175 +18,176 @@ fn any() -> NetworkPolicy {
 fn limited(change: impl FnOnce(&mut NetworkLimits)) -> NetworkPolicy {
     let mut limits = NetworkLimits::default();
     change(&mut limits);
-    any().limited(limits)
+    any().with_limits(limits)
 }
 
 #[test]
-fn the_address_that_was_checked_is_the_address_that_is_used() {
-    // The second answer is the attack: whoever looks up again, after the check, connects inside.
-    let stage = Stage::new(&[&["1.1.1.1"], &["127.0.0.1"]]);
-    stage.play(200, &[], &["hello"]);
-    let network = network(any(), &stage);
-    let reply = now(network.begin(get("https://rebind.example/"))).expect("the first answer is good");
+fn the_checked_address_is_the_one_connected_to() {
+    // The second response is the attack: a client that resolves again after the check connects to a private address.
+    let gateway = ScriptedGateway::new(&[&["1.1.1.1"], &["127.0.0.1"]]);
+    gateway.add_reply(200, &[], &["hello"]);
+    let network = network(any(), &gateway);
+    let reply = now(network.begin(get("https://rebind.example/"))).expect("the first look-up is public");
     assert_eq!(body(reply), Ok(b"hello".to_vec()));
-    assert_eq!(stage.left()[0].addresses, ["1.1.1.1".parse::<core::net::IpAddr>().unwrap()]);
-    assert_eq!(refused(now(network.begin(get("https://rebind.example/")))), RefusalKind::Address);
-    assert_eq!(stage.left().len(), 1, "nothing left for the private address");
+    assert_eq!(gateway.sent_requests()[0].addresses, ["1.1.1.1".parse::<core::net::IpAddr>().unwrap()]);
+    assert_eq!(deny_reason(now(network.begin(get("https://rebind.example/")))), DenyReason::Address);
+    assert_eq!(gateway.sent_requests().len(), 1, "no connection to the private address");
 }
 
 #[test]
-fn a_mixed_answer_is_used_without_its_private_part() {
-    let stage = Stage::new(&[&["10.0.0.1", "1.1.1.1", "169.254.169.254"]]);
-    stage.play(200, &[], &[]);
-    now(network(any(), &stage).begin(get("https://mixed.example/"))).expect("one address is good");
-    assert_eq!(stage.left()[0].addresses.len(), 1);
+fn private_addresses_of_a_mixed_answer_are_ignored() {
+    let gateway = ScriptedGateway::new(&[&["10.0.0.1", "1.1.1.1", "169.254.169.254"]]);
+    gateway.add_reply(200, &[], &[]);
+    now(network(any(), &gateway).begin(get("https://mixed.example/"))).expect("one address is public");
+    assert_eq!(gateway.sent_requests()[0].addresses.len(), 1);
 }
 
 #[test]
-fn a_private_address_in_a_url_is_refused_however_it_is_written() {
+fn a_private_address_is_denied_in_every_notation() {
     for host in ["127.0.0.1", "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0"] {
-        let stage = Stage::new(&[]);
-        let outcome = now(network(any(), &stage).begin(get(&format!("https://{host}/"))));
-        assert_eq!(refused(outcome), RefusalKind::Address, "{host}");
-        assert!(stage.left().is_empty(), "{host}");
+        let gateway = ScriptedGateway::new(&[]);
+        let outcome = now(network(any(), &gateway).begin(get(&format!("https://{host}/"))));
+        assert_eq!(deny_reason(outcome), DenyReason::Address, "{host}");
+        assert!(gateway.sent_requests().is_empty(), "{host}");
     }
 }
 
 #[test]
-fn a_pinned_name_is_not_looked_up() {
-    let stage = Stage::new(&[&["1.1.1.1"]]);
-    stage.play(200, &[], &[]);
-    let policy = any().resolve("local.test", "127.0.0.1".parse().unwrap()).expect("pinned");
-    now(network(policy, &stage).begin(get("https://local.test/"))).expect("allowed");
-    assert_eq!(stage.left()[0].addresses, ["127.0.0.1".parse::<core::net::IpAddr>().unwrap()]);
-    assert_eq!(stage.lookups.lock().unwrap().len(), 1);
+fn a_pinned_name_is_not_resolved() {
+    let gateway = ScriptedGateway::new(&[&["1.1.1.1"]]);
+    gateway.add_reply(200, &[], &[]);
+    let policy = any().pin_address("local.test", "127.0.0.1".parse().unwrap()).expect("pinned");
+    now(network(policy, &gateway).begin(get("https://local.test/"))).expect("allowed");
+    assert_eq!(gateway.sent_requests()[0].addresses, ["127.0.0.1".parse::<core::net::IpAddr>().unwrap()]);
+    assert_eq!(gateway.lookups.lock().unwrap().len(), 1);
 }
 
 #[test]
-fn a_redirect_is_another_request_and_does_not_carry_the_credential() {
-    let stage = Stage::new(&[&["1.1.1.1"], &["1.0.0.1"]]);
-    stage.play(302, &[("Location", "https://other.example/next")], &[]);
-    stage.play(200, &[], &[]);
-    let policy = any().inject("api.example", "Authorization", Secret::new("Bearer planted-token")).expect("good");
-    let network = network(policy, &stage);
+fn a_redirect_does_not_carry_the_credential() {
+    let gateway = ScriptedGateway::new(&[&["1.1.1.1"], &["1.0.0.1"]]);
+    gateway.add_reply(302, &[("Location", "https://other.example/next")], &[]);
+    gateway.add_reply(200, &[], &[]);
+    let policy = any().inject("api.example", "Authorization", Secret::new("Bearer canary-token")).expect("good");
+    let network = network(policy, &gateway);
     let first = now(network.begin(get("https://api.example/"))).expect("allowed");
-    let next = first.redirect.as_ref().expect("it leads somewhere").to_string();
+    let next = first.redirect.as_ref().expect("a redirect").to_string();
     drop(first);
     now(network.begin(get(&next))).expect("allowed");
-    let left = stage.left();
-    assert_eq!(left[0].headers, [("Authorization".to_owned(), "Bearer planted-token".to_owned())]);
-    assert_eq!(left[1].url, "https://other.example/next");
-    assert_eq!(left[1].headers, []);
+    let sent_requests = gateway.sent_requests();
+    assert_eq!(sent_requests[0].headers, [("Authorization".to_owned(), "Bearer canary-token".to_owned())]);
+    assert_eq!(sent_requests[1].url, "https://other.example/next");
+    assert_eq!(sent_requests[1].headers, []);
 }
 
 #[test]
-fn a_redirect_to_a_private_address_is_refused() {
-    let stage = Stage::new(&[&["1.1.1.1"]]);
-    stage.play(302, &[("location", "http://169.254.169.254/latest/meta-data/")], &[]);
-    let network = network(NetworkPolicy::new().allow(allow("*").http()), &stage);
+fn a_redirect_to_a_private_address_is_denied() {
+    let gateway = ScriptedGateway::new(&[&["1.1.1.1"]]);
+    gateway.add_reply(302, &[("location", "http://169.254.169.254/latest/meta-data/")], &[]);
+    let network = network(NetworkPolicy::new().allow(allow("*").http()), &gateway);
     let first = now(network.begin(get("https://api.example/"))).expect("allowed");
-    let next = first.redirect.as_ref().expect("it leads somewhere").to_string();
-    assert_eq!(refused(now(network.begin(get(&next)))), RefusalKind::Address);
+    let next = first.redirect.as_ref().expect("a redirect").to_string();
+    assert_eq!(deny_reason(now(network.begin(get(&next)))), DenyReason::Address);
 }
 
 #[test]
-fn the_credential_takes_the_place_of_what_the_guest_sent() {
-    let stage = Stage::new(&[&["1.1.1.1"]]);
-    stage.play(200, &[], &[]);
-    let policy = any().inject("api.example", "X-Key", Secret::new("planted-key")).expect("good");
+fn the_credential_replaces_the_header_of_the_guest() {
+    let gateway = ScriptedGateway::new(&[&["1.1.1.1"]]);
+    gateway.add_reply(200, &[], &[]);
+    let policy = any().inject("api.example", "X-Key", Secret::new("canary-key")).expect("good");
     let mut request = get("https://api.example/");
     request.headers = vec![("x-key".to_owned(), b"mine".to_vec()), ("Accept".to_owned(), b"*/*".to_vec())];
-    now(network(policy, &stage).begin(request)).expect("allowed");
-    let sent = [("Accept", "*/*"), ("X-Key", "planted-key")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-    assert_eq!(stage.left()[0].headers, sent);
+    now(network(policy, &gateway).begin(request)).expect("allowed");
+    let sent = [("Accept", "*/*"), ("X-Key", "canary-key")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(gateway.sent_requests()[0].headers, sent);
 }
 
 #[test]
-fn a_credential_that_comes_back_is_masked_also_across_pieces() {
-    let stage = Stage::new(&[&["1.1.1.1"]]);
-    let pieces = ["you sent Bearer plant", "ed-to", "ken, and plant"];
-    stage.play(200, &[("X-Echo", "Bearer planted-token")], &pieces);
-    let policy = any().inject("api.example", "authorization", Secret::new("Bearer planted-token")).expect("good");
-    let reply = now(network(policy, &stage).begin(get("https://api.example/"))).expect("allowed");
-    assert_eq!(reply.headers[0].1, b"Bearer *************");
-    assert_eq!(body(reply), Ok(b"you sent Bearer *************, and plant".to_vec()));
+fn a_returned_credential_is_masked_across_chunks() {
+    let gateway = ScriptedGateway::new(&[&["1.1.1.1"]]);
+    let chunks = ["you sent Bearer canar", "y-to", "ken, and canar"];
+    gateway.add_reply(200, &[("X-Echo", "Bearer canary-token")], &chunks);
+    let policy = any().inject("api.example", "authorization", Secret::new("Bearer canary-token")).expect("good");
+    let reply = now(network(policy, &gateway).begin(get("https://api.example/"))).expect("allowed");
+    assert_eq!(reply.headers[0].1, b"Bearer ************");
+    assert_eq!(body(reply), Ok(b"you sent Bearer ************, and canar".to_vec()));
 }
 
 #[test]
-fn a_body_that_is_too_large_is_broken_off_with_the_reason() {
-    let stage = Stage::new(&[&["1.1.1.1"]]);
-    let network = network(limited(|limits| limits.request_bytes = 6), &stage);
+fn a_request_body_over_the_limit_is_aborted() {
+    let gateway = ScriptedGateway::new(&[&["1.1.1.1"]]);
+    let network = network(limited(|limits| limits.request_bytes = 6), &gateway);
     let outcome = now(network.begin(post("https://a.example/", &["abcd", "efgh"], None)));
-    let Err(Failure::Refused(refusal)) = outcome else { panic!("refused, but {outcome:?}") };
-    assert_eq!(refusal.message, "the body is larger than the 6 bytes that one request may send");
-    assert_eq!(network.log().events[0].decision, Decision::Refused(RefusalKind::Limit, refusal.message));
+    let Err(NetworkError::Denied(denied)) = outcome else { panic!("denied, but {outcome:?}") };
+    assert_eq!(denied.message, "the request body exceeds the limit of 6 bytes");
+    assert_eq!(network.log().events[0].outcome, RequestOutcome::Denied(DenyReason::Limit, denied.message));
 }
 
 #[test]
-fn a_body_is_held_to_the_length_that_was_announced() {
-    for (pieces, length) in [(&["abc", "d"][..], 3), (&["ab"], 3)] {
-        let stage = Stage::new(&[&["1.1.1.1"]]);
-        let outcome = now(network(any(), &stage).begin(post("https://a.example/", pieces, Some(length))));
-        assert_eq!(refused(outcome), RefusalKind::Header);
-        assert!(stage.left().is_empty());
+fn a_body_must_have_its_declared_length() {
+    for (chunks, length) in [(&["abc", "d"][..], 3), (&["ab"], 3)] {
+        let gateway = ScriptedGateway::new(&[&["1.1.1.1"]]);
+        let outcome = now(network(any(), &gateway).begin(post("https://a.example/", chunks, Some(length))));
+        assert_eq!(deny_reason(outcome), DenyReason::Header);
+        assert!(gateway.sent_requests().is_empty());
     }
-    let stage = Stage::new(&[&["1.1.1.1"]]);
-    stage.play(200, &[], &[]);
-    now(network(any(), &stage).begin(post("https://a.example/", &["ab", "c"], Some(3)))).expect("as announced");
-    assert_eq!(stage.left()[0].body, b"abc");
+    let gateway = ScriptedGateway::new(&[&["1.1.1.1"]]);
+    gateway.add_reply(200, &[], &[]);
+    now(network(any(), &gateway).begin(post("https://a.example/", &["ab", "c"], Some(3))))
+        .expect("the declared length");
+    assert_eq!(gateway.sent_requests()[0].body, b"abc");
 }
 
 #[test]
-fn a_reply_that_is_too_large_is_broken_off_with_the_reason() {
-    let stage = Stage::new(&[&["1.1.1.1"]]);
-    stage.play(200, &[], &["abcd", "efgh", "ijkl"]);
-    let network = network(limited(|limits| limits.reply_bytes = 6), &stage);
-    let mut reply = now(network.begin(get("https://a.example/"))).expect("the head is there");
+fn a_response_over_the_limit_is_aborted() {
+    let gateway = ScriptedGateway::new(&[&["1.1.1.1"]]);
+    gateway.add_reply(200, &[], &["abcd", "efgh", "ijkl"]);
+    let network = network(limited(|limits| limits.reply_bytes = 6), &gateway);
+    let mut reply = now(network.begin(get("https://a.example/"))).expect("a response head");
     assert_eq!(now(reply.chunk()), Some(Ok(b"abcd".to_vec())));
-    assert_eq!(refused(now(reply.chunk()).expect("an end")), RefusalKind::Limit);
+    assert_eq!(deny_reason(now(reply.chunk()).expect("an end")), DenyReason::Limit);
     assert_eq!(now(reply.chunk()), None);
-    assert!(matches!(network.log().events[0].decision, Decision::Refused(RefusalKind::Limit, _)));
+    assert!(matches!(network.log().events[0].outcome, RequestOutcome::Denied(DenyReason::Limit, _)));
 }
 
 #[test]
-fn a_sandbox_has_a_budget_over_all_its_requests() {
-    let stage = Stage::new(&[&["1.1.1.1"], &["1.1.1.1"], &["1.1.1.1"]]);
-    stage.play(200, &[], &["0123456789"]);
-    stage.play(200, &[], &["0123456789"]);
-    let network = network(limited(|limits| limits.total_received_bytes = 15), &stage);
+fn total_bytes_of_a_sandbox_are_limited() {
+    let gateway = ScriptedGateway::new(&[&["1.1.1.1"], &["1.1.1.1"], &["1.1.1.1"]]);
+    gateway.add_reply(200, &[], &["0123456789"]);
+    gateway.add_reply(200, &[], &["0123456789"]);
+    let network = network(limited(|limits| limits.total_received_bytes = 15), &gateway);
     assert!(body(now(network.begin(get("https://a.example/"))).expect("the head")).is_ok());
     let second = body(now(network.begin(get("https://a.example/"))).expect("the head"));
-    assert_eq!(refused(second), RefusalKind::Limit);
+    assert_eq!(deny_reason(second), DenyReason::Limit);
 
-    let network = super::network(limited(|limits| limits.total_sent_bytes = 10), &stage);
-    assert_eq!(refused(now(network.begin(post("https://a.example/", &["0123456789"], None)))), RefusalKind::Limit);
+    let network = super::network(limited(|limits| limits.total_sent_bytes = 10), &gateway);
+    assert_eq!(deny_reason(now(network.begin(post("https://a.example/", &["0123456789"], None)))), DenyReason::Limit);
 }
 
 #[test]
-fn requests_are_counted_also_when_they_are_refused() {
-    let stage = Stage::new(&[]);
-    let network = network(limited(|limits| limits.requests = 2), &stage);
-    assert_eq!(refused(now(network.begin(get("https://127.0.0.1/")))), RefusalKind::Address);
-    assert_eq!(refused(now(network.begin(get("nonsense")))), RefusalKind::Url);
-    assert_eq!(refused(now(network.begin(get("https://1.1.1.1/")))), RefusalKind::Limit);
+fn denied_requests_are_counted() {
+    let gateway = ScriptedGateway::new(&[]);
+    let network = network(limited(|limits| limits.requests = 2), &gateway);
+    assert_eq!(deny_reason(now(network.begin(get("https://127.0.0.1/")))), DenyReason::Address);
+    assert_eq!(deny_reason(now(network.begin(get("nonsense")))), DenyReason::Url);
+    assert_eq!(deny_reason(now(network.begin(get("https://1.1.1.1/")))), DenyReason::Limit);
     let log = network.log();
-    assert_eq!((log.events.len(), log.left_out), (2, 1));
+    assert_eq!((log.events.len(), log.omitted), (2, 1));
 }
 
 #[test]
-fn only_so_many_requests_are_on_their_way_at_once() {
-    let stage = Stage::new(&[]);
-    (0..3).for_each(|_| stage.play(200, &[], &[]));
-    let network = network(limited(|limits| limits.concurrent = 1), &stage);
-    let first = now(network.begin(get("https://1.1.1.1/"))).expect("there is room");
-    assert_eq!(refused(now(network.begin(get("https://1.1.1.1/")))), RefusalKind::Limit);
+fn concurrent_requests_are_limited() {
+    let gateway = ScriptedGateway::new(&[]);
+    (0..3).for_each(|_| gateway.add_reply(200, &[], &[]));
+    let network = network(limited(|limits| limits.concurrent = 1), &gateway);
+    let first = now(network.begin(get("https://1.1.1.1/"))).expect("below the limit");
+    assert_eq!(deny_reason(now(network.begin(get("https://1.1.1.1/")))), DenyReason::Limit);
     drop(first);
-    assert!(body(now(network.begin(get("https://1.1.1.1/"))).expect("there is room again")).is_ok());
+    assert!(body(now(network.begin(get("https://1.1.1.1/"))).expect("below the limit again")).is_ok());
     assert!(now(network.begin(get("https://1.1.1.1/"))).is_ok());
 }
 
 #[test]
-fn a_guest_may_ask_for_less_time_and_not_for_more() {
+fn a_guest_may_shorten_but_not_extend_timeouts() {
     #[derive(Debug)]
     struct Times(std::sync::Mutex<Vec<(Duration, Duration)>>);
     impl HttpGateway for Times {
@@ -200,7 +201,7 @@ fn a_guest_may_ask_for_less_time_and_not_for_more() {
 
         fn send(&self, request: GatewayRequest) -> crate::BoxFuture<'static, Result<GatewayReply, GatewayError>> {
             self.0.lock().unwrap().push((request.connect_time, request.request_time));
-            Box::pin(async { Err(GatewayError::new(GatewayErrorKind::Timeout, "time is up")) })
+            Box::pin(async { Err(GatewayError::new(GatewayErrorKind::Timeout, "timed out")) })
         }
     }
     let times = Arc::new(Times(std::sync::Mutex::default()));
@@ -208,23 +209,23 @@ fn a_guest_may_ask_for_less_time_and_not_for_more() {
     let network = Network::new(Arc::new(any()), gateway, Arc::new(super::Ticking::default()));
     let ask = |connect_time, request_time| {
         let request = NetworkRequest { connect_time, request_time, ..get("https://1.1.1.1/") };
-        assert!(matches!(now(network.begin(request)), Err(Failure::Failed(_))));
+        assert!(matches!(now(network.begin(request)), Err(NetworkError::Failed(_))));
     };
     let seconds = |seconds| Some(Duration::from_secs(seconds));
     ask(seconds(2), seconds(7));
     ask(seconds(1000), seconds(100_000));
-    // The clock moves by a second between the beginning and the connection.
+    // The clock advances by a second between the start and the connection.
     let expected = [(2, 6), (30, 299)].map(|(a, b)| (Duration::from_secs(a), Duration::from_secs(b)));
     assert_eq!(*times.0.lock().unwrap(), expected);
 }
 
 #[test]
-fn the_log_tells_everything_but_credentials() {
-    let stage = Stage::new(&[&["1.1.1.1"], &["1.1.1.1"]]);
-    stage.play(404, &[("a", "b")], &["gone"]);
-    stage.play(200, &[], &["x"]);
-    let policy = any().inject("api.example", "authorization", Secret::new("Bearer planted-token")).expect("good");
-    let network = network(policy, &stage);
+fn the_log_contains_everything_except_credentials() {
+    let gateway = ScriptedGateway::new(&[&["1.1.1.1"], &["1.1.1.1"]]);
+    gateway.add_reply(404, &[("a", "b")], &["gone"]);
+    gateway.add_reply(200, &[], &["x"]);
+    let policy = any().inject("api.example", "authorization", Secret::new("Bearer canary-token")).expect("good");
+    let network = network(policy, &gateway);
     assert!(
         body(now(network.begin(post("https://api.example/x?y=1#z", &["data"], Some(4)))).expect("a reply")).is_ok()
     );
@@ -232,35 +233,35 @@ fn the_log_tells_everything_but_credentials() {
     assert!(now(network.begin(get("https://user:hunter2@b.example/"))).is_err());
     assert!(now(network.begin(get("https://1.1.1.1/"))).is_err());
     let log = network.log();
-    assert!(!format!("{log:?}").contains("planted") && !format!("{log:?}").contains("hunter2"));
-    let [answered, cancelled, refused, failed] = &log.events[..] else { panic!("four entries, but {log:#?}") };
-    assert_eq!((answered.method.as_str(), answered.url.as_str()), ("POST", "https://api.example/x?y=1"));
-    assert_eq!((answered.status, &answered.decision), (Some(404), &Decision::Answered));
-    assert_eq!((answered.sent_bytes, answered.received_bytes), (4 + 4 + 6, 6 + 4));
-    assert_eq!(answered.credentials, ["authorization for api.example"]);
-    assert_eq!(answered.at, Duration::from_secs(1_700_000_000));
-    assert!(answered.duration > Duration::ZERO);
-    assert_eq!(cancelled.decision, Decision::Cancelled);
-    assert_eq!(refused.url, "https://***@b.example/");
-    assert!(matches!(failed.decision, Decision::Failed(GatewayErrorKind::Connect, _)));
+    assert!(!format!("{log:?}").contains("canary") && !format!("{log:?}").contains("hunter2"));
+    let [completed, cancelled, denied, failed] = &log.events[..] else { panic!("four entries, but {log:#?}") };
+    assert_eq!((completed.method.as_str(), completed.url.as_str()), ("POST", "https://api.example/x?y=1"));
+    assert_eq!((completed.status, &completed.outcome), (Some(404), &RequestOutcome::Completed));
+    assert_eq!((completed.sent_bytes, completed.received_bytes), (4 + 4 + 6, 6 + 4));
+    assert_eq!(completed.credentials, ["authorization for api.example"]);
+    assert_eq!(completed.at, Duration::from_secs(1_700_000_000));
+    assert!(completed.duration > Duration::ZERO);
+    assert_eq!(cancelled.outcome, RequestOutcome::Cancelled);
+    assert_eq!(denied.url, "https://***@b.example/");
+    assert!(matches!(failed.outcome, RequestOutcome::Failed(GatewayErrorKind::Connect, _)));
 }
 
 #[test]
-fn a_reply_cannot_smuggle_lines_into_its_own_head() {
+fn a_response_cannot_inject_header_lines() {
     for headers in [[("x", "a\r\nSet-Cookie: b")], [("x y", "a")], [("", "a")]] {
-        let stage = Stage::new(&[]);
-        stage.play(200, &headers, &[]);
-        let outcome = now(network(any(), &stage).begin(get("https://1.1.1.1/")));
-        let Err(Failure::Failed(error)) = outcome else { panic!("failed, but {outcome:?}") };
+        let gateway = ScriptedGateway::new(&[]);
+        gateway.add_reply(200, &headers, &[]);
+        let outcome = now(network(any(), &gateway).begin(get("https://1.1.1.1/")));
+        let Err(NetworkError::Failed(error)) = outcome else { panic!("failed, but {outcome:?}") };
         assert_eq!(error.kind, GatewayErrorKind::Protocol);
     }
-    let stage = Stage::new(&[]);
-    stage.play(200, &[("x", &"a".repeat(70_000))], &[]);
-    assert!(matches!(now(network(any(), &stage).begin(get("https://1.1.1.1/"))), Err(Failure::Failed(_))));
+    let gateway = ScriptedGateway::new(&[]);
+    gateway.add_reply(200, &[("x", &"a".repeat(70_000))], &[]);
+    assert!(matches!(now(network(any(), &gateway).begin(get("https://1.1.1.1/"))), Err(NetworkError::Failed(_))));
 }
 
 #[test]
-fn dropping_a_request_that_waits_is_logged_as_cancelled() {
+fn a_dropped_request_is_logged_as_cancelled() {
     #[derive(Debug)]
     struct Never;
     impl HttpGateway for Never {
@@ -279,7 +280,7 @@ fn dropping_a_request_that_waits_is_logged_as_cancelled() {
     let network = Network::new(Arc::new(any()), Arc::new(Never), Arc::new(super::Ticking::default()));
     let mut waiting = Box::pin(network.begin(get("https://slow.example/")));
     assert!(matches!(waiting.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())), Poll::Pending));
-    assert_eq!(network.log().events[0].decision, Decision::Underway);
+    assert_eq!(network.log().events[0].outcome, RequestOutcome::InProgress);
     drop(waiting);
-    assert_eq!(network.log().events[0].decision, Decision::Cancelled);
+    assert_eq!(network.log().events[0].outcome, RequestOutcome::Cancelled);
 }

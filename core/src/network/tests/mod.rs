@@ -1,4 +1,4 @@
-//! A gateway that plays a part instead of connecting.
+//! A scripted gateway.
 
 mod address;
 mod flow;
@@ -13,74 +13,74 @@ use std::time::Duration;
 use super::*;
 use crate::backend::BoxFuture;
 
-/// Drives a future in which nothing waits.
+/// Runs a future that never waits.
 fn now<T>(future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
-        Poll::Pending => panic!("nothing here waits"),
+        Poll::Pending => panic!("the future must not wait"),
     }
 }
 
-/// A body of these pieces.
-struct Pieces(VecDeque<Result<Vec<u8>, GatewayError>>);
+/// A body of these chunks.
+struct Chunks(VecDeque<Result<Vec<u8>, GatewayError>>);
 
-impl Pieces {
-    fn boxed<P: Into<Vec<u8>>>(pieces: impl IntoIterator<Item = P>) -> Box<dyn Body> {
-        Box::new(Self(pieces.into_iter().map(|piece| Ok(piece.into())).collect()))
+impl Chunks {
+    fn boxed<P: Into<Vec<u8>>>(chunks: impl IntoIterator<Item = P>) -> Box<dyn Body> {
+        Box::new(Self(chunks.into_iter().map(|chunk| Ok(chunk.into())).collect()))
     }
 }
 
-impl Body for Pieces {
+impl Body for Chunks {
     fn poll_chunk(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, GatewayError>>> {
         Poll::Ready(self.0.pop_front())
     }
 }
 
-/// What a request looked like when it left.
+/// A request as passed to the gateway.
 #[derive(Clone, Debug)]
-struct Left {
+struct SentRequest {
     url: String,
     addresses: Vec<IpAddr>,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
 }
 
-/// Answers names from a list, one answer per look-up, and requests from another.
+/// Returns addresses from a list, one entry per look-up, and responses from another list.
 #[derive(Debug, Default)]
-struct Stage {
+struct ScriptedGateway {
     lookups: Mutex<VecDeque<Vec<IpAddr>>>,
-    replies: Mutex<VecDeque<Play>>,
-    left: Mutex<Vec<Left>>,
+    replies: Mutex<VecDeque<Reply>>,
+    sent_requests: Mutex<Vec<SentRequest>>,
 }
 
 #[derive(Debug)]
-struct Play {
+struct Reply {
     status: u16,
     headers: Vec<(String, Vec<u8>)>,
-    pieces: Vec<Vec<u8>>,
+    chunks: Vec<Vec<u8>>,
 }
 
-impl Stage {
+impl ScriptedGateway {
     fn new(lookups: &[&[&str]]) -> Arc<Self> {
         let lookups = lookups.iter().map(|answer| answer.iter().map(|text| text.parse().unwrap()).collect());
         Arc::new(Self { lookups: Mutex::new(lookups.collect()), ..Self::default() })
     }
 
-    fn play(&self, status: u16, headers: &[(&str, &str)], pieces: &[&str]) {
-        self.replies.lock().unwrap().push_back(Play {
+    fn add_reply(&self, status: u16, headers: &[(&str, &str)], chunks: &[&str]) {
+        self.replies.lock().unwrap().push_back(Reply {
             status,
             headers: headers.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect(),
-            pieces: pieces.iter().map(|piece| piece.as_bytes().to_vec()).collect(),
+            chunks: chunks.iter().map(|chunk| chunk.as_bytes().to_vec()).collect(),
         });
     }
 
-    fn left(&self) -> Vec<Left> {
-        self.left.lock().unwrap().clone()
+    fn sent_requests(&self) -> Vec<SentRequest> {
+        self.sent_requests.lock().unwrap().clone()
     }
 }
 
-impl HttpGateway for Stage {
+impl HttpGateway for ScriptedGateway {
     fn resolve(&self, _: String, _: Duration) -> BoxFuture<'static, Result<Vec<IpAddr>, GatewayError>> {
         let answer = self.lookups.lock().unwrap().pop_front().unwrap_or_default();
         Box::pin(async move { Ok(answer) })
@@ -91,39 +91,39 @@ impl HttpGateway for Stage {
         if let Some((body, _)) = &mut request.body {
             loop {
                 match body.poll_chunk(&mut Context::from_waker(Waker::noop())) {
-                    Poll::Ready(Some(Ok(piece))) => sent.extend(piece),
+                    Poll::Ready(Some(Ok(chunk))) => sent.extend(chunk),
                     Poll::Ready(Some(Err(error))) => return Box::pin(async move { Err(error) }),
                     Poll::Ready(None) => break,
-                    Poll::Pending => panic!("no body here waits"),
+                    Poll::Pending => panic!("the body must not wait"),
                 }
             }
         }
         let text = |value: &crate::Secret| String::from_utf8_lossy(value.expose()).into_owned();
-        self.left.lock().unwrap().push(Left {
+        self.sent_requests.lock().unwrap().push(SentRequest {
             url: request.target.to_string(),
             addresses: request.addresses,
             headers: request.headers.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
             body: sent,
         });
-        let play = self.replies.lock().unwrap().pop_front();
+        let reply = self.replies.lock().unwrap().pop_front();
         Box::pin(async move {
-            let Some(play) = play else {
-                return Err(GatewayError::new(GatewayErrorKind::Connect, "nobody listens"));
+            let Some(reply) = reply else {
+                return Err(GatewayError::new(GatewayErrorKind::Connect, "connection refused"));
             };
             Ok(GatewayReply {
                 minor_version: 1,
-                status: play.status,
+                status: reply.status,
                 reason: "Words".to_owned(),
-                headers: play.headers,
+                headers: reply.headers,
                 peer: None,
                 timings: Timings::default(),
-                body: Pieces::boxed(play.pieces),
+                body: Chunks::boxed(reply.chunks),
             })
         })
     }
 }
 
-/// A clock that moves by a second whenever it is asked.
+/// A clock that advances by a second with every reading.
 #[derive(Default)]
 struct Ticking(Mutex<u64>);
 
@@ -139,8 +139,8 @@ impl NetworkClock for Ticking {
     }
 }
 
-fn network(policy: NetworkPolicy, gateway: &Arc<Stage>) -> Network {
-    let gateway: Arc<dyn HttpGateway> = Arc::<Stage>::clone(gateway);
+fn network(policy: NetworkPolicy, gateway: &Arc<ScriptedGateway>) -> Network {
+    let gateway: Arc<dyn HttpGateway> = Arc::<ScriptedGateway>::clone(gateway);
     Network::new(Arc::new(policy), gateway, Arc::new(Ticking::default()))
 }
 
@@ -152,19 +152,19 @@ fn allow(host: &str) -> AllowRule {
     AllowRule::host(host).expect("the host is good")
 }
 
-/// The whole body.
-fn body(mut exchange: Exchange) -> Result<Vec<u8>, Failure> {
+/// Returns the whole body.
+fn body(mut exchange: Exchange) -> Result<Vec<u8>, NetworkError> {
     let mut all = Vec::new();
-    while let Some(piece) = now(exchange.chunk()) {
-        all.extend(piece?);
+    while let Some(chunk) = now(exchange.chunk()) {
+        all.extend(chunk?);
     }
     Ok(all)
 }
 
-/// Which rule refused.
-fn refused<T: std::fmt::Debug>(outcome: Result<T, Failure>) -> RefusalKind {
+/// Returns the violated rule.
+fn deny_reason<T: std::fmt::Debug>(outcome: Result<T, NetworkError>) -> DenyReason {
     match outcome {
-        Err(Failure::Refused(refusal)) => refusal.kind,
-        other => panic!("refused by the policy, but {other:?}"),
+        Err(NetworkError::Denied(denied)) => denied.kind,
+        other => panic!("expected a denial, got {other:?}"),
     }
 }

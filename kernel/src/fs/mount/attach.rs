@@ -1,54 +1,54 @@
-//! Mounting.
+//! Attaching and restoring mounts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::port::{EntryKind, Mount, MountMode, Writes};
-use super::{Lower, Mounted, Mounts};
+use super::api::{EntryKind, Mount, MountMode, WriteSupport};
+use super::{Lower, MountEntry, Mounts};
 use crate::errno::Errno;
 use crate::fs::node::{Body, Dir, MODE_BITS, Node};
-use crate::fs::walk::Final;
-use crate::fs::{At, Cred, Fs, Ino};
+use crate::fs::walk::FollowMode;
+use crate::fs::{Cred, Fs, Ino, PathStart};
 use crate::kernel::USER;
 
-/// Mounts of one file system. Far beyond use; it bounds what each walk could meet.
+/// Maximum number of mounts of one file system; bounds the work of each walk.
 const MOUNTS: usize = 1024;
 
 const HOST: Cred = Cred { uid: 0, gid: 0 };
 
 impl Fs {
-    /// An inode of the tree was freed that may have stood for an object of a mount.
-    pub(in crate::fs) fn freed(&mut self, ino: Ino) {
-        if let Some(found) = self.found_mut() {
-            found.freed(ino);
+    /// Handles a freed inode of the tree that may be the upper inode of a mount object.
+    pub(in crate::fs) fn on_inode_freed(&mut self, ino: Ino) {
+        if let Some(found) = self.objects_mut() {
+            found.on_upper_freed(ino);
         }
     }
 
-    /// Goes back to the mounts of a snapshot. What is open stays usable as long as they are the same.
-    pub(in crate::fs) fn restore_mounts(&mut self, list: &Arc<Vec<Mounted>>) {
+    /// Restores the mounts of a snapshot. Open files stay usable if the mounts are the same.
+    pub(in crate::fs) fn restore_mounts(&mut self, list: &Arc<Vec<MountEntry>>) {
         match &mut self.mounts {
             Some(mounts) if !list.is_empty() => {
                 mounts.list = Arc::clone(list);
-                mounts.found_mut().rolled_back(&self.table);
+                mounts.objects_mut().on_restore(&self.table);
             }
             mounts => *mounts = Mounts::of(list),
         }
     }
 
-    /// Shows a file system at a directory, which is made where it is missing, with those above it. It may lie in another
-    /// mount. What was in the directory is hidden; of the sandbox's own tree it must be nothing.
+    /// Mounts a file system at a directory, which is created with its parents if missing. The mount point may lie in another
+    /// mount, whose directory content is then hidden; a directory of the sandbox's own tree must be empty.
     ///
     /// # Errors
-    /// `BUSY` (`/`, `/proc`, or a directory at which something is mounted), `NOTEMPTY`, `NOTDIR` (the path leads to
-    /// something else, or the mount's root is no directory), `ROFS` ([`MountMode::ReadWrite`] of what cannot be written,
-    /// or a directory is missing in a mount that cannot be changed), `NOSPC` (more than a thousand mounts); those of
-    /// [`Self::walk`] and of the mount itself.
+    /// `BUSY` (`/`, `/proc`, or an existing mount point), `NOTEMPTY`, `NOTDIR` (the path leads to something else, or the mount's
+    /// root is not a directory), `ROFS` ([`MountMode::ReadWrite`] for a file system that cannot be written, or a directory is
+    /// missing in a mount that cannot be changed), `NOSPC` (more than 1024 mounts); those of [`Self::walk`] and of the mount
+    /// itself.
     pub fn mount(&mut self, path: &[u8], mount: Arc<dyn Mount>, mode: MountMode) -> Result<(), Errno> {
         let metadata = mount.metadata(b"")?;
         if metadata.kind != EntryKind::Dir {
             return Err(Errno::Notdir);
         }
-        if mode == MountMode::ReadWrite && mount.writes() == Writes::Never {
+        if mode == MountMode::ReadWrite && mount.writes() == WriteSupport::None {
             return Err(Errno::Rofs);
         }
         let (parent, name) = self.mount_point(path)?;
@@ -62,42 +62,42 @@ impl Fs {
         (node.installed, node.device) = (true, device);
         let root = self.table.insert(node).ok_or(Errno::Nospc)?;
         let now = self.node(parent)?.mtime;
-        self.enlist(parent, name, root, now)?;
+        self.insert_entry(parent, name, root, now)?;
         if let Some(covered) = covered {
-            self.drop_dir(parent, covered, now)?;
+            self.detach_dir(parent, covered, now)?;
         }
         let above = self.node_mut(parent)?;
         above.nlink = above.nlink.saturating_add(1);
-        self.mounts.get_or_insert_default().add(Mounted { mount, mode, root });
+        self.mounts.get_or_insert_default().add(MountEntry { mount, mode, root });
         Ok(())
     }
 
-    /// The directory of the tree, and the name in it, at which to mount.
+    /// Returns the parent directory in the tree and the name of the mount point.
     fn mount_point(&mut self, path: &[u8]) -> Result<(Ino, crate::fs::name::Name), Errno> {
         let mut dir = self.root;
         let ends = path.iter().enumerate().filter(|&(_, &byte)| byte == b'/').map(|(end, _)| end).chain([path.len()]);
-        let mut spot = None;
+        let mut location = None;
         for above in ends.filter_map(|end| path.get(..end)) {
             if above.iter().all(|&byte| byte == b'/') || above.ends_with(b"/") {
                 continue;
             }
-            let place = self.place(&HOST, At::from(self.root), above, Final::Follow)?;
+            let place = self.walk_to_parent(&HOST, PathStart::from(self.root), above, FollowMode::Follow)?;
             dir = match place.node {
-                Some(ino) if self.is_dir(ino)? => self.raise(ino)?,
+                Some(ino) if self.is_dir(ino)? => self.copy_up_dir(ino)?,
                 Some(_) => return Err(Errno::Notdir),
                 None => {
-                    let mut missing = place.named(|_| Errno::Noent)?;
-                    match self.charge(missing.dir)? {
-                        super::look::Charge::Mounted => return Err(Errno::Rofs),
-                        super::look::Charge::CopyOnWrite => missing.dir = self.raise(missing.dir)?,
-                        super::look::Charge::Own => {}
+                    let mut missing = place.into_entry(|_| Errno::Noent)?;
+                    match self.dir_owner(missing.dir)? {
+                        super::lookup::DirOwner::Mounted => return Err(Errno::Rofs),
+                        super::lookup::DirOwner::CopyOnWrite => missing.dir = self.copy_up_dir(missing.dir)?,
+                        super::lookup::DirOwner::Sandbox => {}
                     }
                     self.install_dir_at(missing)?
                 }
             };
-            spot = Some(dir);
+            location = Some(dir);
         }
-        let dir = spot.filter(|_| dir != self.root && self.proc != Some(dir)).ok_or(Errno::Busy)?;
+        let dir = location.filter(|_| dir != self.root && self.proc != Some(dir)).ok_or(Errno::Busy)?;
         if self.is_mount_root(dir) {
             return Err(Errno::Busy);
         }

@@ -1,48 +1,48 @@
-//! Files of mounts that take changes only as a whole: the kernel keeps what was written until it is stored.
+//! Write buffers for mounts that only replace whole files: the kernel buffers writes until they are flushed.
 
-use super::look::Object;
-use super::port::{Access, Writes};
+use super::api::{Access, WriteSupport};
+use super::lookup::MountObject;
 use crate::errno::Errno;
 use crate::fs::blocks::{BLOCK, Content};
 use crate::fs::{Contents, Fs, Ino};
 
-/// A file's content, charged to the quota.
+/// Content of a file, charged to the quota.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     pub(super) content: Content,
-    /// The mounted file system has not got it yet.
+    /// The mounted file system does not have this content yet.
     pub(super) dirty: bool,
 }
 
 impl Fs {
-    /// Whether changes of an object go to a buffer.
-    pub(super) fn is_buffered(object: &Object) -> bool {
-        object.mounted.mount.writes() == Writes::Whole
+    /// Returns whether changes of an object go to a buffer.
+    pub(super) fn is_buffered(object: &MountObject) -> bool {
+        object.mounted.mount.writes() == WriteSupport::ReplaceOnly
     }
 
-    /// Changes the buffer of an object, which begins as the file's first `keep` bytes. Returns what `change` returns.
-    pub(super) fn in_buffer<T>(
+    /// Changes the buffer of an object, which is created with the file's first `keep` bytes. Returns the result of `change`.
+    pub(super) fn with_buffer<T>(
         &mut self,
-        object: &Object,
+        object: &MountObject,
         keep: u64,
         change: impl FnOnce(&mut Content, u64) -> Result<T, Errno>,
     ) -> Result<T, Errno> {
-        let kept = self.found_mut().and_then(|found| found.entries.get_mut(&object.ino)?.buffer.take());
-        let begun = kept.is_none();
+        let kept = self.objects_mut().and_then(|found| found.entries.get_mut(&object.ino)?.buffer.take());
+        let created = kept.is_none();
         let mut buffer = match kept {
             Some(buffer) => buffer,
             None => self.begin_buffer(object, keep)?,
         };
         let before = buffer.content.charged();
-        let result = change(&mut buffer.content, self.quota.room());
-        self.quota.settle(before, buffer.content.charged());
+        let result = change(&mut buffer.content, self.quota.available_bytes());
+        self.quota.adjust_charge(before, buffer.content.charged());
         buffer.dirty |= result.is_ok();
-        match self.found_mut().and_then(|found| found.entries.get_mut(&object.ino)) {
-            // What was begun for a change that failed may lack bytes of the file.
-            Some(entry) if result.is_ok() || !begun => entry.buffer = Some(buffer),
-            _ => self.quota.give_bytes(buffer.content.charged()),
+        match self.objects_mut().and_then(|found| found.entries.get_mut(&object.ino)) {
+            // A buffer that was created for a failed change may lack bytes of the file.
+            Some(entry) if result.is_ok() || !created => entry.buffer = Some(buffer),
+            _ => self.quota.refund_bytes(buffer.content.charged()),
         }
-        if result.is_ok() && !self.holds.contains_key(&object.ino) {
+        if result.is_ok() && !self.hold_counts.contains_key(&object.ino) {
             let flushed = self.flush(object.ino);
             self.drop_buffer(object.ino);
             flushed?;
@@ -50,72 +50,71 @@ impl Fs {
         result
     }
 
-    fn begin_buffer(&mut self, object: &Object, keep: u64) -> Result<Box<Buffer>, Errno> {
+    fn begin_buffer(&mut self, object: &MountObject, keep: u64) -> Result<Box<Buffer>, Errno> {
         let mut buffer = Box::<Buffer>::default();
         if keep == 0 {
             return Ok(buffer);
         }
-        let file = self.opened(object, Access::Read)?;
-        let mut piece = vec![0; BLOCK];
+        let file = self.open_object(object, Access::Read)?;
+        let mut chunk = vec![0; BLOCK];
         loop {
             let at = buffer.content.len();
             let left = usize::try_from(keep.saturating_sub(at)).unwrap_or(BLOCK).min(BLOCK);
-            let count = match file.read_at(at, piece.get_mut(..left).unwrap_or_default()) {
+            let count = match file.read_at(at, chunk.get_mut(..left).unwrap_or_default()) {
                 Ok(count) => count,
-                Err(errno) => return self.no_buffer(&buffer, errno),
+                Err(errno) => return self.fail_buffer(&buffer, errno),
             };
-            let Some(piece) = piece.get(..count).filter(|piece| !piece.is_empty()) else { return Ok(buffer) };
+            let Some(chunk) = chunk.get(..count).filter(|chunk| !chunk.is_empty()) else { return Ok(buffer) };
             let before = buffer.content.charged();
-            let written = buffer.content.write_at(at, piece, self.quota.room());
-            self.quota.settle(before, buffer.content.charged());
-            if written != Ok(piece.len()) {
-                return self.no_buffer(&buffer, Errno::Nospc);
+            let written = buffer.content.write_at(at, chunk, self.quota.available_bytes());
+            self.quota.adjust_charge(before, buffer.content.charged());
+            if written != Ok(chunk.len()) {
+                return self.fail_buffer(&buffer, Errno::Nospc);
             }
         }
     }
 
-    fn no_buffer<T>(&mut self, buffer: &Buffer, errno: Errno) -> Result<T, Errno> {
-        self.quota.give_bytes(buffer.content.charged());
+    fn fail_buffer<T>(&mut self, buffer: &Buffer, errno: Errno) -> Result<T, Errno> {
+        self.quota.refund_bytes(buffer.content.charged());
         Err(errno)
     }
 
-    /// Hands what was written to the mounted file system, if it has not got it yet. A file whose name was taken
-    /// meanwhile goes nowhere.
+    /// Writes a dirty buffer to the mounted file system. The content of an unlinked file is discarded.
     ///
     /// # Errors
-    /// What the mount answers. What was written stays where it was then.
+    /// The error of the mount. The buffer stays dirty then.
     pub fn flush(&mut self, ino: Ino) -> Result<(), Errno> {
-        let ino = self.own(ino);
-        if !ino.is_foreign() {
+        let ino = self.upper_ino(ino);
+        if !ino.is_mount_object() {
             return Ok(());
         }
-        let dirty = self.found().and_then(|found| {
+        let dirty = self.objects().and_then(|found| {
             let entry = found.entries.get(&ino).filter(|entry| !entry.gone)?;
             entry.buffer.as_ref().filter(|buffer| buffer.dirty).map(|buffer| buffer.content.clone())
         });
         let Some(content) = dirty else { return Ok(()) };
         let object = self.object(ino)?;
         object.mounted.mount.replace(&object.path, &Contents::new(content))?;
-        if let Some(found) = self.found_mut() {
-            found.stored(ino);
+        if let Some(found) = self.objects_mut() {
+            found.on_flushed(ino);
         }
         Ok(())
     }
 
-    /// Gives back what the buffer of an object was charged.
+    /// Drops the buffer of an object and refunds its charge.
     pub(super) fn drop_buffer(&mut self, ino: Ino) {
-        let buffer = self.found_mut().and_then(|found| found.entries.get_mut(&ino)?.buffer.take());
+        let buffer = self.objects_mut().and_then(|found| found.entries.get_mut(&ino)?.buffer.take());
         if let Some(buffer) = buffer {
-            self.quota.give_bytes(buffer.content.charged());
+            self.quota.refund_bytes(buffer.content.charged());
         }
     }
 
-    /// The last hold of an object was taken back.
-    pub(in crate::fs) fn let_go(&mut self, ino: Ino) {
-        // Who closes a descriptor is told before, see `close_fd`; here nobody is left to tell.
+    /// Handles the release of the last hold on an object.
+    pub(in crate::fs) fn on_last_release(&mut self, ino: Ino) {
+        // `close_fd` has reported the error to the caller; no caller is left to report it to here.
         let _ = self.flush(ino);
         self.drop_buffer(ino);
-        if let Some(found) = self.found_mut() {
+        if let Some(found) = self.objects_mut() {
             found.close(ino);
         }
     }

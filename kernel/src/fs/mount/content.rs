@@ -1,21 +1,21 @@
-//! The bytes of files in mounts.
+//! Content of files in mounts.
 
 use std::sync::Arc;
 
-use super::look::Object;
-use super::port::{Access, EntryKind, MountFile};
+use super::api::{Access, EntryKind, MountFile};
+use super::lookup::MountObject;
 use crate::errno::Errno;
 use crate::fs::blocks::Content;
 use crate::fs::{Contents, Fs, Ino};
 
 impl Fs {
-    /// The open file behind an object: the one that is kept for who holds it, or a new one.
-    pub(super) fn opened(&self, object: &Object, access: Access) -> Result<Arc<dyn MountFile>, Errno> {
-        if let Some(open) = self.found().and_then(|found| found.kept_open(object.ino, access)) {
+    /// Returns the open file of an object: the cached one, or a new one.
+    pub(super) fn open_object(&self, object: &MountObject, access: Access) -> Result<Arc<dyn MountFile>, Errno> {
+        if let Some(open) = self.objects().and_then(|found| found.cached_file(object.ino, access)) {
             return Ok(open);
         }
         match object.kind {
-            EntryKind::File if object.gone => return Err(Errno::Stale),
+            EntryKind::File if object.unlinked => return Err(Errno::Stale),
             EntryKind::File => {}
             EntryKind::Dir => return Err(Errno::Isdir),
             EntryKind::Symlink => return Err(Errno::Inval),
@@ -24,23 +24,23 @@ impl Fs {
             Errno::Noent | Errno::Notdir => Errno::Stale,
             other => other,
         })?;
-        if self.holds.contains_key(&object.ino)
-            && let Some(mut found) = self.found()
+        if self.hold_counts.contains_key(&object.ino)
+            && let Some(mut found) = self.objects()
         {
-            found.keep_open(object.ino, access, &open, false);
+            found.cache_file(object.ino, access, &open, false);
         }
         Ok(open)
     }
 
-    /// Opens a file whose name is about to be taken, so that who holds it can go on. What cannot be opened answers errors
-    /// then.
-    pub(super) fn keep_open(&mut self, object: &Object) {
+    /// Opens a file that is about to be unlinked, so that its holders can continue to use it. If that fails, later calls return
+    /// errors.
+    pub(super) fn keep_open(&mut self, object: &MountObject) {
         let write = self.check_writable(object.device).is_ok() && !Self::is_buffered(object);
         for access in [Some(Access::Read), write.then_some(Access::Write)].into_iter().flatten() {
-            if let Ok(open) = self.opened(object, access)
-                && let Some(found) = self.found_mut()
+            if let Ok(open) = self.open_object(object, access)
+                && let Some(found) = self.objects_mut()
             {
-                found.keep_open(object.ino, access, &open, true);
+                found.cache_file(object.ino, access, &open, true);
             }
         }
     }
@@ -48,15 +48,15 @@ impl Fs {
     #[cold]
     pub(in crate::fs) fn mounted_read(&self, ino: Ino, offset: u64, dst: &mut [u8]) -> Result<usize, Errno> {
         let object = self.object(ino)?;
-        if let Some(found) = self.found()
+        if let Some(found) = self.objects()
             && let Some(buffer) = found.entries.get(&ino).and_then(|entry| entry.buffer.as_ref())
         {
             return Ok(buffer.content.read_at(offset, dst));
         }
-        let room = dst.len();
-        let count = self.opened(&object, Access::Read)?.read_at(offset, dst)?;
-        // A mount that claims more than there was room for is broken.
-        if count > room { Err(Errno::Io) } else { Ok(count) }
+        let available = dst.len();
+        let count = self.open_object(&object, Access::Read)?.read_at(offset, dst)?;
+        // A mount that reports more bytes than the buffer holds is defective.
+        if count > available { Err(Errno::Io) } else { Ok(count) }
     }
 
     #[cold]
@@ -72,30 +72,35 @@ impl Fs {
     #[cold]
     pub(in crate::fs) fn mounted_contents(&self, ino: Ino) -> Result<Contents, Errno> {
         let object = self.object(ino)?;
-        if let Some(found) = self.found()
+        if let Some(found) = self.objects()
             && let Some(buffer) = found.entries.get(&ino).and_then(|entry| entry.buffer.as_ref())
         {
             return Ok(Contents::new(buffer.content.clone()));
         }
-        let file = self.opened(&object, Access::Read)?;
+        let file = self.open_object(&object, Access::Read)?;
         let len = file.metadata()?.size;
         Ok(Contents::mounted(file, len))
     }
 
-    /// A number that changes when the content seems to, as far as the mount tells.
+    /// Returns a number that changes if the mount's metadata indicate a content change.
     #[cold]
     pub(in crate::fs) fn mounted_version(&self, ino: Ino) -> u64 {
         let metadata = self.object(ino).and_then(|object| self.metadata_of(&object));
         let Ok(metadata) = metadata else { return 0 };
         let parts = [ino.0, metadata.mtime, metadata.ctime, metadata.size];
-        // FNV-1a over words; the highest bit keeps it apart from the numbers of the tree.
+        // FNV-1a over 64-bit values; the highest bit separates it from the numbers of the tree.
         let hash =
             parts.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, part| (hash ^ part).wrapping_mul(0x100_0000_01b3));
         hash | 1 << 63
     }
 
-    /// Writes to an object of a mount that takes changes itself.
-    pub(in crate::fs) fn mounted_write(&mut self, object: &Object, offset: u64, src: &[u8]) -> Result<usize, Errno> {
+    /// Writes to an object of a mount that writes in place.
+    pub(in crate::fs) fn mounted_write(
+        &mut self,
+        object: &MountObject,
+        offset: u64,
+        src: &[u8],
+    ) -> Result<usize, Errno> {
         if object.kind != EntryKind::File {
             return Err(if object.kind == EntryKind::Dir { Errno::Isdir } else { Errno::Inval });
         }
@@ -111,13 +116,13 @@ impl Fs {
             return Err(Errno::Fbig);
         }
         if Self::is_buffered(object) {
-            return self.in_buffer(object, u64::MAX, |content, room| content.write_at(offset, src, room));
+            return self.with_buffer(object, u64::MAX, |content, available| content.write_at(offset, src, available));
         }
-        let count = self.opened(object, Access::Write)?.write_at(offset, src)?;
+        let count = self.open_object(object, Access::Write)?.write_at(offset, src)?;
         if count > src.len() { Err(Errno::Io) } else { Ok(count) }
     }
 
-    pub(in crate::fs) fn mounted_truncate(&mut self, object: &Object, len: u64) -> Result<(), Errno> {
+    pub(in crate::fs) fn mounted_truncate(&mut self, object: &MountObject, len: u64) -> Result<(), Errno> {
         if i64::try_from(len).is_err() {
             return Err(Errno::Inval);
         }
@@ -125,26 +130,26 @@ impl Fs {
             return Err(Errno::Fbig);
         }
         if Self::is_buffered(object) {
-            return self.in_buffer(object, len, |content, room| content.set_len(len, room));
+            return self.with_buffer(object, len, |content, available| content.set_len(len, available));
         }
-        self.opened(object, Access::Write)?.set_len(len)
+        self.open_object(object, Access::Write)?.set_len(len)
     }
 
-    /// Replaces what an object holds. Of a mount that writes in place the old bytes are lost when the new do not fit.
-    pub(in crate::fs) fn mounted_write_all(&mut self, object: &Object, bytes: &[u8]) -> Result<(), Errno> {
+    /// Replaces the content of an object. In a mount that writes in place, the old bytes are lost if the new ones do not fit.
+    pub(in crate::fs) fn mounted_write_all(&mut self, object: &MountObject, bytes: &[u8]) -> Result<(), Errno> {
         if bytes.len() as u64 > self.quota.single_file_bytes {
             return Err(Errno::Fbig);
         }
         if Self::is_buffered(object) {
-            return self.in_buffer(object, 0, |content, room| {
-                if crate::fs::blocks::cost_of(bytes.len() as u64) > room.saturating_add(content.charged()) {
+            return self.with_buffer(object, 0, |content, available| {
+                if crate::fs::blocks::cost_of(bytes.len() as u64) > available.saturating_add(content.charged()) {
                     return Err(Errno::Nospc);
                 }
                 *content = Content::from_bytes(bytes);
                 Ok(())
             });
         }
-        let file = self.opened(object, Access::Write)?;
+        let file = self.open_object(object, Access::Write)?;
         let mut done = 0;
         while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
             match file.write_at(done as u64, rest)? {
@@ -155,17 +160,17 @@ impl Fs {
         file.set_len(bytes.len() as u64)
     }
 
-    /// Makes what was written to a file safe: `fsync`. The sandbox's own files have nothing to wait for.
+    /// Flushes written data to stable storage (`fsync`). No effect on the sandbox's own files.
     ///
     /// # Errors
-    /// What the mount answers.
+    /// The error of the mount.
     pub fn sync(&mut self, ino: Ino) -> Result<(), Errno> {
-        let ino = self.own(ino);
-        if !ino.is_foreign() || self.found_kind(ino)? != EntryKind::File {
+        let ino = self.upper_ino(ino);
+        if !ino.is_mount_object() || self.object_kind(ino)? != EntryKind::File {
             return Ok(());
         }
         self.flush(ino)?;
-        match self.found().and_then(|found| found.kept_open(ino, Access::Write)) {
+        match self.objects().and_then(|found| found.cached_file(ino, Access::Write)) {
             Some(open) => open.sync(),
             None => Ok(()),
         }

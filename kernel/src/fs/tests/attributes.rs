@@ -6,7 +6,7 @@ const OTHER: Cred = Cred { uid: 7, gid: 7 };
 const MEMBER: Cred = Cred { uid: 7, gid: 1000 };
 
 #[test]
-fn the_first_class_that_fits_decides() {
+fn the_first_matching_permission_class_decides() {
     let mut fs = fresh();
     let ino = fs.put("f", b"");
     fs.chmod(&USER, ino, 0o164, 6).expect("owned");
@@ -19,7 +19,7 @@ fn the_first_class_that_fits_decides() {
 }
 
 #[test]
-fn only_the_owner_changes_the_mode() {
+fn only_the_owner_may_change_the_mode() {
     let mut fs = fresh();
     let ino = fs.put("f", b"");
     assert_eq!(fs.chmod(&OTHER, ino, 0o777, 6), Err(Errno::Perm));
@@ -30,7 +30,7 @@ fn only_the_owner_changes_the_mode() {
 }
 
 #[test]
-fn times_of_ones_choice_are_for_the_owner_and_the_present_for_writers() {
+fn only_the_owner_may_set_arbitrary_times() {
     let mut fs = fresh();
     let ino = fs.put("f", b"");
     fs.set_times(&USER, ino, Some(1), None, 9).expect("owned");
@@ -46,7 +46,7 @@ fn times_of_ones_choice_are_for_the_owner_and_the_present_for_writers() {
 }
 
 #[test]
-fn new_inodes_belong_to_their_maker_or_to_a_set_group_id_directory() {
+fn new_inodes_inherit_the_group_of_a_set_group_id_directory() {
     let mut fs = fresh();
     let root = fs.root();
     let d = fs.mkdir(&USER, root, b"d", 0o777, 5).expect("free");
@@ -60,13 +60,13 @@ fn new_inodes_belong_to_their_maker_or_to_a_set_group_id_directory() {
 }
 
 #[test]
-fn names_in_a_sticky_directory_are_taken_by_who_owns_them() {
+fn only_owners_may_remove_names_in_a_sticky_directory() {
     let mut fs = fresh();
     fs.install_dir(b"/shared", 0o1777, 0).expect("free");
     fs.install_dir(b"/shared/programs", 0o755, 0).expect("free");
     fs.install(b"/shared/theirs", b"x".to_vec().into(), 0o666, 0).expect("free");
-    let shared = fs.at("/shared").expect("there");
-    fs.create(&USER, shared, b"mine", 0o644, true, 1).expect("everybody may add");
+    let shared = fs.at("/shared").expect("it exists");
+    fs.create(&USER, shared, b"mine", 0o644, true, 1).expect("all users may add");
     assert_eq!(fs.unlink(&USER, shared, b"theirs", 2), Err(Errno::Perm));
     assert_eq!(fs.rmdir(&USER, shared, b"programs", 2), Err(Errno::Perm));
     assert_eq!(fs.rename(&USER, shared, b"programs", shared, b"other", 2), Err(Errno::Perm));

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use tidebox_core::Limits;
 
-use super::super::blocks::{BLOCK, LEAST_CHARGE};
+use super::super::blocks::{BLOCK, MIN_CHARGE};
 use super::super::{Contents, FileBytes};
 use super::{fresh, with_limits};
 use crate::errno::Errno;
@@ -10,12 +10,12 @@ use crate::errno::Errno;
 const B: u64 = BLOCK as u64;
 
 #[test]
-fn a_write_past_the_end_leaves_a_hole_of_zeros_that_costs_nothing() {
+fn a_write_past_the_end_leaves_an_uncharged_hole_of_zeros() {
     let mut fs = fresh();
     let ino = fs.put("f", b"ab");
     assert_eq!(fs.write_at(ino, 3 * B, b"cd", 6), Ok(2));
     assert_eq!(fs.len(ino), Ok(3 * B + 2));
-    assert_eq!(fs.usage().file_bytes, 2 + LEAST_CHARGE);
+    assert_eq!(fs.usage().file_bytes, 2 + MIN_CHARGE);
     let bytes = fs.read_all(ino, u64::MAX).expect("a file");
     assert!(bytes.starts_with(b"ab") && bytes.ends_with(b"cd"));
     assert!(bytes[2..3 * BLOCK].iter().all(|&byte| byte == 0));
@@ -50,7 +50,7 @@ fn reads_stop_at_the_end() {
 }
 
 #[test]
-fn offsets_near_the_end_of_the_number_range_are_refused() {
+fn offsets_near_the_integer_limit_are_rejected() {
     let mut limits = Limits::default();
     limits.single_file_bytes = u64::MAX;
     let mut fs = with_limits(&limits);
@@ -72,7 +72,7 @@ fn offsets_near_the_end_of_the_number_range_are_refused() {
 }
 
 #[test]
-fn contents_keep_what_the_file_held() {
+fn contents_do_not_change_with_the_file() {
     let mut fs = fresh();
     let text = vec![b'a'; 3 * BLOCK];
     let ino = fs.put("f", &text);
@@ -90,7 +90,7 @@ fn contents_keep_what_the_file_held() {
 }
 
 #[test]
-fn contents_are_the_same_until_the_file_is_written() {
+fn contents_are_identical_until_a_write() {
     let mut fs = fresh();
     for len in [1, BLOCK, 3 * BLOCK] {
         let ino = fs.put("f", &vec![b'a'; len]);
@@ -109,7 +109,7 @@ fn contents_are_the_same_until_the_file_is_written() {
 }
 
 #[test]
-fn a_file_of_one_block_is_lent_without_copying() {
+fn a_file_of_one_block_is_borrowed_without_copying() {
     let mut fs = fresh();
     let ino = fs.put("f", b"small");
     assert!(matches!(fs.contents(ino).expect("a file").as_bytes(), Cow::Borrowed(b"small")));
@@ -118,7 +118,7 @@ fn a_file_of_one_block_is_lent_without_copying() {
 }
 
 #[test]
-fn the_version_changes_with_the_content_only() {
+fn the_version_changes_only_with_the_content() {
     let mut fs = fresh();
     let (a, b) = (fs.put("a", b"1"), fs.put("b", b"1"));
     let mut seen = vec![fs.version(a), fs.version(b)];
@@ -139,7 +139,7 @@ fn the_version_changes_with_the_content_only() {
 }
 
 #[test]
-fn directories_answer_isdir_and_links_inval() {
+fn reading_a_directory_is_isdir_and_a_link_is_inval() {
     let mut fs = fresh();
     let d = fs.dir("d");
     let l = fs.symlink(&super::USER, b"d", fs.root(), b"l", 5).expect("free");

@@ -1,12 +1,12 @@
-//! A check of everything that has to hold between inodes, names and charges.
+//! A consistency check between inodes, names and charges.
 
 use std::collections::BTreeMap;
 
 use super::super::node::Body;
-use super::super::{Fs, Ino, Usage};
+use super::super::{FileUsage, Fs, Ino};
 
 impl Fs {
-    /// Panics when counts, pointers or charges do not agree with what is reachable.
+    /// Panics if counts, pointers or charges do not match the reachable inodes.
     pub(super) fn check(&self) {
         let mut names: BTreeMap<Ino, u32> = BTreeMap::new();
         let mut pending = vec![self.root];
@@ -16,28 +16,31 @@ impl Fs {
             for (name, &ino) in &dir.entries {
                 *names.entry(ino).or_default() += 1;
                 if let Ok(below) = self.node(ino).expect("an entry leads to an inode").dir() {
-                    assert_eq!((below.parent, &below.name), (above, name), "a directory knows its place");
+                    assert_eq!((below.parent, &below.name), (above, name), "a directory stores its parent");
                     subdirs += 1;
                     pending.push(ino);
                 }
             }
             assert_eq!(self.node(above).map(|node| node.nlink), Ok(2 + subdirs), "links of a directory");
         }
-        let mut used = Usage::default();
-        for ino in self.table.live() {
+        let mut used = FileUsage::default();
+        for ino in self.table.live_inodes() {
             let node = self.node(ino).expect("alive");
             let count = names.get(&ino).copied().unwrap_or_default();
             if !node.is_dir() {
                 assert_eq!(node.nlink, count, "links of {ino:?}");
             }
-            assert!(count > 0 || ino == self.root || self.holds.contains_key(&ino), "{ino:?} is lost");
+            assert!(count > 0 || ino == self.root || self.hold_counts.contains_key(&ino), "{ino:?} is lost");
             if let Body::File(content) = &node.body {
-                assert_eq!(content.charged(), content.recount(), "charge of {ino:?}");
+                assert_eq!(content.charged(), content.compute_charge(), "charge of {ino:?}");
             }
             used.file_bytes += node.charged_bytes();
             used.inodes += u64::from(count.max(1)) - u64::from(node.installed) + node.hidden();
         }
-        assert!(self.holds.keys().all(|&ino| self.node(ino).is_ok() || self.is_found(ino)), "what is held is there");
+        assert!(
+            self.hold_counts.keys().all(|&ino| self.node(ino).is_ok() || self.is_known_object(ino)),
+            "a held inode exists"
+        );
         assert_eq!(self.usage(), used, "the usage is the sum of the charges");
     }
 

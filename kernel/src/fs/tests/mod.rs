@@ -1,22 +1,22 @@
-//! What the file system promises.
+//! Tests of the file system.
 
 mod attributes;
-mod compare;
 mod content;
+mod diff;
+mod directory;
 mod fsck;
 mod install;
 mod model;
 mod mount;
 mod quota;
+mod random_ops;
 mod rename;
 mod snapshot;
-mod storm;
-mod tree;
 mod walk;
 
 use tidebox_core::Limits;
 
-use super::{Cred, Fs, Ino, Target};
+use super::{Cred, Fs, Ino, Resolved};
 use crate::errno::Errno;
 
 /// The user inside a sandbox.
@@ -37,8 +37,8 @@ fn with_limits(limits: &Limits) -> Fs {
 impl Fs {
     fn at(&self, path: &str) -> Result<Ino, Errno> {
         match self.walk(&USER, self.root(), path.as_bytes(), true)? {
-            Target::Node(ino) => Ok(ino),
-            Target::Proc(below) => panic!("{path} leads into /proc: {below:?}"),
+            Resolved::Node(ino) => Ok(ino),
+            Resolved::Proc(below) => panic!("{path} leads into /proc: {below:?}"),
         }
     }
 
@@ -58,7 +58,7 @@ impl Fs {
     }
 }
 
-/// Numbers that look random and are the same in every run: xorshift64* of Marsaglia and Vigna.
+/// Deterministic pseudo-random numbers: xorshift64* of Marsaglia and Vigna.
 struct Dice(u64);
 
 impl Dice {

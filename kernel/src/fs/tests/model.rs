@@ -1,13 +1,13 @@
-//! File contents against a model that is a plain vector.
+//! File contents compared with a model that is a plain vector.
 
 use tidebox_core::Limits;
 
 use super::super::blocks::BLOCK;
-use super::super::{Contents, Fs, Ino, Snapshot};
+use super::super::{Contents, Fs, FsSnapshot, Ino};
 use super::{Dice, USER, with_limits};
 use crate::errno::Errno;
 
-/// One file of the file system and what it should hold.
+/// A file of the file system and its expected content.
 struct Pair {
     ino: Ino,
     bytes: Vec<u8>,
@@ -15,12 +15,12 @@ struct Pair {
     kept: Option<(Contents, Vec<u8>)>,
 }
 
-const LONGEST: u64 = 5 * BLOCK as u64 + 77;
+const MAX_LENGTH: u64 = 5 * BLOCK as u64 + 77;
 
 fn offset(dice: &mut Dice) -> u64 {
     match dice.roll(3) {
         0 => dice.roll(300),
-        1 => dice.roll(LONGEST),
+        1 => dice.roll(MAX_LENGTH),
         _ => (dice.roll(5) + 1) * BLOCK as u64 + dice.roll(5) - 2,
     }
 }
@@ -42,9 +42,9 @@ impl Pair {
         let len = offset(dice);
         let done = fs.truncate(self.ino, len, 6);
         match done {
-            Ok(()) => assert!(len <= LONGEST),
-            Err(Errno::Fbig) => assert!(len > LONGEST),
-            // What stays of an installed file has to be charged then.
+            Ok(()) => assert!(len <= MAX_LENGTH),
+            Err(Errno::Fbig) => assert!(len > MAX_LENGTH),
+            // The remaining bytes of an installed file have to be charged then.
             Err(error) => assert_eq!((error, self.installed), (Errno::Nospc, true)),
         }
         if done.is_ok() {
@@ -64,8 +64,8 @@ impl Pair {
         let count = fs.read_at(self.ino, at, &mut dst).expect("a file");
         let there = self.bytes.get(at as usize..).unwrap_or_default();
         assert_eq!(count, there.len().min(dst.len()));
-        assert!(dst[..count] == there[..count], "bytes from {at} on");
-        assert!(dst[count..].iter().all(|&byte| byte == 0xEE), "nothing is written behind what was read");
+        assert!(dst[..count] == there[..count], "bytes starting at {at}");
+        assert!(dst[count..].iter().all(|&byte| byte == 0xEE), "no bytes are written after the data");
     }
 
     fn compare_all(&self, fs: &Fs) {
@@ -78,7 +78,7 @@ impl Pair {
 
 fn run(seed: u64, file_bytes: u64) {
     let mut limits = Limits::default();
-    (limits.file_bytes, limits.single_file_bytes) = (file_bytes, LONGEST);
+    (limits.file_bytes, limits.single_file_bytes) = (file_bytes, MAX_LENGTH);
     let (mut fs, mut dice) = (with_limits(&limits), Dice(seed));
     let mut pairs: Vec<Pair> = ["a", "b", "c"]
         .map(|name| Pair { ino: fs.put(name, b""), bytes: Vec::new(), installed: false, kept: None })
@@ -86,7 +86,7 @@ fn run(seed: u64, file_bytes: u64) {
     let image = vec![3; BLOCK + 5];
     let ino = fs.install(b"/image", image.clone().into(), 0o666, 1000).expect("free");
     pairs.push(Pair { ino, bytes: image, installed: true, kept: None });
-    let mut saved: Option<(Snapshot, Vec<Vec<u8>>)> = None;
+    let mut saved: Option<(FsSnapshot, Vec<Vec<u8>>)> = None;
     for _ in 0..400 {
         let which = dice.roll(pairs.len() as u64) as usize;
         let pair = &mut pairs[which];
@@ -115,11 +115,11 @@ fn run(seed: u64, file_bytes: u64) {
 }
 
 #[test]
-fn any_sequence_of_writes_and_truncations_reads_back_like_a_vector() {
+fn random_writes_and_truncations_match_a_vector() {
     (1..40).for_each(|seed| run(seed, 1 << 30));
 }
 
 #[test]
-fn any_sequence_under_a_tight_quota_stays_within_it_and_reads_back() {
+fn random_writes_stay_within_a_tight_quota() {
     (1..40).for_each(|seed| run(seed, 150_000));
 }

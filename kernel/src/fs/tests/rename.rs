@@ -3,7 +3,7 @@ use super::{USER, fresh};
 use crate::errno::Errno;
 
 #[test]
-fn a_file_replaces_a_file_in_one_step() {
+fn rename_replaces_a_file_atomically() {
     let mut fs = fresh();
     let root = fs.root();
     let (a, b) = (fs.put("a", b"new"), fs.put("b", b"old text"));
@@ -28,7 +28,7 @@ fn a_replaced_file_that_is_held_can_still_be_read() {
 }
 
 #[test]
-fn a_directory_replaces_an_empty_directory_only() {
+fn a_directory_replaces_only_an_empty_directory() {
     let mut fs = fresh();
     let root = fs.root();
     let a = fs.dir("a");
@@ -64,7 +64,7 @@ fn a_directory_never_moves_into_itself() {
 }
 
 #[test]
-fn two_names_of_one_file_stay_as_they_are() {
+fn renaming_between_names_of_one_file_changes_nothing() {
     let mut fs = fresh();
     let root = fs.root();
     let a = fs.put("a", b"");
@@ -76,7 +76,7 @@ fn two_names_of_one_file_stay_as_they_are() {
 }
 
 #[test]
-fn links_are_renamed_and_replaced_never_followed() {
+fn rename_does_not_follow_links() {
     let mut fs = fresh();
     let root = fs.root();
     fs.dir("d");
@@ -92,7 +92,7 @@ fn links_are_renamed_and_replaced_never_followed() {
 }
 
 #[test]
-fn slashes_behind_names_are_for_directories() {
+fn trailing_slashes_require_directories() {
     let mut fs = fresh();
     let root = fs.root();
     fs.dir("d");
@@ -126,7 +126,7 @@ fn dots_and_the_root_cannot_be_renamed() {
 }
 
 #[test]
-fn a_file_replaces_no_directory_and_one_above_it_counts_as_full() {
+fn a_file_cannot_replace_a_directory() {
     let mut fs = fresh();
     let root = fs.root();
     fs.dir("d");
@@ -140,7 +140,7 @@ fn a_file_replaces_no_directory_and_one_above_it_counts_as_full() {
 }
 
 #[test]
-fn a_directory_that_may_not_be_written_stays_in_its_place() {
+fn a_read_only_directory_cannot_be_moved() {
     let mut fs = fresh();
     let root = fs.root();
     let d = fs.dir("d");
@@ -153,7 +153,7 @@ fn a_directory_that_may_not_be_written_stays_in_its_place() {
 }
 
 #[test]
-fn a_name_leaves_only_a_directory_that_may_be_written() {
+fn renaming_requires_a_writable_source_directory() {
     let mut fs = fresh();
     let (root, closed) = (fs.root(), fs.dir("closed"));
     fs.put("closed/f", b"");

@@ -1,12 +1,12 @@
 use tidebox_core::Limits;
 
 use super::super::blocks::BLOCK;
-use super::super::{Contents, Fs, Ino, Snapshot, Usage};
+use super::super::{Contents, FileUsage, Fs, FsSnapshot, Ino};
 use super::{USER, fresh};
 use crate::errno::Errno;
 
 #[test]
-fn a_snapshot_and_its_forks_go_their_own_ways() {
+fn a_snapshot_and_its_forks_are_independent() {
     let mut fs = fresh();
     let root = fs.root();
     fs.dir("d");
@@ -16,7 +16,7 @@ fn a_snapshot_and_its_forks_go_their_own_ways() {
     let before = fs.dump();
     assert_eq!(fork.dump(), before);
     fork.write_at(f, 5, b"fork", 6).expect("room");
-    fork.unlink(&USER, root, b"d/f", 6).expect("there");
+    fork.unlink(&USER, root, b"d/f", 6).expect("it exists");
     fork.put("d/g", b"new");
     assert_eq!(fs.dump(), before);
     fs.write_at(f, 5, b"live", 6).expect("room");
@@ -36,26 +36,26 @@ fn a_fork_shares_the_bytes() {
 }
 
 #[test]
-fn restoring_brings_back_files_usage_and_nothing_else() {
+fn restoring_resets_files_and_usage_only() {
     let mut fs = fresh();
     let root = fs.root();
     let kept = fs.put("kept", b"old");
     let snapshot = fs.snapshot();
     let before = fs.dump();
     fs.write_all(kept, b"changed", 6).expect("room");
-    fs.unlink(&USER, root, b"kept", 6).expect("there");
+    fs.unlink(&USER, root, b"kept", 6).expect("it exists");
     let added = fs.put("added", b"x");
     fs.hold(added);
     fs.restore(&snapshot);
     assert_eq!(fs.dump(), before);
-    assert_eq!(fs.usage(), Usage { file_bytes: 3, inodes: 1 });
+    assert_eq!(fs.usage(), FileUsage { file_bytes: 3, inodes: 1 });
     assert_eq!(fs.stat(added), Err(Errno::Stale));
     fs.release(added);
     fs.check();
 }
 
 #[test]
-fn restoring_never_gives_an_old_number_to_a_new_file() {
+fn restoring_never_reuses_an_inode_number() {
     let mut fs = fresh();
     let root = fs.root();
     let snapshot = fs.snapshot();
@@ -65,7 +65,7 @@ fn restoring_never_gives_an_old_number_to_a_new_file() {
         assert!(!seen.contains(&ino), "round {round}");
         seen.push(ino);
         if round % 3 == 0 {
-            fs.unlink(&USER, root, b"f", 6).expect("there");
+            fs.unlink(&USER, root, b"f", 6).expect("it exists");
         } else {
             fs.restore(&snapshot);
         }
@@ -89,16 +89,16 @@ fn versions_are_not_reused_after_restoring() {
 }
 
 #[test]
-fn files_that_live_only_because_they_are_held_are_in_no_snapshot() {
+fn unlinked_held_files_are_not_in_snapshots() {
     let mut fs = fresh();
     let root = fs.root();
     let (f, d) = (fs.put("f", b"text"), fs.dir("d"));
     fs.hold(f);
     fs.hold(d);
-    fs.unlink(&USER, root, b"f", 6).expect("there");
+    fs.unlink(&USER, root, b"f", 6).expect("it exists");
     fs.rmdir(&USER, root, b"d", 6).expect("empty");
     let snapshot = fs.snapshot();
-    assert_eq!(snapshot.usage(), Usage::default());
+    assert_eq!(snapshot.usage(), FileUsage::default());
     assert_eq!(fs.read_all(f, 9).as_deref(), Ok(&b"text"[..]), "the live file system still has it");
     let fork = Fs::from_snapshot(&snapshot, &Limits::default());
     assert_eq!(fork.stat(f), Err(Errno::Stale));
@@ -106,11 +106,11 @@ fn files_that_live_only_because_they_are_held_are_in_no_snapshot() {
     fs.check();
     fs.release(f);
     fs.release(d);
-    assert_eq!(fs.usage(), Usage::default());
+    assert_eq!(fs.usage(), FileUsage::default());
 }
 
 #[test]
-fn a_fork_under_lower_limits_keeps_its_files_and_adds_none() {
+fn a_fork_with_lower_limits_keeps_its_files() {
     let mut fs = fresh();
     let f = fs.put("f", &[1; 1000]);
     let mut limits = Limits::default();
@@ -120,7 +120,7 @@ fn a_fork_under_lower_limits_keeps_its_files_and_adds_none() {
     assert_eq!(fork.write_at(f, 1000, b"x", 6), Err(Errno::Fbig));
     assert_eq!(fork.create(&USER, fork.root(), b"g", 0o644, false, 6), Err(Errno::Nospc));
     assert_eq!(fork.truncate(f, 1001, 6), Err(Errno::Fbig));
-    fork.truncate(f, 500, 6).expect("what is too long may shrink");
+    fork.truncate(f, 500, 6).expect("a file beyond the limit may shrink");
     fork.truncate(f, 5, 6).expect("a file");
     assert_eq!(fork.write_at(f, 5, b"0123456789", 6), Ok(5));
 }
@@ -129,6 +129,6 @@ fn a_fork_under_lower_limits_keeps_its_files_and_adds_none() {
 fn file_systems_snapshots_and_contents_cross_threads() {
     fn crosses<T: Send + Sync + 'static>() {}
     crosses::<Fs>();
-    crosses::<Snapshot>();
+    crosses::<FsSnapshot>();
     crosses::<Contents>();
 }

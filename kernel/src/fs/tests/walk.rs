@@ -1,6 +1,6 @@
 use tidebox_core::Limits;
 
-use super::super::{At, Cred, Fs, Ino, Target};
+use super::super::{Cred, Fs, Ino, PathStart, Resolved};
 use super::{HOST, USER, fresh, with_limits};
 use crate::errno::Errno;
 
@@ -27,14 +27,14 @@ fn tree() -> Fs {
     fs
 }
 
-fn stays(fs: &Fs, path: &str) -> Result<Target, Errno> {
+fn stays(fs: &Fs, path: &str) -> Result<Resolved, Errno> {
     fs.walk(&USER, fs.root(), path.as_bytes(), false)
 }
 
 #[test]
-fn dots_slashes_and_links_lead_where_posix_says() {
+fn dots_slashes_and_links_resolve_as_in_posix() {
     let fs = tree();
-    let file = fs.at("/a/b/file").expect("made above");
+    let file = fs.at("/a/b/file").expect("created above");
     for path in [
         "a/b/file",
         "//a///b/./file",
@@ -58,7 +58,7 @@ fn dots_slashes_and_links_lead_where_posix_says() {
 }
 
 #[test]
-fn what_is_not_there_and_what_is_no_directory_differ() {
+fn missing_entries_and_non_directories_have_distinct_errors() {
     let fs = tree();
     for path in ["", "/nowhere", "/a/nowhere", "/nowhere/x", "/nowhere/..", "/dangling", "/dangling/", "/dangling/x"] {
         assert_eq!(fs.at(path), Err(Errno::Noent), "{path}");
@@ -70,20 +70,20 @@ fn what_is_not_there_and_what_is_no_directory_differ() {
 }
 
 #[test]
-fn a_final_link_stays_unless_a_slash_stands_behind_it() {
+fn a_final_link_is_followed_only_with_a_trailing_slash() {
     let fs = tree();
-    let b = fs.at("/a/b").expect("made above");
-    let Ok(Target::Node(link)) = stays(&fs, "/to-b") else { panic!("a link") };
+    let b = fs.at("/a/b").expect("created above");
+    let Ok(Resolved::Node(link)) = stays(&fs, "/to-b") else { panic!("a link") };
     assert_eq!(fs.readlink(link).as_deref(), Ok(&b"a/b"[..]));
-    assert_eq!(stays(&fs, "/to-b/"), Ok(Target::Node(b)));
-    assert_eq!(stays(&fs, "/to-b/."), Ok(Target::Node(b)));
+    assert_eq!(stays(&fs, "/to-b/"), Ok(Resolved::Node(b)));
+    assert_eq!(stays(&fs, "/to-b/."), Ok(Resolved::Node(b)));
     assert!(stays(&fs, "/dangling").is_ok());
     assert_eq!(stays(&fs, "/dangling/"), Err(Errno::Noent));
     assert_eq!(stays(&fs, "/to-file/"), Err(Errno::Notdir));
 }
 
 #[test]
-fn links_are_followed_as_often_as_the_limit_says() {
+fn links_are_followed_up_to_the_limit() {
     let mut limits = Limits::default();
     limits.symlink_depth = 3;
     let mut fs = with_limits(&limits);
@@ -100,7 +100,7 @@ fn links_are_followed_as_often_as_the_limit_says() {
 }
 
 #[test]
-fn overlong_names_and_paths_and_nul_bytes_are_refused() {
+fn overlong_names_and_nul_bytes_are_rejected() {
     let fs = tree();
     let name = |len: usize| "n".repeat(len);
     assert_eq!(fs.at(&name(255)), Err(Errno::Noent));
@@ -114,14 +114,14 @@ fn overlong_names_and_paths_and_nul_bytes_are_refused() {
 #[test]
 fn a_directory_without_the_execute_bit_cannot_be_searched() {
     let mut fs = tree();
-    let a = fs.at("/a").expect("made above");
+    let a = fs.at("/a").expect("created above");
     let other = Cred { uid: 7, gid: 7 };
     fs.chmod(&USER, a, 0o750, 6).expect("owned");
     assert_eq!(fs.walk(&other, fs.root(), b"/a/b", true), Err(Errno::Acces));
     assert_eq!(fs.walk(&other, fs.root(), b"/to-b", true), Err(Errno::Acces));
     assert_eq!(fs.walk(&other, a, b"b", true), Err(Errno::Acces));
     assert_eq!(fs.walk(&other, a, b".", true), Err(Errno::Acces));
-    assert_eq!(fs.walk(&other, fs.root(), b"/a", true), Ok(Target::Node(a)));
+    assert_eq!(fs.walk(&other, fs.root(), b"/a", true), Ok(Resolved::Node(a)));
     let member = Cred { uid: 7, gid: 1000 };
     assert!(fs.walk(&member, fs.root(), b"/a/b", true).is_ok());
     fs.chmod(&USER, a, 0, 6).expect("owned");
@@ -130,11 +130,11 @@ fn a_directory_without_the_execute_bit_cannot_be_searched() {
 }
 
 #[test]
-fn nothing_above_a_preopened_directory_is_reached() {
+fn paths_cannot_leave_a_preopened_directory() {
     let fs = tree();
-    let a = fs.at("/a").expect("made above");
+    let a = fs.at("/a").expect("created above");
     let beneath = |path: &str| fs.walk_beneath(&USER, a, path.as_bytes(), true);
-    let file = Ok(Target::Node(fs.at("/a/b/file").expect("made above")));
+    let file = Ok(Resolved::Node(fs.at("/a/b/file").expect("created above")));
     for path in ["b/file", "b/../b/file", "./b/./file", "inside", "b/../inside"] {
         assert_eq!(beneath(path), file, "{path}");
     }
@@ -142,23 +142,23 @@ fn nothing_above_a_preopened_directory_is_reached() {
         assert_eq!(beneath(path), Err(Errno::Notcapable), "{path}");
     }
     let mut fs = tree();
-    assert_eq!(fs.create(&USER, At::beneath(a), b"../x", 0o644, false, 5), Err(Errno::Notcapable));
-    assert_eq!(fs.mkdir(&USER, At::beneath(a), b"/x", 0o755, 5), Err(Errno::Notcapable));
-    assert_eq!(fs.rename(&USER, At::beneath(a), b"b", a, b"../b", 5), Ok(()));
+    assert_eq!(fs.create(&USER, PathStart::beneath(a), b"../x", 0o644, false, 5), Err(Errno::Notcapable));
+    assert_eq!(fs.mkdir(&USER, PathStart::beneath(a), b"/x", 0o755, 5), Err(Errno::Notcapable));
+    assert_eq!(fs.rename(&USER, PathStart::beneath(a), b"b", a, b"../b", 5), Ok(()));
 }
 
 #[test]
-fn beneath_the_root_only_absolute_paths_are_refused() {
+fn confined_to_the_root_only_absolute_paths_are_rejected() {
     let fs = tree();
     let beneath = |path: &str| fs.walk_beneath(&USER, fs.root(), path.as_bytes(), true);
-    let root = Ok(Target::Node(fs.root()));
+    let root = Ok(Resolved::Node(fs.root()));
     assert_eq!((beneath(".."), beneath("a/../.."), beneath("a/b/root")), (root.clone(), root.clone(), root));
-    assert_eq!(beneath("to-file"), Ok(Target::Node(fs.at("/a/b/file").expect("made above"))));
+    assert_eq!(beneath("to-file"), Ok(Resolved::Node(fs.at("/a/b/file").expect("created above"))));
     assert_eq!(beneath("/a"), Err(Errno::Notcapable));
 }
 
 #[test]
-fn a_path_into_proc_is_handed_back_normalised() {
+fn a_path_into_proc_is_returned_normalised() {
     let mut fs = tree();
     fs.install_proc(b"/proc").expect("free");
     fs.symlink(&USER, b"proc/self", fs.root(), b"me", 5).expect("free");
@@ -178,9 +178,9 @@ fn a_path_into_proc_is_handed_back_normalised() {
         ("/proc/../proc/y", "y"),
     ] {
         let found = fs.walk(&USER, fs.root(), path.as_bytes(), true);
-        assert_eq!(found, Ok(Target::Proc(below.as_bytes().to_vec())), "{path}");
+        assert_eq!(found, Ok(Resolved::Proc(below.as_bytes().to_vec())), "{path}");
     }
-    assert_eq!(proc, Ok(Target::Proc(Vec::new())));
+    assert_eq!(proc, Ok(Resolved::Proc(Vec::new())));
     let file = fs.at("/a/b/file");
     assert!(file.is_ok());
     for path in ["/proc/../a/b/file", "/proc/self/../../a/b/file", "/me/../../a/b/file", "/me/../../me/../../to-file"] {
@@ -190,7 +190,7 @@ fn a_path_into_proc_is_handed_back_normalised() {
 }
 
 #[test]
-fn nothing_is_made_or_taken_in_proc() {
+fn proc_rejects_creation_and_removal() {
     let mut fs = tree();
     let proc = fs.install_proc(b"/proc").expect("free");
     let root = fs.root();
@@ -207,11 +207,11 @@ fn nothing_is_made_or_taken_in_proc() {
 }
 
 #[test]
-fn a_number_that_was_freed_or_never_given_is_stale() {
+fn a_freed_or_unassigned_inode_number_is_stale() {
     let mut fs = tree();
     let root = fs.root();
     let file = fs.put("/gone", b"");
-    fs.unlink(&USER, root, b"/gone", 6).expect("there");
+    fs.unlink(&USER, root, b"/gone", 6).expect("it exists");
     let next = fs.put("/next", b"new");
     assert_ne!(file, next);
     for ino in [file, Ino(0), Ino(u64::MAX), Ino(1 << 40), Ino(u64::from(u32::MAX))] {

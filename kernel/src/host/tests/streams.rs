@@ -2,15 +2,16 @@
 
 use std::sync::Mutex;
 
-use tidebox_core::{Disconnected, HostInput, HostOutput};
+use tidebox_core::{BrokenPipe, HostInput, HostOutput};
 
 use super::*;
-use crate::testing::Count;
+use crate::OpenOptions;
+use crate::testing::WakeCounter;
 
-/// What the calls of a test found.
-type Found<T> = Arc<Mutex<Vec<T>>>;
+/// Results of a test's calls.
+type Results<T> = Arc<Mutex<Vec<T>>>;
 
-fn push<T>(found: &Found<T>, value: T) {
+fn push<T>(found: &Results<T>, value: T) {
     found.lock().expect("one thread").push(value);
 }
 
@@ -27,7 +28,7 @@ async fn copy(mut call: HostCall) -> u8 {
 }
 
 #[test]
-fn what_comes_in_goes_out_and_both_sides_wait_for_each_other() {
+fn input_is_copied_to_output_with_backpressure() {
     let stage = Stage::new(copy);
     let (input_reader, input) = stage.pipe();
     let (output, output_writer) = stage.pipe();
@@ -48,12 +49,12 @@ fn what_comes_in_goes_out_and_both_sides_wait_for_each_other() {
     assert!(got == text);
     stage.close(input);
     assert_eq!(call.run(), Poll::Ready(()));
-    assert_eq!(call.status(&stage), Some(Status::Exited(0)));
+    assert_eq!(call.status(&stage), Some(ExitStatus::Exited(0)));
 }
 
 #[test]
-fn a_full_pipe_makes_the_call_wait_and_nobody_reading_is_told_to_it() {
-    let written: Found<usize> = Arc::default();
+fn a_full_pipe_blocks_and_a_closed_pipe_fails() {
+    let written: Results<usize> = Arc::default();
     let counting = Arc::clone(&written);
     let stage = Stage::new(move |mut call: HostCall| {
         let written = Arc::clone(&counting);
@@ -73,13 +74,13 @@ fn a_full_pipe_makes_the_call_wait_and_nobody_reading_is_told_to_it() {
     stage.close(reader);
     assert!(call.woken.get() > before);
     assert_eq!(call.poll(), Poll::Ready(()));
-    assert_eq!(call.status(&stage), Some(Status::Exited(141)));
-    assert_eq!(stage.printed(), "", "as with a guest, there is no message");
+    assert_eq!(call.status(&stage), Some(ExitStatus::Exited(141)));
+    assert_eq!(stage.printed(), "", "no message, as for a guest");
 }
 
 #[test]
-fn input_comes_from_what_the_session_was_given() {
-    let found: Found<Vec<u8>> = Arc::default();
+fn input_is_the_standard_input_of_the_execution() {
+    let found: Results<Vec<u8>> = Arc::default();
     let seen = Arc::clone(&found);
     let stage = Stage::new(move |mut call: HostCall| {
         let seen = Arc::clone(&seen);
@@ -96,12 +97,12 @@ fn input_comes_from_what_the_session_was_given() {
 }
 
 #[test]
-fn what_a_stream_cannot_do_is_told_on_standard_error_once() {
+fn stream_errors_are_reported_on_standard_error_once() {
     let stage = Stage::new(|mut call: HostCall| async move {
         assert_eq!(call.stdin.read(10).await, b"");
         assert_eq!(call.stdin.read(10).await, b"");
-        assert_eq!(call.stdout.write("a").await, Err(Disconnected));
-        assert_eq!(call.stdout.write("a").await, Err(Disconnected));
+        assert_eq!(call.stdout.write("a").await, Err(BrokenPipe));
+        assert_eq!(call.stdout.write("a").await, Err(BrokenPipe));
         1
     });
     let full = open(&stage, b"/dev/full");
@@ -118,18 +119,12 @@ fn what_a_stream_cannot_do_is_told_on_standard_error_once() {
 
 /// Opens for writing as the root process.
 fn open(stage: &Stage, path: &[u8]) -> u32 {
-    let mut k = stage.k();
-    let mut memory = crate::testing::Memory { bytes: vec![0; 256], lends: true };
-    memory.bytes[..path.len()].copy_from_slice(path);
-    let len = u32::try_from(path.len()).expect("short");
-    let root = stage.root;
-    let opened = crate::wasi::p1::path_open(&mut k, root, &mut memory, 3, 1, 1, len - 1, 0, 1 << 6, 0, 0, 128);
-    assert_eq!(opened, crate::testing::OK);
-    u32::from(memory.bytes[128])
+    let options = OpenOptions { write: true, follow: true, ..OpenOptions::default() };
+    stage.k().open_at(stage.root, 3, &path[1..], options).expect("the file exists")
 }
 
 #[test]
-fn a_call_that_never_waits_lets_others_have_a_turn() {
+fn a_call_that_never_waits_yields() {
     let stage = Stage::new(|mut call: HostCall| async move {
         loop {
             if call.stdout.write([0; 4096]).await.is_err() {
@@ -138,19 +133,19 @@ fn a_call_that_never_waits_lets_others_have_a_turn() {
         }
     });
     let mut call = stage.call(&STREAMS);
-    assert_eq!(call.poll(), Poll::Pending, "captured output never makes it wait");
-    assert_eq!(call.woken.get(), 1, "it asks to go on by itself");
-    assert!(!stage.k().skip_waiting(stage.session), "and is busy");
+    assert_eq!(call.poll(), Poll::Pending, "captured output never blocks");
+    assert_eq!(call.woken.get(), 1, "it yields and wakes itself");
+    assert!(!stage.k().advance_clock(stage.execution), "and is busy");
 }
 
 #[test]
-fn two_streams_that_are_waited_for_at_once_both_wake_their_futures() {
-    /// Polls both with wakers of their own, and each only when its waker was called.
+fn two_waiting_streams_both_wake_their_futures() {
+    /// Polls two futures with separate wakers, each only after its waker was called.
     struct Both {
         call: HostCall,
-        wakers: [Arc<Count>; 2],
+        wakers: [Arc<WakeCounter>; 2],
         polled: [Option<usize>; 2],
-        found: Found<&'static str>,
+        found: Results<&'static str>,
     }
     impl Future for Both {
         type Output = u8;
@@ -180,7 +175,7 @@ fn two_streams_that_are_waited_for_at_once_both_wake_their_futures() {
             Poll::Pending
         }
     }
-    let found: Found<&'static str> = Arc::default();
+    let found: Results<&'static str> = Arc::default();
     let seen = Arc::clone(&found);
     let stage = Stage::new(move |call| Both {
         call,
@@ -200,14 +195,14 @@ fn two_streams_that_are_waited_for_at_once_both_wake_their_futures() {
     assert_eq!(call.poll(), Poll::Pending);
     assert_eq!(*found.lock().expect("one thread"), ["read"]);
     assert_eq!(stage.k().read(root, output, &mut [0; 4]), Ok(4));
-    assert_eq!(call.woken.get(), 2, "the write waits, and is woken although another task polled last");
+    assert_eq!(call.woken.get(), 2, "the write waits and is woken even if another task polled last");
     assert_eq!(call.poll(), Poll::Pending);
     assert_eq!(*found.lock().expect("one thread"), ["read", "written"]);
 }
 
 #[test]
-fn a_stream_that_outlives_its_call_is_at_its_end() {
-    let kept: Found<(HostInput, HostOutput)> = Arc::default();
+fn a_stream_that_outlives_its_call_is_closed() {
+    let kept: Results<(HostInput, HostOutput)> = Arc::default();
     let keeping = Arc::clone(&kept);
     let stage = Stage::new(move |call: HostCall| {
         push(&keeping, (call.stdin, call.stdout));
@@ -217,7 +212,7 @@ fn a_stream_that_outlives_its_call_is_at_its_end() {
     let (mut input, mut output) = kept.lock().expect("one thread").pop().expect("kept");
     let cx = &mut Context::from_waker(Waker::noop());
     assert_eq!(std::pin::pin!(input.read(10)).poll(cx), Poll::Ready(Vec::new()));
-    assert_eq!(std::pin::pin!(output.write("x")).poll(cx), Poll::Ready(Err(Disconnected)));
-    assert_eq!(Arc::strong_count(&stage.shared), 1, "the sandbox does not live for it");
+    assert_eq!(std::pin::pin!(output.write("x")).poll(cx), Poll::Ready(Err(BrokenPipe)));
+    assert_eq!(Arc::strong_count(&stage.shared), 1, "the stream does not keep the sandbox alive");
     assert_eq!(stage.printed(), "");
 }

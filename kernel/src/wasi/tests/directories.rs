@@ -2,7 +2,7 @@
 
 use crate::Errno;
 use crate::testing::{DATA, Guest, OK, OUT, call, done};
-use crate::wasi::p1;
+use crate::wasi::preview1;
 
 #[derive(Debug, PartialEq)]
 struct Entry {
@@ -12,9 +12,9 @@ struct Entry {
     name: String,
 }
 
-/// The whole entries of one call, and whether it filled the buffer.
+/// Returns the complete entries of one call, and whether it filled the buffer.
 fn page(g: &mut Guest, fd: u32, len: u32, cookie: u64) -> (Vec<Entry>, bool) {
-    assert_eq!(call!(g, p1::fd_readdir(fd, DATA, len, cookie, OUT)), OK);
+    assert_eq!(call!(g, preview1::fd_readdir(fd, DATA, len, cookie, OUT)), OK);
     let used = g.out();
     let (mut at, mut entries) = (0, Vec::new());
     while used - at >= 24 {
@@ -33,7 +33,7 @@ fn page(g: &mut Guest, fd: u32, len: u32, cookie: u64) -> (Vec<Entry>, bool) {
     (entries, used == len)
 }
 
-/// Lists as C libraries do: on from the last whole entry, until a call leaves room.
+/// Lists as C libraries do: continues after the last complete entry, until a call does not fill the buffer.
 fn list(g: &mut Guest, fd: u32, len: u32, mut between: impl FnMut(&mut Guest, &[Entry])) -> Vec<String> {
     let (mut cookie, mut names) = (0, Vec::new());
     loop {
@@ -49,14 +49,14 @@ fn list(g: &mut Guest, fd: u32, len: u32, mut between: impl FnMut(&mut Guest, &[
 
 fn fill(g: &mut Guest, count: usize) -> u32 {
     for n in 0..count {
-        let fd = g.open(format!("workspace/file{n:03}").as_bytes(), "wc").expect("made");
+        let fd = g.open(format!("workspace/file{n:03}").as_bytes(), "wc").expect("created");
         g.close(fd);
     }
-    g.open(b"workspace", "rd").expect("there")
+    g.open(b"workspace", "rd").expect("it exists")
 }
 
 #[test]
-fn a_listing_has_the_dots_and_every_name_once_whatever_the_buffer() {
+fn a_listing_has_every_name_once_for_any_buffer_size() {
     let mut g = Guest::new();
     let fd = fill(&mut g, 50);
     let all = list(&mut g, fd, 8192, |_, _| {});
@@ -68,26 +68,26 @@ fn a_listing_has_the_dots_and_every_name_once_whatever_the_buffer() {
 }
 
 #[test]
-fn entries_tell_number_and_kind() {
+fn entries_have_inode_number_and_kind() {
     let mut g = Guest::new();
-    let fd = g.open(b"dev", "rd").expect("there");
+    let fd = g.open(b"dev", "rd").expect("it exists");
     let (entries, _) = page(&mut g, fd, 4096, 0);
     let kind = |name: &str| entries.iter().find(|e| e.name == name).map(|e| e.filetype);
     assert_eq!((kind("."), kind("null"), kind("fd"), kind("none")), (Some(3), Some(2), Some(7), None));
     let (at, len) = g.put(b"dev/null");
-    assert_eq!(call!(&mut g, p1::path_filestat_get(3, 0, at, len, OUT)), OK);
+    assert_eq!(call!(&mut g, preview1::path_filestat_get(3, 0, at, len, OUT)), OK);
     let ino = g.u64(OUT + 8);
     assert!(entries.iter().any(|e| e.name == "null" && e.ino == ino));
 }
 
 #[test]
-fn removing_what_was_listed_skips_nothing() {
+fn removing_listed_entries_skips_nothing() {
     let mut g = Guest::new();
     let fd = fill(&mut g, 40);
     let names = list(&mut g, fd, 100, |g, entries| {
         for entry in entries.iter().filter(|entry| entry.name.starts_with("file")) {
             let (at, len) = g.put(format!("workspace/{}", entry.name).as_bytes());
-            assert_eq!(call!(g, p1::path_unlink_file(3, at, len)), OK);
+            assert_eq!(call!(g, preview1::path_unlink_file(3, at, len)), OK);
         }
     });
     assert_eq!(names.len(), 42);
@@ -95,7 +95,7 @@ fn removing_what_was_listed_skips_nothing() {
 }
 
 #[test]
-fn adding_before_and_behind_repeats_nothing() {
+fn adding_entries_during_a_listing_repeats_nothing() {
     let mut g = Guest::new();
     let fd = fill(&mut g, 20);
     let mut added = 0;
@@ -103,7 +103,7 @@ fn adding_before_and_behind_repeats_nothing() {
         added += 1;
         for name in [format!("workspace/a{added:03}"), format!("workspace/z{added:03}")] {
             if added < 5 {
-                g.open(name.as_bytes(), "wc").expect("made");
+                g.open(name.as_bytes(), "wc").expect("created");
             }
         }
     });
@@ -114,7 +114,7 @@ fn adding_before_and_behind_repeats_nothing() {
 }
 
 #[test]
-fn an_old_cookie_goes_by_position() {
+fn an_old_cookie_continues_by_position() {
     let mut g = Guest::new();
     let fd = fill(&mut g, 10);
     let (all, _) = page(&mut g, fd, 4096, 0);
@@ -130,25 +130,25 @@ fn an_old_cookie_goes_by_position() {
 #[test]
 fn listing_proc_shows_processes_and_their_descriptors() {
     let mut g = Guest::new();
-    let fd = g.open(b"proc", "rd").expect("there");
+    let fd = g.open(b"proc", "rd").expect("it exists");
     let names = list(&mut g, fd, 64, |_, _| {});
     for name in [".", "..", "2", "self", "meminfo", "version"] {
         assert_eq!(names.iter().filter(|n| *n == name).count(), 1, "{name}");
     }
-    let fd = g.open(b"proc/self/fd", "rd").expect("there");
+    let fd = g.open(b"proc/self/fd", "rd").expect("it exists");
     assert_eq!(list(&mut g, fd, 4096, |_, _| {}), [".", "..", "0", "1", "2", "3", "4"]);
     let inner = g.open_at(fd, b"0", "r");
     assert!(inner.is_ok(), "{inner:?}");
 }
 
 #[test]
-fn what_is_no_directory_cannot_be_listed() {
+fn listing_a_non_directory_fails() {
     let mut g = Guest::new();
-    let fd = g.open(b"etc/motd", "r").expect("there");
-    assert_eq!(call!(&mut g, p1::fd_readdir(fd, DATA, 100, 0, OUT)), done(Errno::Notdir));
-    assert_eq!(call!(&mut g, p1::fd_readdir(99, DATA, 100, 0, OUT)), done(Errno::Badf));
-    let dir = g.open(b"etc", "rd").expect("there");
-    assert_eq!(call!(&mut g, p1::fd_readdir(dir, u32::MAX - 8, 100, 0, OUT)), done(Errno::Fault));
-    assert_eq!(call!(&mut g, p1::fd_readdir(dir, DATA, 100, 0, u32::MAX)), done(Errno::Fault));
+    let fd = g.open(b"etc/motd", "r").expect("it exists");
+    assert_eq!(call!(&mut g, preview1::fd_readdir(fd, DATA, 100, 0, OUT)), done(Errno::Notdir));
+    assert_eq!(call!(&mut g, preview1::fd_readdir(99, DATA, 100, 0, OUT)), done(Errno::Badf));
+    let dir = g.open(b"etc", "rd").expect("it exists");
+    assert_eq!(call!(&mut g, preview1::fd_readdir(dir, u32::MAX - 8, 100, 0, OUT)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, preview1::fd_readdir(dir, DATA, 100, 0, u32::MAX)), done(Errno::Fault));
     assert_eq!(page(&mut g, dir, 0, 0), (Vec::new(), true));
 }

@@ -1,16 +1,17 @@
-//! Named pipes: who waits for whom at opening, and what becomes of the pipe behind a name.
+//! FIFOs: blocking opens, and the lifetime of the pipe.
 
+use crate::syscall::{SyscallOutcome, Wait};
 use crate::testing::{Guest, MEMORY_BYTES, OK, OUT, call, done, kernel};
-use crate::wasi::{Sys, Wait, ext, p1};
-use crate::{Errno, Pid, Signal, Status};
+use crate::wasi::{preview1, tidebox};
+use crate::{Errno, ExitStatus, Pid, Signal};
 use tidebox_core::Limits;
 
-const WAITS: Sys = Sys::Block(Wait { deadline: None });
+const WAITS: SyscallOutcome = SyscallOutcome::Block(Wait { deadline: None });
 const FIFO: u32 = 0o010_000;
 
-fn mkfifo(g: &mut Guest, path: &[u8], mode: u32) -> Sys {
+fn mkfifo(g: &mut Guest, path: &[u8], mode: u32) -> SyscallOutcome {
     let (at, len) = g.put(path);
-    call!(g, ext::mkfifo(at, len, mode))
+    call!(g, tidebox::mkfifo(at, len, mode))
 }
 
 /// A sandbox with `/tmp/f`, and a second process in it.
@@ -21,14 +22,14 @@ fn pair() -> (Guest, Pid) {
     (g, other)
 }
 
-fn open(g: &mut Guest, how: &str) -> Result<u32, Sys> {
+fn open(g: &mut Guest, how: &str) -> Result<u32, SyscallOutcome> {
     g.open(b"tmp/f", how)
 }
 
 /// Opens without waiting.
-fn open_now(g: &mut Guest, rights: u64) -> Result<u32, Sys> {
+fn open_now(g: &mut Guest, rights: u64) -> Result<u32, SyscallOutcome> {
     let (at, len) = g.put(b"tmp/f");
-    match call!(g, p1::path_open(3, 1, at, len, 0, rights, 0, 4, OUT)) {
+    match call!(g, preview1::path_open(3, 1, at, len, 0, rights, 0, 4, OUT)) {
         OK => Ok(g.out()),
         other => Err(other),
     }
@@ -39,12 +40,12 @@ const WRITE: u64 = 1 << 6;
 
 fn mode_and_links(g: &mut Guest, path: &[u8]) -> (u32, u64) {
     let (at, len) = g.put(path);
-    assert_eq!(call!(g, ext::stat(at, len, 0, OUT)), OK);
+    assert_eq!(call!(g, tidebox::stat(at, len, 0, OUT)), OK);
     (g.u32(OUT + 48), g.u64(OUT + 8))
 }
 
 #[test]
-fn the_mask_takes_from_the_mode_and_a_name_is_given_once() {
+fn mkfifo_applies_the_umask_and_rejects_an_existing_name() {
     let mut g = Guest::new();
     assert_eq!(mkfifo(&mut g, b"f", 0o666), OK);
     assert_eq!(mode_and_links(&mut g, b"/workspace/f"), (FIFO | 0o644, 1));
@@ -55,7 +56,7 @@ fn the_mask_takes_from_the_mode_and_a_name_is_given_once() {
     assert_eq!(mkfifo(&mut g, b"/etc/f", 0o666), done(Errno::Acces));
     assert_eq!(mkfifo(&mut g, b"/proc/f", 0o666), done(Errno::Rofs));
     let far = u32::try_from(MEMORY_BYTES).expect("small");
-    assert_eq!(call!(&mut g, ext::mkfifo(far, 8, 0o666)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, tidebox::mkfifo(far, 8, 0o666)), done(Errno::Fault));
 }
 
 #[test]
@@ -64,9 +65,9 @@ fn a_reader_waits_for_a_writer_and_a_writer_for_a_reader() {
         let (mut g, other) = pair();
         assert_eq!(open(&mut g, first), Err(WAITS));
         let parked = g.park(g.pid);
-        let theirs = g.as_process(other, |g| open(g, second)).expect("the other end is there");
+        let theirs = g.as_process(other, |g| open(g, second)).expect("the other end is open");
         assert_eq!(parked.get(), 1, "the second wakes the first");
-        let ours = open(&mut g, first).expect("they have met");
+        let ours = open(&mut g, first).expect("both opens complete");
         let (reader, writer) = if first == "r" { (g.pid, other) } else { (other, g.pid) };
         g.as_process(writer, |g| g.write(if first == "r" { theirs } else { ours }, b"hello")).expect("room");
         let got = g.as_process(reader, |g| g.read(if first == "r" { ours } else { theirs }, 10));
@@ -75,7 +76,7 @@ fn a_reader_waits_for_a_writer_and_a_writer_for_a_reader() {
 }
 
 #[test]
-fn an_end_that_was_there_for_a_moment_is_enough() {
+fn a_briefly_opened_end_completes_a_waiting_open() {
     let (mut g, other) = pair();
     assert_eq!(open(&mut g, "r"), Err(WAITS));
     let parked = g.park(g.pid);
@@ -87,11 +88,11 @@ fn an_end_that_was_there_for_a_moment_is_enough() {
     assert_eq!(parked.get(), 1);
     let fd = open(&mut g, "r").expect("a writer was there");
     assert_eq!(g.read(fd, 10), Ok(b"x".to_vec()), "what it wrote is kept for who waited");
-    assert_eq!(g.read(fd, 10), Ok(Vec::new()), "and then it is the end");
+    assert_eq!(g.read(fd, 10), Ok(Vec::new()), "and then EOF");
 }
 
 #[test]
-fn the_last_close_empties_it_and_the_next_open_waits_again() {
+fn the_last_close_drops_data_and_the_next_open_waits() {
     let (mut g, other) = pair();
     let both = open(&mut g, "rw").expect("both ends are there");
     g.write(both, b"lost").expect("room");
@@ -102,17 +103,17 @@ fn the_last_close_empties_it_and_the_next_open_waits_again() {
     let writer = g.as_process(other, |g| open(g, "w")).expect("a reader waits");
     let reader = open(&mut g, "r").expect("met");
     g.as_process(other, |g| g.close(writer));
-    assert_eq!(g.read(reader, 10), Ok(Vec::new()), "nothing of before");
+    assert_eq!(g.read(reader, 10), Ok(Vec::new()), "no earlier data");
 }
 
 #[test]
-fn both_ends_at_once_never_wait_and_see_no_end() {
+fn opening_both_ends_never_waits_and_never_sees_eof() {
     let (mut g, _) = pair();
     let fd = open(&mut g, "rw").expect("both");
-    assert_eq!(g.read(fd, 10), Err(WAITS), "it holds a writer itself");
+    assert_eq!(g.read(fd, 10), Err(WAITS), "it has a writer itself");
     g.write(fd, b"ab").expect("room");
     assert_eq!(g.read(fd, 1), Ok(b"a".to_vec()));
-    let writer = open(&mut g, "w").expect("a reader is there");
+    let writer = open(&mut g, "w").expect("a reader is open");
     let reader = open(&mut g, "r").expect("a writer is there");
     g.close(fd);
     g.write(writer, b"c").expect("room");
@@ -120,33 +121,33 @@ fn both_ends_at_once_never_wait_and_see_no_end() {
 }
 
 #[test]
-fn who_does_not_wait_reads_at_once_and_writes_to_readers_only() {
+fn nonblocking_opens_need_a_reader_only_for_writing() {
     let (mut g, other) = pair();
     assert_eq!(open_now(&mut g, WRITE), Err(done(Errno::Nxio)));
-    assert_eq!(g.k.pipes.count(), 0, "nothing is left of it");
+    assert_eq!(g.k.pipes.count(), 0, "it is removed");
     let reader = open_now(&mut g, READ).expect("no wait");
-    assert_eq!(g.read(reader, 10), Ok(Vec::new()), "no writer, so the end");
-    let writer = g.as_process(other, |g| open_now(g, WRITE)).expect("a reader is there");
+    assert_eq!(g.read(reader, 10), Ok(Vec::new()), "no writer: EOF");
+    let writer = g.as_process(other, |g| open_now(g, WRITE)).expect("a reader is open");
     assert_eq!(g.read(reader, 10), Err(done(Errno::Again)));
     g.as_process(other, |g| g.write(writer, b"x")).expect("room");
     assert_eq!(g.read(reader, 10), Ok(b"x".to_vec()));
 }
 
 #[test]
-fn who_wants_neither_end_and_who_wants_a_directory_is_refused() {
+fn opening_without_access_or_as_a_directory_fails() {
     let (mut g, _) = pair();
     assert_eq!(open(&mut g, ""), Err(done(Errno::Inval)));
     assert_eq!(open(&mut g, "rd"), Err(done(Errno::Notdir)));
     assert_eq!(open(&mut g, "rcx"), Err(done(Errno::Exist)));
     let (at, len) = g.put(b"/tmp/f");
-    assert_eq!(call!(&mut g, ext::chmod(at, len, 0o200)), OK);
+    assert_eq!(call!(&mut g, tidebox::chmod(at, len, 0o200)), OK);
     assert_eq!(open(&mut g, "r"), Err(done(Errno::Acces)));
     assert_eq!(open(&mut g, "rw"), Err(done(Errno::Acces)));
-    assert_eq!(open(&mut g, "wct"), Err(WAITS), "to make it or to cut it changes nothing");
+    assert_eq!(open(&mut g, "wct"), Err(WAITS), "O_CREAT and O_TRUNC have no effect");
 }
 
 #[test]
-fn a_poll_waits_for_the_first_writer_and_sees_the_last_one_go() {
+fn a_poll_waits_for_the_first_writer_and_sees_the_hangup() {
     let (mut g, other) = pair();
     let reader = open_now(&mut g, READ).expect("no wait");
     let ready = |g: &mut Guest| {
@@ -154,14 +155,14 @@ fn a_poll_waits_for_the_first_writer_and_sees_the_last_one_go() {
         raw[8] = 1;
         raw[16..20].copy_from_slice(&reader.to_le_bytes());
         let (at, _) = g.put(&raw);
-        match call!(g, p1::poll_oneoff(at, 2048, 1, OUT)) {
+        match call!(g, preview1::poll_oneoff(at, 2048, 1, OUT)) {
             OK => Ok((g.u64(2048 + 16), g.u32(2048 + 24) & 1 == 1)),
             other => Err(other),
         }
     };
-    assert_eq!(ready(&mut g), Err(WAITS), "nobody has written yet, and nobody has gone");
+    assert_eq!(ready(&mut g), Err(WAITS), "no data and no hang-up");
     let parked = g.park(g.pid);
-    let writer = g.as_process(other, |g| open(g, "w")).expect("a reader is there");
+    let writer = g.as_process(other, |g| open(g, "w")).expect("a reader is open");
     assert_eq!(parked.get(), 1);
     assert_eq!(ready(&mut g), Err(WAITS));
     g.as_process(other, |g| g.write(writer, b"xyz")).expect("room");
@@ -172,7 +173,7 @@ fn a_poll_waits_for_the_first_writer_and_sees_the_last_one_go() {
 }
 
 #[test]
-fn a_writer_whose_readers_have_gone_gets_sigpipe() {
+fn a_writer_without_readers_gets_sigpipe() {
     let (mut g, other) = pair();
     assert_eq!(open(&mut g, "w"), Err(WAITS));
     g.park(g.pid);
@@ -181,40 +182,40 @@ fn a_writer_whose_readers_have_gone_gets_sigpipe() {
         g.close(fd);
     });
     let writer = open(&mut g, "w").expect("a reader was there");
-    assert_eq!(g.write(writer, b"x"), Err(Sys::Kill(Signal::Pipe)));
+    assert_eq!(g.write(writer, b"x"), Err(SyscallOutcome::Kill(Signal::Pipe)));
 }
 
 #[test]
-fn who_waits_still_meets_others_when_the_name_is_gone_or_leads_elsewhere() {
+fn a_waiting_open_survives_removal_of_the_name() {
     let (mut g, other) = pair();
     assert_eq!(open(&mut g, "r"), Err(WAITS));
     g.park(g.pid);
     let (from, from_len) = g.put(b"tmp/f");
     let (to, to_len) = g.put(b"tmp/g");
     g.as_process(other, |g| {
-        assert_eq!(call!(g, p1::path_link(3, 0, from, from_len, 3, to, to_len)), OK);
-        assert_eq!(call!(g, p1::path_unlink_file(3, from, from_len)), OK);
+        assert_eq!(call!(g, preview1::path_link(3, 0, from, from_len, 3, to, to_len)), OK);
+        assert_eq!(call!(g, preview1::path_unlink_file(3, from, from_len)), OK);
         assert_eq!(mkfifo(g, b"/tmp/f", 0o666), OK);
         assert_eq!(open(g, "w"), Err(WAITS), "the new one is another");
-        g.k.forget_openings(g.pid);
+        g.k.cancel_pending_opens(g.pid);
         let fd = g.open(b"tmp/g", "w").expect("the old one has a reader");
         g.write(fd, b"old").expect("room");
-        assert_eq!(call!(g, p1::path_unlink_file(3, to, to_len)), OK);
+        assert_eq!(call!(g, preview1::path_unlink_file(3, to, to_len)), OK);
     });
     let fd = open(&mut g, "r").expect("met");
     assert_eq!(g.read(fd, 10), Ok(b"old".to_vec()));
-    assert_eq!(call!(&mut g, ext::fstat(fd, OUT)), OK);
+    assert_eq!(call!(&mut g, tidebox::fstat(fd, OUT)), OK);
     assert_eq!((g.u64(OUT + 8), g.u32(OUT + 48)), (0, FIFO | 0o644), "a fifo without a name");
 }
 
 #[test]
-fn a_signal_that_is_noted_ends_the_wait_and_leaves_no_end_behind() {
+fn a_caught_signal_ends_the_wait_and_closes_the_end() {
     let (mut g, other) = pair();
-    assert_eq!(call!(&mut g, ext::sig_set(10, 2)), OK);
+    assert_eq!(call!(&mut g, tidebox::sig_set(10, 2)), OK);
     assert_eq!(open(&mut g, "r"), Err(WAITS));
     let parked = g.park(g.pid);
     let number = i32::try_from(g.pid.0).expect("small");
-    g.as_process(other, |g| assert_eq!(call!(g, ext::kill(number, 10)), OK));
+    g.as_process(other, |g| assert_eq!(call!(g, tidebox::kill(number, 10)), OK));
     assert_eq!(parked.get(), 1);
     assert_eq!(open(&mut g, "r"), Err(done(Errno::Intr)));
     assert_eq!((g.k.pipes.count(), g.k.pipe_bytes), (0, 0));
@@ -222,21 +223,21 @@ fn a_signal_that_is_noted_ends_the_wait_and_leaves_no_end_behind() {
 }
 
 #[test]
-fn a_process_that_ends_while_it_waits_leaves_nothing() {
+fn a_process_that_exits_while_waiting_leaks_nothing() {
     let (mut g, other) = pair();
     let files = g.k.files.count();
     assert_eq!(g.as_process(other, |g| open(g, "w")), Err(WAITS));
     g.park(other);
-    g.k.exited(other, Status::Killed(Signal::Kill));
+    g.k.process_exited(other, ExitStatus::Killed(Signal::Kill));
     assert_eq!((g.k.pipes.count(), g.k.fifos.len(), g.k.pipe_bytes), (0, 0, 0));
     assert!(g.k.files.count() <= files);
     assert_eq!(open(&mut g, "r"), Err(WAITS));
-    g.k.end(g.session);
+    g.k.finish_execution(g.execution);
     assert_eq!((g.k.pipes.count(), g.k.files.count(), g.k.process_count()), (0, 0, 0));
 }
 
 #[test]
-fn pipes_with_names_are_charged_as_those_without() {
+fn fifos_are_charged_like_pipes() {
     let mut g = Guest::new();
     let mut open = 0;
     let refused = loop {
@@ -247,13 +248,13 @@ fn pipes_with_names_are_charged_as_those_without() {
             Err(sys) => break sys,
         }
     };
-    // Descriptors run out first with these limits; the room of all pipes together is bounded behind that.
+    // Descriptors run out first with these limits; the total pipe capacity is checked after that.
     assert!([done(Errno::Mfile), done(Errno::Nfile)].contains(&refused), "{refused:?}");
     assert!(open > 10 && g.k.pipe_bytes <= 96 << 20);
 }
 
 #[test]
-fn each_costs_an_inode_and_gives_it_back() {
+fn a_fifo_is_charged_one_inode_and_refunded() {
     let mut limits = Limits::default();
     limits.inodes = 3;
     let mut g = Guest::with(limits, b"");
@@ -264,53 +265,53 @@ fn each_costs_an_inode_and_gives_it_back() {
     assert_eq!(made, 3);
     assert_eq!(mkfifo(&mut g, b"/tmp/more", 0o666), done(Errno::Nospc));
     let (at, len) = g.put(b"tmp/0");
-    assert_eq!(call!(&mut g, p1::path_unlink_file(3, at, len)), OK);
+    assert_eq!(call!(&mut g, preview1::path_unlink_file(3, at, len)), OK);
     assert_eq!(mkfifo(&mut g, b"/tmp/more", 0o666), OK);
 }
 
 #[test]
-fn a_write_shows_in_the_time_of_its_change() {
+fn a_write_updates_the_modification_time() {
     let (mut g, _) = pair();
     let fd = open(&mut g, "rw").expect("both");
     let mtime = |g: &mut Guest| {
-        assert_eq!(call!(g, ext::fstat(fd, OUT)), OK);
+        assert_eq!(call!(g, tidebox::fstat(fd, OUT)), OK);
         g.u64(OUT + 32)
     };
     let ino = g.k.ino_of(&g.k.open_file(g.pid, fd).expect("open").what.clone()).expect("it has a name");
-    let stat = g.k.fs.stat(ino).expect("there");
-    g.k.fs.imprint(ino, &crate::fs::Stat { mtime: 5, ..stat }).expect("there");
+    let stat = g.k.fs.stat(ino).expect("it exists");
+    g.k.fs.set_stat(ino, &crate::fs::Stat { mtime: 5, ..stat }).expect("it exists");
     assert_eq!(mtime(&mut g), 5);
     g.write(fd, b"x").expect("room");
     assert_eq!(mtime(&mut g), g.k.now());
 }
 
 #[test]
-fn a_snapshot_keeps_the_name_and_not_what_is_on_its_way() {
+fn a_snapshot_keeps_a_fifo_without_its_data() {
     let (mut g, _) = pair();
     let fd = open(&mut g, "rw").expect("both");
     g.write(fd, b"x").expect("room");
     let snapshot = g.k.snapshot();
-    g.k.restore(&snapshot).expect("nothing to place");
-    assert!(g.k.fifos.is_empty(), "who opens it now meets nobody of before");
-    g.k.end(g.session);
+    g.k.restore(&snapshot).expect("no block");
+    assert!(g.k.fifos.is_empty(), "a later open does not meet the killed processes");
+    g.k.finish_execution(g.execution);
     assert_eq!((g.k.pipes.count(), g.k.pipe_bytes), (0, 0));
     let mut other = kernel(Limits::default());
-    other.restore(&snapshot).expect("nothing to place");
-    let crate::fs::Target::Node(ino) =
+    other.restore(&snapshot).expect("no block");
+    let crate::fs::Resolved::Node(ino) =
         other.fs.walk(&crate::kernel::USER, other.fs.root(), b"/tmp/f", true).expect("kept")
     else {
-        panic!("it is no file of /proc");
+        panic!("it is not a file of /proc");
     };
     assert_eq!(other.fs.stat(ino).expect("kept").kind, crate::fs::Kind::Fifo);
     assert_eq!((other.fs.contents(ino).map(drop), other.fs.read_all(ino, 10)), (Err(Errno::Inval), Err(Errno::Inval)));
 }
 
 #[test]
-fn where_pipes_are_spooled_a_writer_does_not_wait_and_what_it_wrote_is_kept_for_the_first_reader() {
+fn a_spooled_fifo_keeps_its_data_for_the_first_reader() {
     let (mut g, other) = pair();
     g.k.spool_pipes(1 << 20);
     let writer = open(&mut g, "w").expect("it does not wait");
-    g.write(writer, b"kept").expect("nobody has gone");
+    g.write(writer, b"kept").expect("no hang-up");
     g.close(writer);
     assert_eq!((g.k.pipes.count(), g.k.pipe_bytes), (1, 4));
     let reader = g.as_process(other, |g| open(g, "r")).expect("there is something to read");
@@ -322,11 +323,11 @@ fn where_pipes_are_spooled_a_writer_does_not_wait_and_what_it_wrote_is_kept_for_
 }
 
 #[test]
-fn what_nobody_reads_of_a_spooled_one_goes_with_the_last_command() {
+fn unread_spooled_data_is_dropped_after_the_last_command() {
     let (mut g, _) = pair();
     g.k.spool_pipes(1 << 20);
     let writer = open(&mut g, "w").expect("it does not wait");
-    g.write(writer, b"left").expect("nobody has gone");
-    g.k.end(g.session);
+    g.write(writer, b"left").expect("no hang-up");
+    g.k.finish_execution(g.execution);
     assert_eq!((g.k.pipes.count(), g.k.fifos.len(), g.k.pipe_bytes), (0, 0, 0));
 }

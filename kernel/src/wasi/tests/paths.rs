@@ -1,30 +1,31 @@
-//! Opening, making and removing by path.
+//! Opening, creating and removing by path.
 
 use crate::Errno;
+use crate::syscall::SyscallOutcome;
 use crate::testing::{DATA, Guest, OK, OUT, call, done};
-use crate::wasi::{Sys, ext, p1};
+use crate::wasi::{preview1, tidebox};
 
-fn mkdir(g: &mut Guest, path: &[u8]) -> Sys {
+fn mkdir(g: &mut Guest, path: &[u8]) -> SyscallOutcome {
     let (at, len) = g.put(path);
-    call!(g, p1::path_create_directory(3, at, len))
+    call!(g, preview1::path_create_directory(3, at, len))
 }
 
-fn symlink(g: &mut Guest, target: &[u8], path: &[u8]) -> Sys {
+fn symlink(g: &mut Guest, target: &[u8], path: &[u8]) -> SyscallOutcome {
     let ((target, target_len), (at, len)) = (g.put(target), g.put(path));
-    call!(g, p1::path_symlink(target, target_len, 3, at, len))
+    call!(g, preview1::path_symlink(target, target_len, 3, at, len))
 }
 
 /// File type, size and number of names by preview1's stat.
-fn stat(g: &mut Guest, path: &[u8], follow: u32) -> Result<(u8, u64, u64), Sys> {
+fn stat(g: &mut Guest, path: &[u8], follow: u32) -> Result<(u8, u64, u64), SyscallOutcome> {
     let (at, len) = g.put(path);
-    match call!(g, p1::path_filestat_get(3, follow, at, len, DATA)) {
+    match call!(g, preview1::path_filestat_get(3, follow, at, len, DATA)) {
         OK => Ok((g.bytes(DATA + 16, 1)[0], g.u64(DATA + 32), g.u64(DATA + 24))),
         other => Err(other),
     }
 }
 
 #[test]
-fn opening_says_what_is_wrong() {
+fn opening_fails_with_specific_errors() {
     let mut g = Guest::new();
     for (path, how, errno) in [
         (b"workspace/none".as_slice(), "r", Errno::Noent),
@@ -56,22 +57,22 @@ fn opening_says_what_is_wrong() {
 }
 
 #[test]
-fn the_right_to_list_opens_directories_for_reading_and_no_file() {
+fn the_list_right_opens_directories_and_not_files() {
     const LIST: u64 = 1 << 14;
     let mut g = Guest::new();
     let open = |g: &mut Guest, path: &[u8]| {
         let (at, len) = g.put(path);
-        assert_eq!(call!(g, p1::path_open(3, 0, at, len, 0, LIST, 0, 0, OUT)), OK);
+        assert_eq!(call!(g, preview1::path_open(3, 0, at, len, 0, LIST, 0, 0, OUT)), OK);
         g.out()
     };
     let dir = open(&mut g, b"workspace");
-    assert_eq!(call!(&mut g, p1::fd_readdir(dir, DATA, 64, 0, OUT)), OK);
+    assert_eq!(call!(&mut g, preview1::fd_readdir(dir, DATA, 64, 0, OUT)), OK);
     let file = open(&mut g, b"etc/motd");
-    assert_eq!(call!(&mut g, p1::fd_pread(file, 0, 0, 0, OUT)), done(Errno::Badf));
+    assert_eq!(call!(&mut g, preview1::fd_pread(file, 0, 0, 0, OUT)), done(Errno::Badf));
 }
 
 #[test]
-fn a_slash_behind_a_name_that_is_to_be_made_answers_isdir_whatever_is_there() {
+fn creating_with_a_trailing_slash_fails_with_isdir() {
     let mut g = Guest::new();
     for path in [b"etc/motd/".as_slice(), b"workspace/", b"workspace/new/"] {
         for how in ["wc", "wcx", "rc"] {
@@ -82,39 +83,39 @@ fn a_slash_behind_a_name_that_is_to_be_made_answers_isdir_whatever_is_there() {
 }
 
 #[test]
-fn creating_honours_the_mask_and_exclusive_makes_sure() {
+fn creating_applies_the_umask_and_exclusive_fails_if_it_exists() {
     let mut g = Guest::new();
     let mode = |g: &mut Guest, fd: u32| {
-        assert_eq!(call!(g, ext::fstat(fd, DATA)), OK);
+        assert_eq!(call!(g, tidebox::fstat(fd, DATA)), OK);
         g.u32(DATA + 48) & 0o7777
     };
-    let fd = g.open(b"workspace/a", "wcx").expect("made");
+    let fd = g.open(b"workspace/a", "wcx").expect("created");
     assert_eq!(mode(&mut g, fd), 0o644);
-    assert_eq!(call!(&mut g, ext::umask(0o277, OUT)), OK);
+    assert_eq!(call!(&mut g, tidebox::umask(0o277, OUT)), OK);
     assert_eq!(g.out(), 0o022);
     let fd = g.open(b"workspace/b", "wc").expect("what is made may be written, whatever its mode");
     assert_eq!(mode(&mut g, fd), 0o400);
     assert_eq!(g.open(b"workspace/b", "w"), Err(done(Errno::Acces)));
-    assert_eq!(call!(&mut g, ext::umask(u32::MAX, OUT)), OK);
-    assert_eq!(g.out(), 0o277, "asking changes nothing");
-    assert_eq!(call!(&mut g, ext::umask(0o1000, OUT)), done(Errno::Inval));
-    assert_eq!(call!(&mut g, ext::umask(0, u32::MAX)), done(Errno::Fault));
-    assert_eq!(call!(&mut g, ext::umask(u32::MAX, OUT)), OK);
-    assert_eq!(g.out(), 0o277, "nor does a refused call");
+    assert_eq!(call!(&mut g, tidebox::umask(u32::MAX, OUT)), OK);
+    assert_eq!(g.out(), 0o277, "the check has no effect");
+    assert_eq!(call!(&mut g, tidebox::umask(0o1000, OUT)), done(Errno::Inval));
+    assert_eq!(call!(&mut g, tidebox::umask(0, u32::MAX)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, tidebox::umask(u32::MAX, OUT)), OK);
+    assert_eq!(g.out(), 0o277, "a rejected call has no effect");
 }
 
 #[test]
 fn truncating_empties_the_file() {
     let mut g = Guest::new();
-    let fd = g.open(b"workspace/f", "wc").expect("made");
+    let fd = g.open(b"workspace/f", "wc").expect("created");
     g.write(fd, b"long").expect("room");
-    let again = g.open(b"workspace/f", "wct").expect("there");
+    let again = g.open(b"workspace/f", "wct").expect("it exists");
     g.write(again, b"x").expect("room");
     assert_eq!(stat(&mut g, b"workspace/f", 0), Ok((4, 1, 1)));
 }
 
 #[test]
-fn a_link_is_followed_only_when_asked() {
+fn a_link_is_followed_only_on_request() {
     let mut g = Guest::new();
     assert_eq!(symlink(&mut g, b"../etc/motd", b"workspace/l"), OK);
     assert_eq!(symlink(&mut g, b"/etc", b"workspace/d"), OK);
@@ -126,10 +127,10 @@ fn a_link_is_followed_only_when_asked() {
     assert_eq!(stat(&mut g, b"workspace/l", 1), Ok((4, 6, 1)));
     assert_eq!(stat(&mut g, b"workspace/l", 0), Ok((7, 11, 1)));
     let (at, len) = g.put(b"workspace/l");
-    assert_eq!(call!(&mut g, p1::path_readlink(3, at, len, DATA, 4, OUT)), OK);
-    assert_eq!(g.bytes(DATA, g.out()), b"../e", "cut to the buffer");
+    assert_eq!(call!(&mut g, preview1::path_readlink(3, at, len, DATA, 4, OUT)), OK);
+    assert_eq!(g.bytes(DATA, g.out()), b"../e", "truncated to the buffer");
     let (at, len) = g.put(b"etc/motd");
-    assert_eq!(call!(&mut g, p1::path_readlink(3, at, len, DATA, 9, OUT)), done(Errno::Inval));
+    assert_eq!(call!(&mut g, preview1::path_readlink(3, at, len, DATA, 9, OUT)), done(Errno::Inval));
     assert_eq!(symlink(&mut g, b"l2", b"workspace/l1"), OK);
     assert_eq!(symlink(&mut g, b"l1", b"workspace/l2"), OK);
     assert_eq!(g.open(b"workspace/l1", "r"), Err(done(Errno::Loop)));
@@ -138,7 +139,7 @@ fn a_link_is_followed_only_when_asked() {
 }
 
 #[test]
-fn a_dangling_link_is_created_through_but_not_exclusively() {
+fn a_dangling_link_is_created_through_unless_exclusive() {
     let mut g = Guest::new();
     assert_eq!(symlink(&mut g, b"target", b"workspace/l"), OK);
     assert_eq!(g.open(b"workspace/l", "wcx"), Err(done(Errno::Exist)));
@@ -147,17 +148,17 @@ fn a_dangling_link_is_created_through_but_not_exclusively() {
 }
 
 #[test]
-fn a_directory_descriptor_does_not_lead_out_of_its_directory() {
+fn paths_cannot_leave_a_directory_descriptor() {
     let mut g = Guest::new();
     assert_eq!(mkdir(&mut g, b"workspace/in"), OK);
     assert_eq!(symlink(&mut g, b"/etc/motd", b"workspace/in/out"), OK);
-    let dir = g.open(b"workspace/in", "rd").expect("there");
+    let dir = g.open(b"workspace/in", "rd").expect("it exists");
     for path in [b"../f".as_slice(), b"out", b"/etc/motd", b".."] {
         assert_eq!(g.open_at(dir, path, "r"), Err(done(Errno::Notcapable)));
     }
     assert_eq!(g.open_at(dir, b"../f", "wc"), Err(done(Errno::Notcapable)));
     let (at, len) = g.put(b"../made");
-    assert_eq!(call!(&mut g, p1::path_create_directory(dir, at, len)), done(Errno::Notcapable));
+    assert_eq!(call!(&mut g, preview1::path_create_directory(dir, at, len)), done(Errno::Notcapable));
     assert!(g.open_at(dir, b"inside", "wc").is_ok());
     assert_eq!(stat(&mut g, b"workspace/in/inside", 0), Ok((4, 0, 1)));
     assert!(g.open(b"workspace/../etc/motd", "r").is_ok(), "below / there is nothing to leave");
@@ -166,70 +167,70 @@ fn a_directory_descriptor_does_not_lead_out_of_its_directory() {
 #[test]
 fn names_are_linked_moved_and_removed() {
     let mut g = Guest::new();
-    let fd = g.open(b"workspace/a", "wc").expect("made");
+    let fd = g.open(b"workspace/a", "wc").expect("created");
     g.write(fd, b"abc").expect("room");
     let ((a, alen), (b, blen), (c, clen)) = (g.put(b"workspace/a"), g.put(b"workspace/b"), g.put(b"workspace/c"));
-    assert_eq!(call!(&mut g, p1::path_link(3, 0, a, alen, 3, b, blen)), OK);
+    assert_eq!(call!(&mut g, preview1::path_link(3, 0, a, alen, 3, b, blen)), OK);
     assert_eq!(stat(&mut g, b"workspace/b", 0), Ok((4, 3, 2)));
-    assert_eq!(call!(&mut g, p1::path_link(3, 0, a, alen, 3, b, blen)), done(Errno::Exist));
-    assert_eq!(call!(&mut g, p1::path_link(3, 0, c, clen, 3, c, clen)), done(Errno::Noent));
-    assert_eq!(call!(&mut g, p1::path_link(99, 0, a, alen, 3, c, clen)), done(Errno::Badf));
-    assert_eq!(call!(&mut g, p1::path_rename(3, a, alen, 3, c, clen)), OK);
+    assert_eq!(call!(&mut g, preview1::path_link(3, 0, a, alen, 3, b, blen)), done(Errno::Exist));
+    assert_eq!(call!(&mut g, preview1::path_link(3, 0, c, clen, 3, c, clen)), done(Errno::Noent));
+    assert_eq!(call!(&mut g, preview1::path_link(99, 0, a, alen, 3, c, clen)), done(Errno::Badf));
+    assert_eq!(call!(&mut g, preview1::path_rename(3, a, alen, 3, c, clen)), OK);
     assert_eq!(stat(&mut g, b"workspace/a", 0), Err(done(Errno::Noent)));
-    assert_eq!(call!(&mut g, p1::path_rename(3, a, alen, 3, c, clen)), done(Errno::Noent));
-    assert_eq!(call!(&mut g, p1::path_rename(3, a, alen, 99, c, clen)), done(Errno::Badf));
-    assert_eq!(call!(&mut g, p1::path_unlink_file(3, b, blen)), OK);
+    assert_eq!(call!(&mut g, preview1::path_rename(3, a, alen, 3, c, clen)), done(Errno::Noent));
+    assert_eq!(call!(&mut g, preview1::path_rename(3, a, alen, 99, c, clen)), done(Errno::Badf));
+    assert_eq!(call!(&mut g, preview1::path_unlink_file(3, b, blen)), OK);
     assert_eq!(stat(&mut g, b"workspace/c", 0), Ok((4, 3, 1)));
-    assert_eq!(call!(&mut g, p1::path_unlink_file(3, b, blen)), done(Errno::Noent));
+    assert_eq!(call!(&mut g, preview1::path_unlink_file(3, b, blen)), done(Errno::Noent));
     let (motd, len) = g.put(b"etc/motd");
-    assert_eq!(call!(&mut g, p1::path_unlink_file(3, motd, len)), done(Errno::Acces));
-    assert_eq!(call!(&mut g, p1::path_remove_directory(3, c, clen)), done(Errno::Notdir));
+    assert_eq!(call!(&mut g, preview1::path_unlink_file(3, motd, len)), done(Errno::Acces));
+    assert_eq!(call!(&mut g, preview1::path_remove_directory(3, c, clen)), done(Errno::Notdir));
 }
 
 #[test]
-fn directories_are_made_and_removed() {
+fn directories_are_created_and_removed() {
     let mut g = Guest::new();
     assert_eq!(mkdir(&mut g, b"workspace/d/"), OK);
     assert_eq!(mkdir(&mut g, b"workspace/d"), done(Errno::Exist));
     assert_eq!(mkdir(&mut g, b"workspace/d/e"), OK);
     assert_eq!(mkdir(&mut g, b"proc/d"), done(Errno::Rofs));
     let ((d, dlen), (e, elen)) = (g.put(b"workspace/d"), g.put(b"workspace/d/e"));
-    assert_eq!(call!(&mut g, p1::path_remove_directory(3, d, dlen)), done(Errno::Notempty));
-    assert_eq!(call!(&mut g, p1::path_unlink_file(3, e, elen)), done(Errno::Isdir));
-    assert_eq!(call!(&mut g, p1::path_remove_directory(3, e, elen)), OK);
-    assert_eq!(call!(&mut g, p1::path_remove_directory(3, d, dlen)), OK);
+    assert_eq!(call!(&mut g, preview1::path_remove_directory(3, d, dlen)), done(Errno::Notempty));
+    assert_eq!(call!(&mut g, preview1::path_unlink_file(3, e, elen)), done(Errno::Isdir));
+    assert_eq!(call!(&mut g, preview1::path_remove_directory(3, e, elen)), OK);
+    assert_eq!(call!(&mut g, preview1::path_remove_directory(3, d, dlen)), OK);
     assert_eq!(stat(&mut g, b"workspace/d", 0), Err(done(Errno::Noent)));
 }
 
 #[test]
 fn times_can_be_set_by_path() {
     let mut g = Guest::new();
-    g.open(b"workspace/f", "wc").expect("made");
+    g.open(b"workspace/f", "wc").expect("created");
     let (at, len) = g.put(b"workspace/f");
-    assert_eq!(call!(&mut g, p1::path_filestat_set_times(3, 1, at, len, 5, 7, 1 | 4)), OK);
-    assert_eq!(call!(&mut g, p1::path_filestat_get(3, 1, at, len, DATA)), OK);
+    assert_eq!(call!(&mut g, preview1::path_filestat_set_times(3, 1, at, len, 5, 7, 1 | 4)), OK);
+    assert_eq!(call!(&mut g, preview1::path_filestat_get(3, 1, at, len, DATA)), OK);
     assert_eq!((g.u64(DATA + 40), g.u64(DATA + 48)), (5, 7));
-    assert_eq!(call!(&mut g, p1::path_filestat_set_times(3, 1, at, len, 5, 7, 3)), done(Errno::Inval));
+    assert_eq!(call!(&mut g, preview1::path_filestat_set_times(3, 1, at, len, 5, 7, 3)), done(Errno::Inval));
     let (at, len) = g.put(b"etc/motd");
-    assert_eq!(call!(&mut g, p1::path_filestat_set_times(3, 1, at, len, 5, 7, 1 | 4)), done(Errno::Perm));
+    assert_eq!(call!(&mut g, preview1::path_filestat_set_times(3, 1, at, len, 5, 7, 1 | 4)), done(Errno::Perm));
     let (at, len) = g.put(b"proc/version");
-    assert_eq!(call!(&mut g, p1::path_filestat_set_times(3, 1, at, len, 5, 7, 1 | 4)), done(Errno::Perm));
-    assert_eq!(call!(&mut g, p1::path_filestat_get(3, 1, at, len, u32::MAX)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, preview1::path_filestat_set_times(3, 1, at, len, 5, 7, 1 | 4)), done(Errno::Perm));
+    assert_eq!(call!(&mut g, preview1::path_filestat_get(3, 1, at, len, u32::MAX)), done(Errno::Fault));
 }
 
 #[test]
-fn the_working_directory_can_be_changed_and_told() {
+fn the_working_directory_can_be_changed_and_read() {
     let mut g = Guest::new();
     let cwd = |g: &mut Guest| {
-        assert_eq!(call!(g, ext::getcwd(DATA, 100, OUT)), OK);
+        assert_eq!(call!(g, tidebox::getcwd(DATA, 100, OUT)), OK);
         String::from_utf8(g.bytes(DATA, g.out())).expect("ASCII")
     };
     assert_eq!(cwd(&mut g), "/workspace");
-    assert_eq!(call!(&mut g, ext::getcwd(DATA, 3, OUT)), done(Errno::Range));
-    assert_eq!(g.out(), 10, "the length is told all the same");
+    assert_eq!(call!(&mut g, tidebox::getcwd(DATA, 3, OUT)), done(Errno::Range));
+    assert_eq!(g.out(), 10, "the length is reported");
     for (path, expected) in [(b"..".as_slice(), "/"), (b"tmp/./", "/tmp"), (b"/proc/self/fd/..", "/proc/2")] {
         let (at, len) = g.put(path);
-        assert_eq!(call!(&mut g, ext::chdir(at, len)), OK);
+        assert_eq!(call!(&mut g, tidebox::chdir(at, len)), OK);
         assert_eq!(cwd(&mut g), expected);
     }
     for (path, errno) in [
@@ -240,10 +241,10 @@ fn the_working_directory_can_be_changed_and_told() {
         (b"/\0", Errno::Inval),
     ] {
         let (at, len) = g.put(path);
-        assert_eq!(call!(&mut g, ext::chdir(at, len)), done(errno));
+        assert_eq!(call!(&mut g, tidebox::chdir(at, len)), done(errno));
     }
-    assert_eq!(call!(&mut g, ext::chdir(u32::MAX, 10)), done(Errno::Fault));
-    assert_eq!(call!(&mut g, ext::chdir(0, u32::MAX)), done(Errno::Nametoolong));
+    assert_eq!(call!(&mut g, tidebox::chdir(u32::MAX, 10)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, tidebox::chdir(0, u32::MAX)), done(Errno::Nametoolong));
 }
 
 #[test]
@@ -251,27 +252,27 @@ fn a_removed_working_directory_has_no_path() {
     let mut g = Guest::new();
     assert_eq!(mkdir(&mut g, b"workspace/d"), OK);
     let (at, len) = g.put(b"/workspace/d");
-    assert_eq!(call!(&mut g, ext::chdir(at, len)), OK);
+    assert_eq!(call!(&mut g, tidebox::chdir(at, len)), OK);
     let (d, dlen) = g.put(b"workspace/d");
-    assert_eq!(call!(&mut g, p1::path_remove_directory(3, d, dlen)), OK);
-    assert_eq!(call!(&mut g, ext::getcwd(DATA, 100, OUT)), done(Errno::Noent));
+    assert_eq!(call!(&mut g, preview1::path_remove_directory(3, d, dlen)), OK);
+    assert_eq!(call!(&mut g, tidebox::getcwd(DATA, 100, OUT)), done(Errno::Noent));
     let (up, uplen) = g.put(b"..");
-    assert_eq!(call!(&mut g, ext::chdir(at, len)), done(Errno::Noent));
-    let _ = call!(&mut g, ext::chdir(up, uplen));
+    assert_eq!(call!(&mut g, tidebox::chdir(at, len)), done(Errno::Noent));
+    let _ = call!(&mut g, tidebox::chdir(up, uplen));
     let (root, len) = g.put(b"/");
-    assert_eq!(call!(&mut g, ext::chdir(root, len)), OK, "a way back is always there");
+    assert_eq!(call!(&mut g, tidebox::chdir(root, len)), OK, ".. always resolves");
 }
 
 #[test]
-fn paths_of_the_extension_start_at_the_working_directory() {
+fn tidebox_v1_paths_start_at_the_working_directory() {
     let mut g = Guest::new();
-    g.open(b"workspace/f", "wc").expect("made");
+    g.open(b"workspace/f", "wc").expect("created");
     let (at, len) = g.put(b"f");
-    assert_eq!(call!(&mut g, ext::chmod(at, len, 0o4750)), OK);
-    assert_eq!(call!(&mut g, ext::stat(at, len, 1, DATA)), OK);
+    assert_eq!(call!(&mut g, tidebox::chmod(at, len, 0o4750)), OK);
+    assert_eq!(call!(&mut g, tidebox::stat(at, len, 1, DATA)), OK);
     assert_eq!(g.u32(DATA + 48), 0o104_750);
-    assert_eq!(call!(&mut g, ext::access(at, len, 7)), OK);
-    assert_eq!(call!(&mut g, ext::access(at, len, 8)), done(Errno::Inval));
+    assert_eq!(call!(&mut g, tidebox::access(at, len, 7)), OK);
+    assert_eq!(call!(&mut g, tidebox::access(at, len, 8)), done(Errno::Inval));
     for (path, mode, errno) in [
         (b"/etc/motd".as_slice(), 4, Errno::Success),
         (b"/etc/motd", 2, Errno::Acces),
@@ -282,33 +283,33 @@ fn paths_of_the_extension_start_at_the_working_directory() {
         (b"/dev/stdout", 2, Errno::Success),
     ] {
         let (at, len) = g.put(path);
-        assert_eq!(call!(&mut g, ext::access(at, len, mode)), done(errno), "{}", String::from_utf8_lossy(path));
+        assert_eq!(call!(&mut g, tidebox::access(at, len, mode)), done(errno), "{}", String::from_utf8_lossy(path));
     }
-    let fd = g.open(b"workspace/f", "r").expect("it is there");
-    let shown = crate::fd::to_unix(fd).expect("it has a number of Unix");
+    let fd = g.open(b"workspace/f", "r").expect("it exists");
+    let shown = crate::fd::to_unix(fd).expect("it has a Unix number");
     let (shown, shown_len) = g.put(format!("/proc/self/fd/{shown}").as_bytes());
-    assert_eq!(call!(&mut g, ext::chmod(shown, shown_len, 0o640)), OK, "as fchmod");
+    assert_eq!(call!(&mut g, tidebox::chmod(shown, shown_len, 0o640)), OK, "as fchmod");
     let (at, len) = g.put(b"f");
-    assert_eq!(call!(&mut g, ext::stat(at, len, 1, DATA)), OK);
+    assert_eq!(call!(&mut g, tidebox::stat(at, len, 1, DATA)), OK);
     assert_eq!(g.u32(DATA + 48), 0o100_640);
     for (path, errno) in
         [(b"/etc/motd".as_slice(), Errno::Perm), (b"/proc/version", Errno::Perm), (b"/proc/self/fd/99", Errno::Noent)]
     {
         let (at, len) = g.put(path);
-        assert_eq!(call!(&mut g, ext::chmod(at, len, 0o777)), done(errno));
+        assert_eq!(call!(&mut g, tidebox::chmod(at, len, 0o777)), done(errno));
     }
     assert_eq!(symlink(&mut g, b"f", b"workspace/l"), OK);
     let (at, len) = g.put(b"l");
-    assert_eq!(call!(&mut g, ext::stat(at, len, 0, DATA)), OK);
+    assert_eq!(call!(&mut g, tidebox::stat(at, len, 0, DATA)), OK);
     assert_eq!(g.u32(DATA + 48) & 0o170_000, 0o120_000);
-    assert_eq!(call!(&mut g, ext::stat(at, len, 0, u32::MAX)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, tidebox::stat(at, len, 0, u32::MAX)), done(Errno::Fault));
 }
 
 #[test]
-fn limits_are_told() {
+fn limits_are_reported() {
     let mut g = Guest::new();
-    assert_eq!(call!(&mut g, ext::limits(DATA)), OK);
+    assert_eq!(call!(&mut g, tidebox::limits(DATA)), OK);
     assert_eq!((g.u64(DATA), g.u64(DATA + 8)), (512 << 20, 512 << 20));
     assert_eq!([g.u32(DATA + 16), g.u32(DATA + 20), g.u32(DATA + 24), g.u32(DATA + 28)], [1024, 256, 1000, 0]);
-    assert_eq!(call!(&mut g, ext::limits(u32::MAX - 20)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, tidebox::limits(u32::MAX - 20)), done(Errno::Fault));
 }

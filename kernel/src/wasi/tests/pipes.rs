@@ -1,21 +1,22 @@
-//! Pipes: order, atomic writes, waiting, and both ends' ends.
+//! Pipes: order, atomic writes, waiting, and closing both ends.
 
+use crate::syscall::{SyscallOutcome, Wait};
 use crate::testing::{DATA, Guest, OK, OUT, call, done};
-use crate::wasi::{Sys, Wait, ext, p1};
+use crate::wasi::{preview1, tidebox};
 use crate::{Errno, Signal};
 use tidebox_core::Limits;
 
-const WAITS: Sys = Sys::Block(Wait { deadline: None });
+const WAITS: SyscallOutcome = SyscallOutcome::Block(Wait { deadline: None });
 
 fn set_nonblock(g: &mut Guest, fd: u32) {
-    assert_eq!(call!(g, p1::fd_fdstat_set_flags(fd, 4)), OK);
+    assert_eq!(call!(g, preview1::fd_fdstat_set_flags(fd, 4)), OK);
 }
 
 #[test]
-fn what_goes_in_comes_out_lent_or_copied() {
+fn pipe_data_is_delivered_with_and_without_slices() {
     for lends in [true, false] {
         let mut g = Guest::new();
-        g.m.lends = lends;
+        g.m.supports_slices = lends;
         let (reader, writer) = g.pipe();
         assert_eq!((reader, writer), (67, 68));
         let text: Vec<u8> = (0..60_000u32).map(|n| n.to_le_bytes()[1]).collect();
@@ -23,14 +24,14 @@ fn what_goes_in_comes_out_lent_or_copied() {
         g.m.bytes[DATA as usize..].fill(0);
         let mut got = Vec::new();
         while got.len() < text.len() {
-            got.extend(g.read(reader, 7000).expect("there is more"));
+            got.extend(g.read(reader, 7000).expect("more entries follow"));
         }
         assert_eq!(got, text);
     }
 }
 
 #[test]
-fn an_empty_pipe_blocks_until_bytes_or_the_last_writer_go() {
+fn an_empty_pipe_blocks_until_data_or_eof() {
     let mut g = Guest::new();
     let (reader, writer) = g.pipe();
     assert_eq!(g.read(reader, 10), Err(WAITS));
@@ -43,12 +44,12 @@ fn an_empty_pipe_blocks_until_bytes_or_the_last_writer_go() {
     assert_eq!(g.read(reader, 10), Err(WAITS), "the child can still write");
     let parked = g.park(g.pid);
     g.as_process(child, |g| g.close(writer));
-    assert_eq!(parked.get(), 1, "the last writer's end wakes the reader");
+    assert_eq!(parked.get(), 1, "the exit of the last writer wakes the reader");
     assert_eq!(g.read(reader, 10), Ok(Vec::new()));
 }
 
 #[test]
-fn a_wake_up_between_the_answer_and_the_parking_is_not_lost() {
+fn a_wake_up_before_parking_is_not_lost() {
     let mut g = Guest::new();
     let (reader, writer) = g.pipe();
     let child = g.fork();
@@ -59,25 +60,25 @@ fn a_wake_up_between_the_answer_and_the_parking_is_not_lost() {
 }
 
 #[test]
-fn a_long_write_is_delivered_whole_over_several_turns() {
+fn a_long_write_is_delivered_over_several_calls() {
     let mut g = Guest::new();
     let (reader, writer) = g.pipe();
     let child = g.fork();
     let text: Vec<u8> = (0..150_000u32).map(|n| n.to_le_bytes()[0] ^ n.to_le_bytes()[1]).collect();
-    // The guest's memory is one for both here, so the text is put where reads do not land.
+    // Both processes share one memory here, so the text is stored where reads do not write.
     g.m.bytes[512 * 1024..][..text.len()].copy_from_slice(&text);
     let (iovs, count) = g.buffers(&[(512 * 1024, 50_000), (512 * 1024 + 50_000, 100_000)]);
     let mut got = Vec::new();
     let mut turns = 0;
     loop {
-        let sys = call!(&mut g, p1::fd_write(writer, iovs, count, OUT));
+        let sys = call!(&mut g, preview1::fd_write(writer, iovs, count, OUT));
         if sys == OK {
             break;
         }
         assert_eq!(sys, WAITS);
         let parked = g.park(g.pid);
-        got.extend(g.as_process(child, |g| g.read(reader, 40_000)).expect("there is more"));
-        assert_eq!(parked.get(), 1, "room wakes the writer");
+        got.extend(g.as_process(child, |g| g.read(reader, 40_000)).expect("more entries follow"));
+        assert_eq!(parked.get(), 1, "free capacity wakes the writer");
         turns += 1;
     }
     assert_eq!(g.out(), 150_000);
@@ -95,21 +96,21 @@ fn a_long_write_is_delivered_whole_over_several_turns() {
 }
 
 #[test]
-fn a_short_write_is_never_torn() {
+fn a_short_write_is_atomic() {
     let mut g = Guest::new();
     let (reader, writer) = g.pipe();
     g.write(writer, &[b'x'; 65_536 - 10]).expect("room");
-    assert_eq!(g.write(writer, &[b'y'; 11]), Err(WAITS), "it would not fit as a whole");
+    assert_eq!(g.write(writer, &[b'y'; 11]), Err(WAITS), "it would not fit completely");
     set_nonblock(&mut g, writer);
     assert_eq!(g.write(writer, &[b'y'; 11]), Err(done(Errno::Again)));
     assert_eq!(g.write(writer, &[b'y'; 10]), Ok(10));
-    assert_eq!(g.write(writer, &[b'y'; 5000]), Err(done(Errno::Again)), "a full pipe takes nothing");
+    assert_eq!(g.write(writer, &[b'y'; 5000]), Err(done(Errno::Again)), "a full pipe accepts no bytes");
     g.read(reader, 100).expect("bytes");
-    assert_eq!(g.write(writer, &[b'z'; 5000]), Ok(100), "a long one may be cut");
+    assert_eq!(g.write(writer, &[b'z'; 5000]), Ok(100), "a long one may be truncated");
 }
 
 #[test]
-fn nonblocking_reads_ask_to_come_again() {
+fn nonblocking_reads_return_again() {
     let mut g = Guest::new();
     let (reader, writer) = g.pipe();
     set_nonblock(&mut g, reader);
@@ -121,23 +122,23 @@ fn nonblocking_reads_ask_to_come_again() {
 }
 
 #[test]
-fn writing_without_readers_ends_the_writer_with_141_unless_it_ignores_that() {
+fn writing_without_readers_exits_with_141_unless_ignored() {
     let mut g = Guest::new();
     let (reader, writer) = g.pipe();
     g.close(reader);
-    assert_eq!(call!(&mut g, ext::sig_set(13, 1)), OK);
+    assert_eq!(call!(&mut g, tidebox::sig_set(13, 1)), OK);
     assert_eq!(g.write(writer, b"x"), Err(done(Errno::Pipe)));
-    assert_eq!(call!(&mut g, ext::sig_set(13, 2)), OK);
+    assert_eq!(call!(&mut g, tidebox::sig_set(13, 2)), OK);
     assert_eq!(g.write(writer, b"x"), Err(done(Errno::Pipe)), "noted, and an error too");
-    assert_eq!(call!(&mut g, ext::sig_take(OUT)), OK);
+    assert_eq!(call!(&mut g, tidebox::sig_take(OUT)), OK);
     assert_eq!(g.u64(OUT), 1 << 13);
-    assert_eq!(call!(&mut g, ext::sig_set(13, 0)), OK);
-    assert_eq!(g.write(writer, b"x"), Err(Sys::Kill(Signal::Pipe)));
-    assert_eq!(crate::Status::Killed(Signal::Pipe).code(), 141);
+    assert_eq!(call!(&mut g, tidebox::sig_set(13, 0)), OK);
+    assert_eq!(g.write(writer, b"x"), Err(SyscallOutcome::Kill(Signal::Pipe)));
+    assert_eq!(crate::ExitStatus::Killed(Signal::Pipe).code(), 141);
 }
 
 #[test]
-fn a_writer_that_waits_learns_that_the_last_reader_went() {
+fn a_waiting_writer_wakes_when_the_last_reader_closes() {
     let mut g = Guest::new();
     let (reader, writer) = g.pipe();
     let child = g.fork();
@@ -145,21 +146,21 @@ fn a_writer_that_waits_learns_that_the_last_reader_went() {
     g.write(writer, &[0; 65_536]).expect("room");
     assert_eq!(g.write(writer, b"x"), Err(WAITS));
     let parked = g.park(g.pid);
-    g.k.exited(child, crate::Status::Exited(0));
+    g.k.process_exited(child, crate::ExitStatus::Exited(0));
     assert_eq!(parked.get(), 1);
-    assert_eq!(g.write(writer, b"x"), Err(Sys::Kill(Signal::Pipe)));
+    assert_eq!(g.write(writer, b"x"), Err(SyscallOutcome::Kill(Signal::Pipe)));
 }
 
 #[test]
-fn a_bad_address_loses_no_bytes_of_the_pipe() {
+fn a_bad_address_loses_no_pipe_data() {
     for lends in [true, false] {
         let mut g = Guest::new();
-        g.m.lends = lends;
+        g.m.supports_slices = lends;
         let (reader, writer) = g.pipe();
         g.write(writer, b"kept").expect("room");
         let (iovs, count) = g.buffers(&[(u32::MAX - 2, 8)]);
-        assert_eq!(call!(&mut g, p1::fd_read(reader, iovs, count, OUT)), done(Errno::Fault));
-        assert_eq!(call!(&mut g, p1::fd_write(writer, iovs, count, OUT)), done(Errno::Fault));
+        assert_eq!(call!(&mut g, preview1::fd_read(reader, iovs, count, OUT)), done(Errno::Fault));
+        assert_eq!(call!(&mut g, preview1::fd_write(writer, iovs, count, OUT)), done(Errno::Fault));
         assert_eq!(g.read(reader, 9), Ok(b"kept".to_vec()));
     }
 }
@@ -170,11 +171,11 @@ fn reading_and_writing_nothing_never_waits() {
     let (reader, writer) = g.pipe();
     assert_eq!(g.read(reader, 0), Ok(Vec::new()));
     assert_eq!(g.write(writer, b""), Ok(0));
-    assert_eq!(call!(&mut g, p1::fd_read(reader, 0, 0, OUT)), OK);
+    assert_eq!(call!(&mut g, preview1::fd_read(reader, 0, 0, OUT)), OK);
 }
 
 #[test]
-fn a_tiny_capacity_still_takes_a_short_write() {
+fn a_tiny_capacity_accepts_an_atomic_write() {
     let mut limits = Limits::default();
     limits.pipe_bytes = 1;
     let mut g = Guest::with(limits, &[]);
@@ -185,7 +186,7 @@ fn a_tiny_capacity_still_takes_a_short_write() {
 }
 
 #[test]
-fn all_pipes_together_are_bounded() {
+fn the_total_pipe_capacity_is_limited() {
     let mut limits = Limits::default();
     limits.pipe_bytes = 32 << 20;
     limits.descriptors = 1 << 16;
@@ -197,15 +198,15 @@ fn all_pipes_together_are_bounded() {
     assert_eq!(g.write(into_small, &[0; 5000]), Err(WAITS), "later ones are small");
     assert_eq!(g.read(small, 5000).map(|b| b.len()), Ok(4096));
     let mut more = 0;
-    while call!(&mut g, ext::pipe(OUT)) == OK {
+    while call!(&mut g, tidebox::pipe(OUT)) == OK {
         more += 1;
     }
     assert_eq!(more, (32 << 20) / 4096 - 1);
-    assert_eq!(call!(&mut g, ext::pipe(OUT)), done(Errno::Nfile));
+    assert_eq!(call!(&mut g, tidebox::pipe(OUT)), done(Errno::Nfile));
     g.close(reader);
     g.close(writer);
-    assert_eq!(call!(&mut g, ext::pipe(OUT)), OK, "what is closed makes room");
-    g.k.end(g.session);
+    assert_eq!(call!(&mut g, tidebox::pipe(OUT)), OK, "closing frees capacity");
+    g.k.finish_execution(g.execution);
     assert_eq!(g.k.pipe_bytes, 0);
 }
 
@@ -218,46 +219,46 @@ fn closing_both_ends_frees_the_pipe() {
         g.close(fd);
     }
     assert_eq!(g.k.pipes.count(), 1);
-    g.k.exited(child, crate::Status::Exited(0));
+    g.k.process_exited(child, crate::ExitStatus::Exited(0));
     assert_eq!(g.k.pipes.count(), 0);
-    assert_eq!(call!(&mut g, ext::pipe(u32::MAX - 4)), done(Errno::Fault));
-    assert_eq!((g.k.pipes.count(), g.pipe()), (0, (67, 68)), "ends that cannot be told are closed");
+    assert_eq!(call!(&mut g, tidebox::pipe(u32::MAX - 4)), done(Errno::Fault));
+    assert_eq!((g.k.pipes.count(), g.pipe()), (0, (67, 68)), "ends are closed if the result cannot be written");
 }
 
 #[test]
-fn a_spooled_pipe_takes_what_fits_and_then_ends_its_writer() {
+fn a_full_spooled_pipe_kills_its_writer() {
     let mut g = Guest::new();
     g.k.spool_pipes(100_000);
     let (reader, writer) = g.pipe();
-    assert_eq!(g.write(writer, &[b'x'; 90_000]), Ok(90_000), "more than a pipe holds, and nobody reads");
+    assert_eq!(g.write(writer, &[b'x'; 90_000]), Ok(90_000), "more than the capacity, without a reader");
     assert_eq!(g.write(writer, &[b'x'; 20_000]), Ok(10_000));
-    assert_eq!(call!(&mut g, ext::sig_set(13, 1)), OK);
+    assert_eq!(call!(&mut g, tidebox::sig_set(13, 1)), OK);
     assert_eq!(g.write(writer, b"x"), Err(done(Errno::Pipe)));
-    assert_eq!(call!(&mut g, ext::sig_set(13, 0)), OK);
-    assert_eq!(g.write(writer, b"x"), Err(Sys::Kill(Signal::Pipe)));
+    assert_eq!(call!(&mut g, tidebox::sig_set(13, 0)), OK);
+    assert_eq!(g.write(writer, b"x"), Err(SyscallOutcome::Kill(Signal::Pipe)));
     assert_eq!(g.k.pipe_bytes, 100_000);
     assert_eq!(reader, 67);
-    g.k.end(g.session);
-    assert_eq!(g.k.pipe_bytes, 0, "what nobody read is given back");
+    g.k.finish_execution(g.execution);
+    assert_eq!(g.k.pipe_bytes, 0, "unread data is refunded");
 }
 
 #[test]
-fn a_reader_is_told_when_it_comes_to_the_end_of_a_pipe_that_was_cut() {
+fn reading_past_a_truncated_pipe_fails_with_io() {
     let mut g = Guest::new();
     g.k.spool_pipes(10_000);
     let (reader, writer) = g.pipe();
-    assert_eq!(call!(&mut g, ext::sig_set(13, 1)), OK);
+    assert_eq!(call!(&mut g, tidebox::sig_set(13, 1)), OK);
     assert_eq!(g.write(writer, &[b'x'; 10_000]), Ok(10_000));
     assert_eq!(g.write(writer, b"x"), Err(done(Errno::Pipe)));
     g.close(writer);
     assert_eq!(g.read(reader, 20_000).map(|bytes| bytes.len()), Ok(10_000));
     assert_eq!(g.read(reader, 1), Err(done(Errno::Io)), "not the end");
-    let told: Vec<u8> = g.k.take_output(g.session).into_iter().flat_map(|chunk| chunk.bytes).collect();
-    assert!(String::from_utf8_lossy(&told).contains("the pipe was cut"));
+    let told: Vec<u8> = g.k.take_output(g.execution).into_iter().flat_map(|chunk| chunk.bytes).collect();
+    assert!(String::from_utf8_lossy(&told).contains("the pipe was truncated"));
 }
 
 #[test]
-fn spooled_pipes_together_hold_no_more_than_eight_full_ones() {
+fn spooled_pipes_hold_at_most_eight_full_pipes() {
     let mut g = Guest::new();
     g.k.spool_pipes(4096);
     for _ in 0..8 {
@@ -265,19 +266,19 @@ fn spooled_pipes_together_hold_no_more_than_eight_full_ones() {
         assert_eq!(g.write(writer, &[b'x'; 4096]), Ok(4096));
     }
     let (_, writer) = g.pipe();
-    assert_eq!(g.write(writer, b"x"), Err(Sys::Kill(Signal::Pipe)));
+    assert_eq!(g.write(writer, b"x"), Err(SyscallOutcome::Kill(Signal::Pipe)));
 }
 
 #[test]
-fn a_process_would_wait_for_a_pipe_that_another_one_can_still_write() {
+fn would_block_while_another_process_can_write_the_pipe() {
     let mut g = Guest::new();
     let (reader, writer) = g.pipe();
     let child = g.fork();
-    assert!(!g.k.would_wait(child), "it may write by itself");
+    assert!(!g.k.would_block(child), "it may write");
     let entry = g.k.process_mut(child).unwrap().fds.remove(writer).unwrap();
-    g.k.drop_file(entry.file);
-    assert!(g.k.would_wait(child));
+    g.k.unref_file(entry.file);
+    assert!(g.k.would_block(child));
     g.close(writer);
-    assert!(!g.k.would_wait(child), "the end is there");
+    assert!(!g.k.would_block(child), "EOF is reached");
     g.close(reader);
 }

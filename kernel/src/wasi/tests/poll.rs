@@ -1,8 +1,9 @@
 //! Waiting for clocks and descriptors.
 
 use crate::Errno;
+use crate::syscall::{SyscallOutcome, Wait};
 use crate::testing::{DATA, Guest, OK, OUT, call, done};
-use crate::wasi::{Sys, Wait, ext, p1};
+use crate::wasi::{preview1, tidebox};
 use tidebox_core::Limits;
 
 const EVENTS: u32 = DATA + 64 * 1024;
@@ -33,10 +34,10 @@ struct Event {
     hangup: bool,
 }
 
-fn poll(g: &mut Guest, subscriptions: &[[u8; 48]]) -> Result<Vec<Event>, Sys> {
+fn poll(g: &mut Guest, subscriptions: &[[u8; 48]]) -> Result<Vec<Event>, SyscallOutcome> {
     let (at, _) = g.put(&subscriptions.concat());
     let count = u32::try_from(subscriptions.len()).expect("few");
-    match call!(g, p1::poll_oneoff(at, EVENTS, count, OUT)) {
+    match call!(g, preview1::poll_oneoff(at, EVENTS, count, OUT)) {
         OK => {}
         other => return Err(other),
     }
@@ -55,33 +56,33 @@ fn poll(g: &mut Guest, subscriptions: &[[u8; 48]]) -> Result<Vec<Event>, Sys> {
         .collect())
 }
 
-fn until(deadline: u64) -> Sys {
-    Sys::Block(Wait { deadline: Some(deadline) })
+fn until(deadline: u64) -> SyscallOutcome {
+    SyscallOutcome::Block(Wait { deadline: Some(deadline) })
 }
 
 #[test]
-fn a_relative_timeout_keeps_its_end_over_retries() {
+fn a_relative_timeout_keeps_its_deadline_over_retries() {
     let mut g = Guest::new();
-    assert!(g.k.clock.skip_to(100));
+    assert!(g.k.clock.advance_to(100));
     let sleep = [clock(1, 1000, false)];
     assert_eq!(poll(&mut g, &sleep), Err(until(1100)));
-    assert!(g.k.clock.skip_to(700));
+    assert!(g.k.clock.advance_to(700));
     assert_eq!(poll(&mut g, &sleep), Err(until(1100)));
-    assert!(g.k.clock.skip_to(1100));
-    let woke = poll(&mut g, &sleep).expect("time has come");
+    assert!(g.k.clock.advance_to(1100));
+    let woke = poll(&mut g, &sleep).expect("the deadline has passed");
     assert_eq!(woke, [Event { userdata: 77, error: 0, kind: 0, bytes: 0, hangup: false }]);
-    assert_eq!(poll(&mut g, &sleep), Err(until(2100)), "the next call begins anew");
+    assert_eq!(poll(&mut g, &sleep), Err(until(2100)), "the next call starts from scratch");
 }
 
 #[test]
-fn an_absolute_time_is_that_of_its_clock() {
+fn an_absolute_timeout_uses_its_clock() {
     let mut g = Guest::new();
     assert_eq!(poll(&mut g, &[clock(0, 1_000_000_000_500, true)]), Err(until(500)));
     assert_eq!(poll(&mut g, &[clock(1, 300, true)]), Err(until(300)));
-    assert_eq!(poll(&mut g, &[clock(0, 5, true)]).map(|e| e.len()), Ok(1), "that has passed");
+    assert_eq!(poll(&mut g, &[clock(0, 5, true)]).map(|e| e.len()), Ok(1), "a past deadline");
     assert_eq!(poll(&mut g, &[clock(1, u64::MAX, true)]), Err(until(u64::MAX)));
     assert_eq!(poll(&mut g, &[clock(1, u64::MAX, false)]), Err(until(u64::MAX)));
-    assert_eq!(poll(&mut g, &[clock(1, 0, false)]).map(|e| e.len()), Ok(1), "no time is no wait");
+    assert_eq!(poll(&mut g, &[clock(1, 0, false)]).map(|e| e.len()), Ok(1), "a zero timeout does not wait");
 }
 
 #[test]
@@ -89,14 +90,14 @@ fn the_earliest_of_several_clocks_counts() {
     let mut g = Guest::new();
     let both = [clock(1, 900, false), clock(0, 400, false)];
     assert_eq!(poll(&mut g, &both), Err(until(400)));
-    assert!(g.k.clock.skip_to(400));
+    assert!(g.k.clock.advance_to(400));
     assert_eq!(poll(&mut g, &both).map(|e| e.len()), Ok(1));
 }
 
 #[test]
-fn readable_and_writable_descriptors_are_told_with_what_fits() {
+fn ready_descriptors_are_reported_with_their_byte_count() {
     let mut g = Guest::with(Limits::default(), b"abc");
-    let file = g.open(b"etc/motd", "r").expect("there");
+    let file = g.open(b"etc/motd", "r").expect("it exists");
     let (reader, writer) = g.pipe();
     g.write(writer, b"12345").expect("room");
     let events = poll(
@@ -119,7 +120,7 @@ fn readable_and_writable_descriptors_are_told_with_what_fits() {
 }
 
 #[test]
-fn a_pipe_is_waited_for_and_its_end_is_a_hangup() {
+fn polling_a_pipe_waits_and_eof_is_a_hangup() {
     let mut g = Guest::new();
     let (reader, writer) = g.pipe();
     let read = [descriptor(1, reader), clock(1, 5000, false)];
@@ -133,17 +134,17 @@ fn a_pipe_is_waited_for_and_its_end_is_a_hangup() {
     g.read(reader, 1).expect("a byte");
     g.close(writer);
     g.as_process(child, |g| g.close(writer));
-    let events = poll(&mut g, &read).expect("the end is something to read");
+    let events = poll(&mut g, &read).expect("EOF is readable");
     assert!(events[0].hangup);
 }
 
 #[test]
-fn a_full_pipe_is_waited_for_and_one_without_readers_is_a_hangup() {
+fn polling_a_full_pipe_waits_and_no_reader_is_a_hangup() {
     let mut g = Guest::new();
     let (reader, writer) = g.pipe();
     g.write(writer, &[0; 62_000]).expect("room");
     let write = [descriptor(2, writer)];
-    assert_eq!(poll(&mut g, &write), Err(Sys::Block(Wait::default())), "no room for a short write");
+    assert_eq!(poll(&mut g, &write), Err(SyscallOutcome::Block(Wait::default())), "no capacity for an atomic write");
     g.read(reader, 600).expect("bytes");
     assert_eq!(poll(&mut g, &write).map(|e| e[0].bytes), Ok(65_536 - 61_400));
     g.close(reader);
@@ -151,9 +152,9 @@ fn a_full_pipe_is_waited_for_and_one_without_readers_is_a_hangup() {
 }
 
 #[test]
-fn what_is_wrong_with_one_subscription_is_told_in_its_event() {
+fn a_subscription_error_is_reported_in_its_event() {
     let mut g = Guest::new();
-    let file = g.open(b"etc/motd", "r").expect("there");
+    let file = g.open(b"etc/motd", "r").expect("it exists");
     let wrong = [descriptor(1, 99), descriptor(2, file), descriptor(1, 1), clock(2, 0, false), clock(9, 0, false)];
     let events = poll(&mut g, &wrong).expect("events");
     let errors: Vec<u16> = events.iter().map(|e| e.error).collect();
@@ -162,41 +163,41 @@ fn what_is_wrong_with_one_subscription_is_told_in_its_event() {
 }
 
 #[test]
-fn impossible_subscriptions_are_refused() {
+fn invalid_subscriptions_are_rejected() {
     let mut g = Guest::new();
     assert_eq!(poll(&mut g, &[]), Err(done(Errno::Inval)));
     assert_eq!(poll(&mut g, &[descriptor(3, 0)]), Err(done(Errno::Inval)));
     for count in [4097, u32::MAX] {
-        assert_eq!(call!(&mut g, p1::poll_oneoff(DATA, EVENTS, count, OUT)), done(Errno::Inval));
+        assert_eq!(call!(&mut g, preview1::poll_oneoff(DATA, EVENTS, count, OUT)), done(Errno::Inval));
     }
     let (at, _) = g.put(&descriptor(2, 1));
-    assert_eq!(call!(&mut g, p1::poll_oneoff(u32::MAX - 8, EVENTS, 2, OUT)), done(Errno::Fault));
-    assert_eq!(call!(&mut g, p1::poll_oneoff(at, u32::MAX - 8, 1, OUT)), done(Errno::Fault));
-    assert_eq!(call!(&mut g, p1::poll_oneoff(at, EVENTS, 1, u32::MAX)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, preview1::poll_oneoff(u32::MAX - 8, EVENTS, 2, OUT)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, preview1::poll_oneoff(at, u32::MAX - 8, 1, OUT)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, preview1::poll_oneoff(at, EVENTS, 1, u32::MAX)), done(Errno::Fault));
 }
 
 #[test]
-fn a_noted_signal_ends_a_sleep() {
+fn a_caught_signal_ends_a_sleep() {
     let mut g = Guest::new();
-    assert_eq!(call!(&mut g, ext::sig_set(15, 2)), OK);
+    assert_eq!(call!(&mut g, tidebox::sig_set(15, 2)), OK);
     let sleep = [clock(1, 1000, false)];
     assert_eq!(poll(&mut g, &sleep), Err(until(1000)));
     let parked = g.park(g.pid);
     let (pid, child) = (g.pid.0.cast_signed(), g.fork());
-    assert_eq!(g.as_process(child, |g| call!(g, ext::kill(pid, 15))), OK);
+    assert_eq!(g.as_process(child, |g| call!(g, tidebox::kill(pid, 15))), OK);
     assert_eq!(parked.get(), 1);
     assert_eq!(poll(&mut g, &sleep), Err(done(Errno::Intr)));
     assert_eq!(poll(&mut g, &sleep), Err(until(1000)), "one arrival interrupts one call");
 }
 
 #[test]
-fn who_was_woken_by_its_timer_is_busy_again() {
+fn a_process_woken_by_its_timer_is_busy_again() {
     let mut g = Guest::new();
     let sleep = [clock(1, 1000, false)];
     assert_eq!(poll(&mut g, &sleep), Err(until(1000)));
     let waiting = Wait { deadline: Some(1000) };
     g.k.park(g.pid, waiting, std::task::Waker::noop());
-    assert!(g.k.clock.skip_to(1000));
+    assert!(g.k.clock.advance_to(1000));
     assert_eq!(poll(&mut g, &sleep).map(|e| e.len()), Ok(1));
-    assert!(!g.k.skip_waiting(g.session), "a busy process does not let time pass");
+    assert!(!g.k.advance_clock(g.execution), "a busy process stops the clock");
 }

@@ -1,8 +1,9 @@
 //! Spawning, forking and waiting.
 
+use crate::syscall::{SyscallOutcome, Wait};
 use crate::testing::{DATA, Guest, MEMORY_BYTES, OK, OUT, call, done};
-use crate::wasi::{Sys, Wait, ext, p1};
-use crate::{Errno, Pid, Signal, Status};
+use crate::wasi::{preview1, tidebox};
+use crate::{Errno, ExitStatus, Pid, Signal};
 use tidebox_core::Limits;
 
 struct Request<'a> {
@@ -48,94 +49,94 @@ fn encode(request: &Request<'_>) -> Vec<u8> {
     out
 }
 
-fn spawn(g: &mut Guest, request: &Request<'_>) -> Result<Pid, Sys> {
+fn spawn(g: &mut Guest, request: &Request<'_>) -> Result<Pid, SyscallOutcome> {
     let (at, len) = g.put(&encode(request));
-    match call!(g, ext::spawn(at, len, OUT)) {
+    match call!(g, tidebox::spawn(at, len, OUT)) {
         OK => Ok(Pid(g.out())),
         other => Err(other),
     }
 }
 
-fn errno(result: Result<Pid, Sys>) -> Errno {
+fn errno(result: Result<Pid, SyscallOutcome>) -> Errno {
     match result {
-        Err(Sys::Done(errno)) => errno,
+        Err(SyscallOutcome::Done(errno)) => errno,
         other => panic!("{other:?}"),
     }
 }
 
-fn wait(g: &mut Guest, pid: i32, flags: u32) -> Result<(u32, u32), Sys> {
-    match call!(g, ext::wait(pid, flags, OUT)) {
+fn wait(g: &mut Guest, pid: i32, flags: u32) -> Result<(u32, u32), SyscallOutcome> {
+    match call!(g, tidebox::wait(pid, flags, OUT)) {
         OK => Ok((g.u32(OUT), g.u32(OUT + 4))),
         other => Err(other),
     }
 }
 
 fn file(g: &mut Guest, path: &[u8], content: &[u8], mode: u32) {
-    let fd = g.open(path, "wct").expect("made");
+    let fd = g.open(path, "wct").expect("created");
     g.write(fd, content).expect("room");
     g.close(fd);
     let (at, len) = g.put(&[b"/", path].concat());
-    assert_eq!(call!(g, ext::chmod(at, len, mode)), OK);
+    assert_eq!(call!(g, tidebox::chmod(at, len, mode)), OK);
 }
 
 fn arguments(g: &mut Guest, pid: Pid) -> Vec<String> {
-    let process = g.k.processes.get(pid).expect("it lives");
+    let process = g.k.processes.get(pid).expect("the process exists");
     process.program.argv.iter().map(|a| String::from_utf8_lossy(a).into_owned()).collect()
 }
 
 #[test]
-fn a_child_starts_with_what_the_request_says() {
+fn a_child_starts_as_the_request_specifies() {
     let mut g = Guest::new();
-    let motd = g.open(b"etc/motd", "r").expect("there");
-    assert_eq!(g.k.take_starts(g.session).len(), 1, "the root process");
+    let motd = g.open(b"etc/motd", "r").expect("it exists");
+    assert_eq!(g.k.take_pending(g.execution).len(), 1, "the root process");
     let request = Request { cwd: b"/tmp", fds: &[(0, motd), (67, motd)], group: 1, ignored: 1 << 13, ..PROG };
     let child = spawn(&mut g, &request).expect("started");
-    assert!(g.k.has_starts(g.session));
-    let starts = g.k.take_starts(g.session);
+    assert!(g.k.has_pending(g.execution));
+    let starts = g.k.take_pending(g.execution);
     assert_eq!((starts.len(), starts[0].pid, starts[0].fork), (1, child, None));
     assert_eq!(arguments(&mut g, child), ["prog", "arg"]);
     let (root, motd_bytes) = (g.pid, b"hello\n".to_vec());
-    g.k.set_aware(child, true);
+    g.k.set_tidebox_guest(child, true);
     g.as_process(child, |g| {
-        assert_eq!(call!(g, ext::getids(DATA)), OK);
+        assert_eq!(call!(g, tidebox::getids(DATA)), OK);
         let ids: Vec<u32> = (0..5).map(|n| g.u32(DATA + 4 * n)).collect();
         assert_eq!(ids, [child.0, root.0, child.0, 1000, 1000]);
-        assert_eq!(call!(g, ext::getcwd(DATA, 100, OUT)), OK);
+        assert_eq!(call!(g, tidebox::getcwd(DATA, 100, OUT)), OK);
         assert_eq!(g.bytes(DATA, g.out()), b"/tmp");
         assert_eq!(g.read(67, 99), Ok(motd_bytes));
         assert_eq!(g.read(0, 99), Ok(Vec::new()), "both are one open file");
         assert_eq!(g.write(1, b"x"), Err(done(Errno::Badf)), "what was not named is not there");
-        assert_eq!(call!(g, ext::kill(child.0.cast_signed(), 13)), OK);
+        assert_eq!(call!(g, tidebox::kill(child.0.cast_signed(), 13)), OK);
     });
 }
 
 #[test]
-fn one_answer_tells_all_that_a_program_was_started_with() {
+fn startup_info_returns_all_startup_data() {
     let mut g = Guest::new();
-    let motd = g.open(b"etc/motd", "r").expect("there");
+    let motd = g.open(b"etc/motd", "r").expect("it exists");
     let request = Request { cwd: b"/tmp", fds: &[(0, motd), (69, motd)], ignored: 1 << 13, ..PROG };
     let child = spawn(&mut g, &request).expect("started");
-    g.k.set_aware(child, true);
+    g.k.set_tidebox_guest(child, true);
     g.as_process(child, |g| {
-        assert_eq!(call!(g, ext::started(DATA, 10, OUT)), done(Errno::Range));
+        assert_eq!(call!(g, tidebox::startup_info(DATA, 10, OUT)), done(Errno::Range));
         let len = g.out();
-        assert_eq!(call!(g, ext::started(DATA, len, OUT)), OK);
-        assert_eq!((g.u32(DATA), g.u32(DATA + 4)), (1, 0), "it is not the session's shell");
+        assert_eq!(call!(g, tidebox::startup_info(DATA, len, OUT)), OK);
+        assert_eq!((g.u32(DATA), g.u32(DATA + 4)), (1, 0), "it is not the root process");
         assert_eq!((g.u64(DATA + 16), g.u64(DATA + 24)), (1 << 13, 1 | 1 << 5));
         let strings = g.bytes(DATA + 32, len - 32);
         assert_eq!(strings, b"\x09\0\0\0prog\0arg\0\x04\0\0\0A=b\0\x04\0\0\0/tmp");
-        assert_eq!(call!(g, ext::started(MEMORY_BYTES as u32 - 1, len, OUT)), done(Errno::Fault));
+        assert_eq!(call!(g, tidebox::startup_info(MEMORY_BYTES as u32 - 1, len, OUT)), done(Errno::Fault));
     });
 }
 
 #[test]
-fn a_spawn_that_cannot_be_says_why_and_starts_nothing() {
+fn a_failed_spawn_returns_its_error_and_starts_nothing() {
     let mut g = Guest::new();
     file(&mut g, b"workspace/loop", b"#!/workspace/loop\n", 0o755);
     file(&mut g, b"workspace/nothing", b"#!/bin/none\n", 0o755);
     file(&mut g, b"workspace/bad", b"#!\n", 0o755);
     file(&mut g, b"workspace/empty", b"", 0o755);
-    g.k.take_starts(g.session);
+    g.k.take_pending(g.execution);
     let long = vec![b'x'; 5000];
     for (path, expected) in [
         (b"/bin/none".as_slice(), Errno::Noent),
@@ -165,34 +166,34 @@ fn a_spawn_that_cannot_be_says_why_and_starts_nothing() {
     ] {
         assert_eq!(errno(spawn(&mut g, &request)), expected);
     }
-    assert!(!g.k.has_starts(g.session));
+    assert!(!g.k.has_pending(g.execution));
     assert_eq!(g.k.process_count(), 1);
     assert_eq!(wait(&mut g, -1, 0), Err(done(Errno::Child)));
 }
 
 #[test]
-fn malformed_requests_are_refused_wherever_they_are_cut() {
+fn truncated_spawn_requests_are_rejected() {
     let mut g = Guest::new();
     let whole = encode(&PROG);
     for len in 0..whole.len() {
         let (at, len) = g.put(&whole[..len]);
-        assert_eq!(call!(&mut g, ext::spawn(at, len, OUT)), done(Errno::Inval), "{len}");
+        assert_eq!(call!(&mut g, tidebox::spawn(at, len, OUT)), done(Errno::Inval), "{len}");
     }
     let (at, len) = g.put(&[&whole[..], b"x"].concat());
-    assert_eq!(call!(&mut g, ext::spawn(at, len, OUT)), done(Errno::Inval));
+    assert_eq!(call!(&mut g, tidebox::spawn(at, len, OUT)), done(Errno::Inval));
     for position in (0..whole.len() - 12).step_by(4) {
         let mut wrong = whole.clone();
         wrong[position..position + 4].fill(0xff);
         let (at, len) = g.put(&wrong);
-        let sys = call!(&mut g, ext::spawn(at, len, OUT));
-        assert!(matches!(sys, Sys::Done(_)), "{position}: {sys:?}");
+        let sys = call!(&mut g, tidebox::spawn(at, len, OUT));
+        assert!(matches!(sys, SyscallOutcome::Done(_)), "{position}: {sys:?}");
     }
-    assert_eq!(call!(&mut g, ext::spawn(0, u32::MAX, OUT)), done(Errno::TooBig));
-    assert_eq!(call!(&mut g, ext::spawn(u32::MAX - 9, 100, OUT)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, tidebox::spawn(0, u32::MAX, OUT)), done(Errno::TooBig));
+    assert_eq!(call!(&mut g, tidebox::spawn(u32::MAX - 9, 100, OUT)), done(Errno::Fault));
     let before = g.k.process_count();
     let (at, len) = g.put(&whole);
-    assert_eq!(call!(&mut g, ext::spawn(at, len, u32::MAX)), done(Errno::Fault));
-    assert_eq!(g.k.process_count(), before, "a child that cannot be told is not started");
+    assert_eq!(call!(&mut g, tidebox::spawn(at, len, u32::MAX)), done(Errno::Fault));
+    assert_eq!(g.k.process_count(), before, "no child starts if its pid cannot be written");
 }
 
 #[test]
@@ -206,7 +207,7 @@ fn a_script_runs_its_interpreter_with_one_argument() {
 }
 
 #[test]
-fn arguments_and_environment_are_bounded_together() {
+fn arguments_and_environment_share_a_limit() {
     let mut limits = Limits::default();
     limits.argument_bytes = 10_000;
     let mut g = Guest::with(limits, &[]);
@@ -221,7 +222,7 @@ fn arguments_and_environment_are_bounded_together() {
 }
 
 #[test]
-fn the_arguments_of_all_processes_together_are_bounded() {
+fn the_arguments_of_all_processes_are_limited() {
     let mut limits = Limits::default();
     limits.argument_bytes = 10_000;
     let mut g = Guest::with(limits, &[]);
@@ -230,18 +231,18 @@ fn the_arguments_of_all_processes_together_are_bounded() {
     let children: Vec<Pid> = (0..17).map_while(|_| spawn(&mut g, &request).ok()).collect();
     assert_eq!(children.len(), 17);
     assert_eq!(errno(spawn(&mut g, &request)), Errno::Again);
-    let copy = g.as_process(children[0], |g| call!(g, ext::fork(0, OUT)));
+    let copy = g.as_process(children[0], |g| call!(g, tidebox::fork(0, OUT)));
     assert_eq!(copy, done(Errno::Again), "a copy may outlive the original");
-    g.k.exited(children[0], Status::Exited(0));
+    g.k.process_exited(children[0], ExitStatus::Exited(0));
     assert_eq!(errno(spawn(&mut g, &request)), Errno::Again, "a zombie still shows its arguments");
     assert!(wait(&mut g, -1, 0).is_ok());
     assert!(spawn(&mut g, &request).is_ok());
-    g.k.end(g.session);
+    g.k.finish_execution(g.execution);
     assert_eq!(g.k.string_bytes, 0);
 }
 
 #[test]
-fn a_guests_own_module_is_bounded_and_an_installed_one_is_not() {
+fn the_module_size_limit_applies_only_to_guest_files() {
     let mut limits = Limits::default();
     limits.module_bytes = 6;
     let mut g = Guest::with(limits, &[]);
@@ -251,23 +252,23 @@ fn a_guests_own_module_is_bounded_and_an_installed_one_is_not() {
 }
 
 #[test]
-fn processes_are_bounded_and_zombies_count() {
+fn processes_are_limited_and_zombies_count() {
     let mut limits = Limits::default();
     limits.processes = 3;
     let mut g = Guest::with(limits, &[]);
     let first = spawn(&mut g, &PROG).expect("room");
     let second = g.fork();
     assert_eq!(errno(spawn(&mut g, &PROG)), Errno::Again);
-    assert_eq!(call!(&mut g, ext::fork(0, OUT)), done(Errno::Again));
-    g.k.exited(first, Status::Exited(0));
+    assert_eq!(call!(&mut g, tidebox::fork(0, OUT)), done(Errno::Again));
+    g.k.process_exited(first, ExitStatus::Exited(0));
     assert_eq!(errno(spawn(&mut g, &PROG)), Errno::Again, "a zombie still has its number");
     assert_eq!(wait(&mut g, first.0.cast_signed(), 0), Ok((first.0, 0)));
     assert!(spawn(&mut g, &PROG).is_ok());
-    g.k.exited(second, Status::Exited(0));
+    g.k.process_exited(second, ExitStatus::Exited(0));
 }
 
 #[test]
-fn nesting_is_bounded() {
+fn nesting_is_limited() {
     let mut limits = Limits::default();
     limits.nesting = 2;
     let mut g = Guest::with(limits, &[]);
@@ -275,57 +276,57 @@ fn nesting_is_bounded() {
     let grandchild = g.as_process(child, |g| spawn(g, &PROG)).expect("two levels");
     let refused = g.as_process(grandchild, |g| spawn(g, &PROG));
     assert_eq!(errno(refused), Errno::Again);
-    assert_eq!(g.as_process(grandchild, |g| call!(g, ext::fork(0, OUT))), done(Errno::Again));
+    assert_eq!(g.as_process(grandchild, |g| call!(g, tidebox::fork(0, OUT))), done(Errno::Again));
 }
 
 #[test]
-fn a_copy_has_the_same_descriptors_and_its_own_table() {
+fn a_fork_has_a_copy_of_the_descriptor_table() {
     let mut g = Guest::new();
-    let fd = g.open(b"etc/motd", "r").expect("there");
-    g.k.take_starts(g.session);
-    assert_eq!(call!(&mut g, ext::fork(-7, OUT)), OK);
+    let fd = g.open(b"etc/motd", "r").expect("it exists");
+    g.k.take_pending(g.execution);
+    assert_eq!(call!(&mut g, tidebox::fork(-7, OUT)), OK);
     let child = Pid(g.out());
     let start = g.k.take_fork(g.pid).expect("the copy");
     assert_eq!(start.fork.map(|f| (f.parent, f.arg)), Some((g.pid, -7)));
-    assert_eq!((start.pid, g.k.has_starts(g.session)), (child, false));
+    assert_eq!((start.pid, g.k.has_pending(g.execution)), (child, false));
     assert!(g.k.take_fork(g.pid).is_none());
     assert_eq!(g.read(fd, 2), Ok(b"he".to_vec()));
     g.as_process(child, |g| {
         assert_eq!(g.read(fd, 2), Ok(b"ll".to_vec()));
         g.close(fd);
-        assert_eq!(call!(g, p1::fd_prestat_get(3, DATA)), OK);
+        assert_eq!(call!(g, preview1::fd_prestat_get(3, DATA)), OK);
     });
     assert_eq!(g.read(fd, 2), Ok(b"o\n".to_vec()));
-    assert_eq!(call!(&mut g, ext::fork(0, u32::MAX)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, tidebox::fork(0, u32::MAX)), done(Errno::Fault));
     assert_eq!(g.k.process_count(), 2);
 }
 
 #[test]
-fn an_abandoned_start_leaves_no_trace() {
+fn a_cancelled_spawn_leaves_no_trace() {
     let mut g = Guest::new();
     let files = g.k.files.count();
     let child = g.fork();
-    g.k.abandon(child);
+    g.k.cancel_spawn(child);
     assert_eq!((g.k.process_count(), g.k.files.count()), (1, files));
     assert_eq!(wait(&mut g, -1, 0), Err(done(Errno::Child)));
     assert!(g.k.take_fork(g.pid).is_none());
-    g.k.abandon(child);
+    g.k.cancel_spawn(child);
 }
 
 #[test]
-fn waiting_gives_each_status_once() {
+fn waiting_returns_each_status_once() {
     let mut g = Guest::new();
     let (a, b) = (g.fork(), g.fork());
-    assert_eq!(wait(&mut g, -1, 1), Ok((0, 0)), "none has ended");
-    assert_eq!(wait(&mut g, -1, 0), Err(Sys::Block(Wait::default())));
+    assert_eq!(wait(&mut g, -1, 1), Ok((0, 0)), "no child has exited");
+    assert_eq!(wait(&mut g, -1, 0), Err(SyscallOutcome::Block(Wait::default())));
     let parked = g.park(g.pid);
-    g.k.exited(b, Status::Killed(Signal::Term));
+    g.k.process_exited(b, ExitStatus::Killed(Signal::Term));
     assert_eq!(parked.get(), 1);
-    assert_eq!(call!(&mut g, ext::wait(-1, 0, u32::MAX)), done(Errno::Fault));
+    assert_eq!(call!(&mut g, tidebox::wait(-1, 0, u32::MAX)), done(Errno::Fault));
     assert_eq!(wait(&mut g, a.0.cast_signed(), 1), Ok((0, 0)));
     assert_eq!(wait(&mut g, -1, 0), Ok((b.0, 256 + 15)), "a bad address lost nothing");
-    g.k.exited(a, Status::Exited(3));
-    g.k.exited(a, Status::Exited(4));
+    g.k.process_exited(a, ExitStatus::Exited(3));
+    g.k.process_exited(a, ExitStatus::Exited(4));
     assert_eq!(wait(&mut g, a.0.cast_signed(), 0), Ok((a.0, 3)), "the first report counts");
     assert_eq!(wait(&mut g, -1, 0), Err(done(Errno::Child)));
     assert_eq!(wait(&mut g, a.0.cast_signed(), 1), Err(done(Errno::Child)));
@@ -333,12 +334,12 @@ fn waiting_gives_each_status_once() {
 }
 
 #[test]
-fn waiting_for_a_group_takes_only_its_members() {
+fn waiting_for_a_group_selects_only_its_members() {
     let mut g = Guest::new();
     let (a, b) = (g.fork(), g.fork());
-    assert_eq!(call!(&mut g, ext::setpgid(b.0.cast_signed(), 0)), OK);
+    assert_eq!(call!(&mut g, tidebox::setpgid(b.0.cast_signed(), 0)), OK);
     for pid in [a, b] {
-        g.k.exited(pid, Status::Exited(1));
+        g.k.process_exited(pid, ExitStatus::Exited(1));
     }
     assert_eq!(wait(&mut g, -b.0.cast_signed(), 0), Ok((b.0, 1)));
     assert_eq!(wait(&mut g, -b.0.cast_signed(), 0), Err(done(Errno::Child)));
@@ -346,59 +347,59 @@ fn waiting_for_a_group_takes_only_its_members() {
 }
 
 #[test]
-fn a_noted_signal_ends_a_wait() {
+fn a_caught_signal_ends_a_wait() {
     let mut g = Guest::new();
     let child = g.fork();
-    assert_eq!(call!(&mut g, ext::sig_set(17, 2)), OK);
-    assert_eq!(wait(&mut g, child.0.cast_signed(), 0), Err(Sys::Block(Wait::default())));
+    assert_eq!(call!(&mut g, tidebox::sig_set(17, 2)), OK);
+    assert_eq!(wait(&mut g, child.0.cast_signed(), 0), Err(SyscallOutcome::Block(Wait::default())));
     let other = g.fork();
-    g.k.exited(other, Status::Exited(0));
+    g.k.process_exited(other, ExitStatus::Exited(0));
     assert_eq!(wait(&mut g, child.0.cast_signed(), 0), Err(done(Errno::Intr)));
-    assert_eq!(call!(&mut g, ext::sig_take(OUT)), OK);
+    assert_eq!(call!(&mut g, tidebox::sig_take(OUT)), OK);
     assert_eq!(g.u64(OUT), 1 << 17);
 }
 
 #[test]
-fn who_ignores_its_children_has_no_zombies() {
+fn ignoring_sigchld_leaves_no_zombies() {
     let mut g = Guest::new();
-    assert_eq!(call!(&mut g, ext::sig_set(17, 1)), OK);
+    assert_eq!(call!(&mut g, tidebox::sig_set(17, 1)), OK);
     let child = g.fork();
-    assert_eq!(wait(&mut g, -1, 0), Err(Sys::Block(Wait::default())));
+    assert_eq!(wait(&mut g, -1, 0), Err(SyscallOutcome::Block(Wait::default())));
     let parked = g.park(g.pid);
-    g.k.exited(child, Status::Exited(0));
+    g.k.process_exited(child, ExitStatus::Exited(0));
     assert_eq!(parked.get(), 1);
     assert_eq!(wait(&mut g, -1, 0), Err(done(Errno::Child)));
     assert_eq!(g.k.process_count(), 1);
 }
 
 #[test]
-fn orphans_go_on_and_leave_no_zombies() {
+fn orphans_continue_and_leave_no_zombies() {
     let mut g = Guest::new();
     let child = g.fork();
     let (live, dead) = g.as_process(child, |g| (g.fork(), g.fork()));
-    g.k.exited(dead, Status::Exited(0));
+    g.k.process_exited(dead, ExitStatus::Exited(0));
     assert_eq!(g.k.process_count(), 4);
-    g.k.exited(child, Status::Exited(0));
-    assert_eq!(g.k.process_count(), 3, "the zombie of a dead parent is gone");
+    g.k.process_exited(child, ExitStatus::Exited(0));
+    assert_eq!(g.k.process_count(), 3, "the zombie of an ended parent is reaped");
     g.as_process(live, |g| {
-        assert_eq!(call!(g, ext::getids(DATA)), OK);
+        assert_eq!(call!(g, tidebox::getids(DATA)), OK);
         assert_eq!(g.u32(DATA + 4), 0);
     });
-    g.k.exited(live, Status::Exited(0));
-    assert_eq!(g.k.process_count(), 2, "only the child that the root may still ask for");
+    g.k.process_exited(live, ExitStatus::Exited(0));
+    assert_eq!(g.k.process_count(), 2, "only the zombie child of the root process");
 }
 
 #[test]
-fn what_a_process_held_is_given_back_when_it_ends() {
+fn resources_of_a_process_are_released_at_exit() {
     let mut g = Guest::new();
     let (files, pipes) = (g.k.files.count(), g.k.pipes.count());
     let child = g.fork();
     g.as_process(child, |g| {
         g.pipe();
-        g.open(b"etc/motd", "r").expect("there");
+        g.open(b"etc/motd", "r").expect("it exists");
     });
     assert!(g.k.grow_memory(child, 0, 1 << 20));
-    g.k.exited(child, Status::Exited(0));
+    g.k.process_exited(child, ExitStatus::Exited(0));
     assert_eq!((g.k.files.count(), g.k.pipes.count(), g.k.memory_bytes), (files, pipes, 0));
     assert!(!g.k.grow_memory(child, 0, 1), "a zombie gets no memory");
 }

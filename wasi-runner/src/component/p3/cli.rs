@@ -1,4 +1,4 @@
-//! Standard streams, the environment and randomness of WASI 0.3.
+//! Standard streams, environment and randomness of WASI 0.3.
 
 use tidebox_kernel::Errno;
 use wasmtime::component::{Access, Accessor, FutureReader, StreamReader};
@@ -10,12 +10,12 @@ use wasmtime_wasi::p3::bindings::sockets::{ip_name_lookup, types as socket};
 use super::super::host::Host;
 use super::super::input::Source;
 use super::super::output::Sink;
-use super::super::random::MOST_RANDOM;
-use super::Own;
-use super::stream::{Reading, Verdict, Writing, future};
+use super::super::random::MAX_RANDOM;
+use super::HasHost;
+use super::stream::{DescriptorConsumer, DescriptorProducer, ResultSender, future};
 use wasmtime_wasi::p2::bindings::cli::{environment as environment2, exit as exit2};
 
-/// What `wasi:cli` knows of errors.
+/// Converts an errno to the error code of `wasi:cli`.
 fn code(errno: Errno) -> ErrorCode {
     match errno {
         Errno::Pipe => ErrorCode::Pipe,
@@ -24,36 +24,36 @@ fn code(errno: Errno) -> ErrorCode {
     }
 }
 
-type Told = FutureReader<Result<(), ErrorCode>>;
+type ResultFuture = FutureReader<Result<(), ErrorCode>>;
 
 impl stdin::Host for Host {}
 impl stdout::Host for Host {}
 impl stderr::Host for Host {}
 
-impl<U> stdin::HostWithStore<U> for Own {
-    fn read_via_stream(mut store: Access<'_, U, Self>) -> wasmtime::Result<(StreamReader<u8>, Told)> {
+impl<U> stdin::HostWithStore<U> for HasHost {
+    fn read_via_stream(mut store: Access<'_, U, Self>) -> wasmtime::Result<(StreamReader<u8>, ResultFuture)> {
         let source = Source::standard(store.get().handle.clone(), 0);
-        let (verdict, told) = Verdict::new(code);
-        let stream = StreamReader::new(&mut store, Reading::new(source, verdict))?;
-        Ok((stream, future(&mut store, told)?))
+        let (result_sender, receiver) = ResultSender::new(code);
+        let stream = StreamReader::new(&mut store, DescriptorProducer::new(source, result_sender))?;
+        Ok((stream, future(&mut store, receiver)?))
     }
 }
 
-fn write<U>(mut store: Access<'_, U, Own>, data: StreamReader<u8>, fd: u32) -> wasmtime::Result<Told> {
+fn write<U>(mut store: Access<'_, U, HasHost>, data: StreamReader<u8>, fd: u32) -> wasmtime::Result<ResultFuture> {
     let sink = Sink::standard(store.get().handle.clone(), fd);
-    let (verdict, told) = Verdict::new(code);
-    data.pipe(&mut store, Writing::new(sink, verdict))?;
-    future(&mut store, told)
+    let (result_sender, receiver) = ResultSender::new(code);
+    data.pipe(&mut store, DescriptorConsumer::new(sink, result_sender))?;
+    future(&mut store, receiver)
 }
 
-impl<U> stdout::HostWithStore<U> for Own {
-    fn write_via_stream(store: Access<'_, U, Self>, data: StreamReader<u8>) -> wasmtime::Result<Told> {
+impl<U> stdout::HostWithStore<U> for HasHost {
+    fn write_via_stream(store: Access<'_, U, Self>, data: StreamReader<u8>) -> wasmtime::Result<ResultFuture> {
         write(store, data, 1)
     }
 }
 
-impl<U> stderr::HostWithStore<U> for Own {
-    fn write_via_stream(store: Access<'_, U, Self>, data: StreamReader<u8>) -> wasmtime::Result<Told> {
+impl<U> stderr::HostWithStore<U> for HasHost {
+    fn write_via_stream(store: Access<'_, U, Self>, data: StreamReader<u8>) -> wasmtime::Result<ResultFuture> {
         write(store, data, 2)
     }
 }
@@ -82,10 +82,10 @@ impl exit::Host for Host {
     }
 }
 
-/// 0.3 allows fewer bytes than were asked for.
+/// 0.3 permits returning fewer bytes than requested.
 impl random::Host for Host {
-    fn get_random_bytes(&mut self, most: u64) -> wasmtime::Result<Vec<u8>> {
-        self.random_bytes(most.min(MOST_RANDOM))
+    fn get_random_bytes(&mut self, max_len: u64) -> wasmtime::Result<Vec<u8>> {
+        self.random_bytes(max_len.min(MAX_RANDOM))
     }
 
     fn get_random_u64(&mut self) -> wasmtime::Result<u64> {
@@ -94,8 +94,8 @@ impl random::Host for Host {
 }
 
 impl insecure::Host for Host {
-    fn get_insecure_random_bytes(&mut self, most: u64) -> wasmtime::Result<Vec<u8>> {
-        self.random_bytes(most.min(MOST_RANDOM))
+    fn get_insecure_random_bytes(&mut self, max_len: u64) -> wasmtime::Result<Vec<u8>> {
+        self.random_bytes(max_len.min(MAX_RANDOM))
     }
 
     fn get_insecure_random_u64(&mut self) -> wasmtime::Result<u64> {
@@ -111,7 +111,7 @@ impl insecure_seed::Host for Host {
 
 impl ip_name_lookup::Host for Host {}
 
-impl<U> ip_name_lookup::HostWithStore<U> for Own {
+impl<U> ip_name_lookup::HostWithStore<U> for HasHost {
     async fn resolve_addresses(
         _: &Accessor<U, Self>,
         _: String,

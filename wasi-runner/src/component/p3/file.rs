@@ -1,7 +1,6 @@
-//! `wasi:filesystem` of WASI 0.3: the calls of 0.2, with streams and futures of its own.
+//! `wasi:filesystem` of WASI 0.3: the calls of 0.2, with 0.3 streams and futures.
 
-use tidebox_kernel::wasi::Halt;
-use tidebox_kernel::{Kernel, Pid};
+use tidebox_kernel::{Kernel, Pid, SyscallError};
 use wasmtime::component::{Access, Accessor, FutureReader, Resource, StreamReader};
 use wasmtime_wasi::p3::bindings::filesystem::preopens;
 use wasmtime_wasi::p3::bindings::filesystem::types::{
@@ -10,69 +9,75 @@ use wasmtime_wasi::p3::bindings::filesystem::types::{
 };
 use wasmtime_wasi::p3::filesystem::{FilesystemError, FilesystemResult};
 
-use super::super::descriptor::{Descriptor, Listing};
-use super::super::failure;
+use super::super::descriptor::{Descriptor, DirListing};
+use super::super::errors;
 use super::super::host::Host;
 use super::super::input::Source;
 use super::super::output::Sink;
-use super::stream::{Names, Reading, Verdict, Writing, future};
-use super::{Own, code, failed, flags as mode_flags, follow, identity, kind, opening, stamp, stat, unknown};
+use super::stream::{DescriptorConsumer, DescriptorProducer, DirEntryProducer, ResultSender, future};
+use super::{
+    HasHost, bad_descriptor, code, failed, flags as mode_flags, follows_links, identity, kind, open_options, stat,
+    time_change,
+};
 
-type Told = FutureReader<Result<(), ErrorCode>>;
+type ResultFuture = FutureReader<Result<(), ErrorCode>>;
 
-/// Asks the kernel about a descriptor.
-fn on<U, T>(
-    store: &Accessor<U, Own>,
+/// Runs a kernel call on a descriptor.
+fn with_fd<U, T>(
+    store: &Accessor<U, HasHost>,
     descriptor: &Descriptor,
-    call: impl FnOnce(&mut Kernel, Pid, u32) -> Result<T, Halt>,
+    call: impl FnOnce(&mut Kernel, Pid, u32) -> Result<T, SyscallError>,
 ) -> FilesystemResult<T> {
     store.with(|mut access| {
         let host = access.get();
-        let fd = host.fd(descriptor).map_err(unknown)?;
-        host.handle.ask(|kernel, pid| call(kernel, pid, fd)).map_err(failed)
+        let fd = host.fd(descriptor).map_err(bad_descriptor)?;
+        host.handle.call(|kernel, pid| call(kernel, pid, fd)).map_err(failed)
     })
 }
 
-/// As [`on`], for calls about two.
-fn on_both<U, T>(
-    store: &Accessor<U, Own>,
+/// Runs a kernel call on two descriptors.
+fn with_two_fds<U, T>(
+    store: &Accessor<U, HasHost>,
     one: &Descriptor,
     other: &Descriptor,
-    call: impl FnOnce(&mut Kernel, Pid, u32, u32) -> Result<T, Halt>,
+    call: impl FnOnce(&mut Kernel, Pid, u32, u32) -> Result<T, SyscallError>,
 ) -> FilesystemResult<T> {
-    let other = store.with(|mut access| access.get().fd(other).map_err(unknown))?;
-    on(store, one, |kernel, pid, fd| call(kernel, pid, fd, other))
+    let other = store.with(|mut access| access.get().fd(other).map_err(bad_descriptor))?;
+    with_fd(store, one, |kernel, pid, fd| call(kernel, pid, fd, other))
 }
 
-/// A stream that has nothing, and the future that says why.
-fn nothing<U, T>(mut store: Access<'_, U, Own>, halt: Halt) -> wasmtime::Result<(StreamReader<T>, Told)>
+/// An empty stream, and a future with the error.
+fn failed_stream<U, T>(
+    mut store: Access<'_, U, HasHost>,
+    halt: SyscallError,
+) -> wasmtime::Result<(StreamReader<T>, ResultFuture)>
 where
     T: wasmtime::component::Lower + wasmtime::component::Lift + Send + Sync + 'static,
 {
-    let Halt::Errno(errno) = halt else { return Err(failure::trap(halt)) };
-    let (mut verdict, told) = Verdict::new(code);
-    verdict.tell(Err(errno));
-    Ok((StreamReader::new(&mut store, std::iter::empty())?, future(&mut store, told)?))
+    let SyscallError::Errno(errno) = halt else { return Err(errors::trap(halt)) };
+    let (mut result_sender, receiver) = ResultSender::new(code);
+    result_sender.send(Err(errno));
+    Ok((StreamReader::new(&mut store, std::iter::empty())?, future(&mut store, receiver)?))
 }
 
 fn write<U>(
-    mut store: Access<'_, U, Own>,
+    mut store: Access<'_, U, HasHost>,
     descriptor: &Descriptor,
     mut data: StreamReader<u8>,
     offset: Option<u64>,
-) -> wasmtime::Result<Told> {
+) -> wasmtime::Result<ResultFuture> {
     let host = store.get();
     let fd = host.fd(descriptor)?;
-    let (mut verdict, told) = Verdict::new(code);
+    let (mut result_sender, receiver) = ResultSender::new(code);
     match Sink::of_file(&host.handle, fd, offset) {
-        Ok(sink) => data.pipe(&mut store, Writing::new(sink, verdict))?,
-        Err(Halt::Errno(errno)) => {
+        Ok(sink) => data.pipe(&mut store, DescriptorConsumer::new(sink, result_sender))?,
+        Err(SyscallError::Errno(errno)) => {
             data.close(&mut store)?;
-            verdict.tell(Err(errno));
+            result_sender.send(Err(errno));
         }
-        Err(halt) => return Err(failure::trap(halt)),
+        Err(halt) => return Err(errors::trap(halt)),
     }
-    future(&mut store, told)
+    future(&mut store, receiver)
 }
 
 impl types::Host for Host {
@@ -93,21 +98,21 @@ impl preopens::Host for Host {
     }
 }
 
-impl<U> types::HostDescriptorWithStore<U> for Own {
+impl<U> types::HostDescriptorWithStore<U> for HasHost {
     fn read_via_stream(
         mut store: Access<'_, U, Self>,
         fd: Descriptor,
         offset: u64,
-    ) -> wasmtime::Result<(StreamReader<u8>, Told)> {
+    ) -> wasmtime::Result<(StreamReader<u8>, ResultFuture)> {
         let host = store.get();
         let fd = host.fd(&fd)?;
         match Source::of_file(&host.handle, fd, offset) {
             Ok(source) => {
-                let (verdict, told) = Verdict::new(code);
-                let stream = StreamReader::new(&mut store, Reading::new(source, verdict))?;
-                Ok((stream, future(&mut store, told)?))
+                let (result_sender, receiver) = ResultSender::new(code);
+                let stream = StreamReader::new(&mut store, DescriptorProducer::new(source, result_sender))?;
+                Ok((stream, future(&mut store, receiver)?))
             }
-            Err(halt) => nothing(store, halt),
+            Err(halt) => failed_stream(store, halt),
         }
     }
 
@@ -116,52 +121,56 @@ impl<U> types::HostDescriptorWithStore<U> for Own {
         fd: Descriptor,
         data: StreamReader<u8>,
         offset: u64,
-    ) -> wasmtime::Result<Told> {
+    ) -> wasmtime::Result<ResultFuture> {
         write(store, &fd, data, Some(offset))
     }
 
-    fn append_via_stream(store: Access<'_, U, Self>, fd: Descriptor, data: StreamReader<u8>) -> wasmtime::Result<Told> {
+    fn append_via_stream(
+        store: Access<'_, U, Self>,
+        fd: Descriptor,
+        data: StreamReader<u8>,
+    ) -> wasmtime::Result<ResultFuture> {
         write(store, &fd, data, None)
     }
 
     fn read_directory(
         mut store: Access<'_, U, Self>,
         fd: Descriptor,
-    ) -> wasmtime::Result<(StreamReader<DirectoryEntry>, Told)> {
+    ) -> wasmtime::Result<(StreamReader<DirectoryEntry>, ResultFuture)> {
         let host = store.get();
         let fd = host.fd(&fd)?;
-        match Listing::new(&host.handle, fd) {
+        match DirListing::new(&host.handle, fd) {
             Ok(listing) => {
-                let (verdict, told) = Verdict::new(code);
-                let stream = StreamReader::new(&mut store, Names::new(listing, verdict))?;
-                Ok((stream, future(&mut store, told)?))
+                let (result_sender, receiver) = ResultSender::new(code);
+                let stream = StreamReader::new(&mut store, DirEntryProducer::new(listing, result_sender))?;
+                Ok((stream, future(&mut store, receiver)?))
             }
-            Err(halt) => nothing(store, halt),
+            Err(halt) => failed_stream(store, halt),
         }
     }
 
     async fn advise(store: &Accessor<U, Self>, fd: Descriptor, offset: u64, _: u64, _: Advice) -> FilesystemResult<()> {
-        on(store, &fd, |kernel, pid, fd| kernel.advise(pid, fd, offset))
+        with_fd(store, &fd, |kernel, pid, fd| kernel.advise(pid, fd, offset))
     }
 
     async fn sync_data(store: &Accessor<U, Self>, fd: Descriptor) -> FilesystemResult<()> {
-        on(store, &fd, Kernel::sync)
+        with_fd(store, &fd, Kernel::sync)
     }
 
     async fn sync(store: &Accessor<U, Self>, fd: Descriptor) -> FilesystemResult<()> {
-        on(store, &fd, Kernel::sync)
+        with_fd(store, &fd, Kernel::sync)
     }
 
     async fn get_flags(store: &Accessor<U, Self>, fd: Descriptor) -> FilesystemResult<DescriptorFlags> {
-        on(store, &fd, |kernel, pid, fd| Ok(mode_flags(kernel.mode(pid, fd)?, kernel.stat(pid, fd)?.filetype)))
+        with_fd(store, &fd, |kernel, pid, fd| Ok(mode_flags(kernel.mode(pid, fd)?, kernel.stat(pid, fd)?.filetype)))
     }
 
     async fn get_type(store: &Accessor<U, Self>, fd: Descriptor) -> FilesystemResult<DescriptorType> {
-        on(store, &fd, |kernel, pid, fd| Ok(kind(kernel.stat(pid, fd)?.filetype)))
+        with_fd(store, &fd, |kernel, pid, fd| Ok(kind(kernel.stat(pid, fd)?.filetype)))
     }
 
     async fn set_size(store: &Accessor<U, Self>, fd: Descriptor, size: u64) -> FilesystemResult<()> {
-        on(store, &fd, |kernel, pid, fd| kernel.resize(pid, fd, size))
+        with_fd(store, &fd, |kernel, pid, fd| kernel.resize(pid, fd, size))
     }
 
     async fn set_times(
@@ -170,15 +179,15 @@ impl<U> types::HostDescriptorWithStore<U> for Own {
         atime: NewTimestamp,
         mtime: NewTimestamp,
     ) -> FilesystemResult<()> {
-        on(store, &fd, |kernel, pid, fd| kernel.set_times(pid, fd, stamp(atime), stamp(mtime)))
+        with_fd(store, &fd, |kernel, pid, fd| kernel.set_times(pid, fd, time_change(atime), time_change(mtime)))
     }
 
     async fn create_directory_at(store: &Accessor<U, Self>, fd: Descriptor, path: String) -> FilesystemResult<()> {
-        on(store, &fd, |kernel, pid, fd| kernel.make_dir_at(pid, fd, path.as_bytes()))
+        with_fd(store, &fd, |kernel, pid, fd| kernel.make_dir_at(pid, fd, path.as_bytes()))
     }
 
     async fn stat(store: &Accessor<U, Self>, fd: Descriptor) -> FilesystemResult<DescriptorStat> {
-        on(store, &fd, |kernel, pid, fd| Ok(stat(&kernel.stat(pid, fd)?)))
+        with_fd(store, &fd, |kernel, pid, fd| Ok(stat(&kernel.stat(pid, fd)?)))
     }
 
     async fn stat_at(
@@ -187,7 +196,9 @@ impl<U> types::HostDescriptorWithStore<U> for Own {
         flags: PathFlags,
         path: String,
     ) -> FilesystemResult<DescriptorStat> {
-        on(store, &fd, |kernel, pid, fd| Ok(stat(&kernel.stat_at(pid, fd, path.as_bytes(), follow(flags))?)))
+        with_fd(store, &fd, |kernel, pid, fd| {
+            Ok(stat(&kernel.stat_at(pid, fd, path.as_bytes(), follows_links(flags))?))
+        })
     }
 
     async fn set_times_at(
@@ -198,8 +209,10 @@ impl<U> types::HostDescriptorWithStore<U> for Own {
         atime: NewTimestamp,
         mtime: NewTimestamp,
     ) -> FilesystemResult<()> {
-        let (atime, mtime) = (stamp(atime), stamp(mtime));
-        on(store, &fd, |kernel, pid, fd| kernel.set_times_at(pid, fd, path.as_bytes(), follow(flags), atime, mtime))
+        let (atime, mtime) = (time_change(atime), time_change(mtime));
+        with_fd(store, &fd, |kernel, pid, fd| {
+            kernel.set_times_at(pid, fd, path.as_bytes(), follows_links(flags), atime, mtime)
+        })
     }
 
     async fn link_at(
@@ -210,8 +223,8 @@ impl<U> types::HostDescriptorWithStore<U> for Own {
         new_fd: Descriptor,
         new: String,
     ) -> FilesystemResult<()> {
-        on_both(store, &fd, &new_fd, |kernel, pid, fd, new_fd| {
-            kernel.link_at(pid, fd, old.as_bytes(), follow(flags), new_fd, new.as_bytes())
+        with_two_fds(store, &fd, &new_fd, |kernel, pid, fd, new_fd| {
+            kernel.link_at(pid, fd, old.as_bytes(), follows_links(flags), new_fd, new.as_bytes())
         })
     }
 
@@ -223,24 +236,24 @@ impl<U> types::HostDescriptorWithStore<U> for Own {
         open_flags: OpenFlags,
         flags: DescriptorFlags,
     ) -> FilesystemResult<Resource<types::Descriptor>> {
-        let how = opening(path_flags, open_flags, flags);
+        let how = open_options(path_flags, open_flags, flags);
         let (handle, directory) = store.with(|mut access| {
             let host = access.get();
-            host.fd(&fd).map(|fd| (host.handle.clone(), fd)).map_err(unknown)
+            host.fd(&fd).map(|fd| (host.handle.clone(), fd)).map_err(bad_descriptor)
         })?;
-        // The end of a named pipe waits for the other one.
+        // Opening a FIFO waits for the other end.
         let opened = handle.wait(|kernel, pid| kernel.open_at(pid, directory, path.as_bytes(), how)).await;
         let fd = opened.map_err(failed)?;
-        store.with(|mut access| access.get().push(fd, false).map_err(unknown))
+        store.with(|mut access| access.get().push(fd, false).map_err(bad_descriptor))
     }
 
     async fn readlink_at(store: &Accessor<U, Self>, fd: Descriptor, path: String) -> FilesystemResult<String> {
-        let target = on(store, &fd, |kernel, pid, fd| kernel.read_link_at(pid, fd, path.as_bytes()))?;
+        let target = with_fd(store, &fd, |kernel, pid, fd| kernel.read_link_at(pid, fd, path.as_bytes()))?;
         String::from_utf8(target).map_err(|_| ErrorCode::IllegalByteSequence.into())
     }
 
     async fn remove_directory_at(store: &Accessor<U, Self>, fd: Descriptor, path: String) -> FilesystemResult<()> {
-        on(store, &fd, |kernel, pid, fd| kernel.remove_dir_at(pid, fd, path.as_bytes()))
+        with_fd(store, &fd, |kernel, pid, fd| kernel.remove_dir_at(pid, fd, path.as_bytes()))
     }
 
     async fn rename_at(
@@ -250,7 +263,7 @@ impl<U> types::HostDescriptorWithStore<U> for Own {
         new_fd: Descriptor,
         new: String,
     ) -> FilesystemResult<()> {
-        on_both(store, &fd, &new_fd, |kernel, pid, fd, new_fd| {
+        with_two_fds(store, &fd, &new_fd, |kernel, pid, fd, new_fd| {
             kernel.rename_at(pid, fd, old.as_bytes(), new_fd, new.as_bytes())
         })
     }
@@ -261,24 +274,24 @@ impl<U> types::HostDescriptorWithStore<U> for Own {
         target: String,
         path: String,
     ) -> FilesystemResult<()> {
-        on(store, &fd, |kernel, pid, fd| kernel.symlink_at(pid, target.as_bytes(), fd, path.as_bytes()))
+        with_fd(store, &fd, |kernel, pid, fd| kernel.symlink_at(pid, target.as_bytes(), fd, path.as_bytes()))
     }
 
     async fn unlink_file_at(store: &Accessor<U, Self>, fd: Descriptor, path: String) -> FilesystemResult<()> {
-        on(store, &fd, |kernel, pid, fd| kernel.unlink_at(pid, fd, path.as_bytes()))
+        with_fd(store, &fd, |kernel, pid, fd| kernel.unlink_at(pid, fd, path.as_bytes()))
     }
 
     async fn is_same_object(store: &Accessor<U, Self>, fd: Descriptor, other: Descriptor) -> wasmtime::Result<bool> {
-        let same = on_both(store, &fd, &other, |kernel, pid, fd, other| {
+        let same = with_two_fds(store, &fd, &other, |kernel, pid, fd, other| {
             let (one, two) = (kernel.stat(pid, fd)?, kernel.stat(pid, other)?);
             Ok((one.dev, one.ino) == (two.dev, two.ino))
         });
-        // What is wrong with one of them makes them differ; only the end of the process is an error here.
+        // A failed lookup makes them differ; only the exit of the process is an error here.
         same.or_else(|error| error.downcast().map(|_| false))
     }
 
     async fn metadata_hash(store: &Accessor<U, Self>, fd: Descriptor) -> FilesystemResult<MetadataHashValue> {
-        on(store, &fd, |kernel, pid, fd| Ok(identity(&kernel.stat(pid, fd)?)))
+        with_fd(store, &fd, |kernel, pid, fd| Ok(identity(&kernel.stat(pid, fd)?)))
     }
 
     async fn metadata_hash_at(
@@ -287,6 +300,8 @@ impl<U> types::HostDescriptorWithStore<U> for Own {
         flags: PathFlags,
         path: String,
     ) -> FilesystemResult<MetadataHashValue> {
-        on(store, &fd, |kernel, pid, fd| Ok(identity(&kernel.stat_at(pid, fd, path.as_bytes(), follow(flags))?)))
+        with_fd(store, &fd, |kernel, pid, fd| {
+            Ok(identity(&kernel.stat_at(pid, fd, path.as_bytes(), follows_links(flags))?))
+        })
     }
 }

@@ -1,10 +1,10 @@
-//! Streams of bytes between a component and a descriptor, and of the names in a directory.
+//! Byte streams between a component and a descriptor, and streams of directory entries.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use tidebox_kernel::Errno;
-use tidebox_kernel::wasi::Halt;
+use tidebox_kernel::{Errno, SyscallError};
+
 use tokio::sync::oneshot;
 use wasmtime::StoreContextMut;
 use wasmtime::component::{
@@ -13,74 +13,74 @@ use wasmtime::component::{
 use wasmtime_wasi::p3::bindings::filesystem::types::{DirectoryEntry, ErrorCode};
 use wasmtime_wasi_io::bytes::BytesMut;
 
-use super::super::descriptor::Listing;
-use super::super::failure;
-use super::super::gate::Ticket;
-use super::super::input::{MOST_READ, Source};
+use super::super::descriptor::DirListing;
+use super::super::errors;
+use super::super::input::{MAX_READ, Source};
 use super::super::output::Sink;
+use super::super::wait_set::WaitRegistration;
 use super::kind;
 
-/// How a stream ended, on its way to the future that tells so.
-pub(super) struct Verdict<E> {
+/// Sends the result of a stream to the future that reports it.
+pub(super) struct ResultSender<E> {
     code: fn(Errno) -> E,
-    teller: Option<oneshot::Sender<Result<(), E>>>,
+    sender: Option<oneshot::Sender<Result<(), E>>>,
 }
 
-impl<E: Send + Sync + 'static> Verdict<E> {
-    /// A verdict in the words of one interface, and what is told it.
+impl<E: Send + Sync + 'static> ResultSender<E> {
+    /// Creates a sender that converts an errno with `code`, and its receiver.
     pub(super) fn new(code: fn(Errno) -> E) -> (Self, oneshot::Receiver<Result<(), E>>) {
-        let (teller, told) = oneshot::channel();
-        (Self { code, teller: Some(teller) }, told)
+        let (channel, receiver) = oneshot::channel();
+        (Self { code, sender: Some(channel) }, receiver)
     }
 
-    pub(super) fn tell(&mut self, result: Result<(), Errno>) {
-        if let Some(teller) = self.teller.take() {
-            // A component that dropped the future does not want to know.
-            let _ = teller.send(result.map_err(self.code));
+    pub(super) fn send(&mut self, result: Result<(), Errno>) {
+        if let Some(channel) = self.sender.take() {
+            // The component may have dropped the future; ignore the error.
+            let _ = channel.send(result.map_err(self.code));
         }
     }
 }
 
-/// What comes of a halted transfer: it waits, was cancelled, has failed, or ends the process.
-fn halted<E: Send + Sync + 'static>(
-    halt: Halt,
-    verdict: &mut Verdict<E>,
-    ticket: &Ticket,
+/// Handles an interrupted transfer: it blocks, was cancelled, failed, or the process exits.
+fn handle_error<E: Send + Sync + 'static>(
+    halt: SyscallError,
+    result_sender: &mut ResultSender<E>,
+    registration: &WaitRegistration,
     cx: &mut Context<'_>,
     finish: bool,
 ) -> Poll<wasmtime::Result<StreamResult>> {
     match halt {
-        Halt::Block(_) if finish => {
-            ticket.rest();
+        SyscallError::Block(_) if finish => {
+            registration.clear();
             Poll::Ready(Ok(StreamResult::Cancelled))
         }
-        Halt::Block(until) => {
-            ticket.wait(until, cx.waker());
+        SyscallError::Block(until) => {
+            registration.wait(until, cx.waker());
             Poll::Pending
         }
-        Halt::Errno(errno) => {
-            verdict.tell(Err(errno));
+        SyscallError::Errno(errno) => {
+            result_sender.send(Err(errno));
             Poll::Ready(Ok(StreamResult::Dropped))
         }
-        Halt::Kill(_) => Poll::Ready(Err(failure::trap(halt))),
+        SyscallError::Kill(_) => Poll::Ready(Err(errors::trap(halt))),
     }
 }
 
-/// What a descriptor reads, as a stream.
-pub(super) struct Reading<E> {
+/// Stream of bytes read from a descriptor.
+pub(super) struct DescriptorProducer<E> {
     source: Source,
-    ticket: Ticket,
-    verdict: Verdict<E>,
+    registration: WaitRegistration,
+    result_sender: ResultSender<E>,
 }
 
-impl<E: Send + Sync + 'static> Reading<E> {
-    pub(super) fn new(source: Source, verdict: Verdict<E>) -> Self {
-        let ticket = Ticket::new(&source.handle.waits);
-        Self { source, ticket, verdict }
+impl<E: Send + Sync + 'static> DescriptorProducer<E> {
+    pub(super) fn new(source: Source, result_sender: ResultSender<E>) -> Self {
+        let registration = WaitRegistration::new(&source.handle.waits);
+        Self { source, registration, result_sender }
     }
 }
 
-impl<D, E: Send + Sync + 'static> StreamProducer<D> for Reading<E> {
+impl<D, E: Send + Sync + 'static> StreamProducer<D> for DescriptorProducer<E> {
     type Item = u8;
     type Buffer = BytesMut;
 
@@ -92,47 +92,47 @@ impl<D, E: Send + Sync + 'static> StreamProducer<D> for Reading<E> {
         finish: bool,
     ) -> Poll<wasmtime::Result<StreamResult>> {
         let me = &mut *self;
-        if !finish && me.source.handle.turn_is_over() {
+        if !finish && me.source.handle.must_yield() {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let mut destination = destination.as_direct(store, MOST_READ);
+        let mut destination = destination.as_direct(store, MAX_READ);
         let buffer = destination.remaining();
-        // Nothing asked for is the question whether there is something.
-        let asked =
+        // A read of zero bytes checks whether data is available.
+        let requested =
             if buffer.is_empty() { me.source.readable().map(|_| None) } else { me.source.read(buffer).map(Some) };
-        let answer = match asked {
+        let outcome = match requested {
             Ok(None) => StreamResult::Completed,
             Ok(Some(0)) => {
-                me.verdict.tell(Ok(()));
+                me.result_sender.send(Ok(()));
                 StreamResult::Dropped
             }
             Ok(Some(n)) => {
                 destination.mark_written(n);
                 StreamResult::Completed
             }
-            Err(halt) => return halted(halt, &mut me.verdict, &me.ticket, cx, finish),
+            Err(halt) => return handle_error(halt, &mut me.result_sender, &me.registration, cx, finish),
         };
-        me.ticket.rest();
-        Poll::Ready(Ok(answer))
+        me.registration.clear();
+        Poll::Ready(Ok(outcome))
     }
 }
 
-/// A stream that is written to a descriptor.
-pub(super) struct Writing<E: Send + Sync + 'static> {
+/// Stream of bytes written to a descriptor.
+pub(super) struct DescriptorConsumer<E: Send + Sync + 'static> {
     sink: Sink,
-    ticket: Ticket,
-    verdict: Verdict<E>,
+    registration: WaitRegistration,
+    result_sender: ResultSender<E>,
 }
 
-impl<E: Send + Sync + 'static> Writing<E> {
-    pub(super) fn new(sink: Sink, verdict: Verdict<E>) -> Self {
-        let ticket = Ticket::new(&sink.handle.waits);
-        Self { sink, ticket, verdict }
+impl<E: Send + Sync + 'static> DescriptorConsumer<E> {
+    pub(super) fn new(sink: Sink, result_sender: ResultSender<E>) -> Self {
+        let registration = WaitRegistration::new(&sink.handle.waits);
+        Self { sink, registration, result_sender }
     }
 }
 
-impl<D, E: Send + Sync + 'static> StreamConsumer<D> for Writing<E> {
+impl<D, E: Send + Sync + 'static> StreamConsumer<D> for DescriptorConsumer<E> {
     type Item = u8;
 
     fn poll_consume(
@@ -143,64 +143,64 @@ impl<D, E: Send + Sync + 'static> StreamConsumer<D> for Writing<E> {
         finish: bool,
     ) -> Poll<wasmtime::Result<StreamResult>> {
         let me = &mut *self;
-        if !finish && me.sink.handle.turn_is_over() {
+        if !finish && me.sink.handle.must_yield() {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
         let mut offered = offered.as_direct(store);
         let bytes = offered.remaining();
-        // Nothing offered is the question whether there is room.
+        // A write of zero bytes checks whether space is available.
         let taken = if bytes.is_empty() { me.sink.writable().map(|_| 0) } else { me.sink.write(bytes) };
         match taken {
             Ok(n) => {
                 offered.mark_read(n);
-                me.ticket.rest();
+                me.registration.clear();
                 Poll::Ready(Ok(StreamResult::Completed))
             }
-            Err(halt) => halted(halt, &mut me.verdict, &me.ticket, cx, finish),
+            Err(halt) => handle_error(halt, &mut me.result_sender, &me.registration, cx, finish),
         }
     }
 }
 
-/// The component has nothing more to write.
-impl<E: Send + Sync + 'static> Drop for Writing<E> {
+/// Reports success when the component has finished writing.
+impl<E: Send + Sync + 'static> Drop for DescriptorConsumer<E> {
     fn drop(&mut self) {
-        self.verdict.tell(Ok(()));
+        self.result_sender.send(Ok(()));
     }
 }
 
-/// The component does not want to read on.
-impl<E> Drop for Verdict<E> {
+/// Reports success when the component stops reading.
+impl<E> Drop for ResultSender<E> {
     fn drop(&mut self) {
-        if let Some(teller) = self.teller.take() {
-            let _ = teller.send(Ok(()));
+        if let Some(channel) = self.sender.take() {
+            let _ = channel.send(Ok(()));
         }
     }
 }
 
-/// The names in a directory, as a stream.
-pub(super) struct Names {
-    listing: Listing,
-    verdict: Verdict<ErrorCode>,
+/// Stream of directory entries.
+pub(super) struct DirEntryProducer {
+    listing: DirListing,
+    result_sender: ResultSender<ErrorCode>,
 }
 
-/// Names that are handed over at a time when the component does not say how many it takes.
+/// Entries delivered at a time if the component does not specify a capacity.
 const NAMES: usize = 64;
 
-impl Names {
-    pub(super) fn new(listing: Listing, verdict: Verdict<ErrorCode>) -> Self {
-        Self { listing, verdict }
+impl DirEntryProducer {
+    pub(super) fn new(listing: DirListing, result_sender: ResultSender<ErrorCode>) -> Self {
+        Self { listing, result_sender }
     }
 
-    /// The next name. One that is not UTF-8 ends the stream with an error.
-    fn next(&mut self) -> Result<Option<DirectoryEntry>, Halt> {
+    /// Returns the next entry. A name that is not UTF-8 ends the stream with an error.
+    fn next(&mut self) -> Result<Option<DirectoryEntry>, SyscallError> {
         let Some(entry) = self.listing.next()? else { return Ok(None) };
         let name = String::from_utf8(entry.name).map_err(|_| Errno::Ilseq)?;
         Ok(Some(DirectoryEntry { type_: kind(entry.filetype), name }))
     }
 }
 
-impl<D> StreamProducer<D> for Names {
+impl<D> StreamProducer<D> for DirEntryProducer {
     type Item = DirectoryEntry;
     type Buffer = VecBuffer<DirectoryEntry>;
 
@@ -211,24 +211,24 @@ impl<D> StreamProducer<D> for Names {
         mut destination: Destination<'a, DirectoryEntry, VecBuffer<DirectoryEntry>>,
         _: bool,
     ) -> Poll<wasmtime::Result<StreamResult>> {
-        let most = destination.remaining(store).unwrap_or(NAMES).min(NAMES);
+        let max_bytes = destination.remaining(store).unwrap_or(NAMES).min(NAMES);
         let mut names = Vec::new();
         let mut result = StreamResult::Completed;
-        while names.len() < most {
+        while names.len() < max_bytes {
             match self.next() {
                 Ok(Some(entry)) => names.push(entry),
                 Ok(None) => {
-                    self.verdict.tell(Ok(()));
+                    self.result_sender.send(Ok(()));
                     result = StreamResult::Dropped;
                     break;
                 }
-                Err(Halt::Kill(signal)) => return Poll::Ready(Err(failure::trap(Halt::Kill(signal)))),
-                Err(Halt::Errno(errno)) => {
-                    self.verdict.tell(Err(errno));
+                Err(SyscallError::Kill(signal)) => return Poll::Ready(Err(errors::trap(SyscallError::Kill(signal)))),
+                Err(SyscallError::Errno(errno)) => {
+                    self.result_sender.send(Err(errno));
                     result = StreamResult::Dropped;
                     break;
                 }
-                Err(Halt::Block(_)) => break,
+                Err(SyscallError::Block(_)) => break,
             }
         }
         destination.set_buffer(names.into());
@@ -236,17 +236,17 @@ impl<D> StreamProducer<D> for Names {
     }
 }
 
-/// The future of a verdict.
+/// The future of a stream's result.
 pub(super) fn future<E>(
     store: impl wasmtime::AsContextMut,
-    told: oneshot::Receiver<Result<(), E>>,
+    receiver: oneshot::Receiver<Result<(), E>>,
 ) -> wasmtime::Result<FutureReader<Result<(), E>>>
 where
     Result<(), E>: wasmtime::component::Lower + wasmtime::component::Lift + Send + Sync + 'static,
     E: Send + 'static,
 {
     FutureReader::new(store, async move {
-        // A verdict is told at the latest when it is dropped.
-        wasmtime::error::Ok(told.await.unwrap_or(Ok(())))
+        // The sender reports at the latest when it is dropped.
+        wasmtime::error::Ok(receiver.await.unwrap_or(Ok(())))
     })
 }

@@ -1,29 +1,29 @@
-//! What copy-on-write keeps.
+//! Copy-on-write mounts.
 
 use tidebox_core::Limits;
 
-use super::super::super::{Fs, MountMode, Usage};
+use super::super::super::{FileUsage, Fs, MountMode};
 use super::super::{USER, with_limits};
 use super::{Foreign, mounted, read, view};
 use crate::errno::Errno;
 
 #[test]
-fn changes_show_in_the_sandbox_and_nowhere_else() {
+fn changes_are_visible_only_in_the_sandbox() {
     let foreign = Foreign::filled();
     let before = foreign.fs().dump();
     let mut fs = mounted(&foreign, MountMode::CopyOnWrite);
-    let (root, file) = (fs.root(), fs.at("m/file").expect("there"));
+    let (root, file) = (fs.root(), fs.at("m/file").expect("it exists"));
     fs.write_at(file, 5, b" world", 6).expect("it fits");
-    fs.truncate(fs.at("m/dir/a").expect("there"), 1, 6).expect("it fits");
-    fs.chmod(&USER, fs.at("m/dir/b").expect("there"), 0o600, 6).expect("it is the user's");
-    fs.set_times(&USER, fs.at("m/dir/sub/c").expect("there"), None, Some(9), 6).expect("it is the user's");
+    fs.truncate(fs.at("m/dir/a").expect("it exists"), 1, 6).expect("it fits");
+    fs.chmod(&USER, fs.at("m/dir/b").expect("it exists"), 0o600, 6).expect("it is the user's");
+    fs.set_times(&USER, fs.at("m/dir/sub/c").expect("it exists"), None, Some(9), 6).expect("it is the user's");
     fs.rename(&USER, root, b"m/dir", root, b"m/moved", 6).expect("free");
-    fs.unlink(&USER, root, b"m/link", 6).expect("there");
-    assert_eq!(fs.read_all(file, 99).as_deref(), Ok(b"hello world".as_slice()), "the old number still leads there");
+    fs.unlink(&USER, root, b"m/link", 6).expect("it exists");
+    assert_eq!(fs.read_all(file, 99).as_deref(), Ok(b"hello world".as_slice()), "the old number still resolves");
     assert_eq!(
-        fs.stat(fs.at("m/file").expect("there")).map(|stat| stat.ino),
+        fs.stat(fs.at("m/file").expect("it exists")).map(|stat| stat.ino),
         Ok(file),
-        "and it is the number that shows"
+        "and its number is visible"
     );
     assert_eq!(read(&fs, "m/moved/a").as_deref(), Ok("a"));
     assert_eq!(read(&fs, "m/moved/sub/c").as_deref(), Ok("ccc"));
@@ -34,7 +34,7 @@ fn changes_show_in_the_sandbox_and_nowhere_else() {
 }
 
 #[test]
-fn a_directory_that_is_removed_and_made_again_is_empty() {
+fn a_recreated_directory_is_empty() {
     let mut fs = mounted(&Foreign::filled(), MountMode::CopyOnWrite);
     let root = fs.root();
     for path in ["m/dir/a", "m/dir/b", "m/dir/back", "m/dir/sub/c"] {
@@ -53,7 +53,7 @@ fn a_directory_that_is_removed_and_made_again_is_empty() {
 }
 
 #[test]
-fn snapshots_and_forks_take_the_changes_along_and_share_what_is_below() {
+fn snapshots_and_forks_keep_changes_and_share_the_mount() {
     let foreign = Foreign::filled();
     let mut fs = mounted(&foreign, MountMode::CopyOnWrite);
     let root = fs.root();
@@ -64,7 +64,7 @@ fn snapshots_and_forks_take_the_changes_along_and_share_what_is_below() {
     let mut fork = Fs::from_snapshot(&snapshot, &Limits::default());
     assert_eq!(view(&fork, "m"), expected);
     fork.put("m/moved/c", b"in the fork");
-    fs.unlink(&USER, root, b"m/dir/a", 6).expect("there");
+    fs.unlink(&USER, root, b"m/dir/a", 6).expect("it exists");
     assert_eq!(read(&fork, "m/dir/a").as_deref(), Ok("changed"));
     assert_eq!(read(&fs, "m/moved/c").as_deref(), Ok("ccc"));
     fs.restore(&snapshot);
@@ -77,10 +77,10 @@ fn snapshots_and_forks_take_the_changes_along_and_share_what_is_below() {
 }
 
 #[test]
-fn what_was_changed_since_a_snapshot_is_as_it_was_for_who_holds_it() {
+fn restoring_resets_changes_of_held_mounted_files() {
     let mut fs = mounted(&Foreign::filled(), MountMode::CopyOnWrite);
     let snapshot = fs.snapshot();
-    let file = fs.at("m/file").expect("there");
+    let file = fs.at("m/file").expect("it exists");
     fs.hold(file);
     fs.write_all(file, b"changed", 6).expect("it fits");
     fs.restore(&snapshot);
@@ -90,21 +90,21 @@ fn what_was_changed_since_a_snapshot_is_as_it_was_for_who_holds_it() {
 }
 
 #[test]
-fn copying_up_is_charged_and_what_does_not_fit_is_refused() {
+fn copy_up_is_charged_and_fails_beyond_the_quota() {
     let foreign = Foreign::filled();
     foreign.fs().put("big", &[7; 5000]);
     let mut limits = Limits::default();
     (limits.file_bytes, limits.inodes) = (1000, 4);
     let mut fs = with_limits(&limits);
     fs.mount(b"/m", foreign, MountMode::CopyOnWrite).expect("free");
-    let (root, big) = (fs.root(), fs.at("m/big").expect("there"));
+    let (root, big) = (fs.root(), fs.at("m/big").expect("it exists"));
     assert_eq!(fs.write_at(big, 0, b"x", 6), Err(Errno::Nospc));
-    assert_eq!(fs.usage(), Usage::default());
+    assert_eq!(fs.usage(), FileUsage::default());
     assert_eq!(fs.read_all(big, 9999).map(|bytes| bytes.len()), Ok(5000));
-    fs.truncate(big, 10, 6).expect("what is cut need not be copied");
-    assert_eq!(fs.usage(), Usage { file_bytes: 10, inodes: 1 });
-    fs.unlink(&USER, root, b"m/big", 6).expect("there");
-    assert_eq!(fs.usage(), Usage { file_bytes: 0, inodes: 1 }, "that it is hidden is kept, too");
+    fs.truncate(big, 10, 6).expect("truncated bytes are not copied up");
+    assert_eq!(fs.usage(), FileUsage { file_bytes: 10, inodes: 1 });
+    fs.unlink(&USER, root, b"m/big", 6).expect("it exists");
+    assert_eq!(fs.usage(), FileUsage { file_bytes: 0, inodes: 1 }, "the whiteout is charged");
     for name in ["file", "link", "up"] {
         fs.unlink(&USER, root, format!("m/{name}").as_bytes(), 6).expect(name);
     }
@@ -113,20 +113,20 @@ fn copying_up_is_charged_and_what_does_not_fit_is_refused() {
 }
 
 #[test]
-fn a_mount_that_fails_in_the_middle_leaves_everything_as_it_was() {
+fn a_failing_mount_leaves_the_tree_unchanged() {
     let foreign = Foreign::filled();
     let mut fs = mounted(&foreign, MountMode::CopyOnWrite);
-    let file = fs.at("m/file").expect("there");
+    let file = fs.at("m/file").expect("it exists");
     let theirs = foreign.fs().root();
     foreign.fs().chmod(&USER, theirs, 0, 6).expect("it is the user's");
     assert_eq!(fs.write_at(file, 0, b"x", 6), Err(Errno::Acces));
     assert_eq!(fs.at("m/file"), Err(Errno::Acces));
-    assert_eq!(fs.usage(), Usage::default());
+    assert_eq!(fs.usage(), FileUsage::default());
     fs.check();
 }
 
 #[test]
-fn what_is_kept_on_top_moves_freely_between_the_mount_and_the_rest() {
+fn upper_files_move_freely_in_and_out_of_the_mount() {
     let foreign = Foreign::filled();
     let before = foreign.fs().dump();
     let mut fs = mounted(&foreign, MountMode::CopyOnWrite);
@@ -135,8 +135,8 @@ fn what_is_kept_on_top_moves_freely_between_the_mount_and_the_rest() {
     fs.rename(&USER, root, b"m/dir", root, b"dir", 6).expect("out of the mount");
     fs.rename(&USER, root, b"m/file", root, b"file", 6).expect("out of the mount");
     fs.rename(&USER, root, b"ours", root, b"m/dir", 6).expect("into the mount");
-    fs.link(&USER, fs.at("file").expect("there"), root, b"m/again", 6).expect("both are the tree's");
-    assert_eq!(read(&fs, "dir/sub/c").as_deref(), Ok("ccc"), "what is in it still comes from below");
+    fs.link(&USER, fs.at("file").expect("it exists"), root, b"m/again", 6).expect("both are the tree's");
+    assert_eq!(read(&fs, "dir/sub/c").as_deref(), Ok("ccc"), "the entries still come from the lower directory");
     fs.put("dir/a", b"changed");
     fs.put("dir/new", b"new");
     assert_eq!(fs.names("dir"), ["a", "b", "back", "new", "sub"]);

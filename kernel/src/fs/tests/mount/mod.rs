@@ -1,32 +1,32 @@
-//! What holds of mounted file systems, shown with a tree of our own that is mounted into another.
+//! Tests of mounted file systems, with an in-memory tree mounted into another.
 
-mod change;
+mod changes;
 mod cow;
-mod look;
-mod storm;
-mod whole;
+mod lookup;
+mod random_ops;
+mod replace_only;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::super::{
-    Access, Contents, EntryKind, Fs, Ino, Kind, Metadata, Mount, MountFile, MountMode, Stat, Target, Writes,
+    Access, Contents, EntryKind, Fs, Ino, Kind, Metadata, Mount, MountFile, MountMode, Resolved, Stat, WriteSupport,
 };
 use super::{USER, fresh};
 use crate::errno::Errno;
 
-/// A file system of our own behind the port. It keeps to paths and open files, as one of a host does.
+/// An in-memory file system that implements the mount interface. It uses only paths and open files, as a host file system does.
 #[derive(Debug)]
 struct Foreign {
     fs: Arc<Mutex<Fs>>,
-    writes: Writes,
+    writes: WriteSupport,
 }
 
 impl Foreign {
     fn new() -> Arc<Self> {
-        Self::that_writes(Writes::InPlace)
+        Self::that_writes(WriteSupport::InPlace)
     }
 
-    fn that_writes(writes: Writes) -> Arc<Self> {
+    fn that_writes(writes: WriteSupport) -> Arc<Self> {
         Arc::new(Self { fs: Arc::new(Mutex::new(fresh())), writes })
     }
 
@@ -61,8 +61,8 @@ impl Foreign {
         let fs = self.fs();
         let absolute = [b"/", path].concat();
         match fs.walk(&USER, fs.root(), &absolute, false)? {
-            Target::Node(ino) => Ok(ino),
-            Target::Proc(_) => Err(Errno::Noent),
+            Resolved::Node(ino) => Ok(ino),
+            Resolved::Proc(_) => Err(Errno::Noent),
         }
     }
 
@@ -85,7 +85,7 @@ fn metadata(stat: &Stat) -> Metadata {
 }
 
 impl Mount for Foreign {
-    fn writes(&self) -> Writes {
+    fn writes(&self) -> WriteSupport {
         self.writes
     }
 
@@ -103,7 +103,7 @@ impl Mount for Foreign {
         let kind = |ino| Some(metadata(&fs.stat(ino).ok()?).kind);
         let mut names: Vec<_> =
             fs.read_dir(ino, None).filter_map(|(name, ino, _)| Some((name.into_owned(), kind(ino)?))).collect();
-        // In no order, as a host lists them.
+        // Unordered, as on a host.
         names.reverse();
         Ok(names)
     }
@@ -224,7 +224,7 @@ fn read(fs: &Fs, path: &str) -> Result<String, Errno> {
     fs.read_all(fs.at(path)?, u64::MAX).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Everything below a directory that a program can see, apart from times and numbers.
+/// Everything below a directory that a program can see, except times and numbers.
 fn view(fs: &Fs, top: &str) -> String {
     let mut text = String::new();
     let mut pending = vec![(fs.at(top).expect(top), String::new())];

@@ -1,0 +1,69 @@
+//! Request channel of an interactive execution: its root process waits for a request, replies, and waits for the next one. The
+//! process stays the same, so its state persists between requests.
+
+use std::time::Duration;
+
+use crate::errno::Errno;
+use crate::execution::{Execution, ExecutionId};
+use crate::kernel::Kernel;
+use crate::process::Pid;
+
+/// Data exchanged between the caller and the root process.
+#[derive(Debug, Default)]
+pub(crate) struct RequestChannel {
+    /// The pending request.
+    pub(crate) request: Option<Vec<u8>>,
+    /// The pending reply.
+    pub(crate) reply: Option<Vec<u8>>,
+    /// The new wall-time limit, until the engine has read it.
+    pub(crate) time: Option<Duration>,
+}
+
+impl Kernel {
+    /// Sends a request to the root process of an execution that was started as [interactive](crate::ExecutionSpec::interactive).
+    /// The process may use `wall_time` from now on, and print as many bytes as a new execution may. Replaces a request that was
+    /// not read yet. Returns `false` if the execution does not exist or its root process has ended.
+    pub fn send_request(&mut self, execution: ExecutionId, request: Vec<u8>, wall_time: Duration) -> bool {
+        let output_bytes = self.limits.output_bytes;
+        let Some(found) = self.executions.get_mut(&execution).filter(|found| found.root_status.is_none()) else {
+            return false;
+        };
+        let Some(conversation) = &mut found.interactive else { return false };
+        *conversation = RequestChannel { request: Some(request), reply: None, time: Some(wall_time) };
+        found.reset_output_limit(output_bytes);
+        let root = found.root;
+        self.limit_virtual_time(execution, wall_time);
+        if let Some(process) = self.processes.get_mut(root) {
+            process.wake();
+        }
+        true
+    }
+
+    /// Returns the root process's reply since the last call.
+    pub fn take_reply(&mut self, execution: ExecutionId) -> Option<Vec<u8>> {
+        self.executions.get_mut(&execution)?.interactive.as_mut()?.reply.take()
+    }
+
+    /// Returns the new wall-time limit of an execution, if it was set since the last call. The engine checks it before each time
+    /// slice.
+    pub fn take_new_deadline(&mut self, execution: ExecutionId) -> Option<Duration> {
+        self.executions.get_mut(&execution)?.interactive.as_mut()?.time.take()
+    }
+
+    /// Returns whether output was dropped since the last request.
+    pub fn is_truncated(&self, execution: ExecutionId) -> bool {
+        self.executions.get(&execution).is_some_and(|found| found.report().truncated)
+    }
+
+    /// Returns the peak memory of the execution, in bytes.
+    pub fn peak_memory(&self, execution: ExecutionId) -> u64 {
+        self.executions.get(&execution).map_or(0, |found| found.peak_memory_bytes)
+    }
+
+    /// Returns the request channel of the execution whose root process is `pid`. Other processes have no access.
+    pub(crate) fn request_channel(&mut self, pid: Pid) -> Result<&mut RequestChannel, Errno> {
+        let execution = self.process(pid)?.execution;
+        let root = |execution: &&mut Execution| execution.root == pid;
+        self.executions.get_mut(&execution).filter(root).and_then(|s| s.interactive.as_mut()).ok_or(Errno::Notsup)
+    }
+}

@@ -1,0 +1,145 @@
+//! Snapshot files.
+//!
+//! The file holds the differences from the base image: a list of records for the tree ([`record`]), followed by the
+//! blocks of all files, each once ([`container`]). Both are compressed, and a digest at the end covers everything.
+
+mod container;
+mod decode;
+mod encode;
+mod record;
+mod wire;
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+
+use tidebox_core::{Error, ErrorKind, Limits, Result};
+use tidebox_kernel::fs::{Contents, Fs};
+
+use crate::{BaseImage, SandboxBuilder, Snapshot};
+
+impl Snapshot {
+    /// Encodes the snapshot as one file, which [`from_bytes`](Self::from_bytes) reads. Equal blocks are stored once,
+    /// and everything is compressed with LZ4. The base image and its programs are not included; changes and removals in
+    /// it are. Files below mounts and the upper layers of copy-on-write mounts are not included. Equal snapshots give
+    /// equal bytes.
+    ///
+    /// The digest detects corruption, not forgery: anyone who can write the file can write the digest. Reading is safe
+    /// in any case.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let fs = Fs::from_snapshot(&self.files, &Limits::default());
+        let base = Fs::from_snapshot(&self.base, &Limits::default());
+        let mut blocks = Blocks::default();
+        let records = encode::encode_tree(&fs, &base, &mut blocks);
+        let mut meta = wire::Writer::default();
+        meta.bytes(&self.shell_state);
+        meta.number(records.len() as u64);
+        for record in &records {
+            record.write(&mut meta);
+        }
+        let blocks: Vec<&[u8]> = blocks.list.iter().map(|(contents, index)| contents.block(*index)).collect();
+        container::write(&meta.into_bytes(), &blocks)
+    }
+
+    /// Reads the output of [`to_bytes`](Self::to_bytes) on top of a base image, which may differ from the original one:
+    /// programs are those of `base`.
+    ///
+    /// The bytes are untrusted. Everything is charged to `limits` before it is allocated, and declared sizes are never
+    /// allocated before the data is present.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidRequest`] for bytes that are corrupt, truncated, not a snapshot or of another version, or
+    /// need a program that `base` lacks; [`ErrorKind::FileOperationFailed`] when the limits are reached.
+    pub fn from_bytes(bytes: &[u8], base: &BaseImage, limits: &Limits) -> Result<Self> {
+        let container = container::read(bytes, limits)?;
+        let mut meta = wire::Reader::new(&container.meta);
+        let shell_state = meta.bytes(limits.shell_state_bytes as usize)?;
+        let count = meta.number()?;
+        if count > limits.inodes.saturating_add(BASE_RECORDS) {
+            return Err(corrupt_snapshot("the snapshot has more records than the limits allow inodes"));
+        }
+        let mut fs = Fs::from_snapshot(&base.files, limits);
+        let mut decoder = decode::SnapshotDecoder::new(&mut fs, &container.blocks);
+        for _ in 0..count {
+            decoder.apply(record::Record::read(&mut meta, limits)?)?;
+        }
+        meta.end()?;
+        decoder.finish()?;
+        Ok(Self { files: fs.snapshot(), base: base.files.clone(), shell_state: shell_state.into() })
+    }
+}
+
+impl Snapshot {
+    /// Returns the changes since `before`, another snapshot of the same sandbox, as input for
+    /// [`apply_changes`](Self::apply_changes); `None` without changes. Takes time per existing file and bytes per
+    /// difference. A file that was moved or linked is included in full, so a hard link to a file of `before` becomes a
+    /// separate file.
+    #[must_use]
+    pub fn changes_since(&self, before: &Self) -> Option<Vec<u8>> {
+        let same = self.files.ptr_eq(&before.files) && self.shell_state == before.shell_state;
+        (!same).then(|| Self { base: before.files.clone(), ..self.clone() }.to_bytes())
+    }
+
+    /// Restores the snapshot that [`changes_since`](Self::changes_since) was called on. `self` must be the `before`
+    /// snapshot, or one created in the same steps.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_bytes`](Self::from_bytes).
+    pub fn apply_changes(&self, changes: &[u8], limits: &Limits) -> Result<Self> {
+        let onto = BaseImage { files: self.files.clone() };
+        Ok(Self { base: self.base.clone(), ..Self::from_bytes(changes, &onto, limits)? })
+    }
+}
+
+impl SandboxBuilder {
+    /// Starts with the files and the shell session of a snapshot file, as written by [`Snapshot::to_bytes`], on top of
+    /// this builder's base image and within its limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Snapshot::from_bytes`]. Set the limits first.
+    pub fn snapshot_bytes(self, bytes: &[u8]) -> Result<Self> {
+        let snapshot = Snapshot::from_bytes(bytes, self.base_image(), self.current_limits())?;
+        Ok(self.snapshot(&snapshot))
+    }
+}
+
+/// Deduplicated blocks in the order of first use. The contents share the bytes with the snapshot.
+#[derive(Default)]
+struct Blocks {
+    list: Vec<(Contents, u64)>,
+    by_hash: HashMap<u64, Vec<usize>>,
+}
+
+/// Maximum blocks compared per hash. The hash is not keyed, so a guest can create many collisions.
+const CANDIDATES: usize = 8;
+
+impl Blocks {
+    /// Returns the number of a file's block.
+    fn number(&mut self, contents: &Contents, index: u64) -> u64 {
+        let block = contents.block(index);
+        let mut hasher = DefaultHasher::new();
+        hasher.write(block);
+        let known = self.by_hash.entry(hasher.finish()).or_default();
+        let list = &self.list;
+        let same = |number: &&usize| list.get(**number).is_some_and(|(other, index)| other.block(*index) == block);
+        if let Some(&number) = known.iter().find(same) {
+            return number as u64;
+        }
+        if known.len() < CANDIDATES {
+            known.push(list.len());
+        }
+        self.list.push((contents.clone(), index));
+        self.list.len() as u64 - 1
+    }
+}
+
+/// Records for files of the base image that a snapshot may need in addition to its own.
+const BASE_RECORDS: u64 = 100_000;
+
+fn corrupt_snapshot(what: &str) -> Error {
+    let message =
+        format!("{what}; the file is corrupt or not a snapshot; use an intact copy or write the snapshot again");
+    Error::new(ErrorKind::InvalidRequest, "read snapshot", message)
+}
