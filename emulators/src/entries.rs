@@ -1,22 +1,22 @@
-//! What is at a path of a sandbox.
+//! Directory entries of a sandbox.
 
 use std::time::SystemTime;
 
 use tidebox_core::{FileInfo, FileKind, SandboxPath};
 
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
-/// What is at a path: its entry in the directory above.
-pub(crate) async fn look(room: &Room, path: &SandboxPath) -> Option<FileInfo> {
+/// Returns the entry at a path, read from its parent directory.
+pub(crate) async fn stat(sandbox: &SandboxRecord, path: &SandboxPath) -> Option<FileInfo> {
     let Some(parent) = path.parent() else {
         return Some(FileInfo { path: b"/".to_vec(), kind: FileKind::Directory, size: None, modified: None });
     };
-    let listed = room.sandbox.ls(&parent).await.ok()?.ok()?;
+    let listed = sandbox.sandbox.ls(&parent).await.ok()?.ok()?;
     listed.entries.into_iter().find(|entry| entry.path == path.as_bytes())
 }
 
-/// A moment as RFC 3339 has it, in UTC, from the days since 1970 (the civil calendar of Howard Hinnant's "chrono-compatible
-/// low-level date algorithms").
+/// Formats a time as RFC 3339 in UTC, from the days since 1970 (the civil calendar of Howard Hinnant's
+/// "chrono-compatible low-level date algorithms").
 pub(crate) fn timestamp(at: SystemTime) -> String {
     let seconds = at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
@@ -37,7 +37,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn moments_are_written_as_the_real_daemon_does() {
+    fn timestamps_match_the_real_daemon() {
         let at = |seconds| timestamp(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
         assert_eq!(at(0), "1970-01-01T00:00:00Z");
         assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");

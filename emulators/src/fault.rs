@@ -1,7 +1,9 @@
-//! Faults that a test asks for: what a real service does now and then, at a moment of one's own choice.
+//! Fault injection: failures of a real service, triggered by a test.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use tidebox_core::lock::Mutex;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -15,95 +17,95 @@ use http_body::Frame;
 use http_body_util::{BodyStream, StreamBody};
 use serde::Deserialize;
 
-/// What goes wrong.
+/// Kind of a fault.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
-    /// The request is refused with this status, and `Retry-After` in seconds where that is said.
+    /// Rejects the request with this status and an optional `Retry-After`.
     Refuse {
-        /// The status.
+        /// Status.
         status: u16,
         /// Seconds.
         retry_after: Option<u64>,
-        /// The body.
+        /// Body.
         #[serde(default)]
         body: String,
     },
-    /// The call is refused with this status of gRPC.
+    /// Rejects the call with this gRPC status.
     GrpcStatus {
-        /// The code.
+        /// gRPC code.
         code: u32,
-        /// The words.
+        /// Message.
         message: String,
-        /// When the client is to ask again, in seconds, as Modal says it.
+        /// Requested retry pause in seconds, in Modal's status details.
         retry_after_secs: Option<f32>,
     },
-    /// The connection breaks after so many bytes of the reply.
+    /// Closes the connection after this many bytes of the response.
     BreakAfter {
         /// Bytes that still arrive.
         bytes: usize,
     },
-    /// The reply comes in pieces of this size.
+    /// Sends the response in chunks of this size.
     Split {
-        /// Bytes of one piece.
+        /// Bytes per chunk.
         bytes: usize,
     },
-    /// On a WebSocket, pieces of a stream come before the answer that names it.
-    EarlyPieces,
-    /// A WebSocket breaks without a word after so many messages of the server.
-    HangUpAfter {
+    /// On a WebSocket, sends stream chunks before the response that names the stream.
+    EarlyChunks,
+    /// Closes a WebSocket without a close message after this many server messages.
+    CloseAfter {
         /// Messages that still arrive.
         messages: usize,
     },
-    /// The reply comes so many milliseconds late.
+    /// Delays the response.
     Delay {
         /// Milliseconds.
         millis: u64,
     },
 }
 
-/// What goes wrong on a WebSocket that is opened now.
+/// Faults of a WebSocket being opened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SocketFault {
-    /// Pieces come before the answer that names their stream.
+    /// Send chunks before the response that names their stream.
     pub(crate) early: bool,
-    /// It breaks after so many messages.
+    /// Close after this many messages.
     pub(crate) hang_up_after: Option<usize>,
 }
 
-/// A fault and the requests that it befalls.
+/// A fault and the requests it applies to.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Fault {
-    /// Requests whose path begins like this. A query belongs to it, as it was sent.
+pub struct InjectedFault {
+    /// Prefix of the request path, including the query as sent.
     pub path: String,
-    /// How many of them.
+    /// Number of requests affected.
     pub times: u32,
-    /// What goes wrong.
+    /// Kind of the fault.
     pub kind: FaultKind,
 }
 
-/// The faults that are still to come.
+/// Pending faults.
 #[derive(Clone, Debug, Default)]
-pub struct Faults(Arc<Mutex<Vec<Fault>>>);
+pub struct FaultInjector(Arc<Mutex<Vec<InjectedFault>>>);
 
-impl Faults {
+impl FaultInjector {
     /// Adds a fault.
-    pub fn add(&self, fault: Fault) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(fault);
+    pub fn add(&self, fault: InjectedFault) {
+        self.0.lock().push(fault);
     }
 
-    /// How many are still to come.
+    /// Returns the number of pending faults.
     pub fn left(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.0.lock().len()
     }
 
-    /// Takes back those that are still to come.
+    /// Removes all pending faults.
     pub fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.lock().clear();
     }
 
     fn take(&self, path: &str) -> Option<FaultKind> {
-        let mut faults = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut faults = self.0.lock();
         let at = faults.iter().position(|fault| path.starts_with(&fault.path))?;
         let fault = faults.get_mut(at)?;
         let kind = fault.kind.clone();
@@ -115,8 +117,8 @@ impl Faults {
     }
 }
 
-/// Befalls requests with the faults that were asked for.
-pub(crate) async fn befall(State(faults): State<Faults>, mut request: Request, next: Next) -> Response {
+/// Applies pending faults to requests.
+pub(crate) async fn inject_faults(State(faults): State<FaultInjector>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
     match faults.take(path) {
         None => next.run(request).await,
@@ -124,11 +126,11 @@ pub(crate) async fn befall(State(faults): State<Faults>, mut request: Request, n
         Some(FaultKind::GrpcStatus { code, message, retry_after_secs }) => {
             crate::modal::refused_with(code, &message, retry_after_secs)
         }
-        Some(FaultKind::EarlyPieces) => {
+        Some(FaultKind::EarlyChunks) => {
             request.extensions_mut().insert(SocketFault { early: true, hang_up_after: None });
             next.run(request).await
         }
-        Some(FaultKind::HangUpAfter { messages }) => {
+        Some(FaultKind::CloseAfter { messages }) => {
             request.extensions_mut().insert(SocketFault { early: false, hang_up_after: Some(messages) });
             next.run(request).await
         }
@@ -141,7 +143,7 @@ pub(crate) async fn befall(State(faults): State<Faults>, mut request: Request, n
         }
         Some(FaultKind::BreakAfter { bytes }) => {
             let mut response = next.run(request).await;
-            // With a length, a server that sends less does not even begin.
+            // With a content length, a server that sends less would not start to respond.
             response.headers_mut().remove(header::CONTENT_LENGTH);
             response.map(|body| Body::new(StreamBody::new(cut(body, bytes))))
         }
@@ -157,28 +159,28 @@ fn refuse(status: u16, retry_after: Option<u64>, body: String) -> Response {
     response
 }
 
-/// A piece of a body, or its trailers.
-type Piece = Result<Frame<Bytes>, axum::Error>;
+/// A body frame: data or trailers.
+type BodyFrame = Result<Frame<Bytes>, axum::Error>;
 
-fn pieces(body: Body) -> impl futures_util::Stream<Item = Piece> + Unpin {
+fn chunks(body: Body) -> impl futures_util::Stream<Item = BodyFrame> + Unpin {
     BodyStream::new(body)
 }
 
-fn split(body: Body, size: usize) -> impl futures_util::Stream<Item = Piece> {
+fn split(body: Body, size: usize) -> impl futures_util::Stream<Item = BodyFrame> {
     let size = size.max(1);
-    pieces(body).flat_map(move |piece| {
-        let pieces: Vec<Piece> = match piece.map(Frame::into_data) {
-            Ok(Ok(bytes)) => bytes.chunks(size).map(|chunk| Ok(Frame::data(Bytes::copy_from_slice(chunk)))).collect(),
+    chunks(body).flat_map(move |chunk| {
+        let chunks: Vec<BodyFrame> = match chunk.map(Frame::into_data) {
+            Ok(Ok(bytes)) => bytes.chunks(size).map(|part| Ok(Frame::data(Bytes::copy_from_slice(part)))).collect(),
             Ok(Err(trailers)) => vec![Ok(trailers)],
             Err(error) => vec![Err(error)],
         };
-        stream::iter(pieces)
+        stream::iter(chunks)
     })
 }
 
-fn cut(body: Body, bytes: usize) -> impl futures_util::Stream<Item = Piece> {
+fn cut(body: Body, bytes: usize) -> impl futures_util::Stream<Item = BodyFrame> {
     let broken = || axum::Error::new(std::io::Error::from(std::io::ErrorKind::ConnectionReset));
-    stream::unfold((pieces(body), Some(bytes)), move |(mut body, left)| async move {
+    stream::unfold((chunks(body), Some(bytes)), move |(mut body, left)| async move {
         let left = left?;
         if left == 0 {
             return Some((Err(broken()), (body, None)));

@@ -1,4 +1,4 @@
-//! Bodies of requests, kept as they come: what is read from a connection is copied once, to where it stays.
+//! Request bodies. Received data is copied once, to its final buffer.
 
 use axum::RequestExt as _;
 use axum::body::HttpBody as _;
@@ -8,22 +8,22 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
 use tidebox_remote_adapters::transport::multipart::{PartReader, ReadPart};
 
-/// A body of any type.
+/// A body of any media type.
 #[derive(Debug)]
-pub(crate) enum Form {
-    /// The parts of a form.
+pub(crate) enum RequestBody {
+    /// Parts of a form.
     Parts(Vec<ReadPart>),
-    /// A form that cannot be read.
+    /// A malformed form.
     Broken,
-    /// Something else than a form.
+    /// Any other body.
     Other(Vec<u8>),
 }
 
-/// The most room that is made for a body before it comes.
+/// Maximum memory reserved before a body arrives.
 const ROOM_BYTES: usize = 64 << 20;
 
-impl Form {
-    /// The parts, none where there is no form.
+impl RequestBody {
+    /// Returns the parts; empty if the body is not a form.
     pub(crate) fn parts(self) -> Vec<ReadPart> {
         match self {
             Self::Parts(parts) => parts,
@@ -32,28 +32,28 @@ impl Form {
     }
 }
 
-impl<S: Sync> FromRequest<S> for Form {
+impl<S: Sync> FromRequest<S> for RequestBody {
     type Rejection = Response;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Response> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.to_owned();
-        // The limit of the route holds for it as for any other body.
+        // The route's body limit applies as for any other body.
         let body = request.into_limited_body();
         let length = usize::try_from(body.size_hint().lower()).unwrap_or(ROOM_BYTES).min(ROOM_BYTES);
-        let mut pieces = body.into_data_stream();
+        let mut chunks = body.into_data_stream();
         if !kind.starts_with("multipart/") {
             let mut whole = Vec::with_capacity(length);
-            while let Some(piece) = pieces.next().await {
-                whole.extend_from_slice(&piece.map_err(|_| too_long())?);
+            while let Some(chunk) = chunks.next().await {
+                whole.extend_from_slice(&chunk.map_err(|_| too_long())?);
             }
             return Ok(Self::Other(whole));
         }
         let mut reader = PartReader::new(&kind, length);
-        while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(|_| too_long())?;
-            // What is broken is read to its end all the same, as its client writes on.
-            if reader.as_mut().is_some_and(|reader| reader.push(&piece).is_none()) {
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.map_err(|_| too_long())?;
+            // Read a malformed body to its end, because the client keeps sending.
+            if reader.as_mut().is_some_and(|reader| reader.push(&chunk).is_none()) {
                 reader = None;
             }
         }
@@ -61,7 +61,7 @@ impl<S: Sync> FromRequest<S> for Form {
     }
 }
 
-/// The body is longer than the route takes, or its client has gone and hears nothing.
+/// Response to a body above the route's limit; a client that has disconnected ignores it.
 fn too_long() -> Response {
     StatusCode::PAYLOAD_TOO_LARGE.into_response()
 }

@@ -1,9 +1,9 @@
-//! Servers that speak the wire protocols of sandbox providers, with sandboxes of this machine behind them.
+//! Emulators: servers that speak the wire protocols of sandbox providers, backed by local sandboxes.
 //!
-//! They prove the adapters, because the providers' own clients drive them too; and they are of use by themselves: a program in
-//! any language that uses a provider's client runs against `tidebox serve` without an account and without a network.
+//! They test the adapters, and the providers' official clients test the emulators. They are also useful on their own: a
+//! program in any language that uses a provider's client runs against `tidebox serve` without an account or network.
 //!
-//! An emulator knows no engine. It is given a [`House`], which makes sandboxes.
+//! An emulator does not depend on an engine. It receives a [`SandboxRegistry`], which creates sandboxes.
 
 #![forbid(unsafe_code)]
 
@@ -13,12 +13,12 @@ pub mod e2b;
 mod entries;
 mod fault;
 mod form;
-mod house;
 pub mod langsmith;
 pub mod modal;
+mod registry;
 pub mod runloop;
 mod serve;
 
-pub use fault::{Fault, FaultKind, Faults};
-pub use house::{House, MakeSandbox, Room};
+pub use fault::{FaultInjector, FaultKind, InjectedFault};
+pub use registry::{MakeSandbox, SandboxRecord, SandboxRegistry};
 pub use serve::{EMULATORS, Emulator, Serving};

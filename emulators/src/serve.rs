@@ -1,4 +1,4 @@
-//! An emulator at an address.
+//! Server of an emulator.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,18 +14,18 @@ use tidebox_remote_adapters::Options;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::fault::Faults;
-use crate::house::House;
+use crate::fault::FaultInjector;
+use crate::registry::SandboxRegistry;
 
-/// The providers that can be emulated.
+/// Providers that can be emulated.
 pub const EMULATORS: &[&str] = &["daytona", "deno", "e2b", "langsmith", "modal", "runloop"];
 
-/// Which provider is emulated, with which key.
+/// Provider and key of an emulator.
 #[derive(Clone, Debug)]
 pub struct Emulator {
     /// One of [`EMULATORS`].
     pub provider: String,
-    /// The key that clients have to show. What is not a secret of a service is no secret: it is printed.
+    /// Key required from clients. It is printed, because an emulator's key is not secret.
     pub key: String,
 }
 
@@ -37,80 +37,89 @@ pub struct Serving {
     address: SocketAddr,
     url: String,
     variables: Vec<(String, String)>,
-    house: House,
-    faults: Faults,
+    registry: SandboxRegistry,
+    faults: FaultInjector,
     stop: oneshot::Sender<()>,
     task: tokio::task::JoinHandle<()>,
 }
 
-/// How long requests in progress are waited for at the end.
+/// Time to wait for requests in progress at shutdown.
 const LAST_REQUESTS: Duration = Duration::from_secs(2);
 
-/// Bytes of a request that is read before it is answered.
+/// Bytes of a request that are read before responding.
 const SMALL_REQUEST: usize = 64 << 10;
 
 impl Emulator {
-    /// Serves at `listen`; port 0 takes any that is free. Faults can be asked for by `POST /_tidebox/faults` too.
+    /// Serves at `listen`; port 0 selects a free port. Faults can also be injected with `POST /_tidebox/faults`.
     ///
     /// # Errors
-    /// That the provider is not one of [`EMULATORS`], or that the address cannot be had.
-    pub async fn serve(self, listen: SocketAddr, house: House) -> std::io::Result<Serving> {
+    /// The provider is not one of [`EMULATORS`], or the address is unavailable.
+    pub async fn serve(self, listen: SocketAddr, registry: SandboxRegistry) -> std::io::Result<Serving> {
         let listener = TcpListener::bind(listen).await?;
         let url = format!("http://{}", listener.local_addr()?);
-        self.serve_over(listener, house, url)
+        self.serve_over(listener, registry, url)
     }
 
-    /// Serves at `listen` behind a proxy: clients are told `url` and come by it. It has no slash at its end.
+    /// Serves at `listen` behind a proxy: clients receive and use `url`, which has no trailing slash.
     ///
     /// # Errors
-    /// Those of [`serve`](Self::serve).
-    pub async fn serve_behind(self, listen: SocketAddr, house: House, url: &str) -> std::io::Result<Serving> {
+    /// Same as [`serve`](Self::serve).
+    pub async fn serve_behind(
+        self,
+        listen: SocketAddr,
+        registry: SandboxRegistry,
+        url: &str,
+    ) -> std::io::Result<Serving> {
         let listener = TcpListener::bind(listen).await?;
-        self.serve_over(listener, house, url.to_owned())
+        self.serve_over(listener, registry, url.to_owned())
     }
 
-    fn serve_over(self, listener: TcpListener, house: House, url: String) -> std::io::Result<Serving> {
+    fn serve_over(self, listener: TcpListener, registry: SandboxRegistry, url: String) -> std::io::Result<Serving> {
         let address = listener.local_addr()?;
         let (router, variables) = match self.provider.as_str() {
             "daytona" => {
-                let router = crate::daytona::router(house.clone(), &url, &self.key);
+                let router = crate::daytona::router(registry.clone(), &url, &self.key);
                 (router, crate::daytona::variables(&url, &self.key))
             }
-            "deno" => (crate::deno::router(house.clone(), &self.key), crate::deno::variables(&url, &self.key)),
-            "e2b" => (crate::e2b::router(house.clone(), &self.key), crate::e2b::variables(&url, &self.key)),
+            "deno" => (crate::deno::router(registry.clone(), &self.key), crate::deno::variables(&url, &self.key)),
+            "e2b" => (crate::e2b::router(registry.clone(), &self.key), crate::e2b::variables(&url, &self.key)),
             "langsmith" => {
-                (crate::langsmith::router(house.clone(), &self.key), crate::langsmith::variables(&url, &self.key))
+                (crate::langsmith::router(registry.clone(), &self.key), crate::langsmith::variables(&url, &self.key))
             }
-            "modal" => (crate::modal::router(house.clone(), &self.key, &url), crate::modal::variables(&url, &self.key)),
-            "runloop" => (crate::runloop::router(house.clone(), &self.key), crate::runloop::variables(&url, &self.key)),
+            "modal" => {
+                (crate::modal::router(registry.clone(), &self.key, &url), crate::modal::variables(&url, &self.key))
+            }
+            "runloop" => {
+                (crate::runloop::router(registry.clone(), &self.key), crate::runloop::variables(&url, &self.key))
+            }
             unknown => {
                 let message = format!("there is no emulator of `{unknown}`; there are: {}", EMULATORS.join(", "));
                 return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
             }
         };
-        let faults = Faults::default();
-        let router = with_faults(router, &faults).layer(axum::middleware::from_fn(whole));
+        let faults = FaultInjector::default();
+        let router = with_faults(router, &faults).layer(axum::middleware::from_fn(buffer_small_request));
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
-            // Messages are small and follow one another: none waits until the client has confirmed the one before.
+            // Messages are small; do not delay one until the previous one is acknowledged.
             let listener = listener.tap_io(|connection| {
-                // A connection that is gone is noticed when it is used.
+                // A lost connection is detected when it is used.
                 let _ = connection.set_nodelay(true);
             });
             let serving = axum::serve(listener, router).with_graceful_shutdown(async move {
                 // Dropping the sender ends it as well.
                 let _ = stopped.await;
             });
-            // A listener ends only with its program or when it is told to.
+            // The listener ends with its program or on the shutdown signal.
             let _ = serving.await;
         });
-        Ok(Serving { provider: self.provider, key: self.key, address, url, variables, house, faults, stop, task })
+        Ok(Serving { provider: self.provider, key: self.key, address, url, variables, registry, faults, stop, task })
     }
 }
 
-/// Reads what a small request carries before it is answered. A connection whose request was answered while its end was still on its way
-/// is closed, and a client that has kept it for its next request finds that out with that.
-async fn whole(request: Request, next: Next) -> Response {
+/// Reads a small request before responding. Otherwise the server closes a connection whose request is still arriving,
+/// and a client that reuses the connection fails its next request.
+async fn buffer_small_request(request: Request, next: Next) -> Response {
     let length = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if length.is_none_or(|length| length > SMALL_REQUEST) {
         return next.run(request).await;
@@ -122,48 +131,48 @@ async fn whole(request: Request, next: Next) -> Response {
     }
 }
 
-fn with_faults(router: Router, faults: &Faults) -> Router {
+fn with_faults(router: Router, faults: &FaultInjector) -> Router {
     use axum::extract::{Json, State};
     use axum::routing::post;
-    let add = |State(faults): State<Faults>, Json(fault): Json<crate::fault::Fault>| async move {
+    let add = |State(faults): State<FaultInjector>, Json(fault): Json<crate::fault::InjectedFault>| async move {
         faults.add(fault);
         StatusCode::NO_CONTENT
     };
-    let befallen = router.layer(axum::middleware::from_fn_with_state(faults.clone(), crate::fault::befall));
+    let befallen = router.layer(axum::middleware::from_fn_with_state(faults.clone(), crate::fault::inject_faults));
     befallen.merge(Router::new().route("/_tidebox/faults", post(add)).with_state(faults.clone()))
 }
 
 impl Serving {
-    /// Takes no more requests, ends every sandbox, and with them what runs in them, and returns when that is done.
+    /// Stops accepting requests and closes all sandboxes with their processes. Returns when done.
     pub async fn end(self) {
-        // The server may have ended already, with its runtime.
+        // The server may have ended with its runtime.
         let _ = self.stop.send(());
-        self.house.close_all().await;
-        // A client that keeps a connection open keeps nobody here.
+        self.registry.close_all().await;
+        // Do not wait for clients that keep a connection open.
         let _ = tokio::time::timeout(LAST_REQUESTS, self.task).await;
     }
 
-    /// The provider that it stands in for.
+    /// Returns the emulated provider.
     pub fn provider(&self) -> &str {
         &self.provider
     }
 
-    /// Where it serves.
+    /// Returns the listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The URL by which clients come.
+    /// Returns the URL used by clients.
     pub fn url(&self) -> String {
         self.url.clone()
     }
 
-    /// The variables of the environment that point the provider's own clients to it. Our adapter reads the same ones.
+    /// Returns the environment variables that point the provider's own clients to it. The adapter reads the same ones.
     pub fn variables(&self) -> &[(String, String)] {
         &self.variables
     }
 
-    /// What points our adapter to it.
+    /// Returns the adapter options that point to it.
     pub fn options(&self) -> Options {
         let options = Options::default().with_api_url(self.url()).with_api_key(self.key.as_str());
         match self.provider.as_str() {
@@ -175,13 +184,13 @@ impl Serving {
         }
     }
 
-    /// The sandboxes behind it.
-    pub fn house(&self) -> &House {
-        &self.house
+    /// Returns its sandboxes.
+    pub fn registry(&self) -> &SandboxRegistry {
+        &self.registry
     }
 
-    /// The faults that are to come.
-    pub fn faults(&self) -> &Faults {
+    /// Returns its pending faults.
+    pub fn faults(&self) -> &FaultInjector {
         &self.faults
     }
 }

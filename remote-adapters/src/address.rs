@@ -1,20 +1,20 @@
-//! Where a provider is.
+//! Base URL of a provider's API.
 
 use std::fmt;
 use std::ops::Deref;
 
-/// A URL without a slash at its end. Its `Debug` leaves out the name and the password before the host, which proxies of companies
-/// ask for; everything else reads it as text.
+/// A URL without a trailing slash. `Debug` omits the user name and password, which corporate proxies require; `Display`
+/// and `Deref` keep them.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Address(String);
+pub struct BaseUrl(String);
 
-impl Address {
+impl BaseUrl {
     pub(crate) fn new(url: &str) -> Self {
         Self(url.trim_end_matches('/').to_owned())
     }
 }
 
-impl Deref for Address {
+impl Deref for BaseUrl {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -22,20 +22,20 @@ impl Deref for Address {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl fmt::Debug for Address {
+impl fmt::Debug for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        without_password(&self.0).fmt(f)
+        redact_userinfo(&self.0).fmt(f)
     }
 }
 
-/// An address without the name and the password before its host.
-pub(crate) fn without_password(url: &str) -> String {
+/// Returns the URL without the user name and password.
+pub(crate) fn redact_userinfo(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
@@ -47,8 +47,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_before_a_host_is_used_and_never_shown() {
-        let address = Address::new("https://user:planted@host/api/");
+    fn a_password_in_a_url_is_used_and_never_shown() {
+        let address = BaseUrl::new("https://user:planted@host/api/");
         assert_eq!(&*address, "https://user:planted@host/api");
         assert_eq!(format!("{address:?}"), "\"https://host/api\"");
     }

@@ -1,10 +1,10 @@
-//! What every provider's shell is asked in the same way.
+//! Shell command lines shared by all providers.
 
 use tidebox_core::shell_backend::quote;
 
-/// A command that reads a file of the sandbox as its standard input, and removes the file at once. For providers that give no
-/// input to commands.
-pub(crate) fn reading_from(file: &str, command: &str) -> String {
+/// Wraps a command so that it reads a sandbox file as standard input and removes the file first. For providers that
+/// cannot pass input to commands.
+pub(crate) fn with_stdin_file(file: &str, command: &str) -> String {
     let (file, command) = (quote(file), quote(command));
     format!("exec < {file} && rm -f {file} && exec bash -c {command}")
 }
@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_the_caller_stay_words() {
-        assert_eq!(reading_from("/tmp/x", "cat"), "exec < '/tmp/x' && rm -f '/tmp/x' && exec bash -c 'cat'");
+    fn arguments_are_quoted() {
+        assert_eq!(with_stdin_file("/tmp/x", "cat"), "exec < '/tmp/x' && rm -f '/tmp/x' && exec bash -c 'cat'");
     }
 }

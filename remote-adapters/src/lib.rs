@@ -1,9 +1,9 @@
-//! The sandboxes of cloud providers behind the contract of Tidebox.
+//! Adapters of cloud sandbox providers, behind the backend and provider traits of `tidebox-core`.
 //!
-//! Each provider is a folder: `config` (what can be set and from which variable a key comes), `wire` (values to requests and
-//! replies to values, without any sending), `sandbox` (one sandbox: [`Plane`]) and `provider` (their life: [`Control`]).
-//! What is the same for all stands once: [`RemoteSandbox`] makes the whole contract of a plane, [`RemoteProvider`] of a
-//! control, and [`transport`] is the only way out.
+//! Each provider is a directory: `config` (options and environment variables), `wire` (conversion between values and
+//! requests or responses, without I/O), `sandbox` (one sandbox: [`DataPlane`]) and `provider` (lifecycle:
+//! [`ControlPlane`]). Shared code exists once: [`RemoteSandbox`] implements the backend on top of a data plane,
+//! [`RemoteProvider`] the provider on top of a control plane, and [`transport`] sends all requests.
 //!
 //! ```no_run
 //! # async fn run() -> tidebox_core::Result<()> {
@@ -22,7 +22,8 @@
 
 mod address;
 mod command;
-mod control;
+mod control_plane;
+mod data_plane;
 pub mod daytona;
 #[cfg(not(target_family = "wasm"))]
 pub mod deno;
@@ -32,24 +33,23 @@ pub mod langsmith;
 pub mod modal;
 mod options;
 mod output;
-mod plane;
 mod poll;
 mod probe;
 mod provider;
-#[cfg(test)]
-mod recorded;
 mod registry;
 pub mod runloop;
 mod sandbox;
 mod signal;
+#[cfg(test)]
+mod trace_coverage;
 pub mod transport;
 
-pub use address::Address;
-pub use control::{Control, Created};
+pub use address::BaseUrl;
+pub use control_plane::{ControlPlane, Created};
+pub use data_plane::{Command, CommandOutcome, DataPlane};
 pub use options::{NetworkAccess, Options};
-pub use output::Output;
-pub use plane::{Command, Ending, Plane};
-pub use poll::Polling;
+pub use output::OutputCollector;
+pub use poll::PollTimer;
 pub use provider::RemoteProvider;
 pub use registry::{PROVIDERS, create_sandbox, provider};
 pub use sandbox::{RemoteSandbox, Settings};

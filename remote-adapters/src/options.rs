@@ -1,4 +1,4 @@
-//! What a caller may ask of any provider.
+//! Options common to all providers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,70 +7,70 @@ use std::time::Duration;
 
 use tidebox_core::{Dialect, Error, ErrorKind, Limits, Result, SandboxPath, Secret};
 
-use crate::address::{Address, without_password};
-use crate::plane::Names;
+use crate::address::{BaseUrl, redact_userinfo};
+use crate::data_plane::EnvNames;
 use crate::transport::Transport;
 
-/// Which hosts programs in the sandbox reach.
+/// Network access of sandboxes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetworkAccess {
-    /// What the provider does when nothing is said; at all of them this is the whole internet.
+    /// The provider's default: unrestricted internet at all supported providers.
     #[default]
     Default,
-    /// None.
+    /// Blocks all hosts.
     Blocked,
-    /// These and no others. A provider that cannot do it refuses.
+    /// Allows only these hosts. A provider without support returns an error.
     Only(Vec<String>),
 }
 
-/// How sandboxes are made and used. The same for all providers; one that cannot do what is asked says so when it is made, and
-/// never ignores it.
+/// Options for creating and using sandboxes, common to all providers. A provider that cannot apply an option returns an
+/// error when it is created, and never ignores the option.
 ///
-/// Its `Debug` shows neither the key, nor values of variables and of what only one provider knows, nor the password of a proxy.
+/// `Debug` omits the key, the values of variables and extra options, and the password of a proxy.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// The credential. `None` takes the provider's own variable of the environment.
+    /// Credential. `None` reads the provider's environment variable.
     pub api_key: Option<Secret>,
-    /// Where the provider's control plane is. `None` takes the provider's own variable, else its public address.
+    /// Control plane URL. `None` uses the provider's environment variable, else its public URL.
     pub api_url: Option<String>,
-    /// The region, where the provider has some.
+    /// Region, if the provider has several.
     pub region: Option<String>,
-    /// A proxy for all requests. Variables of the environment are not heeded.
+    /// Proxy for all requests. Proxy environment variables are ignored.
     pub proxy: Option<String>,
-    /// What new sandboxes begin with: a template, snapshot or image, as the provider calls it. `None` is its default.
+    /// Source of new sandboxes: a template, snapshot or image, depending on the provider. `None` uses its default.
     pub image: Option<String>,
-    /// Variables of the environment of every command.
+    /// Environment variables of every command.
     pub env: Vec<(String, String)>,
-    /// Labels of new sandboxes, beside those of a selector.
+    /// Labels of new sandboxes, in addition to those of a selector.
     pub labels: BTreeMap<String, String>,
     /// Processors of new sandboxes.
     pub cpus: Option<u32>,
-    /// Memory of new sandboxes, in MiB. Rounded up to what the provider counts in.
+    /// Memory of new sandboxes, in MiB. Rounded up to the provider's unit.
     pub memory_mib: Option<u32>,
-    /// Disk of new sandboxes, in MiB. Rounded up to what the provider counts in.
+    /// Disk of new sandboxes, in MiB. Rounded up to the provider's unit.
     pub disk_mib: Option<u32>,
-    /// How long a sandbox lives. Default 30 minutes, so that nothing forgotten runs on. Rounded up to what the provider
-    /// counts in.
+    /// Lifetime of a sandbox. Default 30 minutes, so that no abandoned sandbox keeps running. Rounded up to the
+    /// provider's unit.
     pub time_to_live: Duration,
-    /// Which hosts programs reach.
+    /// Network access of new sandboxes.
     pub network: NetworkAccess,
-    /// A script that is run once in every new sandbox. When it fails, the sandbox is deleted again.
+    /// Script run once in every new sandbox. If it fails, the sandbox is deleted.
     pub setup: Option<String>,
-    /// Where commands run that name no directory. `None` is the provider's choice.
+    /// Working directory of commands that specify none. `None` uses the provider's default.
     pub cwd: Option<SandboxPath>,
-    /// Whose rules the file operations follow.
+    /// Dialect of the file operations.
     pub dialect: Dialect,
-    /// What one `execute` keeps of its output, in bytes. Default 8 MiB, as of local sandboxes.
+    /// Maximum bytes of output kept per `execute`. Default 8 MiB, as for local sandboxes.
     pub output_bytes: u64,
-    /// How long a command may run that names no time. Default 30 minutes, as in LangChain's integrations.
+    /// Timeout of commands that specify none. Default 30 minutes, as in LangChain's integrations.
     pub command_time: Duration,
-    /// How long a new sandbox may take until it is ready. Default 3 minutes.
+    /// Timeout for a new sandbox to become ready. Default 3 minutes.
     pub ready_time: Duration,
-    /// What carries requests. `None` is HTTP.
+    /// Transport of requests. `None` uses HTTP.
     pub transport: Option<Arc<dyn Transport>>,
-    /// What only one provider knows. Each lists its names on its page and refuses others.
+    /// Provider-specific options. Each provider documents its names and rejects others.
     pub extra: BTreeMap<String, String>,
 }
 
@@ -78,11 +78,11 @@ impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("api_key", &self.api_key)
-            .field("api_url", &self.api_url.as_deref().map(without_password))
+            .field("api_url", &self.api_url.as_deref().map(redact_userinfo))
             .field("region", &self.region)
-            .field("proxy", &self.proxy.as_deref().map(without_password))
+            .field("proxy", &self.proxy.as_deref().map(redact_userinfo))
             .field("image", &self.image)
-            .field("env", &Names(&self.env))
+            .field("env", &EnvNames(&self.env))
             .field("labels", &self.labels)
             .field("cpus", &self.cpus)
             .field("memory_mib", &self.memory_mib)
@@ -95,7 +95,7 @@ impl fmt::Debug for Options {
             .field("command_time", &self.command_time)
             .field("ready_time", &self.ready_time)
             .field("extra", &self.extra.keys().collect::<Vec<_>>())
-            // A script may name a password; whether there is one is enough.
+            // A script may contain a password; print only its presence.
             .field("setup", &self.setup.is_some())
             .finish_non_exhaustive()
     }
@@ -129,55 +129,54 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Takes the credential from here instead of from the environment.
+    /// Sets the credential instead of reading it from the environment.
     #[must_use]
     pub fn with_api_key(mut self, key: impl Into<Vec<u8>>) -> Self {
         self.api_key = Some(Secret::new(key));
         self
     }
 
-    /// Speaks to the control plane at this address, such as an emulator's.
+    /// Sets the control plane URL, such as an emulator's.
     #[must_use]
     pub fn with_api_url(mut self, url: impl Into<String>) -> Self {
         self.api_url = Some(url.into());
         self
     }
 
-    /// Sets what only one provider knows.
+    /// Sets a provider-specific option.
     #[must_use]
     pub fn with_extra(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.extra.insert(name.into(), value.into());
         self
     }
 
-    /// The credential, or the first of these variables that is set and not empty.
+    /// Returns the credential, or the first of these variables that is set and not empty.
     pub(crate) fn key(&self, provider: &'static str, variables: &[&str]) -> Result<Secret> {
         let from_environment = || variables.iter().find_map(|name| variable(name)).map(Secret::new);
         self.api_key.clone().or_else(from_environment).ok_or_else(|| {
-            let message =
-                format!("there is no key for {provider}; set {} or the option api_key", variables.join(" or "));
+            let message = format!("missing key for {provider}; set {} or the option api_key", variables.join(" or "));
             Error::new(ErrorKind::Unauthenticated, "set up a provider", message)
         })
     }
 
-    /// Where the control plane is.
-    pub(crate) fn url(&self, variables: &[&str], otherwise: &str) -> Address {
+    /// Returns the control plane URL.
+    pub(crate) fn url(&self, variables: &[&str], otherwise: &str) -> BaseUrl {
         let named = self.api_url.clone().or_else(|| variables.iter().find_map(|name| variable(name)));
-        Address::new(named.as_deref().unwrap_or(otherwise))
+        BaseUrl::new(named.as_deref().unwrap_or(otherwise))
     }
 
-    /// Refuses what this provider does not know.
-    pub(crate) fn only_extra(&self, provider: &'static str, known: &[&str]) -> Result<()> {
+    /// Rejects extra options that this provider does not support.
+    pub(crate) fn check_extra(&self, provider: &'static str, known: &[&str]) -> Result<()> {
         match self.extra.keys().find(|name| !known.contains(&name.as_str())) {
             None => Ok(()),
             Some(unknown) => {
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                Err(unsupported(provider, &format!("an option `{unknown}`; those of its own are: {known}")))
+                Err(unsupported(provider, &format!("the option `{unknown}`; its extra options are: {known}")))
             }
         }
     }
 
-    /// The transport, or a new one over HTTP.
+    /// Returns the transport, or a new one over HTTP.
     pub(crate) fn transport(&self) -> Result<Arc<dyn Transport>> {
         match &self.transport {
             Some(transport) => Ok(Arc::clone(transport)),
@@ -186,19 +185,19 @@ impl Options {
     }
 }
 
-/// That a provider cannot do what is asked.
+/// Error for an option that a provider does not support.
 pub(crate) fn unsupported(provider: &'static str, what: &str) -> Error {
-    Error::new(ErrorKind::Unsupported, "set up a provider", format!("{provider} does not have {what}"))
+    Error::new(ErrorKind::Unsupported, "set up a provider", format!("{provider} does not support {what}"))
 }
 
-/// A variable of the environment that is set and not empty.
+/// Reads an environment variable; `None` if it is unset or empty.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// A variable of the environment that is set and not empty, as Node and Deno tell them. A browser has none, and Deno throws
-/// where the program has no leave to read it.
+/// Reads an environment variable of Node or Deno; `None` if it is unset or empty. Browsers have none, and Deno throws
+/// without read permission.
 #[cfg(target_family = "wasm")]
 pub(crate) fn variable(name: &str) -> Option<String> {
     let inside = |object: wasm_bindgen::JsValue, name: &str| js_sys::Reflect::get(&object, &name.into()).ok();
@@ -211,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_key_names_the_variable_and_a_planted_one_is_never_shown() {
+    fn a_missing_key_names_its_variable_and_a_key_is_never_shown() {
         let error = Options::default().key("e2b", &["TIDEBOX_NO_SUCH_KEY"]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unauthenticated);
         assert!(error.message().contains("TIDEBOX_NO_SUCH_KEY"), "{error}");
@@ -225,7 +224,7 @@ mod tests {
             script: "true".to_owned(),
             cwd: None,
             env: options.env.clone(),
-            time: Duration::from_secs(1),
+            timeout: Duration::from_secs(1),
         };
         let shown = format!("{options:?} {:?} {settings:?} {command:?}", options.key("e2b", &[]));
         assert!(!shown.contains("planted"), "{shown}");
@@ -235,9 +234,9 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_nobody_knows_is_refused_by_its_name() {
+    fn an_unknown_option_is_rejected_by_name() {
         let options = Options::default().with_extra("flavour", "mint");
-        let error = options.only_extra("e2b", &["user"]).unwrap_err();
+        let error = options.check_extra("e2b", &["user"]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.message().contains("flavour") && error.message().contains("user"), "{error}");
     }

@@ -1,30 +1,30 @@
-//! What a command writes, as far as it is kept.
+//! Output of a command, up to a limit.
 
 use std::fmt;
 
-use tidebox_core::{ExecuteResponse, OutputEvent, OutputSink, OutputStream};
+use tidebox_core::{ExecuteResponse, OutputChunk, OutputSink, OutputStream};
 
-/// Collects output in order of arrival, up to a limit. What is beyond it is dropped while the command goes on, and the response
-/// says `truncated`.
-pub struct Output<'s> {
+/// Collects output in order of arrival, up to a limit. Output beyond the limit is discarded while the command
+/// continues, and the response is marked `truncated`.
+pub struct OutputCollector<'s> {
     response: ExecuteResponse,
     room: usize,
     sink: Option<OutputSink<'s>>,
 }
 
-impl fmt::Debug for Output<'_> {
+impl fmt::Debug for OutputCollector<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Output").field("room", &self.room).finish_non_exhaustive()
     }
 }
 
-impl<'s> Output<'s> {
-    /// Keeps at most `most` bytes of both streams together.
+impl<'s> OutputCollector<'s> {
+    /// Creates a collector that keeps at most `most` bytes of both streams together.
     pub fn new(most: u64, sink: Option<OutputSink<'s>>) -> Self {
         Self { response: ExecuteResponse::default(), room: usize::try_from(most).unwrap_or(usize::MAX), sink }
     }
 
-    /// Takes the next piece of a stream.
+    /// Adds the next chunk of a stream.
     pub fn push(&mut self, stream: OutputStream, bytes: &[u8]) {
         let kept = bytes.get(..self.room).unwrap_or(bytes);
         self.response.truncated |= kept.len() < bytes.len();
@@ -32,29 +32,29 @@ impl<'s> Output<'s> {
             return;
         }
         self.room -= kept.len();
-        let event = OutputEvent { stream, bytes: kept.to_vec() };
-        self.response.push(&event);
+        let event = OutputChunk { stream, bytes: kept.to_vec() };
+        self.response.push_chunk(&event);
         if let Some(sink) = &mut self.sink {
             sink(event);
         }
     }
 
-    /// Whether somebody watches the output as it arrives.
-    pub fn is_watched(&self) -> bool {
+    /// Returns whether output is streamed to a sink.
+    pub fn is_streaming(&self) -> bool {
         self.sink.is_some()
     }
 
-    /// Whether nothing more is kept.
+    /// Returns whether the limit is reached.
     pub fn is_full(&self) -> bool {
         self.room == 0
     }
 
-    /// Says that the provider dropped something.
-    pub fn dropped_by_provider(&mut self) {
+    /// Records that the provider dropped output.
+    pub fn mark_truncated(&mut self) {
         self.response.truncated = true;
     }
 
-    /// What was kept.
+    /// Returns the kept output.
     pub(crate) fn into_response(self) -> ExecuteResponse {
         self.response
     }
@@ -65,10 +65,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_dropped_and_said() {
+    fn output_beyond_the_limit_is_truncated() {
         let mut seen = Vec::new();
-        let mut sink = |event: OutputEvent| seen.extend(event.bytes);
-        let mut output = Output::new(5, Some(&mut sink));
+        let mut sink = |event: OutputChunk| seen.extend(event.bytes);
+        let mut output = OutputCollector::new(5, Some(&mut sink));
         output.push(OutputStream::Stdout, b"abc");
         output.push(OutputStream::Stderr, b"de");
         let whole = output.response.clone();

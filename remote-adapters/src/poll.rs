@@ -1,4 +1,4 @@
-//! Asking until something is so.
+//! Polling with growing pauses.
 
 use std::time::Duration;
 
@@ -6,41 +6,40 @@ use tidebox_core::{Error, ErrorKind, Result};
 
 use crate::transport::{Instant, now, sleep};
 
-/// Pauses that grow, until time is up.
+/// Growing pauses up to a deadline.
 #[derive(Debug)]
-pub struct Polling {
+pub struct PollTimer {
     begun: Instant,
     time: Duration,
     pause: Duration,
     what: &'static str,
 }
 
-/// The first pause; each later one is a tenth longer, up to a second: sandboxes are mostly ready at once.
+/// First pause; each later one is 10% longer, up to 1 s: most sandboxes are ready immediately.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
-impl Polling {
-    /// Asks for at most `time` whether `what` is so.
+impl PollTimer {
+    /// Polls for at most `time`; `what` names the awaited condition in the error.
     pub fn new(what: &'static str, time: Duration) -> Self {
         Self { begun: now(), time, pause: FIRST_PAUSE, what }
     }
 
-    /// Waits before the next question.
+    /// Waits before the next poll.
     ///
     /// # Errors
-    /// [`ErrorKind::Timeout`] when time is up.
+    /// [`ErrorKind::Timeout`] after the deadline.
     pub async fn pause(&mut self) -> Result<()> {
         if self.begun.elapsed() + self.pause > self.time {
-            let message =
-                format!("it did not happen within {:?}; the provider may be busy, try again later", self.time);
+            let message = format!("timed out after {:?}; the provider may be busy, try again later", self.time);
             return Err(Error::new(ErrorKind::Timeout, self.what, message));
         }
         sleep(self.pause).await;
-        self.pause = self.pause.mul_f64(1.1).min(LONGEST_PAUSE);
+        self.pause = self.pause.mul_f64(1.1).min(MAX_PAUSE);
         Ok(())
     }
 
-    /// What is left of the time.
+    /// Returns the remaining time.
     pub fn left(&self) -> Duration {
         self.time.saturating_sub(self.begun.elapsed())
     }

@@ -1,4 +1,4 @@
-//! Finding and making sandboxes, from what a control plane can do.
+//! Lookup and creation of sandboxes on top of a control plane.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use tidebox_core::{
     SandboxProvider, Selector,
 };
 
-use crate::control::Control;
+use crate::control_plane::ControlPlane;
 use crate::sandbox::{RemoteSandbox, Settings};
 
-/// A provider of sandboxes. Two that ask for the same labels at once get the same sandbox: within one process always, between
-/// processes as far as the provider can tell them apart (its page says how).
+/// A provider of sandboxes. Concurrent callers with the same labels get the same sandbox: always within one process,
+/// and between processes if the provider supports it (see its page).
 #[derive(Debug)]
 pub struct RemoteProvider<C> {
     control: C,
-    /// Held while a sandbox is looked for by labels and perhaps made.
-    finding: Mutex<()>,
+    /// Held during a lookup by labels and a possible creation.
+    lookup_lock: Mutex<()>,
 }
 
 type Backend = Arc<dyn SandboxBackend>;
 
-impl<C: Control> RemoteProvider<C> {
-    /// A provider over this control plane.
+impl<C: ControlPlane> RemoteProvider<C> {
+    /// Creates a provider with this control plane.
     pub fn new(control: C) -> Self {
-        Self { control, finding: Mutex::new(()) }
+        Self { control, lookup_lock: Mutex::new(()) }
     }
 
-    fn backend(&self, plane: C::Plane) -> RemoteSandbox<C::Plane> {
+    fn backend(&self, plane: C::DataPlane) -> RemoteSandbox<C::DataPlane> {
         RemoteSandbox::new(plane, Settings::from(self.control.options()))
     }
 
@@ -37,7 +37,7 @@ impl<C: Control> RemoteProvider<C> {
         match self.control.connect(id).await? {
             Some(plane) => Ok(Arc::new(self.backend(plane))),
             None => {
-                let message = "there is no sandbox of this name; it may have reached its time to live";
+                let message = "no sandbox with this id; it may have reached its time to live";
                 Err(Error::new(ErrorKind::SandboxNotFound, "get_or_create", message).with_context("id", id.as_str()))
             }
         }
@@ -45,16 +45,16 @@ impl<C: Control> RemoteProvider<C> {
 
     async fn by_labels(&self, labels: BTreeMap<String, String>) -> Result<Backend> {
         if labels.is_empty() {
-            return self.make(&labels, None).await;
+            return self.create(&labels, None).await;
         }
-        let _finding = self.finding.lock().await;
+        let _finding = self.lookup_lock.lock().await;
         if let Some(found) = self.find(&labels).await? {
             return Ok(found);
         }
-        let made = self.make(&labels, Some(&key(&labels))).await?;
-        // Somebody in another process may have looked and found nothing at the same time. Both see the same list afterwards,
-        // and both keep the one whose name comes first.
-        match self.names(&labels).await?.into_iter().next() {
+        let made = self.create(&labels, Some(&label_hash(&labels))).await?;
+        // Another process may have found nothing at the same time and created one as well. Both see the same list
+        // afterwards and keep the sandbox with the smallest id.
+        match self.list_ids(&labels).await?.into_iter().next() {
             Some(first) if &first != made.id() => match self.by_id(&first).await {
                 Ok(other) => {
                     self.control.delete(made.id()).await?;
@@ -68,8 +68,8 @@ impl<C: Control> RemoteProvider<C> {
     }
 
     async fn find(&self, labels: &BTreeMap<String, String>) -> Result<Option<Backend>> {
-        for id in self.names(labels).await? {
-            // One that vanished since it was listed is passed over.
+        for id in self.list_ids(labels).await? {
+            // Skip a sandbox that was deleted since it was listed.
             if let Some(plane) = self.control.connect(&id).await? {
                 return Ok(Some(Arc::new(self.backend(plane))));
             }
@@ -77,8 +77,8 @@ impl<C: Control> RemoteProvider<C> {
         Ok(None)
     }
 
-    /// The names of all sandboxes with these labels, in order.
-    async fn names(&self, labels: &BTreeMap<String, String>) -> Result<Vec<SandboxId>> {
+    /// Returns the ids of all sandboxes with these labels, sorted.
+    async fn list_ids(&self, labels: &BTreeMap<String, String>) -> Result<Vec<SandboxId>> {
         let mut names = Vec::new();
         let mut request = ListRequest { cursor: None, labels: labels.clone() };
         loop {
@@ -91,15 +91,15 @@ impl<C: Control> RemoteProvider<C> {
         Ok(names)
     }
 
-    /// Makes a sandbox and leaves nothing running when that fails.
-    async fn make(&self, labels: &BTreeMap<String, String>, key: Option<&str>) -> Result<Backend> {
+    /// Creates a sandbox, and deletes it if that fails.
+    async fn create(&self, labels: &BTreeMap<String, String>, key: Option<&str>) -> Result<Backend> {
         let mut all = self.control.options().labels.clone();
         all.extend(labels.clone());
         let created = self.control.create(&all, key).await?;
-        if !created.made {
-            return created.plane.map(|plane| Arc::new(self.backend(plane)) as Backend);
+        if !created.is_new {
+            return created.sandbox.map(|plane| Arc::new(self.backend(plane)) as Backend);
         }
-        let set_up = match created.plane {
+        let set_up = match created.sandbox {
             Ok(plane) => self.set_up(self.backend(plane)).await,
             Err(error) => Err(error),
         };
@@ -114,26 +114,26 @@ impl<C: Control> RemoteProvider<C> {
         }
     }
 
-    async fn set_up(&self, backend: RemoteSandbox<C::Plane>) -> Result<Backend> {
+    async fn set_up(&self, backend: RemoteSandbox<C::DataPlane>) -> Result<Backend> {
         if let Some(script) = &self.control.options().setup {
             let response = backend.execute(ExecuteRequest::new(script)).await?;
-            response.success().map_err(|error| {
-                Error::new(error.kind(), "set up a sandbox", format!("the set-up script failed: {}", error.message()))
+            response.into_success().map_err(|error| {
+                Error::new(error.kind(), "set up a sandbox", format!("the setup script failed: {}", error.message()))
             })?;
         }
         Ok(Arc::new(backend))
     }
 }
 
-/// A name for these labels that is the same in every process: FNV-1a over their bytes.
-fn key(labels: &BTreeMap<String, String>) -> String {
+/// Returns a key for these labels that is equal in every process: FNV-1a over their bytes.
+fn label_hash(labels: &BTreeMap<String, String>) -> String {
     let bytes = labels.iter().flat_map(|(name, value)| [name.as_bytes(), b"\0", value.as_bytes(), b"\0"]).flatten();
     let hash =
         bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
     format!("tidebox-{hash:016x}")
 }
 
-impl<C: Control> SandboxProvider for RemoteProvider<C> {
+impl<C: ControlPlane> SandboxProvider for RemoteProvider<C> {
     fn get_or_create(&self, selector: Selector) -> BoxFuture<'_, Result<Backend>> {
         Box::pin(async move {
             match selector {
@@ -157,9 +157,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_labels_have_the_same_key_and_others_another() {
+    fn equal_labels_have_equal_keys() {
         let labels = |pairs: &[(&str, &str)]| {
-            key(&pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
+            label_hash(&pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
         };
         assert_eq!(labels(&[("a", "1"), ("b", "2")]), labels(&[("b", "2"), ("a", "1")]));
         assert_ne!(labels(&[("a", "1b")]), labels(&[("a1", "b")]));

@@ -1,4 +1,4 @@
-//! Providers by their names.
+//! Providers by name.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::options::Options;
 use crate::provider::RemoteProvider;
 use crate::runloop::RunloopControl;
 
-/// The names that [`provider`] takes.
+/// Names accepted by [`provider`].
 pub const PROVIDERS: &[&str] = &["daytona", "deno", "e2b", "langsmith", "modal", "runloop"];
 
-/// The provider of this name.
+/// Returns the provider with this name.
 ///
 /// # Errors
-/// [`ErrorKind::Unsupported`] for a name that is not in [`PROVIDERS`], and for options that the provider cannot keep;
-/// [`ErrorKind::Unauthenticated`] when there is no key.
+/// [`ErrorKind::Unsupported`] for a name that is not in [`PROVIDERS`] and for options that the provider does not
+/// support; [`ErrorKind::Unauthenticated`] without a key.
 pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>> {
     match name {
         "daytona" => Ok(Arc::new(RemoteProvider::new(DaytonaControl::new(options)?))),
@@ -28,8 +28,8 @@ pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>
         "deno" => Ok(Arc::new(RemoteProvider::new(DenoControl::new(options)?))),
         #[cfg(target_family = "wasm")]
         "deno" => {
-            let message = "deno speaks over a WebSocket that is opened with a key in its headers, which the WebSocket of \
-                           JavaScript cannot send; run it natively, or behind a relay";
+            let message = "deno requires a WebSocket with a key in its headers, which JavaScript cannot send; run it natively, \
+                           or behind a relay";
             Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))
         }
         "e2b" => Ok(Arc::new(RemoteProvider::new(E2bControl::new(options)?))),
@@ -38,21 +38,22 @@ pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>
         "modal" => Ok(Arc::new(RemoteProvider::new(crate::modal::ModalControl::new(options)?))),
         #[cfg(target_family = "wasm")]
         "modal" => {
-            let message = "modal speaks gRPC, whose trailers `fetch` does not show; run it natively, or behind a relay";
+            let message =
+                "modal requires gRPC trailers, which `fetch` does not provide; run it natively, or behind a relay";
             Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))
         }
         "runloop" => Ok(Arc::new(RemoteProvider::new(RunloopControl::new(options)?))),
         unknown => {
-            let message = format!("there is no provider `{unknown}`; there are: {}", PROVIDERS.join(", "));
+            let message = format!("unknown provider `{unknown}`; expected one of: {}", PROVIDERS.join(", "));
             Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))
         }
     }
 }
 
-/// A new sandbox at the provider of this name.
+/// Creates a sandbox at the provider with this name.
 ///
 /// # Errors
-/// Those of [`provider`], and those of making the sandbox.
+/// Same as [`provider`], and errors of creating the sandbox.
 pub async fn create_sandbox(name: &str, options: Options) -> Result<Arc<dyn SandboxBackend>> {
     provider(name, options)?.get_or_create(Selector::any_new()).await
 }

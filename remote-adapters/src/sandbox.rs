@@ -1,39 +1,39 @@
-//! The whole contract, from what one sandbox at a provider can do.
+//! Implementation of [`SandboxBackend`] on top of a [`DataPlane`].
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::{AbortHandle, AbortRegistration, Abortable};
-use tidebox_core::shell_backend::{self as derived, PieceSink, ShellHost};
+use tidebox_core::lock::Mutex;
+use tidebox_core::shell_backend::{self as derived, ChunkSink, ShellTransport};
 use tidebox_core::{
     BoxFuture, DeleteResponse, Dialect, Download, EditRequest, EditResponse, Error, ErrorKind, ExecuteRequest,
-    ExecuteResponse, FileError, FileErrorCode, FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse,
-    LsResponse, Outcome, OutputSink, ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath,
+    ExecuteResponse, FileError, FileErrorCode, FileFuture, FileResult, GlobRequest, GlobResponse, GrepRequest,
+    GrepResponse, LsResponse, OutputSink, ReadRequest, ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath,
     ShellMode, StopReason, Upload, UploadResult, WriteRequest, WriteResponse,
 };
 
-use crate::command::reading_from;
+use crate::command::with_stdin_file;
+use crate::data_plane::{Command, CommandOutcome, DataPlane, EnvNames};
 use crate::options::Options;
-use crate::output::Output;
-use crate::plane::{Command, Ending, Names, Plane};
-use crate::transport::{now, within};
+use crate::output::OutputCollector;
+use crate::transport::{now, timeout};
 
-/// How a sandbox is used. Its `Debug` shows no values of variables.
+/// Settings of a sandbox client. `Debug` omits the values of variables.
 #[derive(Clone)]
 pub struct Settings {
-    /// Whose rules the file operations follow.
+    /// Dialect of the file operations.
     pub dialect: Dialect,
-    /// What one `execute` keeps of its output, in bytes.
+    /// Maximum bytes of output kept per `execute`.
     pub output_bytes: u64,
-    /// How long a command may run that names no time.
+    /// Timeout of commands that specify none.
     pub command_time: Duration,
-    /// Where commands run that name no directory.
+    /// Working directory of commands that specify none.
     pub cwd: Option<SandboxPath>,
-    /// Variables of every command.
+    /// Environment variables of every command.
     pub env: Vec<(String, String)>,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Debug for Settings {
             .field("output_bytes", &self.output_bytes)
             .field("command_time", &self.command_time)
             .field("cwd", &self.cwd)
-            .field("env", &Names(&self.env))
+            .field("env", &EnvNames(&self.env))
             .finish()
     }
 }
@@ -61,28 +61,28 @@ impl From<&Options> for Settings {
     }
 }
 
-/// How long after its time a command is waited for: the provider ends it, and says so.
-const GRACE: Duration = Duration::from_secs(5);
+/// Extra time for the provider to report a timeout that it enforces itself.
+const TIMEOUT_GRACE: Duration = Duration::from_secs(5);
 
-/// What a script of a file operation may print: the most matches that `grep` keeps, and some room.
+/// Maximum output of a file operation's script: the matches that `grep` keeps, plus a reserve.
 const SCRIPT_OUTPUT_BYTES: u64 = 32 << 20;
 
-/// Exit code of a command whose time was up, as of `timeout(1)`, and of one that was killed.
-const TIMEOUT_CODE: i32 = 124;
-const KILLED_CODE: i32 = 137;
+/// Exit codes of a command that timed out, as for `timeout(1)`, and of one that was killed.
+const EXIT_TIMEOUT: i32 = 124;
+const EXIT_KILLED: i32 = 137;
 
-/// A sandbox at a provider. Closing it ends what runs and leaves the sandbox where it is: another may use it, and its time to
-/// live goes on; a provider's `delete` ends it.
+/// A sandbox at a provider. Closing it kills its commands and leaves the sandbox itself running: other clients may use
+/// it, and its lifetime continues. The provider's `delete` removes it.
 pub struct RemoteSandbox<P> {
     plane: P,
     settings: Settings,
     running: Mutex<Running>,
     temporary: AtomicU64,
-    /// Part of the names of temporary files, so that two clients of one sandbox do not meet.
+    /// Part of the names of temporary files, unique per client of a sandbox.
     nonce: u64,
 }
 
-/// The commands in progress, or none any more.
+/// Commands in progress, and whether the client is closed.
 #[derive(Default)]
 struct Running {
     closed: bool,
@@ -90,42 +90,42 @@ struct Running {
     commands: Vec<(u64, AbortHandle)>,
 }
 
-impl<P: Plane> fmt::Debug for RemoteSandbox<P> {
+impl<P: DataPlane> fmt::Debug for RemoteSandbox<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RemoteSandbox").field("plane", &self.plane).finish_non_exhaustive()
     }
 }
 
-/// Takes a command out of the list when it ends in any way.
-struct Registered<'a> {
+/// Removes a command from the list on drop.
+struct CommandGuard<'a> {
     running: &'a Mutex<Running>,
     number: u64,
 }
 
-impl Drop for Registered<'_> {
+impl Drop for CommandGuard<'_> {
     fn drop(&mut self) {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.lock();
         running.commands.retain(|(number, _)| *number != self.number);
     }
 }
 
-impl<P: Plane> RemoteSandbox<P> {
-    /// The contract over this plane.
+impl<P: DataPlane> RemoteSandbox<P> {
+    /// Creates a sandbox client with this data plane.
     pub fn new(plane: P, settings: Settings) -> Self {
         let (running, temporary, nonce) = (Mutex::default(), AtomicU64::new(0), fastrand::u64(..));
         Self { plane, settings, running, temporary, nonce }
     }
 
-    /// What stands behind it.
+    /// The data plane.
     pub fn plane(&self) -> &P {
         &self.plane
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Running> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock()
     }
 
-    fn begin(&self, operation: &'static str) -> Result<(AbortRegistration, Registered<'_>)> {
+    fn begin(&self, operation: &'static str) -> Result<(AbortRegistration, CommandGuard<'_>)> {
         let mut running = self.lock();
         if running.closed {
             return Err(Error::closed(operation));
@@ -134,11 +134,11 @@ impl<P: Plane> RemoteSandbox<P> {
         let number = running.next;
         running.next += 1;
         running.commands.push((number, handle));
-        Ok((registration, Registered { running: &self.running, number }))
+        Ok((registration, CommandGuard { running: &self.running, number }))
     }
 
-    /// Runs a file operation or a transfer, which ends when the sandbox is closed.
-    async fn operate<T>(&self, operation: &'static str, work: impl Future<Output = Result<T>>) -> Result<T> {
+    /// Runs a file operation or a transfer, which is cancelled when the client is closed.
+    async fn run_operation<T>(&self, operation: &'static str, work: impl Future<Output = Result<T>>) -> Result<T> {
         let (registration, _registered) = self.begin(operation)?;
         Abortable::new(work, registration).await.unwrap_or_else(|_| Err(Error::closed(operation)))
     }
@@ -146,34 +146,38 @@ impl<P: Plane> RemoteSandbox<P> {
     async fn run(&self, request: ExecuteRequest, sink: Option<OutputSink<'_>>) -> Result<ExecuteResponse> {
         let (registration, _registered) = self.begin("execute")?;
         if request.command.contains('\0') {
-            let message = "a command cannot contain a NUL byte; write it as $'\\0' where a program is to print one";
+            let message = "a command cannot contain a NUL byte; write $'\\0' to print one";
             return Err(Error::new(ErrorKind::InvalidRequest, "execute", message));
         }
         if request.shell_mode == Some(ShellMode::Persistent) {
-            let message = "sandboxes at providers have no shell sessions; run each command by itself";
+            let message = "remote sandboxes do not support shell sessions; run each command separately";
             return Err(Error::new(ErrorKind::Unsupported, "execute", message));
         }
-        let mut output = Output::new(self.settings.output_bytes, sink);
+        let mut output = OutputCollector::new(self.settings.output_bytes, sink);
         let begun = now();
-        let ending = match Abortable::new(self.end_of(request, &mut output), registration).await {
+        let ending = match Abortable::new(self.run_command(request, &mut output), registration).await {
             Ok(ending) => ending?,
             Err(_) => None,
         };
         let mut response = output.into_response();
         response.duration = begun.elapsed();
         (response.exit_code, response.stopped_by) = match ending {
-            Some(Ending::Exit(code)) => (Some(code), None),
-            Some(Ending::Unknown) => (None, None),
-            Some(Ending::Timeout) => (Some(TIMEOUT_CODE), Some(StopReason::Timeout)),
-            None => (Some(KILLED_CODE), Some(StopReason::Cancelled)),
+            Some(CommandOutcome::Exit(code)) => (Some(code), None),
+            Some(CommandOutcome::Unknown) => (None, None),
+            Some(CommandOutcome::Timeout) => (Some(EXIT_TIMEOUT), Some(StopReason::Timeout)),
+            None => (Some(EXIT_KILLED), Some(StopReason::Cancelled)),
         };
         Ok(response)
     }
 
-    async fn end_of(&self, request: ExecuteRequest, output: &mut Output<'_>) -> Result<Option<Ending>> {
+    async fn run_command(
+        &self,
+        request: ExecuteRequest,
+        output: &mut OutputCollector<'_>,
+    ) -> Result<Option<CommandOutcome>> {
         let time = request.timeout.unwrap_or(self.settings.command_time);
         if time.is_zero() {
-            return Ok(Some(Ending::Timeout));
+            return Ok(Some(CommandOutcome::Timeout));
         }
         let script = if request.stdin.is_empty() {
             request.command
@@ -182,15 +186,15 @@ impl<P: Plane> RemoteSandbox<P> {
             if let Err(error) = self.put(&file, &request.stdin).await? {
                 return Err(Error::from(error));
             }
-            reading_from(&file.to_text(), &request.command)
+            with_stdin_file(&file.to_text(), &request.command)
         };
         let cwd = request.cwd.or_else(|| self.settings.cwd.clone()).map(|cwd| cwd.to_text().into_owned());
         let env = self.settings.env.iter().cloned().chain(request.env).collect();
-        let command = Command { script, cwd, env, time };
-        // The provider keeps the time where it can. This one is for a provider that does not answer.
-        match within(time.saturating_add(GRACE), self.plane.run(command, output)).await {
+        let command = Command { script, cwd, env, timeout: time };
+        // The provider enforces the timeout if it can. This one covers a provider that does not respond.
+        match timeout(time.saturating_add(TIMEOUT_GRACE), self.plane.run(command, output)).await {
             Some(ending) => ending.map(Some),
-            None => Ok(Some(Ending::Timeout)),
+            None => Ok(Some(CommandOutcome::Timeout)),
         }
     }
 
@@ -199,7 +203,9 @@ impl<P: Plane> RemoteSandbox<P> {
         let mut results = self.plane.store(vec![(path.clone(), upload)]).await?;
         match results.pop() {
             Some(result) => Ok(result.result),
-            None => Err(Error::new(ErrorKind::Protocol, "upload_files", "the provider told nothing of the file")),
+            None => {
+                Err(Error::new(ErrorKind::Protocol, "upload_files", "the provider returned no result for the file"))
+            }
         }
     }
 
@@ -208,15 +214,15 @@ impl<P: Plane> RemoteSandbox<P> {
         let (mut batch, mut places, mut paths) = (Vec::new(), Vec::new(), BTreeSet::new());
         for (place, file) in files.into_iter().enumerate() {
             results.push(None);
-            let path = match transferable(&file.path) {
+            let path = match parse_transfer_path(&file.path) {
                 Ok(path) => path,
                 Err(error) => {
                     results[place] = Some(UploadResult { path: file.path, result: Err(error) });
                     continue;
                 }
             };
-            // Of two files at one path the last one is to stay, and what is below a file is refused because of it.
-            if meets(&paths, &path) {
+            // For equal paths the last file must win, and an upload below a file must fail because of it.
+            if overlaps(&paths, &path) {
                 self.flush(&mut batch, &mut places, &mut results).await?;
                 paths.clear();
             }
@@ -225,7 +231,7 @@ impl<P: Plane> RemoteSandbox<P> {
             places.push(place);
         }
         self.flush(&mut batch, &mut places, &mut results).await?;
-        let missing = || Error::new(ErrorKind::Protocol, "upload_files", "the provider told nothing of a file");
+        let missing = || Error::new(ErrorKind::Protocol, "upload_files", "the provider returned no result for a file");
         results.into_iter().map(|result| result.ok_or_else(missing)).collect()
     }
 
@@ -248,13 +254,13 @@ impl<P: Plane> RemoteSandbox<P> {
     }
 
     async fn download(&self, path: Vec<u8>) -> Result<Download> {
-        let parsed = match transferable(&path) {
+        let parsed = match parse_transfer_path(&path) {
             Ok(parsed) => parsed,
             Err(error) => return Ok(Download { path, result: Err(error) }),
         };
         let mut content = Vec::new();
-        let mut take = |piece: &[u8]| {
-            content.extend_from_slice(piece);
+        let mut take = |chunk: &[u8]| {
+            content.extend_from_slice(chunk);
             true
         };
         let result = self.plane.fetch(&parsed, &mut take).await?.map(|()| content);
@@ -262,66 +268,66 @@ impl<P: Plane> RemoteSandbox<P> {
     }
 }
 
-/// Whether a path is one of these, or above or below one of them.
-fn meets(paths: &BTreeSet<Vec<u8>>, path: &SandboxPath) -> bool {
+/// Returns whether a path equals one of these paths, or is above or below one.
+fn overlaps(paths: &BTreeSet<Vec<u8>>, path: &SandboxPath) -> bool {
     let above =
         std::iter::successors(Some(path.clone()), SandboxPath::parent).any(|path| paths.contains(path.as_bytes()));
-    // What is below it begins with it and a slash, and stands together in the order of bytes.
+    // Paths below it start with it and a slash, and are adjacent in byte order.
     let beginning = path.join(b"");
     above || paths.range(beginning.clone()..).next().is_some_and(|other| other.starts_with(&beginning))
 }
 
-/// A path of a transfer. Who transfers is outside and has no working directory, and a slash at the end asks for a directory.
-fn transferable(path: &[u8]) -> FileResult<SandboxPath> {
+/// Parses the path of a transfer. Transfers have no working directory, and a trailing slash names a directory.
+fn parse_transfer_path(path: &[u8]) -> FileResult<SandboxPath> {
     if path.len() > 1 && path.ends_with(b"/") {
-        return Err(FileError::refused(FileErrorCode::IsDirectory, path));
+        return Err(FileError::with_code(FileErrorCode::IsDirectory, path));
     }
     SandboxPath::parse(path)
 }
 
-impl<P: Plane> ShellHost for RemoteSandbox<P> {
+impl<P: DataPlane> ShellTransport for RemoteSandbox<P> {
     fn dialect(&self) -> Dialect {
         self.settings.dialect
     }
 
-    fn passes_bytes(&self) -> bool {
-        self.plane.passes_bytes()
+    fn is_binary_safe(&self) -> bool {
+        self.plane.is_binary_safe()
     }
 
     fn run_script(&self, script: String, time: Duration) -> BoxFuture<'_, Result<ExecuteResponse>> {
         Box::pin(async move {
-            let mut output = Output::new(SCRIPT_OUTPUT_BYTES, None);
-            let command = Command { script, cwd: Some("/".to_owned()), env: Vec::new(), time };
-            let ending = match within(time.saturating_add(GRACE), self.plane.run(command, &mut output)).await {
+            let mut output = OutputCollector::new(SCRIPT_OUTPUT_BYTES, None);
+            let command = Command { script, cwd: Some("/".to_owned()), env: Vec::new(), timeout: time };
+            let ending = match timeout(time.saturating_add(TIMEOUT_GRACE), self.plane.run(command, &mut output)).await {
                 Some(ending) => ending?,
-                None => Ending::Timeout,
+                None => CommandOutcome::Timeout,
             };
             let mut response = output.into_response();
             match ending {
-                Ending::Exit(code) => response.exit_code = Some(code),
-                Ending::Unknown => {}
-                Ending::Timeout => response.stopped_by = Some(StopReason::Timeout),
+                CommandOutcome::Exit(code) => response.exit_code = Some(code),
+                CommandOutcome::Unknown => {}
+                CommandOutcome::Timeout => response.stopped_by = Some(StopReason::Timeout),
             }
             Ok(response)
         })
     }
 
-    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: PieceSink<'a>) -> Outcome<'a, ()> {
+    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: ChunkSink<'a>) -> FileFuture<'a, ()> {
         self.plane.fetch(path, sink)
     }
 
-    fn store<'a>(&'a self, path: &'a SandboxPath, content: &'a [u8]) -> Outcome<'a, ()> {
+    fn store<'a>(&'a self, path: &'a SandboxPath, content: &'a [u8]) -> FileFuture<'a, ()> {
         Box::pin(self.put(path, content))
     }
 
     fn temporary_path(&self) -> SandboxPath {
         let number = self.temporary.fetch_add(1, Ordering::Relaxed);
-        // Both are numbers, so the path is always good.
+        // Both are numbers, so the path is always valid.
         SandboxPath::parse(format!("/tmp/.tidebox-{:x}-{number}", self.nonce)).unwrap_or_else(|_| SandboxPath::root())
     }
 }
 
-impl<P: Plane> SandboxBackend for RemoteSandbox<P> {
+impl<P: DataPlane> SandboxBackend for RemoteSandbox<P> {
     fn id(&self) -> &SandboxId {
         self.plane.id()
     }
@@ -338,43 +344,43 @@ impl<P: Plane> SandboxBackend for RemoteSandbox<P> {
         Box::pin(self.run(request, Some(sink)))
     }
 
-    fn ls<'a>(&'a self, path: &'a SandboxPath) -> Outcome<'a, LsResponse> {
-        Box::pin(self.operate("ls", derived::ls(self, path)))
+    fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
+        Box::pin(self.run_operation("ls", derived::ls(self, path)))
     }
 
-    fn read(&self, request: ReadRequest) -> Outcome<'_, ReadResponse> {
-        Box::pin(async move { self.operate("read", derived::read(self, &request)).await })
+    fn read(&self, request: ReadRequest) -> FileFuture<'_, ReadResponse> {
+        Box::pin(async move { self.run_operation("read", derived::read(self, &request)).await })
     }
 
-    fn write(&self, request: WriteRequest) -> Outcome<'_, WriteResponse> {
-        Box::pin(async move { self.operate("write", derived::write(self, &request)).await })
+    fn write(&self, request: WriteRequest) -> FileFuture<'_, WriteResponse> {
+        Box::pin(async move { self.run_operation("write", derived::write(self, &request)).await })
     }
 
-    fn edit(&self, request: EditRequest) -> Outcome<'_, EditResponse> {
-        Box::pin(async move { self.operate("edit", derived::edit(self, &request)).await })
+    fn edit(&self, request: EditRequest) -> FileFuture<'_, EditResponse> {
+        Box::pin(async move { self.run_operation("edit", derived::edit(self, &request)).await })
     }
 
-    fn delete<'a>(&'a self, path: &'a SandboxPath) -> Outcome<'a, DeleteResponse> {
-        Box::pin(self.operate("delete", derived::delete(self, path)))
+    fn delete<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, DeleteResponse> {
+        Box::pin(self.run_operation("delete", derived::delete(self, path)))
     }
 
-    fn grep(&self, request: GrepRequest) -> Outcome<'_, GrepResponse> {
-        Box::pin(async move { self.operate("grep", derived::grep(self, &request)).await })
+    fn grep(&self, request: GrepRequest) -> FileFuture<'_, GrepResponse> {
+        Box::pin(async move { self.run_operation("grep", derived::grep(self, &request)).await })
     }
 
-    fn glob(&self, request: GlobRequest) -> Outcome<'_, GlobResponse> {
-        Box::pin(async move { self.operate("glob", derived::glob(self, &request)).await })
+    fn glob(&self, request: GlobRequest) -> FileFuture<'_, GlobResponse> {
+        Box::pin(async move { self.run_operation("glob", derived::glob(self, &request)).await })
     }
 
     fn upload_files(&self, files: Vec<Upload>) -> BoxFuture<'_, Result<Vec<UploadResult>>> {
-        Box::pin(self.operate("upload_files", self.upload(files)))
+        Box::pin(self.run_operation("upload_files", self.upload(files)))
     }
 
     fn download_files(&self, paths: Vec<Vec<u8>>) -> BoxFuture<'_, Result<Vec<Download>>> {
         use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-        // In order, however many are on their way.
+        // Results keep their order while downloads run concurrently.
         let downloads = stream::iter(paths).map(|path| self.download(path)).buffered(TRANSFERS);
-        Box::pin(self.operate("download_files", downloads.try_collect()))
+        Box::pin(self.run_operation("download_files", downloads.try_collect()))
     }
 
     fn close(&self) -> BoxFuture<'_, Result<()>> {
@@ -388,7 +394,7 @@ impl<P: Plane> SandboxBackend for RemoteSandbox<P> {
     }
 }
 
-/// Transfers at the same time. Providers count requests, and connections are reused.
+/// Maximum concurrent transfers. Providers limit requests, and connections are reused.
 pub(crate) const TRANSFERS: usize = 6;
 
 #[cfg(test)]
@@ -396,7 +402,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_meet_where_one_is_the_other_or_above_it() {
+    fn overlapping_paths_are_detected() {
         let path = |text: &str| SandboxPath::parse(text).expect("a path");
         let paths = BTreeSet::from(["/a/b", "/a/c"].map(|text| text.as_bytes().to_vec()));
         for (text, expected) in [
@@ -408,7 +414,7 @@ mod tests {
             ("/a/", true),
             ("/", true),
         ] {
-            assert_eq!(meets(&paths, &path(text)), expected, "{text}");
+            assert_eq!(overlaps(&paths, &path(text)), expected, "{text}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Signals by the names that providers use.
+//! Signal names used by providers.
 
-/// The exit code of a command that a signal ended: 128 and its number on Linux, as the shell counts. Takes names such as
-/// `SIGKILL`, and the words of Go, `killed`.
+/// Returns the exit code of a command killed by a signal: 128 plus its Linux number, as in the shell. Accepts names
+/// such as `SIGKILL`, and Go's descriptions, such as `killed`.
 pub(crate) fn exit_code(signal: &str) -> Option<i32> {
     let number = match signal.strip_prefix("SIG").unwrap_or(signal) {
         "HUP" | "hangup" => 1,
@@ -31,7 +31,7 @@ mod tests {
     use super::exit_code;
 
     #[test]
-    fn signals_have_the_numbers_of_linux_under_either_name() {
+    fn signal_names_map_to_linux_numbers() {
         assert_eq!((exit_code("SIGKILL"), exit_code("killed")), (Some(137), Some(137)));
         assert_eq!(exit_code("terminated"), Some(143));
         assert_eq!(exit_code("a new one"), None);

@@ -1,7 +1,6 @@
-//! The control plane.
+//! Control plane routes.
 
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use axum::Json;
@@ -14,11 +13,11 @@ use tidebox_core::ExecuteRequest;
 use tidebox_core::shell_backend::quote;
 
 use super::{HOME, Shared, refusal};
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
-/// Entries on a page when the client names no number, and the most.
+/// Default and maximum number of entries per page.
 const PAGE: usize = 100;
-const LONGEST_PAGE: usize = 200;
+const MAX_PAGE: usize = 200;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -28,13 +27,13 @@ pub(super) struct Create {
     env: BTreeMap<String, String>,
     labels: BTreeMap<String, String>,
     ttl_minutes: Option<u64>,
-    /// What is only told again.
+    /// Fields that are only echoed.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
-/// What of a creation stands in the sandbox's own description.
-const TOLD: [&str; 12] = [
+/// Fields of a create request that are echoed in the sandbox's description.
+const ECHOED_FIELDS: [&str; 12] = [
     "user",
     "public",
     "networkBlockAll",
@@ -54,48 +53,49 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    if let Some(wrong) = unfit(&create) {
+    if let Some(wrong) = validate_create(&create) {
         return refusal(400, "BAD_REQUEST", wrong);
     }
     let id = uuid();
     let name = create.name.clone().unwrap_or_else(|| id.clone());
-    shared.sweep_names().await;
+    shared.remove_stale_names().await;
     {
-        let mut names = shared.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = shared.names.lock();
         if names.contains_key(&name) {
             return refusal(409, "CONFLICT", &format!("Sandbox with name {name} already exists"));
         }
         names.insert(name.clone(), (id.clone(), false));
     }
     let env = create.env.clone().into_iter().collect();
-    match shared.house.open(id.clone(), create.labels, env).await {
-        Ok(room) => {
-            // Daytona's snapshots have it; where it cannot be made, commands that begin there say so.
-            let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {}", quote(HOME)))).await;
-            shared.names.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), (id.clone(), true));
-            shared.house.change(&id, |room| {
-                room.notes.insert("name".to_owned(), name);
-                room.notes.insert("state".to_owned(), "creating".to_owned());
-                room.notes.insert("env".to_owned(), json!(create.env).to_string());
-                room.notes.insert("snapshot".to_owned(), create.snapshot.unwrap_or_else(|| "default".to_owned()));
-                for (field, value) in create.rest.iter().filter(|(field, _)| TOLD.contains(&field.as_str())) {
-                    room.notes.insert(field.clone(), value.to_string());
+    match shared.registry.create(id.clone(), create.labels, env).await {
+        Ok(sandbox) => {
+            // Daytona's snapshots have this directory; if it cannot be created, commands that start in it fail with an
+            // error.
+            let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {}", quote(HOME)))).await;
+            shared.names.lock().insert(name.clone(), (id.clone(), true));
+            shared.registry.update(&id, |sandbox| {
+                sandbox.metadata.insert("name".to_owned(), name);
+                sandbox.metadata.insert("state".to_owned(), "creating".to_owned());
+                sandbox.metadata.insert("env".to_owned(), json!(create.env).to_string());
+                sandbox.metadata.insert("snapshot".to_owned(), create.snapshot.unwrap_or_else(|| "default".to_owned()));
+                for (field, value) in create.rest.iter().filter(|(field, _)| ECHOED_FIELDS.contains(&field.as_str())) {
+                    sandbox.metadata.insert(field.clone(), value.to_string());
                 }
                 if let Some(minutes) = create.ttl_minutes.filter(|minutes| *minutes > 0) {
-                    room.live(Duration::from_secs(minutes.saturating_mul(60)));
+                    sandbox.set_ttl(Duration::from_secs(minutes.saturating_mul(60)));
                 }
             });
             shared.described(&id).await
         }
         Err(error) => {
-            shared.names.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+            shared.names.lock().remove(&name);
             refusal(500, "INTERNAL", &error.to_string())
         }
     }
 }
 
-/// Why a creation is refused.
-fn unfit(create: &Create) -> Option<&'static str> {
+/// Returns the error message for an invalid create request.
+fn validate_create(create: &Create) -> Option<&'static str> {
     let sized =
         ["cpu", "memory", "disk", "gpu"].iter().any(|field| create.rest.get(*field).is_some_and(Value::is_number));
     if create.snapshot.is_some() && sized {
@@ -107,7 +107,7 @@ fn unfit(create: &Create) -> Option<&'static str> {
     None
 }
 
-/// Random, in the form of a UUID of version 4.
+/// Returns a random version 4 UUID.
 fn uuid() -> String {
     let bits = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
     let digits = format!("{bits:032x}");
@@ -115,8 +115,8 @@ fn uuid() -> String {
     [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
 }
 
-fn describe(shared: &Shared, id: &str, room: &Room) -> Value {
-    let note = |name: &str| room.notes.get(name).cloned();
+fn describe(shared: &Shared, id: &str, sandbox: &SandboxRecord) -> Value {
+    let note = |name: &str| sandbox.metadata.get(name).cloned();
     let mut described = json!({
         "id": id,
         "organizationId": "00000000-0000-4000-8000-000000000000",
@@ -124,7 +124,7 @@ fn describe(shared: &Shared, id: &str, room: &Room) -> Value {
         "snapshot": note("snapshot"),
         "user": "daytona",
         "env": note("env").and_then(|env| serde_json::from_str::<Value>(&env).ok()).unwrap_or_else(|| json!({})),
-        "labels": room.labels,
+        "labels": sandbox.labels,
         "public": false,
         "networkBlockAll": false,
         "kvm": false,
@@ -142,7 +142,7 @@ fn describe(shared: &Shared, id: &str, room: &Room) -> Value {
         "sandboxClass": "container",
         "runnerId": "emulator",
     });
-    for field in TOLD {
+    for field in ECHOED_FIELDS {
         if let Some(value) = note(field).and_then(|text| serde_json::from_str::<Value>(&text).ok()) {
             described[field] = value;
         }
@@ -151,26 +151,26 @@ fn describe(shared: &Shared, id: &str, room: &Room) -> Value {
 }
 
 impl Shared {
-    /// The id of a sandbox, by it or by its name.
-    async fn resolve(&self, given: &str) -> Option<(String, Room)> {
-        if let Some(room) = self.house.find(given).await {
-            return Some((given.to_owned(), room));
+    /// Returns the sandbox with this id or name, and its id.
+    async fn resolve(&self, given: &str) -> Option<(String, SandboxRecord)> {
+        if let Some(sandbox) = self.registry.find(given).await {
+            return Some((given.to_owned(), sandbox));
         }
-        let (id, _) = self.names.lock().unwrap_or_else(PoisonError::into_inner).get(given).cloned()?;
-        let room = self.house.find(&id).await?;
-        Some((id, room))
+        let (id, _) = self.names.lock().get(given).cloned()?;
+        let sandbox = self.registry.find(&id).await?;
+        Some((id, sandbox))
     }
 
-    /// Forgets the names of sandboxes that are gone. One that is being made right now has no room yet.
-    async fn sweep_names(&self) {
-        let there: Vec<String> = self.house.list(&BTreeMap::new()).await.into_iter().map(|(id, _)| id).collect();
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Removes the names of deleted sandboxes. A sandbox being created has no record yet.
+    async fn remove_stale_names(&self) {
+        let there: Vec<String> = self.registry.list(&BTreeMap::new()).await.into_iter().map(|(id, _)| id).collect();
+        let mut names = self.names.lock();
         names.retain(|_, (id, is_made)| !*is_made || there.contains(id));
     }
 
     async fn described(&self, id: &str) -> Response {
-        match self.house.find(id).await {
-            Some(room) => Json(describe(self, id, &room)).into_response(),
+        match self.registry.find(id).await {
+            Some(sandbox) => Json(describe(self, id, &sandbox)).into_response(),
             None => missing(id),
         }
     }
@@ -180,29 +180,29 @@ fn missing(id: &str) -> Response {
     refusal(404, "NOT_FOUND", &format!("Sandbox with ID or name {id} not found"))
 }
 
-/// What comes after a state by itself.
-fn settle(room: &mut Room) {
-    let next = match room.notes.get("state").map(String::as_str) {
+/// Advances a transitional state.
+fn advance_state(sandbox: &mut SandboxRecord) {
+    let next = match sandbox.metadata.get("state").map(String::as_str) {
         Some("creating" | "starting") => "started",
         Some("stopping") => "stopped",
         Some("archiving") => "archived",
         Some("pausing") => "paused",
         _ => return,
     };
-    room.notes.insert("state".to_owned(), next.to_owned());
+    sandbox.metadata.insert("state".to_owned(), next.to_owned());
 }
 
-/// `GET /sandbox/{id}`: each look finds the next state.
+/// `GET /sandbox/{id}`: each request advances the state.
 pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    let leaving = shared.leaving.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-    if let Some(leaving) = leaving {
-        return Json(leaving).into_response();
+    let deleting = shared.deleting.lock().remove(&id);
+    if let Some(deleting) = deleting {
+        return Json(deleting).into_response();
     }
     let Some((id, _)) = shared.resolve(&id).await else { return missing(&id) };
-    shared.house.change(&id, settle);
+    shared.registry.update(&id, advance_state);
     shared.described(&id).await
 }
 
@@ -211,17 +211,17 @@ pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>,
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    let Some((id, room)) = shared.resolve(&id).await else { return missing(&id) };
-    let mut described = describe(&shared, &id, &room);
+    let Some((id, sandbox)) = shared.resolve(&id).await else { return missing(&id) };
+    let mut described = describe(&shared, &id, &sandbox);
     described["state"] = json!("destroying");
-    shared.house.close(&id).await;
-    shared.names.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, (named, _)| *named != id);
-    shared.leaving.lock().unwrap_or_else(PoisonError::into_inner).insert(id, described.clone());
+    shared.registry.close(&id).await;
+    shared.names.lock().retain(|_, (named, _)| *named != id);
+    shared.deleting.lock().insert(id, described.clone());
     Json(described).into_response()
 }
 
 /// `POST /sandbox/{id}/start`, and `stop`, `pause`, `archive`, `recover`.
-pub(super) async fn turn(
+pub(super) async fn change_state(
     State(shared): State<Shared>,
     Path((id, verb)): Path<(String, String)>,
     headers: HeaderMap,
@@ -229,8 +229,8 @@ pub(super) async fn turn(
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    let Some((id, room)) = shared.resolve(&id).await else { return missing(&id) };
-    let state = room.notes.get("state").map_or("started", String::as_str);
+    let Some((id, sandbox)) = shared.resolve(&id).await else { return missing(&id) };
+    let state = sandbox.metadata.get("state").map_or("started", String::as_str);
     let asleep = matches!(state, "stopped" | "archived" | "paused");
     let next = match verb.as_str() {
         "start" if asleep => "starting",
@@ -243,14 +243,14 @@ pub(super) async fn turn(
         }
         unknown => return refusal(404, "NOT_FOUND", &format!("Cannot POST /sandbox/{id}/{unknown}")),
     };
-    shared.house.change(&id, |room| {
-        room.paused = next != "starting";
-        room.notes.insert("state".to_owned(), next.to_owned());
+    shared.registry.update(&id, |sandbox| {
+        sandbox.paused = next != "starting";
+        sandbox.metadata.insert("state".to_owned(), next.to_owned());
     });
     shared.described(&id).await
 }
 
-/// `POST /sandbox/{id}/autostop/{minutes}` and the like.
+/// `POST /sandbox/{id}/autostop/{minutes}` and similar intervals.
 pub(super) async fn set_interval(
     State(shared): State<Shared>,
     Path((id, verb, number)): Path<(String, String, String)>,
@@ -272,11 +272,11 @@ pub(super) async fn set_interval(
     if !fits {
         return refusal(400, "BAD_REQUEST", "Validation failed (numeric string is expected)");
     }
-    shared.house.change(&id, |room| match (field, number.parse::<u64>()) {
-        ("ttl", Ok(0)) => room.ends = None,
-        ("ttl", Ok(minutes)) => room.live(Duration::from_secs(minutes.saturating_mul(60))),
+    shared.registry.update(&id, |sandbox| match (field, number.parse::<u64>()) {
+        ("ttl", Ok(0)) => sandbox.expires_at = None,
+        ("ttl", Ok(minutes)) => sandbox.set_ttl(Duration::from_secs(minutes.saturating_mul(60))),
         ("ttl", Err(_)) => {}
-        _ => drop(room.notes.insert(field.to_owned(), number.clone())),
+        _ => drop(sandbox.metadata.insert(field.to_owned(), number.clone())),
     });
     shared.described(&id).await
 }
@@ -297,7 +297,7 @@ pub(super) async fn set_labels(
         return *refused;
     }
     let Some((id, _)) = shared.resolve(&id).await else { return missing(&id) };
-    shared.house.change(&id, |room| room.labels.clone_from(&labels));
+    shared.registry.update(&id, |sandbox| sandbox.labels.clone_from(&labels));
     Json(json!({ "labels": labels })).into_response()
 }
 
@@ -335,14 +335,14 @@ pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>,
         Some(Ok(labels)) => labels,
         Some(Err(_)) => return refusal(400, "BAD_REQUEST", "Invalid labels JSON format"),
     };
-    let mut found = shared.house.list(&labels).await;
+    let mut found = shared.registry.list(&labels).await;
     let behind = |id: &str| list.cursor.as_deref().is_none_or(|last| id > last);
-    let described = |(id, room): &(String, Room)| describe(&shared, id, room);
-    found.retain(|(id, room)| {
-        let state = room.notes.get("state").map_or("started", String::as_str);
+    let described = |(id, sandbox): &(String, SandboxRecord)| describe(&shared, id, sandbox);
+    found.retain(|(id, sandbox)| {
+        let state = sandbox.metadata.get("state").map_or("started", String::as_str);
         behind(id) && list.states.as_deref().is_none_or(|states| states.split(',').any(|wanted| wanted == state))
     });
-    let limit = list.limit.unwrap_or(PAGE).clamp(1, LONGEST_PAGE);
+    let limit = list.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let more = found.len() > limit;
     found.truncate(limit);
     let next = found.last().filter(|_| more).map(|(id, _)| id.clone());

@@ -1,4 +1,4 @@
-//! What the daemon does with files besides moving their content.
+//! File operations of the daemon, except transfers.
 
 use std::time::SystemTime;
 
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, ExecuteResponse, FileInfo, FileKind, SandboxPath, Upload};
 
-use super::asked::{At, In, Located, parsed};
 use super::process::path;
+use super::request::{FileQuery, FileTarget, SandboxRef, parse_path};
 use super::{HOME, refusal};
-use crate::entries::{look, timestamp};
-use crate::house::Room;
+use crate::entries::{stat, timestamp};
+use crate::registry::SandboxRecord;
 
 /// `GET /work-dir` and `GET /user-home-dir`
-pub(super) async fn home(In(_): In) -> Response {
+pub(super) async fn home(SandboxRef(_): SandboxRef) -> Response {
     Json(json!({ "dir": HOME })).into_response()
 }
 
@@ -49,39 +49,39 @@ fn described(info: &FileInfo) -> Value {
 }
 
 /// `GET /files/info`
-pub(super) async fn info(Located { room, path, .. }: Located) -> Response {
-    match look(&room, &path).await {
+pub(super) async fn info(FileTarget { sandbox, path, .. }: FileTarget) -> Response {
+    match stat(&sandbox, &path).await {
         Some(info) => Json(described(&info)).into_response(),
         None => missing(&path),
     }
 }
 
 /// `GET /files`
-pub(super) async fn list(In(room): In, Query(at): Query<At>) -> Response {
-    let path = match parsed(Some(at.path.as_deref().unwrap_or(HOME))) {
+pub(super) async fn list(SandboxRef(sandbox): SandboxRef, Query(at): Query<FileQuery>) -> Response {
+    let path = match parse_path(Some(at.path.as_deref().unwrap_or(HOME))) {
         Ok(path) => path,
         Err(refused) => return *refused,
     };
-    match look(&room, &path).await.map(|info| info.kind) {
+    match stat(&sandbox, &path).await.map(|info| info.kind) {
         None => return missing(&path),
         Some(FileKind::Directory | FileKind::Symlink) => {}
         Some(_) => return refusal(400, "FILE_READ_FAILED", &format!("open {path}: not a directory")),
     }
-    match room.sandbox.ls(&path).await {
+    match sandbox.sandbox.ls(&path).await {
         Ok(Ok(listed)) => Json(listed.entries.iter().map(described).collect::<Vec<_>>()).into_response(),
         Ok(Err(error)) => refusal(400, "FILE_READ_FAILED", &error.message),
         Err(error) => refusal(500, "INTERNAL", &error.to_string()),
     }
 }
 
-async fn run(room: &Room, command: String) -> Result<ExecuteResponse, Box<Response>> {
+async fn run(sandbox: &SandboxRecord, command: String) -> Result<ExecuteResponse, Box<Response>> {
     let request = ExecuteRequest::new(command).with_cwd(SandboxPath::root());
-    room.sandbox.execute(request).await.map_err(|error| Box::new(refusal(500, "INTERNAL", &error.to_string())))
+    sandbox.sandbox.execute(request).await.map_err(|error| Box::new(refusal(500, "INTERNAL", &error.to_string())))
 }
 
-/// The answer to what changes files.
-async fn done(room: &Room, command: String, status: StatusCode) -> Response {
-    match run(room, command).await {
+/// Runs a command that changes files, and responds.
+async fn run_and_respond(sandbox: &SandboxRecord, command: String, status: StatusCode) -> Response {
+    match run(sandbox, command).await {
         Ok(response) if response.exit_code == Some(0) => status.into_response(),
         Ok(response) => refusal(400, "BAD_REQUEST", response.stderr_text().trim_end()),
         Err(refused) => *refused,
@@ -89,43 +89,43 @@ async fn done(room: &Room, command: String, status: StatusCode) -> Response {
 }
 
 /// `POST /files/folder`
-pub(super) async fn folder(Located { room, path, at }: Located) -> Response {
+pub(super) async fn folder(FileTarget { sandbox, path, at }: FileTarget) -> Response {
     let mode = at.mode.as_deref().unwrap_or("755");
     if !mode.chars().all(|digit| ('0'..='7').contains(&digit)) {
         return refusal(400, "BAD_REQUEST", "invalid mode format");
     }
     let word = quote(&path.to_text());
-    done(&room, format!("mkdir -p -- {word} && chmod {mode} -- {word}"), StatusCode::CREATED).await
+    run_and_respond(&sandbox, format!("mkdir -p -- {word} && chmod {mode} -- {word}"), StatusCode::CREATED).await
 }
 
 /// `POST /files/move`
-pub(super) async fn rename(In(room): In, Query(at): Query<At>) -> Response {
-    let (source, destination) = match (parsed(at.source.as_deref()), parsed(at.destination.as_deref())) {
+pub(super) async fn rename(SandboxRef(sandbox): SandboxRef, Query(at): Query<FileQuery>) -> Response {
+    let (source, destination) = match (parse_path(at.source.as_deref()), parse_path(at.destination.as_deref())) {
         (Ok(source), Ok(destination)) => (source, destination),
         (Err(refused), _) | (_, Err(refused)) => return *refused,
     };
-    if look(&room, &source).await.is_none() {
+    if stat(&sandbox, &source).await.is_none() {
         return missing(&source);
     }
     let [from, to] = [&source, &destination].map(|path| quote(&path.to_text()));
-    done(&room, format!("mv -T -- {from} {to}"), StatusCode::OK).await
+    run_and_respond(&sandbox, format!("mv -T -- {from} {to}"), StatusCode::OK).await
 }
 
 /// `DELETE /files`
-pub(super) async fn delete(Located { room, path, at }: Located) -> Response {
-    match look(&room, &path).await.map(|info| info.kind) {
+pub(super) async fn delete(FileTarget { sandbox, path, at }: FileTarget) -> Response {
+    match stat(&sandbox, &path).await.map(|info| info.kind) {
         None => return missing(&path),
         Some(FileKind::Directory) if at.recursive != Some(true) => {
             return refusal(400, "BAD_REQUEST", "cannot delete directory without recursive flag");
         }
         Some(_) => {}
     }
-    done(&room, format!("rm -rf -- {}", quote(&path.to_text())), StatusCode::NO_CONTENT).await
+    run_and_respond(&sandbox, format!("rm -rf -- {}", quote(&path.to_text())), StatusCode::NO_CONTENT).await
 }
 
 /// `POST /files/permissions`
-pub(super) async fn permissions(Located { room, path, at }: Located) -> Response {
-    if look(&room, &path).await.is_none() {
+pub(super) async fn permissions(FileTarget { sandbox, path, at }: FileTarget) -> Response {
+    if stat(&sandbox, &path).await.is_none() {
         return missing(&path);
     }
     let word = quote(&path.to_text());
@@ -140,13 +140,13 @@ pub(super) async fn permissions(Located { room, path, at }: Located) -> Response
         commands.push(format!("chgrp {} -- {word}", quote(group)));
     }
     commands.push("true".to_owned());
-    done(&room, commands.join(" && "), StatusCode::OK).await
+    run_and_respond(&sandbox, commands.join(" && "), StatusCode::OK).await
 }
 
-/// `GET /files/search`: names that match a pattern.
-pub(super) async fn search(Located { room, path, at }: Located) -> Response {
+/// `GET /files/search`: file names that match a pattern.
+pub(super) async fn search(FileTarget { sandbox, path, at }: FileTarget) -> Response {
     let pattern = quote(at.pattern.as_deref().unwrap_or("*"));
-    match run(&room, format!("find {} -name {pattern} -print0", quote(&path.to_text()))).await {
+    match run(&sandbox, format!("find {} -name {pattern} -print0", quote(&path.to_text()))).await {
         Ok(response) => {
             let text = response.stdout_text();
             let files: Vec<&str> = text.split('\0').filter(|name| !name.is_empty()).collect();
@@ -156,10 +156,10 @@ pub(super) async fn search(Located { room, path, at }: Located) -> Response {
     }
 }
 
-/// `GET /files/find`: lines that hold a text.
-pub(super) async fn find(Located { room, path, at }: Located) -> Response {
+/// `GET /files/find`: lines that contain a text.
+pub(super) async fn find(FileTarget { sandbox, path, at }: FileTarget) -> Response {
     let pattern = quote(at.pattern.as_deref().unwrap_or_default());
-    match run(&room, format!("grep -rnFIHZ -e {pattern} -- {}", quote(&path.to_text()))).await {
+    match run(&sandbox, format!("grep -rnFIHZ -e {pattern} -- {}", quote(&path.to_text()))).await {
         Ok(response) => {
             let text = response.stdout_text().into_owned();
             Json(text.lines().filter_map(matched).collect::<Vec<_>>()).into_response()
@@ -183,10 +183,10 @@ pub(super) struct Replace {
 }
 
 /// `POST /files/replace`
-pub(super) async fn replace(In(room): In, Json(replace): Json<Replace>) -> Response {
+pub(super) async fn replace(SandboxRef(sandbox): SandboxRef, Json(replace): Json<Replace>) -> Response {
     let mut results = Vec::new();
     for file in &replace.files {
-        results.push(match replaced(&room, file, &replace.pattern, &replace.new_value).await {
+        results.push(match replaced(&sandbox, file, &replace.pattern, &replace.new_value).await {
             Ok(()) => json!({ "file": file, "success": true }),
             Err(error) => json!({ "file": file, "success": false, "error": error }),
         });
@@ -194,14 +194,14 @@ pub(super) async fn replace(In(room): In, Json(replace): Json<Replace>) -> Respo
     Json(results).into_response()
 }
 
-async fn replaced(room: &Room, file: &str, from: &str, to: &str) -> Result<(), String> {
+async fn replaced(sandbox: &SandboxRecord, file: &str, from: &str, to: &str) -> Result<(), String> {
     let path = path(file).map_err(|error| error.message)?;
     let told = |error: tidebox_core::Error| error.to_string();
-    let files = room.sandbox.download_files(vec![path.as_bytes().to_vec()]).await.map_err(told)?;
+    let files = sandbox.sandbox.download_files(vec![path.as_bytes().to_vec()]).await.map_err(told)?;
     let content =
         files.into_iter().next().ok_or("nothing was said of the file")?.result.map_err(|error| error.message)?;
     let content = String::from_utf8(content).map_err(|error| error.to_string())?.replace(from, to);
     let upload = Upload::new(path.as_bytes(), content);
-    let results = room.sandbox.upload_files(vec![upload]).await.map_err(told)?;
+    let results = sandbox.sandbox.upload_files(vec![upload]).await.map_err(told)?;
     results.into_iter().next().ok_or("nothing was said of the file")?.result.map_err(|error| error.message)
 }

@@ -1,17 +1,20 @@
 //! Daytona: its control plane below `/api`, and the daemons of its sandboxes below `/toolbox`, at one address.
 //!
-//! What the daemon does with commands and files is what is public of it: one-shot commands with both streams in one text, that
-//! the daemon kills with status 408; sessions whose shell ends with `exit`, so that its code is never known.
+//! Commands and files follow the daemon's public behaviour: a one-shot command returns both streams as one text, and is
+//! killed at its time limit with status 408; the shell of a session ends with `exit`, so that its exit code is never
+//! reported.
 
-mod asked;
 mod control;
 mod files;
 mod process;
+mod request;
 mod session;
 mod transfer;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use tidebox_core::lock::Mutex;
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -19,31 +22,31 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
 use serde_json::{Value, json};
 
-use crate::house::{House, Room};
+use crate::registry::{SandboxRecord, SandboxRegistry};
 
-/// Where commands begin that name no directory, as in Daytona's own snapshots.
+/// Default working directory of commands, as in Daytona's own snapshots.
 pub(crate) const HOME: &str = "/home/daytona";
 
-/// Everything that requests share.
+/// State shared by all requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
-    pub(crate) house: House,
+    pub(crate) registry: SandboxRegistry,
     pub(crate) key: Arc<str>,
     pub(crate) toolbox_url: Arc<str>,
-    /// Sandboxes that are on their way out, as they are told of once more.
-    pub(crate) leaving: Arc<Mutex<BTreeMap<String, Value>>>,
-    /// Names in use, from the first moment of a creation: whose they are, and whether it has been made.
+    /// Deleted sandboxes, which are returned once more.
+    pub(crate) deleting: Arc<Mutex<BTreeMap<String, Value>>>,
+    /// Reserved names, from the start of a creation: the sandbox's id, and whether it was created.
     pub(crate) names: Arc<Mutex<BTreeMap<String, (String, bool)>>>,
     pub(crate) sessions: session::Sessions,
 }
 
-/// All routes. `url` is where they are served, which the control plane tells; `key` is what clients have to send.
-pub fn router(house: House, url: &str, key: &str) -> Router {
+/// Returns all routes. `url` is the server's URL, which the control plane returns; `key` is required from clients.
+pub fn router(registry: SandboxRegistry, url: &str, key: &str) -> Router {
     let shared = Shared {
-        house,
+        registry,
         key: key.into(),
         toolbox_url: format!("{url}/toolbox").into(),
-        leaving: Arc::default(),
+        deleting: Arc::default(),
         names: Arc::default(),
         sessions: session::Sessions::default(),
     };
@@ -60,7 +63,7 @@ fn control_plane() -> Router<Shared> {
         .route("/sandbox/{id}", get(control::info).delete(control::delete))
         .route("/sandbox/{id}/labels", put(control::set_labels))
         .route("/sandbox/{id}/toolbox-proxy-url", get(control::toolbox_proxy_url))
-        .route("/sandbox/{id}/{verb}", post(control::turn))
+        .route("/sandbox/{id}/{verb}", post(control::change_state))
         .route("/sandbox/{id}/{verb}/{number}", post(control::set_interval))
 }
 
@@ -88,16 +91,16 @@ fn toolbox() -> Router<Shared> {
         .route("/process/session/{session}/command/{command}/logs", get(session::logs))
 }
 
-/// The largest body that is taken in one request.
+/// Maximum request body.
 const BODY_BYTES: usize = 1 << 30;
 
-/// What points Daytona's clients to an emulator.
+/// Environment variables that point Daytona's clients to an emulator.
 pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
     vec![("DAYTONA_API_URL".to_owned(), format!("{url}/api")), ("DAYTONA_API_KEY".to_owned(), key.to_owned())]
 }
 
 impl Shared {
-    /// Refuses a request without the right key.
+    /// Rejects a request without the right key.
     pub(crate) fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
         let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         if sent == Some(&*self.key) {
@@ -106,26 +109,30 @@ impl Shared {
         Err(Box::new(refusal(401, "UNAUTHORIZED", "Unauthorized")))
     }
 
-    /// The sandbox of this id that works, for its daemon.
-    pub(crate) async fn room(&self, id: &str, headers: &HeaderMap) -> Result<Room, Box<Response>> {
+    /// Returns the running sandbox with this id, for daemon requests.
+    pub(crate) async fn authorized_sandbox(
+        &self,
+        id: &str,
+        headers: &HeaderMap,
+    ) -> Result<SandboxRecord, Box<Response>> {
         self.authorised(headers)?;
         let gone = || refusal(404, "NOT_FOUND", &format!("Sandbox with ID or name {id} not found"));
-        let room = self.house.find(id).await.ok_or_else(|| Box::new(gone()))?;
-        if room.paused {
-            // Their proxy finds no runner that listens.
+        let sandbox = self.registry.find(id).await.ok_or_else(|| Box::new(gone()))?;
+        if sandbox.paused {
+            // Daytona's proxy finds no runner for it.
             return Err(Box::new(refusal(
                 502,
                 "BAD_GATEWAY",
                 "failed to resolve container IP: is the Sandbox started?",
             )));
         }
-        Ok(room)
+        Ok(sandbox)
     }
 }
 
-/// A refusal as both planes have it.
+/// Error response of both planes.
 pub(crate) fn refusal(status: u16, code: &str, message: &str) -> Response {
-    // The time of day is nobody's business here, and clients only want one.
+    // Clients require a timestamp but do not use its value.
     let body = json!({
         "statusCode": status,
         "message": message,

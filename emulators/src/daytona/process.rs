@@ -1,4 +1,4 @@
-//! Commands, each in one request.
+//! One-shot commands.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use serde_json::json;
 use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, SandboxPath, StopReason};
 
-use super::asked::In;
+use super::request::SandboxRef;
 use super::{HOME, refusal};
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
-/// The longest time that a command may take whose client names none, or 0.
-pub(super) const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// Maximum duration of a command whose client specifies none, or 0.
+pub(super) const MAX_LENGTH: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Execute {
@@ -27,29 +27,29 @@ pub(super) struct Execute {
     envs: Option<BTreeMap<String, String>>,
 }
 
-/// A path as the daemon reads it: relative ones begin at the user's home.
+/// Parses a path as the daemon does: relative paths start at the user's home.
 pub(super) fn path(text: &str) -> Result<SandboxPath, tidebox_core::FileError> {
     SandboxPath::parse(HOME)?.resolve(text)
 }
 
-/// `POST /process/execute`: the command runs to its end, or to its time, whoever still waits for it.
-pub(super) async fn execute(In(room): In, Json(asked): Json<Execute>) -> Response {
+/// `POST /process/execute`: the command runs until it exits or times out, even if the client disconnects.
+pub(super) async fn execute(SandboxRef(sandbox): SandboxRef, Json(asked): Json<Execute>) -> Response {
     if asked.command.trim().is_empty() {
         return refusal(400, "BAD_REQUEST", "command is required");
     }
     let cwd = asked.cwd.as_deref().unwrap_or(HOME);
     let directory = match path(cwd) {
-        Ok(directory) if is_directory(&room, &directory).await => directory,
-        // A process that cannot be started has no code of its own.
+        Ok(directory) if is_directory(&sandbox, &directory).await => directory,
+        // A process that cannot be started has no exit code.
         _ => {
             return Json(json!({ "exitCode": -1, "result": format!("chdir {cwd}: no such file or directory") }))
                 .into_response();
         }
     };
-    let time = asked.timeout.filter(|seconds| *seconds > 0).map_or(LONGEST, Duration::from_secs);
+    let time = asked.timeout.filter(|seconds| *seconds > 0).map_or(MAX_LENGTH, Duration::from_secs);
     let mut request = ExecuteRequest::new(asked.command).with_timeout(time).with_cwd(directory);
     request.env = asked.envs.unwrap_or_default().into_iter().collect();
-    let run = tokio::spawn(async move { room.sandbox.execute(request).await });
+    let run = tokio::spawn(async move { sandbox.sandbox.execute(request).await });
     match run.await {
         Ok(Ok(response)) if response.stopped_by == Some(StopReason::Timeout) => {
             refusal(408, "REQUEST_TIMEOUT", "command execution timeout")
@@ -63,13 +63,13 @@ pub(super) async fn execute(In(room): In, Json(asked): Json<Execute>) -> Respons
     }
 }
 
-/// Whether a directory is there.
-async fn is_directory(room: &Room, path: &SandboxPath) -> bool {
+/// Returns whether a directory exists.
+async fn is_directory(sandbox: &SandboxRecord, path: &SandboxPath) -> bool {
     if path.as_bytes() == HOME.as_bytes() || path.as_bytes() == b"/" {
         return true;
     }
     let test = format!("test -d {}", quote(&path.to_text()));
     let root = SandboxPath::root();
-    let response = room.sandbox.execute(ExecuteRequest::new(test).with_cwd(root)).await;
+    let response = sandbox.sandbox.execute(ExecuteRequest::new(test).with_cwd(root)).await;
     response.is_ok_and(|response| response.exit_code == Some(0))
 }

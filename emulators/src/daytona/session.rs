@@ -1,10 +1,10 @@
-//! Sessions: shells that go on from command to command.
+//! Sessions: shells that keep their state between commands.
 //!
-//! As at Daytona, the commands of a session run one after the other, their output comes line by line without NUL bytes, and a
-//! command that ends the shell leaves no exit code.
+//! As at Daytona, the commands of a session run one after the other, their output is delivered by line without NUL
+//! bytes, and a command that ends the shell has no exit code.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use axum::Json;
@@ -15,17 +15,18 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tidebox_core::lock::Mutex;
 use tidebox_core::shell_backend::quote;
-use tidebox_core::{ExecuteRequest, OutputEvent, OutputStream};
+use tidebox_core::{ExecuteRequest, OutputChunk, OutputStream};
 
-use super::process::{LONGEST, path};
+use super::process::{MAX_LENGTH, path};
 use super::{HOME, Shared, refusal};
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
-/// From this version of its clients on, the daemon answers JSON with the streams apart.
+/// Minimum client version that receives JSON with separate streams.
 const SPLIT_SINCE: (u32, u32) = (0, 167);
 
-/// What stands before each piece of a stream in the text of both.
+/// Prefix of each chunk of standard output in the merged text.
 const STDOUT: &str = "\u{1}\u{1}\u{1}";
 const STDERR: &str = "\u{2}\u{2}\u{2}";
 
@@ -40,11 +41,11 @@ struct Command {
 #[derive(Debug, Default)]
 struct Session {
     commands: Vec<Command>,
-    /// What ends the commands in progress.
+    /// Abort handles of the commands in progress.
     running: Vec<tokio::task::AbortHandle>,
-    /// The shell has ended.
+    /// The shell has exited.
     ended: bool,
-    /// Held by the command that runs.
+    /// Held by the running command.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -54,7 +55,7 @@ pub(crate) struct Sessions(Arc<Mutex<BTreeMap<(String, String), Session>>>);
 
 impl Sessions {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, String), Session>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     fn with<T>(&self, key: &(String, String), work: impl FnOnce(&mut Session) -> T) -> Option<T> {
@@ -83,7 +84,7 @@ pub(super) async fn create(
     headers: HeaderMap,
     Json(create): Json<Create>,
 ) -> Response {
-    if let Err(refused) = shared.room(&id, &headers).await {
+    if let Err(refused) = shared.authorized_sandbox(&id, &headers).await {
         return *refused;
     }
     let mut sessions = shared.sessions.lock();
@@ -109,7 +110,7 @@ fn describe_command(command: &Command) -> Value {
 
 /// `GET /process/session`
 pub(super) async fn list(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.room(&id, &headers).await {
+    if let Err(refused) = shared.authorized_sandbox(&id, &headers).await {
         return *refused;
     }
     let sessions = shared.sessions.lock();
@@ -123,20 +124,20 @@ pub(super) async fn info(
     Path((id, name)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refused) = shared.room(&id, &headers).await {
+    if let Err(refused) = shared.authorized_sandbox(&id, &headers).await {
         return *refused;
     }
     let described = shared.sessions.with(&(id, name.clone()), |session| describe(&name, session));
     described.map_or_else(no_session, |described| Json(described).into_response())
 }
 
-/// `DELETE /process/session/{session}`: what runs in it is killed.
+/// `DELETE /process/session/{session}`: kills its commands.
 pub(super) async fn delete(
     State(shared): State<Shared>,
     Path((id, name)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refused) = shared.room(&id, &headers).await {
+    if let Err(refused) = shared.authorized_sandbox(&id, &headers).await {
         return *refused;
     }
     let session = shared.sessions.lock().remove(&(id, name));
@@ -166,8 +167,8 @@ pub(super) async fn exec(
     headers: HeaderMap,
     Json(exec): Json<Exec>,
 ) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&id, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
     let key = (id, name);
@@ -185,13 +186,13 @@ pub(super) async fn exec(
         Some(None) => return refusal(400, "BAD_REQUEST", "failed to write command: io: read/write on closed pipe"),
         Some(Some(turn)) => turn,
     };
-    let run = run(shared.sessions.clone(), room, turn, key.clone(), command.clone(), exec.command);
+    let run = run(shared.sessions.clone(), sandbox, turn, key.clone(), command.clone(), exec.command);
     let task = tokio::spawn(run);
     shared.sessions.with(&key, |session| session.running.push(task.abort_handle()));
     if exec.run_async || exec.is_async {
         return (StatusCode::ACCEPTED, Json(json!({ "cmdId": command }))).into_response();
     }
-    // A command that ends its shell is waited for in vain, so the session is given up.
+    // The exit of a command that ends its shell is never reported, so the session is closed.
     let _ = task.await;
     let known =
         shared.sessions.with(&key, |session| session.commands.iter().find(|known| known.id == command).cloned());
@@ -206,8 +207,8 @@ pub(super) async fn exec(
     }
 }
 
-/// Prints what a shell has become, as commands that make another the same: variables that can be set, functions, aliases.
-const KEEP: &str = r#"for __name in $(compgen -v); do
+/// Prints the shell state as commands that restore it: writable variables, functions, aliases.
+const SAVE_STATE_SCRIPT: &str = r#"for __name in $(compgen -v); do
   case $__name in
     BASH*|_|__*|FUNCNAME|PIPESTATUS|RANDOM|SRANDOM|SECONDS|LINENO|EPOCH*|COMP_*|OPT*|DIRSTACK|GROUPS|HISTCMD|IFS) continue;;
   esac
@@ -218,10 +219,10 @@ done
 declare -f; alias -p
 "#;
 
-/// Runs one command of a session with what the ones before it left: directory, variables, functions.
+/// Runs a session's command with the state left by the previous one: directory, variables, functions.
 async fn run(
     sessions: Sessions,
-    room: Room,
+    sandbox: SandboxRecord,
     turn: Arc<tokio::sync::Mutex<()>>,
     key: (String, String),
     command: String,
@@ -230,34 +231,34 @@ async fn run(
     let _turn = turn.lock_owned().await;
     let state = quote(&format!("/tmp/.daytona-{}", key.1.replace('/', "_")));
     let script = format!(
-        "[ ! -f {state} ] || . {state}\n{{\n{text}\n}}\n__code=$?\n{{ {KEEP}printf 'cd %q\\n' \"$PWD\"; }} >{state}.new \\\n  \
+        "[ ! -f {state} ] || . {state}\n{{\n{text}\n}}\n__code=$?\n{{ {SAVE_STATE_SCRIPT}printf 'cd %q\\n' \"$PWD\"; }} >{state}.new \\\n  \
          && mv {state}.new {state} && echo \"$__code\" >{state}.code",
     );
-    let mut request = ExecuteRequest::new(script).with_timeout(LONGEST);
+    let mut request = ExecuteRequest::new(script).with_timeout(MAX_LENGTH);
     request.cwd = path(HOME).ok();
     let mut lines = [Lines::default(), Lines::default()];
     let told = sessions.clone();
-    let mut sink = |written: OutputEvent| {
+    let mut sink = |written: OutputChunk| {
         let [out, err] = &mut lines;
         let lines = if written.stream == OutputStream::Stdout { out } else { err };
         let text = lines.push(&written.bytes);
         told.change(&key, &command, |known| known.output.push((written.stream, text)));
     };
-    let _ = room.sandbox.execute_streaming(request, &mut sink).await;
+    let _ = sandbox.sandbox.execute_streaming(request, &mut sink).await;
     for (stream, lines) in [OutputStream::Stdout, OutputStream::Stderr].into_iter().zip(&mut lines) {
         if let Some(text) = lines.end() {
             sessions.change(&key, &command, |known| known.output.push((stream, text)));
         }
     }
     let code = ExecuteRequest::new(format!("cat {state}.code && rm -f {state}.code"));
-    let code = room.sandbox.execute(code).await.ok().and_then(|response| response.stdout_text().trim().parse().ok());
+    let code = sandbox.sandbox.execute(code).await.ok().and_then(|response| response.stdout_text().trim().parse().ok());
     match code {
         Some(code) => sessions.change(&key, &command, |known| known.exit_code = Some(code)),
         None => drop(sessions.with(&key, |session| session.ended = true)),
     }
 }
 
-/// Output as the daemon passes it on: whole lines, each with a line feed, without NUL bytes.
+/// Output in the daemon's format: whole lines, each with a line feed, without NUL bytes.
 #[derive(Debug, Default)]
 struct Lines(Vec<u8>);
 
@@ -281,20 +282,21 @@ pub(super) async fn command(
     Path((id, name, command)): Path<(String, String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    match shared.known(&id, name, &command, &headers).await {
+    match shared.authorized_session(&id, name, &command, &headers).await {
         Ok(known) => Json(describe_command(&known)).into_response(),
         Err(refused) => *refused,
     }
 }
 
-/// `GET /process/session/{session}/command/{command}/logs`: what there is, or over a WebSocket what comes until the end.
+/// `GET /process/session/{session}/command/{command}/logs`: the current output, or over a WebSocket all output until
+/// the exit.
 pub(super) async fn logs(
     State(shared): State<Shared>,
     Path((id, name, command)): Path<(String, String, String)>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
-    match (shared.known(&id, name.clone(), &command, &headers).await, upgrade) {
+    match (shared.authorized_session(&id, name.clone(), &command, &headers).await, upgrade) {
         (Err(refused), _) => *refused,
         (Ok(_), Ok(upgrade)) => {
             upgrade.on_upgrade(move |socket| follow(socket, shared.sessions, (id, name), command)).into_response()
@@ -304,10 +306,10 @@ pub(super) async fn logs(
     }
 }
 
-/// How often the output of a command is looked at that is followed.
-const LOOK: Duration = Duration::from_millis(50);
+/// Poll interval of a followed command's output.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Hands on the output of a command, each piece behind the mark of its stream, until it has ended.
+/// Sends the output of a command, each chunk prefixed with the mark of its stream, until it has exited.
 async fn follow(mut socket: WebSocket, sessions: Sessions, key: (String, String), command: String) {
     let mut sent = 0;
     loop {
@@ -318,22 +320,22 @@ async fn follow(mut socket: WebSocket, sessions: Sessions, key: (String, String)
         });
         let Some(Some((fresh, is_over))) = known else { break };
         sent += fresh.len();
-        for piece in &fresh {
-            if socket.send(Message::Binary(marked(piece).into())).await.is_err() {
+        for chunk in &fresh {
+            if socket.send(Message::Binary(prefix_stream(chunk).into())).await.is_err() {
                 return;
             }
         }
         if is_over {
             break;
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
-    // A client that went first has no use for a farewell.
+    // A client that has disconnected needs no close message.
     let _ = socket.send(Message::Close(Some(CloseFrame { code: 1000, reason: "".into() }))).await;
 }
 
-/// A piece of output behind the mark of its stream.
-fn marked((stream, text): &(OutputStream, String)) -> String {
+/// Returns a chunk of output prefixed with the mark of its stream.
+fn prefix_stream((stream, text): &(OutputStream, String)) -> String {
     match stream {
         _ if text.is_empty() => String::new(),
         OutputStream::Stdout => format!("{STDOUT}{text}"),
@@ -342,14 +344,14 @@ fn marked((stream, text): &(OutputStream, String)) -> String {
 }
 
 impl Shared {
-    async fn known(
+    async fn authorized_session(
         &self,
         id: &str,
         name: String,
         command: &str,
         headers: &HeaderMap,
     ) -> Result<Command, Box<Response>> {
-        self.room(id, headers).await?;
+        self.authorized_sandbox(id, headers).await?;
         let found = self
             .sessions
             .with(&(id.to_owned(), name), |session| session.commands.iter().find(|known| known.id == command).cloned());
@@ -358,7 +360,7 @@ impl Shared {
     }
 }
 
-/// Whether the client is new enough for split streams.
+/// Returns whether the client is new enough for separate streams.
 fn is_split(headers: &HeaderMap) -> bool {
     let version = headers.get("x-daytona-sdk-version").and_then(|version| version.to_str().ok());
     let mut numbers = version.unwrap_or_default().split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
@@ -376,6 +378,6 @@ fn split(headers: &HeaderMap, command: &Command) -> Value {
     let of = |wanted: OutputStream| -> String {
         command.output.iter().filter(|(stream, _)| *stream == wanted).map(|(_, text)| text.as_str()).collect()
     };
-    let output: String = command.output.iter().map(marked).collect();
+    let output: String = command.output.iter().map(prefix_stream).collect();
     json!({ "output": output, "stdout": of(OutputStream::Stdout), "stderr": of(OutputStream::Stderr) })
 }

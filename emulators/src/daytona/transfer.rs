@@ -1,4 +1,4 @@
-//! The content of files, one and many at a time.
+//! Transfers of one or several files.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use serde_json::json;
 use tidebox_core::{FileError, FileErrorCode, SandboxPath, Upload};
 use tidebox_remote_adapters::transport::multipart::{self, Part};
 
-use super::asked::{At, In, Located};
 use super::process::path;
 use super::refusal;
-use crate::form::Form;
-use crate::house::Room;
+use super::request::{FileQuery, FileTarget, SandboxRef};
+use crate::form::RequestBody;
+use crate::registry::SandboxRecord;
 
-/// Why a file cannot be read: status, code and the words of Linux.
+/// Error of a failed read: status, code and Linux message.
 fn unreadable(path: &SandboxPath, error: &FileError) -> (u16, &'static str, String) {
     match error.code {
         FileErrorCode::FileNotFound => (404, "FILE_NOT_FOUND", format!("stat {path}: no such file or directory")),
@@ -29,17 +29,17 @@ fn unreadable(path: &SandboxPath, error: &FileError) -> (u16, &'static str, Stri
     }
 }
 
-async fn content(room: &Room, path: &SandboxPath) -> Result<Vec<u8>, (u16, &'static str, String)> {
-    match room.sandbox.download_files(vec![path.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
+async fn content(sandbox: &SandboxRecord, path: &SandboxPath) -> Result<Vec<u8>, (u16, &'static str, String)> {
+    match sandbox.sandbox.download_files(vec![path.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
         Ok(Some(file)) => file.result.map_err(|error| unreadable(path, &error)),
         Ok(None) => Err((500, "INTERNAL", "nothing was said of the file".to_owned())),
         Err(error) => Err((500, "INTERNAL", error.to_string())),
     }
 }
 
-/// `GET /files/download`, or a part of it.
-pub(super) async fn download(Located { room, path, .. }: Located, headers: HeaderMap) -> Response {
-    let content = match content(&room, &path).await {
+/// `GET /files/download`, with optional range.
+pub(super) async fn download(FileTarget { sandbox, path, .. }: FileTarget, headers: HeaderMap) -> Response {
+    let content = match content(&sandbox, &path).await {
         Ok(content) => content,
         Err((status, code, message)) => return refusal(status, code, &message),
     };
@@ -64,15 +64,15 @@ pub(super) struct Paths {
     paths: Vec<String>,
 }
 
-/// `POST /files/bulk-download`: a part for each file, with its content or its error.
-pub(super) async fn download_many(In(room): In, Json(Paths { paths }): Json<Paths>) -> Response {
+/// `POST /files/bulk-download`: one part per file, with its content or its error.
+pub(super) async fn download_many(SandboxRef(sandbox): SandboxRef, Json(Paths { paths }): Json<Paths>) -> Response {
     if paths.is_empty() {
         return refusal(400, "BAD_REQUEST", "request body must be {\"paths\": [ ... ]} and non-empty");
     }
     let mut parts = Vec::new();
     for name in paths {
         let read = match path(&name) {
-            Ok(path) => content(&room, &path).await,
+            Ok(path) => content(&sandbox, &path).await,
             Err(error) => Err((400, "INVALID_FILE_PATH", error.message)),
         };
         parts.push(match read {
@@ -85,15 +85,15 @@ pub(super) async fn download_many(In(room): In, Json(Paths { paths }): Json<Path
             }
         });
     }
-    let (media_type, pieces) = multipart::write(&parts);
-    ([(header::CONTENT_TYPE, media_type)], pieces.concat()).into_response()
+    let (media_type, chunks) = multipart::write(&parts);
+    ([(header::CONTENT_TYPE, media_type)], chunks.concat()).into_response()
 }
 
-/// Puts a file in its place. The error has the words of the daemon, which are those of Linux.
-async fn place(room: &Room, name: &str, content: Vec<u8>) -> Result<usize, String> {
+/// Writes a file. The error has the daemon's message, which is Linux's.
+async fn write_file(sandbox: &SandboxRecord, name: &str, content: Vec<u8>) -> Result<usize, String> {
     let parsed = path(name).map_err(|error| error.message)?;
     let length = content.len();
-    let uploaded = room.sandbox.upload_files(vec![Upload::new(parsed.as_bytes(), content)]).await;
+    let uploaded = sandbox.sandbox.upload_files(vec![Upload::new(parsed.as_bytes(), content)]).await;
     match uploaded.map(|mut results| results.pop()) {
         Ok(Some(result)) => result.result.map(|()| length).map_err(|error| unwritable(&parsed, &error)),
         Ok(None) => Err("nothing was said of the file".to_owned()),
@@ -117,20 +117,24 @@ fn unwritable(path: &SandboxPath, error: &FileError) -> String {
 }
 
 /// `POST /files/upload`: one file, named by the query.
-pub(super) async fn upload(In(room): In, Query(at): Query<At>, form: Form) -> Response {
+pub(super) async fn upload(
+    SandboxRef(sandbox): SandboxRef,
+    Query(at): Query<FileQuery>,
+    form: RequestBody,
+) -> Response {
     let Some(name) = at.path else { return refusal(400, "INVALID_FILE_PATH", "path is required") };
     let Some(file) = form.parts().into_iter().find(|part| part.name == "file") else {
         return refusal(400, "BAD_REQUEST", "http: no such file");
     };
-    match place(&room, &name, file.content).await {
+    match write_file(&sandbox, &name, file.content).await {
         Ok(_) => StatusCode::OK.into_response(),
         Err(error) => refusal(400, "BAD_REQUEST", &error),
     }
 }
 
-/// `POST /files/bulk-upload`: what can be written is written, whatever becomes of the others.
-pub(super) async fn upload_many(In(room): In, form: Form) -> Response {
-    let Form::Parts(parts) = form else {
+/// `POST /files/bulk-upload`: writes every file it can, independently of the others.
+pub(super) async fn upload_many(SandboxRef(sandbox): SandboxRef, form: RequestBody) -> Response {
+    let RequestBody::Parts(parts) = form else {
         return (StatusCode::BAD_REQUEST, Json(json!({ "errors": ["invalid multipart form"] }))).into_response();
     };
     let mut names: BTreeMap<String, String> = BTreeMap::new();
@@ -138,7 +142,7 @@ pub(super) async fn upload_many(In(room): In, form: Form) -> Response {
     for part in parts {
         let index = part.name.trim_start_matches("files[").split(']').next().unwrap_or_default().to_owned();
         if part.name.ends_with(".path") {
-            // The daemon takes blanks at both ends away.
+            // The daemon trims the path.
             let name = String::from_utf8_lossy(&part.content).trim().to_owned();
             if name.is_empty() {
                 errors.push(format!("path[{index}]: empty path"));
@@ -150,7 +154,7 @@ pub(super) async fn upload_many(In(room): In, form: Form) -> Response {
                 errors.push(format!("file[{index}]: missing .path metadata"));
                 continue;
             };
-            match place(&room, name, part.content).await {
+            match write_file(&sandbox, name, part.content).await {
                 Ok(bytes) => files.push(json!({ "path": name, "bytes": bytes })),
                 Err(error) => errors.push(format!("{name}: {error}")),
             }

@@ -1,4 +1,4 @@
-//! Making, finding and ending.
+//! Creation, connection, listing and deletion.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -17,17 +17,17 @@ use tokio::sync::watch;
 use super::{HOME, Sandbox, Shared, refusal, rpc};
 use crate::fault::SocketFault;
 
-/// How far ahead an end may be set.
-const LONGEST: Duration = Duration::from_secs(30 * 60);
+/// Maximum time to the end of a sandbox.
+const MAX_LENGTH: Duration = Duration::from_secs(30 * 60);
 
-/// The bounds of memory in MiB.
+/// Memory limits in MiB.
 const MEMORY: std::ops::RangeInclusive<u64> = 768..=4096;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Config {
     stop_at_ms: Option<u64>,
-    /// What the client in Python sends instead.
+    /// Sent by the Python client instead.
     timeout: Option<String>,
     memory_mb: Option<u64>,
     labels: BTreeMap<String, String>,
@@ -35,7 +35,7 @@ struct Config {
 }
 
 impl Config {
-    /// How long the sandbox lives; `None` as long as its socket.
+    /// Lifetime of the sandbox; `None` ties it to its socket.
     fn life(&self) -> Option<Duration> {
         let at = self.stop_at_ms.map(until);
         let words = self.timeout.as_deref().filter(|words| *words != "session");
@@ -51,10 +51,10 @@ impl Config {
     }
 }
 
-/// The time until a moment in milliseconds since 1970, as far as it is granted.
+/// Returns the time until a moment in milliseconds since 1970, capped at the maximum.
 fn until(at: u64) -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Duration::from_millis(at).saturating_sub(now).min(LONGEST)
+    Duration::from_millis(at).saturating_sub(now).min(MAX_LENGTH)
 }
 
 /// `GET /api/v3/sandboxes/create`, a WebSocket
@@ -83,14 +83,14 @@ pub(super) async fn create(
     let letter = |_| char::from(letters.get(fastrand::usize(..letters.len())).copied().unwrap_or(b'0'));
     let id = format!("sbx_ord_{}", (0..20).map(letter).collect::<String>());
     let life = config.life();
-    let room = match shared.house.open(id.clone(), config.labels, Vec::new()).await {
-        Ok(room) => room,
+    let sandbox = match shared.registry.create(id.clone(), config.labels, Vec::new()).await {
+        Ok(sandbox) => sandbox,
         Err(error) => return refusal(500, "INTERNAL_ERROR", &error.to_string()),
     };
-    // Where it cannot be made, commands that begin there say so.
-    let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
+    // If it cannot be created, commands that start in it fail with an error.
+    let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
     if let Some(life) = life {
-        shared.house.change(&id, |room| room.live(life));
+        shared.registry.update(&id, |sandbox| sandbox.set_ttl(life));
     }
     shared.sandboxes().insert(id.clone(), Sandbox { env: config.env, end: watch::channel(false).0 });
     socket(shared, id, life.is_none(), fault.map(|fault| fault.0), upgrade).await
@@ -107,13 +107,13 @@ pub(super) async fn connect(
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    if shared.house.find(&id).await.is_none() {
+    if shared.registry.find(&id).await.is_none() {
         return refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"));
     }
     socket(shared, id, false, fault.map(|fault| fault.0), upgrade).await
 }
 
-/// Opens the socket of a sandbox, which takes the sandbox along when it closes, if it is `only` there for it.
+/// Opens the socket of a sandbox. If `only`, the sandbox ends with its socket.
 async fn socket(
     shared: Shared,
     id: String,
@@ -121,16 +121,16 @@ async fn socket(
     fault: Option<SocketFault>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let (room, end) = match (shared.house.find(&id).await, shared.sandboxes().get(&id)) {
-        (Some(room), Some(sandbox)) => (room, sandbox.end.subscribe()),
+    let (record, end) = match (shared.registry.find(&id).await, shared.sandboxes().get(&id)) {
+        (Some(record), Some(sandbox)) => (record, sandbox.end.subscribe()),
         _ => return refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found")),
     };
     let name = HeaderValue::from_str(&id);
     let size = 64 << 20;
     let mut response = upgrade.max_message_size(size).max_frame_size(size).on_upgrade(move |socket| async move {
-        rpc::serve(&shared, &id, room, socket, end, fault.unwrap_or_default()).await;
+        rpc::serve(&shared, &id, record, socket, end, fault.unwrap_or_default()).await;
         if only {
-            shared.forget(&id).await;
+            shared.remove(&id).await;
         }
     });
     if let Ok(name) = name {
@@ -156,7 +156,7 @@ pub(super) async fn extend(
         return *refused;
     }
     let life = until(extend.stop_at_ms);
-    if shared.house.find(&id).await.is_none() || !shared.house.change(&id, |room| room.live(life)) {
+    if shared.registry.find(&id).await.is_none() || !shared.registry.update(&id, |sandbox| sandbox.set_ttl(life)) {
         return refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"));
     }
     let granted = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + life;
@@ -168,14 +168,14 @@ pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>,
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    if shared.forget(&id).await {
+    if shared.remove(&id).await {
         (StatusCode::OK, Json(json!({}))).into_response()
     } else {
         refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"))
     }
 }
 
-/// `GET /api/v2/sandboxes?labels[k]=v`, all at once. The client in Python writes its labels as Python does.
+/// `GET /api/v2/sandboxes?labels[k]=v`, not paginated. The Python client encodes its labels in Python syntax.
 pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
@@ -190,7 +190,7 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
             );
         }
     }
-    let found = shared.house.list(&labels).await;
+    let found = shared.registry.list(&labels).await;
     let entry = |id: &String, labels: &BTreeMap<String, String>| {
         json!({
             "id": id,
@@ -201,10 +201,10 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
             "labels": labels,
         })
     };
-    Json(found.iter().map(|(id, room)| entry(id, &room.labels)).collect::<Vec<Value>>()).into_response()
+    Json(found.iter().map(|(id, sandbox)| entry(id, &sandbox.labels)).collect::<Vec<Value>>()).into_response()
 }
 
-/// A pair of a query without its escapes.
+/// Decodes a name and value of a query.
 fn plain((name, value): (&str, &str)) -> (String, String) {
     let plain =
         |text: &str| percent_encoding::percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();

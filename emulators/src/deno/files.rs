@@ -1,4 +1,4 @@
-//! The calls for files by their paths.
+//! File calls by path.
 
 use std::time::SystemTime;
 
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, FileError, FileErrorCode, FileInfo, FileKind, SandboxPath};
 
-use super::rpc::{Outcome, Peer};
+use super::rpc::{CallResult, RpcConnection};
 use super::{error, path};
-use crate::entries::{look, timestamp};
+use crate::entries::{stat, timestamp};
 
-/// The refusal of a file in the words of the service.
+/// A file error in the service's format.
 pub(super) fn refusal(refused: &FileError) -> Value {
     match refused.code {
         FileErrorCode::FileNotFound => error("NotFound", "ENOENT", "No such file or directory (os error 2)"),
@@ -26,7 +26,7 @@ pub(super) fn refusal(refused: &FileError) -> Value {
     }
 }
 
-fn stat(info: &FileInfo) -> Value {
+fn stat_json(info: &FileInfo) -> Value {
     let moment = timestamp(info.modified.unwrap_or(SystemTime::UNIX_EPOCH));
     let (file, directory, link) =
         (info.kind == FileKind::File, info.kind == FileKind::Directory, info.kind == FileKind::Symlink);
@@ -42,9 +42,9 @@ fn stat(info: &FileInfo) -> Value {
     })
 }
 
-impl Peer {
-    /// A call for files; `None` when there is no such call.
-    pub(super) async fn file_call(&self, method: &str, params: &Value) -> Option<Outcome> {
+impl RpcConnection {
+    /// Handles a file call; `None` if the method is unknown.
+    pub(super) async fn file_call(&self, method: &str, params: &Value) -> Option<CallResult> {
         let text = |name: &str| params[name].as_str().unwrap_or_default();
         Some(match method {
             "open" | "create" => self.open(method, params).await,
@@ -67,9 +67,9 @@ impl Peer {
         })
     }
 
-    /// The content of a file.
+    /// Returns the content of a file.
     pub(super) async fn read(&self, name: &SandboxPath) -> Result<Vec<u8>, Value> {
-        match self.room.sandbox.download_files(vec![name.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
+        match self.sandbox.sandbox.download_files(vec![name.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
             Ok(Some(file)) => match file.result {
                 Ok(content) => Ok(content),
                 Err(refused) => Err(refusal(&refused)),
@@ -79,11 +79,11 @@ impl Peer {
         }
     }
 
-    /// Why a file is not there: what is above it may be a file, or not be seen.
+    /// Returns the error for a missing file: a parent may be a file or unreadable.
     pub(super) async fn absent(&self, name: &SandboxPath) -> Value {
         let mut above = name.parent();
         while let Some(path) = above {
-            match look(&self.room, &path).await {
+            match stat(&self.sandbox, &path).await {
                 Some(info) if info.kind != FileKind::File => break,
                 Some(_) => return error("NotADirectory", "ENOTDIR", "Not a directory (os error 20)"),
                 None => above = path.parent(),
@@ -92,7 +92,7 @@ impl Peer {
         error("NotFound", "ENOENT", "No such file or directory (os error 2)")
     }
 
-    async fn read_file(&self, name: &str, as_text: bool) -> Outcome {
+    async fn read_file(&self, name: &str, as_text: bool) -> CallResult {
         let content = self.read(&path(name)?).await?;
         match as_text {
             false => Ok(json!(BASE64.encode(content))),
@@ -102,11 +102,11 @@ impl Peer {
         }
     }
 
-    async fn write_file(&self, params: &Value, as_text: bool) -> Outcome {
+    async fn write_file(&self, params: &Value, as_text: bool) -> CallResult {
         let name = path(params["path"].as_str().unwrap_or_default())?;
         let options = &params["options"];
         let content = match (params["contentStreamId"].as_u64(), params["content"].as_str()) {
-            (Some(stream), _) => self.whole(stream).await?,
+            (Some(stream), _) => self.read_upload(stream).await?,
             (None, Some(text)) if as_text => text.as_bytes().to_vec(),
             (None, text) => BASE64
                 .decode(text.unwrap_or_default())
@@ -114,9 +114,9 @@ impl Peer {
         };
         let (create_new, append) = (options["createNew"] == true, options["append"] == true);
         let mut before = Vec::new();
-        // Most writes do not care what is there.
+        // Most writes ignore existing content.
         if create_new || append || options["create"] == false {
-            let there = look(&self.room, &name).await.is_some();
+            let there = stat(&self.sandbox, &name).await.is_some();
             if there && create_new {
                 return Err(error("AlreadyExists", "EEXIST", "File exists (os error 17)"));
             }
@@ -130,12 +130,12 @@ impl Peer {
         self.put(&name, [before, content].concat()).await.map(|()| Value::Null)
     }
 
-    async fn read_dir(&self, name: &str) -> Outcome {
+    async fn read_dir(&self, name: &str) -> CallResult {
         let name = path(name)?;
         if self.stat(&name.to_text(), true).await?["isDirectory"] != true {
             return Err(error("NotADirectory", "ENOTDIR", "Not a directory (os error 20)"));
         }
-        match self.room.sandbox.ls(&name).await {
+        match self.sandbox.sandbox.ls(&name).await {
             Ok(Ok(listed)) => {
                 let entry = |info: &FileInfo| {
                     let path = String::from_utf8_lossy(&info.path).into_owned();
@@ -153,14 +153,14 @@ impl Peer {
         }
     }
 
-    pub(super) async fn stat(&self, name: &str, follow: bool) -> Outcome {
+    pub(super) async fn stat(&self, name: &str, follow: bool) -> CallResult {
         let mut name = path(name)?;
         if follow && let Ok(real) = self.printed("realpath --", &name.to_text()).await {
             name = path(real.as_str().unwrap_or_default())?;
         }
-        match look(&self.room, &name).await {
-            Some(info) => Ok(stat(&info)),
-            // A directory that cannot be listed does not tell what is in it.
+        match stat(&self.sandbox, &name).await {
+            Some(info) => Ok(stat_json(&info)),
+            // The content of a directory without read permission is unknown.
             None => match self.read(&name).await {
                 Err(refused) => Err(refused),
                 Ok(_) => Err(self.absent(&name).await),
@@ -168,9 +168,9 @@ impl Peer {
         }
     }
 
-    async fn mkdir(&self, name: &str, recursive: bool) -> Outcome {
+    async fn mkdir(&self, name: &str, recursive: bool) -> CallResult {
         let name = path(name)?;
-        match look(&self.room, &name).await {
+        match stat(&self.sandbox, &name).await {
             Some(info) if recursive && info.is_dir() => return Ok(Value::Null),
             Some(_) => return Err(error("AlreadyExists", "EEXIST", "File exists (os error 17)")),
             None => {}
@@ -179,9 +179,9 @@ impl Peer {
         self.shell(&format!("mkdir {option}-- {}", quote(&name.to_text()))).await.map(|_| Value::Null)
     }
 
-    async fn remove(&self, name: &str, recursive: bool) -> Outcome {
+    async fn remove(&self, name: &str, recursive: bool) -> CallResult {
         let name = path(name)?;
-        let Some(info) = look(&self.room, &name).await else { return Err(self.absent(&name).await) };
+        let Some(info) = stat(&self.sandbox, &name).await else { return Err(self.absent(&name).await) };
         let command = match (info.is_dir(), recursive) {
             (_, true) => "rm -r --",
             (true, false) => "rmdir --",
@@ -190,20 +190,20 @@ impl Peer {
         self.shell(&format!("{command} {}", quote(&name.to_text()))).await.map(|_| Value::Null)
     }
 
-    async fn two(&self, command: &str, first: &str, second: &str) -> Outcome {
+    async fn two(&self, command: &str, first: &str, second: &str) -> CallResult {
         self.shell(&format!("{command} {} {}", quote(first), quote(second))).await.map(|_| Value::Null)
     }
 
-    async fn printed(&self, command: &str, name: &str) -> Outcome {
+    async fn printed(&self, command: &str, name: &str) -> CallResult {
         let output = self.shell(&format!("{command} {}", quote(name))).await?;
         Ok(json!(output.strip_suffix('\n').unwrap_or(&output)))
     }
 
-    /// What a command prints, or its complaint as an error of the service.
+    /// Returns the output of a command, or its error output as a service error.
     async fn shell(&self, command: &str) -> Result<String, Value> {
         let mut request = ExecuteRequest::new(command);
         request.cwd = SandboxPath::parse(super::HOME).ok();
-        match self.room.sandbox.execute(request).await {
+        match self.sandbox.sandbox.execute(request).await {
             Ok(response) if response.exit_code == Some(0) => Ok(response.stdout_text().into_owned()),
             Ok(response) => {
                 let said = response.stderr_text();

@@ -1,7 +1,7 @@
-//! Files that are open.
+//! Open files.
 
 use std::collections::BTreeMap;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -9,19 +9,19 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::{SandboxPath, Upload};
 
-use super::rpc::{Outcome, Peer};
+use super::rpc::{CallResult, RpcConnection};
 use super::{error, path};
 
-/// Files by the numbers that the client has for them.
+/// Open files by client number.
 #[derive(Debug, Default)]
 pub(super) struct Handles {
     next: u64,
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, OpenFile>,
 }
 
-/// One file: its content when it was opened, and what was written since. It is put back when it is closed.
+/// An open file: its content, with writes applied. Written back when it is closed.
 #[derive(Clone, Debug)]
-struct Open {
+struct OpenFile {
     path: SandboxPath,
     content: Vec<u8>,
     at: usize,
@@ -45,13 +45,13 @@ fn is(flag: Option<bool>) -> bool {
     flag.unwrap_or_default()
 }
 
-impl Peer {
+impl RpcConnection {
     fn handles(&self) -> MutexGuard<'_, Handles> {
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+        self.handles.lock()
     }
 
     /// `open` and `create`
-    pub(super) async fn open(&self, method: &str, params: &Value) -> Outcome {
+    pub(super) async fn open(&self, method: &str, params: &Value) -> CallResult {
         let name = path(params["path"].as_str().unwrap_or_default())?;
         let options: Options = if method == "create" {
             Options {
@@ -76,19 +76,19 @@ impl Peer {
             Err(refused) => return Err(refused),
         };
         if writable {
-            // Whether it may be written shows now, as it would there.
+            // Check write permission now, as the service does.
             self.put(&name, content.clone()).await?;
         }
         let mut handles = self.handles();
         handles.next += 1;
         let number = handles.next;
-        let open = Open { path: name, content, at: 0, append: is(options.append), writable, changed: false };
+        let open = OpenFile { path: name, content, at: 0, append: is(options.append), writable, changed: false };
         handles.open.insert(number, open);
         Ok(json!({ "fileHandleId": number }))
     }
 
-    /// The calls for a file that is open.
-    pub(super) async fn handle_call(&self, method: &str, params: &Value) -> Option<Outcome> {
+    /// Handles calls for an open file.
+    pub(super) async fn handle_call(&self, method: &str, params: &Value) -> Option<CallResult> {
         let number = params["fileHandleId"].as_u64().unwrap_or_default();
         let bad = || error("BadResource", "EBADF", "Bad file descriptor (os error 9)");
         if method == "fileClose" || method == "fileSync" || method == "fileSyncData" {
@@ -124,16 +124,16 @@ impl Peer {
         })
     }
 
-    /// Puts back what is still open, at the end of a client.
+    /// Writes back open files when a client disconnects.
     pub(super) async fn close_files(&self) {
         let open = std::mem::take(&mut self.handles().open);
         for file in open.into_values().filter(|file| file.changed) {
-            // There is nobody left who could be told.
+            // No client is left to report an error to.
             let _ = self.put(&file.path, file.content).await;
         }
     }
 
-    /// Writes a whole file. The directories above are not made.
+    /// Writes a whole file. Parent directories are not created.
     pub(super) async fn put(&self, name: &SandboxPath, content: Vec<u8>) -> Result<(), Value> {
         let above = name.parent().unwrap_or_else(SandboxPath::root);
         match self.stat(&above.to_text(), true).await {
@@ -141,7 +141,7 @@ impl Peer {
             Ok(_) => return Err(error("NotADirectory", "ENOTDIR", "Not a directory (os error 20)")),
             Err(_) => return Err(self.absent(name).await),
         }
-        let uploaded = self.room.sandbox.upload_files(vec![Upload::new(name.as_bytes(), content)]).await;
+        let uploaded = self.sandbox.sandbox.upload_files(vec![Upload::new(name.as_bytes(), content)]).await;
         match uploaded.map(|mut results| results.pop().map(|result| result.result)) {
             Ok(Some(Ok(()))) => Ok(()),
             Ok(Some(Err(refused))) => Err(super::files::refusal(&refused)),
@@ -151,11 +151,11 @@ impl Peer {
     }
 }
 
-impl Open {
+impl OpenFile {
     fn read(&mut self, length: u64) -> Value {
         let end = self.at.saturating_add(usize::try_from(length).unwrap_or(usize::MAX)).min(self.content.len());
-        let piece = self.content.get(self.at..end).unwrap_or_default();
-        let data = if piece.is_empty() { Value::Null } else { json!(BASE64.encode(piece)) };
+        let chunk = self.content.get(self.at..end).unwrap_or_default();
+        let data = if chunk.is_empty() { Value::Null } else { json!(BASE64.encode(chunk)) };
         self.at = end.max(self.at);
         json!({ "data": data })
     }
@@ -174,7 +174,7 @@ impl Open {
         (self.at, self.changed) = (end, true);
     }
 
-    fn seek(&mut self, params: &Value) -> Outcome {
+    fn seek(&mut self, params: &Value) -> CallResult {
         let offset = &params["offset"];
         let offset = offset.as_i64().or_else(|| offset.as_str()?.parse().ok()).unwrap_or_default();
         let from = match params["whence"].as_u64() {

@@ -1,6 +1,7 @@
-//! Deno Sandbox: a WebSocket with JSON-RPC for each sandbox, and the few plain calls beside it.
+//! Deno Sandbox: a WebSocket with JSON-RPC for each sandbox, and a few plain HTTP calls.
 //!
-//! Messages, fields and words are those that the official clients send and accept. The service itself is closed.
+//! Messages, fields and error texts are those that the official clients send and accept. The service itself is closed
+//! source.
 
 mod control;
 mod files;
@@ -9,7 +10,7 @@ mod process;
 mod rpc;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
@@ -17,48 +18,49 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, patch};
 use serde_json::{Value, json};
 use tidebox_core::SandboxPath;
+use tidebox_core::lock::Mutex;
 use tokio::sync::watch;
 
-use crate::house::House;
+use crate::registry::SandboxRegistry;
 
-/// Where commands begin that name no directory, and relative paths.
+/// Default working directory, and base of relative paths.
 pub(crate) const HOME: &str = "/home/app";
 
-/// What is known of a sandbox beside its room.
+/// State of a sandbox in addition to its registry record.
 #[derive(Clone, Debug)]
 pub(crate) struct Sandbox {
-    /// Variables of every command.
+    /// Environment variables of every command.
     pub(crate) env: BTreeMap<String, String>,
-    /// Told when it ends, so that its sockets close.
+    /// Set when the sandbox ends, so that its sockets close.
     pub(crate) end: watch::Sender<bool>,
 }
 
-/// Everything that requests share.
+/// State shared by all requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
-    pub(crate) house: House,
+    pub(crate) registry: SandboxRegistry,
     pub(crate) key: Arc<str>,
     sandboxes: Arc<Mutex<BTreeMap<String, Sandbox>>>,
 }
 
-/// All routes. `key` is what clients have to send as a bearer.
-pub fn router(house: House, key: &str) -> Router {
-    let shared = Shared { house, key: key.into(), sandboxes: Arc::default() };
+/// Returns all routes. `key` is the bearer token required from clients.
+pub fn router(registry: SandboxRegistry, key: &str) -> Router {
+    let shared = Shared { registry, key: key.into(), sandboxes: Arc::default() };
     Router::new()
         .route("/api/v3/sandboxes/create", get(control::create))
         .route("/api/v3/sandbox/{id}/connect", get(control::connect))
         .route("/api/v3/sandbox/{id}", patch(control::extend).delete(control::delete))
         .route("/api/v2/sandboxes", get(control::list))
-        // The client in Python lists and deletes elsewhere.
+        // The Python client uses other routes to list and delete.
         .route("/api/v3/sandboxes", get(control::list))
         .route("/api/v3/sandboxes/{id}", axum::routing::delete(control::delete))
         .with_state(shared)
 }
 
-/// The organisation that is named to clients: a key that does not begin as one of an organisation needs one.
+/// Organisation passed to clients: required with a key that lacks the prefix of an organisation's key.
 pub(crate) const ORG: &str = "tidebox";
 
-/// What points Deno's clients to an emulator.
+/// Environment variables that point Deno's clients to an emulator.
 pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
     [
         ("DENO_DEPLOY_ENDPOINT", url),
@@ -70,13 +72,13 @@ pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
     .into()
 }
 
-/// A refusal of a plain call, or of a WebSocket.
+/// Error response of a plain call, or of a WebSocket handshake.
 pub(crate) fn refusal(status: u16, code: &str, message: &str) -> Response {
     let body = axum::Json(json!({ "code": code, "message": message }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
 }
 
-/// What a call answers that did not do what it should.
+/// Error of a failed call.
 pub(crate) fn error(class: &str, code: &str, message: &str) -> Value {
     json!({
         "constructorName": class,
@@ -91,7 +93,7 @@ pub(crate) fn error(class: &str, code: &str, message: &str) -> Value {
     })
 }
 
-/// A path as the service reads it.
+/// Parses a path as the service does.
 pub(crate) fn path(text: &str) -> Result<SandboxPath, Value> {
     let invalid = |_| error("TypeError", "EINVAL", &format!("invalid path '{text}'"));
     SandboxPath::parse(HOME).and_then(|home| home.resolve(text)).map_err(invalid)
@@ -99,10 +101,10 @@ pub(crate) fn path(text: &str) -> Result<SandboxPath, Value> {
 
 impl Shared {
     pub(crate) fn sandboxes(&self) -> MutexGuard<'_, BTreeMap<String, Sandbox>> {
-        self.sandboxes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sandboxes.lock()
     }
 
-    /// Refuses a request without the right key.
+    /// Rejects a request without the right key.
     pub(crate) fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
         let given = headers.get("authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         match given {
@@ -111,11 +113,11 @@ impl Shared {
         }
     }
 
-    /// Ends a sandbox; false when there is none of this name.
-    pub(crate) async fn forget(&self, id: &str) -> bool {
+    /// Ends a sandbox; false if it does not exist.
+    pub(crate) async fn remove(&self, id: &str) -> bool {
         if let Some(sandbox) = self.sandboxes().remove(id) {
             sandbox.end.send_replace(true);
         }
-        self.house.close(id).await
+        self.registry.close(id).await
     }
 }

@@ -1,21 +1,21 @@
 //! Processes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
-use tidebox_core::{ExecuteRequest, OutputEvent, OutputStream};
+use tidebox_core::{ExecuteRequest, OutputChunk, OutputStream};
 use tokio::sync::{oneshot, watch};
 
-use super::rpc::{Outcome, Peer};
+use super::rpc::{CallResult, RpcConnection};
 use super::{HOME, error, path};
 
-/// What runs, and what has run, of one client.
+/// Running and exited processes of one client.
 pub(super) type Processes = BTreeMap<u64, Process>;
 
 /// One process.
@@ -25,10 +25,10 @@ pub(super) struct Process {
     ended: watch::Receiver<Option<Value>>,
 }
 
-/// The longest time that a command may take.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// Maximum duration of a command.
+const MAX_LENGTH: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Numbers of processes: none that a program of the sandbox has itself.
+/// Process ids, above those of any process in a sandbox.
 static NEXT_PID: AtomicU64 = AtomicU64::new(3_000_000);
 
 #[derive(Debug, Default, Deserialize)]
@@ -45,7 +45,7 @@ struct Spawn {
 }
 
 impl Spawn {
-    /// The process as a line for the sandbox's shell. What is a shell already is not started twice.
+    /// Returns the process as a command line for the sandbox's shell. A shell command is not wrapped in another shell.
     fn line(&self) -> String {
         let args = self.args.as_deref().unwrap_or_default();
         match args {
@@ -68,13 +68,13 @@ impl Spawn {
     }
 }
 
-impl Peer {
+impl RpcConnection {
     fn processes(&self) -> std::sync::MutexGuard<'_, Processes> {
-        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.processes.lock()
     }
 
     /// `spawn`
-    pub(super) async fn spawn(self: &Arc<Self>, params: &Value) -> Outcome {
+    pub(super) async fn spawn(self: &Arc<Self>, params: &Value) -> CallResult {
         let spawn: Spawn =
             serde_json::from_value(params.clone()).map_err(|wrong| error("TypeError", "EINVAL", &wrong.to_string()))?;
         let cwd = spawn.cwd.as_deref().unwrap_or(HOME);
@@ -85,7 +85,7 @@ impl Peer {
         }
         let mut env = self.shared.sandboxes().get(&self.id).map(|sandbox| sandbox.env.clone()).unwrap_or_default();
         env.extend(spawn.env.clone().unwrap_or_default());
-        let mut request = ExecuteRequest::new(spawn.line()).with_timeout(LONGEST).with_cwd(directory);
+        let mut request = ExecuteRequest::new(spawn.line()).with_timeout(MAX_LENGTH).with_cwd(directory);
         request.env = env.into_iter().collect();
         let pid = NEXT_PID.fetch_add(1, Ordering::Relaxed);
         let stream = |wanted: &str| (wanted == "piped").then(|| self.stream());
@@ -100,7 +100,7 @@ impl Peer {
             let end = first.await;
             ending.send_replace(Some(end));
         });
-        // A command that begins at once may write before the answer is on its way.
+        // A command that starts immediately could write before the response is sent.
         let _ = begin.send(());
         if self.early {
             tokio::time::sleep(Duration::from_millis(300)).await;
@@ -109,7 +109,7 @@ impl Peer {
     }
 
     /// `processWait`
-    pub(super) async fn process_wait(&self, params: &Value) -> Outcome {
+    pub(super) async fn process_wait(&self, params: &Value) -> CallResult {
         let pid = params["pid"].as_u64().unwrap_or_default();
         let Some(mut ended) = self.processes().get(&pid).map(|process| process.ended.clone()) else {
             return Err(error("NotFound", "ENOENT", &format!("no process {pid}")));
@@ -120,8 +120,8 @@ impl Peer {
         }
     }
 
-    /// `processKill`: any signal ends the command and what it has started.
-    pub(super) fn process_kill(&self, params: &Value) -> Outcome {
+    /// `processKill`: any signal kills the command and its child processes.
+    pub(super) fn process_kill(&self, params: &Value) -> CallResult {
         let pid = params["pid"].as_u64().unwrap_or_default();
         let signal = params["signal"].as_str().unwrap_or("SIGTERM").to_owned();
         let kill = self.processes().get_mut(&pid).and_then(|process| process.kill.take());
@@ -132,9 +132,9 @@ impl Peer {
     }
 }
 
-/// A command and where its output goes.
+/// A command and the streams of its output.
 struct Running {
-    peer: Arc<Peer>,
+    peer: Arc<RpcConnection>,
     stdout: Option<u64>,
     stderr: Option<u64>,
     stdin: Option<u64>,
@@ -147,15 +147,15 @@ impl Running {
         killed: oneshot::Receiver<String>,
         begun: oneshot::Receiver<()>,
     ) -> Value {
-        // It begins with the call, or when that is over.
+        // Starts after the call has returned.
         let _ = begun.await;
         for stream in self.stdout.into_iter().chain(self.stderr) {
             self.peer.begin_stream(stream);
         }
         let mut killed = Box::pin(killed);
         if let Some(stdin) = self.stdin {
-            // A command of an emulated sandbox gets its input at once, so it begins when all of it is there.
-            let input = Box::pin(self.peer.whole(stdin));
+            // A local sandbox takes all input at the start, so the command starts once its input is complete.
+            let input = Box::pin(self.peer.read_upload(stdin));
             match select(input, killed).await {
                 Either::Left((input, rest)) => {
                     request.stdin = input.unwrap_or_default();
@@ -165,14 +165,14 @@ impl Running {
             }
         }
         let (peer, stdout, stderr) = (Arc::clone(&self.peer), self.stdout, self.stderr);
-        let mut sink = move |event: OutputEvent| {
+        let mut sink = move |event: OutputChunk| {
             let stream = if event.stream == OutputStream::Stdout { stdout } else { stderr };
             if let Some(stream) = stream {
                 peer.enqueue(stream, &event.bytes);
             }
         };
         let end = {
-            let running = self.peer.room.sandbox.execute_streaming(request, &mut sink);
+            let running = self.peer.sandbox.sandbox.execute_streaming(request, &mut sink);
             match select(running, killed).await {
                 Either::Left((Ok(response), _)) => json_end(response.exit_code, None),
                 Either::Left((Err(_), _)) => json_end(None, None),
@@ -190,7 +190,7 @@ impl Running {
     }
 }
 
-/// What `processWait` answers. A shell tells a signal by a code, and so does the service.
+/// Response to `processWait`. Like a shell, the service reports a signal as an exit code.
 fn json_end(code: Option<i32>, signal: Option<String>) -> Value {
     let number = match signal.as_deref() {
         None => code.unwrap_or(1),

@@ -1,9 +1,11 @@
-//! The socket of a sandbox: calls, their answers, and streams in both directions.
+//! The socket of a sandbox: calls, responses, and streams in both directions.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
+
+use tidebox_core::lock::Mutex;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use base64::Engine as _;
@@ -16,40 +18,40 @@ use super::handles::Handles;
 use super::process::Processes;
 use super::{Shared, error};
 use crate::fault::SocketFault;
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
-/// What is sent that cannot be read as JSON, and what is no JSON-RPC.
+/// Close codes for invalid JSON and for invalid JSON-RPC.
 const INVALID_JSON: u16 = 4000;
 const INVALID_RPC: u16 = 4001;
 
-/// The code of a socket whose sandbox has ended. The clients take it for an ordinary end.
+/// Close code of a socket whose sandbox has ended. The clients treat it as a normal close.
 const GOING_AWAY: u16 = 1001;
 
-/// After how long at the latest it is looked again whether the time of a sandbox is over.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// Maximum interval between two checks of a sandbox's end time.
+const EXPIRY_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// One client.
+/// Connection of one client.
 #[derive(Debug)]
-pub(super) struct Peer {
+pub(super) struct RpcConnection {
     pub(super) shared: Shared,
     pub(super) id: String,
-    pub(super) room: Room,
+    pub(super) sandbox: SandboxRecord,
     out: mpsc::UnboundedSender<String>,
-    inbox: Mutex<BTreeMap<u64, Inbox>>,
+    inbox: Mutex<BTreeMap<u64, UploadBuffer>>,
     next_stream: AtomicU64,
     pub(super) processes: Mutex<Processes>,
     pub(super) handles: Mutex<Handles>,
-    /// Output is sent before the answer that names its stream.
+    /// Send output before the response that names its stream.
     pub(super) early: bool,
 }
 
-/// What a client sends on a stream of its own.
+/// An upload stream of the client.
 #[derive(Debug, Default)]
-struct Inbox {
+struct UploadBuffer {
     bytes: Vec<u8>,
-    /// How it ended, if it did: with all of its bytes or without.
+    /// End of the stream, if reached: complete or failed.
     end: Option<End>,
-    waiting: Option<tokio::sync::oneshot::Sender<Outcome<Vec<u8>>>>,
+    waiting: Option<tokio::sync::oneshot::Sender<CallResult<Vec<u8>>>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +60,8 @@ enum End {
     Broken,
 }
 
-impl Inbox {
-    fn content(self, end: End) -> Outcome<Vec<u8>> {
+impl UploadBuffer {
+    fn content(self, end: End) -> CallResult<Vec<u8>> {
         match end {
             End::Whole => Ok(self.bytes),
             End::Broken => Err(error("Error", "ECONNRESET", "the stream broke off")),
@@ -67,8 +69,8 @@ impl Inbox {
     }
 }
 
-/// The result of a call.
-pub(super) type Outcome<T = Value> = Result<T, Value>;
+/// Result of a call.
+pub(super) type CallResult<T = Value> = Result<T, Value>;
 
 #[derive(Debug, Deserialize)]
 struct Call {
@@ -78,20 +80,20 @@ struct Call {
     params: Value,
 }
 
-/// Serves a client until it goes, or the sandbox does.
+/// Serves a client until it disconnects or the sandbox ends.
 pub(super) async fn serve(
     shared: &Shared,
     id: &str,
-    room: Room,
+    sandbox: SandboxRecord,
     mut socket: WebSocket,
     mut end: watch::Receiver<bool>,
     fault: SocketFault,
 ) {
     let (out, mut outgoing) = mpsc::unbounded_channel();
-    let peer = Arc::new(Peer {
+    let peer = Arc::new(RpcConnection {
         shared: shared.clone(),
         id: id.to_owned(),
-        room,
+        sandbox,
         out,
         inbox: Mutex::default(),
         next_stream: AtomicU64::new(101),
@@ -103,15 +105,15 @@ pub(super) async fn serve(
     loop {
         let close = tokio::select! {
             () = ended(&mut end) => Some(stopped()),
-            () = over(shared, id) => {
-                // Whoever closes a socket meanwhile does not keep the sandbox from being ended as a whole.
+            () = wait_until_expired(shared, id) => {
+                // Detached, so that a concurrent disconnect cannot leave the sandbox half closed.
                 let (shared, id) = (shared.clone(), id.to_owned());
-                tokio::spawn(async move { shared.forget(&id).await });
+                tokio::spawn(async move { shared.remove(&id).await });
                 Some(stopped())
             }
             Some(text) = outgoing.recv() => {
                 if left == Some(0) {
-                    // It breaks without a word.
+                    // Closes without a close message.
                     break;
                 }
                 left = left.map(|left| left - 1);
@@ -122,51 +124,53 @@ pub(super) async fn serve(
             }
             said = socket.recv() => match said {
                 Some(Ok(Message::Text(text))) if text.as_str() == "ping" => {
-                    peer.say("pong".to_owned());
+                    peer.send("pong".to_owned());
                     None
                 }
-                Some(Ok(Message::Text(text))) => take(&peer, &text),
+                Some(Ok(Message::Text(text))) => handle_message(&peer, &text),
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
                 _ => break,
             },
         };
         if let Some(frame) = close {
-            // The client may be gone already.
+            // The client may have disconnected.
             let _ = socket.send(Message::Close(Some(frame))).await;
             break;
         }
     }
-    // What was written to files that are still open is not lost.
+    // Writes to open files are not lost.
     peer.close_files().await;
-    // What runs goes on, as long as the sandbox does; its output goes nowhere.
+    // Processes keep running until the sandbox ends; their output is discarded.
 }
 
 fn stopped() -> CloseFrame {
     CloseFrame { code: GOING_AWAY, reason: "sandbox stopped".into() }
 }
 
-/// Waits until the time of the sandbox is over, which clients may move in both directions meanwhile.
-async fn over(shared: &Shared, id: &str) {
+/// Waits until the sandbox's end time, which clients may change in the meantime.
+async fn wait_until_expired(shared: &Shared, id: &str) {
     loop {
-        let mut left = LOOK_AGAIN;
-        let look = |room: &mut Room| {
-            left = room.ends.map_or(LOOK_AGAIN, |end| end.saturating_duration_since(Instant::now()).min(LOOK_AGAIN));
+        let mut left = EXPIRY_CHECK_INTERVAL;
+        let look = |sandbox: &mut SandboxRecord| {
+            left = sandbox.expires_at.map_or(EXPIRY_CHECK_INTERVAL, |end| {
+                end.saturating_duration_since(Instant::now()).min(EXPIRY_CHECK_INTERVAL)
+            });
         };
-        if !shared.house.change(id, look) || left.is_zero() {
+        if !shared.registry.update(id, look) || left.is_zero() {
             return;
         }
         tokio::time::sleep(left).await;
     }
 }
 
-/// Waits until the sandbox has been ended.
+/// Waits until the sandbox has ended.
 async fn ended(end: &mut watch::Receiver<bool>) {
-    // When nobody can tell any more, it has ended, too.
+    // A dropped sender also means the end.
     while !*end.borrow_and_update() && end.changed().await.is_ok() {}
 }
 
-/// Takes a message; a frame when it is none and the socket has to close.
-fn take(peer: &Arc<Peer>, text: &str) -> Option<CloseFrame> {
+/// Handles a message; returns a close frame if it is malformed.
+fn handle_message(peer: &Arc<RpcConnection>, text: &str) -> Option<CloseFrame> {
     let closed = |code, reason: &str| Some(CloseFrame { code, reason: reason.to_owned().into() });
     let Ok(message) = serde_json::from_str::<Value>(text) else { return closed(INVALID_JSON, "Invalid JSON") };
     let Ok(call) = serde_json::from_value::<Call>(message) else { return closed(INVALID_RPC, "Invalid message") };
@@ -184,33 +188,33 @@ fn take(peer: &Arc<Peer>, text: &str) -> Option<CloseFrame> {
             "envGet" | "envSet" | "envDelete" | "envToObject" => Some(peer.environment(&method, &params)),
             _ => peer.file_call(&method, &params).await,
         };
-        peer.answer(&id, answered);
+        peer.respond(&id, answered);
     });
     None
 }
 
-impl Peer {
-    pub(super) fn say(&self, text: String) {
-        // A client that is gone hears nothing.
+impl RpcConnection {
+    pub(super) fn send(&self, text: String) {
+        // The client may have disconnected.
         let _ = self.out.send(text);
     }
 
-    fn answer(&self, id: &Value, answered: Option<Outcome>) {
+    fn respond(&self, id: &Value, answered: Option<CallResult>) {
         let mut message = json!({ "jsonrpc": "2.0", "id": id });
         match answered {
             Some(Ok(done)) => message["result"] = json!({ "ok": done }),
             Some(Err(refused)) => message["result"] = json!({ "error": refused }),
             None => message["error"] = json!({ "code": -32601, "message": "Method not found" }),
         }
-        self.say(message.to_string());
+        self.send(message.to_string());
     }
 
     fn notify(&self, method: &str, params: &Value) {
         let method = format!("$sandbox.stream.{method}");
-        self.say(json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
+        self.send(json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
     }
 
-    /// A new stream to the client.
+    /// Creates a stream to the client.
     pub(super) fn stream(&self) -> u64 {
         self.next_stream.fetch_add(1, Ordering::Relaxed)
     }
@@ -227,11 +231,11 @@ impl Peer {
         self.notify("end", &json!({ "streamId": stream }));
     }
 
-    fn inbox(&self) -> MutexGuard<'_, BTreeMap<u64, Inbox>> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inbox(&self) -> MutexGuard<'_, BTreeMap<u64, UploadBuffer>> {
+        self.inbox.lock()
     }
 
-    /// A message on a stream of the client's.
+    /// Handles a message on a client stream.
     fn notified(&self, method: &str, params: &Value) {
         let Some(stream) = params["streamId"].as_u64() else { return };
         let mut inbox = self.inbox();
@@ -249,8 +253,8 @@ impl Peer {
         }
     }
 
-    /// Everything that comes on a stream of the client's.
-    pub(super) async fn whole(&self, stream: u64) -> Outcome<Vec<u8>> {
+    /// Reads all data of a client stream.
+    pub(super) async fn read_upload(&self, stream: u64) -> CallResult<Vec<u8>> {
         let coming = {
             let mut inbox = self.inbox();
             let entry = inbox.entry(stream).or_default();
@@ -264,7 +268,7 @@ impl Peer {
         coming.await.unwrap_or_else(|_| Err(error("Error", "ECONNRESET", "the stream ended")))
     }
 
-    fn environment(&self, method: &str, params: &Value) -> Outcome {
+    fn environment(&self, method: &str, params: &Value) -> CallResult {
         let key = params["key"].as_str().unwrap_or_default();
         let mut sandboxes = self.shared.sandboxes();
         let Some(sandbox) = sandboxes.get_mut(&self.id) else {
@@ -285,11 +289,11 @@ impl Peer {
     }
 }
 
-/// A stream of the client's ends, for who waits for it or will.
-fn end(inbox: &mut BTreeMap<u64, Inbox>, stream: u64, end: End) {
+/// Marks a client stream as ended, for current and future readers.
+fn end(inbox: &mut BTreeMap<u64, UploadBuffer>, stream: u64, end: End) {
     let mut entry = inbox.remove(&stream).unwrap_or_default();
     if let Some(waiting) = entry.waiting.take() {
-        // Who waited may have gone.
+        // The reader may have been dropped.
         let _ = waiting.send(entry.content(end));
         return;
     }

@@ -1,7 +1,6 @@
-//! The control plane.
+//! Control plane routes.
 
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use axum::Json;
@@ -13,12 +12,12 @@ use serde_json::{Value, json};
 use tidebox_core::ExecuteRequest;
 
 use super::{ENVD_VERSION, HOME, Shared, refusal};
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
-/// Life of a sandbox whose maker names none.
+/// Default lifetime of a sandbox.
 const DEFAULT_SECONDS: u64 = 300;
 
-/// Entries on a page when the client names no number.
+/// Default number of entries per page.
 const PAGE: usize = 100;
 
 #[derive(Debug, Default, Deserialize)]
@@ -46,38 +45,39 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
         return refusal(400, "Idempotency-Key has 1 to 255 of the characters a-z, 0-9 and -");
     }
     if let Some(id) = attempt.as_ref().and_then(|attempt| shared.made_before(attempt)) {
-        return match shared.house.find(&id).await {
-            Some(room) => (StatusCode::CREATED, Json(access(&id, &room))).into_response(),
+        return match shared.registry.find(&id).await {
+            Some(sandbox) => (StatusCode::CREATED, Json(access(&id, &sandbox))).into_response(),
             None => refusal(404, &format!("sandbox {id} not found")),
         };
     }
     let id: String = std::iter::once('i').chain((0..19).map(|_| fastrand::lowercase())).collect();
     let template = create.template_id.unwrap_or_else(|| "base".to_owned());
     let env = create.env_vars.into_iter().collect();
-    match shared.house.open(id.clone(), create.metadata, env).await {
-        Ok(room) => {
-            // E2B's templates have it; where it cannot be made, commands that begin there say so.
-            let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
-            shared.house.change(&id, |room| {
-                room.notes.insert("template".to_owned(), template);
-                room.live(Duration::from_secs(create.timeout.unwrap_or(DEFAULT_SECONDS)));
+    match shared.registry.create(id.clone(), create.metadata, env).await {
+        Ok(sandbox) => {
+            // E2B's templates have this directory; if it cannot be created, commands that start in it fail with an
+            // error.
+            let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
+            shared.registry.update(&id, |sandbox| {
+                sandbox.metadata.insert("template".to_owned(), template);
+                sandbox.set_ttl(Duration::from_secs(create.timeout.unwrap_or(DEFAULT_SECONDS)));
             });
             if let Some(attempt) = attempt {
-                shared.created.lock().unwrap_or_else(PoisonError::into_inner).insert(attempt, id.clone());
+                shared.created.lock().insert(attempt, id.clone());
             }
-            (StatusCode::CREATED, Json(access(&id, &room))).into_response()
+            (StatusCode::CREATED, Json(access(&id, &sandbox))).into_response()
         }
         Err(error) => refusal(500, &error.to_string()),
     }
 }
 
-fn access(id: &str, room: &Room) -> Value {
+fn access(id: &str, sandbox: &SandboxRecord) -> Value {
     json!({
         "sandboxID": id,
-        "templateID": room.notes.get("template").map_or("base", String::as_str),
+        "templateID": sandbox.metadata.get("template").map_or("base", String::as_str),
         "clientID": "",
         "envdVersion": ENVD_VERSION,
-        "envdAccessToken": room.token,
+        "envdAccessToken": sandbox.token,
         "alias": "base",
     })
 }
@@ -98,13 +98,15 @@ pub(super) async fn connect(
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    let Some(room) = shared.house.find(&id).await else { return refusal(404, &format!("sandbox {id} not found")) };
-    shared.house.change(&id, |room| {
-        room.paused = false;
-        room.live(Duration::from_secs(connect.timeout.unwrap_or(DEFAULT_SECONDS)));
+    let Some(sandbox) = shared.registry.find(&id).await else {
+        return refusal(404, &format!("sandbox {id} not found"));
+    };
+    shared.registry.update(&id, |sandbox| {
+        sandbox.paused = false;
+        sandbox.set_ttl(Duration::from_secs(connect.timeout.unwrap_or(DEFAULT_SECONDS)));
     });
-    let status = if room.paused { StatusCode::CREATED } else { StatusCode::OK };
-    (status, Json(access(&id, &room))).into_response()
+    let status = if sandbox.paused { StatusCode::CREATED } else { StatusCode::OK };
+    (status, Json(access(&id, &sandbox))).into_response()
 }
 
 /// `POST /sandboxes/{id}/timeout`
@@ -118,7 +120,7 @@ pub(super) async fn set_timeout(
         return *refused;
     }
     let time = Duration::from_secs(connect.timeout.unwrap_or(DEFAULT_SECONDS));
-    if shared.house.change(&id, |room| room.live(time)) {
+    if shared.registry.update(&id, |sandbox| sandbox.set_ttl(time)) {
         StatusCode::NO_CONTENT.into_response()
     } else {
         refusal(404, &format!("sandbox {id} not found"))
@@ -131,12 +133,12 @@ pub(super) async fn pause(State(shared): State<Shared>, Path(id): Path<String>, 
         return *refused;
     }
     let mut was_paused = false;
-    let paused = |room: &mut Room| {
-        was_paused = std::mem::replace(&mut room.paused, true);
-        // What sleeps does not grow older.
-        room.ends = None;
+    let paused = |sandbox: &mut SandboxRecord| {
+        was_paused = std::mem::replace(&mut sandbox.paused, true);
+        // A paused sandbox does not expire.
+        sandbox.expires_at = None;
     };
-    match shared.house.change(&id, paused) {
+    match shared.registry.update(&id, paused) {
         true if was_paused => refusal(409, &format!("sandbox {id} is already paused")),
         true => StatusCode::NO_CONTENT.into_response(),
         false => refusal(404, &format!("sandbox {id} not found")),
@@ -148,7 +150,7 @@ pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>,
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    if shared.house.close(&id).await {
+    if shared.registry.close(&id).await {
         StatusCode::NO_CONTENT.into_response()
     } else {
         refusal(404, &format!("sandbox {id} not found"))
@@ -160,31 +162,31 @@ pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, h
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    match shared.house.find(&id).await {
-        Some(room) => {
-            let mut entry = entry(&id, &room);
-            entry["envdAccessToken"] = json!(room.token);
+    match shared.registry.find(&id).await {
+        Some(sandbox) => {
+            let mut entry = entry(&id, &sandbox);
+            entry["envdAccessToken"] = json!(sandbox.token);
             Json(entry).into_response()
         }
         None => refusal(404, &format!("sandbox {id} not found")),
     }
 }
 
-fn entry(id: &str, room: &Room) -> Value {
+fn entry(id: &str, sandbox: &SandboxRecord) -> Value {
     json!({
         "sandboxID": id,
-        "templateID": room.notes.get("template").map_or("base", String::as_str),
+        "templateID": sandbox.metadata.get("template").map_or("base", String::as_str),
         "clientID": "",
         "envdVersion": ENVD_VERSION,
         "alias": "base",
-        // The time of day is nobody's business here, and clients only want one.
+        // Clients require a timestamp but do not use its value.
         "startedAt": "2026-01-01T00:00:00Z",
         "endAt": "2026-01-01T00:05:00Z",
         "cpuCount": 1,
         "memoryMB": 512,
         "diskSizeMB": 512,
-        "state": if room.paused { "paused" } else { "running" },
-        "metadata": room.labels,
+        "state": if sandbox.paused { "paused" } else { "running" },
+        "metadata": sandbox.labels,
     })
 }
 
@@ -204,15 +206,16 @@ pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>,
     }
     let labels = list.metadata.as_deref().map(labels).unwrap_or_default();
     let wanted = list.state.as_deref().unwrap_or("running,paused");
-    let is_wanted =
-        |room: &Room| wanted.split(',').any(|state| state == if room.paused { "paused" } else { "running" });
+    let is_wanted = |sandbox: &SandboxRecord| {
+        wanted.split(',').any(|state| state == if sandbox.paused { "paused" } else { "running" })
+    };
     let behind = |id: &str| list.next_token.as_deref().is_none_or(|last| id > last);
-    let mut found = shared.house.list(&labels).await;
-    found.retain(|(id, room)| behind(id) && is_wanted(room));
+    let mut found = shared.registry.list(&labels).await;
+    found.retain(|(id, sandbox)| behind(id) && is_wanted(sandbox));
     let limit = list.limit.unwrap_or(PAGE).clamp(1, PAGE);
     let more = found.len() > limit;
     found.truncate(limit);
-    let entries: Vec<Value> = found.iter().map(|(id, room)| entry(id, room)).collect();
+    let entries: Vec<Value> = found.iter().map(|(id, sandbox)| entry(id, sandbox)).collect();
     let next = found.last().filter(|_| more).map(|(id, _)| [("x-next-token", id.clone())]);
     match next {
         Some(header) => (header, Json(entries)).into_response(),
@@ -220,7 +223,7 @@ pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>,
     }
 }
 
-/// Labels as they stand in a query: it was taken out of its parameter already, and is a query of escaped words.
+/// Decodes labels from a query parameter, whose value is itself a query string with escaped names and values.
 fn labels(query: &str) -> BTreeMap<String, String> {
     let plain = |text: &str| {
         let once = percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -231,7 +234,7 @@ fn labels(query: &str) -> BTreeMap<String, String> {
 }
 
 impl Shared {
-    /// Refuses a request without the right key.
+    /// Rejects a request without the right key.
     fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
         match headers.get("x-api-key").map(|key| key.as_bytes()) {
             Some(key) if key == self.key.as_bytes() => Ok(()),
@@ -241,6 +244,6 @@ impl Shared {
     }
 
     fn made_before(&self, attempt: &str) -> Option<String> {
-        self.created.lock().unwrap_or_else(PoisonError::into_inner).get(attempt).cloned()
+        self.created.lock().get(attempt).cloned()
     }
 }

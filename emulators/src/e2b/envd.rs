@@ -1,4 +1,4 @@
-//! What all calls of the daemon have in common.
+//! Helpers shared by all calls of the daemon.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,19 +8,22 @@ use serde_json::json;
 use tidebox_core::{FileErrorCode, SandboxPath};
 
 use super::{HOME, Shared, refusal};
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
 impl Shared {
-    /// The sandbox that a request is for, by its header, if the request has its token.
-    pub(super) async fn room(&self, headers: &HeaderMap) -> Result<(String, Room), Box<Response>> {
+    /// Returns the sandbox named by the header, if the request has its token.
+    pub(super) async fn authorized_sandbox(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<(String, SandboxRecord), Box<Response>> {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let id = header("e2b-sandbox-id");
-        let room = self.house.find(id).await.filter(|room| !room.paused);
-        // Their proxy answers for a sandbox that is not there.
+        let sandbox = self.registry.find(id).await.filter(|sandbox| !sandbox.paused);
+        // E2B's proxy responds for a missing sandbox.
         let gone = || Box::new((StatusCode::BAD_GATEWAY, format!("The sandbox {id} was not found")).into_response());
-        let room = room.ok_or_else(gone)?;
+        let sandbox = sandbox.ok_or_else(gone)?;
         match header("x-access-token") {
-            token if token == room.token => Ok((id.to_owned(), room)),
+            token if token == sandbox.token => Ok((id.to_owned(), sandbox)),
             _ => {
                 let message = "unauthorized access, please provide a valid access token or method signing if supported";
                 Err(Box::new(refusal(401, message)))
@@ -31,26 +34,26 @@ impl Shared {
 
 /// `GET /health`
 pub(super) async fn health(State(shared): State<Shared>, headers: HeaderMap) -> Response {
-    match shared.room(&headers).await {
+    match shared.authorized_sandbox(&headers).await {
         Ok(_) => StatusCode::NO_CONTENT.into_response(),
-        // It is the one call that needs no token.
+        // The only call that needs no token.
         Err(refused) if refused.status() == StatusCode::UNAUTHORIZED => StatusCode::NO_CONTENT.into_response(),
         Err(refused) => *refused,
     }
 }
 
-/// A path as the daemon reads it: relative ones begin at the user's home.
+/// Parses a path as the daemon does: relative paths start at the user's home.
 pub(super) fn path(text: &str) -> Result<SandboxPath, tidebox_core::FileError> {
     SandboxPath::parse(HOME)?.resolve(text)
 }
 
-/// A refusal of a unary call of Connect.
+/// Error response of a unary Connect call.
 pub(super) fn call_refusal(status: u16, code: &str, message: &str) -> Response {
     let body = Json(json!({ "code": code, "message": message }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
 }
 
-/// The refusal of a file in a unary call.
+/// File error response of a unary call.
 pub(super) fn file_refusal(code: FileErrorCode, message: &str) -> Response {
     match code {
         FileErrorCode::FileNotFound => call_refusal(404, "not_found", message),

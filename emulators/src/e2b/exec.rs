@@ -1,7 +1,6 @@
-//! Commands: a stream of Connect envelopes for each.
+//! Commands: one stream of Connect envelopes each.
 
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -16,19 +15,19 @@ use futures_util::future::{Either, select};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
-use tidebox_core::{ExecuteRequest, ExecuteResponse, OutputEvent, OutputStream, StopReason};
+use tidebox_core::{ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, StopReason};
 use tidebox_remote_adapters::e2b::{Frame, FrameReader};
 use tokio::sync::{mpsc, oneshot};
 
 use super::envd::{call_refusal, path};
 use super::{HOME, Shared, refusal};
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
-/// The flag of the last envelope.
+/// Flag of the last envelope.
 const END_OF_STREAM: u8 = 2;
 
-/// The longest time that a command may take whose client names none.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// Maximum duration of a command whose client specifies none.
+const MAX_LENGTH: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Deserialize)]
 struct Start {
@@ -47,7 +46,7 @@ struct Process {
 
 /// `process.Process/Start`
 pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let (id, room) = match shared.room(&headers).await {
+    let (id, sandbox) = match shared.authorized_sandbox(&headers).await {
         Ok(found) => found,
         Err(refused) => return *refused,
     };
@@ -60,28 +59,28 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
         return streamed(Body::from(last(Some(("unauthenticated", &format!("invalid username: '{user}'"))))));
     }
     let number = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    let time = number("connect-timeout-ms").filter(|millis| *millis > 0).map_or(LONGEST, Duration::from_millis);
+    let time = number("connect-timeout-ms").filter(|millis| *millis > 0).map_or(MAX_LENGTH, Duration::from_millis);
     let keepalive = number("keepalive-ping-interval").filter(|seconds| *seconds > 0).map(Duration::from_secs);
     let cwd = process.cwd.clone().unwrap_or_else(|| HOME.to_owned());
     let Ok(directory) = path(&cwd) else {
         return streamed(Body::from(last(Some(("invalid_argument", &format!("cwd '{cwd}' is not valid"))))));
     };
-    if !matches!(room.sandbox.ls(&directory).await, Ok(Ok(listed)) if !listed.entries.is_empty() || is_there(&room, &cwd).await)
+    if !matches!(sandbox.sandbox.ls(&directory).await, Ok(Ok(listed)) if !listed.entries.is_empty() || is_directory(&sandbox, &cwd).await)
     {
         return streamed(Body::from(last(Some(("invalid_argument", &format!("cwd '{cwd}' does not exist"))))));
     }
     let mut request = ExecuteRequest::new(line(&process)).with_timeout(time).with_cwd(directory);
     request.env = process.envs.into_iter().collect();
-    streamed(Body::from_stream(run(shared, id, room, request, keepalive)))
+    streamed(Body::from_stream(run(shared, id, sandbox, request, keepalive)))
 }
 
-/// Whether a directory is there: the list of one that is not may be empty too.
-async fn is_there(room: &Room, cwd: &str) -> bool {
-    let response = room.sandbox.execute(ExecuteRequest::new(format!("test -d {}", quote(cwd)))).await;
+/// Returns whether a directory exists: the listing of a missing one may be empty, too.
+async fn is_directory(sandbox: &SandboxRecord, cwd: &str) -> bool {
+    let response = sandbox.sandbox.execute(ExecuteRequest::new(format!("test -d {}", quote(cwd)))).await;
     response.is_ok_and(|response| response.exit_code == Some(0))
 }
 
-/// The user of the header, unless it is one that every template has.
+/// Returns the user of the header, unless every template has it.
 fn unknown_user(headers: &HeaderMap) -> Option<String> {
     let basic = headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Basic ")?.to_owned();
     let user = String::from_utf8(BASE64.decode(basic).ok()?).ok()?;
@@ -89,7 +88,7 @@ fn unknown_user(headers: &HeaderMap) -> Option<String> {
     (!matches!(user, "" | "user" | "root")).then(|| user.to_owned())
 }
 
-/// The process as a line for the sandbox's shell. What is a shell already is not started twice.
+/// Returns the process as a command line for the sandbox's shell. A shell command is not wrapped in another shell.
 fn line(process: &Process) -> String {
     match process.args.as_slice() {
         [login, option, script] if login == "-l" && option == "-c" && process.cmd.ends_with("bash") => script.clone(),
@@ -97,11 +96,11 @@ fn line(process: &Process) -> String {
     }
 }
 
-/// Runs a command to its end, whoever still listens, and hands on what happens.
+/// Runs a command until it exits, even without a client, and streams its events.
 fn run(
     shared: Shared,
     id: String,
-    room: Room,
+    sandbox: SandboxRecord,
     request: ExecuteRequest,
     keepalive: Option<Duration>,
 ) -> impl futures_util::Stream<Item = Result<Bytes, std::convert::Infallible>> {
@@ -109,37 +108,37 @@ fn run(
     let pid = NEXT_PID.fetch_add(1, Ordering::Relaxed);
     let (send, receive) = mpsc::unbounded_channel::<Bytes>();
     let (kill, killed) = oneshot::channel();
-    shared.processes.lock().unwrap_or_else(PoisonError::into_inner).insert((id.clone(), pid), kill);
-    // Nobody need listen: the real daemon lets a command run on when its client goes.
-    let tell = move |message: Bytes| drop(send.send(message));
-    tell(event(json!({ "start": { "pid": pid } })));
+    shared.processes.lock().insert((id.clone(), pid), kill);
+    // The receiver may be dropped: the real daemon keeps a command running when its client disconnects.
+    let emit = move |message: Bytes| drop(send.send(message));
+    emit(event(json!({ "start": { "pid": pid } })));
     tokio::spawn(async move {
-        let told = tell.clone();
-        let mut sink = move |written: OutputEvent| {
+        let told = emit.clone();
+        let mut sink = move |written: OutputChunk| {
             let name = if written.stream == OutputStream::Stdout { "stdout" } else { "stderr" };
             told(event(json!({ "data": { name: BASE64.encode(written.bytes) } })));
         };
         let ended = {
-            let running = room.sandbox.execute_streaming(request, &mut sink);
+            let running = sandbox.sandbox.execute_streaming(request, &mut sink);
             match select(running, killed).await {
                 Either::Left((ended, _)) => Some(ended),
                 Either::Right(_) => None,
             }
         };
-        shared.processes.lock().unwrap_or_else(PoisonError::into_inner).remove(&(id, pid));
+        shared.processes.lock().remove(&(id, pid));
         match ended {
             None => {
-                tell(event(
+                emit(event(
                     json!({ "end": { "exitCode": -1, "status": "signal: killed", "error": "signal: killed" } }),
                 ));
-                tell(last(None));
+                emit(last(None));
             }
-            Some(Ok(response)) => ended_by_itself(&response, &tell),
-            Some(Err(error)) => tell(last(Some(("internal", &error.to_string())))),
+            Some(Ok(response)) => ended_by_itself(&response, &emit),
+            Some(Err(error)) => emit(last(Some(("internal", &error.to_string())))),
         }
     });
     futures_util::stream::unfold(receive, move |mut receive| async move {
-        let pause = keepalive.unwrap_or(LONGEST);
+        let pause = keepalive.unwrap_or(MAX_LENGTH);
         match tokio::time::timeout(pause, receive.recv()).await {
             Ok(message) => message.map(|message| (Ok(message), receive)),
             Err(_) => Some((Ok(event(json!({ "keepalive": {} }))), receive)),
@@ -153,7 +152,7 @@ fn ended_by_itself(response: &ExecuteResponse, tell: &impl Fn(Bytes)) {
     }
     let code = response.exit_code.unwrap_or(-1);
     let status = format!("exit status {code}");
-    // As all of protobuf's JSON, a zero is left out, and so is an error that is none.
+    // As in all protobuf JSON, zero and an empty error are omitted.
     let end = match code {
         0 => json!({ "exited": true, "status": status }),
         _ => json!({ "exitCode": code, "exited": true, "status": status, "error": status }),
@@ -166,7 +165,7 @@ fn event(event: Value) -> Bytes {
     Bytes::from(Frame::write(0, json!({ "event": event }).to_string().as_bytes()))
 }
 
-/// The last envelope, with an error or without.
+/// The last envelope, with an optional error.
 fn last(error: Option<(&str, &str)>) -> Bytes {
     let message = match error {
         Some((code, message)) => json!({ "error": { "code": code, "message": message } }),
@@ -191,13 +190,13 @@ struct Selector {
     pid: u64,
 }
 
-/// `process.Process/SendSignal`: any signal ends the command.
+/// `process.Process/SendSignal`: any signal kills the command.
 pub(super) async fn send_signal(
     State(shared): State<Shared>,
     headers: HeaderMap,
     Json(asked): Json<SendSignal>,
 ) -> Response {
-    let id = match shared.room(&headers).await {
+    let id = match shared.authorized_sandbox(&headers).await {
         Ok((id, _)) => id,
         Err(refused) => return *refused,
     };
@@ -205,9 +204,9 @@ pub(super) async fn send_signal(
         return refusal(400, &format!("there is no signal {}", asked.signal));
     }
     let pid = asked.process.pid;
-    match shared.processes.lock().unwrap_or_else(PoisonError::into_inner).remove(&(id, pid)) {
+    match shared.processes.lock().remove(&(id, pid)) {
         Some(kill) => {
-            // One that ended in this moment has nobody who listens.
+            // The receiver may already be dropped if the command has just exited; ignore the error.
             let _ = kill.send(());
             Json(json!({})).into_response()
         }
@@ -217,11 +216,11 @@ pub(super) async fn send_signal(
 
 /// `process.Process/List`
 pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap) -> Response {
-    let id = match shared.room(&headers).await {
+    let id = match shared.authorized_sandbox(&headers).await {
         Ok((id, _)) => id,
         Err(refused) => return *refused,
     };
-    let processes = shared.processes.lock().unwrap_or_else(PoisonError::into_inner);
+    let processes = shared.processes.lock();
     let running: Vec<Value> =
         processes.keys().filter(|(sandbox, _)| *sandbox == id).map(|(_, pid)| json!({ "pid": pid })).collect();
     Json(if running.is_empty() { json!({}) } else { json!({ "processes": running }) }).into_response()

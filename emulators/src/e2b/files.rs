@@ -1,4 +1,4 @@
-//! Files by plain HTTP.
+//! File transfers over plain HTTP.
 
 use axum::Json;
 use axum::body::Body;
@@ -12,8 +12,8 @@ use tidebox_remote_adapters::transport::multipart::ReadPart;
 
 use super::envd::path;
 use super::{Shared, refusal};
-use crate::form::Form;
-use crate::house::Room;
+use crate::form::RequestBody;
+use crate::registry::SandboxRecord;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -23,8 +23,8 @@ pub(super) struct At {
 
 /// `GET /files?path=`
 pub(super) async fn download(State(shared): State<Shared>, Query(at): Query<At>, headers: HeaderMap) -> Response {
-    let room = match shared.room(&headers).await {
-        Ok((_, room)) => room,
+    let sandbox = match shared.authorized_sandbox(&headers).await {
+        Ok((_, sandbox)) => sandbox,
         Err(refused) => return *refused,
     };
     let given = at.path.unwrap_or_default();
@@ -32,7 +32,7 @@ pub(super) async fn download(State(shared): State<Shared>, Query(at): Query<At>,
         Ok(parsed) => parsed,
         Err(error) => return refusal(400, &error.message),
     };
-    match room.sandbox.download_files(vec![parsed.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
+    match sandbox.sandbox.download_files(vec![parsed.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
         Ok(Some(file)) => match file.result {
             Ok(content) => part(&headers, content),
             Err(error) => download_refused(&given, &error),
@@ -52,7 +52,7 @@ fn download_refused(path: &str, error: &FileError) -> Response {
     }
 }
 
-/// The content, or the part of it that a header asks for.
+/// Returns the content, or the requested range.
 fn part(headers: &HeaderMap, content: Vec<u8>) -> Response {
     let all =
         [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::ACCEPT_RANGES, "bytes".to_owned())];
@@ -63,9 +63,9 @@ fn part(headers: &HeaderMap, content: Vec<u8>) -> Response {
     };
     let last = last.parse::<usize>().unwrap_or(usize::MAX).min(content.len().saturating_sub(1));
     match content.get(first..=last) {
-        Some(piece) => {
+        Some(chunk) => {
             let range = [(header::CONTENT_RANGE, format!("bytes {first}-{last}/{}", content.len()))];
-            (StatusCode::PARTIAL_CONTENT, all, range, piece.to_vec()).into_response()
+            (StatusCode::PARTIAL_CONTENT, all, range, chunk.to_vec()).into_response()
         }
         None => StatusCode::RANGE_NOT_SATISFIABLE.into_response(),
     }
@@ -76,14 +76,14 @@ pub(super) async fn upload(
     State(shared): State<Shared>,
     Query(at): Query<At>,
     headers: HeaderMap,
-    form: Form,
+    form: RequestBody,
 ) -> Response {
-    let room = match shared.room(&headers).await {
-        Ok((_, room)) => room,
+    let sandbox = match shared.authorized_sandbox(&headers).await {
+        Ok((_, sandbox)) => sandbox,
         Err(refused) => return *refused,
     };
     let files: Vec<(String, Vec<u8>)> = match form {
-        Form::Parts(parts) => {
+        RequestBody::Parts(parts) => {
             let many = parts.len() > 1;
             let named = |part: ReadPart| {
                 let own = part.file.unwrap_or_default();
@@ -92,8 +92,8 @@ pub(super) async fn upload(
             };
             parts.into_iter().filter(|part| part.name == "file").map(named).collect()
         }
-        Form::Broken => return refusal(400, "the body is no multipart body"),
-        Form::Other(content) => {
+        RequestBody::Broken => return refusal(400, "the body is no multipart body"),
+        RequestBody::Other(content) => {
             let Some(name) = at.path else {
                 return refusal(400, "path query parameter is required for raw body upload");
             };
@@ -102,18 +102,18 @@ pub(super) async fn upload(
     };
     let mut entries = Vec::new();
     for (name, content) in files {
-        match place(&room, &name, content).await {
+        match write_file(&sandbox, &name, content).await {
             Ok(entry) => entries.push(entry),
             Err(refused) => return *refused,
         }
     }
-    // The real one says that it is plain text.
+    // The real daemon declares it as plain text.
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], Json(entries).into_response().into_body()).into_response()
 }
 
-async fn place(room: &Room, name: &str, content: Vec<u8>) -> Result<Value, Box<Response>> {
+async fn write_file(sandbox: &SandboxRecord, name: &str, content: Vec<u8>) -> Result<Value, Box<Response>> {
     let parsed = path(name).map_err(|error| Box::new(refusal(400, &error.message)))?;
-    let uploaded = room.sandbox.upload_files(vec![Upload::new(parsed.as_bytes(), content)]).await;
+    let uploaded = sandbox.sandbox.upload_files(vec![Upload::new(parsed.as_bytes(), content)]).await;
     match uploaded.map(|mut results| results.pop()) {
         Ok(Some(result)) => match result.result {
             Ok(()) => Ok(entry(&parsed)),

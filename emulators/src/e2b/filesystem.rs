@@ -1,4 +1,4 @@
-//! The file calls of the daemon, which are unary calls of Connect.
+//! File calls of the daemon: unary Connect calls.
 
 use std::time::SystemTime;
 
@@ -13,8 +13,8 @@ use tidebox_core::{ExecuteRequest, FileInfo, FileKind, SandboxPath};
 
 use super::Shared;
 use super::envd::{call_refusal, file_refusal, path};
-use crate::entries::{look, timestamp};
-use crate::house::Room;
+use crate::entries::{self, timestamp};
+use crate::registry::SandboxRecord;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct At {
@@ -29,11 +29,15 @@ pub(super) struct Rename {
     destination: String,
 }
 
-/// The sandbox and the path of a call, or its refusal.
-async fn located(shared: &Shared, headers: &HeaderMap, text: &str) -> Result<(Room, SandboxPath), Box<Response>> {
-    let (_, room) = shared.room(headers).await?;
+/// Returns the sandbox and path of a call, or an error response.
+async fn located(
+    shared: &Shared,
+    headers: &HeaderMap,
+    text: &str,
+) -> Result<(SandboxRecord, SandboxPath), Box<Response>> {
+    let (_, sandbox) = shared.authorized_sandbox(headers).await?;
     let path = path(text).map_err(|error| Box::new(call_refusal(400, "invalid_argument", &error.message)))?;
-    Ok((room, path))
+    Ok((sandbox, path))
 }
 
 fn entry(info: &FileInfo) -> Value {
@@ -48,7 +52,7 @@ fn entry(info: &FileInfo) -> Value {
         "name": name,
         "type": kind,
         "path": path,
-        // Numbers of 64 bits are text in protobuf's JSON.
+        // 64-bit numbers are strings in protobuf JSON.
         "size": info.size.unwrap_or_default().to_string(),
         "mode": mode,
         "permissions": letters,
@@ -64,11 +68,11 @@ fn missing(path: &SandboxPath) -> Response {
 
 /// `filesystem.Filesystem/Stat`
 pub(super) async fn stat(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
-    let (room, path) = match located(&shared, &headers, &at.path).await {
+    let (sandbox, path) = match located(&shared, &headers, &at.path).await {
         Ok(located) => located,
         Err(refused) => return *refused,
     };
-    match look(&room, &path).await {
+    match entries::stat(&sandbox, &path).await {
         Some(info) => Json(json!({ "entry": entry(&info) })).into_response(),
         None => missing(&path),
     }
@@ -76,11 +80,11 @@ pub(super) async fn stat(State(shared): State<Shared>, headers: HeaderMap, Json(
 
 /// `filesystem.Filesystem/ListDir`
 pub(super) async fn list_dir(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
-    let (room, path) = match located(&shared, &headers, &at.path).await {
+    let (sandbox, path) = match located(&shared, &headers, &at.path).await {
         Ok(located) => located,
         Err(refused) => return *refused,
     };
-    match look(&room, &path).await {
+    match entries::stat(&sandbox, &path).await {
         None => return missing(&path),
         Some(info) if info.kind == FileKind::File => {
             return call_refusal(400, "invalid_argument", &format!("path is not a directory: {path}"));
@@ -92,7 +96,7 @@ pub(super) async fn list_dir(State(shared): State<Shared>, headers: HeaderMap, J
     for _ in 0..at.depth.max(1) {
         let mut below = Vec::new();
         for directory in level {
-            if let Ok(Ok(listed)) = room.sandbox.ls(&directory).await {
+            if let Ok(Ok(listed)) = sandbox.sandbox.ls(&directory).await {
                 let folders = listed.entries.iter().filter(|entry| entry.is_dir());
                 below.extend(folders.filter_map(|entry| SandboxPath::parse(&entry.path).ok()));
                 entries.extend(listed.entries);
@@ -106,11 +110,11 @@ pub(super) async fn list_dir(State(shared): State<Shared>, headers: HeaderMap, J
 
 /// `filesystem.Filesystem/MakeDir`
 pub(super) async fn make_dir(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
-    let (room, path) = match located(&shared, &headers, &at.path).await {
+    let (sandbox, path) = match located(&shared, &headers, &at.path).await {
         Ok(located) => located,
         Err(refused) => return *refused,
     };
-    match look(&room, &path).await.map(|info| info.kind) {
+    match entries::stat(&sandbox, &path).await.map(|info| info.kind) {
         Some(FileKind::Directory) => {
             return call_refusal(409, "already_exists", &format!("directory already exists: {path}"));
         }
@@ -120,12 +124,12 @@ pub(super) async fn make_dir(State(shared): State<Shared>, headers: HeaderMap, J
         }
         None => {}
     }
-    done(&room, &path, &format!("mkdir -p -- {}", quote(&path.to_text()))).await
+    run_and_respond(&sandbox, &path, &format!("mkdir -p -- {}", quote(&path.to_text()))).await
 }
 
 /// `filesystem.Filesystem/Move`
 pub(super) async fn rename(State(shared): State<Shared>, headers: HeaderMap, Json(asked): Json<Rename>) -> Response {
-    let (room, source) = match located(&shared, &headers, &asked.source).await {
+    let (sandbox, source) = match located(&shared, &headers, &asked.source).await {
         Ok(located) => located,
         Err(refused) => return *refused,
     };
@@ -133,19 +137,19 @@ pub(super) async fn rename(State(shared): State<Shared>, headers: HeaderMap, Jso
         Ok(destination) => destination,
         Err(error) => return call_refusal(400, "invalid_argument", &error.message),
     };
-    if look(&room, &source).await.is_none() {
+    if entries::stat(&sandbox, &source).await.is_none() {
         return call_refusal(404, "not_found", &format!("source file not found: {source}"));
     }
     let above = destination.parent().unwrap_or_else(SandboxPath::root);
     let words = [&above, &source, &destination].map(|path| quote(&path.to_text()));
     let [above, source, target] = words;
-    done(&room, &destination, &format!("mkdir -p -- {above} && mv -T -- {source} {target}")).await
+    run_and_respond(&sandbox, &destination, &format!("mkdir -p -- {above} && mv -T -- {source} {target}")).await
 }
 
-/// Runs what changes files, and tells what is there afterwards.
-async fn done(room: &Room, path: &SandboxPath, command: &str) -> Response {
-    match room.sandbox.execute(ExecuteRequest::new(command)).await {
-        Ok(response) if response.exit_code == Some(0) => match look(room, path).await {
+/// Runs a command that changes files, and returns the resulting entry.
+async fn run_and_respond(sandbox: &SandboxRecord, path: &SandboxPath, command: &str) -> Response {
+    match sandbox.sandbox.execute(ExecuteRequest::new(command)).await {
+        Ok(response) if response.exit_code == Some(0) => match entries::stat(sandbox, path).await {
             Some(info) => Json(json!({ "entry": entry(&info) })).into_response(),
             None => missing(path),
         },
@@ -154,13 +158,13 @@ async fn done(room: &Room, path: &SandboxPath, command: &str) -> Response {
     }
 }
 
-/// `filesystem.Filesystem/Remove`: what is not there is no error.
+/// `filesystem.Filesystem/Remove`: removing a missing entry succeeds.
 pub(super) async fn remove(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
-    let (room, path) = match located(&shared, &headers, &at.path).await {
+    let (sandbox, path) = match located(&shared, &headers, &at.path).await {
         Ok(located) => located,
         Err(refused) => return *refused,
     };
-    match room.sandbox.delete(&path).await {
+    match sandbox.sandbox.delete(&path).await {
         Ok(Ok(_)) => Json(json!({})).into_response(),
         Ok(Err(error)) if error.code == tidebox_core::FileErrorCode::FileNotFound => Json(json!({})).into_response(),
         Ok(Err(error)) => file_refusal(error.code, &error.message),

@@ -1,7 +1,7 @@
 //! E2B: its control plane, and the daemon `envd` of each sandbox, at one address.
 //!
-//! Words and statuses of the daemon are those of the real one (0.6.13); those of the control plane are what its official
-//! clients accept.
+//! Messages and statuses of the daemon are those of the real one (0.6.13); those of the control plane are what its
+//! official clients accept.
 
 mod control;
 mod envd;
@@ -10,7 +10,9 @@ mod files;
 mod filesystem;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use tidebox_core::lock::Mutex;
 
 use axum::Router;
 use axum::http::StatusCode;
@@ -19,30 +21,30 @@ use axum::routing::{delete, get, post};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use crate::house::House;
+use crate::registry::SandboxRegistry;
 
-/// The version of `envd` that the emulator says it is.
+/// Reported version of `envd`.
 pub(crate) const ENVD_VERSION: &str = "0.6.13";
 
-/// Where commands begin that name no directory, as in E2B's own templates.
+/// Default working directory of commands, as in E2B's own templates.
 pub(crate) const HOME: &str = "/home/user";
 
-/// Commands in progress: sandbox and number, and what ends them.
+/// Commands in progress by sandbox and process id, with their kill signals.
 type Processes = BTreeMap<(String, u64), oneshot::Sender<()>>;
 
-/// Everything that requests share.
+/// State shared by all requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
-    pub(crate) house: House,
+    pub(crate) registry: SandboxRegistry,
     pub(crate) key: Arc<str>,
     pub(crate) processes: Arc<Mutex<Processes>>,
-    /// Answers to creations by their idempotency key.
+    /// Created sandboxes by idempotency key.
     pub(crate) created: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
-/// All routes. `key` is what clients have to send as `X-API-Key`.
-pub fn router(house: House, key: &str) -> Router {
-    let shared = Shared { house, key: key.into(), processes: Arc::default(), created: Arc::default() };
+/// Returns all routes. `key` is required from clients as `X-API-Key`.
+pub fn router(registry: SandboxRegistry, key: &str) -> Router {
+    let shared = Shared { registry, key: key.into(), processes: Arc::default(), created: Arc::default() };
     Router::new()
         .route("/v2/sandboxes", post(control::create).get(control::list))
         .route("/v2/sandboxes/{id}/connect", post(control::connect))
@@ -65,17 +67,17 @@ pub fn router(house: House, key: &str) -> Router {
         .with_state(shared)
 }
 
-/// The largest file that is taken in one request.
+/// Maximum file size of one request.
 const BODY_BYTES: usize = 1 << 30;
 
-/// What points E2B's clients to an emulator.
+/// Environment variables that point E2B's clients to an emulator.
 pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
     [("E2B_API_URL", url), ("E2B_SANDBOX_URL", url), ("E2B_API_KEY", key)]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into()
 }
 
-/// A refusal as the control plane and the plain calls of `envd` have it.
+/// Error response of the control plane and of `envd`'s plain calls.
 pub(crate) fn refusal(status: u16, message: &str) -> Response {
     let body = axum::Json(json!({ "code": status, "message": message }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()

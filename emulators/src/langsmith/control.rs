@@ -1,4 +1,4 @@
-//! The control plane.
+//! Control plane routes.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 use tidebox_core::ExecuteRequest;
 
 use super::{HOME, Sandbox, Shared, refusal};
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
-/// Seconds without use after which a sandbox stops whose maker names none.
+/// Default idle seconds after which a sandbox stops.
 const DEFAULT_IDLE: u64 = 600;
 
-/// Seconds after which a stopped one is deleted.
+/// Seconds after which a stopped sandbox is deleted.
 const DEFAULT_AFTER_STOP: u64 = 24 * 60 * 60;
 
-/// Entries on a page when the client names no number.
+/// Default number of entries per page.
 const PAGE: usize = 50;
 
 #[derive(Debug, Default, Deserialize)]
@@ -81,10 +81,10 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
         used: Instant::now(),
         running: 0,
         stopped: false,
-        asked,
+        create_request: asked,
     };
     {
-        // The name is taken before the sandbox is made, so that of two who ask at once one is refused.
+        // The name is reserved before the sandbox is created, so that one of two concurrent requests is rejected.
         let mut sandboxes = shared.sandboxes();
         if sandboxes.values().any(|other| other.name == name) {
             return refusal(409, "Conflict", &format!("A sandbox named '{name}' exists already"));
@@ -93,11 +93,11 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     }
     let mut env = create.env_vars;
     env.extend(create.run_config.unwrap_or_default().env_vars);
-    match shared.house.open(id.clone(), create.labels, env.into_iter().collect()).await {
-        Ok(room) => {
-            // Where it cannot be made, commands that begin there say so.
-            let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
-            match shared.told(&headers, &id, &room) {
+    match shared.registry.create(id.clone(), create.labels, env.into_iter().collect()).await {
+        Ok(record) => {
+            // If it cannot be created, commands that start in it fail with an error.
+            let _ = record.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
+            match shared.sandbox_json(&headers, &id, &record) {
                 Some(told) => (StatusCode::CREATED, Json(told)).into_response(),
                 None => refusal(404, "NotFound", &format!("Sandbox '{name}' not found")),
             }
@@ -109,7 +109,7 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     }
 }
 
-/// A number of 128 bits as they are written.
+/// Formats a random 128-bit number as a UUID.
 pub(super) fn uuid() -> String {
     let hex = format!("{:032x}", u128::from(fastrand::u64(..)) << 64 | u128::from(fastrand::u64(..)));
     let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
@@ -117,19 +117,19 @@ pub(super) fn uuid() -> String {
 }
 
 impl Shared {
-    /// A sandbox as it is told to clients. Its data plane is at the address by which the client came.
-    fn told(&self, headers: &HeaderMap, id: &str, room: &Room) -> Option<Value> {
+    /// Description of a sandbox. Its data plane URL uses the address at which the client connected.
+    fn sandbox_json(&self, headers: &HeaderMap, id: &str, record: &SandboxRecord) -> Option<Value> {
         let host = headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or("localhost");
         let sandboxes = self.sandboxes();
         let sandbox = sandboxes.get(id)?;
-        let asked = |field: &str| sandbox.asked.get(field).cloned().unwrap_or(Value::Null);
+        let asked = |field: &str| sandbox.create_request.get(field).cloned().unwrap_or(Value::Null);
         Some(json!({
             "id": id,
             "name": sandbox.name,
             "status": sandbox.status(),
             "status_message": null,
             "dataplane_url": format!("http://{host}/dp/{id}"),
-            // The time of day is nobody's business here, and clients only want one.
+            // Clients require a timestamp but do not use its value.
             "created_at": "2026-01-01T00:00:00Z",
             "updated_at": "2026-01-01T00:00:00Z",
             "idle_ttl_seconds": sandbox.idle.as_secs(),
@@ -140,16 +140,16 @@ impl Shared {
             "fs_capacity_bytes": asked("fs_capacity_bytes"),
             "proxy_config": asked("proxy_config"),
             "run_config": asked("run_config"),
-            "labels": room.labels,
+            "labels": record.labels,
         }))
     }
 
-    async fn one(&self, headers: &HeaderMap, text: &str) -> Result<(String, Room), Box<Response>> {
+    async fn one(&self, headers: &HeaderMap, text: &str) -> Result<(String, SandboxRecord), Box<Response>> {
         self.authorised(headers)?;
         self.sweep().await;
         let id = self.id_of(text);
-        match self.house.find(&id).await {
-            Some(room) => Ok((id, room)),
+        match self.registry.find(&id).await {
+            Some(sandbox) => Ok((id, sandbox)),
             None => Err(Box::new(refusal(404, "NotFound", &format!("Sandbox '{text}' not found")))),
         }
     }
@@ -158,7 +158,7 @@ impl Shared {
 /// `GET /boxes/{name}`
 pub(super) async fn get(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
     match shared.one(&headers, &text).await {
-        Ok((id, room)) => Json(shared.told(&headers, &id, &room)).into_response(),
+        Ok((id, sandbox)) => Json(shared.sandbox_json(&headers, &id, &sandbox)).into_response(),
         Err(refused) => *refused,
     }
 }
@@ -182,14 +182,14 @@ pub(super) struct Update {
     delete_after_stop_seconds: Option<u64>,
 }
 
-/// `PATCH /boxes/{name}`: another name, and times.
+/// `PATCH /boxes/{name}`: changes the name and the timeouts.
 pub(super) async fn update(
     State(shared): State<Shared>,
     Path(text): Path<String>,
     headers: HeaderMap,
     Json(update): Json<Update>,
 ) -> Response {
-    let (id, room) = match shared.one(&headers, &text).await {
+    let (id, record) = match shared.one(&headers, &text).await {
         Ok(found) => found,
         Err(refused) => return *refused,
     };
@@ -212,21 +212,21 @@ pub(super) async fn update(
             sandbox.after_stop = Duration::from_secs(seconds);
         }
     }
-    Json(shared.told(&headers, &id, &room)).into_response()
+    Json(shared.sandbox_json(&headers, &id, &record)).into_response()
 }
 
-/// `POST /boxes/{name}/start`: one that runs refuses.
+/// `POST /boxes/{name}/start`: rejected for a running sandbox.
 pub(super) async fn start(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
-    turn(shared, &text, headers, false).await
+    start_or_stop(shared, &text, headers, false).await
 }
 
 /// `POST /boxes/{name}/stop`
 pub(super) async fn stop(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
-    turn(shared, &text, headers, true).await
+    start_or_stop(shared, &text, headers, true).await
 }
 
-async fn turn(shared: Shared, text: &str, headers: HeaderMap, stop: bool) -> Response {
-    let (id, room) = match shared.one(&headers, text).await {
+async fn start_or_stop(shared: Shared, text: &str, headers: HeaderMap, stop: bool) -> Response {
+    let (id, record) = match shared.one(&headers, text).await {
         Ok(found) => found,
         Err(refused) => return *refused,
     };
@@ -238,24 +238,24 @@ async fn turn(shared: Shared, text: &str, headers: HeaderMap, stop: bool) -> Res
         (sandbox.stopped, sandbox.used) = (stop, Instant::now());
     }
     if stop {
-        // What runs ends with its machine.
+        // Stopping the sandbox kills its processes.
         shared.sessions().iter().filter(|((sandbox, _), _)| *sandbox == id).for_each(|(_, session)| session.kill());
     }
-    Json(shared.told(&headers, &id, &room)).into_response()
+    Json(shared.sandbox_json(&headers, &id, &record)).into_response()
 }
 
 /// `DELETE /boxes/{name}`
 pub(super) async fn delete(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
     match shared.one(&headers, &text).await {
         Ok((id, _)) => {
-            shared.forget(&id).await;
+            shared.remove(&id).await;
             StatusCode::NO_CONTENT.into_response()
         }
         Err(refused) => *refused,
     }
 }
 
-/// `GET /boxes`: pages in the order of numbers.
+/// `GET /boxes`: pages ordered by id.
 pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
@@ -265,31 +265,31 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
     let pairs: Vec<(String, String)> = query.split('&').filter_map(|pair| pair.split_once('=')).map(plain).collect();
     let one = |name: &str| pairs.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str());
     let asked: Vec<&str> = pairs.iter().filter(|(name, _)| name == "label").map(|(_, value)| value.as_str()).collect();
-    let bears = |room: &Room| {
+    let bears = |record: &SandboxRecord| {
         asked.iter().all(|label| match label.split_once('=') {
-            Some((name, value)) => room.labels.get(name).is_some_and(|borne| borne == value),
-            None => room.labels.contains_key(*label),
+            Some((name, value)) => record.labels.get(name).is_some_and(|borne| borne == value),
+            None => record.labels.contains_key(*label),
         })
     };
     let behind = |id: &str| one("cursor").is_none_or(|cursor| id > cursor.trim_start_matches("after:"));
-    let mut found = shared.house.list(&BTreeMap::new()).await;
-    found.retain(|(id, room)| {
+    let mut found = shared.registry.list(&BTreeMap::new()).await;
+    found.retain(|(id, record)| {
         let sandboxes = shared.sandboxes();
         let sandbox = sandboxes.get(id);
         let contains =
             one("name_contains").is_none_or(|part| sandbox.is_some_and(|sandbox| sandbox.name.contains(part)));
         let status = sandbox.map_or("deleting", Sandbox::status);
-        contains && behind(id) && bears(room) && one("status").is_none_or(|wanted| wanted == status)
+        contains && behind(id) && bears(record) && one("status").is_none_or(|wanted| wanted == status)
     });
     let limit = one("page_size").and_then(|size| size.parse().ok()).unwrap_or(PAGE).clamp(1, 1000);
     let more = found.len() > limit;
     found.truncate(limit);
-    let items: Vec<Value> = found.iter().filter_map(|(id, room)| shared.told(&headers, id, room)).collect();
+    let items: Vec<Value> = found.iter().filter_map(|(id, record)| shared.sandbox_json(&headers, id, record)).collect();
     let cursor = found.last().filter(|_| more).map(|(id, _)| format!("after:{id}"));
     Json(json!({ "items": items, "sandboxes": items, "next_cursor": cursor, "offset": 0 })).into_response()
 }
 
-/// A pair of a query without its escapes.
+/// Decodes a name and value of a query.
 fn plain((name, value): (&str, &str)) -> (String, String) {
     let plain =
         |text: &str| percent_encoding::percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();

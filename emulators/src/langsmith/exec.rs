@@ -1,4 +1,4 @@
-//! Commands over plain HTTP: one request until the end, or server-sent events.
+//! Commands over plain HTTP: a single request, or server-sent events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, OutputStream, SandboxPath};
 
-use super::session::{Asked, End, Listening, Session, next_pid};
+use super::commands::{ClientGuard, CommandSpec, End, RunningCommand, next_pid};
 use super::{HOME, Shared, refusal};
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
-/// Time of a command whose client names none.
+/// Default time limit of a command in seconds.
 const DEFAULT_SECONDS: f64 = 60.0;
 
-/// How much of the output may be on its way before the client has to say what arrived.
-const UNHEARD_BYTES: u64 = 256 << 10;
+/// Maximum unacknowledged output in bytes.
+const MAX_UNACKED_BYTES: u64 = 256 << 10;
 
-/// How often a silent stream says that it is there.
+/// Heartbeat interval of a silent stream.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// A command, on any way.
+/// A command in any of the protocols.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Start {
@@ -47,13 +47,18 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// What the sandbox is asked, or why it cannot be.
-    pub(super) async fn asked(self, room: &Room, pid: u64, stdin: Vec<u8>) -> Result<Asked, String> {
+    /// Converts to a request for the sandbox, or returns an error response.
+    pub(super) async fn into_request(
+        self,
+        sandbox: &SandboxRecord,
+        pid: u64,
+        stdin: Vec<u8>,
+    ) -> Result<CommandSpec, String> {
         let with = self.run_config.unwrap_or_default();
         let cwd = with.work_dir.or(self.cwd).unwrap_or_else(|| HOME.to_owned());
         let directory = path(&cwd).map_err(|_| format!("chdir {cwd}: invalid path"))?;
         let look = ExecuteRequest::new(format!("test -d {}", quote(&directory.to_text())));
-        if !room.sandbox.execute(look).await.is_ok_and(|response| response.exit_code == Some(0)) {
+        if !sandbox.sandbox.execute(look).await.is_ok_and(|response| response.exit_code == Some(0)) {
             return Err(format!("chdir {cwd}: no such file or directory"));
         }
         let line = match self.shell.as_deref() {
@@ -66,11 +71,11 @@ impl Start {
         request.env = self.env.into_iter().chain(with.env_vars).collect();
         let id = self.command_id.unwrap_or_else(super::control::uuid);
         let (idle, remembered) = (self.idle_timeout_seconds.unwrap_or(300), self.ttl_seconds.unwrap_or(600));
-        Ok(Asked { id, pid, request, idle, remembered })
+        Ok(CommandSpec { id, pid, request, idle, remembered })
     }
 }
 
-/// A path as the data plane reads it.
+/// Parses a path as the data plane does.
 pub(super) fn path(text: &str) -> Result<SandboxPath, tidebox_core::FileError> {
     SandboxPath::parse(HOME)?.resolve(text)
 }
@@ -82,16 +87,16 @@ pub(super) async fn blocking(
     headers: HeaderMap,
     Json(start): Json<Start>,
 ) -> Response {
-    let room = match shared.room(&name, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&name, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
-    let asked = match start.asked(&room, next_pid(), Vec::new()).await {
+    let asked = match start.into_request(&sandbox, next_pid(), Vec::new()).await {
         Ok(asked) => asked,
         Err(message) => return refusal(400, "CommandError", &message),
     };
-    let session = shared.begin(&name, room, asked);
-    let listening = Listening::new(Arc::clone(&session));
+    let session = shared.start_or_attach(&name, sandbox, asked);
+    let listening = ClientGuard::new(Arc::clone(&session));
     let mut changed = session.watch();
     while session.record().end.is_none() {
         if changed.changed().await.is_err() {
@@ -123,12 +128,12 @@ pub(super) async fn start(
     headers: HeaderMap,
     Json(start): Json<Start>,
 ) -> Response {
-    let room = match shared.room(&name, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&name, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
-    match start.asked(&room, next_pid(), Vec::new()).await {
-        Ok(asked) => events(shared.begin(&name, room, asked), 0, 0),
+    match start.into_request(&sandbox, next_pid(), Vec::new()).await {
+        Ok(asked) => events(shared.start_or_attach(&name, sandbox, asked), 0, 0),
         Err(message) => {
             streamed(Body::from(event("error", &json!({ "error_type": "CommandError", "error": message }))))
         }
@@ -150,7 +155,7 @@ pub(super) async fn resume(
     headers: HeaderMap,
     Json(resume): Json<Resume>,
 ) -> Response {
-    if let Err(refused) = shared.room(&name, &headers).await {
+    if let Err(refused) = shared.authorized_sandbox(&name, &headers).await {
         return *refused;
     }
     match shared.session(&name, &resume.command_id) {
@@ -159,35 +164,35 @@ pub(super) async fn resume(
     }
 }
 
-/// Where a client is in the output of a command.
+/// Read position of a client in a command's output.
 #[derive(Debug)]
 pub(super) struct Cursor {
-    listening: Listening,
+    listening: ClientGuard,
     next: usize,
     stdout: u64,
     stderr: u64,
 }
 
-/// What a client is told next.
+/// Next item for a client.
 pub(super) enum Next {
     Output(OutputStream, u64, Vec<u8>),
     End(End),
 }
 
 impl Cursor {
-    pub(super) fn new(session: Arc<Session>, stdout: u64, stderr: u64) -> Self {
-        Self { listening: Listening::new(session), next: 0, stdout, stderr }
+    pub(super) fn new(session: Arc<RunningCommand>, stdout: u64, stderr: u64) -> Self {
+        Self { listening: ClientGuard::new(session), next: 0, stdout, stderr }
     }
 
-    pub(super) fn session(&self) -> &Arc<Session> {
+    pub(super) fn session(&self) -> &Arc<RunningCommand> {
         &self.listening.0
     }
 
-    /// The next piece that the client does not have, or the end. Waits where there is neither.
+    /// Returns the next chunk the client has not received, or the end. Waits until one is available.
     pub(super) async fn next(&mut self) -> Next {
         let mut changed = self.session().watch();
         loop {
-            if let Some(next) = self.there() {
+            if let Some(next) = self.try_next() {
                 return next;
             }
             if changed.changed().await.is_err() {
@@ -196,7 +201,7 @@ impl Cursor {
         }
     }
 
-    fn there(&mut self) -> Option<Next> {
+    fn try_next(&mut self) -> Option<Next> {
         let session = Arc::clone(self.session());
         let record = session.record();
         while let Some(chunk) = record.chunks.get(self.next) {
@@ -214,13 +219,13 @@ impl Cursor {
     }
 }
 
-/// The stream of a command from these places on.
-fn events(session: Arc<Session>, stdout: u64, stderr: u64) -> Response {
+/// Event stream of a command, starting at these offsets.
+fn events(session: Arc<RunningCommand>, stdout: u64, stderr: u64) -> Response {
     let started = event("started", &json!({ "command_id": session.id, "pid": session.pid }));
     let cursor = Cursor::new(session, stdout, stderr);
     let rest = stream::unfold((Some(cursor), 0_u64), |(cursor, sent)| async move {
         let mut cursor = cursor?;
-        if sent >= UNHEARD_BYTES {
+        if sent >= MAX_UNACKED_BYTES {
             let places = json!({ "stdout_offset": cursor.stdout, "stderr_offset": cursor.stderr });
             return Some((event("ack_required", &places), (None, 0)));
         }

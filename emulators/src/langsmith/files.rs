@@ -1,4 +1,4 @@
-//! Files: up, down, and found.
+//! File upload, download and search.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
@@ -14,7 +14,7 @@ use tidebox_core::{FileError, FileErrorCode, FileInfo, GlobRequest, GrepRequest,
 
 use super::exec::path;
 use super::{Shared, refusal};
-use crate::form::Form;
+use crate::form::RequestBody;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -36,10 +36,10 @@ pub(super) async fn upload(
     Path(name): Path<String>,
     Query(at): Query<At>,
     headers: HeaderMap,
-    form: Form,
+    form: RequestBody,
 ) -> Response {
-    let room = match shared.room(&name, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&name, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
     let Some(part) = form.parts().into_iter().find(|part| part.name == "file") else {
@@ -50,7 +50,7 @@ pub(super) async fn upload(
         Err(error) => return file_refusal(&error, "WriteError"),
     };
     let upload = Upload::new(parsed.as_bytes(), part.content);
-    match room.sandbox.upload_files(vec![upload]).await.map(|mut results| results.pop()) {
+    match sandbox.sandbox.upload_files(vec![upload]).await.map(|mut results| results.pop()) {
         Ok(Some(result)) => match result.result {
             Ok(()) => Json(json!({})).into_response(),
             Err(error) => file_refusal(&error, "WriteError"),
@@ -60,22 +60,22 @@ pub(super) async fn upload(
     }
 }
 
-/// `GET /download?path=`, and `HEAD`, which has everything but the content.
+/// `GET /download?path=`, and `HEAD` without the content.
 pub(super) async fn download(
     State(shared): State<Shared>,
     Path(name): Path<String>,
     Query(at): Query<At>,
     headers: HeaderMap,
 ) -> Response {
-    let room = match shared.room(&name, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&name, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
     let parsed = match path(&at.path) {
         Ok(parsed) => parsed,
         Err(error) => return file_refusal(&error, "ReadError"),
     };
-    match room.sandbox.download_files(vec![parsed.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
+    match sandbox.sandbox.download_files(vec![parsed.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
         Ok(Some(file)) => match file.result {
             Ok(content) => whole_or_part(&headers, content),
             Err(error) => file_refusal(&error, "ReadError"),
@@ -85,7 +85,7 @@ pub(super) async fn download(
     }
 }
 
-/// The content, the part of it that a header asks for, or that the client has it already.
+/// Returns the content, the requested range, or "not modified".
 fn whole_or_part(headers: &HeaderMap, content: Vec<u8>) -> Response {
     let mut hasher = DefaultHasher::new();
     content.hash(&mut hasher);
@@ -99,9 +99,9 @@ fn whole_or_part(headers: &HeaderMap, content: Vec<u8>) -> Response {
         match asked(header::RANGE).filter(|_| same).map(|range| bounds(range, length)) {
             None => Body::from(content).into_response(),
             Some(Some((first, last))) => {
-                let piece = content.get(first..=last).unwrap_or_default().to_vec();
+                let chunk = content.get(first..=last).unwrap_or_default().to_vec();
                 let range = [(header::CONTENT_RANGE, format!("bytes {first}-{last}/{length}"))];
-                (StatusCode::PARTIAL_CONTENT, range, piece).into_response()
+                (StatusCode::PARTIAL_CONTENT, range, chunk).into_response()
             }
             Some(None) => {
                 let range = [(header::CONTENT_RANGE, format!("bytes */{length}"))];
@@ -112,12 +112,12 @@ fn whole_or_part(headers: &HeaderMap, content: Vec<u8>) -> Response {
     let head = response.headers_mut();
     head.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     head.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-    // Of hexadecimal digits and quotes a header can always be made.
+    // Hexadecimal digits and quotes are always a valid header value.
     head.extend(HeaderValue::from_str(&tag).ok().map(|tag| (header::ETAG, tag)));
     response
 }
 
-/// The first and last byte of `bytes=A-B`, `bytes=A-` and `bytes=-N`.
+/// First and last byte of `bytes=A-B`, `bytes=A-` and `bytes=-N`.
 fn bounds(range: &str, length: usize) -> Option<(usize, usize)> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let end = length.checked_sub(1)?;
@@ -139,10 +139,10 @@ pub(super) struct Search {
     limit: Option<usize>,
 }
 
-/// The most that a search answers.
+/// Maximum number of matches.
 const MATCHES: usize = 1000;
 
-fn found(info: &FileInfo) -> Value {
+fn entry_to_json(info: &FileInfo) -> Value {
     json!({
         "path": String::from_utf8_lossy(&info.path),
         "is_dir": info.is_dir(),
@@ -158,23 +158,23 @@ pub(super) async fn glob(
     headers: HeaderMap,
     Json(search): Json<Search>,
 ) -> Response {
-    let room = match shared.room(&name, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&name, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
     let root = match path(&search.path) {
         Ok(root) => root,
         Err(error) => return file_refusal(&error, "ReadError"),
     };
-    // A list is asked for by this pattern; what is found otherwise are files.
+    // Clients list a directory with this pattern; other patterns match files only.
     let (mut entries, cut) = if search.pattern == "*" {
-        match room.sandbox.ls(&root).await {
+        match sandbox.sandbox.ls(&root).await {
             Ok(Ok(listed)) => (listed.entries, false),
             Ok(Err(error)) => return file_refusal(&error, "ReadError"),
             Err(error) => return refusal(502, "ConnectionError", &error.to_string()),
         }
     } else {
-        match room.sandbox.glob(GlobRequest::new(search.pattern, root)).await {
+        match sandbox.sandbox.glob(GlobRequest::new(search.pattern, root)).await {
             Ok(Ok(globbed)) => (globbed.files, globbed.truncated.is_some()),
             Ok(Err(error)) => return file_refusal(&error, "ReadError"),
             Err(error) => return refusal(502, "ConnectionError", &error.to_string()),
@@ -183,18 +183,19 @@ pub(super) async fn glob(
     let limit = search.limit.unwrap_or(MATCHES).min(MATCHES);
     let truncated = cut || entries.len() > limit;
     entries.truncate(limit);
-    Json(json!({ "matches": entries.iter().map(found).collect::<Vec<_>>(), "truncated": truncated })).into_response()
+    Json(json!({ "matches": entries.iter().map(entry_to_json).collect::<Vec<_>>(), "truncated": truncated }))
+        .into_response()
 }
 
-/// `POST /grep`: a literal text.
+/// `POST /grep`: literal search.
 pub(super) async fn grep(
     State(shared): State<Shared>,
     Path(name): Path<String>,
     headers: HeaderMap,
     Json(search): Json<Search>,
 ) -> Response {
-    let room = match shared.room(&name, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&name, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
     let root = match path(&search.path) {
@@ -204,7 +205,7 @@ pub(super) async fn grep(
     let mut request = GrepRequest::new(search.pattern, root);
     request.glob = search.glob.map(String::into_bytes);
     request.max_count = Some(search.limit.unwrap_or(MATCHES).min(MATCHES));
-    match room.sandbox.grep(request).await {
+    match sandbox.sandbox.grep(request).await {
         Ok(Ok(response)) => {
             let one = |found: &tidebox_core::GrepMatch| {
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

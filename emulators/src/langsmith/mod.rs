@@ -1,17 +1,20 @@
 //! LangSmith Sandboxes: the control plane, and below `/dp/ID` the data plane of each sandbox.
 //!
-//! Paths, fields and words are those that the official clients send and accept. The service itself is closed.
+//! Paths, fields and error texts are those that the official clients send and accept. The service itself is closed
+//! source.
 
+mod commands;
 mod control;
 mod exec;
 mod files;
-mod session;
 mod snapshots;
 mod socket;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
+
+use tidebox_core::lock::Mutex;
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
@@ -19,13 +22,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
-use self::session::Session;
-use crate::house::{House, Room};
+use self::commands::RunningCommand;
+use crate::registry::{SandboxRecord, SandboxRegistry};
 
-/// Where commands begin that name no directory, and relative paths of files.
+/// Default working directory, and base of relative file paths.
 pub(crate) const HOME: &str = "/home/user";
 
-/// What the control plane knows of a sandbox beside its room.
+/// Control plane state of a sandbox in addition to its registry record.
 #[derive(Clone, Debug)]
 pub(crate) struct Sandbox {
     pub(crate) name: String,
@@ -35,7 +38,7 @@ pub(crate) struct Sandbox {
     pub(crate) used: Instant,
     pub(crate) running: usize,
     pub(crate) stopped: bool,
-    pub(crate) asked: Value,
+    pub(crate) create_request: Value,
 }
 
 impl Sandbox {
@@ -45,23 +48,23 @@ impl Sandbox {
     }
 }
 
-/// Commands by the sandbox and their own name.
-pub(crate) type Sessions = BTreeMap<(String, String), Arc<Session>>;
+/// Commands by sandbox and command name.
+pub(crate) type Commands = BTreeMap<(String, String), Arc<RunningCommand>>;
 
-/// Everything that requests share.
+/// State shared by all requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
-    pub(crate) house: House,
+    pub(crate) registry: SandboxRegistry,
     pub(crate) key: Arc<str>,
     sandboxes: Arc<Mutex<BTreeMap<String, Sandbox>>>,
-    sessions: Arc<Mutex<Sessions>>,
+    sessions: Arc<Mutex<Commands>>,
     snapshots: Arc<Mutex<BTreeMap<String, Value>>>,
 }
 
-/// All routes. `key` is what clients have to send as `X-Api-Key`.
-pub fn router(house: House, key: &str) -> Router {
+/// Returns all routes. `key` is required from clients as `X-Api-Key`.
+pub fn router(registry: SandboxRegistry, key: &str) -> Router {
     let shared = Shared {
-        house,
+        registry,
         key: key.into(),
         sandboxes: Arc::default(),
         sessions: Arc::default(),
@@ -85,7 +88,7 @@ pub fn router(house: House, key: &str) -> Router {
         .route("/glob", post(files::glob))
         .route("/grep", post(files::grep));
     Router::new()
-        // The client for Node leaves the first step out.
+        // The Node client omits the first path segment.
         .nest("/v2/sandboxes", control.clone())
         .nest("/api/v2/sandboxes", control)
         .nest("/dp/{id}", data)
@@ -93,17 +96,17 @@ pub fn router(house: House, key: &str) -> Router {
         .with_state(shared)
 }
 
-/// The largest file that is taken in one request.
+/// Maximum file size of one request.
 const BODY_BYTES: usize = 1 << 30;
 
-/// What points LangSmith's clients to an emulator.
+/// Environment variables that point LangSmith's clients to an emulator.
 pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
     [("LANGSMITH_ENDPOINT", url), ("LANGSMITH_API_KEY", key)]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into()
 }
 
-/// A refusal as both planes have it.
+/// Error response of both planes.
 pub(crate) fn refusal(status: u16, error: &str, message: &str) -> Response {
     let body = axum::Json(json!({ "detail": { "error": error, "message": message } }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
@@ -113,18 +116,18 @@ type Refused = Box<Response>;
 
 impl Shared {
     pub(crate) fn sandboxes(&self) -> MutexGuard<'_, BTreeMap<String, Sandbox>> {
-        self.sandboxes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sandboxes.lock()
     }
 
-    pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn sessions(&self) -> MutexGuard<'_, Commands> {
+        self.sessions.lock()
     }
 
     pub(crate) fn snapshots(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
-        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.snapshots.lock()
     }
 
-    /// Refuses a request without the right key.
+    /// Rejects a request without the right key.
     pub(crate) fn authorised(&self, headers: &HeaderMap) -> Result<(), Refused> {
         match headers.get("x-api-key").map(|key| key.as_bytes()) {
             Some(key) if key == self.key.as_bytes() => Ok(()),
@@ -132,14 +135,14 @@ impl Shared {
         }
     }
 
-    /// The number that a number or a name stands for.
+    /// Returns the id for an id or name.
     pub(crate) fn id_of(&self, text: &str) -> String {
         let sandboxes = self.sandboxes();
         let named = sandboxes.iter().find(|(_, sandbox)| sandbox.name == text).map(|(id, _)| id.clone());
         named.unwrap_or_else(|| text.to_owned())
     }
 
-    /// Deletes what was stopped for long enough.
+    /// Deletes sandboxes that were stopped for long enough.
     pub(crate) async fn sweep(&self) {
         let over = |sandbox: &Sandbox| {
             let limit = if sandbox.stopped { sandbox.after_stop } else { sandbox.idle + sandbox.after_stop };
@@ -148,33 +151,33 @@ impl Shared {
         let ids: Vec<String> =
             self.sandboxes().iter().filter(|(_, sandbox)| over(sandbox)).map(|(id, _)| id.clone()).collect();
         for id in ids {
-            self.forget(&id).await;
+            self.remove(&id).await;
         }
     }
 
-    /// Ends a sandbox; false when there is none of this number.
-    pub(crate) async fn forget(&self, id: &str) -> bool {
+    /// Ends a sandbox; false if it does not exist.
+    pub(crate) async fn remove(&self, id: &str) -> bool {
         let known = self.sandboxes().remove(id).is_some();
         self.sessions().retain(|(sandbox, _), _| sandbox != id);
-        self.house.close(id).await || known
+        self.registry.close(id).await || known
     }
 
-    /// The sandbox of a request to a data plane. Using it wakes it.
-    pub(crate) async fn room(&self, id: &str, headers: &HeaderMap) -> Result<Room, Refused> {
+    /// Returns the sandbox of a data plane request, and wakes it.
+    pub(crate) async fn authorized_sandbox(&self, id: &str, headers: &HeaderMap) -> Result<SandboxRecord, Refused> {
         self.authorised(headers)?;
         self.sweep().await;
-        let room = self.house.find(id).await;
-        match (room, self.sandboxes().get_mut(id)) {
-            (Some(room), Some(sandbox)) => {
+        let record = self.registry.find(id).await;
+        match (record, self.sandboxes().get_mut(id)) {
+            (Some(record), Some(sandbox)) => {
                 (sandbox.used, sandbox.stopped) = (Instant::now(), false);
-                Ok(room)
+                Ok(record)
             }
             _ => Err(Box::new(refusal(404, "NotFound", &format!("Sandbox '{id}' not found")))),
         }
     }
 
-    /// A command begins or ends: one that runs keeps its sandbox awake.
-    pub(crate) fn busy(&self, id: &str, begins: bool) {
+    /// Records the start or end of a command: a running command keeps its sandbox awake.
+    pub(crate) fn set_busy(&self, id: &str, begins: bool) {
         if let Some(sandbox) = self.sandboxes().get_mut(id) {
             sandbox.used = Instant::now();
             sandbox.running = if begins { sandbox.running + 1 } else { sandbox.running.saturating_sub(1) };

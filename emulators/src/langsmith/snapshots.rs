@@ -1,4 +1,4 @@
-//! Snapshots, as far as names go: every sandbox begins alike.
+//! Snapshots. Only their names are emulated: every sandbox starts with the same files.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::control::uuid;
 use super::{Shared, refusal};
 
-/// The one that is there without anybody's doing.
+/// The predefined snapshot.
 pub(super) fn first() -> BTreeMap<String, Value> {
     BTreeMap::from([entry("default", None, 16 << 30)])
 }
@@ -32,7 +32,7 @@ fn entry(name: &str, image: Option<&str>, bytes: u64) -> (String, Value) {
 }
 
 impl Shared {
-    /// The number of the snapshot that a number, a name or a name with a tag stands for; the first one for none.
+    /// Returns the id of the snapshot with this id, name or name and tag; `None` selects the predefined one.
     pub(super) fn snapshot(&self, reference: Option<&str>) -> Option<String> {
         let snapshots = self.snapshots();
         let wanted = reference.unwrap_or("default");
@@ -53,7 +53,7 @@ pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap) -> Re
     Json(json!({ "snapshots": snapshots, "items": snapshots, "next_cursor": null })).into_response()
 }
 
-/// `POST /snapshots`: ready at once.
+/// `POST /snapshots`: ready immediately.
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(asked): Json<Value>) -> Response {
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;

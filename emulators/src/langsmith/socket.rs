@@ -1,4 +1,4 @@
-//! Commands over a WebSocket: output as text, and a way to kill.
+//! Commands over a WebSocket: text output, and a kill message.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use tidebox_core::OutputStream;
 
 use super::Shared;
+use super::commands::{End, RunningCommand, next_pid};
 use super::exec::{Cursor, Next, Resume, Start};
-use super::session::{End, Session, next_pid};
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
 /// `GET /execute/ws`
 pub(super) async fn upgrade(
@@ -21,16 +21,16 @@ pub(super) async fn upgrade(
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    match shared.room(&name, &headers).await {
-        Ok(room) => upgrade.on_upgrade(move |socket| serve(shared, name, room, socket)).into_response(),
+    match shared.authorized_sandbox(&name, &headers).await {
+        Ok(sandbox) => upgrade.on_upgrade(move |socket| serve(shared, name, sandbox, socket)).into_response(),
         Err(refused) => *refused,
     }
 }
 
-async fn serve(shared: Shared, name: String, room: Room, mut socket: WebSocket) {
+async fn serve(shared: Shared, name: String, sandbox: SandboxRecord, mut socket: WebSocket) {
     let Some(first) = message(&mut socket).await else { return };
     let begun = match first["type"].as_str() {
-        Some("execute") => begin(&shared, &name, room, first, &mut socket).await,
+        Some("execute") => start_command(&shared, &name, sandbox, first, &mut socket).await,
         Some("reconnect") => {
             let resume: Resume = serde_json::from_value(first).unwrap_or_default();
             match shared.session(&name, &resume.command_id) {
@@ -49,33 +49,39 @@ async fn serve(shared: Shared, name: String, room: Room, mut socket: WebSocket) 
             }
         }
         Err((kind, message)) => {
-            say(&mut socket, &json!({ "type": "error", "error_type": kind, "error": message })).await;
+            send(&mut socket, &json!({ "type": "error", "error_type": kind, "error": message })).await;
         }
     }
     // The client may have closed it already.
     let _ = socket.send(Message::Close(None)).await;
 }
 
-type Begun = Result<(Arc<Session>, u64, u64, bool), (&'static str, String)>;
+type StartResult = Result<(Arc<RunningCommand>, u64, u64, bool), (&'static str, String)>;
 
-async fn begin(shared: &Shared, name: &str, room: Room, first: Value, socket: &mut WebSocket) -> Begun {
+async fn start_command(
+    shared: &Shared,
+    name: &str,
+    sandbox: SandboxRecord,
+    first: Value,
+    socket: &mut WebSocket,
+) -> StartResult {
     let flag = |field: &str| first[field].as_bool().unwrap_or_default();
     if flag("pty") {
         return Err(("CommandError", "this emulator has no terminals".to_owned()));
     }
     let (close_stdin, kill) = (flag("close_stdin"), flag("kill_on_disconnect"));
     let start: Start = serde_json::from_value(first).map_err(|error| ("CommandError", error.to_string()))?;
-    // A command of an emulated sandbox gets its input at once, so it begins when all of it is there.
+    // A local sandbox takes all input at the start, so the command starts once its input is complete.
     let pid = next_pid();
     let stdin = if close_stdin { Vec::new() } else { input(socket, start.command_id.as_deref(), pid).await };
-    let asked = start.asked(&room, pid, stdin).await.map_err(|message| ("CommandError", message))?;
-    Ok((shared.begin(name, room, asked), 0, 0, kill))
+    let asked = start.into_request(&sandbox, pid, stdin).await.map_err(|message| ("CommandError", message))?;
+    Ok((shared.start_or_attach(name, sandbox, asked), 0, 0, kill))
 }
 
-/// What the client writes until it closes the input.
+/// Collects the client's input until it closes the input.
 async fn input(socket: &mut WebSocket, id: Option<&str>, pid: u64) -> Vec<u8> {
-    // Clients write only to what has begun.
-    say(socket, &json!({ "type": "started", "command_id": id, "pid": pid })).await;
+    // Clients write only to a started command.
+    send(socket, &json!({ "type": "started", "command_id": id, "pid": pid })).await;
     let mut bytes = Vec::new();
     while let Some(message) = message(socket).await {
         match message["type"].as_str() {
@@ -86,7 +92,7 @@ async fn input(socket: &mut WebSocket, id: Option<&str>, pid: u64) -> Vec<u8> {
     bytes
 }
 
-/// The next message that is JSON; `None` when the client is gone.
+/// Returns the next JSON message; `None` if the client has disconnected.
 async fn message(socket: &mut WebSocket) -> Option<Value> {
     loop {
         match socket.recv().await?.ok()? {
@@ -97,12 +103,12 @@ async fn message(socket: &mut WebSocket) -> Option<Value> {
     }
 }
 
-async fn say(socket: &mut WebSocket, message: &Value) -> bool {
+async fn send(socket: &mut WebSocket, message: &Value) -> bool {
     socket.send(Message::text(message.to_string())).await.is_ok()
 }
 
-async fn follow(socket: &mut WebSocket, session: Arc<Session>, stdout: u64, stderr: u64) {
-    if !say(socket, &json!({ "type": "started", "command_id": session.id, "pid": session.pid })).await {
+async fn follow(socket: &mut WebSocket, session: Arc<RunningCommand>, stdout: u64, stderr: u64) {
+    if !send(socket, &json!({ "type": "started", "command_id": session.id, "pid": session.pid })).await {
         return;
     }
     let mut cursor = Cursor::new(session, stdout, stderr);
@@ -128,7 +134,7 @@ async fn follow(socket: &mut WebSocket, session: Arc<Session>, stdout: u64, stde
                 (json!({ "type": "error", "error_type": kind, "error": message }), true)
             }
         };
-        if !say(socket, &told).await || over {
+        if !send(socket, &told).await || over {
             return;
         }
     }

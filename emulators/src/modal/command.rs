@@ -1,31 +1,32 @@
-//! A command of a sandbox: its input, what it wrote, and its end.
+//! A command of a sandbox: its input, output and result.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
+use tidebox_core::lock::Mutex;
 use tidebox_core::shell_backend::quote;
-use tidebox_core::{ExecuteRequest, OutputEvent, OutputStream, SandboxPath, StopReason};
+use tidebox_core::{ExecuteRequest, OutputChunk, OutputStream, SandboxPath, StopReason};
 use tidebox_remote_adapters::modal::messages::{ExitStatus, TaskExecStartRequest};
 use tidebox_remote_adapters::modal::wire::FILE_TOOL;
 use tokio::sync::watch;
 
 use super::file_tool;
-use super::life::variables;
-use crate::house::Room;
+use super::sandboxes::variables;
+use crate::registry::SandboxRecord;
 
-/// The longest time that a command may take whose client names none.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// Maximum duration of a command whose client specifies none.
+const MAX_LENGTH: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long a command waits for input that nobody has announced. A sandbox here takes all of it at once, so a command begins when
-/// its input has ended, when somebody asks what became of it, or after this time.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// Wait time for unannounced input. A local sandbox takes all input at the start, so a command starts when its input
+/// has ended, when a client requests its output or result, or after this time.
+const INPUT_WAIT: Duration = Duration::from_millis(300);
 
 /// SIGKILL.
 const KILLED: i32 = 9;
 
-/// A command that was asked for.
+/// A requested command.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct RunningCommand {
     state: Mutex<State>,
     /// Counts changes of the state.
     changed: watch::Sender<u64>,
@@ -36,9 +37,9 @@ pub(super) struct State {
     pub(super) input: Vec<u8>,
     pub(super) input_began: bool,
     pub(super) input_ended: bool,
-    /// The input was handed over; what comes later comes too late.
+    /// The input was passed to the sandbox; later input is rejected.
     pub(super) begun: bool,
-    /// Somebody waits for what it writes.
+    /// A client waits for its output.
     pub(super) asked: bool,
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: Vec<u8>,
@@ -55,17 +56,17 @@ impl State {
     }
 }
 
-impl Running {
-    /// Begins a command as soon as its input is there.
-    pub(super) fn start(room: Room, request: TaskExecStartRequest) -> Arc<Self> {
+impl RunningCommand {
+    /// Starts a command once its input is complete.
+    pub(super) fn start(sandbox: SandboxRecord, request: TaskExecStartRequest) -> Arc<Self> {
         let running = Arc::new(Self { state: Mutex::default(), changed: watch::Sender::new(0) });
         let own = Arc::clone(&running);
         tokio::spawn(async move {
             let is_file_tool = request.command_args.first().is_some_and(|program| program == FILE_TOOL);
             let end = if is_file_tool {
-                file_tool::run(&own, &room, &request.command_args).await
+                file_tool::run(&own, &sandbox, &request.command_args).await
             } else {
-                own.execute(&room, request).await
+                own.execute(&sandbox, request).await
             };
             own.change(|state| (state.end, state.ended) = (Some(end), Some(Instant::now())));
         });
@@ -73,18 +74,18 @@ impl Running {
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
-    /// Changes the state and tells whoever waits.
+    /// Changes the state and notifies waiters.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let changed = change(&mut self.state());
         self.changed.send_modify(|count| *count += 1);
         changed
     }
 
-    /// Waits until `what` has something to tell.
-    pub(super) async fn until<T>(&self, mut what: impl FnMut(&mut State) -> Option<T>) -> T {
+    /// Waits until `what` returns a value.
+    pub(super) async fn wait_until<T>(&self, mut what: impl FnMut(&mut State) -> Option<T>) -> T {
         let mut changes = self.changed.subscribe();
         loop {
             let found = what(&mut self.state());
@@ -96,29 +97,29 @@ impl Running {
         }
     }
 
-    /// The whole input, once it has ended.
+    /// Returns the whole input, once it has ended.
     pub(super) async fn input(&self) -> Vec<u8> {
-        self.until(|state| state.input_ended.then(|| take(state))).await
+        self.wait_until(|state| state.input_ended.then(|| take(state))).await
     }
 
-    async fn execute(&self, room: &Room, request: TaskExecStartRequest) -> ExitStatus {
-        let soon = self.until(|state| (state.input_ended || state.input_began || state.asked).then_some(()));
-        // When nobody comes, nobody has input for it.
-        let _ = tokio::time::timeout(PATIENCE, soon).await;
-        let input = self.until(|state| (state.input_ended || !state.input_began).then(|| take(state))).await;
+    async fn execute(&self, sandbox: &SandboxRecord, request: TaskExecStartRequest) -> ExitStatus {
+        let soon = self.wait_until(|state| (state.input_ended || state.input_began || state.asked).then_some(()));
+        // Without any request in time, the input counts as empty.
+        let _ = tokio::time::timeout(INPUT_WAIT, soon).await;
+        let input = self.wait_until(|state| (state.input_ended || !state.input_began).then(|| take(state))).await;
         let time =
-            request.timeout_secs.filter(|seconds| *seconds > 0).map_or(LONGEST, |s| Duration::from_secs(s.into()));
+            request.timeout_secs.filter(|seconds| *seconds > 0).map_or(MAX_LENGTH, |s| Duration::from_secs(s.into()));
         let mut execute = ExecuteRequest::new(line(&request.command_args)).with_timeout(time);
         execute.stdin = input;
         execute.env = variables(request.secret_sources).into_iter().collect();
-        let workdir = request.workdir.or_else(|| room.notes.get("workdir").cloned());
+        let workdir = request.workdir.or_else(|| sandbox.metadata.get("workdir").cloned());
         execute.cwd = workdir.and_then(|workdir| SandboxPath::parse(workdir).ok());
-        let mut sink = |event: OutputEvent| {
+        let mut sink = |event: OutputChunk| {
             let kept = match event.stream {
                 OutputStream::Stdout => request.stdout_config == 1,
                 OutputStream::Stderr => request.stderr_config == 1,
             };
-            // 2 sends standard error where standard output goes.
+            // 2 redirects standard error to standard output.
             let stream = match event.stream {
                 OutputStream::Stderr if request.stderr_config == 2 => OutputStream::Stdout,
                 stream => stream,
@@ -127,10 +128,10 @@ impl Running {
                 self.change(|state| state.written(stream).extend_from_slice(&event.bytes));
             }
         };
-        match room.sandbox.execute_streaming(execute, &mut sink).await {
+        match sandbox.sandbox.execute_streaming(execute, &mut sink).await {
             Ok(response) if response.stopped_by == Some(StopReason::Timeout) => ExitStatus::Signal(KILLED),
             Ok(response) => response.exit_code.map_or(ExitStatus::Signal(KILLED), ExitStatus::Code),
-            // The sandbox ended, and the command with it.
+            // The sandbox has ended, and the command with it.
             Err(_) => ExitStatus::Signal(KILLED),
         }
     }
@@ -141,7 +142,7 @@ fn take(state: &mut State) -> Vec<u8> {
     std::mem::take(&mut state.input)
 }
 
-/// The words as a line for the sandbox's shell. What is a shell already is not started twice.
+/// Returns the arguments as a command line for the sandbox's shell. A shell command is not wrapped in another shell.
 fn line(words: &[String]) -> String {
     match words {
         [shell, option, script] if option == "-c" && matches!(shell.as_str(), "bash" | "/bin/bash") => script.clone(),

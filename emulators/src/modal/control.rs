@@ -11,27 +11,27 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 use tidebox_remote_adapters::modal::messages::*;
 
-use super::answer::{Answered, code, read, refuse, streamed, unary, warned};
+use super::grpc::{RpcResult, code, read, status, streamed, unary, unary_with_warning};
 use super::{Shared, TOKEN_ID};
 
-/// How long a token of sandbox calls is good.
+/// Lifetime of a token for sandbox calls.
 const TOKEN_LIFE: Duration = Duration::from_secs(20 * 60);
 
-/// The version of the builder that the environment is said to have.
+/// Reported version of the image builder.
 const BUILDER: &str = "2025.06";
 
 impl Shared {
-    /// Refuses a call without the right key.
-    pub(super) fn authorised(&self, headers: &HeaderMap) -> Answered<()> {
+    /// Rejects a call without the right key.
+    pub(super) fn authorised(&self, headers: &HeaderMap) -> RpcResult<()> {
         let header = |name: &str| headers.get(name).map(|value| value.as_bytes()).unwrap_or_default();
         if header("x-modal-token-id") == TOKEN_ID.as_bytes() && header("x-modal-token-secret") == self.key.as_bytes() {
             return Ok(());
         }
-        Err(refuse(code::UNAUTHENTICATED, "Token ID or secret is malformed or unknown"))
+        Err(status(code::UNAUTHENTICATED, "Token ID or secret is malformed or unknown"))
     }
 
-    /// Refuses a call of sandboxes without a token that is good now.
-    pub(super) fn authorised_with_token(&self, headers: &HeaderMap) -> Answered<()> {
+    /// Rejects a sandbox call without a valid token.
+    pub(super) fn authorised_with_token(&self, headers: &HeaderMap) -> RpcResult<()> {
         self.authorised(headers)?;
         let token = headers.get("x-modal-auth-token").and_then(|token| token.to_str().ok()).unwrap_or_default();
         let mut parts = token.splitn(3, '.').skip(1);
@@ -42,10 +42,10 @@ impl Shared {
         if is_ours && claims["exp"].as_u64().is_some_and(|end| end > today) {
             return Ok(());
         }
-        Err(refuse(code::UNAUTHENTICATED, "the auth token is missing, or its time is over"))
+        Err(status(code::UNAUTHENTICATED, "the auth token is missing, or its time is over"))
     }
 
-    /// What stands in the place of a signature: nobody but the emulator reads it.
+    /// Stand-in for a token signature, checked only by the emulator.
     fn signature(&self) -> String {
         URL_SAFE_NO_PAD.encode(format!("signed with {}", self.key))
     }
@@ -61,9 +61,9 @@ pub(super) async fn app(State(shared): State<Shared>, headers: HeaderMap, body: 
     let answer = || {
         shared.authorised(&headers)?;
         let asked: AppGetOrCreateRequest = read(&body)?;
-        let mut known = shared.known();
+        let mut known = shared.state();
         if asked.object_creation_type == 0 && !known.apps.contains_key(&asked.app_name) {
-            return Err(refuse(code::NOT_FOUND, format!("App '{}' not found", asked.app_name)));
+            return Err(status(code::NOT_FOUND, format!("App '{}' not found", asked.app_name)));
         }
         let number = known.apps.len() + 1;
         let app_id = known.apps.entry(asked.app_name).or_insert_with(|| format!("ap-{number:022}")).clone();
@@ -85,7 +85,7 @@ pub(super) async fn environment(State(shared): State<Shared>, headers: HeaderMap
     std::future::ready(unary(answer())).await
 }
 
-/// `ImageGetOrCreate`: a new one is said to be built in the moment in which somebody waits for it.
+/// `ImageGetOrCreate`: a new image is reported as built once a client waits for it.
 pub(super) async fn image(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
     let mut builds = false;
     let mut answer = || {
@@ -93,7 +93,7 @@ pub(super) async fn image(State(shared): State<Shared>, headers: HeaderMap, body
         let asked: ImageGetOrCreateRequest = read(&body)?;
         let commands = asked.image.unwrap_or_default().dockerfile_commands;
         builds = commands.iter().any(|line| !line.trim_start().to_ascii_uppercase().starts_with("FROM"));
-        let mut known = shared.known();
+        let mut known = shared.state();
         let number = known.images.len() + 1;
         let name = commands.join("\n");
         let result = known.images.contains_key(&name).then(done);
@@ -105,7 +105,7 @@ pub(super) async fn image(State(shared): State<Shared>, headers: HeaderMap, body
     let warning = builds.then_some(
         "tidebox builds no images: the sandbox has its own programs, and commands other than FROM were not run",
     );
-    std::future::ready(warned(answer, warning)).await
+    std::future::ready(unary_with_warning(answer, warning)).await
 }
 
 fn done() -> GenericResult {
@@ -119,7 +119,7 @@ pub(super) async fn image_by_id(State(shared): State<Shared>, headers: HeaderMap
         let asked: SandboxRequest = read(&body)?;
         let image_id = asked.sandbox_id;
         if !shared.has_image(&image_id) {
-            return Err(refuse(code::NOT_FOUND, format!("Image '{image_id}' not found")));
+            return Err(status(code::NOT_FOUND, format!("Image '{image_id}' not found")));
         }
         Ok(ImageGetOrCreateResponse { image_id, result: None, metadata: None })
     };
@@ -128,7 +128,7 @@ pub(super) async fn image_by_id(State(shared): State<Shared>, headers: HeaderMap
 
 impl Shared {
     pub(super) fn has_image(&self, image_id: &str) -> bool {
-        self.known().images.values().any(|known| known == image_id)
+        self.state().images.values().any(|known| known == image_id)
     }
 }
 
@@ -138,7 +138,7 @@ pub(super) async fn image_join(State(shared): State<Shared>, headers: HeaderMap,
         shared.authorised(&headers)?;
         let asked: ImageJoinStreamingRequest = read(&body)?;
         if !shared.has_image(&asked.image_id) {
-            return Err(refuse(code::NOT_FOUND, format!("Image '{}' not found", asked.image_id)));
+            return Err(status(code::NOT_FOUND, format!("Image '{}' not found", asked.image_id)));
         }
         let metadata = Some(Empty {});
         Ok(ImageJoinStreamingResponse { result: Some(done()), entry_id: "1".to_owned(), metadata })

@@ -1,4 +1,4 @@
-//! The program that Modal puts into every sandbox, and that its clients read and write files with.
+//! The program that Modal installs in every sandbox; its clients read and write files with it.
 
 use std::time::SystemTime;
 
@@ -8,12 +8,12 @@ use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, FileError, FileErrorCode, FileInfo, FileKind, SandboxPath, Upload};
 use tidebox_remote_adapters::modal::messages::ExitStatus;
 
-use super::command::Running;
-use crate::house::Room;
+use super::command::RunningCommand;
+use crate::registry::SandboxRecord;
 
-/// What it is told, in its one argument.
+/// Command in its single argument.
 #[derive(Debug, Deserialize)]
-enum Order {
+enum ToolCommand {
     WriteFile {
         path: String,
     },
@@ -38,14 +38,14 @@ enum Order {
     },
 }
 
-/// Why it fails: one of its words, and a sentence.
+/// Error code and message.
 struct Failure(&'static str, String);
 
-/// Runs it to its end.
-pub(super) async fn run(running: &Running, room: &Room, words: &[String]) -> ExitStatus {
-    let order = words.get(1).map(|order| serde_json::from_str::<Order>(order));
+/// Runs the tool until it exits.
+pub(super) async fn run(running: &RunningCommand, sandbox: &SandboxRecord, words: &[String]) -> ExitStatus {
+    let order = words.get(1).map(|order| serde_json::from_str::<ToolCommand>(order));
     let done = match order {
-        Some(Ok(order)) => obey(running, room, order).await,
+        Some(Ok(order)) => run_command(running, sandbox, order).await,
         _ => Err(Failure("NotSupported", "tidebox's file tool does not know this order".to_owned())),
     };
     match done {
@@ -61,33 +61,37 @@ pub(super) async fn run(running: &Running, room: &Room, words: &[String]) -> Exi
     }
 }
 
-async fn obey(running: &Running, room: &Room, order: Order) -> Result<Vec<u8>, Failure> {
+async fn run_command(
+    running: &RunningCommand,
+    sandbox: &SandboxRecord,
+    order: ToolCommand,
+) -> Result<Vec<u8>, Failure> {
     match order {
-        Order::WriteFile { path } => {
+        ToolCommand::WriteFile { path } => {
             let path = parse(&path)?;
             let content = running.input().await;
-            let uploaded = room.sandbox.upload_files(vec![Upload::new(path.as_bytes(), content)]).await;
+            let uploaded = sandbox.sandbox.upload_files(vec![Upload::new(path.as_bytes(), content)]).await;
             match uploaded.map_err(broken)?.pop().map(|file| file.result) {
                 Some(Ok(())) => Ok(Vec::new()),
                 Some(Err(error)) => Err(failure(&error)),
                 None => Err(Failure("Other", "nothing was said of the file".to_owned())),
             }
         }
-        Order::ReadFile { path } => {
+        ToolCommand::ReadFile { path } => {
             let path = parse(&path)?;
-            let files = room.sandbox.download_files(vec![path.as_bytes().to_vec()]).await;
+            let files = sandbox.sandbox.download_files(vec![path.as_bytes().to_vec()]).await;
             match files.map_err(broken)?.pop().map(|file| file.result) {
                 Some(result) => result.map_err(|error| failure(&error)),
                 None => Err(Failure("Other", "nothing was said of the file".to_owned())),
             }
         }
-        Order::ListFiles { path } => list(room, &parse(&path)?).await,
-        Order::Stat { path } => match look(room, &parse(&path)?).await? {
+        ToolCommand::ListFiles { path } => list(sandbox, &parse(&path)?).await,
+        ToolCommand::Stat { path } => match stat(sandbox, &parse(&path)?).await? {
             Some(info) => Ok(entry(&info).to_string().into_bytes()),
             None => Err(not_found()),
         },
-        Order::Remove { path, recursive } => remove(room, &parse(&path)?, recursive).await,
-        Order::MakeDirectory { path, parents } => make_directory(room, &parse(&path)?, parents).await,
+        ToolCommand::Remove { path, recursive } => remove(sandbox, &parse(&path)?, recursive).await,
+        ToolCommand::MakeDirectory { path, parents } => make_directory(sandbox, &parse(&path)?, parents).await,
     }
 }
 
@@ -116,24 +120,24 @@ fn failure(error: &FileError) -> Failure {
     Failure(kind, error.message.clone())
 }
 
-/// What is at a path: its entry in the directory above.
-async fn look(room: &Room, path: &SandboxPath) -> Result<Option<FileInfo>, Failure> {
+/// Returns the entry at a path, read from its parent directory.
+async fn stat(sandbox: &SandboxRecord, path: &SandboxPath) -> Result<Option<FileInfo>, Failure> {
     let Some(parent) = path.parent() else {
         return Ok(Some(FileInfo { path: b"/".to_vec(), kind: FileKind::Directory, size: None, modified: None }));
     };
-    let listed = room.sandbox.ls(&parent).await.map_err(broken)?;
+    let listed = sandbox.sandbox.ls(&parent).await.map_err(broken)?;
     Ok(listed.ok().and_then(|listed| listed.entries.into_iter().find(|entry| entry.path == path.as_bytes())))
 }
 
-async fn list(room: &Room, path: &SandboxPath) -> Result<Vec<u8>, Failure> {
-    match look(room, path).await? {
+async fn list(sandbox: &SandboxRecord, path: &SandboxPath) -> Result<Vec<u8>, Failure> {
+    match stat(sandbox, path).await? {
         None => return Err(not_found()),
         Some(info) if info.kind == FileKind::File => {
             return Err(Failure("NotDirectory", "Not a directory".to_owned()));
         }
         Some(_) => {}
     }
-    let listed = room.sandbox.ls(path).await.map_err(broken)?.map_err(|error| failure(&error))?;
+    let listed = sandbox.sandbox.ls(path).await.map_err(broken)?.map_err(|error| failure(&error))?;
     Ok(Value::from(listed.entries.iter().map(entry).collect::<Vec<_>>()).to_string().into_bytes())
 }
 
@@ -159,30 +163,30 @@ fn entry(info: &FileInfo) -> Value {
     })
 }
 
-async fn remove(room: &Room, path: &SandboxPath, recursive: bool) -> Result<Vec<u8>, Failure> {
-    let info = look(room, path).await?.ok_or_else(not_found)?;
+async fn remove(sandbox: &SandboxRecord, path: &SandboxPath, recursive: bool) -> Result<Vec<u8>, Failure> {
+    let info = stat(sandbox, path).await?.ok_or_else(not_found)?;
     if info.is_dir() && !recursive {
-        let listed = room.sandbox.ls(path).await.map_err(broken)?.map_err(|error| failure(&error))?;
+        let listed = sandbox.sandbox.ls(path).await.map_err(broken)?.map_err(|error| failure(&error))?;
         if !listed.entries.is_empty() {
             return Err(Failure("DirectoryNotEmpty", "Directory not empty".to_owned()));
         }
     }
-    let deleted = room.sandbox.delete(path).await.map_err(broken)?;
+    let deleted = sandbox.sandbox.delete(path).await.map_err(broken)?;
     deleted.map(|_| Vec::new()).map_err(|error| failure(&error))
 }
 
-async fn make_directory(room: &Room, path: &SandboxPath, parents: bool) -> Result<Vec<u8>, Failure> {
-    match look(room, path).await? {
+async fn make_directory(sandbox: &SandboxRecord, path: &SandboxPath, parents: bool) -> Result<Vec<u8>, Failure> {
+    match stat(sandbox, path).await? {
         Some(info) if info.is_dir() && parents => return Ok(Vec::new()),
         Some(_) => return Err(Failure("PathAlreadyExists", "File exists".to_owned())),
         None => {}
     }
     let above = path.parent().unwrap_or_else(SandboxPath::root);
-    if !parents && look(room, &above).await?.is_none() {
+    if !parents && stat(sandbox, &above).await?.is_none() {
         return Err(not_found());
     }
     let command = format!("mkdir -p -- {}", quote(&path.to_text()));
-    let response = room.sandbox.execute(ExecuteRequest::new(command)).await.map_err(broken)?;
+    let response = sandbox.sandbox.execute(ExecuteRequest::new(command)).await.map_err(broken)?;
     match response.exit_code {
         Some(0) => Ok(Vec::new()),
         _ => Err(Failure("NotDirectory", response.stderr_text().trim_end().to_owned())),

@@ -1,77 +1,79 @@
-//! Modal: its control plane and the router of commands of every sandbox, by gRPC at one address.
+//! Modal: its control plane and the command router of every sandbox, over gRPC at one address.
 //!
-//! What the official clients accept is what is answered; of the service itself nobody here has seen an answer.
+//! Responses are those that the official clients accept; they were not compared with the service itself.
 
-mod answer;
 mod command;
 mod control;
 mod file_tool;
-mod life;
+mod grpc;
 mod router;
+mod sandboxes;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use tidebox_core::lock::Mutex;
 
 use axum::Router;
 use axum::routing::post;
 use tidebox_remote_adapters::modal::wire::{control as calls, router as router_calls};
 
-use crate::house::{House, Room};
-pub(crate) use answer::refused_with;
-use command::Running;
+use crate::registry::{SandboxRecord, SandboxRegistry};
+use command::RunningCommand;
+pub(crate) use grpc::refused_with;
 
-/// The name of the credential. Its secret is the emulator's key.
+/// Id of the credential. Its secret is the emulator's key.
 const TOKEN_ID: &str = "ak-tidebox";
 
-/// Everything that calls share.
+/// State shared by all calls.
 #[derive(Clone, Debug)]
 struct Shared {
-    house: House,
+    registry: SandboxRegistry,
     key: Arc<str>,
-    /// Where the emulator is, as clients reach it.
+    /// URL at which clients reach the emulator.
     url: Arc<str>,
-    /// A moment by both clocks, so that every sandbox was made at one time for ever.
+    /// Start time on both clocks, so that the creation time of a sandbox never changes.
     begun: (Instant, SystemTime),
-    known: Arc<Mutex<Known>>,
-    /// Held while a sandbox is made.
+    known: Arc<Mutex<ControlState>>,
+    /// Held while a sandbox is created.
     naming: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// What is remembered beside the sandboxes themselves.
+/// State in addition to the registry.
 #[derive(Debug, Default)]
-struct Known {
-    /// Apps and images by their names.
+struct ControlState {
+    /// Apps and images by name.
     apps: BTreeMap<String, String>,
     images: BTreeMap<String, String>,
-    /// Sandboxes that were ever made, and of those that ended how they did.
+    /// All sandboxes ever created, and the results of those that ended.
     sandboxes: BTreeSet<String>,
     ended: BTreeMap<String, i32>,
-    /// Answers to creations by their key.
+    /// Created sandboxes by idempotency key.
     created: BTreeMap<String, String>,
-    /// Commands by sandbox and name.
-    commands: BTreeMap<(String, String), Arc<Running>>,
-    /// How many commands there are when those that ended long ago are forgotten.
+    /// Commands by sandbox and exec id.
+    commands: BTreeMap<(String, String), Arc<RunningCommand>>,
+    /// Number of commands at which old finished ones are removed.
     sweep_at: usize,
 }
 
 impl Shared {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, ControlState> {
+        self.known.lock()
     }
 
-    /// When a sandbox was made, in seconds since 1970.
-    fn made_at(&self, room: &Room) -> f64 {
-        let since = room.made.duration_since(self.begun.0);
+    /// Returns a sandbox's creation time, in seconds since 1970.
+    fn made_at(&self, sandbox: &SandboxRecord) -> f64 {
+        let since = sandbox.created_at.duration_since(self.begun.0);
         self.begun.1.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() + since.as_secs_f64()
     }
 }
 
-/// All routes. `url` is where clients reach them, `key` what they have to show as the secret of their token.
-pub fn router(house: House, key: &str, url: &str) -> Router {
+/// Returns all routes. `url` is the URL at which clients reach them, `key` the token secret required from clients.
+pub fn router(registry: SandboxRegistry, key: &str, url: &str) -> Router {
     let begun = (Instant::now(), SystemTime::now());
     let shared =
-        Shared { house, key: key.into(), url: url.into(), begun, known: Arc::default(), naming: Arc::default() };
+        Shared { registry, key: key.into(), url: url.into(), begun, known: Arc::default(), naming: Arc::default() };
     Router::new()
         .route(calls::HELLO, post(control::hello))
         .route(calls::APP, post(control::app))
@@ -80,17 +82,17 @@ pub fn router(house: House, key: &str, url: &str) -> Router {
         .route(calls::IMAGE_BY_ID, post(control::image_by_id))
         .route(calls::IMAGE_JOIN, post(control::image_join))
         .route(calls::TOKEN, post(control::token))
-        .route(calls::CREATE, post(life::create))
-        .route(calls::TASK, post(life::task))
-        .route(calls::ROUTER, post(life::router))
-        .route(calls::BY_NAME, post(life::by_name))
-        // The client asks for a sandbox of the older kind when there is none of the newer.
-        .route("/modal.client.ModalClient/SandboxGetFromName", post(life::by_older_name))
-        .route(calls::LIST, post(life::list))
-        .route(calls::WAIT, post(life::wait))
-        .route(calls::TERMINATE, post(life::terminate))
-        .route(calls::TAGS, post(life::tags))
-        .route(calls::SET_TAGS, post(life::set_tags))
+        .route(calls::CREATE, post(sandboxes::create))
+        .route(calls::TASK, post(sandboxes::task))
+        .route(calls::ROUTER, post(sandboxes::router))
+        .route(calls::BY_NAME, post(sandboxes::by_name))
+        // The client tries the older sandbox API if the newer one finds no sandbox.
+        .route("/modal.client.ModalClient/SandboxGetFromName", post(sandboxes::by_older_name))
+        .route(calls::LIST, post(sandboxes::list))
+        .route(calls::WAIT, post(sandboxes::wait))
+        .route(calls::TERMINATE, post(sandboxes::terminate))
+        .route(calls::TAGS, post(sandboxes::tags))
+        .route(calls::SET_TAGS, post(sandboxes::set_tags))
         .route(router_calls::START, post(router::start))
         .route(router_calls::READ, post(router::read))
         .route(router_calls::WAIT, post(router::wait))
@@ -98,19 +100,19 @@ pub fn router(house: House, key: &str, url: &str) -> Router {
         .route(router_calls::WRITE, post(router::write))
         .route(router_calls::WRITE_STREAM, post(router::write_stream))
         .route(router_calls::WRITTEN, post(router::written))
-        .fallback(answer::unknown_call)
+        .fallback(grpc::unknown_call)
         .layer(axum::extract::DefaultBodyLimit::disable())
         .with_state(shared)
 }
 
-/// What points Modal's clients to an emulator.
+/// Environment variables that point Modal's clients to an emulator.
 pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
     [("MODAL_SERVER_URL", url), ("MODAL_TOKEN_ID", TOKEN_ID), ("MODAL_TOKEN_SECRET", key)]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into()
 }
 
-/// The name of the token that goes with the key, for our adapter.
+/// Returns the token id that belongs to the key, for the adapter.
 pub(crate) fn token_id() -> &'static str {
     TOKEN_ID
 }

@@ -1,4 +1,4 @@
-//! The router of commands.
+//! The command router.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,73 +16,73 @@ use tidebox_remote_adapters::modal::wire::ARGUMENT_BYTES;
 use tidebox_remote_adapters::transport::FrameReader;
 
 use super::Shared;
-use super::answer::{Answered, code, read as message, refuse, streamed, unary};
-use super::command::Running;
-use super::life::sandbox_of;
-use crate::house::Room;
+use super::command::RunningCommand;
+use super::grpc::{RpcResult, code, read as message, status, streamed, unary};
+use super::sandboxes::sandbox_of;
+use crate::registry::SandboxRecord;
 
-/// What one message of output has at most.
-const PIECE_BYTES: usize = 64 * 1024;
+/// Maximum bytes of output per message.
+const CHUNK_BYTES: usize = 64 * 1024;
 
-/// How long a command is remembered after its end: clients read what it wrote, and ask again where a connection broke.
+/// Time that a finished command is kept: clients read its output, and retry after a lost connection.
 const REMEMBERED: Duration = Duration::from_secs(60);
 
-/// How long a call waits for an end whose client names no time.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// Default timeout of a call that waits for an exit.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 impl Shared {
-    /// The sandbox of a task, if the call has its credential.
-    async fn room(&self, headers: &HeaderMap, task_id: &str) -> Answered<(String, Room)> {
+    /// Returns the sandbox of a task, if the call has its credential.
+    async fn authorized_sandbox(&self, headers: &HeaderMap, task_id: &str) -> RpcResult<(String, SandboxRecord)> {
         let id = sandbox_of(task_id);
-        let gone = || refuse(code::NOT_FOUND, format!("task {task_id} is not here"));
-        let room = self.house.find(&id).await.ok_or_else(gone)?;
+        let gone = || status(code::NOT_FOUND, format!("task {task_id} is not here"));
+        let sandbox = self.registry.find(&id).await.ok_or_else(gone)?;
         let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         match bearer {
-            Some(token) if token == room.token => Ok((id, room)),
-            _ => Err(refuse(code::UNAUTHENTICATED, "the token is not one of this task")),
+            Some(token) if token == sandbox.token => Ok((id, sandbox)),
+            _ => Err(status(code::UNAUTHENTICATED, "the token is not one of this task")),
         }
     }
 
-    async fn running(&self, headers: &HeaderMap, task_id: &str, exec_id: &str) -> Answered<Arc<Running>> {
-        let (id, _) = self.room(headers, task_id).await?;
-        let running = self.known().commands.get(&(id, exec_id.to_owned())).cloned();
-        running.ok_or_else(|| refuse(code::NOT_FOUND, format!("there is no command {exec_id}")))
+    async fn running(&self, headers: &HeaderMap, task_id: &str, exec_id: &str) -> RpcResult<Arc<RunningCommand>> {
+        let (id, _) = self.authorized_sandbox(headers, task_id).await?;
+        let running = self.state().commands.get(&(id, exec_id.to_owned())).cloned();
+        running.ok_or_else(|| status(code::NOT_FOUND, format!("there is no command {exec_id}")))
     }
 }
 
-/// `TaskExecStart`: a second one of the same name starts nothing.
+/// `TaskExecStart`: a second call with the same exec id starts nothing.
 pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    unary(begun(&shared, &headers, &body).await)
+    unary(start_exec(&shared, &headers, &body).await)
 }
 
-async fn begun(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> Answered<Empty> {
+async fn start_exec(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcResult<Empty> {
     let asked: TaskExecStartRequest = message(body)?;
-    let (id, room) = shared.room(headers, &asked.task_id).await?;
+    let (id, sandbox) = shared.authorized_sandbox(headers, &asked.task_id).await?;
     let bytes: usize = asked.command_args.iter().map(String::len).sum();
     if asked.command_args.is_empty() || asked.exec_id.is_empty() {
-        return Err(refuse(code::INVALID_ARGUMENT, "a command needs a name and at least one word"));
+        return Err(status(code::INVALID_ARGUMENT, "a command needs a name and at least one word"));
     }
     if bytes > ARGUMENT_BYTES {
         let words = format!("the words of a command have {bytes} bytes; at most {ARGUMENT_BYTES} are taken");
-        return Err(refuse(code::INVALID_ARGUMENT, words));
+        return Err(status(code::INVALID_ARGUMENT, words));
     }
     if let Some(workdir) = &asked.workdir {
         let test = ExecuteRequest::new(format!("test -d {}", quote(workdir)));
-        if !room.sandbox.execute(test).await.is_ok_and(|response| response.exit_code == Some(0)) {
-            return Err(refuse(code::FAILED_PRECONDITION, format!("workdir {workdir} does not exist")));
+        if !sandbox.sandbox.execute(test).await.is_ok_and(|response| response.exit_code == Some(0)) {
+            return Err(status(code::FAILED_PRECONDITION, format!("workdir {workdir} does not exist")));
         }
     }
-    let mut known = shared.known();
+    let mut known = shared.state();
     let name = (id.clone(), asked.exec_id.clone());
     if known.commands.contains_key(&name) {
         return Ok(Empty {});
     }
     if known.commands.len() >= known.sweep_at {
-        let is_kept = |running: &Running| running.state().ended.is_none_or(|ended| ended.elapsed() < REMEMBERED);
+        let is_kept = |running: &RunningCommand| running.state().ended.is_none_or(|ended| ended.elapsed() < REMEMBERED);
         known.commands.retain(|_, running| is_kept(running));
         known.sweep_at = known.commands.len() * 2 + 256;
     }
-    known.commands.insert(name, Running::start(room, asked));
+    known.commands.insert(name, RunningCommand::start(sandbox, asked));
     Ok(Empty {})
 }
 
@@ -101,16 +101,16 @@ pub(super) async fn read(State(shared): State<Shared>, headers: HeaderMap, body:
     let of = if asked.file_descriptor == 0 { OutputStream::Stdout } else { OutputStream::Stderr };
     let at = usize::try_from(asked.offset).unwrap_or(usize::MAX);
     streamed(stream::unfold((running, at), move |(running, at)| async move {
-        let piece = running
-            .until(|state| {
+        let chunk = running
+            .wait_until(|state| {
                 let is_over = state.end.is_some();
                 let rest = state.written(of).get(at..).unwrap_or_default();
-                let piece = rest.get(..PIECE_BYTES).unwrap_or(rest);
-                (is_over || !piece.is_empty()).then(|| Bytes::copy_from_slice(piece))
+                let chunk = rest.get(..CHUNK_BYTES).unwrap_or(rest);
+                (is_over || !chunk.is_empty()).then(|| Bytes::copy_from_slice(chunk))
             })
             .await;
-        let next = at + piece.len();
-        (!piece.is_empty()).then_some((Ok(TaskExecStdioReadResponse { data: piece }), (running, next)))
+        let next = at + chunk.len();
+        (!chunk.is_empty()).then_some((Ok(TaskExecStdioReadResponse { data: chunk }), (running, next)))
     }))
 }
 
@@ -120,14 +120,15 @@ pub(super) async fn wait(State(shared): State<Shared>, headers: HeaderMap, body:
         let asked: TaskExecRequest = message(&body)?;
         let running = shared.running(&headers, &asked.task_id, &asked.exec_id).await?;
         running.change(|state| state.asked = true);
-        let late = |_| refuse(code::DEADLINE_EXCEEDED, "the command has not ended yet");
-        let end = tokio::time::timeout(deadline(&headers), running.until(|state| state.end)).await.map_err(late)?;
+        let late = |_| status(code::DEADLINE_EXCEEDED, "the command has not ended yet");
+        let end =
+            tokio::time::timeout(deadline(&headers), running.wait_until(|state| state.end)).await.map_err(late)?;
         Ok(TaskExecEndResponse { exit_status: Some(end) })
     };
     unary(answer.await)
 }
 
-/// The time that the client gives the call, a number with a unit.
+/// Parses the call's timeout, a number with a unit.
 fn deadline(headers: &HeaderMap) -> Duration {
     let text = headers.get("grpc-timeout").and_then(|value| value.to_str().ok()).unwrap_or_default();
     let number = |text: &str| text.parse::<u64>().ok();
@@ -140,7 +141,7 @@ fn deadline(headers: &HeaderMap) -> Duration {
         Some((count, "n")) => number(count).map(Duration::from_nanos),
         _ => None,
     };
-    time.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT)
+    time.unwrap_or(MAX_WAIT).min(MAX_WAIT)
 }
 
 /// `TaskExecPoll`
@@ -154,12 +155,12 @@ pub(super) async fn poll(State(shared): State<Shared>, headers: HeaderMap, body:
     unary(answer.await)
 }
 
-/// Takes a piece of a command's input.
-fn give(running: &Running, data: &[u8], ends: bool) -> Answered<()> {
+/// Takes a chunk of a command's input.
+fn write_stdin(running: &RunningCommand, data: &[u8], ends: bool) -> RpcResult<()> {
     running.change(|state| {
         if state.begun && !data.is_empty() {
             let late = "the command has begun without input; tidebox gives a command all of its input at once";
-            return Err(refuse(code::FAILED_PRECONDITION, late));
+            return Err(status(code::FAILED_PRECONDITION, late));
         }
         state.input_began = true;
         state.input.extend_from_slice(data);
@@ -168,12 +169,12 @@ fn give(running: &Running, data: &[u8], ends: bool) -> Answered<()> {
     })
 }
 
-fn at_offset(running: &Running, offset: u64) -> Answered<()> {
+fn at_offset(running: &RunningCommand, offset: u64) -> RpcResult<()> {
     let there = running.state().input.len() as u64;
     if offset == there || running.state().begun {
         return Ok(());
     }
-    Err(refuse(code::OUT_OF_RANGE, format!("{there} bytes of input are there, and byte {offset} was sent")))
+    Err(status(code::OUT_OF_RANGE, format!("{there} bytes of input are there, and byte {offset} was sent")))
 }
 
 /// `TaskExecStdinWrite`
@@ -182,23 +183,23 @@ pub(super) async fn write(State(shared): State<Shared>, headers: HeaderMap, body
         let asked: TaskExecStdinWriteRequest = message(&body)?;
         let running = shared.running(&headers, &asked.task_id, &asked.exec_id).await?;
         at_offset(&running, asked.offset)?;
-        give(&running, &asked.data, asked.eof).map(|()| Empty {})
+        write_stdin(&running, &asked.data, asked.eof).map(|()| Empty {})
     };
     unary(answer.await)
 }
 
 /// `TaskExecStdinWriteStream`
 pub(super) async fn write_stream(State(shared): State<Shared>, headers: HeaderMap, body: Body) -> Response {
-    unary(written_to_the_end(&shared, &headers, body).await)
+    unary(write_stdin_stream(&shared, &headers, body).await)
 }
 
-async fn written_to_the_end(shared: &Shared, headers: &HeaderMap, body: Body) -> Answered<Empty> {
-    let unread = || refuse(code::INVALID_ARGUMENT, "the message cannot be read");
-    let (mut pieces, mut reader) = (body.into_data_stream(), FrameReader::default());
-    let mut running: Option<Arc<Running>> = None;
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|error| refuse(code::INTERNAL, error.to_string()))?;
-        for frame in reader.push(&piece).ok_or_else(unread)? {
+async fn write_stdin_stream(shared: &Shared, headers: &HeaderMap, body: Body) -> RpcResult<Empty> {
+    let unread = || status(code::INVALID_ARGUMENT, "the message cannot be read");
+    let (mut chunks, mut reader) = (body.into_data_stream(), FrameReader::default());
+    let mut running: Option<Arc<RunningCommand>> = None;
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| status(code::INTERNAL, error.to_string()))?;
+        for frame in reader.push(&chunk).ok_or_else(unread)? {
             let message = TaskExecStdinWriteStreamRequest::decode(frame.message).map_err(|_| unread())?;
             match (message.payload, &running) {
                 (Some(StdinPayload::Start(start)), None) => {
@@ -207,8 +208,8 @@ async fn written_to_the_end(shared: &Shared, headers: &HeaderMap, body: Body) ->
                     found.change(|state| state.input_began = true);
                     running = Some(found);
                 }
-                (Some(StdinPayload::Data(data)), Some(running)) => give(running, &data, false)?,
-                (Some(StdinPayload::End(_)), Some(running)) => give(running, &[], true)?,
+                (Some(StdinPayload::Data(data)), Some(running)) => write_stdin(running, &data, false)?,
+                (Some(StdinPayload::End(_)), Some(running)) => write_stdin(running, &[], true)?,
                 _ => return Err(unread()),
             }
         }

@@ -1,4 +1,4 @@
-//! Devboxes from their creation to their end.
+//! Devbox lifecycle.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,19 +12,19 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::ExecuteRequest;
 
-use super::{HOME, Shared, id, locked, refusal, request_id};
-use crate::house::Room;
+use super::{HOME, Shared, id, refusal, request_id};
+use crate::registry::SandboxRecord;
 
-/// Life of a devbox whose maker names none, and the longest.
+/// Default and maximum lifetime of a devbox.
 const KEEP_ALIVE: u64 = 60 * 60;
-const LONGEST_KEEP_ALIVE: u64 = 48 * 60 * 60;
+const MAX_KEEP_ALIVE: u64 = 48 * 60 * 60;
 
-/// The longest that an answer is held back.
-const LONGEST_WAIT: f64 = 30.0;
+/// Maximum duration of a long poll.
+const MAX_WAIT: f64 = 30.0;
 
-/// Entries on a page when the client names no number, and the most.
+/// Default and maximum number of entries per page.
 const PAGE: usize = 20;
-const LONGEST_PAGE: usize = 5000;
+const MAX_PAGE: usize = 5000;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -40,8 +40,8 @@ pub(super) struct Create {
 
 /// `POST /v1/devboxes`
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    match shared.made(&headers, &body).await {
-        Ok(id) => shared.told(&id).await,
+    match shared.create_devbox(&headers, &body).await {
+        Ok(id) => shared.devbox_response(&id).await,
         Err(refused) => *refused,
     }
 }
@@ -52,25 +52,25 @@ pub(super) async fn create_and_await_running(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    match shared.made(&headers, &body).await {
+    match shared.create_devbox(&headers, &body).await {
         Ok(id) => {
-            shared.house.change(&id, |room| settle(room, true));
-            shared.told(&id).await
+            shared.registry.update(&id, |sandbox| advance_status(sandbox, true));
+            shared.devbox_response(&id).await
         }
         Err(refused) => *refused,
     }
 }
 
-/// What comes after a status by itself: one step, or all of them.
-fn settle(room: &mut Room, wholly: bool) {
+/// Advances a transitional status: one step, or until it is stable.
+fn advance_status(sandbox: &mut SandboxRecord, wholly: bool) {
     loop {
-        let next = match room.notes.get("status").map(String::as_str) {
+        let next = match sandbox.metadata.get("status").map(String::as_str) {
             Some("provisioning") => "initializing",
             Some("initializing" | "resuming") => "running",
             Some("suspending") => "suspended",
             _ => return,
         };
-        room.notes.insert("status".to_owned(), next.to_owned());
+        sandbox.metadata.insert("status".to_owned(), next.to_owned());
         if !wholly {
             return;
         }
@@ -78,12 +78,12 @@ fn settle(room: &mut Room, wholly: bool) {
 }
 
 impl Shared {
-    async fn made(&self, headers: &HeaderMap, body: &[u8]) -> Result<String, Box<Response>> {
+    async fn create_devbox(&self, headers: &HeaderMap, body: &[u8]) -> Result<String, Box<Response>> {
         self.authorised(headers)?;
         let bad = |message: &str| Box::new(refusal(400, "bad_request", message));
         let create: Create = serde_json::from_slice(body).map_err(|error| bad(&error.to_string()))?;
         let request = request_id(headers);
-        if let Some(made) = request.as_ref().and_then(|request| locked(&self.done).get(request).cloned()) {
+        if let Some(made) = request.as_ref().and_then(|request| self.done.lock().get(request).cloned()) {
             return Ok(made);
         }
         let sources = [&create.blueprint_id, &create.blueprint_name, &create.snapshot_id];
@@ -92,11 +92,11 @@ impl Shared {
         }
         let launch = create.launch_parameters.unwrap_or_else(|| json!({}));
         let seconds = launch.get("keep_alive_time_seconds").and_then(Value::as_u64).unwrap_or(KEEP_ALIVE);
-        if seconds > LONGEST_KEEP_ALIVE {
+        if seconds > MAX_KEEP_ALIVE {
             return Err(bad("keep_alive_time_seconds must be at most 172800"));
         }
         let policy = launch.get("network_policy_id").and_then(Value::as_str);
-        if policy.is_some_and(|policy| !locked(&self.policies).contains_key(policy)) {
+        if policy.is_some_and(|policy| !self.policies.lock().contains_key(policy)) {
             return Err(bad("Network policy not found"));
         }
         let id = id("dbx");
@@ -110,49 +110,49 @@ impl Shared {
             "launch_parameters": launch,
             "capabilities": [],
             "state_transitions": [],
-            // The time of day is nobody's business here, and clients only want one.
+            // Clients require a timestamp but do not use its value.
             "create_time_ms": 1_767_225_600_000_u64,
         });
         let env = create.environment_variables.unwrap_or_default().into_iter().collect();
-        let opened = self.house.open(id.clone(), metadata, env).await;
-        let room = opened.map_err(|error| Box::new(refusal(500, "internal", &error.to_string())))?;
-        // Runloop's image has it; where it cannot be made, commands that begin there say so.
-        let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
-        self.house.change(&id, |room| {
-            room.notes.insert("status".to_owned(), "provisioning".to_owned());
-            room.live(Duration::from_secs(seconds));
+        let opened = self.registry.create(id.clone(), metadata, env).await;
+        let sandbox = opened.map_err(|error| Box::new(refusal(500, "internal", &error.to_string())))?;
+        // Runloop's image has this directory; if it cannot be created, commands that start in it fail with an error.
+        let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
+        self.registry.update(&id, |sandbox| {
+            sandbox.metadata.insert("status".to_owned(), "provisioning".to_owned());
+            sandbox.set_ttl(Duration::from_secs(seconds));
         });
-        locked(&self.known).insert(id.clone(), known);
+        self.known.lock().insert(id.clone(), known);
         if let Some(request) = request {
-            locked(&self.done).insert(request, id.clone());
+            self.done.lock().insert(request, id.clone());
         }
         Ok(id)
     }
 
-    /// What is told of a devbox that was made; one that has no room any more was shut down.
-    async fn view(&self, id: &str) -> Option<Value> {
-        let room = self.house.find(id).await;
-        let mut view = locked(&self.known).get(id).cloned()?;
-        let status = room.and_then(|room| room.notes.get("status").cloned());
+    /// Description of a devbox; one without a registry record was shut down.
+    async fn describe(&self, id: &str) -> Option<Value> {
+        let sandbox = self.registry.find(id).await;
+        let mut view = self.known.lock().get(id).cloned()?;
+        let status = sandbox.and_then(|sandbox| sandbox.metadata.get("status").cloned());
         view["status"] = json!(status.unwrap_or_else(|| "shutdown".to_owned()));
         Some(view)
     }
 
-    async fn told(&self, id: &str) -> Response {
-        match self.view(id).await {
+    async fn devbox_response(&self, id: &str) -> Response {
+        match self.describe(id).await {
             Some(view) => Json(view).into_response(),
             None => refusal(404, "not_found", "Devbox not found"),
         }
     }
 }
 
-/// `GET /v1/devboxes/{id}`: each look finds the next status.
+/// `GET /v1/devboxes/{id}`: each request advances the status.
 pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    shared.house.change(&id, |room| settle(room, false));
-    shared.told(&id).await
+    shared.registry.update(&id, |sandbox| advance_status(sandbox, false));
+    shared.devbox_response(&id).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -163,7 +163,7 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    /// Until when an answer is held back.
+    /// Deadline of a long poll.
     pub(super) fn end(&self, longest: f64) -> Instant {
         let seconds = self.timeout_seconds.unwrap_or(longest).clamp(0.0, longest);
         Instant::now() + Duration::try_from_secs_f64(seconds).unwrap_or_default()
@@ -180,10 +180,10 @@ pub(super) async fn wait(
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    let end = wait.end(LONGEST_WAIT);
+    let end = wait.end(MAX_WAIT);
     loop {
-        shared.house.change(&id, |room| settle(room, true));
-        let Some(view) = shared.view(&id).await else { return refusal(404, "not_found", "Devbox not found") };
+        shared.registry.update(&id, |sandbox| advance_status(sandbox, true));
+        let Some(view) = shared.describe(&id).await else { return refusal(404, "not_found", "Devbox not found") };
         if wait.statuses.iter().any(|status| view["status"] == status.as_str()) {
             return Json(view).into_response();
         }
@@ -195,55 +195,55 @@ pub(super) async fn wait(
 }
 
 /// Changes a devbox whose status is one of these.
-async fn turn(
+async fn change_status(
     shared: &Shared,
     id: &str,
     headers: &HeaderMap,
     from: &[&str],
-    change: impl FnOnce(&mut Room),
+    change: impl FnOnce(&mut SandboxRecord),
 ) -> Response {
     if let Err(refused) = shared.authorised(headers) {
         return *refused;
     }
-    let Some(view) = shared.view(id).await else { return refusal(404, "not_found", "Devbox not found") };
+    let Some(view) = shared.describe(id).await else { return refusal(404, "not_found", "Devbox not found") };
     let status = view["status"].as_str().unwrap_or_default();
     if !from.contains(&status) {
         return refusal(400, "bad_request", &format!("Devbox is {status}"));
     }
-    shared.house.change(id, change);
-    shared.told(id).await
+    shared.registry.update(id, change);
+    shared.devbox_response(id).await
 }
 
 /// `POST /v1/devboxes/{id}/suspend`
 pub(super) async fn suspend(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    let change = |room: &mut Room| {
-        room.paused = true;
-        room.ends = None;
-        room.notes.insert("status".to_owned(), "suspending".to_owned());
+    let change = |sandbox: &mut SandboxRecord| {
+        sandbox.paused = true;
+        sandbox.expires_at = None;
+        sandbox.metadata.insert("status".to_owned(), "suspending".to_owned());
     };
-    turn(&shared, &id, &headers, &["running"], change).await
+    change_status(&shared, &id, &headers, &["running"], change).await
 }
 
 /// `POST /v1/devboxes/{id}/resume`
 pub(super) async fn resume(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
     let seconds = shared.keep_alive(&id);
-    let change = |room: &mut Room| {
-        room.paused = false;
-        room.live(Duration::from_secs(seconds));
-        room.notes.insert("status".to_owned(), "resuming".to_owned());
+    let change = |sandbox: &mut SandboxRecord| {
+        sandbox.paused = false;
+        sandbox.set_ttl(Duration::from_secs(seconds));
+        sandbox.metadata.insert("status".to_owned(), "resuming".to_owned());
     };
-    turn(&shared, &id, &headers, &["suspended"], change).await
+    change_status(&shared, &id, &headers, &["suspended"], change).await
 }
 
 /// `POST /v1/devboxes/{id}/keep_alive`
 pub(super) async fn keep_alive(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
     let seconds = shared.keep_alive(&id);
-    turn(&shared, &id, &headers, &["running"], |room| room.live(Duration::from_secs(seconds))).await
+    change_status(&shared, &id, &headers, &["running"], |sandbox| sandbox.set_ttl(Duration::from_secs(seconds))).await
 }
 
 impl Shared {
     fn keep_alive(&self, id: &str) -> u64 {
-        let known = locked(&self.known);
+        let known = self.known.lock();
         let launch = known.get(id).and_then(|view| view.get("launch_parameters"));
         launch.and_then(|launch| launch.get("keep_alive_time_seconds")?.as_u64()).unwrap_or(KEEP_ALIVE)
     }
@@ -255,8 +255,8 @@ pub(super) async fn shutdown(State(shared): State<Shared>, Path(id): Path<String
         return *refused;
     }
     shared.executions.end_all(&id);
-    shared.house.close(&id).await;
-    shared.told(&id).await
+    shared.registry.close(&id).await;
+    shared.devbox_response(&id).await
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -268,21 +268,21 @@ pub(super) struct List {
     include_total_count: Option<bool>,
 }
 
-/// `GET /v1/devboxes`: those that were shut down, too.
+/// `GET /v1/devboxes`, including those that were shut down.
 pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>, headers: HeaderMap) -> Response {
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    let ids: Vec<String> = locked(&shared.known).keys().cloned().collect();
+    let ids: Vec<String> = shared.known.lock().keys().cloned().collect();
     let mut views = Vec::new();
     for id in ids {
-        views.extend(shared.view(&id).await);
+        views.extend(shared.describe(&id).await);
     }
     views.retain(|view| list.status.as_ref().is_none_or(|status| view["status"] == status.as_str()));
     let total = views.len();
     let behind = |view: &Value| list.starting_after.as_deref().is_none_or(|last| view["id"].as_str() > Some(last));
     views.retain(behind);
-    let limit = list.limit.unwrap_or(PAGE).clamp(1, LONGEST_PAGE);
+    let limit = list.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let more = views.len() > limit;
     views.truncate(limit);
     let mut page = json!({ "devboxes": views, "has_more": more });

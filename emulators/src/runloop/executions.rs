@@ -1,7 +1,7 @@
 //! Commands.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Json;
@@ -10,26 +10,27 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidebox_core::{ExecuteRequest, OutputEvent, OutputStream, SandboxPath};
+use tidebox_core::lock::Mutex;
+use tidebox_core::{ExecuteRequest, OutputChunk, OutputStream, SandboxPath};
 use tokio::sync::Notify;
 
 use super::devboxes::Wait;
-use super::{HOME, Shared, id, locked, refusal, request_id};
-use crate::house::Room;
+use super::{HOME, Shared, id, refusal, request_id};
+use crate::registry::SandboxRecord;
 
-/// How long a command may run.
-const LONGEST: Duration = Duration::from_secs(48 * 60 * 60);
+/// Maximum duration of a command.
+const MAX_LENGTH: Duration = Duration::from_secs(48 * 60 * 60);
 
-/// The longest that an answer is held back.
-const LONGEST_WAIT: f64 = 25.0;
+/// Maximum duration of a long poll.
+const MAX_WAIT: f64 = 25.0;
 
-/// Lines of output in an answer when the client names no number.
+/// Default number of output lines in a response.
 const LINES: usize = 100;
 
-/// The exit status of a command that was killed.
+/// Exit status of a killed command.
 const KILLED: i32 = 137;
 
-/// What is known of a command.
+/// State of a command.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     pub(super) stdout: Vec<u8>,
@@ -48,34 +49,34 @@ pub(super) struct Execution {
     pub(super) changed: Notify,
 }
 
-/// A devbox and what is told apart in it.
-type InDevbox = (String, String);
+/// Devbox id, and an execution id or client-chosen name.
+type DevboxKey = (String, String);
 
-/// All commands by devbox and id, and their ids by the names that clients gave them.
+/// All commands by devbox and id, and their ids by client-chosen name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Executions {
-    all: Arc<Mutex<BTreeMap<InDevbox, Arc<Execution>>>>,
-    named: Arc<Mutex<BTreeMap<InDevbox, String>>>,
+    all: Arc<Mutex<BTreeMap<DevboxKey, Arc<Execution>>>>,
+    by_client_name: Arc<Mutex<BTreeMap<DevboxKey, String>>>,
 }
 
 impl Executions {
-    /// Ends what runs in a devbox.
+    /// Kills all commands of a devbox.
     pub(super) fn end_all(&self, devbox: &str) {
         let here: Vec<Arc<Execution>> = {
-            let all = locked(&self.all);
+            let all = self.all.lock();
             all.iter().filter(|((of, _), _)| of == devbox).map(|(_, execution)| Arc::clone(execution)).collect()
         };
         here.iter().for_each(|execution| execution.kill());
     }
 
     pub(super) fn find(&self, devbox: &str, id: &str) -> Option<Arc<Execution>> {
-        locked(&self.all).get(&(devbox.to_owned(), id.to_owned())).cloned()
+        self.all.lock().get(&(devbox.to_owned(), id.to_owned())).cloned()
     }
 }
 
 impl Execution {
     fn kill(&self) {
-        let mut progress = locked(&self.progress);
+        let mut progress = self.progress.lock();
         if !progress.is_over {
             if let Some(task) = progress.task.take() {
                 task.abort();
@@ -86,13 +87,13 @@ impl Execution {
         self.changed.notify_waiters();
     }
 
-    /// Waits for the end; false when it does not come in time.
+    /// Waits for the exit; false after the deadline.
     async fn ended(&self, end: Instant) -> bool {
         loop {
             let changed = self.changed.notified();
             let mut changed = std::pin::pin!(changed);
             changed.as_mut().enable();
-            if locked(&self.progress).is_over {
+            if self.progress.lock().is_over {
                 return true;
             }
             if tokio::time::timeout_at(end.into(), changed).await.is_err() {
@@ -102,7 +103,7 @@ impl Execution {
     }
 
     fn view(&self, lines: usize) -> Value {
-        let progress = locked(&self.progress);
+        let progress = self.progress.lock();
         let status = if progress.is_over { "completed" } else { "running" };
         let mut view = json!({ "devbox_id": self.devbox, "execution_id": self.id, "status": status });
         if progress.is_over {
@@ -118,7 +119,7 @@ impl Execution {
     }
 }
 
-/// The last lines of a text, and whether there are more.
+/// Returns the last lines of a text, and whether earlier ones were omitted.
 fn last(bytes: &[u8], lines: usize) -> (String, bool) {
     let text = String::from_utf8_lossy(bytes);
     let all: Vec<&str> = text.split_inclusive('\n').collect();
@@ -148,9 +149,9 @@ impl LastN {
 }
 
 impl Shared {
-    /// Starts a command, or finds the one that was started under this name.
-    fn start(&self, devbox: &str, room: Room, command: String, name: Option<String>) -> Arc<Execution> {
-        let mut named = locked(&self.executions.named);
+    /// Starts a command, or finds the existing one with this name.
+    fn start(&self, devbox: &str, sandbox: SandboxRecord, command: String, name: Option<String>) -> Arc<Execution> {
+        let mut named = self.executions.by_client_name.lock();
         let name = name.map(|name| (devbox.to_owned(), name));
         let known = name.as_ref().and_then(|name| named.get(name)).and_then(|id| self.executions.find(devbox, id));
         if let Some(known) = known {
@@ -161,26 +162,26 @@ impl Shared {
             named.insert(name, execution.id.clone());
         }
         let key = (devbox.to_owned(), execution.id.clone());
-        locked(&self.executions.all).insert(key, Arc::clone(&execution));
-        let task = tokio::spawn(run(room, command, Arc::clone(&execution)));
-        locked(&execution.progress).task = Some(task.abort_handle());
+        self.executions.all.lock().insert(key, Arc::clone(&execution));
+        let task = tokio::spawn(run(sandbox, command, Arc::clone(&execution)));
+        execution.progress.lock().task = Some(task.abort_handle());
         execution
     }
 }
 
-async fn run(room: Room, command: String, execution: Arc<Execution>) {
-    let mut request = ExecuteRequest::new(command).with_timeout(LONGEST);
+async fn run(sandbox: SandboxRecord, command: String, execution: Arc<Execution>) {
+    let mut request = ExecuteRequest::new(command).with_timeout(MAX_LENGTH);
     request.cwd = SandboxPath::parse(HOME).ok();
     let written = Arc::clone(&execution);
-    let mut sink = move |event: OutputEvent| {
-        let mut progress = locked(&written.progress);
+    let mut sink = move |event: OutputChunk| {
+        let mut progress = written.progress.lock();
         let stream = if event.stream == OutputStream::Stdout { &mut progress.stdout } else { &mut progress.stderr };
         stream.extend_from_slice(&event.bytes);
         drop(progress);
         written.changed.notify_waiters();
     };
-    let ended = room.sandbox.execute_streaming(request, &mut sink).await;
-    let mut progress = locked(&execution.progress);
+    let ended = sandbox.sandbox.execute_streaming(request, &mut sink).await;
+    let mut progress = execution.progress.lock();
     progress.is_over = true;
     progress.exit_status = match ended {
         Ok(response) => response.exit_code,
@@ -201,17 +202,17 @@ pub(super) async fn execute(
     headers: HeaderMap,
     Json(asked): Json<Execute>,
 ) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&id, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
     let Some(name) = asked.command_id else { return refusal(400, "bad_request", "command_id is required") };
     if name.len() != 36 || name.as_bytes().get(14) != Some(&b'7') {
         return refusal(400, "bad_request", "command_id must be a UUIDv7");
     }
-    let execution = shared.start(&id, room, asked.command, Some(name));
+    let execution = shared.start(&id, sandbox, asked.command, Some(name));
     let wait = Wait { statuses: Vec::new(), timeout_seconds: asked.optimistic_timeout };
-    execution.ended(wait.end(LONGEST_WAIT)).await;
+    execution.ended(wait.end(MAX_WAIT)).await;
     Json(execution.view(last_n.lines())).into_response()
 }
 
@@ -222,14 +223,14 @@ pub(super) async fn execute_async(
     headers: HeaderMap,
     Json(asked): Json<Execute>,
 ) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&id, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
     if asked.attach_stdin == Some(true) {
         return refusal(400, "bad_request", "commands of this emulator have no input");
     }
-    Json(shared.start(&id, room, asked.command, request_id(&headers)).view(LINES)).into_response()
+    Json(shared.start(&id, sandbox, asked.command, request_id(&headers)).view(LINES)).into_response()
 }
 
 /// `POST /v1/devboxes/{id}/execute_sync`
@@ -239,17 +240,17 @@ pub(super) async fn execute_sync(
     headers: HeaderMap,
     Json(asked): Json<Execute>,
 ) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&id, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
-    let execution = shared.start(&id, room, asked.command, request_id(&headers));
-    execution.ended(Instant::now() + LONGEST).await;
+    let execution = shared.start(&id, sandbox, asked.command, request_id(&headers));
+    execution.ended(Instant::now() + MAX_LENGTH).await;
     Json(execution.view(usize::MAX)).into_response()
 }
 
-/// The command of a request.
-pub(super) fn found(
+/// Returns the command of a request.
+pub(super) fn find_execution(
     shared: &Shared,
     headers: &HeaderMap,
     devbox: &str,
@@ -267,7 +268,7 @@ pub(super) async fn info(
     Query(last_n): Query<LastN>,
     headers: HeaderMap,
 ) -> Response {
-    match found(&shared, &headers, &devbox, &id) {
+    match find_execution(&shared, &headers, &devbox, &id) {
         Ok(execution) => Json(execution.view(last_n.lines())).into_response(),
         Err(refused) => *refused,
     }
@@ -281,7 +282,7 @@ pub(super) async fn wait(
     headers: HeaderMap,
     Json(wait): Json<Wait>,
 ) -> Response {
-    let execution = match found(&shared, &headers, &devbox, &id) {
+    let execution = match find_execution(&shared, &headers, &devbox, &id) {
         Ok(execution) => execution,
         Err(refused) => return *refused,
     };
@@ -289,7 +290,7 @@ pub(super) async fn wait(
     if wait.statuses.iter().any(|status| now["status"] == status.as_str()) {
         return Json(now).into_response();
     }
-    if execution.ended(wait.end(LONGEST_WAIT)).await {
+    if execution.ended(wait.end(MAX_WAIT)).await {
         Json(execution.view(last_n.lines())).into_response()
     } else {
         refusal(408, "request_timeout", "timed out waiting for status")
@@ -302,7 +303,7 @@ pub(super) async fn kill(
     Path((devbox, id)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    match found(&shared, &headers, &devbox, &id) {
+    match find_execution(&shared, &headers, &devbox, &id) {
         Ok(execution) => {
             execution.kill();
             Json(execution.view(LINES)).into_response()
@@ -316,7 +317,7 @@ mod tests {
     use super::last;
 
     #[test]
-    fn an_answer_holds_the_last_lines_and_says_whether_there_are_more() {
+    fn a_response_has_the_last_lines_and_a_truncation_flag() {
         assert_eq!(last(b"a\nb\nc", 2), ("b\nc".to_owned(), true));
         assert_eq!(last(b"a\nb\n", 2), ("a\nb\n".to_owned(), false));
         assert_eq!(last(b"", 2), (String::new(), false));

@@ -1,4 +1,4 @@
-//! Files.
+//! File transfers.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -10,25 +10,25 @@ use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, FileErrorCode, SandboxPath, Upload};
 
 use super::{HOME, Shared, refusal};
-use crate::form::Form;
-use crate::house::Room;
+use crate::form::RequestBody;
+use crate::registry::SandboxRecord;
 
 fn path(text: &str) -> Result<SandboxPath, Box<Response>> {
     let home = SandboxPath::parse(HOME).and_then(|home| home.resolve(text));
     home.map_err(|error| Box::new(refusal(400, "bad_request", &error.message)))
 }
 
-/// Puts a file in its place, whose directory has to be there.
-async fn place(room: &Room, name: &str, content: Vec<u8>) -> Result<(), Box<Response>> {
+/// Writes a file, whose parent directory must exist.
+async fn write_file(sandbox: &SandboxRecord, name: &str, content: Vec<u8>) -> Result<(), Box<Response>> {
     let path = path(name)?;
     let refuse = |message: String| Box::new(refusal(400, "bad_request", &message));
     let above = path.parent().unwrap_or_else(SandboxPath::root);
     let test = ExecuteRequest::new(format!("test -d {}", quote(&above.to_text())));
-    let test = room.sandbox.execute(test.with_cwd(SandboxPath::root())).await;
+    let test = sandbox.sandbox.execute(test.with_cwd(SandboxPath::root())).await;
     if test.is_ok_and(|response| response.exit_code != Some(0)) {
         return Err(refuse(format!("open {path}: no such file or directory")));
     }
-    let uploaded = room.sandbox.upload_files(vec![Upload::new(path.as_bytes(), content)]).await;
+    let uploaded = sandbox.sandbox.upload_files(vec![Upload::new(path.as_bytes(), content)]).await;
     match uploaded.map(|mut results| results.pop()) {
         Ok(Some(result)) => result.result.map_err(|error| refuse(error.message)),
         Ok(None) => Err(refuse("nothing was said of the file".to_owned())),
@@ -36,9 +36,9 @@ async fn place(room: &Room, name: &str, content: Vec<u8>) -> Result<(), Box<Resp
     }
 }
 
-async fn content(room: &Room, name: &str) -> Result<Vec<u8>, Box<Response>> {
+async fn content(sandbox: &SandboxRecord, name: &str) -> Result<Vec<u8>, Box<Response>> {
     let path = path(name)?;
-    match room.sandbox.download_files(vec![path.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
+    match sandbox.sandbox.download_files(vec![path.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
         Ok(Some(file)) => file.result.map_err(|error| {
             Box::new(match error.code {
                 FileErrorCode::FileNotFound => refusal(404, "not_found", "file not found"),
@@ -55,10 +55,10 @@ pub(super) async fn upload(
     State(shared): State<Shared>,
     Path(id): Path<String>,
     headers: HeaderMap,
-    form: Form,
+    form: RequestBody,
 ) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&id, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
     let mut parts = form.parts();
@@ -69,7 +69,7 @@ pub(super) async fn upload(
     let (Some(name), Some(content)) = (part("path"), part("file")) else {
         return refusal(400, "bad_request", "path and file are required");
     };
-    match place(&room, &String::from_utf8_lossy(&name), content).await {
+    match write_file(&sandbox, &String::from_utf8_lossy(&name), content).await {
         Ok(()) => Json(json!({})).into_response(),
         Err(refused) => *refused,
     }
@@ -87,11 +87,11 @@ pub(super) async fn download(
     headers: HeaderMap,
     Json(asked): Json<Download>,
 ) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&id, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
-    match content(&room, &asked.path).await {
+    match content(&sandbox, &asked.path).await {
         Ok(content) => ([(header::CONTENT_TYPE, "application/octet-stream")], content).into_response(),
         Err(refused) => *refused,
     }
@@ -111,11 +111,11 @@ pub(super) async fn read(
     headers: HeaderMap,
     Json(asked): Json<Text>,
 ) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&id, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
-    match content(&room, &asked.file_path).await {
+    match content(&sandbox, &asked.file_path).await {
         Ok(content) => String::from_utf8_lossy(&content).into_owned().into_response(),
         Err(refused) => *refused,
     }
@@ -128,11 +128,11 @@ pub(super) async fn write(
     headers: HeaderMap,
     Json(asked): Json<Text>,
 ) -> Response {
-    let room = match shared.room(&id, &headers).await {
-        Ok(room) => room,
+    let sandbox = match shared.authorized_sandbox(&id, &headers).await {
+        Ok(sandbox) => sandbox,
         Err(refused) => return *refused,
     };
-    match place(&room, &asked.file_path, asked.contents.into_bytes()).await {
+    match write_file(&sandbox, &asked.file_path, asked.contents.into_bytes()).await {
         Ok(()) => Json(json!({ "devbox_id": id, "exit_status": 0, "stdout": "", "stderr": "" })).into_response(),
         Err(refused) => *refused,
     }

@@ -1,7 +1,7 @@
 //! Runloop: devboxes, their commands and their files, at one address.
 //!
-//! Statuses and shapes are those that the official clients accept. What the service says of files that it refuses is not public;
-//! here it has the words of Linux.
+//! Statuses and formats are those that the official clients accept. The service's file errors are not public; the
+//! emulator uses Linux messages.
 
 mod devboxes;
 mod executions;
@@ -10,7 +10,9 @@ mod policies;
 mod updates;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use tidebox_core::lock::Mutex;
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -18,28 +20,28 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
-use crate::house::{House, Room};
+use crate::registry::{SandboxRecord, SandboxRegistry};
 
-/// The home of a devbox's user, where commands and relative paths begin.
+/// Home of a devbox's user, the base of commands and relative paths.
 pub(crate) const HOME: &str = "/home/user";
 
-/// Everything that requests share.
+/// State shared by all requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
-    pub(crate) house: House,
+    pub(crate) registry: SandboxRegistry,
     pub(crate) key: Arc<str>,
-    /// Every devbox that was ever made: what is told of it beside its status.
+    /// Description of every devbox ever created, except its status.
     pub(crate) known: Arc<Mutex<BTreeMap<String, Value>>>,
     pub(crate) executions: executions::Executions,
     pub(crate) policies: Arc<Mutex<BTreeMap<String, Value>>>,
-    /// What was made for a request, by the id of the request.
+    /// Created objects by request id.
     pub(crate) done: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
-/// All routes. `key` is what clients have to send.
-pub fn router(house: House, key: &str) -> Router {
+/// Returns all routes. `key` is required from clients.
+pub fn router(registry: SandboxRegistry, key: &str) -> Router {
     let shared = Shared {
-        house,
+        registry,
         key: key.into(),
         known: Arc::default(),
         executions: executions::Executions::default(),
@@ -74,23 +76,18 @@ pub fn router(house: House, key: &str) -> Router {
         .with_state(shared)
 }
 
-/// The largest body that is taken in one request.
+/// Maximum request body.
 const BODY_BYTES: usize = 1 << 30;
 
-/// What points Runloop's clients to an emulator.
+/// Environment variables that point Runloop's clients to an emulator.
 pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
     [("RUNLOOP_BASE_URL", url), ("RUNLOOP_API_KEY", key)]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into()
 }
 
-/// What is behind a lock, whatever became of who held it before.
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Shared {
-    /// Refuses a request without the right key.
+    /// Rejects a request without the right key.
     pub(crate) fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
         let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         if sent == Some(&*self.key) {
@@ -99,13 +96,17 @@ impl Shared {
         Err(Box::new(refusal(401, "unauthorized", "Invalid API key")))
     }
 
-    /// The devbox of this id that works.
-    pub(crate) async fn room(&self, id: &str, headers: &HeaderMap) -> Result<Room, Box<Response>> {
+    /// Returns the running devbox with this id.
+    pub(crate) async fn authorized_sandbox(
+        &self,
+        id: &str,
+        headers: &HeaderMap,
+    ) -> Result<SandboxRecord, Box<Response>> {
         self.authorised(headers)?;
-        match self.house.find(id).await {
-            Some(room) if room.paused => Err(Box::new(refusal(400, "bad_request", "Devbox is not running"))),
-            Some(room) => Ok(room),
-            None if locked(&self.known).contains_key(id) => {
+        match self.registry.find(id).await {
+            Some(sandbox) if sandbox.paused => Err(Box::new(refusal(400, "bad_request", "Devbox is not running"))),
+            Some(sandbox) => Ok(sandbox),
+            None if self.known.lock().contains_key(id) => {
                 Err(Box::new(refusal(400, "bad_request", "Devbox is not running")))
             }
             None => Err(Box::new(refusal(404, "not_found", "Devbox not found"))),
@@ -113,18 +114,18 @@ impl Shared {
     }
 }
 
-/// A refusal.
+/// Error response.
 pub(crate) fn refusal(status: u16, code: &str, message: &str) -> Response {
     let body = axum::Json(json!({ "code": code, "message": message }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
 }
 
-/// The name that a client gives a request, the same for all of its attempts.
+/// Returns the request's idempotency key, equal for all attempts.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     headers.get("x-request-id").and_then(|id| id.to_str().ok()).map(str::to_owned)
 }
 
-/// A random id with a word before it.
+/// Returns a random id with a prefix.
 pub(crate) fn id(word: &str) -> String {
     let letters: String = (0..22).map(|_| fastrand::alphanumeric()).collect();
     format!("{word}_{letters}")

@@ -1,4 +1,4 @@
-//! Policies of what programs reach. They are kept and told, and local sandboxes reach nothing anyway.
+//! Network policies. They are stored and returned, but not enforced: local sandboxes have no network.
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Shared, id, locked, refusal};
+use super::{Shared, id, refusal};
 
 /// `POST /v1/network-policies`
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(asked): Json<Value>) -> Response {
@@ -15,7 +15,7 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
         return *refused;
     }
     let Some(name) = asked["name"].as_str() else { return refusal(400, "bad_request", "name is required") };
-    let mut policies = locked(&shared.policies);
+    let mut policies = shared.policies.lock();
     if policies.values().any(|policy| policy["name"] == name) {
         return refusal(409, "conflict", "A network policy of this name already exists");
     }
@@ -50,7 +50,7 @@ pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>,
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    let policies = locked(&shared.policies);
+    let policies = shared.policies.lock();
     let holds = |policy: &&Value| {
         let wanted = list.name.as_deref().unwrap_or_default();
         policy["name"].as_str().is_some_and(|name| name.contains(wanted))
@@ -64,7 +64,7 @@ pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, h
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    match locked(&shared.policies).get(&id) {
+    match shared.policies.lock().get(&id) {
         Some(policy) => Json(policy).into_response(),
         None => refusal(404, "not_found", "Network policy not found"),
     }
@@ -75,7 +75,7 @@ pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>,
     if let Err(refused) = shared.authorised(&headers) {
         return *refused;
     }
-    match locked(&shared.policies).remove(&id) {
+    match shared.policies.lock().remove(&id) {
         Some(policy) => Json(policy).into_response(),
         None => refusal(404, "not_found", "Network policy not found"),
     }

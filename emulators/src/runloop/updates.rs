@@ -1,4 +1,4 @@
-//! Output of commands as it comes: server-sent events.
+//! Command output as server-sent events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::executions::{Execution, Progress, found};
-use super::{Shared, locked};
+use super::Shared;
+use super::executions::{Execution, Progress, find_execution};
 
-/// The most bytes of output in one event.
+/// Maximum bytes of output in one event.
 const PIECE: usize = 64 << 10;
 
 #[derive(Debug, Default, Deserialize)]
@@ -30,7 +30,7 @@ pub(super) async fn stdout(
     Query(from): Query<From>,
     headers: HeaderMap,
 ) -> Response {
-    match found(&shared, &headers, &devbox, &id) {
+    match find_execution(&shared, &headers, &devbox, &id) {
         Ok(execution) => streamed(execution, from, |progress| &progress.stdout),
         Err(refused) => *refused,
     }
@@ -43,13 +43,13 @@ pub(super) async fn stderr(
     Query(from): Query<From>,
     headers: HeaderMap,
 ) -> Response {
-    match found(&shared, &headers, &devbox, &id) {
+    match find_execution(&shared, &headers, &devbox, &id) {
         Ok(execution) => streamed(execution, from, |progress| &progress.stderr),
         Err(refused) => *refused,
     }
 }
 
-/// Which stream of a command.
+/// Selects a stream of a command.
 type Which = fn(&Progress) -> &Vec<u8>;
 
 fn streamed(execution: Arc<Execution>, from: From, which: Which) -> Response {
@@ -61,19 +61,19 @@ fn streamed(execution: Arc<Execution>, from: From, which: Which) -> Response {
     ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(events)).into_response()
 }
 
-/// The next event, and where the one after it begins; `None` at the end.
+/// Returns the next event and its end offset; `None` at the end.
 async fn next(execution: &Execution, at: usize, which: Which) -> Option<(Bytes, usize)> {
     loop {
         let changed = execution.changed.notified();
         let mut changed = std::pin::pin!(changed);
         changed.as_mut().enable();
         {
-            let progress = locked(&execution.progress);
+            let progress = execution.progress.lock();
             let rest = which(&progress).get(at..).unwrap_or_default();
-            let piece = whole(rest.get(..PIECE).unwrap_or(rest), progress.is_over);
-            if !piece.is_empty() {
-                let update = json!({ "output": String::from_utf8_lossy(piece), "offset": at });
-                return Some((Bytes::from(format!("data: {update}\n\n")), at + piece.len()));
+            let chunk = complete_utf8(rest.get(..PIECE).unwrap_or(rest), progress.is_over);
+            if !chunk.is_empty() {
+                let update = json!({ "output": String::from_utf8_lossy(chunk), "offset": at });
+                return Some((Bytes::from(format!("data: {update}\n\n")), at + chunk.len()));
             }
             if progress.is_over {
                 return None;
@@ -83,8 +83,8 @@ async fn next(execution: &Execution, at: usize, which: Which) -> Option<(Bytes, 
     }
 }
 
-/// Without the beginning of a character whose end has not come yet.
-fn whole(bytes: &[u8], is_over: bool) -> &[u8] {
+/// Removes an incomplete UTF-8 character at the end.
+fn complete_utf8(bytes: &[u8], is_over: bool) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() && !(is_over && error.valid_up_to() == 0) => {
             bytes.get(..error.valid_up_to()).unwrap_or_default()
@@ -95,14 +95,14 @@ fn whole(bytes: &[u8], is_over: bool) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use super::whole;
+    use super::complete_utf8;
 
     #[test]
-    fn a_character_is_sent_when_it_is_whole() {
-        assert_eq!(whole(b"a\xc3", false), b"a");
-        assert_eq!(whole(b"\xc3\xa9", false), "é".as_bytes());
-        assert_eq!(whole(b"\xffa", false), b"\xffa", "what is none is not waited for");
-        assert_eq!(whole(b"\xc3", false), b"");
-        assert_eq!(whole(b"\xc3", true), b"\xc3", "nothing comes any more");
+    fn a_character_is_sent_when_complete() {
+        assert_eq!(complete_utf8(b"a\xc3", false), b"a");
+        assert_eq!(complete_utf8(b"\xc3\xa9", false), "é".as_bytes());
+        assert_eq!(complete_utf8(b"\xffa", false), b"\xffa", "invalid UTF-8 is passed on");
+        assert_eq!(complete_utf8(b"\xc3", false), b"");
+        assert_eq!(complete_utf8(b"\xc3", true), b"\xc3", "no more bytes follow");
     }
 }

@@ -1,96 +1,94 @@
-//! What can be set for Daytona.
+//! Daytona configuration.
 
 use std::time::Duration;
 
 use tidebox_core::{Result, Secret};
 
-use crate::address::Address;
+use crate::address::BaseUrl;
 use crate::options::{NetworkAccess, Options, unsupported, variable};
 
-/// The name in messages and in the registry.
+/// Provider name in messages and in the registry.
 pub(super) const NAME: &str = "daytona";
 
-/// Where Daytona is when nobody says otherwise.
+/// Default control plane URL.
 const API_URL: &str = "https://app.daytona.io/api";
 
-/// How Daytona is reached and what its sandboxes are like.
+/// Daytona endpoint, credentials and sandbox settings.
 #[derive(Clone, Debug)]
 pub struct DaytonaConfig {
     /// Sent as `Authorization: Bearer`. From `DAYTONA_API_KEY`, else `DAYTONA_JWT_TOKEN`.
     pub api_key: Secret,
     /// The control plane. From `DAYTONA_API_URL`, else `DAYTONA_SERVER_URL`.
-    pub api_url: Address,
-    /// The organisation, which a JWT needs beside it. From `DAYTONA_ORGANIZATION_ID`.
+    pub api_url: BaseUrl,
+    /// The organisation; required with a JWT. From `DAYTONA_ORGANIZATION_ID`.
     pub organization: Option<String>,
-    /// One address for the daemons of all sandboxes, instead of the one that each sandbox names.
-    pub toolbox_url: Option<Address>,
+    /// One URL for the daemons of all sandboxes, instead of the one reported for each sandbox.
+    pub toolbox_url: Option<BaseUrl>,
     /// The region of new sandboxes. From `DAYTONA_TARGET`.
     pub target: Option<String>,
-    /// What new sandboxes begin with.
+    /// Image or snapshot of new sandboxes.
     pub source: Source,
-    /// The user of new sandboxes' commands. `None` is the image's.
+    /// User that runs commands. `None` uses the image's user.
     pub user: Option<String>,
-    /// Life of a new sandbox from its creation, in whole minutes.
+    /// Lifetime of a new sandbox from its creation, in whole minutes.
     pub ttl_minutes: u64,
-    /// Minutes without use after which a new sandbox is stopped. `None` is Daytona's default, 15; 0 is never.
+    /// Idle minutes after which a new sandbox is stopped. `None` uses Daytona's default, 15; 0 disables it.
     pub auto_stop_minutes: Option<u64>,
-    /// Whole gibibytes and processors of new sandboxes.
+    /// Processors and whole GiB of new sandboxes.
     pub resources: Resources,
-    /// Whether programs reach the network, and what of it.
+    /// Network access of new sandboxes.
     pub network: Network,
-    /// The shell of commands, called with `-c`. Default `bash`.
+    /// Shell of commands, called with `-c`. Default `bash`.
     pub shell: String,
 }
 
-/// What a sandbox begins with.
+/// Source of new sandboxes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A snapshot by its name; `None` is the default one.
+    /// Snapshot name; `None` is the default snapshot.
     Snapshot(Option<String>),
-    /// An image of a registry, from which Daytona builds a snapshot first.
+    /// Registry image. Daytona builds a snapshot from it first.
     Image(String),
 }
 
-/// What a sandbox made from an image may use.
+/// Resource limits of a sandbox created from an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
     /// Processors.
     pub cpu: Option<u32>,
-    /// Gibibytes.
+    /// GiB.
     pub memory: Option<u32>,
-    /// Gibibytes.
+    /// GiB.
     pub disk: Option<u32>,
 }
 
-/// The network of new sandboxes.
+/// Network access of new sandboxes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Network {
-    /// No host is reached.
+    /// Blocks all hosts.
     pub block_all: bool,
-    /// Networks (CIDR) that are reached and no others.
+    /// Allowed networks (CIDR); all others are blocked.
     pub networks: Vec<String>,
-    /// Names that are reached and no others.
+    /// Allowed domains; all others are blocked.
     pub domains: Vec<String>,
 }
 
 impl DaytonaConfig {
-    /// Reads options and variables of the environment.
+    /// Reads options and environment variables.
     ///
-    /// Of its own Daytona has the options `docker_image`, `organization`, `toolbox_url`, `user`, `auto_stop_minutes` and `shell`.
+    /// Daytona's extra options are `docker_image`, `organization`, `toolbox_url`, `user`, `auto_stop_minutes` and
+    /// `shell`.
     ///
     /// # Errors
-    /// [`tidebox_core::ErrorKind::Unauthenticated`] without a key, [`tidebox_core::ErrorKind::Unsupported`] for what Daytona
-    /// does not have.
+    /// [`tidebox_core::ErrorKind::Unauthenticated`] without a key, [`tidebox_core::ErrorKind::Unsupported`] for options
+    /// that Daytona does not support.
     pub fn new(options: &Options) -> Result<Self> {
         let known = ["docker_image", "organization", "toolbox_url", "user", "auto_stop_minutes", "shell"];
-        options.only_extra(NAME, &known)?;
+        options.check_extra(NAME, &known)?;
         let extra = |name: &str| options.extra.get(name).cloned();
         let source = match (extra("docker_image"), options.image.clone()) {
             (Some(_), Some(_)) => {
-                return Err(unsupported(
-                    NAME,
-                    "sandboxes of a snapshot (image) and of a docker_image at once; name one",
-                ));
+                return Err(unsupported(NAME, "a snapshot (image) together with a docker_image; set one of them"));
             }
             (Some(image), None) => Source::Image(image),
             (None, snapshot) => Source::Snapshot(snapshot),
@@ -101,23 +99,22 @@ impl DaytonaConfig {
             disk: options.disk_mib.map(gibibytes),
         };
         if resources != Resources::default() && matches!(source, Source::Snapshot(_)) {
-            let what =
-                "processors, memory and disk of a sandbox made from a snapshot, which has its own; name a docker_image";
+            let what = "cpus, memory_mib or disk_mib with a snapshot, which defines them; set docker_image";
             return Err(unsupported(NAME, what));
         }
         let minutes = |text: String| {
-            let number = text.parse().map_err(|_| unsupported(NAME, "minutes that are no whole number"));
+            let number = text.parse().map_err(|_| unsupported(NAME, "a fractional number of minutes"));
             number.map(Some)
         };
         let api_key = options.key(NAME, &["DAYTONA_API_KEY", "DAYTONA_JWT_TOKEN"])?;
-        // With a key of one organisation the header is not sent, as the official clients do.
+        // An API key belongs to one organisation, so the header is omitted, as in the official clients.
         let has_key = options.api_key.is_some() || variable("DAYTONA_API_KEY").is_some();
         let from_environment = || variable("DAYTONA_ORGANIZATION_ID").filter(|_| !has_key);
         Ok(Self {
             api_key,
             api_url: options.url(&["DAYTONA_API_URL", "DAYTONA_SERVER_URL"], API_URL),
             organization: extra("organization").or_else(from_environment),
-            toolbox_url: extra("toolbox_url").as_deref().map(Address::new),
+            toolbox_url: extra("toolbox_url").as_deref().map(BaseUrl::new),
             target: options.region.clone().or_else(|| variable("DAYTONA_TARGET")),
             source,
             user: extra("user"),
@@ -130,12 +127,12 @@ impl DaytonaConfig {
     }
 }
 
-/// MiB as GiB, rounded up.
+/// Converts MiB to GiB, rounding up.
 fn gibibytes(mebibytes: u32) -> u32 {
     mebibytes.div_ceil(1024).max(1)
 }
 
-/// Minutes, rounded up, at least one: 0 would be for ever.
+/// Whole minutes, rounded up, at least 1: 0 would disable the limit.
 fn whole_minutes(time: Duration) -> u64 {
     let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
     seconds.div_ceil(60).max(1)
@@ -145,7 +142,7 @@ fn network(access: &NetworkAccess) -> Network {
     match access {
         NetworkAccess::Default => Network::default(),
         NetworkAccess::Blocked => Network { block_all: true, ..Network::default() },
-        // An empty list may mean no limit there, so it is said in the other way.
+        // An empty list may mean "no limit", so blocking all hosts uses its own field.
         NetworkAccess::Only(hosts) if hosts.is_empty() => Network { block_all: true, ..Network::default() },
         NetworkAccess::Only(hosts) => {
             let (networks, domains): (Vec<_>, Vec<_>) = hosts.iter().cloned().partition(|host| is_address(host));
@@ -174,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_life_is_rounded_up_to_whole_minutes_and_never_to_none() {
+    fn lifetimes_are_rounded_up_to_whole_minutes() {
         let life = |time| config(Options { time_to_live: time, ..Options::default() }).unwrap().ttl_minutes;
         assert_eq!(
             [life(Duration::ZERO), life(Duration::from_secs(60)), life(Duration::from_millis(60_001))],
@@ -184,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_and_disk_are_rounded_up_to_gibibytes_and_belong_to_images() {
+    fn memory_and_disk_are_rounded_up_to_gib_for_images() {
         let options = Options { memory_mib: Some(1025), disk_mib: Some(512), cpus: Some(2), ..Options::default() };
         assert_eq!(config(options.clone()).unwrap_err().kind(), ErrorKind::Unsupported);
         let made = config(options.with_extra("docker_image", "debian:12")).unwrap();
@@ -193,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn allowed_hosts_are_told_as_names_and_as_networks() {
+    fn allowed_hosts_are_split_into_names_and_networks() {
         let only = |hosts: &[&str]| {
             let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
             config(Options { network: NetworkAccess::Only(hosts), ..Options::default() }).unwrap().network
@@ -205,13 +202,13 @@ mod tests {
     }
 
     #[test]
-    fn minutes_that_are_no_number_are_refused() {
+    fn invalid_minutes_are_rejected() {
         let error = config(Options::default().with_extra("auto_stop_minutes", "soon")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
     }
 
     #[test]
-    fn the_key_is_not_in_what_is_printed_of_a_configuration() {
+    fn configuration_debug_omits_the_key() {
         assert!(!format!("{:?}", config(Options::default()).unwrap()).contains("planted"));
     }
 }

@@ -1,25 +1,25 @@
-//! One sandbox at Daytona.
+//! One Daytona sandbox.
 
 use std::pin::{Pin, pin};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::future::{Either, pending, select};
-use tidebox_core::shell_backend::PieceSink;
+use tidebox_core::lock::Mutex;
+use tidebox_core::shell_backend::ChunkSink;
 use tidebox_core::{
-    BoxFuture, Error, FileError, FileErrorCode, Outcome, OutputStream, Result, SandboxId, SandboxPath, Upload,
-    UploadResult,
+    Error, FileError, FileErrorCode, FileResult, OutputStream, Result, SandboxId, SandboxPath, Upload, UploadResult,
 };
 
 use super::config::DaytonaConfig;
-use super::job::{self, Job, Jobs, NO_SUCH_JOB, Report, SCRIPT_BYTES, Seen};
+use super::job::{self, Job, Jobs, NO_SUCH_JOB, ReadOffsets, Report, SCRIPT_BYTES};
 use super::wire::{self, Executed, Sandbox, Toolbox};
-use crate::output::Output;
-use crate::plane::{Command, Ending, Plane};
-use crate::transport::{Client, Reply, now, sleep, spawn, within};
+use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::output::OutputCollector;
+use crate::transport::{Client, Response, now, sleep, spawn, timeout};
 
-/// The daemon in a sandbox.
+/// Client of the daemon in a sandbox.
 #[derive(Debug)]
 pub struct DaytonaSandbox {
     id: SandboxId,
@@ -27,40 +27,42 @@ pub struct DaytonaSandbox {
     shell: String,
     client: Client,
     jobs: Jobs,
-    /// Jobs whose output was read.
+    /// Jobs whose output was read and whose files can be removed.
     finished: Mutex<Finished>,
 }
 
-/// How long after its time the daemon ends a command by itself, for one whose client is gone.
-const NET: Duration = Duration::from_secs(5);
+/// Extra time after which the daemon itself kills a command whose client has disconnected.
+const KILL_GRACE: Duration = Duration::from_secs(5);
 
-/// How long a look at a job may take.
+/// Timeout of one poll.
 const LOOK_TIME: Duration = Duration::from_secs(30);
 
-/// How often a job is looked at that nobody watches. Daytona stops sandboxes that are not used, and a command is no use.
-const REST: Duration = Duration::from_secs(60);
+/// Poll interval of a command whose output is not streamed. Daytona stops idle sandboxes, and a running command does
+/// not count as use.
+const IDLE_POLL_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How often a command is looked for whose answer was lost, before it counts as never begun.
-const MISSES: u32 = 5;
+/// Polls for a command whose response was lost, before it counts as never started.
+const MAX_MISSED_POLLS: u32 = 5;
 
-/// Jobs whose files nobody needs any more. A command removes them when there are some: a program for each command costs more.
+/// Jobs whose files are no longer needed. A later command removes them in batches, because a separate process per
+/// command costs more.
 #[derive(Debug, Default)]
 struct Finished {
     jobs: Vec<Job>,
     bytes: u64,
 }
 
-/// How many jobs are kept, and bytes of their output, until a command removes them.
+/// Number of jobs, and bytes of their output, kept before a command removes them.
 const KEPT_JOBS: usize = 16;
 const KEPT_BYTES: u64 = 1 << 20;
 
 impl Finished {
-    fn add(&mut self, job: Job, size: Seen) {
+    fn add(&mut self, job: Job, size: ReadOffsets) {
         self.jobs.push(job);
         self.bytes = self.bytes.saturating_add(size.out).saturating_add(size.err);
     }
 
-    /// What is to be removed now.
+    /// Takes the jobs to remove now.
     fn take(&mut self) -> Vec<Job> {
         if self.jobs.len() < KEPT_JOBS && self.bytes < KEPT_BYTES {
             return Vec::new();
@@ -69,68 +71,68 @@ impl Finished {
     }
 }
 
-/// What came of sending a command.
-enum Answer {
-    /// Its report.
+/// Outcome of sending a command.
+enum SendOutcome {
+    /// The command's report.
     Reported(Report),
-    /// It was not started, for this reason.
+    /// The command was not started; the reason.
     NotStarted(String),
-    /// The daemon ended it.
+    /// The daemon killed the command at its time limit.
     TimeUp,
-    /// It may run or not.
-    Lost(Error),
+    /// The response was lost; the command may be running.
+    LostResponse(Error),
 }
 
-/// The answer on its way.
-type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
+/// The pending response.
+type ResponseFuture<'a> = Pin<Box<dyn Future<Output = Result<SendOutcome>> + Send + 'a>>;
 
-/// An answer that did not come, and how often the command was looked for since.
-struct Lost {
+/// A lost response and the number of polls since.
+struct LostResponse {
     error: Error,
     misses: u32,
 }
 
-/// What happened next.
+/// Next step of the run loop.
 enum Step {
-    Answered(Result<Answer>),
-    Looked(Result<Look>),
+    Answered(Result<SendOutcome>),
+    Looked(Result<PollResult>),
 }
 
-/// What came of a look at a job.
-enum Look {
-    Is(Report),
-    IsNot,
+/// Outcome of one poll.
+enum PollResult {
+    Found(Report),
+    Missing,
 }
 
-/// Ends a command that nobody waits for any more. Dropping the connection does not.
-struct Started<'a> {
+/// Kills an abandoned command on drop. Closing the connection does not kill it.
+struct KillGuard<'a> {
     sandbox: &'a DaytonaSandbox,
     job: &'a Job,
     runs: bool,
 }
 
-impl Drop for Started<'_> {
+impl Drop for KillGuard<'_> {
     fn drop(&mut self) {
         if self.runs {
-            let request = self.sandbox.toolbox.execute(&self.job.abandon(), None, &[], LOOK_TIME);
+            let request = self.sandbox.toolbox.execute(&self.job.cleanup_script(), None, &[], LOOK_TIME);
             let client = self.sandbox.client.clone();
             spawn(async move {
-                // It may have ended meanwhile, and there is nobody left who could be told of anything else.
+                // Ignore errors: the command may have exited, and no caller is left to report to.
                 let _ = client.send(&request).await;
             });
         }
     }
 }
 
-/// How often a job is looked at.
-struct Pauses {
+/// Poll intervals of a job.
+struct PollBackoff {
     pause: Duration,
     longest: Duration,
 }
 
-impl Pauses {
+impl PollBackoff {
     fn new(is_watched: bool) -> Self {
-        if is_watched { Self::growing() } else { Self { pause: REST, longest: REST } }
+        if is_watched { Self::growing() } else { Self { pause: IDLE_POLL_INTERVAL, longest: IDLE_POLL_INTERVAL } }
     }
 
     fn growing() -> Self {
@@ -156,71 +158,11 @@ impl DaytonaSandbox {
         Ok(Self { id, toolbox, shell: config.shell.clone(), client, jobs: Jobs::new(), finished: Mutex::default() })
     }
 
-    async fn follow(&self, command: Command, output: &mut Output<'_>) -> Result<Ending> {
-        let begun = now();
-        let job = self.jobs.another();
-        let script = self.script(&job, command.script).await?;
-        let finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let line = job.start(&self.shell, &script, &finished);
-        let time = command.time.saturating_add(NET);
-        let request = self.toolbox.execute(&line, command.cwd.as_deref(), &command.env, time);
-        let mut answer: Answering<'_> = Box::pin(async move { self.answer(&request).await });
-        let mut started = Started { sandbox: self, job: &job, runs: true };
-        let mut seen = Seen::default();
-        let mut pauses = Pauses::new(output.is_watched());
-        let mut lost: Option<Lost> = None;
-        loop {
-            let left = command.time.saturating_sub(begun.elapsed());
-            match within(left, self.step(&mut answer, &job, seen, pauses.next())).await {
-                None | Some(Step::Answered(Ok(Answer::TimeUp))) => {
-                    self.stop(&job, seen, output).await?;
-                    started.runs = false;
-                    return Ok(Ending::Timeout);
-                }
-                Some(Step::Answered(Ok(Answer::Lost(error)))) => {
-                    lost = Some(Lost { error, misses: 0 });
-                    pauses = Pauses::growing();
-                    answer = Box::pin(pending());
-                }
-                Some(Step::Answered(answered)) => {
-                    started.runs = false;
-                    return self.ended(answered?, &job, seen, output).await;
-                }
-                Some(Step::Looked(Ok(Look::Is(report)))) => {
-                    if let Some(lost) = &mut lost {
-                        lost.misses = 0;
-                    }
-                    if output.is_watched() && !(report.out.is_empty() && report.err.is_empty()) {
-                        pauses = Pauses::growing();
-                    }
-                    take(&report, &mut seen, output);
-                    // A look may see the end before the answer comes, or instead of it.
-                    if let Some(code) = report.code {
-                        started.runs = false;
-                        self.rest(&job, seen, report.size, output).await?;
-                        return Ok(Ending::Exit(code));
-                    }
-                }
-                // There may be nothing to see yet.
-                Some(Step::Looked(missed)) => {
-                    if let Some(Lost { error, misses }) = lost.take() {
-                        if misses >= MISSES {
-                            // What is not there need not be ended.
-                            started.runs = missed.is_err();
-                            return Err(error);
-                        }
-                        lost = Some(Lost { error, misses: misses + 1 });
-                    }
-                }
-            }
-        }
-    }
-
-    /// Waits for the answer, or a while, and looks then.
-    async fn step(&self, answer: &mut Answering<'_>, job: &Job, seen: Seen, pause: Duration) -> Step {
+    /// Waits for the response or the poll interval, then polls.
+    async fn step(&self, answer: &mut ResponseFuture<'_>, job: &Job, seen: ReadOffsets, pause: Duration) -> Step {
         let look = pin!(async {
             sleep(pause).await;
-            self.look(&job.look(seen), seen).await
+            self.poll(&job.poll_script(seen), seen).await
         });
         match select(answer, look).await {
             Either::Left((answered, _)) => Step::Answered(answered),
@@ -228,26 +170,32 @@ impl DaytonaSandbox {
         }
     }
 
-    /// Takes the answer to a command that has ended, or did not begin.
-    async fn ended(&self, answer: Answer, job: &Job, mut seen: Seen, output: &mut Output<'_>) -> Result<Ending> {
+    /// Handles the response to a command that has exited or was not started.
+    async fn ended(
+        &self,
+        answer: SendOutcome,
+        job: &Job,
+        mut seen: ReadOffsets,
+        output: &mut OutputCollector<'_>,
+    ) -> Result<CommandOutcome> {
         match answer {
-            Answer::Reported(report) => {
+            SendOutcome::Reported(report) => {
                 let report = since(report, seen);
                 take(&report, &mut seen, output);
-                self.rest(job, seen, report.size, output).await?;
-                // Without a code it ended in a way that its shell could not write down.
-                Ok(report.code.map_or(Ending::Unknown, Ending::Exit))
+                self.download_rest(job, seen, report.size, output).await?;
+                // Without an exit code, the shell was killed before it could write one.
+                Ok(report.code.map_or(CommandOutcome::Unknown, CommandOutcome::Exit))
             }
-            Answer::NotStarted(reason) => {
+            SendOutcome::NotStarted(reason) => {
                 output.push(OutputStream::Stderr, format!("{}\n", reason.trim_end()).as_bytes());
-                Ok(Ending::Exit(1))
+                Ok(CommandOutcome::Exit(1))
             }
-            Answer::TimeUp => Ok(Ending::Timeout),
-            Answer::Lost(error) => Err(error),
+            SendOutcome::TimeUp => Ok(CommandOutcome::Timeout),
+            SendOutcome::LostResponse(error) => Err(error),
         }
     }
 
-    /// The script itself, or one that reads it from a file when it is too long for a word of a command line.
+    /// Returns the script, or a command that reads it from a file if it is too long for one argument.
     async fn script(&self, job: &Job, script: String) -> Result<String> {
         if script.len() <= SCRIPT_BYTES {
             return Ok(script);
@@ -261,87 +209,93 @@ impl DaytonaSandbox {
         Ok(format!("eval \"$(cat {file}; rm -f {file})\""))
     }
 
-    /// Sends a command once, and tells what became of it.
-    async fn answer(&self, request: &crate::transport::Request) -> Result<Answer> {
-        let lost = |error: Error| if error.retryable() { Ok(Answer::Lost(error)) } else { Err(error) };
+    /// Sends a command once and classifies the response.
+    async fn send_once(&self, request: &crate::transport::Request) -> Result<SendOutcome> {
+        let lost = |error: Error| if error.retryable() { Ok(SendOutcome::LostResponse(error)) } else { Err(error) };
         let reply = match self.client.send(request).await {
             Ok(reply) => reply,
             Err(error) => return lost(error),
         };
         let status = reply.status;
-        let body = match reply.whole().await {
+        let body = match reply.bytes().await {
             Ok(body) => body,
             Err(error) => return lost(error),
         };
         let told = |error: Error| error.with_context("sandbox", self.id.as_str());
         match status {
             200..=299 => {}
-            408 => return Ok(Answer::TimeUp),
-            500..=599 => return Ok(Answer::Lost(told(wire::failure("execute", status, &body)))),
+            408 => return Ok(SendOutcome::TimeUp),
+            500..=599 => return Ok(SendOutcome::LostResponse(told(wire::failure("execute", status, &body)))),
             _ => return Err(told(wire::failure("execute", status, &body))),
         }
         let executed: Executed = wire::parse("execute", &body)?;
         match executed.exit_code {
-            Some(0) | None => job::report(&executed.result, Seen::default()).map(Answer::Reported),
-            Some(_) => Ok(Answer::NotStarted(executed.result)),
+            Some(0) | None => job::report(&executed.result, ReadOffsets::default()).map(SendOutcome::Reported),
+            Some(_) => Ok(SendOutcome::NotStarted(executed.result)),
         }
     }
 
     /// Runs a script about a job.
-    async fn look(&self, line: &str, seen: Seen) -> Result<Look> {
+    async fn poll(&self, line: &str, seen: ReadOffsets) -> Result<PollResult> {
         let reply = self.client.send(&self.toolbox.execute(line, None, &[], LOOK_TIME)).await?;
         if !reply.is_success() {
             return Err(self.refused("execute", reply).await?);
         }
-        let executed: Executed = wire::parse("execute", &reply.whole().await?)?;
+        let executed: Executed = wire::parse("execute", &reply.bytes().await?)?;
         match executed.exit_code {
-            Some(NO_SUCH_JOB) => Ok(Look::IsNot),
-            _ => job::report(&executed.result, seen).map(Look::Is),
+            Some(NO_SUCH_JOB) => Ok(PollResult::Missing),
+            _ => job::report(&executed.result, seen).map(PollResult::Found),
         }
     }
 
-    /// Ends a command and takes what it has written.
-    async fn stop(&self, job: &Job, mut seen: Seen, output: &mut Output<'_>) -> Result<()> {
-        match self.look(&job.end(seen), seen).await? {
-            Look::Is(report) => {
+    /// Kills a command and collects its output.
+    async fn stop(&self, job: &Job, mut seen: ReadOffsets, output: &mut OutputCollector<'_>) -> Result<()> {
+        match self.poll(&job.end(seen), seen).await? {
+            PollResult::Found(report) => {
                 take(&report, &mut seen, output);
-                self.rest(job, seen, report.size, output).await
+                self.download_rest(job, seen, report.size, output).await
             }
-            // It had not even begun.
-            Look::IsNot => Ok(()),
+            // The command had not started.
+            PollResult::Missing => Ok(()),
         }
     }
 
-    /// Takes what reports did not hold of a command that has ended, and lets its files go.
-    async fn rest(&self, job: &Job, mut seen: Seen, size: Seen, output: &mut Output<'_>) -> Result<()> {
+    /// Downloads output missing from the reports of a finished command, and marks its files for removal.
+    async fn download_rest(
+        &self,
+        job: &Job,
+        mut seen: ReadOffsets,
+        size: ReadOffsets,
+        output: &mut OutputCollector<'_>,
+    ) -> Result<()> {
         for (name, stream, from, to) in [
             ("out", OutputStream::Stdout, &mut seen.out, size.out),
             ("err", OutputStream::Stderr, &mut seen.err, size.err),
         ] {
             if *from < to && output.is_full() {
-                output.dropped_by_provider();
+                output.mark_truncated();
             } else if *from < to {
-                self.download_from(&job.file(name), *from, &mut |piece| {
-                    output.push(stream, piece);
+                self.download_from(&job.file(name), *from, &mut |chunk| {
+                    output.push(stream, chunk);
                     !output.is_full()
                 })
                 .await?;
             }
         }
-        self.finished.lock().unwrap_or_else(PoisonError::into_inner).add(job.clone(), size);
+        self.finished.lock().add(job.clone(), size);
         Ok(())
     }
 
-    /// Hands over a file of ours from a byte on.
-    async fn download_from(&self, path: &str, from: u64, sink: PieceSink<'_>) -> Result<()> {
+    /// Downloads an adapter-owned file starting at a byte offset.
+    async fn download_from(&self, path: &str, from: u64, sink: ChunkSink<'_>) -> Result<()> {
         let mut reply = self.client.send(&self.toolbox.download(path, from)).await?;
         if !reply.is_success() {
             return Err(self.refused("execute", reply).await?);
         }
         let mut skip = if reply.status == 206 { 0 } else { usize::try_from(from).unwrap_or(usize::MAX) };
-        while let Some(piece) = reply.next().await? {
-            let kept = piece.get(skip.min(piece.len())..).unwrap_or_default();
-            skip = skip.saturating_sub(piece.len());
+        while let Some(chunk) = reply.next().await? {
+            let kept = chunk.get(skip.min(chunk.len())..).unwrap_or_default();
+            skip = skip.saturating_sub(chunk.len());
             if !kept.is_empty() && !sink(kept) {
                 break;
             }
@@ -349,9 +303,9 @@ impl DaytonaSandbox {
         Ok(())
     }
 
-    async fn refused(&self, operation: &'static str, reply: Reply) -> Result<Error> {
+    async fn refused(&self, operation: &'static str, reply: Response) -> Result<Error> {
         let status = reply.status;
-        let body = reply.whole().await?;
+        let body = reply.bytes().await?;
         Ok(wire::failure(operation, status, &body).with_context("sandbox", self.id.as_str()))
     }
 
@@ -365,9 +319,9 @@ impl DaytonaSandbox {
             paths.iter().map(|_| Ok(())).collect()
         } else {
             let status = reply.status;
-            let body = reply.whole().await?;
+            let body = reply.bytes().await?;
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-            let told = if status == 400 { wire::uploaded(&body, &paths) } else { None };
+            let told = if status == 400 { wire::parse_upload(&body, &paths) } else { None };
             let failure = || wire::failure("upload_files", status, &body).with_context("sandbox", self.id.as_str());
             told.ok_or_else(failure)?
         };
@@ -375,8 +329,8 @@ impl DaytonaSandbox {
     }
 }
 
-/// A report from the beginning, as one from what was seen already.
-fn since(mut report: Report, seen: Seen) -> Report {
+/// Trims a report that starts at offset 0 to the part after `seen`.
+fn since(mut report: Report, seen: ReadOffsets) -> Report {
     let cut = |bytes: &mut Vec<u8>, seen: u64| {
         let seen = usize::try_from(seen).unwrap_or(usize::MAX).min(bytes.len());
         bytes.drain(..seen);
@@ -386,7 +340,7 @@ fn since(mut report: Report, seen: Seen) -> Report {
     report
 }
 
-fn take(report: &Report, seen: &mut Seen, output: &mut Output<'_>) {
+fn take(report: &Report, seen: &mut ReadOffsets, output: &mut OutputCollector<'_>) {
     let length = |bytes: &[u8]| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     seen.out = seen.out.saturating_add(length(&report.out));
     seen.err = seen.err.saturating_add(length(&report.err));
@@ -394,28 +348,28 @@ fn take(report: &Report, seen: &mut Seen, output: &mut Output<'_>) {
     output.push(OutputStream::Stderr, &report.err);
 }
 
-/// Why a path cannot be told to the daemon.
-fn untellable(path: &SandboxPath) -> Option<FileError> {
+/// Returns the error for a path that the daemon cannot represent.
+fn path_error(path: &SandboxPath) -> Option<FileError> {
     let refuse = |why: &str| FileError::new(FileErrorCode::InvalidPath, format!("Invalid path '{path}': {why}"));
     match std::str::from_utf8(path.as_bytes()) {
         Err(_) => Some(refuse("Daytona transfers only files whose names are UTF-8")),
-        Ok(text) if text.trim() != text => Some(refuse("Daytona takes blanks at the end of a file's name away")),
+        Ok(text) if text.trim() != text => Some(refuse("Daytona removes trailing spaces from file names")),
         Ok(_) => None,
     }
 }
 
-/// The most files and bytes of one upload. A larger file goes alone.
+/// Maximum files and bytes of one upload request. A larger file is sent alone.
 const BATCH_FILES: usize = 100;
 const BATCH_BYTES: usize = 32 << 20;
 
-/// The files of one request each, and the refusals of those that cannot be sent, by their places.
+/// The files of each request, and the errors of files that cannot be sent, by index.
 type Batches = (Vec<Vec<(usize, SandboxPath, Upload)>>, Vec<(usize, UploadResult)>);
 
 fn batches(files: Vec<(SandboxPath, Upload)>) -> Batches {
     let (mut batches, mut refused): Batches = (Vec::new(), Vec::new());
     let mut room = 0;
     for (place, (path, upload)) in files.into_iter().enumerate() {
-        if let Some(refusal) = untellable(&path) {
+        if let Some(refusal) = path_error(&path) {
             refused.push((place, UploadResult { path: upload.path, result: Err(refusal) }));
             continue;
         }
@@ -430,54 +384,105 @@ fn batches(files: Vec<(SandboxPath, Upload)>) -> Batches {
     (batches, refused)
 }
 
-impl Plane for DaytonaSandbox {
+#[async_trait]
+impl DataPlane for DaytonaSandbox {
     fn id(&self) -> &SandboxId {
         &self.id
     }
 
-    fn passes_bytes(&self) -> bool {
+    fn is_binary_safe(&self) -> bool {
         true
     }
 
-    fn run<'a>(&'a self, command: Command, output: &'a mut Output<'_>) -> BoxFuture<'a, Result<Ending>> {
-        Box::pin(self.follow(command, output))
-    }
-
-    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: PieceSink<'a>) -> Outcome<'a, ()> {
-        Box::pin(async move {
-            if std::str::from_utf8(path.as_bytes()).is_err() {
-                return Ok(untellable(path).map_or(Ok(()), Err));
-            }
-            let mut reply = self.client.send(&self.toolbox.download(path.as_bytes(), 0)).await?;
-            if !reply.is_success() {
-                let status = reply.status;
-                let body = reply.whole().await?;
-                return match wire::download_refusal(status, &body, path) {
-                    Some(refusal) => Ok(Err(refusal)),
-                    None => {
-                        Err(wire::failure("download_files", status, &body).with_context("sandbox", self.id.as_str()))
+    async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
+        let begun = now();
+        let job = self.jobs.next_job();
+        let script = self.script(&job, command.script).await?;
+        let finished = self.finished.lock().take();
+        let line = job.start(&self.shell, &script, &finished);
+        let time = command.timeout.saturating_add(KILL_GRACE);
+        let request = self.toolbox.execute(&line, command.cwd.as_deref(), &command.env, time);
+        let mut answer: ResponseFuture<'_> = Box::pin(async move { self.send_once(&request).await });
+        let mut started = KillGuard { sandbox: self, job: &job, runs: true };
+        let mut seen = ReadOffsets::default();
+        let mut pauses = PollBackoff::new(output.is_streaming());
+        let mut lost: Option<LostResponse> = None;
+        loop {
+            let left = command.timeout.saturating_sub(begun.elapsed());
+            match timeout(left, self.step(&mut answer, &job, seen, pauses.next())).await {
+                None | Some(Step::Answered(Ok(SendOutcome::TimeUp))) => {
+                    self.stop(&job, seen, output).await?;
+                    started.runs = false;
+                    return Ok(CommandOutcome::Timeout);
+                }
+                Some(Step::Answered(Ok(SendOutcome::LostResponse(error)))) => {
+                    lost = Some(LostResponse { error, misses: 0 });
+                    pauses = PollBackoff::growing();
+                    answer = Box::pin(pending());
+                }
+                Some(Step::Answered(answered)) => {
+                    started.runs = false;
+                    return self.ended(answered?, &job, seen, output).await;
+                }
+                Some(Step::Looked(Ok(PollResult::Found(report)))) => {
+                    if let Some(lost) = &mut lost {
+                        lost.misses = 0;
                     }
-                };
-            }
-            while let Some(piece) = reply.next().await? {
-                if !sink(&piece) {
-                    break;
+                    if output.is_streaming() && !(report.out.is_empty() && report.err.is_empty()) {
+                        pauses = PollBackoff::growing();
+                    }
+                    take(&report, &mut seen, output);
+                    // A poll may see the exit before the response arrives, or instead of it.
+                    if let Some(code) = report.code {
+                        started.runs = false;
+                        self.download_rest(&job, seen, report.size, output).await?;
+                        return Ok(CommandOutcome::Exit(code));
+                    }
+                }
+                // There may be no output yet.
+                Some(Step::Looked(missed)) => {
+                    if let Some(LostResponse { error, misses }) = lost.take() {
+                        if misses >= MAX_MISSED_POLLS {
+                            // A missing job needs no kill.
+                            started.runs = missed.is_err();
+                            return Err(error);
+                        }
+                        lost = Some(LostResponse { error, misses: misses + 1 });
+                    }
                 }
             }
-            Ok(Ok(()))
-        })
+        }
     }
 
-    fn store(&self, files: Vec<(SandboxPath, Upload)>) -> BoxFuture<'_, Result<Vec<UploadResult>>> {
-        Box::pin(async move {
-            let (batches, mut results) = batches(files);
-            for batch in batches {
-                let places: Vec<usize> = batch.iter().map(|(place, ..)| *place).collect();
-                let files = batch.into_iter().map(|(_, path, upload)| (path, upload)).collect();
-                results.extend(places.into_iter().zip(self.upload(files).await?));
+    async fn fetch(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
+        if std::str::from_utf8(path.as_bytes()).is_err() {
+            return Ok(path_error(path).map_or(Ok(()), Err));
+        }
+        let mut reply = self.client.send(&self.toolbox.download(path.as_bytes(), 0)).await?;
+        if !reply.is_success() {
+            let status = reply.status;
+            let body = reply.bytes().await?;
+            return match wire::download_error(status, &body, path) {
+                Some(refusal) => Ok(Err(refusal)),
+                None => Err(wire::failure("download_files", status, &body).with_context("sandbox", self.id.as_str())),
+            };
+        }
+        while let Some(chunk) = reply.next().await? {
+            if !sink(&chunk) {
+                break;
             }
-            results.sort_by_key(|(place, _)| *place);
-            Ok(results.into_iter().map(|(_, result)| result).collect())
-        })
+        }
+        Ok(Ok(()))
+    }
+
+    async fn store(&self, files: Vec<(SandboxPath, Upload)>) -> Result<Vec<UploadResult>> {
+        let (batches, mut results) = batches(files);
+        for batch in batches {
+            let places: Vec<usize> = batch.iter().map(|(place, ..)| *place).collect();
+            let files = batch.into_iter().map(|(_, path, upload)| (path, upload)).collect();
+            results.extend(places.into_iter().zip(self.upload(files).await?));
+        }
+        results.sort_by_key(|(place, _)| *place);
+        Ok(results.into_iter().map(|(_, result)| result).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! What is read and written, held against the official client's requests, and against answers in the daemon's shape.
+//! Compares requests with those of the official client, and parses responses in the daemon's format.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,50 +9,50 @@ use tidebox_core::{ErrorKind, FileErrorCode, ListRequest, SandboxPath, Upload};
 
 use super::wire::{self, State};
 use super::*;
-use crate::plane::{Command, Ending};
+use crate::data_plane::{Command, CommandOutcome};
 use crate::transport::multipart;
-use crate::transport::{Client, Exchange, Hint, Replay, Reply, Request, RetryPolicy};
-use crate::{Control as _, NetworkAccess, Options, Output, Plane as _};
+use crate::transport::{Client, RecordedExchange, ReplayTransport, Request, Response, RetryHint, RetryPolicy};
+use crate::{ControlPlane as _, DataPlane as _, NetworkAccess, Options, OutputCollector};
 
-crate::recorded::held! {
+crate::trace_coverage::covered! {
     "daytona" {
-        a_sandbox_is_made_as_the_official_client_makes_it: [make];
-        a_sandbox_from_an_image_is_made_as_the_official_client_makes_it: [make];
-        what_is_asked_of_a_sandbox_is_asked_as_the_official_client_does: [find, delete, labels];
-        commands_and_files_are_sent_as_the_official_client_sends_them: [run, upload];
-        every_recorded_sandbox_and_refusal_can_be_read: [find, list];
+        create_sandbox_matches_the_official_client: [make];
+        create_from_image_matches_the_official_client: [make];
+        sandbox_requests_match_the_official_client: [find, delete, labels];
+        commands_and_files_match_the_official_client: [run, upload];
+        every_recorded_sandbox_and_error_is_parsed: [find, list];
     }
 }
 
-/// Requests of the official client, recorded once.
+/// Recorded requests of the official client.
 const OFFICIAL: &str = include_str!("../../traces/daytona-sdk.json");
 
 const ID: &str = "7c0f6f0e-1111-4222-8333-944455556666";
 
-fn options(replay: &Arc<Replay>) -> Options {
+fn options(replay: &Arc<ReplayTransport>) -> Options {
     let mut options = Options::default().with_api_key("planted-daytona-key").with_api_url("http://host/api");
-    options.transport = Some(Arc::<Replay>::clone(replay));
+    options.transport = Some(Arc::<ReplayTransport>::clone(replay));
     options
 }
 
-fn sandbox(replay: &Arc<Replay>) -> DaytonaSandbox {
-    let config = DaytonaConfig::new(&options(replay)).expect("a key is there");
-    let client = Client::new(Arc::<Replay>::clone(replay), RetryPolicy::default());
+fn sandbox(replay: &Arc<ReplayTransport>) -> DaytonaSandbox {
+    let config = DaytonaConfig::new(&options(replay)).expect("a key is set");
+    let client = Client::new(Arc::<ReplayTransport>::clone(replay), RetryPolicy::default());
     let told = json!({ "id": ID, "state": "started", "toolboxProxyUrl": "http://host/toolbox" });
-    let told = serde_json::from_value(told).expect("it is well formed");
-    DaytonaSandbox::new(&config, &told, client).expect("it can be reached")
+    let told = serde_json::from_value(told).expect("valid request");
+    DaytonaSandbox::new(&config, &told, client).expect("valid endpoint")
 }
 
 fn command(script: &str) -> Command {
-    Command { script: script.to_owned(), cwd: None, env: Vec::new(), time: Duration::from_secs(30) }
+    Command { script: script.to_owned(), cwd: None, env: Vec::new(), timeout: Duration::from_secs(30) }
 }
 
-/// The official client's request of this phase, the first with this method.
+/// Returns the official client's first request of this phase with this method.
 fn official(phase: &str, method: &str) -> Value {
     official_of(phase, method, 0)
 }
 
-/// The same, but one further on.
+/// Like [`official`], but the request with this number.
 fn official_of(phase: &str, method: &str, number: usize) -> Value {
     let trace: Value = serde_json::from_str(OFFICIAL).expect("the trace is JSON");
     let requests = trace["runs"][0]["requests"].as_array().expect("a list of requests").clone();
@@ -63,7 +63,7 @@ fn official_of(phase: &str, method: &str, number: usize) -> Value {
     found.nth(number).expect("the phase")
 }
 
-/// Method, path, and the headers of ours that the official request has too.
+/// Asserts equal method and path, and equal values of the shared headers.
 fn same_head(ours: &Request, theirs: &Value) {
     let path = ours.url.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default();
     let their_path = theirs["path"].as_str().unwrap_or_default();
@@ -83,8 +83,8 @@ fn body(request: &Request) -> Value {
     serde_json::from_slice(&request.body.concat()).expect("a body of JSON")
 }
 
-fn a_sandbox_is_made_as_the_official_client_makes_it() -> [&'static str; 1] {
-    let replay = Replay::new([]);
+fn create_sandbox_matches_the_official_client() -> [&'static str; 1] {
+    let replay = ReplayTransport::new([]);
     let mut options = options(&replay).with_extra("auto_stop_minutes", "15");
     options.network = NetworkAccess::Blocked;
     options.image = Some("snap-1".to_owned());
@@ -95,8 +95,8 @@ fn a_sandbox_is_made_as_the_official_client_makes_it() -> [&'static str; 1] {
     same_head(&request, &theirs);
     let mut ours = body(&request);
     let mut theirs = theirs["body"]["value"].clone();
-    // Chosen differences: a name and a label make the request one that can be sent twice, and a life is wall time. Theirs names
-    // a language for code that is run without a shell, and deletes what was stopped for long.
+    // Intended differences: a name and a label make the request idempotent, and the lifetime is wall time. The official
+    // client names a language for code run without a shell, and deletes sandboxes that were stopped for long.
     assert_eq!(take(&mut ours, "name"), "name-1");
     assert_eq!(take(&mut ours, "ttlMinutes"), 30);
     assert_eq!(take(&mut ours["labels"], wire::ATTEMPT), "attempt-1");
@@ -110,8 +110,8 @@ fn take(object: &mut Value, field: &str) -> Value {
     object.as_object_mut().and_then(|fields| fields.remove(field)).unwrap_or_default()
 }
 
-fn a_sandbox_from_an_image_is_made_as_the_official_client_makes_it() -> [&'static str; 1] {
-    let replay = Replay::new([]);
+fn create_from_image_matches_the_official_client() -> [&'static str; 1] {
+    let replay = ReplayTransport::new([]);
     let mut options = options(&replay).with_extra("docker_image", "python:3.12");
     (options.cpus, options.memory_mib) = (Some(2), Some(4096));
     let config = DaytonaConfig::new(&options).expect("good options");
@@ -125,22 +125,22 @@ fn a_sandbox_from_an_image_is_made_as_the_official_client_makes_it() -> [&'stati
     ["make"]
 }
 
-fn what_is_asked_of_a_sandbox_is_asked_as_the_official_client_does() -> [&'static str; 3] {
-    let replay = Replay::new([]);
+fn sandbox_requests_match_the_official_client() -> [&'static str; 3] {
+    let replay = ReplayTransport::new([]);
     let config = DaytonaConfig::new(&options(&replay)).expect("good options");
     same_head(&wire::get(&config, ID), &official("get by id", "GET"));
     same_head(&wire::delete(&config, ID), &official("delete", "DELETE"));
     let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
     let url = wire::list(&config, &ListRequest { cursor: Some("cur2".to_owned()), labels }).url;
-    // Python writes a blank behind the colon; JSON is the same with and without. Our pages are longer.
+    // Python writes a space after the colon; the JSON is equivalent. Our pages are longer.
     let second = official_of("list by labels", "GET", 1);
     let theirs = second["path"].as_str().expect("a path").replace("limit=1&", "limit=100&").replace("%3A%20", "%3A");
     assert_eq!(url, format!("http://host{theirs}"));
     ["find", "delete", "labels"]
 }
 
-fn commands_and_files_are_sent_as_the_official_client_sends_them() -> [&'static str; 2] {
-    let replay = Replay::new([]);
+fn commands_and_files_match_the_official_client() -> [&'static str; 2] {
+    let replay = ReplayTransport::new([]);
     let sandbox = sandbox(&replay);
     let toolbox = sandbox.toolbox();
     let env = [("X".to_owned(), "1".to_owned())];
@@ -167,7 +167,7 @@ fn commands_and_files_are_sent_as_the_official_client_sends_them() -> [&'static 
     ["run", "upload"]
 }
 
-fn every_recorded_sandbox_and_refusal_can_be_read() -> [&'static str; 2] {
+fn every_recorded_sandbox_and_error_is_parsed() -> [&'static str; 2] {
     let trace: Value = serde_json::from_str(OFFICIAL).expect("the trace is JSON");
     let mut read = 0;
     for request in trace["runs"][0]["requests"].as_array().expect("requests") {
@@ -179,7 +179,7 @@ fn every_recorded_sandbox_and_refusal_can_be_read() -> [&'static str; 2] {
             read += 1;
         }
         if reply["json"]["items"].is_array() {
-            let page = wire::listed(reply["json"].to_string().as_bytes()).expect("a page");
+            let page = wire::parse_list(reply["json"].to_string().as_bytes()).expect("a page");
             assert_eq!(page.sandboxes.len(), 1);
             read += 1;
         }
@@ -190,11 +190,17 @@ fn every_recorded_sandbox_and_refusal_can_be_read() -> [&'static str; 2] {
     ["find", "list"]
 }
 
-/// Runs a command whose one answer is this.
-fn answered(status: u16, answer: &Value) -> (tidebox_core::Result<Ending>, tidebox_core::ExecuteResponse) {
-    let replay =
-        Replay::new([Exchange::new(format!("POST /toolbox/{ID}/process/execute"), status, answer.to_string())]);
-    let mut output = Output::new(1 << 20, None);
+/// Runs a command that receives this single response.
+fn run_with_response(
+    status: u16,
+    answer: &Value,
+) -> (tidebox_core::Result<CommandOutcome>, tidebox_core::ExecuteResponse) {
+    let replay = ReplayTransport::new([RecordedExchange::new(
+        format!("POST /toolbox/{ID}/process/execute"),
+        status,
+        answer.to_string(),
+    )]);
+    let mut output = OutputCollector::new(1 << 20, None);
     let sandbox = sandbox(&replay);
     let ending = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -207,39 +213,42 @@ fn answered(status: u16, answer: &Value) -> (tidebox_core::Result<Ending>, tideb
 #[test]
 fn a_report_becomes_two_streams_and_an_exit_code() {
     let report = json!({ "exitCode": 0, "result": "tidebox 3 4 3 base64\nb3V0\nCg==\n.\n/wBh\n.\n" });
-    let (ending, response) = answered(200, &report);
-    assert_eq!(ending.expect("it ran"), Ending::Exit(3));
+    let (ending, response) = run_with_response(200, &report);
+    assert_eq!(ending.expect("the command runs"), CommandOutcome::Exit(3));
     assert_eq!((&*response.stdout, &*response.stderr), (b"out\n".as_slice(), b"\xff\0a".as_slice()));
-    // Some versions of the daemon call the exit code otherwise.
-    let (ending, _) = answered(200, &json!({ "code": 0, "result": "tidebox 0 0 0 base64\n.\n.\n" }));
-    assert_eq!(ending.expect("it ran"), Ending::Exit(0));
-    let (ending, _) = answered(200, &json!({ "exitCode": null, "result": "tidebox - 0 0 base64\n.\n.\n" }));
-    assert_eq!(ending.expect("it ran"), Ending::Unknown, "no code stays no code");
+    // Some daemon versions use another name for the exit code.
+    let (ending, _) = run_with_response(200, &json!({ "code": 0, "result": "tidebox 0 0 0 base64\n.\n.\n" }));
+    assert_eq!(ending.expect("the command runs"), CommandOutcome::Exit(0));
+    let (ending, _) = run_with_response(200, &json!({ "exitCode": null, "result": "tidebox - 0 0 base64\n.\n.\n" }));
+    assert_eq!(ending.expect("the command runs"), CommandOutcome::Unknown, "no code stays no code");
 }
 
 #[test]
-fn a_command_that_cannot_be_started_fails_with_the_reason_on_standard_error() {
+fn a_command_that_cannot_start_prints_the_reason() {
     let (ending, response) =
-        answered(200, &json!({ "exitCode": -1, "result": "chdir /nope: no such file or directory" }));
-    assert_eq!((ending.expect("an answer"), response.stderr_text().contains("/nope")), (Ending::Exit(1), true));
+        run_with_response(200, &json!({ "exitCode": -1, "result": "chdir /nope: no such file or directory" }));
+    assert_eq!(
+        (ending.expect("an outcome"), response.stderr_text().contains("/nope")),
+        (CommandOutcome::Exit(1), true)
+    );
 }
 
 #[test]
-fn a_refused_command_is_an_error_of_its_kind() {
+fn a_rejected_command_has_its_error_kind() {
     for (status, kind) in [
         (401, ErrorKind::Unauthenticated),
         (403, ErrorKind::Forbidden),
         (404, ErrorKind::SandboxNotFound),
         (400, ErrorKind::InvalidRequest),
     ] {
-        let (ending, _) = answered(status, &json!({ "statusCode": status, "message": "no", "code": "X" }));
-        let error = ending.expect_err("it was refused");
+        let (ending, _) = run_with_response(status, &json!({ "statusCode": status, "message": "no", "code": "X" }));
+        let error = ending.expect_err("the request is rejected");
         assert_eq!(error.kind(), kind, "{status}");
     }
 }
 
 #[test]
-fn of_an_upload_that_failed_in_part_each_file_has_its_own_result() {
+fn a_partly_failed_upload_has_a_result_per_file() {
     let body = json!({
         "errors": [
             "/a/b: mkdir /a: not a directory",
@@ -250,7 +259,7 @@ fn of_an_upload_that_failed_in_part_each_file_has_its_own_result() {
         "files": [{ "path": "/good", "bytes": 1 }],
     });
     let paths = ["/dir", "/good", "/a/b", "/root/x", "/full"];
-    let results = wire::uploaded(body.to_string().as_bytes(), &paths).expect("all of them are told");
+    let results = wire::parse_upload(body.to_string().as_bytes(), &paths).expect("every file has a result");
     let codes: Vec<_> = results.into_iter().map(|result| result.err().map(|error| error.code)).collect();
     let code = |code| Some(code);
     assert_eq!(
@@ -263,16 +272,16 @@ fn of_an_upload_that_failed_in_part_each_file_has_its_own_result() {
             code(FileErrorCode::NoSpace),
         ]
     );
-    assert_eq!(wire::uploaded(body.to_string().as_bytes(), &["/untold"]), None);
-    assert_eq!(wire::uploaded(b"{\"errors\":[\"invalid multipart form\"]}", &["/a"]), None);
+    assert_eq!(wire::parse_upload(body.to_string().as_bytes(), &["/untold"]), None);
+    assert_eq!(wire::parse_upload(b"{\"errors\":[\"invalid multipart form\"]}", &["/a"]), None);
 }
 
 #[test]
-fn refused_downloads_have_their_codes_and_a_sandbox_that_is_gone_is_no_file() {
+fn failed_downloads_are_distinguished_from_deleted_sandboxes() {
     let path = SandboxPath::parse("/x").expect("a path");
     let code = |status, code: &str, message: &str| {
         let body = json!({ "statusCode": status, "code": code, "message": message }).to_string();
-        wire::download_refusal(status, body.as_bytes(), &path).map(|error| error.code)
+        wire::download_error(status, body.as_bytes(), &path).map(|error| error.code)
     };
     assert_eq!(code(404, "FILE_NOT_FOUND", "stat /x: no such file or directory"), Some(FileErrorCode::FileNotFound));
     assert_eq!(code(403, "FILE_ACCESS_DENIED", "open /x: permission denied"), Some(FileErrorCode::PermissionDenied));
@@ -283,10 +292,10 @@ fn refused_downloads_have_their_codes_and_a_sandbox_that_is_gone_is_no_file() {
 }
 
 #[test]
-fn files_go_in_requests_of_bounded_size_and_keep_their_order() {
+fn uploads_are_batched_in_order() {
     let big = vec![b'x'; 20 << 20];
-    let answer = || Exchange::new(format!("POST /toolbox/{ID}/files/bulk-upload"), 200, "{\"files\":[]}");
-    let replay = Replay::new([answer(), answer()]);
+    let answer = || RecordedExchange::new(format!("POST /toolbox/{ID}/files/bulk-upload"), 200, "{\"files\":[]}");
+    let replay = ReplayTransport::new([answer(), answer()]);
     let files = ["/a", "/b ", "/c", "/d"].map(|path| {
         let content = if path == "/c" { b"small".to_vec() } else { big.clone() };
         (SandboxPath::parse(path).expect("a path"), Upload::new(path, content))
@@ -294,41 +303,41 @@ fn files_go_in_requests_of_bounded_size_and_keep_their_order() {
     let results = futures_executor::block_on(sandbox(&replay).store(files.into())).expect("a transfer");
     let told: Vec<_> = results.iter().map(|file| (file.path.as_slice(), file.result.is_ok())).collect();
     assert_eq!(told, [(b"/a".as_slice(), true), (b"/b ", false), (b"/c", true), (b"/d", true)]);
-    let parts = |request: &Request| request.body.iter().filter(|piece| piece.starts_with(b"/")).count();
-    assert_eq!(replay.seen().iter().map(parts).collect::<Vec<_>>(), [2, 1]);
+    let parts = |request: &Request| request.body.iter().filter(|chunk| chunk.starts_with(b"/")).count();
+    assert_eq!(replay.requests().iter().map(parts).collect::<Vec<_>>(), [2, 1]);
 }
 
 #[test]
-fn the_longest_pause_that_a_limit_names_is_kept() {
+fn the_longest_requested_pause_is_respected() {
     let reply = |status, headers: &[(&str, &str)]| {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Reply::new(status, headers, crate::transport::recorded_body(b""))
+        Response::new(status, headers, crate::transport::recorded_body(b""))
     };
     let limits = [("x-ratelimit-reset-anonymous", "2"), ("x-ratelimit-reset-sandbox-create", "7")];
-    assert_eq!(wire::hint(&reply(429, &limits)), Hint::Again(Some(Duration::from_secs(7))));
+    assert_eq!(wire::hint(&reply(429, &limits)), RetryHint::Retry(Some(Duration::from_secs(7))));
     let named = [("retry-after-sandbox-create", "3"), ("x-ratelimit-reset-sandbox-create", "7")];
-    assert_eq!(wire::hint(&reply(429, &named)), Hint::Again(Some(Duration::from_secs(3))));
-    assert_eq!(wire::hint(&reply(429, &[("retry-after", "1")])), Hint::None, "the general rule reads it");
-    assert_eq!(wire::hint(&reply(200, &limits)), Hint::None);
+    assert_eq!(wire::hint(&reply(429, &named)), RetryHint::Retry(Some(Duration::from_secs(3))));
+    assert_eq!(wire::hint(&reply(429, &[("retry-after", "1")])), RetryHint::None, "the general rule reads it");
+    assert_eq!(wire::hint(&reply(200, &limits)), RetryHint::None);
 }
 
 #[test]
-fn a_creation_whose_answer_was_lost_finds_what_it_made_and_nothing_of_others() {
+fn a_lost_create_response_finds_only_its_own_sandbox() {
     let taken = json!({ "statusCode": 409, "message": "Sandbox with name n already exists" }).to_string();
     let other =
         json!({ "id": ID, "state": "started", "labels": { "a": "1" }, "toolboxProxyUrl": "http://host/toolbox" });
     let labels = BTreeMap::from([("a".to_owned(), "1".to_owned())]);
-    let replay = Replay::new([
-        Exchange::new("POST /api/sandbox", 409, taken.clone()),
-        Exchange::new("GET /api/sandbox/tidebox-key", 200, other.to_string()),
+    let replay = ReplayTransport::new([
+        RecordedExchange::new("POST /api/sandbox", 409, taken.clone()),
+        RecordedExchange::new("GET /api/sandbox/tidebox-key", 200, other.to_string()),
     ]);
     let control = DaytonaControl::new(options(&replay)).expect("good options");
-    let created = futures_executor::block_on(control.create(&labels, Some("tidebox-key"))).expect("it is there");
-    assert!(!created.made && created.plane.is_ok(), "another made it");
+    let created = futures_executor::block_on(control.create(&labels, Some("tidebox-key"))).expect("it exists");
+    assert!(!created.is_new && created.sandbox.is_ok(), "another caller created it");
     let foreign = json!({ "id": ID, "state": "started", "labels": { "a": "2" } });
-    let replay = Replay::new([
-        Exchange::new("POST /api/sandbox", 409, taken),
-        Exchange::new("GET /api/sandbox/tidebox-key", 200, foreign.to_string()),
+    let replay = ReplayTransport::new([
+        RecordedExchange::new("POST /api/sandbox", 409, taken),
+        RecordedExchange::new("GET /api/sandbox/tidebox-key", 200, foreign.to_string()),
     ]);
     let control = DaytonaControl::new(options(&replay)).expect("good options");
     let refused = futures_executor::block_on(control.create(&labels, Some("tidebox-key")));
@@ -337,13 +346,16 @@ fn a_creation_whose_answer_was_lost_finds_what_it_made_and_nothing_of_others() {
 
 #[test]
 fn no_credential_is_printed() {
-    let replay =
-        Replay::new([Exchange::new(format!("POST /toolbox/{ID}/process/execute"), 401, "{\"message\":\"no\"}")]);
+    let replay = ReplayTransport::new([RecordedExchange::new(
+        format!("POST /toolbox/{ID}/process/execute"),
+        401,
+        "{\"message\":\"no\"}",
+    )]);
     let sandbox = sandbox(&replay);
-    let mut output = Output::new(1, None);
+    let mut output = OutputCollector::new(1, None);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     let error = runtime.block_on(sandbox.run(command("x"), &mut output)).expect_err("refused");
-    let seen = replay.seen();
+    let seen = replay.requests();
     let printed = format!("{sandbox:?} {error:?} {error} {seen:?} {:?}", DaytonaControl::new(options(&replay)));
     assert!(!printed.contains("planted"), "{printed}");
     let sent =
@@ -352,66 +364,69 @@ fn no_credential_is_printed() {
 }
 
 #[test]
-fn files_of_commands_that_have_ended_are_removed_together_and_large_ones_at_once() {
+fn job_files_are_removed_in_batches() {
     let large = (1 << 20) + 1;
     let text = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, vec![b'a'; 1 << 20]);
     let small = || json!({ "exitCode": 0, "result": "tidebox 0 0 0 base64\n.\n.\n" }).to_string();
-    let run = |report: String| Exchange::new(format!("POST /toolbox/{ID}/process/execute"), 200, report);
-    let mut exchanges: Vec<Exchange> = (0..17).map(|_| run(small())).collect();
+    let run = |report: String| RecordedExchange::new(format!("POST /toolbox/{ID}/process/execute"), 200, report);
+    let mut exchanges: Vec<RecordedExchange> = (0..17).map(|_| run(small())).collect();
     exchanges.push(run(
         json!({ "exitCode": 0, "result": format!("tidebox 0 {large} 0 base64\n{text}\n.\n.\n") }).to_string()
     ));
-    exchanges.push(Exchange::new(
+    exchanges.push(RecordedExchange::new(
         format!("GET /toolbox/{ID}/files/download?path=%2Ftmp%2F.tidebox-jobs-*"),
         206,
         b"b".to_vec(),
     ));
     exchanges.push(run(small()));
-    let replay = Replay::new(exchanges);
+    let replay = ReplayTransport::new(exchanges);
     let sandbox = sandbox(&replay);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     for _ in 0..19 {
-        let mut output = Output::new(2 << 20, None);
-        runtime.block_on(sandbox.run(command("x"), &mut output)).expect("it ran");
+        let mut output = OutputCollector::new(2 << 20, None);
+        runtime.block_on(sandbox.run(command("x"), &mut output)).expect("the command runs");
     }
-    let seen = replay.seen();
+    let seen = replay.requests();
     let jobs = |at: usize| String::from_utf8_lossy(&seen[at].body.concat()).matches("/tmp/.tidebox-jobs-").count();
     let counts: Vec<usize> = (0..20).filter(|at| *at != 18).map(jobs).collect();
     let mut expected = vec![1; 19];
     // Each job has four files.
     (expected[16], expected[18]) = (1 + 16 * 4, 1 + 2 * 4);
-    assert_eq!(counts, expected, "each command names its own job, and now and then the files of those before it");
+    assert_eq!(counts, expected, "each command names its own job, and sometimes removes the files of earlier ones");
 }
 
 #[test]
-fn output_beyond_a_report_is_downloaded_from_where_the_report_ended() {
+fn output_beyond_a_report_is_downloaded() {
     let size = (1 << 20) + 3;
-    let piece = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, vec![b'a'; 1 << 20]);
-    let report = json!({ "exitCode": 0, "result": format!("tidebox 0 {size} 0 base64\n{piece}\n.\n.\n") });
+    let chunk = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, vec![b'a'; 1 << 20]);
+    let report = json!({ "exitCode": 0, "result": format!("tidebox 0 {size} 0 base64\n{chunk}\n.\n.\n") });
     let whole = [vec![b'a'; 1 << 20], b"bcd".to_vec()].concat();
     for (status, rest) in [(206, b"bcd".to_vec()), (200, whole.clone())] {
-        let run = Exchange::new(format!("POST /toolbox/{ID}/process/execute"), 200, report.to_string());
-        // The name of the job is random.
-        let rest =
-            Exchange::new(format!("GET /toolbox/{ID}/files/download?path=%2Ftmp%2F.tidebox-jobs-*"), status, rest);
-        let replay = Replay::new([run, rest]);
+        let run = RecordedExchange::new(format!("POST /toolbox/{ID}/process/execute"), 200, report.to_string());
+        // The job name is random.
+        let rest = RecordedExchange::new(
+            format!("GET /toolbox/{ID}/files/download?path=%2Ftmp%2F.tidebox-jobs-*"),
+            status,
+            rest,
+        );
+        let replay = ReplayTransport::new([run, rest]);
         let sandbox = sandbox(&replay);
-        let mut output = Output::new(2 << 20, None);
+        let mut output = OutputCollector::new(2 << 20, None);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-        runtime.block_on(sandbox.run(command("x"), &mut output)).expect("it ran");
+        runtime.block_on(sandbox.run(command("x"), &mut output)).expect("the command runs");
         let response = output.into_response();
         assert_eq!((response.stdout == whole, response.truncated), (true, false), "{status}");
-        let range = replay.seen()[1]
+        let range = replay.requests()[1]
             .headers
             .iter()
             .any(|(name, value)| *name == "range" && value.expose() == b"bytes=1048576-");
-        assert!(range, "only the rest was asked for");
+        assert!(range, "only the rest was requested");
     }
 }
 
 #[test]
-fn no_key_is_sent_to_an_address_without_tls_that_an_answer_names() {
-    let replay = Replay::new([]);
+fn the_key_is_not_sent_to_a_url_without_tls() {
+    let replay = ReplayTransport::new([]);
     let config = DaytonaConfig::new(&options(&replay).with_api_url("https://host/api")).expect("good options");
     let told = |url: &str| serde_json::from_value(json!({ "id": ID, "toolboxProxyUrl": url })).expect("a sandbox");
     assert_eq!(wire::Toolbox::new(&config, &told("http://host/toolbox")).unwrap_err().kind(), ErrorKind::Protocol);

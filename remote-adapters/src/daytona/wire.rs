@@ -1,6 +1,7 @@
-//! Values to requests and replies to values.
+//! Conversion of values to requests and of responses to values.
 //!
-//! Sources: the official clients (PyPI `daytona` 0.226.1, npm `@daytona/sdk` 0.216.0) and what is public of the daemon.
+//! Sources: the official clients (PyPI `daytona` 0.226.1, npm `@daytona/sdk` 0.216.0) and the public sources of the
+//! daemon.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,49 +15,49 @@ use tidebox_core::{
 
 use super::config::{DaytonaConfig, Source};
 use crate::transport::multipart::{self, Part};
-use crate::transport::{Hint, Method, Reply, Request, escape};
+use crate::transport::{Method, Request, Response, RetryHint, percent_encode};
 
-/// The version of the official client whose formats these are. The daemon answers older ones, and those that name none, in other
+/// Version of the official client whose formats are used. The daemon responds to older or unnamed versions in other
 /// formats.
 const SDK_VERSION: &str = "0.226.1";
 
-/// A sandbox, as the control plane tells of it.
+/// A sandbox as returned by the control plane.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sandbox {
-    /// Its id.
+    /// Sandbox id.
     pub id: String,
-    /// What it does, such as `started`.
+    /// Current state, such as `started`.
     #[serde(default)]
     pub state: String,
-    /// Why it is in an error state.
+    /// Reason of an error state.
     #[serde(default)]
     pub error_reason: Option<String>,
     /// Its labels.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
-    /// Where its daemon is, without its id.
+    /// URL of its daemon, without the id.
     #[serde(default)]
     pub toolbox_proxy_url: Option<String>,
 }
 
-/// What is to be done about a state.
+/// State category, from which the next action follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It works.
+    /// Running.
     Ready,
-    /// It is on its way to another state.
+    /// Changing to another state.
     Changing,
-    /// It sleeps and can be started.
+    /// Stopped; can be started.
     Asleep,
-    /// It is gone, or about to be.
+    /// Deleted, or being deleted.
     Gone,
-    /// It will not work again by itself.
+    /// Failed; does not recover automatically.
     Broken,
 }
 
 impl Sandbox {
-    /// What its state means. One that nobody knows yet is on its way to another.
+    /// Categorises the state. Unknown states count as changing.
     pub fn state(&self) -> State {
         match self.state.as_str() {
             "started" => State::Ready,
@@ -68,16 +69,16 @@ impl Sandbox {
     }
 }
 
-/// What an error looks like, of both planes.
+/// Error body of both planes.
 #[derive(Debug, Default, Deserialize)]
-struct Refusal {
+struct ErrorBody {
     #[serde(default)]
     message: Value,
     #[serde(default)]
     code: Value,
 }
 
-impl Refusal {
+impl ErrorBody {
     fn read(body: &[u8]) -> Self {
         serde_json::from_slice(body).unwrap_or_default()
     }
@@ -86,7 +87,7 @@ impl Refusal {
         match &self.message {
             Value::String(text) => text.clone(),
             Value::Null => String::new(),
-            // Validation answers a list of sentences.
+            // Validation errors are a list of sentences.
             other => other.to_string(),
         }
     }
@@ -108,10 +109,10 @@ fn control(config: &DaytonaConfig, method: Method, path: &str) -> Request {
     request(config, method, format!("{}{path}", config.api_url))
 }
 
-/// The label by which a request finds the sandbox that it made, when its answer was lost. Lists leave it out.
+/// Label that identifies the sandbox created by a request whose response was lost. Lists omit it.
 pub(super) const ATTEMPT: &str = "tidebox-attempt";
 
-/// `POST /sandbox`. Of one `name` there can be one only, so it may be sent twice.
+/// `POST /sandbox`. Idempotent, because `name` is unique.
 pub fn create(
     config: &DaytonaConfig,
     labels: &BTreeMap<String, String>,
@@ -145,33 +146,33 @@ pub fn create(
     set("networkBlockAll", if config.network.block_all { json!(true) } else { Value::Null });
     set("networkAllowList", joined(&config.network.networks));
     set("domainAllowList", joined(&config.network.domains));
-    control(config, Method::Post, "/sandbox").json(&body).repeatable()
+    control(config, Method::Post, "/sandbox").json(&body).idempotent()
 }
 
-/// `GET /sandbox/{id}`. A name will do too.
+/// `GET /sandbox/{id}`. Also accepts a name.
 pub fn get(config: &DaytonaConfig, id: &str) -> Request {
-    control(config, Method::Get, &format!("/sandbox/{}", escape(id)))
+    control(config, Method::Get, &format!("/sandbox/{}", percent_encode(id)))
 }
 
 /// `POST /sandbox/{id}/start`.
 pub fn start(config: &DaytonaConfig, id: &str) -> Request {
-    control(config, Method::Post, &format!("/sandbox/{}/start", escape(id))).repeatable()
+    control(config, Method::Post, &format!("/sandbox/{}/start", percent_encode(id))).idempotent()
 }
 
 /// `DELETE /sandbox/{id}`.
 pub fn delete(config: &DaytonaConfig, id: &str) -> Request {
-    control(config, Method::Delete, &format!("/sandbox/{}", escape(id)))
+    control(config, Method::Delete, &format!("/sandbox/{}", percent_encode(id)))
 }
 
 /// `GET /sandbox`.
 pub fn list(config: &DaytonaConfig, request: &ListRequest) -> Request {
     let mut query = Vec::new();
     if let Some(cursor) = &request.cursor {
-        query.push(format!("cursor={}", escape(cursor)));
+        query.push(format!("cursor={}", percent_encode(cursor)));
     }
     query.push("limit=100".to_owned());
     if !request.labels.is_empty() {
-        query.push(format!("labels={}", escape(json!(request.labels).to_string())));
+        query.push(format!("labels={}", percent_encode(json!(request.labels).to_string())));
     }
     control(config, Method::Get, &format!("/sandbox?{}", query.join("&")))
 }
@@ -184,11 +185,11 @@ struct Page {
     next_cursor: Option<String>,
 }
 
-/// Reads a page of a list, without sandboxes that are gone.
+/// Parses a page of a list and skips deleted sandboxes.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] when it is none.
-pub fn listed(body: &[u8]) -> Result<ListPage> {
+/// [`ErrorKind::Protocol`] if the body is not such a page.
+pub fn parse_list(body: &[u8]) -> Result<ListPage> {
     let page: Page = parse("list", body)?;
     let there = page.items.into_iter().filter(|sandbox| sandbox.state() != State::Gone);
     let sandboxes = there.map(|mut sandbox| {
@@ -199,34 +200,36 @@ pub fn listed(body: &[u8]) -> Result<ListPage> {
     Ok(ListPage { sandboxes: sandboxes.collect::<Result<_>>()?, cursor })
 }
 
-/// Reads JSON.
+/// Parses JSON.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] when it is not what is expected.
+/// [`ErrorKind::Protocol`] if the body has another format.
 pub fn parse<T: for<'de> Deserialize<'de>>(operation: &'static str, body: &[u8]) -> Result<T> {
     serde_json::from_slice(body).map_err(|error| {
-        // The body may hold what a command printed, so it is not shown.
-        Error::new(ErrorKind::Protocol, operation, "Daytona answered something else than expected").with_source(error)
+        // Omit the body: it may contain command output.
+        Error::new(ErrorKind::Protocol, operation, "unexpected response from Daytona").with_source(error)
     })
 }
 
-/// What a status that is no success means, where nothing more is known.
+/// Maps an error status to an error, if nothing more specific applies.
 pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
-    let refusal = Refusal::read(body);
+    let refusal = ErrorBody::read(body);
     let (kind, advice) = match status {
-        400 | 409 | 422 => (ErrorKind::InvalidRequest, "Daytona refuses the request"),
-        401 => (ErrorKind::Unauthenticated, "Daytona does not accept the key; look at DAYTONA_API_KEY"),
-        402 => (ErrorKind::QuotaExceeded, "Daytona asks for credit; look at the organisation's wallet"),
+        400 | 409 | 422 => (ErrorKind::InvalidRequest, "Daytona rejected the request"),
+        401 => (ErrorKind::Unauthenticated, "Daytona rejected the key; check DAYTONA_API_KEY"),
+        402 => (ErrorKind::QuotaExceeded, "Daytona requires payment; check the organisation's wallet"),
         403 if refusal.message().contains("quota") || refusal.message().contains("limit exceeded") => (
             ErrorKind::QuotaExceeded,
-            "the organisation's quota at Daytona is used up; delete sandboxes or ask for more",
+            "the organisation's Daytona quota is exhausted; delete sandboxes or request a higher quota",
         ),
-        403 => (ErrorKind::Forbidden, "Daytona refuses it to this key"),
-        404 => (ErrorKind::SandboxNotFound, "there is no such sandbox"),
-        408 | 504 => (ErrorKind::Timeout, "Daytona did not get it done in time; try again later"),
-        429 => (ErrorKind::RateLimited, "Daytona asks for fewer requests; try again later"),
-        500..=599 => (ErrorKind::Unavailable, "Daytona is not well, or the sandbox does not answer; try again later"),
-        _ => (ErrorKind::Protocol, "Daytona answered a status that its protocol does not have here"),
+        403 => (ErrorKind::Forbidden, "Daytona does not permit this with this key"),
+        404 => (ErrorKind::SandboxNotFound, "the sandbox does not exist"),
+        408 | 504 => (ErrorKind::Timeout, "Daytona timed out; try again later"),
+        429 => (ErrorKind::RateLimited, "Daytona's rate limit is exceeded; try again later"),
+        500..=599 => {
+            (ErrorKind::Unavailable, "Daytona is unavailable, or the sandbox does not respond; try again later")
+        }
+        _ => (ErrorKind::Protocol, "Daytona returned an unexpected status"),
     };
     let error = Error::new(kind, operation, advice).with_context("status", status.to_string());
     let error = match refusal.code.as_str() {
@@ -237,20 +240,21 @@ pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
     if message.is_empty() { error } else { error.with_context("message", message) }
 }
 
-/// Daytona counts requests of several kinds apart, and names the kind in its headers: the time until the next one of this kind.
-pub fn hint(reply: &Reply) -> Hint {
+/// Reads the rate limit headers. Daytona limits several kinds of requests separately and names the kind in its headers.
+/// Returns the time until the next request of this kind.
+pub fn hint(reply: &Response) -> RetryHint {
     if reply.status != 429 || reply.header("retry-after").is_some() {
-        return Hint::None;
+        return RetryHint::None;
     }
     let seconds = |prefix: &str| {
         let named = reply.headers.iter().filter(|(name, _)| name.starts_with(prefix));
         named.filter_map(|(_, value)| value.trim().parse::<u64>().ok()).max()
     };
     let pause = seconds("retry-after-").or_else(|| seconds("x-ratelimit-reset-"));
-    pause.map_or(Hint::None, |pause| Hint::Again(Some(Duration::from_secs(pause))))
+    pause.map_or(RetryHint::None, |pause| RetryHint::Retry(Some(Duration::from_secs(pause))))
 }
 
-/// How one sandbox's daemon is reached.
+/// Request builder for one sandbox's daemon.
 #[derive(Clone, Debug)]
 pub struct Toolbox {
     pub(super) config: DaytonaConfig,
@@ -258,29 +262,32 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// The daemon of this sandbox.
+    /// Creates the request builder for this sandbox.
     ///
     /// # Errors
-    /// [`ErrorKind::Protocol`] when nobody says where it is.
+    /// [`ErrorKind::Protocol`] if the daemon's URL is unknown.
     pub fn new(config: &DaytonaConfig, sandbox: &Sandbox) -> Result<Self> {
         let named = config.toolbox_url.as_deref().or(sandbox.toolbox_proxy_url.as_deref());
         let url = named.filter(|url| !url.is_empty()).map(str::to_owned);
         let url = url.ok_or_else(|| {
-            let message = "Daytona did not say where the sandbox is reached; name it as toolbox_url";
+            let message = "Daytona did not return the sandbox's URL; set toolbox_url";
             Error::new(ErrorKind::Protocol, "connect to a sandbox", message)
         })?;
         if config.api_url.starts_with("https:") && !url.starts_with("https:") && config.toolbox_url.is_none() {
-            let message = "Daytona named an address of the sandbox without TLS, to which no key is sent";
+            let message = "Daytona returned a sandbox URL without TLS; the key is not sent to it";
             return Err(Error::new(ErrorKind::Protocol, "connect to a sandbox", message));
         }
-        Ok(Self { config: config.clone(), url: format!("{}/{}", url.trim_end_matches('/'), escape(&sandbox.id)) })
+        Ok(Self {
+            config: config.clone(),
+            url: format!("{}/{}", url.trim_end_matches('/'), percent_encode(&sandbox.id)),
+        })
     }
 
     fn call(&self, method: Method, path: &str) -> Request {
         request(&self.config, method, format!("{}{path}", self.url))
     }
 
-    /// `POST /process/execute`. The daemon kills the command, and all of its group, after `time`.
+    /// `POST /process/execute`. The daemon kills the command and its process group after `time`.
     pub fn execute(&self, line: &str, cwd: Option<&str>, env: &[(String, String)], time: Duration) -> Request {
         let seconds = time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0)).clamp(1, u64::from(u32::MAX));
         let mut body = json!({ "command": line, "timeout": seconds });
@@ -291,36 +298,36 @@ impl Toolbox {
             body["envs"] = env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         }
         let patience = Duration::from_secs(seconds.saturating_add(30));
-        self.call(Method::Post, "/process/execute").json(&body).patience(patience, patience)
+        self.call(Method::Post, "/process/execute").json(&body).timeouts(patience, patience)
     }
 
-    /// `POST /files/bulk-upload`: files, with the directories above them.
+    /// `POST /files/bulk-upload`: uploads files and creates missing parent directories.
     pub fn upload(&self, files: Vec<(String, bytes::Bytes)>) -> Request {
         let paths =
             files.iter().enumerate().map(|(n, (path, _))| Part::text(format!("files[{n}].path"), path.as_str()));
-        // All names first: the daemon writes each file when it comes, and has to know where.
+        // Names precede contents: the daemon writes each file as it arrives and needs the path first.
         let paths: Vec<Part> = paths.collect();
         let named = |(n, (path, content))| Part::file(format!("files[{n}].file"), path, content);
         let parts: Vec<Part> = paths.into_iter().chain(files.into_iter().enumerate().map(named)).collect();
-        let (media_type, pieces) = multipart::write(&parts);
-        self.call(Method::Post, "/files/bulk-upload").pieces(media_type, pieces).repeatable()
+        let (media_type, chunks) = multipart::write(&parts);
+        self.call(Method::Post, "/files/bulk-upload").chunked_body(media_type, chunks).idempotent()
     }
 
-    /// `GET /files/download`, from a byte on where the daemon can do it.
+    /// `GET /files/download`, from a byte offset if the daemon supports it.
     pub fn download(&self, path: impl AsRef<[u8]>, from: u64) -> Request {
-        let request = self.call(Method::Get, &format!("/files/download?path={}", escape(path)));
+        let request = self.call(Method::Get, &format!("/files/download?path={}", percent_encode(path)));
         if from == 0 { request } else { request.header("range", format!("bytes={from}-")) }
     }
 }
 
-/// What came of a command.
+/// Response to a command.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Executed {
-    /// Its exit code; -1 when it could not be started. Some versions call it `code`.
+    /// Exit code; -1 if the command could not be started. Some versions call it `code`.
     #[serde(alias = "code")]
     pub exit_code: Option<i32>,
-    /// What it printed.
+    /// Output.
     #[serde(default)]
     pub result: String,
 }
@@ -338,13 +345,13 @@ struct UploadedFile {
     path: String,
 }
 
-/// What a refused upload says of each of these files; `None` when it does not tell.
-pub fn uploaded(body: &[u8], paths: &[&str]) -> Option<Vec<std::result::Result<(), FileError>>> {
+/// Errors of a rejected upload by file; `None` if the body does not name them.
+pub fn parse_upload(body: &[u8], paths: &[&str]) -> Option<Vec<std::result::Result<(), FileError>>> {
     let uploaded: Uploaded = serde_json::from_slice(body).ok()?;
     let written = uploaded.files.unwrap_or_default();
     let about = |path: &str| {
         let begins = |error: &&String| error.strip_prefix(path).is_some_and(|rest| rest.starts_with(": "));
-        uploaded.errors.iter().find(begins).map(|error| refused(error, path))
+        uploaded.errors.iter().find(begins).map(|error| file_error(error, path))
     };
     let result = |path: &&str| {
         if written.iter().any(|file| file.path == *path) { Some(Ok(())) } else { about(path).map(Err) }
@@ -352,8 +359,8 @@ pub fn uploaded(body: &[u8], paths: &[&str]) -> Option<Vec<std::result::Result<(
     paths.iter().map(result).collect()
 }
 
-/// A refusal from the words of Linux that the daemon passes on.
-fn refused(words: &str, path: &str) -> FileError {
+/// Maps a Linux error message, passed through by the daemon, to a file error.
+fn file_error(words: &str, path: &str) -> FileError {
     let code = if words.contains("not a directory") {
         FileErrorCode::NotADirectory
     } else if words.contains("is a directory") || words.contains("file exists") {
@@ -365,15 +372,15 @@ fn refused(words: &str, path: &str) -> FileError {
     } else {
         FileErrorCode::InvalidPath
     };
-    FileError::refused(code, path.as_bytes())
+    FileError::with_code(code, path.as_bytes())
 }
 
-/// The refusal of a download; `None` when it is none of a file.
-pub fn download_refusal(status: u16, body: &[u8], path: &SandboxPath) -> Option<FileError> {
-    let refusal = Refusal::read(body);
+/// Maps a failed download to a file error; `None` if it has another cause.
+pub fn download_error(status: u16, body: &[u8], path: &SandboxPath) -> Option<FileError> {
+    let refusal = ErrorBody::read(body);
     let message = refusal.message();
     let code = match (status, refusal.code.as_str()) {
-        // The proxy answers 404 too, for a sandbox that is gone.
+        // The proxy also responds with 404 for a deleted sandbox.
         (404, Some("FILE_NOT_FOUND")) => FileErrorCode::FileNotFound,
         (404, _) if message.contains("no such file") => FileErrorCode::FileNotFound,
         (403, Some("FILE_ACCESS_DENIED")) => FileErrorCode::PermissionDenied,
@@ -385,5 +392,5 @@ pub fn download_refusal(status: u16, body: &[u8], path: &SandboxPath) -> Option<
         (400, _) => FileErrorCode::InvalidPath,
         _ => return None,
     };
-    Some(FileError::refused(code, path.as_bytes()))
+    Some(FileError::with_code(code, path.as_bytes()))
 }

@@ -1,39 +1,40 @@
-//! One WebSocket: calls and their answers, and the pieces of streams.
+//! One WebSocket: JSON-RPC calls with their responses, and stream chunks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_channel::{mpsc, oneshot};
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::lock::Mutex as AsyncMutex;
 use serde_json::Value;
+use tidebox_core::lock::Mutex;
 use tidebox_core::{Error, ErrorKind, Result};
 
-use super::wire::{self, Incoming, Refusal};
+use super::wire::{self, Incoming, RpcError};
 use crate::transport::socket::{Message, Receiver, Sender, Socket};
-use crate::transport::{sleep, spawn, within};
+use crate::transport::{sleep, spawn, timeout};
 
-/// How often the service hears that somebody is there, as its own client does it.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(2);
+/// Keep-alive interval, as in the official client.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long a call may take that waits for nothing but itself.
+/// Timeout of calls that do not wait for a command.
 const CALL_TIME: Duration = Duration::from_secs(60);
 
-/// Output that may come before it is known whose it is: the answer to `spawn` may come later than the first output.
+/// Maximum output buffered before its stream is known: output may arrive before the response to `spawn`.
 const UNCLAIMED_BYTES: usize = 16 << 20;
 
-/// What one message of a stream of ours carries.
-const PIECE_BYTES: usize = 64 << 10;
+/// Maximum payload of one message of an upload stream.
+const CHUNK_BYTES: usize = 64 << 10;
 
-/// The answer to a call.
-pub(super) type Answer = std::result::Result<Value, Refusal>;
+/// Response to a call.
+pub(super) type CallResult = std::result::Result<Value, RpcError>;
 
-/// A piece of a stream, `None` at its end.
-pub(super) type Piece = (u64, Option<Vec<u8>>);
+/// A chunk of a stream; `None` at its end.
+pub(super) type StreamChunk = (u64, Option<Vec<u8>>);
 
-/// A connection that is open, or was.
+/// A connection, open or closed.
 pub(super) struct Connection {
     sender: AsyncMutex<Box<dyn Sender>>,
     shared: Arc<Mutex<Shared>>,
@@ -43,16 +44,16 @@ pub(super) struct Connection {
 #[derive(Default)]
 struct Shared {
     next: u64,
-    /// The number of the last stream of ours.
+    /// Number of the last upload stream.
     last_stream: u64,
-    waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
-    claimed: BTreeMap<u64, mpsc::UnboundedSender<Piece>>,
-    unclaimed: Vec<Piece>,
+    waiting: BTreeMap<u64, oneshot::Sender<CallResult>>,
+    claimed: BTreeMap<u64, mpsc::UnboundedSender<StreamChunk>>,
+    unrouted: Vec<StreamChunk>,
     unclaimed_bytes: usize,
-    /// Streams that nobody hears any more and that have not ended.
-    unheard: BTreeSet<u64>,
+    /// Streams without a subscriber that have not ended.
+    unsubscribed: BTreeSet<u64>,
     closed: bool,
-    /// What the service said when it closed: a code and its words.
+    /// Close code and message sent by the service.
     why: Option<(u16, String)>,
 }
 
@@ -68,10 +69,6 @@ impl Drop for Connection {
     }
 }
 
-fn locked(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Connection {
     pub(super) fn new(socket: Socket) -> Arc<Self> {
         let shared = Arc::<Mutex<Shared>>::default();
@@ -79,176 +76,182 @@ impl Connection {
         let heard = Arc::clone(&shared);
         let receiver = socket.receiver;
         spawn(async move {
-            // It ends with the connection, or with the last who uses it.
-            let _ = Abortable::new(listen(receiver, &heard), registration).await;
-            let mut shared = locked(&heard);
+            // Ends with the connection or with its last user.
+            let _ = Abortable::new(receive_loop(receiver, &heard), registration).await;
+            let mut shared = heard.lock();
             shared.closed = true;
-            // Who waits for one of these sees that it is gone.
+            // Dropping the senders notifies all waiters of the disconnect.
             shared.waiting.clear();
             shared.claimed.clear();
         });
         let connection = Arc::new(Self { sender: AsyncMutex::new(socket.sender), shared, listening });
         let alive = Arc::downgrade(&connection);
-        spawn(async move { signs_of_life(&alive).await });
+        spawn(async move { keep_alive(&alive).await });
         connection
     }
 
     pub(super) fn is_open(&self) -> bool {
-        !locked(&self.shared).closed
+        !self.shared.lock().closed
     }
 
-    /// Calls and waits for the answer as long as it takes.
-    pub(super) async fn call(&self, operation: &'static str, method: &str, params: &Value) -> Result<Answer> {
+    /// Calls a method and waits for the response without a timeout.
+    pub(super) async fn call(&self, operation: &'static str, method: &str, params: &Value) -> Result<CallResult> {
         let called = self.begin(operation, method, params).await?;
-        called.answered.await.map_err(|_| locked(&self.shared).gone(operation))
+        called.answered.await.map_err(|_| self.shared.lock().connection_error(operation))
     }
 
-    async fn begin(&self, operation: &'static str, method: &str, params: &Value) -> Result<Called<'_>> {
+    async fn begin(&self, operation: &'static str, method: &str, params: &Value) -> Result<PendingCall<'_>> {
         let (answer, answered) = oneshot::channel();
         let id = {
-            let mut shared = locked(&self.shared);
+            let mut shared = self.shared.lock();
             if shared.closed {
-                return Err(shared.gone(operation));
+                return Err(shared.connection_error(operation));
             }
             let id = shared.next;
             shared.next += 1;
             shared.waiting.insert(id, answer);
             id
         };
-        let _forget = Forget { shared: &self.shared, id };
+        let _forget = CallGuard { shared: &self.shared, id };
         self.send(wire::call(id, method, params).to_string()).await?;
-        Ok(Called { answered, _forget })
+        Ok(PendingCall { answered, _forget })
     }
 
     async fn send(&self, text: String) -> Result<()> {
         self.sender.lock().await.send(text).await
     }
 
-    /// Calls with a content that flows beside the call, without an answer for each piece: `params` says of which number its stream is.
-    /// Once there is an answer, or nobody waits for one any more, nothing more of it is sent.
-    pub(super) async fn ask_with(
+    /// Calls a method and uploads content on a stream concurrently, without an acknowledgement per chunk; `params`
+    /// receives the stream number. Stops sending once the response arrives or the caller drops the future.
+    pub(super) async fn call_with_stream(
         self: &Arc<Self>,
         operation: &'static str,
         method: &str,
         params: impl FnOnce(u64) -> Value,
         content: &[u8],
-    ) -> Result<Answer> {
+    ) -> Result<CallResult> {
         let stream = {
-            let mut shared = locked(&self.shared);
+            let mut shared = self.shared.lock();
             shared.last_stream += 1;
             shared.last_stream
         };
-        let late = || Error::new(ErrorKind::Timeout, operation, "the sandbox did not answer in time");
-        let in_time = async |text| within(CALL_TIME, self.send(text)).await.unwrap_or_else(|| Err(late()));
-        in_time(wire::begin_stream(stream)).await?;
-        let flowing = Flowing { connection: self, stream: Some(stream) };
+        let late = || Error::new(ErrorKind::Timeout, operation, "the sandbox did not respond in time");
+        let in_time = async |text| timeout(CALL_TIME, self.send(text)).await.unwrap_or_else(|| Err(late()));
+        in_time(wire::start_stream(stream)).await?;
+        let flowing = UploadStream { connection: self, stream: Some(stream) };
         let mut called = self.begin(operation, method, &params(stream)).await?;
-        for piece in content.chunks(PIECE_BYTES) {
+        for chunk in content.chunks(CHUNK_BYTES) {
             if let Ok(Some(answer)) = called.answered.try_recv() {
                 return Ok(answer);
             }
-            in_time(wire::enqueue(stream, piece)).await?;
+            in_time(wire::enqueue(stream, chunk)).await?;
         }
         flowing.ended();
         in_time(wire::end_stream(stream)).await?;
-        match within(CALL_TIME, called.answered).await {
-            Some(answered) => answered.map_err(|_| locked(&self.shared).gone(operation)),
+        match timeout(CALL_TIME, called.answered).await {
+            Some(answered) => answered.map_err(|_| self.shared.lock().connection_error(operation)),
             None => Err(late()),
         }
     }
 
-    /// The same for what is done at once.
-    pub(super) async fn ask(&self, operation: &'static str, method: &str, params: &Value) -> Result<Answer> {
-        let late = || Err(Error::new(ErrorKind::Timeout, operation, "the sandbox did not answer in time"));
-        within(CALL_TIME, self.call(operation, method, params)).await.unwrap_or_else(late)
+    /// Like [`call`](Self::call), with a timeout.
+    pub(super) async fn call_with_timeout(
+        &self,
+        operation: &'static str,
+        method: &str,
+        params: &Value,
+    ) -> Result<CallResult> {
+        let late = || Err(Error::new(ErrorKind::Timeout, operation, "the sandbox did not respond in time"));
+        timeout(CALL_TIME, self.call(operation, method, params)).await.unwrap_or_else(late)
     }
 
-    /// Hears some streams, from their first piece on, in the order in which their pieces came.
-    pub(super) fn hear(&self, streams: &[u64]) -> Hearing<'_> {
-        let (sender, pieces) = mpsc::unbounded();
-        let mut shared = locked(&self.shared);
-        let early: Vec<Piece>;
-        (early, shared.unclaimed) =
-            std::mem::take(&mut shared.unclaimed).into_iter().partition(|(stream, _)| streams.contains(stream));
+    /// Subscribes to streams, including chunks that arrived before, in order of arrival.
+    pub(super) fn subscribe(&self, streams: &[u64]) -> StreamSubscription<'_> {
+        let (sender, chunks) = mpsc::unbounded();
+        let mut shared = self.shared.lock();
+        let early: Vec<StreamChunk>;
+        (early, shared.unrouted) =
+            std::mem::take(&mut shared.unrouted).into_iter().partition(|(stream, _)| streams.contains(stream));
         let mut open: BTreeSet<u64> = streams.iter().copied().collect();
-        for piece in early {
-            shared.unclaimed_bytes -= piece.1.as_ref().map_or(0, Vec::len);
-            if piece.1.is_none() {
-                open.remove(&piece.0);
+        for chunk in early {
+            shared.unclaimed_bytes -= chunk.1.as_ref().map_or(0, Vec::len);
+            if chunk.1.is_none() {
+                open.remove(&chunk.0);
             }
-            // The other end is two lines above.
-            let _ = sender.unbounded_send(piece);
+            // The receiver is two lines above.
+            let _ = sender.unbounded_send(chunk);
         }
         if !shared.closed {
             shared.claimed.extend(open.into_iter().map(|stream| (stream, sender.clone())));
         }
-        Hearing { shared: &self.shared, streams: streams.to_vec(), pieces }
+        StreamSubscription { shared: &self.shared, streams: streams.to_vec(), chunks }
     }
 }
 
-/// A stream of ours on its way. The service keeps what came of it until its end, so one that is given up is said to be broken.
-struct Flowing<'a> {
+/// An upload stream in progress. The service keeps its data until the end, so an abandoned stream is reported as
+/// failed.
+struct UploadStream<'a> {
     connection: &'a Arc<Connection>,
     stream: Option<u64>,
 }
 
-impl Flowing<'_> {
+impl UploadStream<'_> {
     fn ended(mut self) {
         self.stream = None;
     }
 }
 
-impl Drop for Flowing<'_> {
+impl Drop for UploadStream<'_> {
     fn drop(&mut self) {
         let Some(stream) = self.stream else { return };
         let connection = Arc::clone(self.connection);
         spawn(async move {
-            // On a connection that is gone there are no streams either.
-            let _ = within(CALL_TIME, connection.send(wire::break_stream(stream))).await;
+            // A closed connection has no streams.
+            let _ = timeout(CALL_TIME, connection.send(wire::fail_stream(stream))).await;
         });
     }
 }
 
-/// Streams that somebody hears.
-pub(super) struct Hearing<'a> {
+/// Subscription to streams.
+pub(super) struct StreamSubscription<'a> {
     shared: &'a Mutex<Shared>,
     streams: Vec<u64>,
-    /// Their pieces.
-    pub(super) pieces: mpsc::UnboundedReceiver<Piece>,
+    /// Chunks of the streams.
+    pub(super) chunks: mpsc::UnboundedReceiver<StreamChunk>,
 }
 
-impl Drop for Hearing<'_> {
+impl Drop for StreamSubscription<'_> {
     fn drop(&mut self) {
-        let mut shared = locked(self.shared);
+        let mut shared = self.shared.lock();
         for stream in &self.streams {
             if shared.claimed.remove(stream).is_some() {
-                shared.unheard.insert(*stream);
+                shared.unsubscribed.insert(*stream);
             }
         }
     }
 }
 
-/// A call on its way.
-struct Called<'a> {
-    answered: oneshot::Receiver<Answer>,
-    _forget: Forget<'a>,
+/// A call in progress.
+struct PendingCall<'a> {
+    answered: oneshot::Receiver<CallResult>,
+    _forget: CallGuard<'a>,
 }
 
-/// Takes away a call that nobody waits for.
-struct Forget<'a> {
+/// Removes an abandoned call on drop.
+struct CallGuard<'a> {
     shared: &'a Mutex<Shared>,
     id: u64,
 }
 
-impl Drop for Forget<'_> {
+impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
-        locked(self.shared).waiting.remove(&self.id);
+        self.shared.lock().waiting.remove(&self.id);
     }
 }
 
-async fn signs_of_life(alive: &Weak<Connection>) {
+async fn keep_alive(alive: &Weak<Connection>) {
     loop {
-        sleep(SIGN_OF_LIFE).await;
+        sleep(KEEPALIVE_INTERVAL).await;
         let Some(connection) = alive.upgrade().filter(|connection| connection.is_open()) else { return };
         if connection.sender.lock().await.send("ping".to_owned()).await.is_err() {
             return;
@@ -256,28 +259,28 @@ async fn signs_of_life(alive: &Weak<Connection>) {
     }
 }
 
-async fn listen(mut receiver: Box<dyn Receiver>, shared: &Mutex<Shared>) {
+async fn receive_loop(mut receiver: Box<dyn Receiver>, shared: &Mutex<Shared>) {
     loop {
         let text = match receiver.next().await {
             Ok(Some(Message::Text(text))) => text,
             Ok(Some(Message::Closed(code, reason))) => {
-                locked(shared).why = Some((code, reason));
+                shared.lock().why = Some((code, reason));
                 return;
             }
             Ok(None) | Err(_) => return,
         };
-        // What cannot be read ends the connection, as everything after it may be wrong.
+        // A malformed message closes the connection, as everything after it may be wrong.
         let Ok(incoming) = wire::incoming(&text) else { return };
-        let mut shared = locked(shared);
+        let mut shared = shared.lock();
         match incoming {
             Incoming::Answer(id, answer) => {
                 if let Some(waiting) = shared.waiting.remove(&id) {
-                    // It may have gone in this moment.
+                    // The caller may have dropped the receiver.
                     let _ = waiting.send(answer);
                 }
             }
-            Incoming::Piece(stream, piece) => {
-                if !shared.take(stream, piece) {
+            Incoming::Piece(stream, chunk) => {
+                if !shared.take(stream, chunk) {
                     return;
                 }
             }
@@ -286,19 +289,19 @@ async fn listen(mut receiver: Box<dyn Receiver>, shared: &Mutex<Shared>) {
     }
 }
 
-/// The service closes with these when it cannot read a message, as JSON or as a call.
+/// Close codes of the service for a message that is invalid JSON or an invalid call.
 const INVALID_JSON: u16 = 4000;
 const INVALID_CALL: u16 = 4001;
 
 impl Shared {
-    /// That the connection is gone, and why, where that was said.
-    fn gone(&self, operation: &'static str) -> Error {
+    /// Error for a closed connection, with the reason if the service sent one.
+    fn connection_error(&self, operation: &'static str) -> Error {
         let code = self.why.as_ref().map(|(code, _)| *code);
         let error = if matches!(code, Some(INVALID_JSON | INVALID_CALL)) {
-            let message = "Deno could not read a message and closed the connection; it may speak another version";
+            let message = "Deno could not parse a message and closed the connection; its protocol version may differ";
             Error::new(ErrorKind::Protocol, operation, message)
         } else {
-            let message = "the connection to the sandbox ended; what was done until then stands";
+            let message = "the connection to the sandbox was closed; completed changes remain";
             Error::new(ErrorKind::Unavailable, operation, message)
         };
         match &self.why {
@@ -310,22 +313,22 @@ impl Shared {
         }
     }
 
-    /// False when more came than is kept for somebody who may never ask.
-    fn take(&mut self, stream: u64, piece: Option<Vec<u8>>) -> bool {
-        let over = piece.is_none();
-        if self.unheard.contains(&stream) {
+    /// Returns false if more was received than is buffered for a future subscriber.
+    fn take(&mut self, stream: u64, chunk: Option<Vec<u8>>) -> bool {
+        let over = chunk.is_none();
+        if self.unsubscribed.contains(&stream) {
             if over {
-                self.unheard.remove(&stream);
+                self.unsubscribed.remove(&stream);
             }
         } else if let Some(claimed) = self.claimed.get(&stream) {
-            // Who hears it may have gone in this moment.
-            let _ = claimed.unbounded_send((stream, piece));
+            // The subscriber may have been dropped.
+            let _ = claimed.unbounded_send((stream, chunk));
             if over {
                 self.claimed.remove(&stream);
             }
         } else {
-            self.unclaimed_bytes += piece.as_ref().map_or(0, Vec::len);
-            self.unclaimed.push((stream, piece));
+            self.unclaimed_bytes += chunk.as_ref().map_or(0, Vec::len);
+            self.unrouted.push((stream, chunk));
         }
         self.unclaimed_bytes <= UNCLAIMED_BYTES
     }

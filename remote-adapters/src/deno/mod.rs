@@ -1,5 +1,5 @@
-//! Deno Sandbox (<https://deno.com/sandbox>): one WebSocket for each sandbox, with JSON-RPC on it; opening one makes a sandbox.
-//! Lists and ends go over plain HTTP.
+//! Deno Sandbox (<https://deno.com/sandbox>): one WebSocket with JSON-RPC per sandbox; opening it creates the sandbox.
+//! Listing and deletion use plain HTTP.
 
 mod config;
 mod connection;

@@ -1,28 +1,29 @@
-//! One sandbox at Deno.
+//! One Deno sandbox.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use futures_util::lock::Mutex as AsyncMutex;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidebox_core::shell_backend::PieceSink;
+use tidebox_core::shell_backend::ChunkSink;
 use tidebox_core::{
-    BoxFuture, Error, ErrorKind, FileError, FileErrorCode, FileResult, Outcome, OutputStream, Result, SandboxId,
-    SandboxPath, Upload, UploadResult,
+    Error, ErrorKind, FileError, FileErrorCode, FileResult, OutputStream, Result, SandboxId, SandboxPath, Upload,
+    UploadResult,
 };
 
 use super::config::DenoConfig;
-use super::connection::{Answer, Connection};
-use super::wire::{self, Refusal, Spawned, Stat, Waited};
-use crate::output::Output;
-use crate::plane::{Command, Ending, Plane};
+use super::connection::{CallResult, Connection};
+use super::wire::{self, RpcError, Spawned, Stat, WaitResponse};
+use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::output::OutputCollector;
 use crate::sandbox::TRANSFERS;
-use crate::transport::socket::Opening;
-use crate::transport::{Client, spawn, within};
+use crate::transport::socket::UpgradeResult;
+use crate::transport::{Client, spawn, timeout};
 
-/// A sandbox, and the connection to it, which is opened again when it was lost.
+/// A sandbox and its connection, which is reopened after a disconnect.
 #[derive(Clone, Debug)]
 pub struct DenoSandbox {
     id: SandboxId,
@@ -31,29 +32,29 @@ pub struct DenoSandbox {
     connection: Arc<AsyncMutex<Arc<Connection>>>,
 }
 
-/// Files up to here are read in one message.
+/// Files up to this size are read in one message.
 const READ_WHOLE: u64 = 4 << 20;
 
-/// What one message carries of longer files that are read. Each waits for an answer.
+/// Chunk size when reading longer files. Each chunk waits for a response.
 const READ_BYTES: usize = 1 << 20;
 
-/// Files up to here are written in one message, longer ones flow on a stream beside their call.
+/// Files up to this size are written in one message; longer ones are streamed next to their call.
 const WRITE_WHOLE: usize = 64 << 10;
 
-/// How long output is waited for after a command has ended: what it started may hold its output open.
+/// Time to wait for output after a command has exited: its child processes may keep the output open.
 const LAST_OUTPUT: Duration = Duration::from_secs(2);
 
-/// How long a command may take to die.
-const DYING: Duration = Duration::from_secs(3);
+/// Timeout for a killed command to exit.
+const KILL_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Kills a command that nobody waits for any more.
-struct Running {
+/// Kills an abandoned command on drop.
+struct KillGuard {
     connection: Arc<Connection>,
     pid: u64,
     over: bool,
 }
 
-impl Drop for Running {
+impl Drop for KillGuard {
     fn drop(&mut self) {
         if !self.over {
             let (connection, pid) = (Arc::clone(&self.connection), self.pid);
@@ -62,16 +63,17 @@ impl Drop for Running {
     }
 }
 
-/// There is nobody who could be told of a failure: it may have ended by itself.
+/// Ignores errors: the command may have exited, and no caller is left to report to.
 async fn kill(connection: &Connection, pid: u64) {
-    if let Ok(Ok(spawned)) = connection.ask("execute", "spawn", &wire::kill_tree(pid)).await {
-        let _ = within(DYING, connection.call("execute", "processWait", &json!({ "pid": spawned["pid"] }))).await;
+    if let Ok(Ok(spawned)) = connection.call_with_timeout("execute", "spawn", &wire::kill_tree(pid)).await {
+        let _ =
+            timeout(KILL_TIMEOUT, connection.call("execute", "processWait", &json!({ "pid": spawned["pid"] }))).await;
     }
-    let _ = connection.ask("execute", "processKill", &json!({ "pid": pid, "signal": "SIGKILL" })).await;
+    let _ = connection.call_with_timeout("execute", "processKill", &json!({ "pid": pid, "signal": "SIGKILL" })).await;
 }
 
 fn read<T: for<'de> Deserialize<'de>>(operation: &'static str, value: Value) -> Result<T> {
-    serde_json::from_value(value).map_err(|error| wire::senseless(operation).with_source(error))
+    serde_json::from_value(value).map_err(|error| wire::unexpected_response(operation).with_source(error))
 }
 
 impl DenoSandbox {
@@ -79,15 +81,15 @@ impl DenoSandbox {
         Self { id, config, client, connection: Arc::new(AsyncMutex::new(connection)) }
     }
 
-    /// The connection, or a new one when that was lost.
+    /// Returns the connection, or a new one after a disconnect.
     async fn connection(&self) -> Result<Arc<Connection>> {
         let mut connection = self.connection.lock().await;
         if !connection.is_open() {
             *connection = match self.client.open(&wire::connect(&self.config, self.id.as_str())?).await? {
-                Opening::Open(socket) => Connection::new(socket),
-                Opening::Refused(reply) => {
+                UpgradeResult::Open(socket) => Connection::new(socket),
+                UpgradeResult::Rejected(reply) => {
                     let status = reply.status;
-                    let body = reply.whole().await?;
+                    let body = reply.bytes().await?;
                     let error = wire::failure("connect to a sandbox", status, &body);
                     return Err(error.with_context("sandbox", self.id.as_str()));
                 }
@@ -96,33 +98,34 @@ impl DenoSandbox {
         Ok(Arc::clone(&connection))
     }
 
-    async fn ask(&self, operation: &'static str, method: &str, params: &Value) -> Result<Answer> {
-        self.connection().await?.ask(operation, method, params).await
+    async fn call(&self, operation: &'static str, method: &str, params: &Value) -> Result<CallResult> {
+        self.connection().await?.call_with_timeout(operation, method, params).await
     }
 
-    async fn follow(&self, command: Command, output: &mut Output<'_>) -> Result<Ending> {
+    async fn follow(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
         let connection = self.connection().await?;
-        // It may run from here on, so it is never sent again.
-        let spawned = match connection.ask("execute", "spawn", &wire::spawn(&command, &self.config.shell)).await? {
-            Ok(spawned) => read::<Spawned>("execute", spawned)?,
-            Err(refusal) => {
-                // It could not be started, as in a directory that is not there.
-                output.push(OutputStream::Stderr, format!("{}\n", refusal.message).as_bytes());
-                return Ok(Ending::Exit(1));
-            }
-        };
-        let mut running = Running { connection: Arc::clone(&connection), pid: spawned.pid, over: false };
-        let Some(ended) = within(command.time, to_the_end(&connection, &spawned, output)).await else {
+        // The command may run from here, so it is never sent again.
+        let spawned =
+            match connection.call_with_timeout("execute", "spawn", &wire::spawn(&command, &self.config.shell)).await? {
+                Ok(spawned) => read::<Spawned>("execute", spawned)?,
+                Err(refusal) => {
+                    // The command could not be started, for example because the directory does not exist.
+                    output.push(OutputStream::Stderr, format!("{}\n", refusal.message).as_bytes());
+                    return Ok(CommandOutcome::Exit(1));
+                }
+            };
+        let mut running = KillGuard { connection: Arc::clone(&connection), pid: spawned.pid, over: false };
+        let Some(ended) = timeout(command.timeout, wait_for_exit(&connection, &spawned, output)).await else {
             kill(&connection, spawned.pid).await;
             running.over = true;
-            return Ok(Ending::Timeout);
+            return Ok(CommandOutcome::Timeout);
         };
-        // When the connection broke, nobody knows whether it still runs, and it cannot be killed either.
+        // After a disconnect, it is unknown whether the command still runs, and it cannot be killed.
         running.over = ended.is_ok();
         ended
     }
 
-    /// Calls for a file.
+    /// Calls a file method.
     async fn file<T: for<'de> Deserialize<'de>>(
         &self,
         connection: &Connection,
@@ -130,13 +133,13 @@ impl DenoSandbox {
         params: &Value,
         path: &SandboxPath,
     ) -> Result<FileResult<T>> {
-        match connection.ask("transfer a file", method, params).await? {
+        match connection.call_with_timeout("transfer a file", method, params).await? {
             Ok(value) => read("transfer a file", value).map(Ok),
             Err(refusal) => refused(refusal, path),
         }
     }
 
-    async fn download(&self, path: &SandboxPath, sink: PieceSink<'_>) -> Result<FileResult<()>> {
+    async fn download(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
         let connection = self.connection().await?;
         let name = path.to_text();
         let stat = match self.file::<Stat>(&connection, "stat", &json!({ "path": name }), path).await? {
@@ -145,7 +148,7 @@ impl DenoSandbox {
         };
         if stat.is_directory || !stat.is_file {
             let code = if stat.is_directory { FileErrorCode::IsDirectory } else { FileErrorCode::NotARegularFile };
-            return Ok(Err(FileError::refused(code, path.as_bytes())));
+            return Ok(Err(FileError::with_code(code, path.as_bytes())));
         }
         if stat.size <= READ_WHOLE {
             let content = self.file::<String>(&connection, "readFile", &json!({ "path": name }), path).await?;
@@ -162,17 +165,17 @@ impl DenoSandbox {
             Ok(handle) => handle.file_handle_id,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let done = self.pieces(&connection, handle, path, sink).await;
+        let done = self.chunks(&connection, handle, path, sink).await;
         close(&connection, handle).await?;
         done
     }
 
-    async fn pieces(
+    async fn chunks(
         &self,
         connection: &Connection,
         handle: u64,
         path: &SandboxPath,
-        sink: PieceSink<'_>,
+        sink: ChunkSink<'_>,
     ) -> Result<FileResult<()>> {
         #[derive(Deserialize)]
         struct Read {
@@ -194,13 +197,13 @@ impl DenoSandbox {
 
     async fn upload(&self, path: &SandboxPath, content: &[u8]) -> Result<FileResult<()>> {
         match self.put(path, content).await? {
-            // The directories above are made only where they are missing.
+            // Create parent directories only after a failure.
             Err(refusal) if refusal.code == FileErrorCode::FileNotFound => {}
             done => return Ok(done),
         }
         let above = path.parent().unwrap_or_else(SandboxPath::root);
         let mkdir = json!({ "path": above.to_text(), "options": { "recursive": true } });
-        match self.ask("transfer a file", "mkdir", &mkdir).await? {
+        match self.call("transfer a file", "mkdir", &mkdir).await? {
             Ok(_) => self.put(path, content).await,
             Err(refusal) => refused(refusal, path),
         }
@@ -214,7 +217,7 @@ impl DenoSandbox {
             return Ok(self.file::<Value>(&connection, "writeFile", &whole, path).await?.map(drop));
         }
         let of_stream = |stream| json!({ "path": name, "contentStreamId": stream });
-        match connection.ask_with("transfer a file", "writeFile", of_stream, content).await? {
+        match connection.call_with_stream("transfer a file", "writeFile", of_stream, content).await? {
             Ok(_) => Ok(Ok(())),
             Err(refusal) => refused(refusal, path),
         }
@@ -228,49 +231,54 @@ struct Handle {
 }
 
 async fn close(connection: &Connection, handle: u64) -> Result<()> {
-    let closed = connection.ask("transfer a file", "fileClose", &json!({ "fileHandleId": handle })).await?;
+    let closed =
+        connection.call_with_timeout("transfer a file", "fileClose", &json!({ "fileHandleId": handle })).await?;
     closed.map(drop).map_err(|refusal| refusal.error("transfer a file"))
 }
 
-fn refused<T>(refusal: Refusal, path: &SandboxPath) -> Result<FileResult<T>> {
-    match refusal.of_file(path.as_bytes()) {
+fn refused<T>(refusal: RpcError, path: &SandboxPath) -> Result<FileResult<T>> {
+    match refusal.file_error(path.as_bytes()) {
         Some(of_file) => Ok(Err(of_file)),
         None => Err(refusal.error("transfer a file").with_context("path", path.to_text())),
     }
 }
 
-/// Hears a command until it has ended and its output has.
-async fn to_the_end(connection: &Connection, spawned: &Spawned, output: &mut Output<'_>) -> Result<Ending> {
+/// Collects output until the command has exited and its output has ended.
+async fn wait_for_exit(
+    connection: &Connection,
+    spawned: &Spawned,
+    output: &mut OutputCollector<'_>,
+) -> Result<CommandOutcome> {
     use futures_util::future::{Either, select};
     let streams: Vec<u64> = spawned.stdout_stream_id.into_iter().chain(spawned.stderr_stream_id).collect();
-    let mut hearing = connection.hear(&streams);
-    let mut push = |(stream, piece): (u64, Option<Vec<u8>>)| {
+    let mut hearing = connection.subscribe(&streams);
+    let mut push = |(stream, chunk): (u64, Option<Vec<u8>>)| {
         let name = if Some(stream) == spawned.stderr_stream_id { OutputStream::Stderr } else { OutputStream::Stdout };
-        if let Some(bytes) = piece {
+        if let Some(bytes) = chunk {
             output.push(name, &bytes);
         }
     };
     let of = json!({ "pid": spawned.pid });
     let mut waiting = Box::pin(connection.call("execute", "processWait", &of));
     let waited = loop {
-        match select(waiting, hearing.pieces.next()).await {
+        match select(waiting, hearing.chunks.next()).await {
             Either::Left((waited, _)) => break waited?,
-            Either::Right((Some(piece), rest)) => {
-                push(piece);
+            Either::Right((Some(chunk), rest)) => {
+                push(chunk);
                 waiting = rest;
             }
-            // Both streams are at their end.
+            // Both streams have ended.
             Either::Right((None, rest)) => break rest.await?,
         }
     };
-    while let Some(Some(piece)) = within(LAST_OUTPUT, hearing.pieces.next()).await {
-        push(piece);
+    while let Some(Some(chunk)) = timeout(LAST_OUTPUT, hearing.chunks.next()).await {
+        push(chunk);
     }
     let waited = waited.map_err(|refusal| refusal.error("execute"))?;
-    Ok(read::<Waited>("execute", waited)?.ending())
+    Ok(read::<WaitResponse>("execute", waited)?.outcome())
 }
 
-/// Paths are text here.
+/// Rejects paths that are not UTF-8: the protocol sends text.
 fn is_text(path: &SandboxPath) -> FileResult<()> {
     match std::str::from_utf8(path.as_bytes()) {
         Ok(_) => Ok(()),
@@ -281,35 +289,32 @@ fn is_text(path: &SandboxPath) -> FileResult<()> {
     }
 }
 
-impl Plane for DenoSandbox {
+#[async_trait]
+impl DataPlane for DenoSandbox {
     fn id(&self) -> &SandboxId {
         &self.id
     }
 
-    fn passes_bytes(&self) -> bool {
+    fn is_binary_safe(&self) -> bool {
         true
     }
 
-    fn run<'a>(&'a self, command: Command, output: &'a mut Output<'_>) -> BoxFuture<'a, Result<Ending>> {
-        Box::pin(async move {
-            if command.env.iter().any(|(_, value)| value.contains('\0')) {
-                let message = "a variable of the environment cannot contain a NUL byte";
-                return Err(Error::new(ErrorKind::InvalidRequest, "execute", message));
-            }
-            self.follow(command, output).await
-        })
+    async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
+        if command.env.iter().any(|(_, value)| value.contains('\0')) {
+            let message = "an environment variable cannot contain a NUL byte";
+            return Err(Error::new(ErrorKind::InvalidRequest, "execute", message));
+        }
+        self.follow(command, output).await
     }
 
-    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: PieceSink<'a>) -> Outcome<'a, ()> {
-        Box::pin(async move {
-            match is_text(path) {
-                Ok(()) => self.download(path, sink).await,
-                Err(refusal) => Ok(Err(refusal)),
-            }
-        })
+    async fn fetch(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
+        match is_text(path) {
+            Ok(()) => self.download(path, sink).await,
+            Err(refusal) => Ok(Err(refusal)),
+        }
     }
 
-    fn store(&self, files: Vec<(SandboxPath, Upload)>) -> BoxFuture<'_, Result<Vec<UploadResult>>> {
+    async fn store(&self, files: Vec<(SandboxPath, Upload)>) -> Result<Vec<UploadResult>> {
         let uploads = stream::iter(files).map(move |(path, upload)| async move {
             let result = match is_text(&path) {
                 Ok(()) => self.upload(&path, &upload.content).await?,
@@ -317,6 +322,6 @@ impl Plane for DenoSandbox {
             };
             Ok(UploadResult { path: upload.path, result })
         });
-        Box::pin(uploads.buffered(TRANSFERS).try_collect())
+        uploads.buffered(TRANSFERS).try_collect().await
     }
 }

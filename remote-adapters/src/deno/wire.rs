@@ -1,7 +1,7 @@
-//! Values to requests and messages, and back.
+//! Conversion of values to requests and messages, and back.
 //!
-//! Sources: the official clients (npm `@deno/sandbox` 0.13.2, PyPI `deno-sandbox` 0.16.0) and what they were recorded to send.
-//! Where the two disagree, the first is followed. The service itself was not reached.
+//! Sources: the official clients (npm `@deno/sandbox` 0.13.2, PyPI `deno-sandbox` 0.16.0) and recordings of what they
+//! send. Where they differ, the first is followed. Not tested against the service itself.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use tidebox_core::{
 };
 
 use super::config::DenoConfig;
+use crate::data_plane::{Command, CommandOutcome};
 use crate::options::NetworkAccess;
-use crate::plane::{Command, Ending};
 use crate::signal;
-use crate::transport::{Method, Repeat, Request, escape};
+use crate::transport::{Idempotency, Method, Request, percent_encode};
 
 fn authorised(config: &DenoConfig, method: Method, url: String) -> Request {
     let bearer = [b"Bearer ", config.token.expose()].concat();
@@ -28,16 +28,16 @@ fn authorised(config: &DenoConfig, method: Method, url: String) -> Request {
     }
 }
 
-/// A host that nobody has (RFC 6761). What an empty list of allowed hosts means is not written down.
-const NOWHERE: &str = "nowhere.invalid";
+/// A host that never resolves (RFC 6761). The meaning of an empty list of allowed hosts is undocumented.
+const UNREACHABLE_HOST: &str = "nowhere.invalid";
 
-/// The WebSocket whose opening makes a sandbox that ends at `stop_at`, in milliseconds since 1970.
+/// WebSocket request that creates a sandbox ending at `stop_at`, in milliseconds since 1970.
 ///
 /// # Errors
-/// [`ErrorKind::Unsupported`] for more labels than there may be.
+/// [`ErrorKind::Unsupported`] if there are more labels than the service allows.
 pub fn create(config: &DenoConfig, labels: &BTreeMap<String, String>, stop_at: u64) -> Result<Request> {
     if labels.len() > 5 {
-        let message = "Deno has at most five labels for a sandbox";
+        let message = "Deno allows at most five labels per sandbox";
         return Err(Error::new(ErrorKind::Unsupported, "create a sandbox", message));
     }
     let mut body = json!({ "stop_at_ms": stop_at, "memory_mb": config.memory_mb, "volumes": [] });
@@ -50,46 +50,48 @@ pub fn create(config: &DenoConfig, labels: &BTreeMap<String, String>, stop_at: u
     match &config.network {
         NetworkAccess::Default => {}
         NetworkAccess::Only(hosts) if !hosts.is_empty() => body["allow_net"] = json!(hosts),
-        NetworkAccess::Only(_) | NetworkAccess::Blocked => body["allow_net"] = json!([NOWHERE]),
+        NetworkAccess::Only(_) | NetworkAccess::Blocked => body["allow_net"] = json!([UNREACHABLE_HOST]),
     }
     let url = format!("{}/api/v3/sandboxes/create", config.url(&config.region)?);
-    // The configuration may hold secrets.
+    // The configuration may contain secrets.
     let header = Secret::new(BASE64.encode(body.to_string()));
     let mut request = authorised(config, Method::Get, url).secret("x-deno-sandbox-config", header);
-    // Each opening makes another sandbox.
-    request.repeat = Repeat::OnlyIfRefused;
+    // Each request creates another sandbox.
+    request.repeat = Idempotency::RetryIfRejected;
     Ok(request)
 }
 
-/// The WebSocket of a sandbox that is there.
+/// WebSocket request that connects to an existing sandbox.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidRequest`] when the name tells a region that cannot be.
+/// [`ErrorKind::InvalidRequest`] if the region in the id is invalid.
 pub fn connect(config: &DenoConfig, id: &str) -> Result<Request> {
-    Ok(authorised(config, Method::Get, format!("{}/api/v3/sandbox/{}/connect", config.url_of(id)?, escape(id))))
+    Ok(authorised(config, Method::Get, format!("{}/api/v3/sandbox/{}/connect", config.url_of(id)?, percent_encode(id))))
 }
 
-/// `PATCH /api/v3/sandbox/{id}`: the end of a sandbox.
+/// `PATCH /api/v3/sandbox/{id}`: sets the end time of a sandbox.
 ///
 /// # Errors
-/// As of [`connect`].
+/// Same as [`connect`].
 pub fn extend(config: &DenoConfig, id: &str, stop_at: u64) -> Result<Request> {
-    let url = format!("{}/api/v3/sandbox/{}", config.url_of(id)?, escape(id));
+    let url = format!("{}/api/v3/sandbox/{}", config.url_of(id)?, percent_encode(id));
     Ok(authorised(config, Method::Patch, url).json(&json!({ "stop_at_ms": stop_at })))
 }
 
 /// `DELETE /api/v3/sandbox/{id}`
 ///
 /// # Errors
-/// As of [`connect`].
+/// Same as [`connect`].
 pub fn delete(config: &DenoConfig, id: &str) -> Result<Request> {
-    Ok(authorised(config, Method::Delete, format!("{}/api/v3/sandbox/{}", config.url_of(id)?, escape(id))))
+    Ok(authorised(config, Method::Delete, format!("{}/api/v3/sandbox/{}", config.url_of(id)?, percent_encode(id))))
 }
 
-/// `GET /api/v2/sandboxes`, which answers all at once.
+/// `GET /api/v2/sandboxes`. The response is not paginated.
 pub fn list(config: &DenoConfig, request: &ListRequest) -> Request {
-    let pairs =
-        request.labels.iter().map(|(name, value)| format!("{}={}", escape(format!("labels[{name}]")), escape(value)));
+    let pairs = request
+        .labels
+        .iter()
+        .map(|(name, value)| format!("{}={}", percent_encode(format!("labels[{name}]")), percent_encode(value)));
     let query = pairs.collect::<Vec<_>>().join("&");
     let mark = if query.is_empty() { "" } else { "?" };
     authorised(config, Method::Get, format!("{}/api/v2/sandboxes{mark}{query}", config.api_url))
@@ -97,7 +99,7 @@ pub fn list(config: &DenoConfig, request: &ListRequest) -> Request {
 
 /// An entry of the list.
 #[derive(Clone, Debug, Deserialize)]
-struct Listed {
+struct ListEntry {
     id: String,
     #[serde(default)]
     status: String,
@@ -105,12 +107,12 @@ struct Listed {
     labels: Option<BTreeMap<String, String>>,
 }
 
-/// Reads the list: those that run. Where a service tells no labels, those that were asked for are known.
+/// Parses the list and keeps running sandboxes. If the service returns no labels, the requested ones are used.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] when it is none.
-pub fn listed(body: &[u8], asked: &BTreeMap<String, String>) -> Result<ListPage> {
-    let entries: Vec<Listed> = parse("list", body)?;
+/// [`ErrorKind::Protocol`] if the body is not such a list.
+pub fn parse_list(body: &[u8], asked: &BTreeMap<String, String>) -> Result<ListPage> {
+    let entries: Vec<ListEntry> = parse("list", body)?;
     let running = entries.into_iter().filter(|entry| entry.status != "stopped");
     let sandboxes = running.map(|entry| {
         Ok(SandboxInfo { id: SandboxId::parse(entry.id)?, labels: entry.labels.unwrap_or_else(|| asked.clone()) })
@@ -118,72 +120,74 @@ pub fn listed(body: &[u8], asked: &BTreeMap<String, String>) -> Result<ListPage>
     Ok(ListPage { sandboxes: sandboxes.collect::<Result<_>>()?, cursor: None })
 }
 
-/// Reads JSON.
+/// Parses JSON.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] when it is not what is expected.
+/// [`ErrorKind::Protocol`] if the body has another format.
 pub fn parse<T: for<'de> Deserialize<'de>>(operation: &'static str, body: &[u8]) -> Result<T> {
-    serde_json::from_slice(body).map_err(|error| senseless(operation).with_source(error))
+    serde_json::from_slice(body).map_err(|error| unexpected_response(operation).with_source(error))
 }
 
-/// That an answer is not what is expected.
-pub(super) fn senseless(operation: &'static str) -> Error {
-    Error::new(ErrorKind::Protocol, operation, "Deno answered something else than expected")
+/// Error for a response in an unexpected format.
+pub(super) fn unexpected_response(operation: &'static str) -> Error {
+    Error::new(ErrorKind::Protocol, operation, "unexpected response from Deno")
 }
 
-/// What a status that is no success means.
+/// Maps an error status to an error.
 pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
     #[derive(Default, Deserialize)]
     #[serde(default)]
-    struct Refusal {
+    struct RpcError {
         code: String,
         message: String,
     }
-    let refusal: Refusal = serde_json::from_slice(body).unwrap_or_default();
+    let refusal: RpcError = serde_json::from_slice(body).unwrap_or_default();
     let (kind, advice) = match (status, refusal.code.as_str()) {
         (401, _) | (_, "INVALID_TOKEN") => {
-            (ErrorKind::Unauthenticated, "Deno does not accept the token; look at DENO_DEPLOY_TOKEN")
+            (ErrorKind::Unauthenticated, "Deno rejected the token; check DENO_DEPLOY_TOKEN")
         }
-        (403, _) => (ErrorKind::Forbidden, "Deno refuses it to this token"),
-        (404 | 410, _) => (ErrorKind::SandboxNotFound, "there is no such sandbox"),
-        (400 | 422, _) => (ErrorKind::InvalidRequest, "Deno refuses the request"),
-        (429, "") => (ErrorKind::RateLimited, "Deno asks for fewer requests; try again later"),
-        (429, _) => (ErrorKind::QuotaExceeded, "the organisation has no more sandboxes at once; delete some"),
-        (500..=599, _) => (ErrorKind::Unavailable, "Deno is not well; try again later"),
-        _ => (ErrorKind::Protocol, "Deno answered a status that its protocol does not have here"),
+        (403, _) => (ErrorKind::Forbidden, "Deno does not permit this with this token"),
+        (404 | 410, _) => (ErrorKind::SandboxNotFound, "the sandbox does not exist"),
+        (400 | 422, _) => (ErrorKind::InvalidRequest, "Deno rejected the request"),
+        (429, "") => (ErrorKind::RateLimited, "Deno's rate limit is exceeded; try again later"),
+        (429, _) => {
+            (ErrorKind::QuotaExceeded, "the organisation's limit of concurrent sandboxes is reached; delete some")
+        }
+        (500..=599, _) => (ErrorKind::Unavailable, "Deno is unavailable; try again later"),
+        _ => (ErrorKind::Protocol, "Deno returned an unexpected status"),
     };
     let error = Error::new(kind, operation, advice).with_context("status", status.to_string());
     let error = if refusal.code.is_empty() { error } else { error.with_context("code", refusal.code) };
     if refusal.message.is_empty() { error } else { error.with_context("message", refusal.message) }
 }
 
-/// A call of JSON-RPC.
+/// A JSON-RPC call.
 pub fn call(id: u64, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-/// `$sandbox.stream.start`: a stream of ours begins. Streams of both sides have numbers of their own.
-pub fn begin_stream(stream: u64) -> String {
+/// `$sandbox.stream.start`: starts an upload stream. Both sides number their streams separately.
+pub fn start_stream(stream: u64) -> String {
     notify("start", &json!({ "streamId": stream }))
 }
 
-/// `$sandbox.stream.enqueue`: a piece of it.
-pub fn enqueue(stream: u64, piece: &[u8]) -> String {
-    let data = text(piece);
-    // Nothing in base64 is escaped in JSON, so a long text is not read once more for that.
+/// `$sandbox.stream.enqueue`: one chunk.
+pub fn enqueue(stream: u64, chunk: &[u8]) -> String {
+    let data = text(chunk);
+    // Base64 needs no JSON escaping, so a long text is not scanned again.
     format!(
         r#"{{"jsonrpc":"2.0","method":"$sandbox.stream.enqueue","params":{{"streamId":{stream},"data":"{data}"}}}}"#
     )
 }
 
-/// `$sandbox.stream.end`: all of it was sent.
+/// `$sandbox.stream.end`: the stream is complete.
 pub fn end_stream(stream: u64) -> String {
     notify("end", &json!({ "streamId": stream }))
 }
 
-/// `$sandbox.stream.error`: nothing more comes, and what came is not all of it. The reason is an error as the client for JavaScript writes
-/// it; that for Python sends its words alone.
-pub fn break_stream(stream: u64) -> String {
+/// `$sandbox.stream.error`: the stream is incomplete and ends. The reason is an error object as in the JavaScript
+/// client; the Python client sends only the message.
+pub fn fail_stream(stream: u64) -> String {
     let reason = json!({ "constructorName": "Error", "message": "the rest of the file is not sent" });
     notify("error", &json!({ "streamId": stream, "error": reason }))
 }
@@ -192,7 +196,7 @@ fn notify(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "method": format!("$sandbox.stream.{method}"), "params": params }).to_string()
 }
 
-/// A command, with its output on two streams.
+/// A command with separate output streams.
 pub fn spawn(command: &Command, shell: &str) -> Value {
     let mut params = json!({ "command": shell, "args": ["-c", command.script], "stdout": "piped", "stderr": "piped" });
     if !command.env.is_empty() {
@@ -204,7 +208,7 @@ pub fn spawn(command: &Command, shell: &str) -> Value {
     params
 }
 
-/// A command that kills another with everything that it has started, since a signal of the service reaches it alone.
+/// A command that kills another one and its descendants, because the service signals only the process itself.
 pub fn kill_tree(pid: u64) -> Value {
     let script = "stop() { kill -s STOP \"$1\" 2>/dev/null; \
                   for c in $(cat /proc/\"$1\"/task/*/children 2>/dev/null); do stop \"$c\"; done; \
@@ -212,67 +216,67 @@ pub fn kill_tree(pid: u64) -> Value {
     json!({ "command": "/bin/sh", "args": ["-c", script, pid.to_string()], "stdout": "null", "stderr": "null" })
 }
 
-/// What `spawn` answers.
+/// Response to `spawn`.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub struct Spawned {
-    /// The number of the process.
+    /// Process id.
     pub pid: u64,
-    /// The stream of its standard output.
+    /// Stream number of standard output.
     pub stdout_stream_id: Option<u64>,
-    /// The stream of its standard error.
+    /// Stream number of standard error.
     pub stderr_stream_id: Option<u64>,
 }
 
-/// What `processWait` answers.
+/// Response to `processWait`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Waited {
-    /// Its exit code.
+pub struct WaitResponse {
+    /// Exit code.
     #[serde(default)]
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// Signal that killed the process.
     #[serde(default)]
     pub signal: Option<String>,
 }
 
-impl Waited {
-    /// How the command ended.
-    pub fn ending(&self) -> Ending {
+impl WaitResponse {
+    /// Returns the outcome of the command.
+    pub fn outcome(&self) -> CommandOutcome {
         match &self.signal {
-            Some(signal) => signal::exit_code(signal).map_or(Ending::Unknown, Ending::Exit),
-            None => self.code.map_or(Ending::Unknown, Ending::Exit),
+            Some(signal) => signal::exit_code(signal).map_or(CommandOutcome::Unknown, CommandOutcome::Exit),
+            None => self.code.map_or(CommandOutcome::Unknown, CommandOutcome::Exit),
         }
     }
 }
 
-/// What is known of a file.
+/// File metadata.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stat {
-    /// It is a regular file.
+    /// True for a regular file.
     pub is_file: bool,
-    /// It is a directory.
+    /// True for a directory.
     pub is_directory: bool,
-    /// Bytes.
+    /// Size in bytes.
     #[serde(default)]
     pub size: u64,
 }
 
-/// What a call answers that did not do what it should.
+/// Error response of a call.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Refusal {
-    /// Its class, such as `NotFound`.
+pub struct RpcError {
+    /// Error class, such as `NotFound`.
     pub constructor_name: Option<String>,
-    /// A sentence.
+    /// Error message.
     pub message: String,
-    /// Its name in C, such as `ENOENT`.
+    /// Errno name, such as `ENOENT`.
     pub code: Option<String>,
 }
 
-impl Refusal {
-    /// The refusal of a file; `None` when it is another one.
-    pub fn of_file(&self, path: &[u8]) -> Option<FileError> {
+impl RpcError {
+    /// Maps the error to a file error; `None` if it has another cause.
+    pub fn file_error(&self, path: &[u8]) -> Option<FileError> {
         let code =
             match (self.code.as_deref().unwrap_or_default(), self.constructor_name.as_deref().unwrap_or_default()) {
                 ("ENOENT", _) => FileErrorCode::FileNotFound,
@@ -288,13 +292,13 @@ impl Refusal {
                 (_, "NotADirectory" | "AlreadyExists") => FileErrorCode::NotADirectory,
                 _ => return None,
             };
-        Some(FileError::refused(code, path))
+        Some(FileError::with_code(code, path))
     }
 
-    /// The same as an error of ours.
+    /// Converts to [`Error`].
     pub fn error(self, operation: &'static str) -> Error {
         let error =
-            Error::new(ErrorKind::Protocol, operation, "Deno refuses the call").with_context("message", self.message);
+            Error::new(ErrorKind::Protocol, operation, "Deno rejected the call").with_context("message", self.message);
         match self.code.or(self.constructor_name) {
             Some(code) => error.with_context("code", code),
             None => error,
@@ -302,21 +306,21 @@ impl Refusal {
     }
 }
 
-/// What a message of the service says.
+/// A parsed message of the service.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
-    /// The call of this number did this, or was refused.
-    Answer(u64, std::result::Result<Value, Refusal>),
-    /// A piece of a stream, `None` at its end.
+    /// Response to the call with this number.
+    Answer(u64, std::result::Result<Value, RpcError>),
+    /// A chunk of a stream; `None` at its end.
     Piece(u64, Option<Vec<u8>>),
-    /// Nothing that matters.
+    /// Ignored message.
     Other,
 }
 
-/// Reads a message.
+/// Parses a message.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] for what is none.
+/// [`ErrorKind::Protocol`] if the message is malformed.
 pub fn incoming(text: &str) -> Result<Incoming> {
     #[derive(Deserialize)]
     struct Message {
@@ -325,10 +329,10 @@ pub fn incoming(text: &str) -> Result<Incoming> {
         #[serde(default)]
         params: Value,
         result: Option<Value>,
-        error: Option<Refusal0>,
+        error: Option<RawRpcError>,
     }
     #[derive(Deserialize)]
-    struct Refusal0 {
+    struct RawRpcError {
         #[serde(default)]
         message: String,
     }
@@ -338,7 +342,7 @@ pub fn incoming(text: &str) -> Result<Incoming> {
     let mut message: Message = parse("exchange messages", text.as_bytes())?;
     if let Some(id) = message.id {
         if let Some(error) = message.error {
-            return Ok(Incoming::Answer(id, Err(Refusal { message: error.message, ..Refusal::default() })));
+            return Ok(Incoming::Answer(id, Err(RpcError { message: error.message, ..RpcError::default() })));
         }
         let mut result = message.result.take().unwrap_or_default();
         return Ok(match result.get_mut("error").map(Value::take) {
@@ -346,7 +350,7 @@ pub fn incoming(text: &str) -> Result<Incoming> {
             None => Incoming::Answer(id, Ok(result.get_mut("ok").map(Value::take).unwrap_or_default())),
         });
     }
-    let stream = || message.params["streamId"].as_u64().ok_or_else(|| senseless("exchange messages"));
+    let stream = || message.params["streamId"].as_u64().ok_or_else(|| unexpected_response("exchange messages"));
     Ok(match message.method.as_deref() {
         Some("$sandbox.stream.enqueue") => {
             let data = message.params["data"].as_str().unwrap_or_default();
@@ -357,15 +361,15 @@ pub fn incoming(text: &str) -> Result<Incoming> {
     })
 }
 
-/// Bytes, which are base64 everywhere.
+/// Decodes base64.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] when they are not.
+/// [`ErrorKind::Protocol`] if the text is not base64.
 pub fn bytes(text: &str) -> Result<Vec<u8>> {
-    BASE64.decode(text).map_err(|error| senseless("exchange messages").with_source(error))
+    BASE64.decode(text).map_err(|error| unexpected_response("exchange messages").with_source(error))
 }
 
-/// Bytes as they are sent.
+/// Encodes base64.
 pub fn text(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
 }

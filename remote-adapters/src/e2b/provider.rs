@@ -1,21 +1,22 @@
-//! The life of sandboxes at E2B.
+//! Sandbox lifecycle at E2B.
 //!
-//! A sandbox is ready when the answer to its creation comes. Names are not unique, so two processes that ask for the same
-//! labels at once may both make one; both then keep the one whose name comes first, and delete the other.
+//! A sandbox is ready when the response to its creation arrives. Names are not unique, so two processes that request
+//! the same labels concurrently may each create a sandbox; both keep the one with the smaller id and delete the other.
 
 use std::collections::BTreeMap;
 
-use tidebox_core::{BoxFuture, ListPage, ListRequest, Result, SandboxId};
+use async_trait::async_trait;
+use tidebox_core::{ListPage, ListRequest, Result, SandboxId};
 
 use super::config::E2bConfig;
 use super::sandbox::E2bSandbox;
 use super::wire::{self, Access, Version};
-use crate::control::{Control, Created};
+use crate::control_plane::{ControlPlane, Created};
 use crate::options::Options;
 use crate::provider::RemoteProvider;
 use crate::transport::{Client, Request, RetryPolicy};
 
-/// The control plane of E2B.
+/// Control plane of E2B.
 #[derive(Debug)]
 pub struct E2bControl {
     options: Options,
@@ -24,35 +25,44 @@ pub struct E2bControl {
 }
 
 impl E2bControl {
-    /// Reads options and variables of the environment.
+    /// Reads options and environment variables.
     ///
     /// # Errors
-    /// Those of [`E2bConfig::new`].
+    /// Same as [`E2bConfig::new`].
     pub fn new(options: Options) -> Result<Self> {
         let config = E2bConfig::new(&options)?;
         let client = Client::new(options.transport()?, RetryPolicy { hint: wire::hint, ..RetryPolicy::default() });
         Ok(Self { options, config, client })
     }
 
-    /// Sends what there are two versions of, the first one where the server does not know the second: whether it succeeded, its status
-    /// and what was answered.
-    async fn in_its_version(&self, request: impl Fn(Version) -> Request) -> Result<(bool, u16, Vec<u8>)> {
+    /// Sends a request that exists in two versions, falling back to the first if the server does not support the
+    /// second. Returns whether it succeeded, the status and the body.
+    async fn send_with_fallback(&self, request: impl Fn(Version) -> Request) -> Result<(bool, u16, Vec<u8>)> {
         let reply = self.client.send(&request(Version::Second)).await?;
         let (success, status) = (reply.is_success(), reply.status);
-        let body = reply.whole().await?;
-        if success || !wire::has_no_such_call(status, &body) {
+        let body = reply.bytes().await?;
+        if success || !wire::is_unknown_route(status, &body) {
             return Ok((success, status, body));
         }
         let reply = self.client.send(&request(Version::First)).await?;
         let (success, status) = (reply.is_success(), reply.status);
-        Ok((success, status, reply.whole().await?))
+        Ok((success, status, reply.bytes().await?))
+    }
+}
+
+#[async_trait]
+impl ControlPlane for E2bControl {
+    type DataPlane = E2bSandbox;
+
+    fn options(&self) -> &Options {
+        &self.options
     }
 
-    async fn made(&self, labels: &BTreeMap<String, String>) -> Result<Created<E2bSandbox>> {
-        // The same for every attempt of this request, and for no other.
+    async fn create(&self, labels: &BTreeMap<String, String>, _: Option<&str>) -> Result<Created<E2bSandbox>> {
+        // Equal for all attempts of this request and unique to it.
         let attempt = format!("tidebox-{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
         let (success, status, body) = self
-            .in_its_version(|version| {
+            .send_with_fallback(|version| {
                 wire::create(version, &self.config, labels, &self.options.env, &self.options.network, &attempt)
             })
             .await?;
@@ -61,12 +71,12 @@ impl E2bControl {
         }
         let access: Access = wire::parse("create a sandbox", &body)?;
         let id = SandboxId::parse(access.sandbox_id.clone())?;
-        Ok(Created { id, made: true, plane: E2bSandbox::new(&self.config, access, self.client.clone()) })
+        Ok(Created { id, is_new: true, sandbox: E2bSandbox::new(&self.config, access, self.client.clone()) })
     }
 
-    async fn found(&self, id: &SandboxId) -> Result<Option<E2bSandbox>> {
+    async fn connect(&self, id: &SandboxId) -> Result<Option<E2bSandbox>> {
         let ask = |version| wire::connect(version, &self.config, id.as_str());
-        let (success, status, body) = self.in_its_version(ask).await?;
+        let (success, status, body) = self.send_with_fallback(ask).await?;
         match status {
             404 => Ok(None),
             _ if success => {
@@ -77,52 +87,24 @@ impl E2bControl {
         }
     }
 
-    async fn page(&self, request: ListRequest) -> Result<ListPage> {
+    async fn list(&self, request: ListRequest) -> Result<ListPage> {
         let reply = self.client.send(&wire::list(&self.config, &request)).await?;
         let (success, status) = (reply.is_success(), reply.status);
         let cursor = reply.header("x-next-token").map(str::to_owned);
-        let body = reply.whole().await?;
-        if success { wire::listed(&body, cursor.as_deref()) } else { Err(wire::failure("list", status, &body)) }
+        let body = reply.bytes().await?;
+        if success { wire::parse_list(&body, cursor.as_deref()) } else { Err(wire::failure("list", status, &body)) }
     }
 
-    async fn gone(&self, id: &SandboxId) -> Result<()> {
+    async fn delete(&self, id: &SandboxId) -> Result<()> {
         let reply = self.client.send(&wire::delete(&self.config, id.as_str())).await?;
         if reply.is_success() || reply.status == 404 {
             return Ok(());
         }
         let status = reply.status;
-        let body = reply.whole().await?;
+        let body = reply.bytes().await?;
         Err(wire::failure("delete", status, &body).with_context("sandbox", id.as_str()))
     }
 }
 
-impl Control for E2bControl {
-    type Plane = E2bSandbox;
-
-    fn options(&self) -> &Options {
-        &self.options
-    }
-
-    fn create<'a>(
-        &'a self,
-        labels: &'a BTreeMap<String, String>,
-        _: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Created<E2bSandbox>>> {
-        Box::pin(self.made(labels))
-    }
-
-    fn connect<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<Option<E2bSandbox>>> {
-        Box::pin(self.found(id))
-    }
-
-    fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<ListPage>> {
-        Box::pin(self.page(request))
-    }
-
-    fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(self.gone(id))
-    }
-}
-
-/// E2B behind the contract of providers.
+/// Provider for E2B.
 pub type E2bProvider = RemoteProvider<E2bControl>;

@@ -1,4 +1,4 @@
-//! What is read and written, held against the real daemon's answers and the official client's requests.
+//! Compares requests with those of the official clients, and parses recorded responses of the real daemon.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use tidebox_core::{ErrorKind, FileErrorCode, ListRequest, OutputStream, SandboxP
 
 use super::wire::{self, Event};
 use super::*;
-use crate::plane::{Command, Ending};
-use crate::transport::{Exchange, HeaderValue, Hint, Protocol, Replay, Reply, Request};
-use crate::{NetworkAccess, Options, Output, Plane as _};
+use crate::data_plane::{Command, CommandOutcome};
+use crate::transport::{HeaderValue, Protocol, RecordedExchange, ReplayTransport, Request, Response, RetryHint};
+use crate::{DataPlane as _, NetworkAccess, Options, OutputCollector};
 
-crate::recorded::held! {
+crate::trace_coverage::covered! {
     "e2b" {
-        streams_of_the_real_daemon_are_read_however_they_are_cut: [run, streams, limit];
-        a_sandbox_is_made_as_the_official_client_makes_it: [make];
-        labels_are_escaped_as_the_official_client_does: [labels];
-        commands_and_files_are_asked_for_as_the_official_client_does: [run, upload, download];
-        sandboxes_are_found_and_deleted_as_by_the_official_client: [find, list, delete];
+        daemon_streams_are_parsed_in_any_chunks: [run, streams, limit];
+        create_sandbox_matches_the_official_client: [make];
+        label_escaping_matches_the_official_client: [labels];
+        command_and_file_requests_match_the_official_client: [run, upload, download];
+        lookup_and_delete_match_the_official_client: [find, list, delete];
     }
 }
 
-/// Answers of the real `envd` 0.6.13, recorded once.
+/// Recorded responses of `envd` 0.6.13.
 const GOLDEN: &str = include_str!("../../traces/e2b-envd.json");
 
-/// Requests of the official clients, recorded once.
+/// Recorded requests of the official clients.
 const OFFICIAL: &str = include_str!("../../traces/e2b-sdk.json");
 
 fn golden(name: &str) -> Value {
@@ -37,7 +37,7 @@ fn golden(name: &str) -> Value {
     exchanges.iter().find(|exchange| exchange["name"] == name).unwrap_or_else(|| panic!("{name}")).clone()
 }
 
-/// The messages of a recorded stream, with a number for the process, as they were on the wire.
+/// Returns the messages of a recorded stream in wire format, with the process id filled in.
 fn stream(exchange: &Value) -> Vec<u8> {
     let frames = exchange["response"]["body"].as_array().expect("a stream");
     frames
@@ -49,43 +49,44 @@ fn stream(exchange: &Value) -> Vec<u8> {
         .collect()
 }
 
-fn options(replay: &Arc<Replay>) -> Options {
+fn options(replay: &Arc<ReplayTransport>) -> Options {
     let mut options = Options::default().with_api_key("planted-e2b-key").with_api_url("http://api");
-    options.transport = Some(Arc::<Replay>::clone(replay));
+    options.transport = Some(Arc::<ReplayTransport>::clone(replay));
     options.with_extra("sandbox_url", "http://data")
 }
 
-fn sandbox(replay: &Arc<Replay>) -> E2bSandbox {
-    let config = E2bConfig::new(&options(replay)).expect("a key is there");
-    let client = crate::transport::Client::new(Arc::<Replay>::clone(replay), crate::transport::RetryPolicy::default());
+fn sandbox(replay: &Arc<ReplayTransport>) -> E2bSandbox {
+    let config = E2bConfig::new(&options(replay)).expect("a key is set");
+    let client =
+        crate::transport::Client::new(Arc::<ReplayTransport>::clone(replay), crate::transport::RetryPolicy::default());
     let access = serde_json::from_value(serde_json::json!({ "sandboxID": "sbx1", "envdAccessToken": "planted-token" }));
-    E2bSandbox::new(&config, access.expect("it is well formed"), client).expect("it can be reached")
+    E2bSandbox::new(&config, access.expect("valid request"), client).expect("valid endpoint")
 }
 
 fn command(script: &str) -> Command {
-    Command { script: script.to_owned(), cwd: None, env: Vec::new(), time: Duration::from_secs(30) }
+    Command { script: script.to_owned(), cwd: None, env: Vec::new(), timeout: Duration::from_secs(30) }
 }
 
-/// Runs a recorded stream, in pieces of this size, and tells how it ended and what came.
-fn replayed(name: &str, size: usize) -> (tidebox_core::Result<Ending>, tidebox_core::ExecuteResponse) {
-    let mut exchange = Exchange::new("POST /process.Process/Start", 200, Bytes::new());
+/// Replays a recorded stream in chunks of this size and returns the outcome and the output.
+fn replayed(name: &str, size: usize) -> (tidebox_core::Result<CommandOutcome>, tidebox_core::ExecuteResponse) {
+    let mut exchange = RecordedExchange::new("POST /process.Process/Start", 200, Bytes::new());
     exchange.body = stream(&golden(name)).chunks(size).map(Bytes::copy_from_slice).collect();
-    let replay = Replay::new([exchange]);
-    let mut output = Output::new(1 << 20, None);
+    let replay = ReplayTransport::new([exchange]);
+    let mut output = OutputCollector::new(1 << 20, None);
     let ending = futures_executor::block_on(sandbox(&replay).run(command("x"), &mut output));
     (ending, output.into_response())
 }
 
-fn streams_of_the_real_daemon_are_read_however_they_are_cut() -> [&'static str; 3] {
+fn daemon_streams_are_parsed_in_any_chunks() -> [&'static str; 3] {
     for (name, ending, stdout, stderr) in [
-        ("exec ok (stdout and stderr)", Ending::Exit(0), "out\n1 2\n/mnt/box\n", "err\n"),
-        ("exec non-zero", Ending::Exit(3), "", ""),
-        ("exec killed by signal", Ending::Exit(137), "", ""),
-        ("exec command not found", Ending::Exit(127), "", "/bin/bash: line 1: foobar: command not found\n"),
-        ("exec empty output", Ending::Exit(0), "", ""),
-        ("exec cwd missing", Ending::Exit(1), "", "cwd '/nope' does not exist\n"),
-        ("exec deadline 1 s (Connect-Timeout-Ms)", Ending::Timeout, "before\n", ""),
-        ("exec with keepalive every 1 s", Ending::Exit(0), "done\n", ""),
+        ("exec ok (stdout and stderr)", CommandOutcome::Exit(0), "out\n1 2\n/mnt/box\n", "err\n"),
+        ("exec non-zero", CommandOutcome::Exit(3), "", ""),
+        ("exec killed by signal", CommandOutcome::Exit(137), "", ""),
+        ("exec command not found", CommandOutcome::Exit(127), "", "/bin/bash: line 1: foobar: command not found\n"),
+        ("exec empty output", CommandOutcome::Exit(0), "", ""),
+        ("exec cwd missing", CommandOutcome::Exit(1), "", "cwd '/nope' does not exist\n"),
+        ("exec deadline 1 s (Connect-Timeout-Ms)", CommandOutcome::Timeout, "before\n", ""),
+        ("exec with keepalive every 1 s", CommandOutcome::Exit(0), "done\n", ""),
     ] {
         for size in [1, 7, 10_000] {
             let (ended, response) = replayed(name, size);
@@ -99,25 +100,25 @@ fn streams_of_the_real_daemon_are_read_however_they_are_cut() -> [&'static str; 
 }
 
 #[test]
-fn an_unknown_user_is_an_error_of_ours_and_no_exit_code() {
+fn an_unknown_user_fails_without_an_exit_code() {
     let (ended, _) = replayed("exec unknown user", 100);
     assert_eq!(ended.unwrap_err().kind(), ErrorKind::Unauthenticated);
 }
 
 #[test]
-fn a_stream_that_breaks_is_an_error_and_never_an_exit_code() {
+fn an_interrupted_stream_is_never_an_exit_code() {
     let whole = stream(&golden("exec ok (stdout and stderr)"));
     let frames = FrameReader::default().push(&whole).expect("a stream");
     let cut: Vec<u8> = frames.iter().take(2).flat_map(|frame| Frame::write(frame.flags, &frame.message)).collect();
-    let replay = Replay::new([Exchange::new("POST /process.Process/Start", 200, cut)]);
-    let mut output = Output::new(1 << 20, None);
+    let replay = ReplayTransport::new([RecordedExchange::new("POST /process.Process/Start", 200, cut)]);
+    let mut output = OutputCollector::new(1 << 20, None);
     let ended = futures_executor::block_on(sandbox(&replay).run(command("x"), &mut output));
     assert_eq!(ended.unwrap_err().kind(), ErrorKind::Unavailable);
     assert_eq!(output.into_response().stdout_text(), "out\n", "what came is kept for who streams");
 }
 
 #[test]
-fn every_refusal_of_a_file_by_the_real_daemon_has_its_code() {
+fn every_file_error_of_the_real_daemon_is_mapped() {
     for (name, code) in [
         ("upload onto a directory", FileErrorCode::IsDirectory),
         ("upload under a file", FileErrorCode::NotADirectory),
@@ -127,20 +128,20 @@ fn every_refusal_of_a_file_by_the_real_daemon_has_its_code() {
         let exchange = golden(name);
         let status = exchange["response"]["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap();
         let body = exchange["response"]["body"].to_string();
-        let refusal = wire::file_refusal(status, body.as_bytes(), b"/x").unwrap_or_else(|| panic!("{name}"));
+        let refusal = wire::file_error(status, body.as_bytes(), b"/x").unwrap_or_else(|| panic!("{name}"));
         assert_eq!(refusal.code, code, "{name}");
     }
     // The recorded disk was never full.
-    let full = wire::file_refusal(507, b"{\"code\":507,\"message\":\"not enough disk space available\"}", b"/x");
+    let full = wire::file_error(507, b"{\"code\":507,\"message\":\"not enough disk space available\"}", b"/x");
     assert_eq!(full.map(|refusal| refusal.code), Some(FileErrorCode::NoSpace));
     let exchange = golden("download without token");
     let body = exchange["response"]["body"].to_string();
-    assert_eq!(wire::file_refusal(401, body.as_bytes(), b"/x"), None, "a token is no matter of the file");
+    assert_eq!(wire::file_error(401, body.as_bytes(), b"/x"), None, "an invalid token is not a file error");
     assert_eq!(wire::failure("x", 401, body.as_bytes()).kind(), ErrorKind::Unauthenticated);
 }
 
 #[test]
-fn every_other_answer_of_the_real_daemon_to_a_command_can_be_read() {
+fn every_other_command_response_is_parsed() {
     let trace: Value = serde_json::from_str(GOLDEN).expect("the trace is JSON");
     let mut read = 0;
     for exchange in trace["exchanges"].as_array().expect("a list of exchanges") {
@@ -154,7 +155,7 @@ fn every_other_answer_of_the_real_daemon_to_a_command_can_be_read() {
     assert!(read > 30, "{read} messages");
 }
 
-/// The official client's request of this phase.
+/// Returns the official client's request of this phase.
 fn official(sdk: &str, phase: &str) -> Value {
     let trace: Value = serde_json::from_str(OFFICIAL).expect("the trace is JSON");
     let runs = trace["runs"].as_array().expect("a list of runs");
@@ -163,7 +164,7 @@ fn official(sdk: &str, phase: &str) -> Value {
     requests.iter().find(|request| request["phase"] == phase).unwrap_or_else(|| panic!("{phase}")).clone()
 }
 
-/// Method, path, and the headers of ours that the official request has too.
+/// Asserts equal method and path, and equal values of the shared headers.
 fn same_head(ours: &Request, theirs: &Value) {
     let path = ours.url.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default();
     assert_eq!(
@@ -180,8 +181,8 @@ fn body(request: &Request) -> Value {
     serde_json::from_slice(&request.body.concat()).expect("a body of JSON")
 }
 
-fn a_sandbox_is_made_as_the_official_client_makes_it() -> [&'static str; 1] {
-    let replay = Replay::new([]);
+fn create_sandbox_matches_the_official_client() -> [&'static str; 1] {
+    let replay = ReplayTransport::new([]);
     let mut options = options(&replay);
     options.network = NetworkAccess::Blocked;
     let config = E2bConfig::new(&options).unwrap();
@@ -197,14 +198,14 @@ fn a_sandbox_is_made_as_the_official_client_makes_it() -> [&'static str; 1] {
     let theirs = official("e2b (PyPI)", "create");
     same_head(&request, &theirs);
     let mut ours = body(&request);
-    // The service secures every sandbox of the second version; the first asks for it by this field.
+    // The service secures all sandboxes of the second version; the first requires this field.
     assert_eq!(ours.as_object_mut().and_then(|fields| fields.remove("secure")), Some(Value::Bool(true)));
     assert_eq!(ours, theirs["body"]["value"]);
     ["make"]
 }
 
-fn labels_are_escaped_as_the_official_client_does() -> [&'static str; 1] {
-    let replay = Replay::new([]);
+fn label_escaping_matches_the_official_client() -> [&'static str; 1] {
+    let replay = ReplayTransport::new([]);
     let config = E2bConfig::new(&options(&replay)).unwrap();
     let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
     let url = wire::list(&config, &ListRequest { cursor: Some("tok2".to_owned()), labels }).url;
@@ -216,8 +217,8 @@ fn labels_are_escaped_as_the_official_client_does() -> [&'static str; 1] {
     ["labels"]
 }
 
-fn commands_and_files_are_asked_for_as_the_official_client_does() -> [&'static str; 3] {
-    let replay = Replay::new([]);
+fn command_and_file_requests_match_the_official_client() -> [&'static str; 3] {
+    let replay = ReplayTransport::new([]);
     let sandbox = sandbox(&replay);
     let envd = sandbox.envd();
     let theirs = official("e2b (PyPI)", "exec ok");
@@ -225,7 +226,7 @@ fn commands_and_files_are_asked_for_as_the_official_client_does() -> [&'static s
         script: "echo hi; echo err >&2".to_owned(),
         cwd: Some("/home/user".to_owned()),
         env: vec![("X".to_owned(), "1".to_owned())],
-        time: Duration::from_secs(1800),
+        timeout: Duration::from_secs(1800),
     };
     let ours = envd.start(&with, "/bin/bash");
     same_head(&ours, &theirs);
@@ -245,27 +246,31 @@ fn commands_and_files_are_asked_for_as_the_official_client_does() -> [&'static s
     ["run", "upload", "download"]
 }
 
-fn sandboxes_are_found_and_deleted_as_by_the_official_client() -> [&'static str; 3] {
-    let config = E2bConfig::new(&options(&Replay::new([]))).unwrap();
+fn lookup_and_delete_match_the_official_client() -> [&'static str; 3] {
+    let config = E2bConfig::new(&options(&ReplayTransport::new([]))).unwrap();
     let theirs = official("e2b (PyPI)", "connect");
     let ours = wire::connect(wire::Version::Second, &config, "sbx0123456789");
     same_head(&ours, &theirs);
     assert_eq!(body(&ours), theirs["body"]["value"]);
     same_head(&wire::delete(&config, "sbx0123456789"), &official("e2b (PyPI)", "delete"));
     let listed = official("e2b (PyPI)", "list")["reply"]["json"].to_string();
-    assert_eq!(wire::listed(listed.as_bytes(), None).expect("a page").sandboxes.len(), 1);
+    assert_eq!(wire::parse_list(listed.as_bytes(), None).expect("a page").sandboxes.len(), 1);
     ["find", "list", "delete"]
 }
 
 #[test]
 fn no_credential_is_printed() {
-    let replay = Replay::new([Exchange::new("POST /process.Process/Start", 401, "{\"code\":401,\"message\":\"no\"}")]);
+    let replay = ReplayTransport::new([RecordedExchange::new(
+        "POST /process.Process/Start",
+        401,
+        "{\"code\":401,\"message\":\"no\"}",
+    )]);
     let sandbox = sandbox(&replay);
-    let mut output = Output::new(1, None);
+    let mut output = OutputCollector::new(1, None);
     let error = futures_executor::block_on(sandbox.run(command("x"), &mut output)).unwrap_err();
-    let seen = replay.seen();
+    let seen = replay.requests();
     let answer = r#"{"sandboxID":"s","envdAccessToken":"planted-token"}"#;
-    let access: wire::Access = serde_json::from_str(answer).expect("it is well formed");
+    let access: wire::Access = serde_json::from_str(answer).expect("valid request");
     let control = E2bControl::new(options(&replay));
     let printed = format!("{sandbox:?} {error:?} {error} {seen:?} {control:?} {access:?}");
     assert!(!printed.contains("planted"), "{printed}");
@@ -274,17 +279,17 @@ fn no_credential_is_printed() {
 }
 
 #[test]
-fn output_of_two_streams_is_told_apart() {
+fn output_streams_are_separate() {
     let frame = |stream: &str, text: &str| {
         let data = base64::engine::general_purpose::STANDARD.encode(text);
         Frame { flags: 0, message: format!("{{\"event\":{{\"data\":{{\"{stream}\":\"{data}\"}}}}}}").into() }
     };
-    assert_eq!(wire::event(&frame("stdout", "a")).unwrap(), Event::Wrote(OutputStream::Stdout, b"a".to_vec()));
-    assert_eq!(wire::event(&frame("stderr", "b")).unwrap(), Event::Wrote(OutputStream::Stderr, b"b".to_vec()));
+    assert_eq!(wire::event(&frame("stdout", "a")).unwrap(), Event::Output(OutputStream::Stdout, b"a".to_vec()));
+    assert_eq!(wire::event(&frame("stderr", "b")).unwrap(), Event::Output(OutputStream::Stderr, b"b".to_vec()));
 }
 
 #[test]
-fn a_server_without_the_call_is_told_from_one_without_the_sandbox() {
+fn an_unknown_route_is_not_a_missing_sandbox() {
     for (status, body, expected) in [
         (404, "404 page not found", true),
         (404, "{\"code\":404,\"message\":\"no matching operation was found\"}", true),
@@ -292,12 +297,12 @@ fn a_server_without_the_call_is_told_from_one_without_the_sandbox() {
         (404, "{\"code\":404,\"message\":\"template 'x' not found\"}", false),
         (400, "404 page not found", false),
     ] {
-        assert_eq!(wire::has_no_such_call(status, body.as_bytes()), expected, "{status} {body}");
+        assert_eq!(wire::is_unknown_route(status, body.as_bytes()), expected, "{status} {body}");
     }
 }
 
 #[test]
-fn a_proxy_that_does_not_find_a_sandbox_is_told_from_one_that_finds_no_daemon() {
+fn a_missing_sandbox_is_not_a_missing_daemon() {
     let kind = |body: &str| wire::failure("execute", 502, body.as_bytes()).kind();
     assert_eq!(kind("The sandbox i1 was not found"), ErrorKind::SandboxNotFound);
     assert_eq!(kind("{\"message\":\"The sandbox was not found\",\"code\":502}"), ErrorKind::SandboxNotFound);
@@ -305,12 +310,12 @@ fn a_proxy_that_does_not_find_a_sandbox_is_told_from_one_that_finds_no_daemon() 
 }
 
 #[test]
-fn the_service_says_whether_to_come_again() {
+fn retry_header_is_respected() {
     let hint = |value: Option<&str>| {
         let headers = value.map(|value| ("should-retry".to_owned(), value.to_owned()));
-        wire::hint(&Reply::new(503, headers.into_iter().collect(), crate::transport::recorded_body(b"")))
+        wire::hint(&Response::new(503, headers.into_iter().collect(), crate::transport::recorded_body(b"")))
     };
-    assert_eq!(hint(Some("true")), Hint::Again(None));
-    assert_eq!(hint(Some("false")), Hint::Final);
-    assert_eq!((hint(None), hint(Some("perhaps"))), (Hint::None, Hint::None));
+    assert_eq!(hint(Some("true")), RetryHint::Retry(None));
+    assert_eq!(hint(Some("false")), RetryHint::Final);
+    assert_eq!((hint(None), hint(Some("perhaps"))), (RetryHint::None, RetryHint::None));
 }

@@ -1,6 +1,6 @@
-//! Values to requests and replies to values.
+//! Conversion of values to requests and of responses to values.
 //!
-//! Sources: the official clients (PyPI `e2b` 2.63.0, npm `e2b` 2.51.0) and the answers of the real `envd` 0.6.13.
+//! Sources: the official clients (PyPI `e2b` 2.63.0, npm `e2b` 2.51.0) and the responses of the real `envd` 0.6.13.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,23 +16,23 @@ use tidebox_core::{
 };
 
 use super::config::{E2bConfig, PORT};
+use crate::data_plane::{Command, CommandOutcome};
 use crate::options::NetworkAccess;
-use crate::plane::{Command, Ending};
 use crate::signal;
 use crate::transport::multipart::{self, Part};
-use crate::transport::{Frame, Hint, Method, Reply, Request, escape};
+use crate::transport::{Frame, Method, Request, Response, RetryHint, percent_encode};
 
-/// How a sandbox is reached, as the control plane answers to create and connect.
+/// Connection data of a sandbox, returned by create and connect.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Access {
-    /// The sandbox's name.
+    /// The sandbox's id.
     #[serde(rename = "sandboxID")]
     pub sandbox_id: String,
-    /// The credential of its daemon. A sandbox that is not secured has none.
+    /// Credential of its daemon. `None` for a sandbox that is not secured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub envd_access_token: Option<String>,
-    /// The domain of its host; the configured one when it names none.
+    /// Domain of its host; `None` uses the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
 }
@@ -48,8 +48,8 @@ impl fmt::Debug for Access {
 
 /// An entry of a list.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Listed {
-    /// The sandbox's name.
+pub struct ListEntry {
+    /// The sandbox's id.
     #[serde(rename = "sandboxID")]
     pub sandbox_id: String,
     /// Its labels.
@@ -57,9 +57,9 @@ pub struct Listed {
     pub metadata: Option<BTreeMap<String, String>>,
 }
 
-/// What an error looks like, of the control plane and of plain calls of the daemon.
+/// Error body of the control plane and of the daemon's plain calls.
 #[derive(Debug, Default, Deserialize)]
-struct Refusal {
+struct ErrorBody {
     #[serde(default)]
     message: String,
 }
@@ -68,10 +68,10 @@ fn control(config: &E2bConfig, method: Method, path: &str) -> Request {
     Request::new(method, format!("{}{path}", config.api_url)).secret("x-api-key", config.api_key.clone())
 }
 
-/// Which of its calls a server has for making a sandbox and connecting to one. Their bodies and answers are the same.
+/// API version of the create and connect calls. Bodies and responses are the same in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// `/sandboxes`, all that servers before the summer of 2026 have.
+    /// `/sandboxes`, the only one before the summer of 2026.
     First,
     /// `/v2/sandboxes`.
     Second,
@@ -86,14 +86,13 @@ impl Version {
     }
 }
 
-/// Whether a refusal says that the server has no such call, and not that it has no such sandbox or template.
-pub fn has_no_such_call(status: u16, body: &[u8]) -> bool {
-    let words = serde_json::from_slice::<Refusal>(body).map(|refusal| refusal.message);
+/// Returns whether an error means an unknown route, and not a missing sandbox or template.
+pub fn is_unknown_route(status: u16, body: &[u8]) -> bool {
+    let words = serde_json::from_slice::<ErrorBody>(body).map(|refusal| refusal.message);
     status == 405 || status == 404 && words.map_or(true, |words| words.contains("no matching operation"))
 }
 
-/// `POST /v2/sandboxes`. `attempt` names the request, so that sending it twice makes one sandbox; the first version knows no such names,
-/// and is sent once.
+/// `POST /v2/sandboxes`. `attempt` is an idempotency key; the first version has none and is sent once.
 pub fn create(
     version: Version,
     config: &E2bConfig,
@@ -116,44 +115,45 @@ pub fn create(
     let request = control(config, Method::Post, version.path()).json(&body);
     match version {
         Version::First => request,
-        Version::Second => request.header("idempotency-key", attempt).repeatable(),
+        Version::Second => request.header("idempotency-key", attempt).idempotent(),
     }
 }
 
-/// `POST /v2/sandboxes/{id}/connect`: wakes a sandbox that sleeps and begins its life anew.
+/// `POST /v2/sandboxes/{id}/connect`: wakes a sleeping sandbox and restarts its lifetime.
 pub fn connect(version: Version, config: &E2bConfig, id: &str) -> Request {
-    let path = format!("{}/{}/connect", version.path(), escape(id));
-    control(config, Method::Post, &path).json(&json!({ "timeout": config.timeout })).repeatable()
+    let path = format!("{}/{}/connect", version.path(), percent_encode(id));
+    control(config, Method::Post, &path).json(&json!({ "timeout": config.timeout })).idempotent()
 }
 
-/// `GET /v2/sandboxes`. Labels are escaped three times: each name and value, the query of its own that they make, and that as a
-/// parameter.
+/// `GET /v2/sandboxes`. Labels are escaped three times: each name and value, the query string built from them, and that
+/// string as a parameter.
 pub fn list(config: &E2bConfig, request: &ListRequest) -> Request {
     let mut query = Vec::new();
     if !request.labels.is_empty() {
-        let pairs =
-            request.labels.iter().map(|(name, value)| format!("{}={}", escape(escape(name)), escape(escape(value))));
-        query.push(format!("metadata={}", escape(pairs.collect::<Vec<_>>().join("&"))));
+        let pairs = request.labels.iter().map(|(name, value)| {
+            format!("{}={}", percent_encode(percent_encode(name)), percent_encode(percent_encode(value)))
+        });
+        query.push(format!("metadata={}", percent_encode(pairs.collect::<Vec<_>>().join("&"))));
     }
     query.push("state=running%2Cpaused".to_owned());
     query.push("limit=100".to_owned());
     if let Some(cursor) = &request.cursor {
-        query.push(format!("nextToken={}", escape(cursor)));
+        query.push(format!("nextToken={}", percent_encode(cursor)));
     }
     control(config, Method::Get, &format!("/v2/sandboxes?{}", query.join("&")))
 }
 
 /// `DELETE /sandboxes/{id}`.
 pub fn delete(config: &E2bConfig, id: &str) -> Request {
-    control(config, Method::Delete, &format!("/sandboxes/{}", escape(id)))
+    control(config, Method::Delete, &format!("/sandboxes/{}", percent_encode(id)))
 }
 
-/// Reads a page of a list. The cursor is in a header.
+/// Parses a page of a list. The cursor is in a header.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] when it is none.
-pub fn listed(body: &[u8], cursor: Option<&str>) -> Result<ListPage> {
-    let entries: Vec<Listed> = parse("list", body)?;
+/// [`ErrorKind::Protocol`] if the body is not such a page.
+pub fn parse_list(body: &[u8], cursor: Option<&str>) -> Result<ListPage> {
+    let entries: Vec<ListEntry> = parse("list", body)?;
     let sandboxes = entries.into_iter().map(|entry| {
         let id = SandboxId::parse(entry.sandbox_id)?;
         Ok(SandboxInfo { id, labels: entry.metadata.unwrap_or_default() })
@@ -162,14 +162,14 @@ pub fn listed(body: &[u8], cursor: Option<&str>) -> Result<ListPage> {
     Ok(ListPage { sandboxes: sandboxes.collect::<Result<_>>()?, cursor })
 }
 
-/// Reads JSON.
+/// Parses JSON.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] when it is not what is expected.
+/// [`ErrorKind::Protocol`] if the body has another format.
 pub fn parse<T: for<'de> Deserialize<'de>>(operation: &'static str, body: &[u8]) -> Result<T> {
     serde_json::from_slice(body).map_err(|error| {
-        // The body may hold a token, so it is not shown.
-        Error::new(ErrorKind::Protocol, operation, "E2B answered something else than expected").with_source(error)
+        // Omit the body: it may contain a token.
+        Error::new(ErrorKind::Protocol, operation, "unexpected response from E2B").with_source(error)
     })
 }
 
@@ -177,46 +177,46 @@ fn contains(body: &[u8], words: &[u8]) -> bool {
     body.windows(words.len()).any(|window| window == words)
 }
 
-/// What a status that is no success means, where nothing more is known.
+/// Maps an error status to an error, if nothing more specific applies.
 pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
-    let refusal: Refusal = serde_json::from_slice(body).unwrap_or_default();
+    let refusal: ErrorBody = serde_json::from_slice(body).unwrap_or_default();
     let (kind, advice) = match status {
-        400 | 422 => (ErrorKind::InvalidRequest, "E2B refuses the request"),
-        401 => (ErrorKind::Unauthenticated, "E2B does not accept the key; look at E2B_API_KEY"),
-        403 => (ErrorKind::Forbidden, "E2B refuses it to this key"),
-        404 => (ErrorKind::SandboxNotFound, "there is no such sandbox"),
-        429 => (ErrorKind::RateLimited, "E2B asks for fewer requests; try again later"),
-        // Their proxy answers for a sandbox that is gone, or whose daemon does not listen.
+        400 | 422 => (ErrorKind::InvalidRequest, "E2B rejected the request"),
+        401 => (ErrorKind::Unauthenticated, "E2B rejected the key; check E2B_API_KEY"),
+        403 => (ErrorKind::Forbidden, "E2B does not permit this with this key"),
+        404 => (ErrorKind::SandboxNotFound, "the sandbox does not exist"),
+        429 => (ErrorKind::RateLimited, "E2B's rate limit is exceeded; try again later"),
+        // E2B's proxy responds for a deleted sandbox and for one whose daemon does not listen.
         502 if contains(body, b"was not found") => {
             (ErrorKind::SandboxNotFound, "the sandbox has reached its time to live")
         }
-        502 => (ErrorKind::Unavailable, "the sandbox does not answer; it may have reached its time to live"),
-        500..=599 => (ErrorKind::Unavailable, "E2B is not well; try again later"),
-        _ => (ErrorKind::Protocol, "E2B answered a status that its protocol does not have here"),
+        502 => (ErrorKind::Unavailable, "the sandbox does not respond; it may have reached its time to live"),
+        500..=599 => (ErrorKind::Unavailable, "E2B is unavailable; try again later"),
+        _ => (ErrorKind::Protocol, "E2B returned an unexpected status"),
     };
     let error = Error::new(kind, operation, advice).with_context("status", status.to_string());
     if refusal.message.is_empty() { error } else { error.with_context("message", refusal.message) }
 }
 
-/// E2B says in a header whether another attempt makes sense.
-pub fn hint(reply: &Reply) -> Hint {
+/// Reads the header in which E2B states whether a retry makes sense.
+pub fn hint(reply: &Response) -> RetryHint {
     match reply.header("should-retry") {
-        Some("true") => Hint::Again(None),
-        Some("false") => Hint::Final,
-        _ => Hint::None,
+        Some("true") => RetryHint::Retry(None),
+        Some("false") => RetryHint::Final,
+        _ => RetryHint::None,
     }
 }
 
-/// How one sandbox's daemon is reached.
+/// Request builder for one sandbox's daemon.
 #[derive(Clone, Debug)]
 pub struct Envd {
-    /// Its address, without a slash at the end.
+    /// Daemon URL without a trailing slash.
     pub url: String,
-    /// The sandbox's name, by which a shared host finds it.
+    /// The sandbox's id, by which a shared host routes.
     pub id: String,
-    /// Its credential.
+    /// Credential.
     pub token: Option<Secret>,
-    /// The user of commands and files.
+    /// User that runs commands and owns files.
     pub user: Option<String>,
 }
 
@@ -234,13 +234,13 @@ impl Envd {
     fn call(&self, path: &str) -> Request {
         let request = self.request(Method::Post, path).header("connect-protocol-version", "1");
         match &self.user {
-            // A name without a password, as their own clients send it.
+            // A user name without a password, as the official clients send it.
             Some(user) => request.header("authorization", format!("Basic {}", BASE64.encode(format!("{user}:")))),
             None => request,
         }
     }
 
-    /// `process.Process/Start`. The daemon itself kills the command when its time is up.
+    /// `process.Process/Start`. The daemon kills the command at its time limit.
     pub fn start(&self, command: &Command, shell: &str) -> Request {
         let env: BTreeMap<&str, &str> =
             command.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -251,28 +251,28 @@ impl Envd {
         let message = json!({ "process": process, "stdin": false }).to_string();
         let silence = KEEPALIVE * 2;
         self.call("/process.Process/Start")
-            .header("connect-timeout-ms", command.time.as_millis().to_string())
+            .header("connect-timeout-ms", command.timeout.as_millis().to_string())
             .header("keepalive-ping-interval", KEEPALIVE.as_secs().to_string())
             .body("application/connect+json", Frame::write(0, message.as_bytes()))
-            .patience(silence, silence)
+            .timeouts(silence, silence)
     }
 
     /// `process.Process/SendSignal` with SIGKILL.
     pub fn kill(&self, pid: u64) -> Request {
         let body = json!({ "process": { "pid": pid }, "signal": "SIGNAL_SIGKILL" });
-        self.call("/process.Process/SendSignal").json(&body).repeatable()
+        self.call("/process.Process/SendSignal").json(&body).idempotent()
     }
 
     fn files(&self, method: Method, path: &SandboxPath) -> Request {
-        let user = self.user.as_ref().map(|user| format!("&username={}", escape(user))).unwrap_or_default();
-        self.request(method, &format!("/files?path={}{user}", escape(path.as_bytes())))
+        let user = self.user.as_ref().map(|user| format!("&username={}", percent_encode(user))).unwrap_or_default();
+        self.request(method, &format!("/files?path={}{user}", percent_encode(path.as_bytes())))
     }
 
-    /// `POST /files`: one file, with the directories above it.
+    /// `POST /files`: uploads one file and creates missing parent directories.
     pub fn upload(&self, path: &SandboxPath, content: Vec<u8>) -> Request {
         let file = Part::file("file", path.to_text(), content);
-        let (media_type, pieces) = multipart::write(&[file]);
-        self.files(Method::Post, path).pieces(media_type, pieces).repeatable()
+        let (media_type, chunks) = multipart::write(&[file]);
+        self.files(Method::Post, path).chunked_body(media_type, chunks).idempotent()
     }
 
     /// `GET /files`.
@@ -281,15 +281,15 @@ impl Envd {
     }
 }
 
-/// The flag of the last message of a stream, which tells how the stream ended.
+/// Flag of the last message of a stream, which contains the stream's status.
 const END_OF_STREAM: u8 = 2;
 
-/// How often the daemon of a silent command says that it is there.
+/// Keep-alive interval requested from the daemon for silent commands.
 const KEEPALIVE: Duration = Duration::from_secs(50);
 
-/// The refusal of a file, from the status and the words of the daemon; `None` when it is no refusal of a file.
-pub fn file_refusal(status: u16, body: &[u8], path: &[u8]) -> Option<FileError> {
-    let refusal: Refusal = serde_json::from_slice(body).unwrap_or_default();
+/// Maps a status and message of the daemon to a file error; `None` if it has another cause.
+pub fn file_error(status: u16, body: &[u8], path: &[u8]) -> Option<FileError> {
+    let refusal: ErrorBody = serde_json::from_slice(body).unwrap_or_default();
     let says = |words: &str| refusal.message.contains(words);
     let code = match status {
         404 => FileErrorCode::FileNotFound,
@@ -302,21 +302,21 @@ pub fn file_refusal(status: u16, body: &[u8], path: &[u8]) -> Option<FileError> 
         507 => FileErrorCode::NoSpace,
         _ => return None,
     };
-    Some(FileError::refused(code, path))
+    Some(FileError::with_code(code, path))
 }
 
-/// What a message of a running command says.
+/// A message of a running command.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
-    /// It runs under this number.
+    /// Started, with its process id.
     Started(u64),
-    /// It wrote something.
-    Wrote(OutputStream, Vec<u8>),
-    /// It ended.
-    Ended(Ending),
-    /// It could not be started: the reason.
+    /// Output.
+    Output(OutputStream, Vec<u8>),
+    /// Exited.
+    Ended(CommandOutcome),
+    /// Not started; the reason.
     NotStarted(String),
-    /// Nothing that matters.
+    /// Ignored message.
     Other,
 }
 
@@ -350,7 +350,7 @@ struct Data {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct End {
-    /// Left out when it is 0, as in all of protobuf's JSON.
+    /// Omitted if 0, as in all protobuf JSON.
     #[serde(default)]
     exit_code: i32,
     #[serde(default)]
@@ -367,13 +367,13 @@ struct StreamError {
     message: String,
 }
 
-/// Reads one message of a running command.
+/// Parses one message of a running command.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] for what is none, and the error that the last message tells.
+/// [`ErrorKind::Protocol`] if the message is malformed, and the error in the last message.
 pub fn event(frame: &Frame) -> Result<Event> {
     if frame.flags & 1 != 0 {
-        let message = "E2B compressed a message although it was not asked to";
+        let message = "E2B sent a compressed message without negotiation";
         return Err(Error::new(ErrorKind::Protocol, "execute", message));
     }
     let message: Message = parse("execute", &frame.message)?;
@@ -388,7 +388,7 @@ pub fn event(frame: &Frame) -> Result<Event> {
         return Ok(Event::Started(start.pid));
     }
     if let Some(end) = event.end {
-        return Ok(Event::Ended(ending(&end)));
+        return Ok(Event::Ended(outcome(&end)));
     }
     let Some(data) = event.data else { return Ok(Event::Other) };
     let (stream, text) = match (data.stdout, data.stderr, data.pty) {
@@ -397,22 +397,22 @@ pub fn event(frame: &Frame) -> Result<Event> {
         (None, None, None) => return Ok(Event::Other),
     };
     let bytes = BASE64.decode(text).map_err(|error| {
-        Error::new(ErrorKind::Protocol, "execute", "E2B sent output that is no base64").with_source(error)
+        Error::new(ErrorKind::Protocol, "execute", "E2B sent output that is not base64").with_source(error)
     })?;
-    Ok(Event::Wrote(stream, bytes))
+    Ok(Event::Output(stream, bytes))
 }
 
-fn ending(end: &End) -> Ending {
+fn outcome(end: &End) -> CommandOutcome {
     if end.exited || end.status.starts_with("exit status") {
-        return Ending::Exit(end.exit_code);
+        return CommandOutcome::Exit(end.exit_code);
     }
     let signal = end.status.strip_prefix("signal: ").map(|name| name.trim_end_matches(" (core dumped)"));
-    signal.and_then(signal::exit_code).map_or(Ending::Unknown, Ending::Exit)
+    signal.and_then(signal::exit_code).map_or(CommandOutcome::Unknown, CommandOutcome::Exit)
 }
 
 fn stream_error(error: StreamError) -> Result<Event> {
     let kind = match error.code.as_str() {
-        "deadline_exceeded" => return Ok(Event::Ended(Ending::Timeout)),
+        "deadline_exceeded" => return Ok(Event::Ended(CommandOutcome::Timeout)),
         "invalid_argument" | "not_found" => return Ok(Event::NotStarted(error.message)),
         "unauthenticated" => ErrorKind::Unauthenticated,
         "permission_denied" => ErrorKind::Forbidden,
@@ -420,6 +420,6 @@ fn stream_error(error: StreamError) -> Result<Event> {
         "unavailable" => ErrorKind::Unavailable,
         _ => ErrorKind::Protocol,
     };
-    let told = Error::new(kind, "execute", "E2B could not run the command to its end");
+    let told = Error::new(kind, "execute", "E2B could not complete the command");
     Err(told.with_context("code", error.code).with_context("message", error.message))
 }

@@ -1,63 +1,64 @@
-//! What can be set for LangSmith.
+//! LangSmith configuration.
 
 use std::time::Duration;
 
 use tidebox_core::{Error, ErrorKind, Result, Secret};
 
-use crate::address::Address;
+use crate::address::BaseUrl;
 use crate::options::{NetworkAccess, Options, unsupported};
 
-/// The name in messages and in the registry.
+/// Provider name in messages and in the registry.
 pub(super) const NAME: &str = "langsmith";
 
-/// Where LangSmith is when nobody says otherwise.
+/// Default API URL.
 const API: &str = "https://api.smith.langchain.com";
 
-/// Times are counted in steps of a minute.
+/// Times are rounded to whole minutes.
 const STEP: u64 = 60;
 
-/// How LangSmith is reached and what its sandboxes are like.
+/// LangSmith endpoint, credentials and sandbox settings.
 #[derive(Clone, Debug)]
 pub struct LangSmithConfig {
     /// Sent as `X-Api-Key` to both planes. From `LANGSMITH_SANDBOX_API_KEY`, else `LANGSMITH_API_KEY`.
     pub api_key: Secret,
-    /// The API. From `LANGSMITH_ENDPOINT` or `LANGCHAIN_ENDPOINT`, without a path.
-    pub api_url: Address,
-    /// What new sandboxes begin with: `name` or `name:tag`. `None` is the service's default.
+    /// API URL. From `LANGSMITH_ENDPOINT` or `LANGCHAIN_ENDPOINT`, without a path.
+    pub api_url: BaseUrl,
+    /// Snapshot of new sandboxes: `name` or `name:tag`. `None` uses the service's default.
     pub snapshot: Option<String>,
-    /// The same by its number.
+    /// Snapshot of new sandboxes by id.
     pub snapshot_id: Option<String>,
-    /// After how many idle seconds a sandbox stops.
+    /// Idle seconds after which a sandbox stops.
     pub idle_seconds: u64,
-    /// After how many seconds a stopped sandbox is deleted; 0 is never.
+    /// Seconds after which a stopped sandbox is deleted; 0 disables it.
     pub delete_after_stop_seconds: u64,
     /// Processors.
     pub vcpus: Option<u32>,
-    /// Memory.
+    /// Memory in bytes.
     pub mem_bytes: Option<u64>,
-    /// The disk.
+    /// Disk size in bytes.
     pub fs_capacity_bytes: Option<u64>,
-    /// Which hosts programs reach.
+    /// Network access of new sandboxes.
     pub network: NetworkAccess,
-    /// The user of commands. `None` is the snapshot's.
+    /// User that runs commands. `None` uses the snapshot's user.
     pub user: Option<String>,
     /// The shell of commands. Default `/bin/bash`.
     pub shell: String,
-    /// How long a new sandbox may take until it is ready.
+    /// Timeout for a new sandbox to become ready.
     pub ready_time: Duration,
 }
 
 impl LangSmithConfig {
-    /// Reads options and variables of the environment.
+    /// Reads options and environment variables.
     ///
-    /// Of its own LangSmith has the options `snapshot_id`, `delete_after_stop`, `user` and `shell`.
+    /// LangSmith's extra options are `snapshot_id`, `delete_after_stop`, `user` and `shell`.
     ///
     /// # Errors
-    /// [`ErrorKind::Unauthenticated`] without a key, [`ErrorKind::Unsupported`] for what LangSmith does not have.
+    /// [`ErrorKind::Unauthenticated`] without a key, [`ErrorKind::Unsupported`] for options that LangSmith does not
+    /// support.
     pub fn new(options: &Options) -> Result<Self> {
-        options.only_extra(NAME, &["snapshot_id", "delete_after_stop", "user", "shell"])?;
+        options.check_extra(NAME, &["snapshot_id", "delete_after_stop", "user", "shell"])?;
         if options.region.is_some() {
-            return Err(unsupported(NAME, "regions to choose from; set api_url to the address of yours"));
+            return Err(unsupported(NAME, "a choice of region; set api_url to the URL of your region"));
         }
         let extra = |name: &str| options.extra.get(name).cloned();
         let idle_seconds = whole_minutes(options.time_to_live.as_secs_f64());
@@ -85,22 +86,22 @@ impl LangSmithConfig {
     }
 }
 
-/// The address without the path of another version of the API, which the variable may have for other clients.
-fn root(url: &str) -> Address {
+/// Removes the path of another API version, which the variable may contain for other clients.
+fn root(url: &str) -> BaseUrl {
     let without = ["/api/v1", "/api/v2", "/api"].iter().find_map(|path| url.strip_suffix(path));
     // A host may be called `api`.
     let without = without.filter(|rest| !rest.ends_with("/"));
-    Address::new(without.unwrap_or(url))
+    BaseUrl::new(without.unwrap_or(url))
 }
 
 fn seconds(text: &str) -> Result<f64> {
     text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0).ok_or_else(|| {
-        let message = format!("the option delete_after_stop is a number of seconds, 0 for never, and not `{text}`");
+        let message = format!("invalid delete_after_stop `{text}`: expected a number of seconds, or 0 for never");
         Error::new(ErrorKind::InvalidRequest, "set up a provider", message)
     })
 }
 
-/// Seconds, rounded up to whole minutes, at least one.
+/// Seconds, rounded up to whole minutes, at least one minute.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast of a float stops at the bounds")]
 fn whole_minutes(seconds: f64) -> u64 {
     (seconds / STEP as f64).ceil().max(1.0) as u64 * STEP
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_for_other_clients_is_good_here_too() {
+    fn a_url_with_an_api_path_is_accepted() {
         assert_eq!(&*config(Options::default().with_api_url("http://api")).unwrap().api_url, "http://api");
         for url in ["http://x", "http://x/", "http://x/api", "http://x/api/v1"] {
             assert_eq!(&*config(Options::default().with_api_url(url)).unwrap().api_url, "http://x", "{url}");
@@ -142,12 +143,12 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_not_in_what_is_printed_of_a_configuration() {
+    fn configuration_debug_omits_the_key() {
         assert!(!format!("{:?}", config(Options::default()).unwrap()).contains("planted"));
     }
 
     #[test]
-    fn a_region_is_refused() {
+    fn choosing_a_region_is_rejected() {
         let options = Options { region: Some("eu".to_owned()), ..Options::default() };
         assert_eq!(config(options).unwrap_err().kind(), ErrorKind::Unsupported);
     }

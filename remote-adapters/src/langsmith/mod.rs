@@ -1,5 +1,5 @@
-//! LangSmith Sandboxes (<https://docs.langchain.com>): a REST control plane, and for each sandbox a data plane at an address of
-//! its own, where commands answer with server-sent events.
+//! LangSmith Sandboxes (<https://docs.langchain.com>): a REST control plane, and for each sandbox a data plane at its
+//! own URL, where commands respond with server-sent events.
 
 mod config;
 mod execute;

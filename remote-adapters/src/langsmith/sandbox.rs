@@ -1,32 +1,32 @@
-//! One sandbox at LangSmith.
+//! One LangSmith sandbox.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tidebox_core::shell_backend::PieceSink;
+use tidebox_core::shell_backend::ChunkSink;
 use tidebox_core::{
-    BoxFuture, Error, ErrorKind, FileError, FileErrorCode, FileResult, Outcome, Result, SandboxId, SandboxPath, Upload,
-    UploadResult,
+    Error, ErrorKind, FileError, FileErrorCode, FileResult, Result, SandboxId, SandboxPath, Upload, UploadResult,
 };
 
 use super::config::LangSmithConfig;
-use super::execute::Way;
-use super::wire::{self, DataPlane};
-use crate::output::Output;
-use crate::plane::{Command, Ending, Plane};
+use super::execute::StreamProtocol;
+use super::wire::{self, Endpoint};
+use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::output::OutputCollector;
 use crate::probe;
 use crate::sandbox::TRANSFERS;
-use crate::transport::{Client, Reply};
+use crate::transport::{Client, Response};
 
-/// The data plane of a sandbox.
+/// Data plane of a sandbox.
 #[derive(Clone, Debug)]
 pub struct LangSmithSandbox {
     id: SandboxId,
-    pub(super) plane: DataPlane,
+    pub(super) plane: Endpoint,
     pub(super) client: Client,
-    /// Which [`Way`] commands go.
+    /// The [`StreamProtocol`] that runs commands.
     way: Arc<AtomicU8>,
 }
 
@@ -34,14 +34,14 @@ impl LangSmithSandbox {
     pub(super) fn new(config: &LangSmithConfig, found: &wire::Sandbox, client: Client) -> Result<Self> {
         let operation = "connect to a sandbox";
         let Some(url) = found.dataplane_url.as_deref().filter(|url| !url.is_empty()) else {
-            let message = "LangSmith did not say where the sandbox is; it may still be made, try again later";
+            let message = "LangSmith did not return the sandbox's URL; it may still be starting, try again later";
             return Err(Error::new(ErrorKind::Unavailable, operation, message).with_context("sandbox", &found.name));
         };
         if config.api_url.starts_with("https:") && !url.starts_with("https:") {
-            let message = "LangSmith named an address of the sandbox without TLS, to which no key is sent";
+            let message = "LangSmith returned a sandbox URL without TLS; the key is not sent to it";
             return Err(Error::new(ErrorKind::Protocol, operation, message).with_context("sandbox", &found.name));
         }
-        let plane = DataPlane {
+        let plane = Endpoint {
             url: url.trim_end_matches('/').to_owned(),
             key: config.api_key.clone(),
             shell: config.shell.clone(),
@@ -50,17 +50,17 @@ impl LangSmithSandbox {
         Ok(Self { id: found.sandbox_id()?, plane, client, way: Arc::default() })
     }
 
-    pub(super) fn way(&self) -> Way {
-        Way::of(self.way.load(Ordering::Relaxed))
+    pub(super) fn way(&self) -> StreamProtocol {
+        StreamProtocol::from_u8(self.way.load(Ordering::Relaxed))
     }
 
-    pub(super) fn keep_way(&self, way: Way) {
+    pub(super) fn set_protocol(&self, way: StreamProtocol) {
         self.way.store(way as u8, Ordering::Relaxed);
     }
 
-    pub(super) async fn refused(&self, operation: &'static str, reply: Reply) -> Result<Error> {
+    pub(super) async fn refused(&self, operation: &'static str, reply: Response) -> Result<Error> {
         let status = reply.status;
-        let body = reply.whole().await?;
+        let body = reply.bytes().await?;
         Ok(wire::failure(operation, status, &body).with_context("sandbox", self.id.as_str()))
     }
 
@@ -71,35 +71,41 @@ impl LangSmithSandbox {
             Ok(())
         } else {
             let error = self.refused("upload_files", reply).await?;
-            self.place_for(&path, error, content).await?
+            self.create_parents_and_upload(&path, error, content).await?
         };
         Ok(UploadResult { path: upload.path, result })
     }
 
-    /// Makes the directories above a file that was not taken, and tries again; or finds out why it cannot be there.
-    async fn place_for(&self, path: &SandboxPath, error: Error, content: Bytes) -> Result<FileResult<()>> {
+    /// Creates the parent directories of a rejected upload and retries, or determines the error.
+    async fn create_parents_and_upload(
+        &self,
+        path: &SandboxPath,
+        error: Error,
+        content: Bytes,
+    ) -> Result<FileResult<()>> {
         if !is_of_file(&error) {
             return Err(error);
         }
-        let answer = probe::ask(self, probe::place(path)).await?;
-        if !probe::has_room(&answer) {
-            return probe::code(&answer).map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes()))));
+        let answer = probe::run_probe(self, probe::prepare_parent_script(path)).await?;
+        if !probe::parent_is_ready(&answer) {
+            return probe::code(&answer)
+                .map_or(Err(error), |code| Ok(Err(FileError::with_code(code, path.as_bytes()))));
         }
         let reply = self.client.send(&self.plane.upload(path, content)).await?;
         if reply.is_success() { Ok(Ok(())) } else { Err(self.refused("upload_files", reply).await?) }
     }
 
-    /// Why a file was not handed out: the service has one word for several reasons.
-    async fn reason(&self, path: &SandboxPath, error: Error) -> Result<FileResult<()>> {
+    /// Determines the error of a failed download: the service uses one message for several causes.
+    async fn download_error(&self, path: &SandboxPath, error: Error) -> Result<FileResult<()>> {
         if !is_of_file(&error) {
             return Err(error);
         }
-        let answer = probe::ask(self, probe::reason(path)).await?;
-        probe::unread(path, &answer, error)
+        let answer = probe::run_probe(self, probe::read_error_script(path)).await?;
+        probe::classify_read_error(path, &answer, error)
     }
 }
 
-/// Whether an error may be one of the file, and not of the sandbox.
+/// Returns whether an error may concern the file rather than the sandbox.
 fn is_of_file(error: &Error) -> bool {
     let is = |name: &str, values: &[&str]| {
         error.context().iter().any(|(given, value)| given == name && values.contains(&value.as_str()))
@@ -108,7 +114,7 @@ fn is_of_file(error: &Error) -> bool {
         || is("status", &["400", "403", "404", "409", "422", "500"]) && !is("error", &["NotReady"])
 }
 
-/// Paths are parts of URLs here.
+/// Rejects paths that are not UTF-8: paths are sent in URLs.
 fn is_text(path: &SandboxPath) -> FileResult<()> {
     match std::str::from_utf8(path.as_bytes()) {
         Ok(_) => Ok(()),
@@ -119,46 +125,45 @@ fn is_text(path: &SandboxPath) -> FileResult<()> {
     }
 }
 
-impl Plane for LangSmithSandbox {
+#[async_trait]
+impl DataPlane for LangSmithSandbox {
     fn id(&self) -> &SandboxId {
         &self.id
     }
 
-    /// Server-sent events carry bytes, the other ways text. Until one was gone, nothing is taken for granted.
-    fn passes_bytes(&self) -> bool {
-        self.way() == Way::Events
+    /// Server-sent events carry bytes, the other protocols text. False until the protocol is determined.
+    fn is_binary_safe(&self) -> bool {
+        self.way() == StreamProtocol::Events
     }
 
-    fn run<'a>(&'a self, command: Command, output: &'a mut Output<'_>) -> BoxFuture<'a, Result<Ending>> {
-        Box::pin(self.follow(command, output))
+    async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
+        self.follow(command, output).await
     }
 
-    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: PieceSink<'a>) -> Outcome<'a, ()> {
-        Box::pin(async move {
-            if let Err(refusal) = is_text(path) {
-                return Ok(Err(refusal));
+    async fn fetch(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
+        if let Err(refusal) = is_text(path) {
+            return Ok(Err(refusal));
+        }
+        let mut reply = self.client.send(&self.plane.download(path)).await?;
+        if !reply.is_success() {
+            let error = self.refused("download_files", reply).await?;
+            return self.download_error(path, error).await;
+        }
+        while let Some(chunk) = reply.next().await? {
+            if !sink(&chunk) {
+                break;
             }
-            let mut reply = self.client.send(&self.plane.download(path)).await?;
-            if !reply.is_success() {
-                let error = self.refused("download_files", reply).await?;
-                return self.reason(path, error).await;
-            }
-            while let Some(piece) = reply.next().await? {
-                if !sink(&piece) {
-                    break;
-                }
-            }
-            Ok(Ok(()))
-        })
+        }
+        Ok(Ok(()))
     }
 
-    fn store(&self, files: Vec<(SandboxPath, Upload)>) -> BoxFuture<'_, Result<Vec<UploadResult>>> {
+    async fn store(&self, files: Vec<(SandboxPath, Upload)>) -> Result<Vec<UploadResult>> {
         let uploads = stream::iter(files).map(move |(path, upload)| async move {
             match is_text(&path) {
                 Ok(()) => self.upload(path, upload).await,
                 Err(refusal) => Ok(UploadResult { path: upload.path, result: Err(refusal) }),
             }
         });
-        Box::pin(uploads.buffered(TRANSFERS).try_collect())
+        uploads.buffered(TRANSFERS).try_collect().await
     }
 }

@@ -1,4 +1,4 @@
-//! What is read and written, held against what the official client was recorded to send and to accept.
+//! Compares requests with those recorded from the official client.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,29 +9,31 @@ use futures_executor::block_on;
 use serde_json::{Value, json};
 use tidebox_core::{ErrorKind, FileErrorCode, ListRequest, OutputStream, SandboxPath, Upload};
 
-use super::wire::{self, DataPlane, Event, Refusal};
+use super::wire::{self, Endpoint, ErrorBody, Event};
 use super::*;
-use crate::plane::{Command, Ending};
-use crate::transport::{Client, Exchange, HeaderValue, Line, Replay, Request, RetryPolicy, sse};
-use crate::{NetworkAccess, Options, Output, Plane as _};
+use crate::data_plane::{Command, CommandOutcome};
+use crate::transport::{
+    Client, HeaderValue, RecordedExchange, ReplayTransport, Request, RetryPolicy, SocketMessage, sse,
+};
+use crate::{DataPlane as _, NetworkAccess, Options, OutputCollector};
 
-crate::recorded::held! {
+crate::trace_coverage::covered! {
     "langsmith" {
-        a_recorded_command_is_heard_through_its_resumption_however_it_is_cut: [run, streams];
-        what_is_first_said_on_a_socket_is_what_the_official_client_says: [run];
-        a_recorded_socket_is_heard_to_its_end: [run, streams];
-        a_sandbox_is_made_as_the_official_client_makes_it: [make];
-        labels_and_snapshots_are_sent_as_the_generated_client_sends_them: [make];
-        lists_ask_for_labels_and_pages_as_the_generated_client_does_and_read_its_pages: [list, labels];
-        the_life_of_a_sandbox_is_asked_for_as_the_official_client_does: [find, wake, delete];
-        files_are_carried_as_the_official_client_does: [upload, download];
+        a_recorded_resumed_command_is_parsed_in_any_chunks: [run, streams];
+        the_first_socket_message_matches_the_official_client: [run];
+        a_recorded_socket_is_parsed_completely: [run, streams];
+        create_sandbox_matches_the_official_client: [make];
+        labels_and_snapshots_match_the_generated_client: [make];
+        list_requests_and_pages_match_the_generated_client: [list, labels];
+        lifecycle_requests_match_the_official_client: [find, wake, delete];
+        file_transfers_match_the_official_client: [upload, download];
     }
 }
 
-/// Requests of the official client, recorded once.
+/// Recorded requests of the official client.
 const OFFICIAL: &str = include_str!("../../traces/langsmith-sdk.json");
 
-/// The requests of this phase.
+/// Returns the requests of this phase.
 fn official(phase: &str) -> Vec<Value> {
     let trace: Value = serde_json::from_str(OFFICIAL).expect("the trace is JSON");
     let requests = trace["runs"][0]["requests"].as_array().expect("a list of requests").clone();
@@ -40,25 +42,25 @@ fn official(phase: &str) -> Vec<Value> {
     found
 }
 
-fn options(replay: &Arc<Replay>) -> Options {
+fn options(replay: &Arc<ReplayTransport>) -> Options {
     let mut options = Options::default().with_api_key("planted-langsmith-key").with_api_url("http://api");
-    options.transport = Some(Arc::<Replay>::clone(replay));
+    options.transport = Some(Arc::<ReplayTransport>::clone(replay));
     options
 }
 
-fn sandbox(replay: &Arc<Replay>) -> LangSmithSandbox {
-    let config = LangSmithConfig::new(&options(replay)).expect("a key is there");
-    let client = Client::new(Arc::<Replay>::clone(replay), RetryPolicy::default());
+fn sandbox(replay: &Arc<ReplayTransport>) -> LangSmithSandbox {
+    let config = LangSmithConfig::new(&options(replay)).expect("a key is set");
+    let client = Client::new(Arc::<ReplayTransport>::clone(replay), RetryPolicy::default());
     let found = json!({ "name": "sb-one", "id": "number", "dataplane_url": "http://data/dp/sb-one/" });
-    LangSmithSandbox::new(&config, &serde_json::from_value(found).expect("it is well formed"), client)
-        .expect("it is reached")
+    LangSmithSandbox::new(&config, &serde_json::from_value(found).expect("valid request"), client)
+        .expect("valid endpoint")
 }
 
 fn command(script: &str) -> Command {
-    Command { script: script.to_owned(), cwd: None, env: Vec::new(), time: Duration::from_secs(30) }
+    Command { script: script.to_owned(), cwd: None, env: Vec::new(), timeout: Duration::from_secs(30) }
 }
 
-/// A recorded answer of events as it was on the wire.
+/// Returns a recorded event stream in wire format.
 fn stream(exchange: &Value) -> String {
     let events = exchange["reply"]["sse"].as_array().expect("events");
     events
@@ -71,7 +73,7 @@ fn path_of(url: &str) -> String {
     url.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default()
 }
 
-/// Method, path, and the key.
+/// Asserts equal method and path, and the key.
 fn same_head(ours: &Request, theirs: &Value) {
     assert_eq!(ours.method.as_str(), theirs["method"].as_str().unwrap());
     assert_eq!(path_of(&ours.url), theirs["path"].as_str().unwrap());
@@ -83,42 +85,46 @@ fn body(request: &Request) -> Value {
     serde_json::from_slice(&request.body.concat()).expect("a body of JSON")
 }
 
-fn a_recorded_command_is_heard_through_its_resumption_however_it_is_cut() -> [&'static str; 2] {
+fn a_recorded_resumed_command_is_parsed_in_any_chunks() -> [&'static str; 2] {
     let recorded = official("run over SSE (LANGSMITH_EXPERIMENTAL_FEATURES=sandbox_sse_exec)");
     for size in [1, 9, 10_000] {
         let exchanges = recorded.iter().map(|exchange| {
-            let mut answer = Exchange::new(format!("POST {}", exchange["path"].as_str().unwrap()), 200, Bytes::new());
+            let mut answer =
+                RecordedExchange::new(format!("POST {}", exchange["path"].as_str().unwrap()), 200, Bytes::new());
             answer.body = stream(exchange).as_bytes().chunks(size).map(Bytes::copy_from_slice).collect();
             answer
         });
-        let replay = Replay::new(exchanges);
-        let mut output = Output::new(100, None);
+        let replay = ReplayTransport::new(exchanges);
+        let mut output = OutputCollector::new(100, None);
         let with = Command {
             cwd: Some("/root".to_owned()),
             env: vec![("X".to_owned(), "1".to_owned())],
             ..command("echo hi")
         };
-        assert_eq!(block_on(sandbox(&replay).run(with, &mut output)).expect("it is heard"), Ending::Exit(0));
+        assert_eq!(
+            block_on(sandbox(&replay).run(with, &mut output)).expect("output is received"),
+            CommandOutcome::Exit(0)
+        );
         let response = output.into_response();
         assert_eq!((&*response.stdout_text(), &*response.stderr_text()), ("out\n", "err\n"));
         assert!(!response.truncated);
-        for (ours, theirs) in replay.seen().iter().zip(&recorded) {
+        for (ours, theirs) in replay.requests().iter().zip(&recorded) {
             same_head(ours, theirs);
             let (mut ours, mut theirs) = (body(ours), theirs["body"]["value"].clone());
             let id = ours["command_id"].take();
             assert_eq!(id.as_str().map(str::len), theirs["command_id"].take().as_str().map(str::len));
             assert_eq!(ours, theirs);
         }
-        let ids: Vec<Value> = replay.seen().iter().map(|request| body(request)["command_id"].clone()).collect();
+        let ids: Vec<Value> = replay.requests().iter().map(|request| body(request)["command_id"].clone()).collect();
         assert_eq!(ids.first(), ids.last(), "both are about one command");
-        assert_eq!(replay.left(), 0);
+        assert_eq!(replay.remaining(), 0);
     }
     ["run", "streams"]
 }
 
-fn what_is_first_said_on_a_socket_is_what_the_official_client_says() -> [&'static str; 1] {
+fn the_first_socket_message_matches_the_official_client() -> [&'static str; 1] {
     let theirs = &official("run over WebSocket (default)")[0];
-    let sandbox = sandbox(&Replay::new([]));
+    let sandbox = sandbox(&ReplayTransport::new([]));
     same_head(&sandbox.plane.socket(), theirs);
     let mut theirs = theirs["ws"][0]["json"].clone();
     theirs["command_id"] = json!("id");
@@ -126,23 +132,24 @@ fn what_is_first_said_on_a_socket_is_what_the_official_client_says() -> [&'stati
     ["run"]
 }
 
-fn a_recorded_socket_is_heard_to_its_end() -> [&'static str; 2] {
+fn a_recorded_socket_is_parsed_completely() -> [&'static str; 2] {
     let recorded = official("langchain execute over WebSocket").remove(0);
     let lines = recorded["ws"].as_array().expect("messages").iter();
-    let lines = lines.filter(|line| line["from"] != "client").map(|line| Line::Theirs(line["json"].to_string()));
-    let no_events = Exchange::new("POST /dp/sb-one/execute/stream/start", 404, "404 page not found");
-    // What we say differs in the name of the command, which is another every time; it is compared above.
-    let replay = Replay::new([no_events, Exchange::socket("/dp/sb-one/execute/ws", lines)]);
+    let lines =
+        lines.filter(|line| line["from"] != "client").map(|line| SocketMessage::FromServer(line["json"].to_string()));
+    let no_events = RecordedExchange::new("POST /dp/sb-one/execute/stream/start", 404, "404 page not found");
+    // Our messages differ in the random command name, which is compared above.
+    let replay = ReplayTransport::new([no_events, RecordedExchange::socket("/dp/sb-one/execute/ws", lines)]);
     let sandbox = sandbox(&replay);
     let request = sandbox.plane.socket();
     block_on(async {
         use crate::transport::Transport as _;
-        use crate::transport::socket::{Message, Opening};
-        replay.send(&sandbox.plane.start(&command("exit 3"), "id")).await.expect("it answers");
-        let Ok(Opening::Open(mut socket)) = replay.open(&request).await else { panic!("it opens") };
+        use crate::transport::socket::{Message, UpgradeResult};
+        replay.send(&sandbox.plane.start(&command("exit 3"), "id")).await.expect("a response");
+        let Ok(UpgradeResult::Open(mut socket)) = replay.open(&request).await else { panic!("it opens") };
         let mut events = Vec::new();
         while let Some(Message::Text(text)) = socket.receiver.next().await.expect("messages") {
-            events.push(wire::message(&text).expect("it is read"));
+            events.push(wire::message(&text).expect("parsed"));
         }
         assert_eq!(
             events,
@@ -150,31 +157,31 @@ fn a_recorded_socket_is_heard_to_its_end() -> [&'static str; 2] {
                 Event::Started(Some(5)),
                 Event::Wrote(OutputStream::Stdout, 0, b"out\n".to_vec()),
                 Event::Wrote(OutputStream::Stderr, 0, b"err\n".to_vec()),
-                Event::Ended(Ending::Exit(3)),
+                Event::Ended(CommandOutcome::Exit(3)),
             ]
         );
     });
     ["run", "streams"]
 }
 
-fn a_sandbox_is_made_as_the_official_client_makes_it() -> [&'static str; 1] {
+fn create_sandbox_matches_the_official_client() -> [&'static str; 1] {
     let theirs = &official("create")[0];
     let mut options =
-        options(&Replay::new([])).with_extra("snapshot_id", "snap-1").with_extra("delete_after_stop", "3600");
+        options(&ReplayTransport::new([])).with_extra("snapshot_id", "snap-1").with_extra("delete_after_stop", "3600");
     options.time_to_live = Duration::from_secs(600);
     let config = LangSmithConfig::new(&options).unwrap();
     let ours = wire::create(&config, "sb-one", &BTreeMap::new(), &[]);
     same_head(&ours, theirs);
     let mut theirs = theirs["body"]["value"].clone();
-    // An empty list of allowed hosts may be no list at all, so none is sent.
+    // An empty list of allowed hosts may mean no list, so none is sent.
     theirs.as_object_mut().map(|fields| fields.remove("proxy_config"));
     assert_eq!(body(&ours), theirs);
     ["make"]
 }
 
-fn labels_and_snapshots_are_sent_as_the_generated_client_sends_them() -> [&'static str; 1] {
+fn labels_and_snapshots_match_the_generated_client() -> [&'static str; 1] {
     let theirs = official("create raw with labels (generated client)")[0]["body"]["value"].clone();
-    let mut options = options(&Replay::new([]));
+    let mut options = options(&ReplayTransport::new([]));
     (options.image, options.cpus, options.memory_mib) = (Some("deepagents-cli:latest".to_owned()), Some(2), Some(4096));
     options.time_to_live = Duration::from_secs(600);
     options.network = NetworkAccess::Only(vec!["example.com".to_owned()]);
@@ -191,8 +198,8 @@ fn labels_and_snapshots_are_sent_as_the_generated_client_sends_them() -> [&'stat
 }
 
 #[test]
-fn a_block_denies_every_host_instead_of_allowing_an_empty_list() {
-    let mut options = options(&Replay::new([]));
+fn blocking_denies_every_host() {
+    let mut options = options(&ReplayTransport::new([]));
     for network in [NetworkAccess::Blocked, NetworkAccess::Only(Vec::new())] {
         options.network = network;
         let config = LangSmithConfig::new(&options).unwrap();
@@ -202,14 +209,14 @@ fn a_block_denies_every_host_instead_of_allowing_an_empty_list() {
     }
 }
 
-fn lists_ask_for_labels_and_pages_as_the_generated_client_does_and_read_its_pages() -> [&'static str; 2] {
+fn list_requests_and_pages_match_the_generated_client() -> [&'static str; 2] {
     let recorded = official("list with labels and cursor (generated client)");
-    let config = LangSmithConfig::new(&options(&Replay::new([]))).unwrap();
+    let config = LangSmithConfig::new(&options(&ReplayTransport::new([]))).unwrap();
     let mut request = ListRequest { cursor: None, labels: BTreeMap::from([("thread_id".to_owned(), "t1".to_owned())]) };
     for theirs in &recorded {
         let url = path_of(&wire::list(&config, &request).url).replace("page_size=100", "page_size=1");
         assert_eq!(url, theirs["path"].as_str().unwrap());
-        let page = wire::listed(theirs["reply"]["json"].to_string().as_bytes()).expect("a page");
+        let page = wire::parse_list(theirs["reply"]["json"].to_string().as_bytes()).expect("a page");
         assert_eq!(page.sandboxes.len(), 1);
         assert_eq!(page.sandboxes[0].labels.get("thread_id").map(String::as_str), Some("t1"));
         request.cursor = page.cursor;
@@ -219,18 +226,18 @@ fn lists_ask_for_labels_and_pages_as_the_generated_client_does_and_read_its_page
 }
 
 #[test]
-fn sandboxes_that_are_being_deleted_are_not_listed_and_our_own_label_is_not_shown() {
+fn lists_omit_deleted_sandboxes_and_the_attempt_label() {
     let body = json!({ "items": [
         { "id": "a", "name": "x", "status": "ready", "labels": { "tidebox-attempt": "1", "k": "v" } },
         { "id": "b", "name": "y", "status": "deleting" },
     ] });
-    let page = wire::listed(body.to_string().as_bytes()).expect("a page");
+    let page = wire::parse_list(body.to_string().as_bytes()).expect("a page");
     assert_eq!(page.sandboxes.len(), 1);
     assert_eq!(page.sandboxes[0].labels, BTreeMap::from([("k".to_owned(), "v".to_owned())]));
 }
 
-fn the_life_of_a_sandbox_is_asked_for_as_the_official_client_does() -> [&'static str; 3] {
-    let config = LangSmithConfig::new(&options(&Replay::new([]))).unwrap();
+fn lifecycle_requests_match_the_official_client() -> [&'static str; 3] {
+    let config = LangSmithConfig::new(&options(&ReplayTransport::new([]))).unwrap();
     for (ours, phase) in [
         (wire::get(&config, "sb-one"), "get"),
         (wire::get(&config, "gone"), "get missing"),
@@ -243,35 +250,35 @@ fn the_life_of_a_sandbox_is_asked_for_as_the_official_client_does() -> [&'static
     ["find", "wake", "delete"]
 }
 
-fn files_are_carried_as_the_official_client_does() -> [&'static str; 2] {
+fn file_transfers_match_the_official_client() -> [&'static str; 2] {
     let recorded = official("langchain download_files");
     let missing = recorded[1]["reply"]["json"].to_string();
-    let replay = Replay::new([
-        Exchange::new("POST /dp/sb-one/upload?path=%2Froot%2Fa.bin", 200, "{}"),
-        Exchange::new("GET /dp/sb-one/download?path=%2Froot%2Fa.bin", 200, Bytes::from_static(b"\0\xffhello")),
-        Exchange::new("GET /dp/sb-one/download?path=%2Fmissing", 404, missing),
-        // The service says nothing of why; a command finds out.
-        Exchange::new("POST /dp/sb-one/execute/stream/start", 200, answer("file_not_found\n")),
-        // This one is made between the answer and the question.
-        Exchange::new("GET /dp/sb-one/download?path=%2Fmissing", 404, recorded[1]["reply"]["json"].to_string()),
-        Exchange::new("POST /dp/sb-one/execute/stream/start", 200, answer("unknown\n")),
+    let replay = ReplayTransport::new([
+        RecordedExchange::new("POST /dp/sb-one/upload?path=%2Froot%2Fa.bin", 200, "{}"),
+        RecordedExchange::new("GET /dp/sb-one/download?path=%2Froot%2Fa.bin", 200, Bytes::from_static(b"\0\xffhello")),
+        RecordedExchange::new("GET /dp/sb-one/download?path=%2Fmissing", 404, missing),
+        // The service reports no cause; a command determines it.
+        RecordedExchange::new("POST /dp/sb-one/execute/stream/start", 200, command_events("file_not_found\n")),
+        // This file is created between the response and the probe.
+        RecordedExchange::new("GET /dp/sb-one/download?path=%2Fmissing", 404, recorded[1]["reply"]["json"].to_string()),
+        RecordedExchange::new("POST /dp/sb-one/execute/stream/start", 200, command_events("unknown\n")),
     ]);
     let sandbox = sandbox(&replay);
     let path = SandboxPath::parse("/root/a.bin").unwrap();
     let stored = block_on(sandbox.store(vec![(path.clone(), Upload::new("/root/a.bin", b"\0\xffhello".to_vec()))]));
-    stored.expect("a transfer")[0].result.as_ref().expect("it is stored");
+    stored.expect("a transfer")[0].result.as_ref().expect("the upload succeeds");
     let mut content = Vec::new();
-    let mut take = |piece: &[u8]| {
-        content.extend_from_slice(piece);
+    let mut take = |chunk: &[u8]| {
+        content.extend_from_slice(chunk);
         true
     };
-    block_on(sandbox.fetch(&path, &mut take)).expect("a transfer").expect("it is there");
+    block_on(sandbox.fetch(&path, &mut take)).expect("a transfer").expect("it exists");
     assert_eq!(content, b"\0\xffhello");
     for _ in 0..2 {
         let refused = block_on(sandbox.fetch(&SandboxPath::parse("/missing").unwrap(), &mut |_| true));
         assert_eq!(refused.expect("a transfer").unwrap_err().code, FileErrorCode::FileNotFound);
     }
-    let seen = replay.seen();
+    let seen = replay.requests();
     same_head(&seen[0], &official("langchain upload_files")[0]);
     same_head(&seen[1], &recorded[0]);
     same_head(&seen[2], &recorded[1]);
@@ -283,8 +290,8 @@ fn files_are_carried_as_the_official_client_does() -> [&'static str; 2] {
     ["upload", "download"]
 }
 
-/// The events of a command that prints this.
-fn answer(text: &str) -> String {
+/// Events of a command that prints this text.
+fn command_events(text: &str) -> String {
     use base64::Engine as _;
     let data = base64::engine::general_purpose::STANDARD.encode(text);
     format!(
@@ -294,14 +301,18 @@ fn answer(text: &str) -> String {
 }
 
 #[test]
-fn the_ends_of_a_command_are_told_apart() {
+fn command_outcomes_are_distinguished() {
     let event = |name: &str, data: Value| {
-        wire::event(&sse::Event { event: name.to_owned(), data: data.to_string() }).expect("it is read")
+        wire::event(&sse::Event { event: name.to_owned(), data: data.to_string() }).expect("parsed")
     };
-    assert_eq!(event("exit", json!({ "exit_code": 3 })), Event::Ended(Ending::Exit(3)));
-    assert_eq!(event("exit", json!({ "exit_code": -1 })), Event::Ended(Ending::Unknown), "a signal has no code");
-    assert_eq!(event("exit", json!({ "exit_code": null })), Event::Ended(Ending::Unknown), "null stays null");
-    assert_eq!(event("error", json!({ "error_type": "CommandTimeout" })), Event::Ended(Ending::Timeout));
+    assert_eq!(event("exit", json!({ "exit_code": 3 })), Event::Ended(CommandOutcome::Exit(3)));
+    assert_eq!(
+        event("exit", json!({ "exit_code": -1 })),
+        Event::Ended(CommandOutcome::Unknown),
+        "a signal has no code"
+    );
+    assert_eq!(event("exit", json!({ "exit_code": null })), Event::Ended(CommandOutcome::Unknown), "null stays null");
+    assert_eq!(event("error", json!({ "error_type": "CommandTimeout" })), Event::Ended(CommandOutcome::Timeout));
     assert_eq!(event("error", json!({ "error_type": "ServerShuttingDown" })), Event::GoingAway);
     assert_eq!(event("ack_required", json!({ "stdout_offset": 4 })), Event::AckRequired);
     assert_eq!(event("something_new", json!({ "a": 1 })), Event::Other);
@@ -310,34 +321,38 @@ fn the_ends_of_a_command_are_told_apart() {
 }
 
 #[test]
-fn a_command_that_cannot_begin_says_why_and_has_a_code() {
+fn a_command_that_cannot_start_has_a_reason_and_a_code() {
     let stream = "event: error\ndata: {\"error_type\":\"CommandError\",\"error\":\"chdir /nope: no such file\"}\n\n";
-    let replay = Replay::new([Exchange::new("POST /dp/sb-one/execute/stream/start", 200, stream)]);
-    let mut output = Output::new(100, None);
-    assert_eq!(block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it is heard"), Ending::Exit(1));
+    let replay = ReplayTransport::new([RecordedExchange::new("POST /dp/sb-one/execute/stream/start", 200, stream)]);
+    let mut output = OutputCollector::new(100, None);
+    assert_eq!(
+        block_on(sandbox(&replay).run(command("x"), &mut output)).expect("output is received"),
+        CommandOutcome::Exit(1)
+    );
     assert_eq!(output.into_response().stderr_text(), "chdir /nope: no such file\n");
 }
 
 #[test]
-fn where_no_socket_can_be_opened_a_command_is_killed_by_the_number_that_it_was_given() {
-    let refused = || Exchange::new("GET /dp/sb-one/execute/ws", 404, "{\"detail\":\"no\"}");
-    let done = Exchange::new("POST /dp/sb-one/execute", 200, "{\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0}");
-    let replay = Replay::new([refused(), done]);
+fn without_a_socket_a_command_is_killed_by_pid() {
+    let refused = || RecordedExchange::new("GET /dp/sb-one/execute/ws", 404, "{\"detail\":\"no\"}");
+    let done =
+        RecordedExchange::new("POST /dp/sb-one/execute", 200, "{\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0}");
+    let replay = ReplayTransport::new([refused(), done]);
     let one = sandbox(&replay);
     block_on(super::execute::kill(one.client.clone(), one.plane.clone(), "id", Some(5)));
-    assert_eq!(replay.left(), 0);
-    let sent = body(&replay.seen()[1]);
+    assert_eq!(replay.remaining(), 0);
+    let sent = body(&replay.requests()[1]);
     assert_eq!(sent["command"], json!(super::execute::kill_script(5)), "{sent}");
-    // One whose number is not known is left to its time.
-    let replay = Replay::new([refused()]);
+    // A process with an unknown id runs until its time limit.
+    let replay = ReplayTransport::new([refused()]);
     let one = sandbox(&replay);
     block_on(super::execute::kill(one.client.clone(), one.plane.clone(), "id", None));
-    assert_eq!((replay.left(), replay.seen().len()), (0, 1));
+    assert_eq!((replay.remaining(), replay.requests().len()), (0, 1));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_script_that_kills_ends_all_of_a_group_and_a_process_that_leads_none() {
+fn the_kill_script_kills_a_group_or_a_single_process() {
     use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
     for leads in [true, false] {
         let mut command = std::process::Command::new("sleep");
@@ -345,37 +360,37 @@ fn the_script_that_kills_ends_all_of_a_group_and_a_process_that_leads_none() {
         if leads {
             command.process_group(0);
         }
-        let mut running = command.spawn().expect("it starts");
+        let mut running = command.spawn().expect("the command starts");
         let script = super::execute::kill_script(running.id().into());
         let done = std::process::Command::new("sh").args(["-c", &script]).status().expect("there is a shell");
         assert!(done.success(), "{leads}");
-        assert_eq!(running.wait().expect("it ended").signal(), Some(9), "{leads}");
+        assert_eq!(running.wait().expect("the command ended").signal(), Some(9), "{leads}");
     }
 }
 
 #[test]
-fn a_service_that_goes_away_for_a_restart_is_asked_for_the_rest_of_the_output() {
-    let start = Exchange::new(
+fn output_resumes_after_a_service_restart() {
+    let start = RecordedExchange::new(
         "POST /dp/sb-one/execute/stream/start",
         200,
         "event: started\ndata: {\"pid\":5}\n\nevent: stdout\ndata: {\"offset\":0,\"data\":\"b25l\"}\n\n\
          event: error\ndata: {\"error_type\":\"ServerShuttingDown\",\"error\":\"restart\"}\n\n",
     );
-    let resume = Exchange::new(
+    let resume = RecordedExchange::new(
         "POST /dp/sb-one/execute/stream/resume",
         200,
         "event: stdout\ndata: {\"offset\":3,\"data\":\"dHdv\"}\n\nevent: exit\ndata: {\"exit_code\":3}\n\n",
     );
-    let replay = Replay::new([start, resume]);
+    let replay = ReplayTransport::new([start, resume]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-    let mut output = Output::new(100, None);
-    let ending = runtime.block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it is heard");
-    assert_eq!((ending, &*output.into_response().stdout_text()), (Ending::Exit(3), "onetwo"));
-    assert_eq!(body(&replay.seen()[1])["stdout_offset"], json!(3));
+    let mut output = OutputCollector::new(100, None);
+    let ending = runtime.block_on(sandbox(&replay).run(command("x"), &mut output)).expect("output is received");
+    assert_eq!((ending, &*output.into_response().stdout_text()), (CommandOutcome::Exit(3), "onetwo"));
+    assert_eq!(body(&replay.requests()[1])["stdout_offset"], json!(3));
 }
 
 #[test]
-fn a_command_that_the_service_has_forgotten_is_an_error_and_not_an_end() {
+fn an_expired_command_result_is_an_error() {
     let gone = |kind: &str| format!("event: error\ndata: {{\"error_type\":\"{kind}\",\"error\":\"gone\"}}\n\n");
     let beginning = "event: started\ndata: {\"pid\":5}\n\nevent: ack_required\ndata: {\"stdout_offset\":0}\n\n";
     for (status, answer) in [
@@ -383,29 +398,29 @@ fn a_command_that_the_service_has_forgotten_is_an_error_and_not_an_end() {
         (200, gone("CommandNotFound")),
         (404, "{\"detail\":{\"error\":\"CommandNotFound\",\"message\":\"gone\"}}".to_owned()),
     ] {
-        let start = Exchange::new("POST /dp/sb-one/execute/stream/start", 200, beginning);
-        let resume = Exchange::new("POST /dp/sb-one/execute/stream/resume", status, answer.clone());
-        // Where it may still run, it is killed behind the caller's back, and what comes of that is nobody's business here.
-        let replay = Replay::new([start, resume]);
+        let start = RecordedExchange::new("POST /dp/sb-one/execute/stream/start", 200, beginning);
+        let resume = RecordedExchange::new("POST /dp/sb-one/execute/stream/resume", status, answer.clone());
+        // A command that may still run is killed in the background; the result is not checked here.
+        let replay = ReplayTransport::new([start, resume]);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-        let mut output = Output::new(100, None);
+        let mut output = OutputCollector::new(100, None);
         let error =
-            runtime.block_on(sandbox(&replay).run(command("x"), &mut output)).expect_err("nobody knows its end");
+            runtime.block_on(sandbox(&replay).run(command("x"), &mut output)).expect_err("the result is unknown");
         assert_eq!(
-            (error.kind(), error.message().contains("does not know the command")),
+            (error.kind(), error.message().contains("no longer has the command's result")),
             (ErrorKind::Unavailable, true)
         );
-        assert_eq!(replay.left(), 0, "{answer}");
+        assert_eq!(replay.remaining(), 0, "{answer}");
     }
 }
 
 #[test]
-fn an_error_says_what_the_service_says_in_each_of_its_shapes() {
-    let read = |body: Value| Refusal::read(body.to_string().as_bytes()).message;
+fn error_bodies_of_every_format_are_parsed() {
+    let read = |body: Value| ErrorBody::read(body.to_string().as_bytes()).message;
     assert_eq!(read(json!({ "detail": { "error": "E", "message": "m", "error_id": "7" } })), "m (error_id=7)");
     assert_eq!(read(json!({ "detail": [{ "msg": "a" }, { "msg": "b" }] })), "a; b");
     assert_eq!(read(json!({ "detail": "text" })), "text");
-    assert_eq!(Refusal::read(b"<html>"), Refusal::default());
+    assert_eq!(ErrorBody::read(b"<html>"), ErrorBody::default());
     let kind = |status, error: &str| {
         let body = json!({ "detail": { "error": error, "message": "m" } }).to_string();
         wire::failure("x", status, body.as_bytes()).kind()
@@ -422,21 +437,25 @@ fn an_error_says_what_the_service_says_in_each_of_its_shapes() {
 
 #[test]
 fn no_credential_is_printed() {
-    let replay = Replay::new([Exchange::new("POST /dp/sb-one/execute/stream/start", 401, "{\"detail\":\"no\"}")]);
+    let replay = ReplayTransport::new([RecordedExchange::new(
+        "POST /dp/sb-one/execute/stream/start",
+        401,
+        "{\"detail\":\"no\"}",
+    )]);
     let sandbox = sandbox(&replay);
-    let mut output = Output::new(1, None);
+    let mut output = OutputCollector::new(1, None);
     let error = block_on(sandbox.run(command("x"), &mut output)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);
     let control = LangSmithControl::new(options(&replay));
-    let printed = format!("{sandbox:?} {error:?} {error} {:?} {control:?}", replay.seen());
+    let printed = format!("{sandbox:?} {error:?} {error} {:?} {control:?}", replay.requests());
     assert!(!printed.contains("planted"), "{printed}");
 }
 
 #[test]
-fn a_key_is_not_sent_to_a_sandbox_without_tls_when_the_service_has_it() {
-    let replay = Replay::new([]);
+fn the_key_is_not_sent_to_a_sandbox_without_tls() {
+    let replay = ReplayTransport::new([]);
     let config = LangSmithConfig::new(&options(&replay).with_api_url("https://api")).unwrap();
-    let client = Client::new(Arc::<Replay>::clone(&replay), RetryPolicy::default());
+    let client = Client::new(Arc::<ReplayTransport>::clone(&replay), RetryPolicy::default());
     let found = wire::Sandbox {
         name: "x".to_owned(),
         dataplane_url: Some("http://elsewhere".to_owned()),
@@ -446,10 +465,10 @@ fn a_key_is_not_sent_to_a_sandbox_without_tls_when_the_service_has_it() {
 }
 
 #[test]
-fn a_user_is_sent_with_everything_that_cannot_stand_beside_it() {
-    let replay = Replay::new([]);
+fn a_user_is_sent_with_the_required_fields() {
+    let replay = ReplayTransport::new([]);
     let config = LangSmithConfig::new(&options(&replay).with_extra("user", "app")).unwrap();
-    let plane = DataPlane {
+    let plane = Endpoint {
         url: "http://data".to_owned(),
         key: config.api_key.clone(),
         shell: config.shell.clone(),

@@ -1,7 +1,7 @@
-//! Values to requests and replies to values.
+//! Conversion of values to requests and of responses to values.
 //!
-//! Sources: the official clients (PyPI `langsmith` 0.14.17, npm `langsmith` 0.10.5) and what they were recorded to send. The
-//! service itself was not reached.
+//! Sources: the official clients (PyPI `langsmith` 0.14.17, npm `langsmith` 0.10.5) and recordings of what they send.
+//! Not tested against the service itself.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,30 +15,30 @@ use tidebox_core::{
 };
 
 use super::config::LangSmithConfig;
+use crate::data_plane::{Command, CommandOutcome};
 use crate::options::NetworkAccess;
-use crate::plane::{Command, Ending};
 use crate::transport::multipart::{self, Part};
 use crate::transport::sse;
-use crate::transport::{Method, Request, escape};
+use crate::transport::{Method, Request, percent_encode};
 
-/// A label by which a creation knows its own sandbox again when its name was taken meanwhile. Lists do not show it.
+/// Label by which a create request recognises its own sandbox after a name conflict. Lists omit it.
 pub(super) const ATTEMPT: &str = "tidebox-attempt";
 
-/// A sandbox, as the control plane tells of it.
+/// A sandbox as returned by the control plane.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Sandbox {
-    /// Its number, which no other has, also after it was deleted.
+    /// Unique id, never reused.
     #[serde(default)]
     pub id: Option<String>,
-    /// Its name, unique among those of one key.
+    /// Name, unique per API key.
     pub name: String,
     /// `provisioning`, `ready`, `failed`, `stopped` or `deleting`.
     #[serde(default)]
     pub status: String,
-    /// Why it is so.
+    /// Details of the status.
     #[serde(default)]
     pub status_message: Option<String>,
-    /// Where its data plane is.
+    /// URL of its data plane.
     #[serde(default)]
     pub dataplane_url: Option<String>,
     /// Its labels.
@@ -47,28 +47,28 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// What it is known by: its number; every path that takes a name takes that, too.
+    /// Returns the id, which every path accepts instead of the name, or else the name.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] when it has neither.
+    /// [`ErrorKind::InvalidRequest`] without either.
     pub fn sandbox_id(&self) -> Result<SandboxId> {
         SandboxId::parse(self.id.as_ref().unwrap_or(&self.name).clone())
     }
 }
 
-/// The state of a sandbox alone.
+/// Status of a sandbox.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Status {
-    /// As in [`Sandbox::status`].
+    /// See [`Sandbox::status`].
     #[serde(default)]
     pub status: String,
-    /// As in [`Sandbox::status_message`].
+    /// See [`Sandbox::status_message`].
     #[serde(default)]
     pub status_message: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct ListBody {
     #[serde(default)]
     items: Option<Vec<Sandbox>>,
     #[serde(default)]
@@ -77,17 +77,17 @@ struct Listed {
     next_cursor: Option<String>,
 }
 
-/// What an error says of itself.
+/// Error body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refusal {
-    /// A word such as `NotReady`, empty when there is none.
+pub struct ErrorBody {
+    /// Error code such as `NotReady`; empty if missing.
     pub error: String,
-    /// A sentence.
+    /// Error message.
     pub message: String,
 }
 
-impl Refusal {
-    /// Reads the body of an error: `detail` is an object, a list or text.
+impl ErrorBody {
+    /// Parses the body of an error: `detail` is an object, a list or text.
     pub fn read(body: &[u8]) -> Self {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -114,10 +114,10 @@ fn control(config: &LangSmithConfig, method: Method, path: &str) -> Request {
 }
 
 fn one(config: &LangSmithConfig, method: Method, name: &str, rest: &str) -> Request {
-    control(config, method, &format!("/boxes/{}{rest}", escape(name)))
+    control(config, method, &format!("/boxes/{}{rest}", percent_encode(name)))
 }
 
-/// `POST /boxes`: answers when the sandbox is ready. Its name is unique, so that sending it twice makes one.
+/// `POST /boxes`: responds when the sandbox is ready. Idempotent, because the name is unique.
 pub fn create(
     config: &LangSmithConfig,
     name: &str,
@@ -147,11 +147,11 @@ pub fn create(
     set("fs_capacity_bytes", config.fs_capacity_bytes.map(|bytes| json!(bytes)));
     set("proxy_config", access(&config.network).map(|access| json!({ "access_control": access })));
     let patience = Duration::from_secs(ready + 30);
-    control(config, Method::Post, "/boxes").json(&body).patience(patience, patience).repeatable()
+    control(config, Method::Post, "/boxes").json(&body).timeouts(patience, patience).idempotent()
 }
 
-/// The hosts that are reached. An empty list of allowed ones may mean that there is no list, so that nothing is denied: all are
-/// denied by every kind of pattern that there is.
+/// Network access rules. An empty list of allowed hosts may mean no restriction, so blocking everything denies every
+/// kind of pattern.
 fn access(network: &NetworkAccess) -> Option<Value> {
     match network {
         NetworkAccess::Default => None,
@@ -171,7 +171,7 @@ pub fn status(config: &LangSmithConfig, name: &str) -> Request {
     one(config, Method::Get, name, "/status")
 }
 
-/// `POST /boxes/{name}/start`: wakes a sandbox that stopped. The second of two at once is refused.
+/// `POST /boxes/{name}/start`: starts a stopped sandbox. The second of two concurrent requests is rejected.
 pub fn start(config: &LangSmithConfig, name: &str) -> Request {
     one(config, Method::Post, name, "/start").json(&json!({}))
 }
@@ -181,20 +181,21 @@ pub fn delete(config: &LangSmithConfig, name: &str) -> Request {
     one(config, Method::Delete, name, "")
 }
 
-/// `GET /boxes`, with a parameter for each label.
+/// `GET /boxes`, with one parameter per label.
 pub fn list(config: &LangSmithConfig, request: &ListRequest) -> Request {
-    let labels = request.labels.iter().map(|(name, value)| format!("label={}", escape(format!("{name}={value}"))));
-    let cursor = request.cursor.iter().map(|cursor| format!("cursor={}", escape(cursor)));
+    let labels =
+        request.labels.iter().map(|(name, value)| format!("label={}", percent_encode(format!("{name}={value}"))));
+    let cursor = request.cursor.iter().map(|cursor| format!("cursor={}", percent_encode(cursor)));
     let query: Vec<String> = labels.chain(["page_size=100".to_owned()]).chain(cursor).collect();
     control(config, Method::Get, &format!("/boxes?{}", query.join("&")))
 }
 
-/// Reads a page of a list, without those that are being deleted.
+/// Parses a page of a list and skips sandboxes being deleted.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] when it is none.
-pub fn listed(body: &[u8]) -> Result<ListPage> {
-    let listed: Listed = parse("list", body)?;
+/// [`ErrorKind::Protocol`] if the body is not such a page.
+pub fn parse_list(body: &[u8]) -> Result<ListPage> {
+    let listed: ListBody = parse("list", body)?;
     let there =
         listed.items.or(listed.sandboxes).unwrap_or_default().into_iter().filter(|one| one.status != "deleting");
     let sandboxes = there.map(|one| {
@@ -207,71 +208,74 @@ pub fn listed(body: &[u8]) -> Result<ListPage> {
     Ok(ListPage { sandboxes: sandboxes.collect::<Result<_>>()?, cursor })
 }
 
-/// Reads JSON.
+/// Parses JSON.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] when it is not what is expected.
+/// [`ErrorKind::Protocol`] if the body has another format.
 pub fn parse<T: for<'de> Deserialize<'de>>(operation: &'static str, body: &[u8]) -> Result<T> {
     serde_json::from_slice(body).map_err(|error| {
-        Error::new(ErrorKind::Protocol, operation, "LangSmith answered something else than expected").with_source(error)
+        Error::new(ErrorKind::Protocol, operation, "unexpected response from LangSmith").with_source(error)
     })
 }
 
-/// What a status that is no success means, where nothing more is known.
+/// Maps an error status to an error, if nothing more specific applies.
 pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
-    let refusal = Refusal::read(body);
+    let refusal = ErrorBody::read(body);
     let (kind, advice) = match (status, refusal.error.as_str()) {
         (400, "NotReady") | (503, "ServiceUnavailable") => {
             (ErrorKind::Unavailable, "the sandbox is not ready; try again later")
         }
-        (401, _) => (ErrorKind::Unauthenticated, "LangSmith does not accept the key; look at LANGSMITH_API_KEY"),
-        (403, _) => (ErrorKind::Forbidden, "LangSmith refuses it to this key"),
-        (404, _) => (ErrorKind::SandboxNotFound, "there is no such sandbox"),
+        (401, _) => (ErrorKind::Unauthenticated, "LangSmith rejected the key; check LANGSMITH_API_KEY"),
+        (403, _) => (ErrorKind::Forbidden, "LangSmith does not permit this with this key"),
+        (404, _) => (ErrorKind::SandboxNotFound, "the sandbox does not exist"),
         (408, _) => (ErrorKind::Timeout, "the sandbox was not ready in time; try again later"),
-        (409, _) => (ErrorKind::InvalidRequest, "the name or the state of the sandbox is in conflict with the request"),
-        (400 | 422, _) => (ErrorKind::InvalidRequest, "LangSmith refuses the request"),
-        (429, "") => (ErrorKind::RateLimited, "LangSmith asks for fewer requests; try again later"),
-        (429, _) => (ErrorKind::QuotaExceeded, "the organisation has no more of it; delete sandboxes or ask for more"),
-        (502, _) => (ErrorKind::Unavailable, "the sandbox cannot be reached; it may have reached its time to live"),
-        (500..=599, _) => (ErrorKind::Unavailable, "LangSmith is not well; try again later"),
-        _ => (ErrorKind::Protocol, "LangSmith answered a status that its protocol does not have here"),
+        (409, _) => (ErrorKind::InvalidRequest, "the request conflicts with the name or state of the sandbox"),
+        (400 | 422, _) => (ErrorKind::InvalidRequest, "LangSmith rejected the request"),
+        (429, "") => (ErrorKind::RateLimited, "LangSmith's rate limit is exceeded; try again later"),
+        (429, _) => (
+            ErrorKind::QuotaExceeded,
+            "the organisation's quota is exhausted; delete sandboxes or request a higher quota",
+        ),
+        (502, _) => (ErrorKind::Unavailable, "the sandbox is unreachable; it may have reached its time to live"),
+        (500..=599, _) => (ErrorKind::Unavailable, "LangSmith is unavailable; try again later"),
+        _ => (ErrorKind::Protocol, "LangSmith returned an unexpected status"),
     };
     let error = Error::new(kind, operation, advice).with_context("status", status.to_string());
     let error = if refusal.error.is_empty() { error } else { error.with_context("error", refusal.error) };
     if refusal.message.is_empty() { error } else { error.with_context("message", refusal.message) }
 }
 
-/// How one sandbox's data plane is reached.
+/// Request builder for one sandbox's data plane.
 #[derive(Clone, Debug)]
-pub struct DataPlane {
-    /// Its address, without a slash at the end.
+pub struct Endpoint {
+    /// URL without a trailing slash.
     pub url: String,
-    /// The same key as of the control plane.
+    /// The control plane's key.
     pub key: Secret,
     /// The shell of commands.
     pub shell: String,
-    /// The user of commands.
+    /// User that runs commands.
     pub user: Option<String>,
 }
 
-/// How long a finished command is remembered: longer than anybody tries to hear of its end.
-const REMEMBERED: u64 = 600;
+/// Seconds that the service keeps a finished command's result: longer than any client retries.
+const RESULT_TTL_SECONDS: u64 = 600;
 
-/// How long a command whose client is gone runs on, in seconds.
-const ABANDONED: u64 = 300;
+/// Seconds that a command keeps running after its client has disconnected.
+const ORPHAN_TTL_SECONDS: u64 = 300;
 
-/// The service says every 15 seconds that it is there.
+/// Idle timeout; the service sends a heartbeat every 15 seconds.
 const HEARTBEATS: Duration = Duration::from_secs(60);
 
-impl DataPlane {
+impl Endpoint {
     fn request(&self, method: Method, path: &str) -> Request {
         Request::new(method, format!("{}{path}", self.url)).secret("x-api-key", self.key.clone())
     }
 
-    /// What runs, and with what.
+    /// The command with its environment, as JSON.
     fn run(&self, command: &Command) -> Value {
         let mut body = json!({ "command": command.script, "shell": self.shell });
-        // The service refuses the short fields beside the long one.
+        // The service rejects the short fields next to the long one.
         match &self.user {
             None => {
                 if !command.env.is_empty() {
@@ -295,38 +299,38 @@ impl DataPlane {
     fn started(&self, command: &Command, id: &str) -> Value {
         let mut body = self.run(command);
         body["command_id"] = json!(id);
-        body["timeout_seconds"] = json!(whole_seconds(command.time));
-        body["idle_timeout_seconds"] = json!(ABANDONED);
-        body["ttl_seconds"] = json!(REMEMBERED);
+        body["timeout_seconds"] = json!(whole_seconds(command.timeout));
+        body["idle_timeout_seconds"] = json!(ORPHAN_TTL_SECONDS);
+        body["ttl_seconds"] = json!(RESULT_TTL_SECONDS);
         body
     }
 
-    /// `POST /execute/stream/start`. The same `id` starts one command, however often it is sent.
+    /// `POST /execute/stream/start`. Requests with the same `id` start one command.
     pub fn start(&self, command: &Command, id: &str) -> Request {
         let body = self.started(command, id);
-        self.request(Method::Post, "/execute/stream/start").json(&body).patience(HEARTBEATS, HEARTBEATS).repeatable()
+        self.request(Method::Post, "/execute/stream/start").json(&body).timeouts(HEARTBEATS, HEARTBEATS).idempotent()
     }
 
-    /// `POST /execute/stream/resume`, which also says what has arrived.
+    /// `POST /execute/stream/resume`, which also acknowledges the received offsets.
     pub fn resume(&self, id: &str, stdout: u64, stderr: u64) -> Request {
         let body = json!({ "command_id": id, "stdout_offset": stdout, "stderr_offset": stderr });
-        self.request(Method::Post, "/execute/stream/resume").json(&body).patience(HEARTBEATS, HEARTBEATS).repeatable()
+        self.request(Method::Post, "/execute/stream/resume").json(&body).timeouts(HEARTBEATS, HEARTBEATS).idempotent()
     }
 
-    /// `POST /execute`: answers when the command has ended, and is never sent twice.
+    /// `POST /execute`: responds when the command has exited, and is never sent twice.
     pub fn execute(&self, command: &Command) -> Request {
         let mut body = self.run(command);
-        body["timeout"] = json!(whole_seconds(command.time));
-        let patience = command.time.saturating_add(Duration::from_secs(30));
-        self.request(Method::Post, "/execute").json(&body).patience(patience, patience)
+        body["timeout"] = json!(whole_seconds(command.timeout));
+        let patience = command.timeout.saturating_add(Duration::from_secs(30));
+        self.request(Method::Post, "/execute").json(&body).timeouts(patience, patience)
     }
 
-    /// `GET /execute/ws`, to be upgraded.
+    /// `GET /execute/ws`, with an upgrade to WebSocket.
     pub fn socket(&self) -> Request {
         self.request(Method::Get, "/execute/ws")
     }
 
-    /// The first message of a WebSocket on which a command runs.
+    /// First message of a WebSocket that starts a command.
     pub fn start_message(&self, command: &Command, id: &str) -> Value {
         let mut body = self.started(command, id);
         body["type"] = json!("execute");
@@ -335,26 +339,26 @@ impl DataPlane {
         body
     }
 
-    /// The first message of a WebSocket that goes on with a command.
+    /// First message of a WebSocket that resumes a command.
     pub fn resume_message(id: &str, stdout: u64, stderr: u64) -> Value {
         json!({ "type": "reconnect", "command_id": id, "stdout_offset": stdout, "stderr_offset": stderr })
     }
 
-    /// The message that kills a command and what it has started.
+    /// Message that kills a command and its child processes.
     pub fn kill_message() -> Value {
         json!({ "type": "kill" })
     }
 
-    /// `POST /upload`: one file.
+    /// `POST /upload`: uploads one file.
     pub fn upload(&self, path: &SandboxPath, content: bytes::Bytes) -> Request {
-        let (media_type, pieces) = multipart::write(&[Part::file("file", "file", content)]);
-        let path = format!("/upload?path={}", escape(path.as_bytes()));
-        self.request(Method::Post, &path).pieces(media_type, pieces).repeatable()
+        let (media_type, chunks) = multipart::write(&[Part::file("file", "file", content)]);
+        let path = format!("/upload?path={}", percent_encode(path.as_bytes()));
+        self.request(Method::Post, &path).chunked_body(media_type, chunks).idempotent()
     }
 
     /// `GET /download`
     pub fn download(&self, path: &SandboxPath) -> Request {
-        self.request(Method::Get, &format!("/download?path={}", escape(path.as_bytes())))
+        self.request(Method::Get, &format!("/download?path={}", percent_encode(path.as_bytes())))
     }
 }
 
@@ -362,32 +366,32 @@ fn environment(command: &Command) -> BTreeMap<&str, &str> {
     command.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// Seconds, rounded up, at least one.
+/// Whole seconds, rounded up, at least 1.
 fn whole_seconds(time: Duration) -> u64 {
     time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0)).max(1)
 }
 
-/// What a running command tells.
+/// Event of a running command.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
-    /// It runs, or still does, under this number.
+    /// Running, with its process id if known.
     Started(Option<u64>),
-    /// It wrote these bytes, the first of which has this place in its stream.
+    /// Output, with the offset of its first byte in the stream.
     Wrote(OutputStream, u64, Vec<u8>),
-    /// It ended.
-    Ended(Ending),
-    /// The service has to hear what arrived before it sends more.
+    /// Exited.
+    Ended(CommandOutcome),
+    /// The service requires an acknowledgement before it sends more.
     AckRequired,
-    /// The service goes away and comes back.
+    /// The service is restarting.
     GoingAway,
-    /// It could not be started, or is not known any more: which kind of error, and a sentence.
+    /// Not started, or no longer known: error code and message.
     Failed(String, String),
-    /// Nothing that matters.
+    /// Ignored event.
     Other,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Told {
+struct EventFields {
     #[serde(default)]
     pid: Option<u64>,
     #[serde(default)]
@@ -402,36 +406,37 @@ struct Told {
     error_type: Option<String>,
 }
 
-/// Reads one server-sent event, whose output is in base64.
+/// Parses one server-sent event, with base64 output.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] for what is none.
+/// [`ErrorKind::Protocol`] if the event is malformed.
 pub fn event(event: &sse::Event) -> Result<Event> {
-    let told: Told = if event.data.is_empty() { Told::default() } else { parse("execute", event.data.as_bytes())? };
-    told_of(&event.event, told, |text| {
+    let told: EventFields =
+        if event.data.is_empty() { EventFields::default() } else { parse("execute", event.data.as_bytes())? };
+    parse_event(&event.event, told, |text| {
         BASE64.decode(text).map_err(|error| {
-            Error::new(ErrorKind::Protocol, "execute", "LangSmith sent output that is no base64").with_source(error)
+            Error::new(ErrorKind::Protocol, "execute", "LangSmith sent output that is not base64").with_source(error)
         })
     })
 }
 
-/// Reads one message of a WebSocket, whose output is text.
+/// Parses one message of a WebSocket, with text output.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] for what is none.
+/// [`ErrorKind::Protocol`] if the message is malformed.
 pub fn message(text: &str) -> Result<Event> {
     #[derive(Deserialize)]
     struct Message {
         #[serde(rename = "type")]
         kind: String,
         #[serde(flatten)]
-        told: Told,
+        told: EventFields,
     }
     let Message { kind, told } = parse("execute", text.as_bytes())?;
-    told_of(&kind, told, |text| Ok(text.into_bytes()))
+    parse_event(&kind, told, |text| Ok(text.into_bytes()))
 }
 
-fn told_of(kind: &str, told: Told, bytes: impl Fn(String) -> Result<Vec<u8>>) -> Result<Event> {
+fn parse_event(kind: &str, told: EventFields, bytes: impl Fn(String) -> Result<Vec<u8>>) -> Result<Event> {
     let wrote = |stream| -> Result<Event> {
         Ok(Event::Wrote(stream, told.offset.unwrap_or_default(), bytes(told.data.clone().unwrap_or_default())?))
     };
@@ -439,11 +444,13 @@ fn told_of(kind: &str, told: Told, bytes: impl Fn(String) -> Result<Vec<u8>>) ->
         "started" => Event::Started(told.pid),
         "stdout" => return wrote(OutputStream::Stdout),
         "stderr" => return wrote(OutputStream::Stderr),
-        // What a signal ended has no code of its own, and their program then says -1.
-        "exit" => Event::Ended(told.exit_code.filter(|code| *code >= 0).map_or(Ending::Unknown, Ending::Exit)),
+        // The service reports -1 for a process killed by a signal.
+        "exit" => {
+            Event::Ended(told.exit_code.filter(|code| *code >= 0).map_or(CommandOutcome::Unknown, CommandOutcome::Exit))
+        }
         "ack_required" => Event::AckRequired,
         "error" => match told.error_type.as_deref() {
-            Some("CommandTimeout") => Event::Ended(Ending::Timeout),
+            Some("CommandTimeout") => Event::Ended(CommandOutcome::Timeout),
             Some("ServerShuttingDown") => Event::GoingAway,
             kind => Event::Failed(kind.unwrap_or("CommandError").to_owned(), told.error.unwrap_or_default()),
         },
@@ -451,16 +458,16 @@ fn told_of(kind: &str, told: Told, bytes: impl Fn(String) -> Result<Vec<u8>>) ->
     })
 }
 
-/// What `POST /execute` answers.
+/// Response to `POST /execute`.
 #[derive(Debug, Deserialize)]
-pub struct Done {
-    /// Its standard output.
+pub struct ExecuteResult {
+    /// Standard output.
     #[serde(default)]
     pub stdout: String,
-    /// Its standard error.
+    /// Standard error.
     #[serde(default)]
     pub stderr: String,
-    /// Its exit code.
+    /// Exit code.
     #[serde(default)]
     pub exit_code: Option<i32>,
 }

@@ -1,7 +1,7 @@
-//! Calls of gRPC: a message to a request, a reply to a message or a status, and another attempt where that may help.
+//! gRPC calls: encoding of requests, decoding of responses and statuses, and retries.
 //!
-//! Every call of Modal may be sent again: those of the control plane carry a key that is the same for all attempts, and commands
-//! have names that the client makes.
+//! Every call of Modal may be retried: control plane calls carry an idempotency key that is equal for all attempts, and
+//! the client chooses the ids of commands.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use prost::Message;
 use tidebox_core::{Error, ErrorKind, Result};
 
 use super::messages::{RpcRetryPolicy, StatusDetails};
-use crate::transport::{Client, Frame, FrameReader, Method, Reply, Request, RetryPolicy, sleep};
+use crate::transport::{Client, Frame, FrameReader, Method, Request, Response, RetryPolicy, sleep};
 
-/// Codes of gRPC, as far as they are told apart.
+/// gRPC status codes used here.
 pub(super) mod code {
     pub(crate) const CANCELLED: u32 = 1;
     pub(crate) const UNKNOWN: u32 = 2;
@@ -32,52 +32,51 @@ pub(super) mod code {
     pub(crate) const UNAUTHENTICATED: u32 = 16;
 }
 
-/// Why a call has no answer.
+/// Status of a failed call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
-    /// The code of gRPC, never 0.
+    /// gRPC code, never 0.
     pub code: u32,
-    /// The words of the server.
+    /// Message of the server.
     pub message: String,
-    /// When the server wants to be asked again.
+    /// Pause requested by the server.
     pub retry_after: Option<Duration>,
 }
 
 impl Status {
-    /// Whether another attempt may go better.
-    pub(super) fn is_passing(&self) -> bool {
+    /// Returns whether a retry may succeed.
+    pub(super) fn is_transient(&self) -> bool {
         use code::{CANCELLED, DEADLINE_EXCEEDED, INTERNAL, RESOURCE_EXHAUSTED, UNAVAILABLE, UNKNOWN};
         match self.code {
             CANCELLED | UNKNOWN | DEADLINE_EXCEEDED | INTERNAL | UNAVAILABLE => true,
-            // Without a time it is a quota, which waiting does not change.
+            // Without a pause it is a quota, which does not change by waiting.
             RESOURCE_EXHAUSTED => self.retry_after.is_some(),
             _ => false,
         }
     }
 
-    /// The status as an error of ours.
+    /// Converts to [`Error`].
     pub(super) fn error(self, operation: &'static str) -> Error {
         let (kind, advice) = match self.code {
             code::INVALID_ARGUMENT | code::FAILED_PRECONDITION => {
-                (ErrorKind::InvalidRequest, "Modal refuses the request")
+                (ErrorKind::InvalidRequest, "Modal rejected the request")
             }
-            code::NOT_FOUND => (ErrorKind::SandboxNotFound, "there is no such sandbox, or it has ended"),
-            code::UNAUTHENTICATED => (
-                ErrorKind::Unauthenticated,
-                "Modal does not accept the key; look at MODAL_TOKEN_ID and MODAL_TOKEN_SECRET",
-            ),
-            code::PERMISSION_DENIED => (ErrorKind::Forbidden, "Modal refuses it to this key"),
-            code::RESOURCE_EXHAUSTED => (ErrorKind::RateLimited, "Modal asks for fewer requests; try again later"),
+            code::NOT_FOUND => (ErrorKind::SandboxNotFound, "the sandbox does not exist, or it has ended"),
+            code::UNAUTHENTICATED => {
+                (ErrorKind::Unauthenticated, "Modal rejected the key; check MODAL_TOKEN_ID and MODAL_TOKEN_SECRET")
+            }
+            code::PERMISSION_DENIED => (ErrorKind::Forbidden, "Modal does not permit this with this key"),
+            code::RESOURCE_EXHAUSTED => (ErrorKind::RateLimited, "Modal's rate limit is exceeded; try again later"),
             code::CANCELLED | code::UNKNOWN | code::INTERNAL | code::UNAVAILABLE | code::DEADLINE_EXCEEDED => {
-                (ErrorKind::Unavailable, "Modal is not well; try again later")
+                (ErrorKind::Unavailable, "Modal is unavailable; try again later")
             }
-            _ => (ErrorKind::Protocol, "Modal answered something that its protocol does not have here"),
+            _ => (ErrorKind::Protocol, "unexpected response from Modal"),
         };
         let error = Error::new(kind, operation, advice).with_context("grpc_status", self.code.to_string());
         if self.message.is_empty() { error } else { error.with_context("message", self.message) }
     }
 
-    /// The status of a reply that is none of gRPC: some proxy answered.
+    /// Status of a response that is not gRPC, such as a proxy's.
     fn of_http(status: u16) -> Self {
         let code = match status {
             401 => code::UNAUTHENTICATED,
@@ -89,7 +88,7 @@ impl Status {
         Self { code, message: format!("HTTP status {status}"), retry_after: None }
     }
 
-    /// The status in headers or trailers; `None` when it is that all went well.
+    /// Reads the status in headers or trailers; `None` for success.
     fn read(headers: &[(String, String)]) -> std::result::Result<Option<Self>, Error> {
         let header = |name: &str| headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str());
         let missing = || Error::new(ErrorKind::Unavailable, "read a reply", "Modal's reply ended without a status");
@@ -103,7 +102,7 @@ impl Status {
     }
 }
 
-/// The pause that the details of a refusal ask for.
+/// Reads the pause requested in the status details.
 fn retry_after(details: &str) -> Option<Duration> {
     let bytes = STANDARD_NO_PAD.decode(details.trim_end_matches('=')).ok()?;
     let details = StatusDetails::decode(bytes.as_slice()).ok()?;
@@ -117,27 +116,27 @@ pub(super) fn request(url: &str, path: &str, message: &impl Message) -> Request 
     stream_request(url, path).body("application/grpc", Frame::write(0, &message.encode_to_vec()))
 }
 
-/// A request whose body is still to be set.
+/// A request without a body.
 pub(super) fn stream_request(url: &str, path: &str) -> Request {
-    Request::new(Method::Post, format!("{url}{path}")).header("te", "trailers").http2().repeatable()
+    Request::new(Method::Post, format!("{url}{path}")).header("te", "trailers").http2().idempotent()
 }
 
-/// What a call is answered with.
-pub(super) type Answer<R> = std::result::Result<R, Status>;
+/// Result of a call.
+pub(super) type RpcResult<R> = std::result::Result<R, Status>;
 
-/// Sends a call until it is answered, or until no other attempt makes sense.
-pub(super) async fn unary<R: Message + Default>(client: &Client, request: &Request) -> Result<Answer<R>> {
+/// Sends a call, with retries.
+pub(super) async fn unary<R: Message + Default>(client: &Client, request: &Request) -> Result<RpcResult<R>> {
     let policy = RetryPolicy::default();
     let mut attempt = 1;
     loop {
         let answer = once(client, request).await;
         let pause = match &answer {
-            Ok(Err(status)) if status.is_passing() => status.retry_after.unwrap_or_else(|| policy.pause(attempt)),
-            // The connection broke under the reply.
+            Ok(Err(status)) if status.is_transient() => status.retry_after.unwrap_or_else(|| policy.pause(attempt)),
+            // The connection was lost during the response.
             Err(error) if error.retryable() => policy.pause(attempt),
             _ => return answer,
         };
-        if attempt >= policy.attempts || pause > policy.most_patience {
+        if attempt >= policy.attempts || pause > policy.max_retry_after {
             return answer;
         }
         sleep(pause).await;
@@ -146,7 +145,7 @@ pub(super) async fn unary<R: Message + Default>(client: &Client, request: &Reque
 }
 
 /// Sends a call once.
-pub(super) async fn once<R: Message + Default>(client: &Client, request: &Request) -> Result<Answer<R>> {
+pub(super) async fn once<R: Message + Default>(client: &Client, request: &Request) -> Result<RpcResult<R>> {
     let mut messages = match Messages::begin(client.send(request).await?)? {
         Ok(messages) => messages,
         Err(status) => return Ok(Err(status)),
@@ -159,25 +158,25 @@ pub(super) async fn once<R: Message + Default>(client: &Client, request: &Reques
             Err(status) => return Ok(Err(status)),
         }
     }
-    // A message without fields may be left out by a server that has nothing to say.
-    R::decode(first.unwrap_or_default()).map(Ok).map_err(|error| unread(&error))
+    // A server may omit an empty message.
+    R::decode(first.unwrap_or_default()).map(Ok).map_err(|error| decode_error(&error))
 }
 
-pub(super) fn unread(error: &prost::DecodeError) -> Error {
-    let message = format!("Modal sent a message that cannot be read: {error}");
+pub(super) fn decode_error(error: &prost::DecodeError) -> Error {
+    let message = format!("cannot decode a message from Modal: {error}");
     Error::new(ErrorKind::Protocol, "read a reply", message)
 }
 
-/// The messages of a reply, and the status at its end.
+/// Messages of a response, followed by its status.
 pub(super) struct Messages {
-    reply: Reply,
+    reply: Response,
     reader: FrameReader,
     waiting: std::collections::VecDeque<Frame>,
 }
 
 impl Messages {
-    /// The messages, or the refusal that stands in the head of the reply.
-    pub(super) fn begin(reply: Reply) -> Result<Answer<Self>> {
+    /// Returns the messages, or the status in the response headers.
+    pub(super) fn begin(reply: Response) -> Result<RpcResult<Self>> {
         if reply.status != 200 {
             return Ok(Err(Status::of_http(reply.status)));
         }
@@ -189,26 +188,26 @@ impl Messages {
         Ok(Ok(Self { reply, reader: FrameReader::default(), waiting: std::collections::VecDeque::new() }))
     }
 
-    /// The next message, `None` after the last one.
-    pub(super) async fn next(&mut self) -> Result<Answer<Option<Bytes>>> {
+    /// Returns the next message, `None` after the last one.
+    pub(super) async fn next(&mut self) -> Result<RpcResult<Option<Bytes>>> {
         loop {
             if let Some(frame) = self.waiting.pop_front() {
                 if frame.flags != 0 {
-                    let message = "Modal compressed a message although it was not asked to";
+                    let message = "Modal sent a compressed message without negotiation";
                     return Err(Error::new(ErrorKind::Protocol, "read a reply", message));
                 }
                 return Ok(Ok(Some(frame.message)));
             }
-            let Some(piece) = self.reply.next().await? else { return self.end() };
+            let Some(chunk) = self.reply.next().await? else { return self.end() };
             let too_long =
                 || Error::new(ErrorKind::Protocol, "read a reply", "Modal sent a message of more than 16 MiB");
-            self.waiting.extend(self.reader.push(&piece).ok_or_else(too_long)?);
+            self.waiting.extend(self.reader.push(&chunk).ok_or_else(too_long)?);
         }
     }
 
-    fn end(&mut self) -> Result<Answer<Option<Bytes>>> {
+    fn end(&mut self) -> Result<RpcResult<Option<Bytes>>> {
         let mut trailers = self.reply.trailers();
-        // A reply without messages may have it in its head.
+        // A response without messages may have its status in the headers.
         trailers.extend(self.reply.headers.iter().cloned());
         match Status::read(&trailers)? {
             Some(status) => Ok(Err(status)),

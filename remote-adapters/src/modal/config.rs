@@ -1,65 +1,66 @@
-//! What can be set for Modal.
+//! Modal configuration.
 
 use std::time::Duration;
 
 use tidebox_core::{Error, ErrorKind, Result, Secret};
 
-use crate::address::Address;
+use crate::address::BaseUrl;
 use crate::options::{NetworkAccess, Options, unsupported, variable};
 
-/// The name in messages and in the registry.
+/// Provider name in messages and in the registry.
 pub(super) const NAME: &str = "modal";
 
-/// Where Modal is when nobody says otherwise.
+/// Default control plane URL.
 const SERVER: &str = "https://api.modal.com";
 
-/// What a sandbox begins with when nobody says otherwise: it has a shell and Python, which agents ask for.
+/// Default image: it has a shell and Python, which agents need.
 const IMAGE: &str = "python:3.12-slim";
 
-/// Whole seconds that a sandbox may live; the service refuses longer lives.
-const LONGEST_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+/// Maximum lifetime of a sandbox; the service rejects longer ones.
+const MAX_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How Modal is reached and what new sandboxes are.
+/// Modal endpoint, credentials and sandbox settings.
 #[derive(Clone, Debug)]
 pub struct ModalConfig {
     /// The control plane.
-    pub server_url: Address,
-    /// The name of the credential.
+    pub server_url: BaseUrl,
+    /// Id of the credential.
     pub token_id: String,
     /// The credential.
     pub token_secret: Secret,
-    /// The app that sandboxes belong to. Labels and names are looked for within it.
+    /// App that sandboxes belong to. Lookups by label or name are limited to it.
     pub app: String,
-    /// The environment of the workspace; empty for its default.
+    /// Environment of the workspace; empty for the default.
     pub environment: String,
-    /// `im-...`, or an image of a registry.
+    /// `im-...`, or a registry image.
     pub image: String,
     /// The shell of commands, called with `-c`.
     pub shell: String,
-    /// Where sandboxes run; none leaves it to Modal.
+    /// Regions of sandboxes; empty leaves the choice to Modal.
     pub regions: Vec<String>,
-    /// Thousandths of a processor; 0 leaves it to Modal.
+    /// Thousandths of a processor; 0 uses Modal's default.
     pub milli_cpus: u32,
-    /// Mebibytes; 0 leaves it to Modal.
+    /// MiB; 0 uses Modal's default.
     pub memory_mib: u32,
-    /// Seconds that a sandbox lives.
+    /// Lifetime of a sandbox in seconds.
     pub timeout: u32,
-    /// Which hosts programs reach.
+    /// Network access of new sandboxes.
     pub network: NetworkAccess,
 }
 
 impl ModalConfig {
-    /// Reads options and variables of the environment.
+    /// Reads options and environment variables.
     ///
     /// # Errors
-    /// [`ErrorKind::Unauthenticated`] without a key, [`ErrorKind::Unsupported`] for what Modal does not have.
+    /// [`ErrorKind::Unauthenticated`] without a key, [`ErrorKind::Unsupported`] for options that Modal does not
+    /// support.
     pub fn new(options: &Options) -> Result<Self> {
-        options.only_extra(NAME, &["token_id", "app", "environment", "shell"])?;
+        options.check_extra(NAME, &["token_id", "app", "environment", "shell"])?;
         if options.disk_mib.is_some() {
-            return Err(unsupported(NAME, "a choice of disk for sandboxes; leave the option out"));
+            return Err(unsupported(NAME, "disk_mib; omit the option"));
         }
-        if options.time_to_live > LONGEST_LIFE {
-            return Err(unsupported(NAME, "lives of more than 24 hours"));
+        if options.time_to_live > MAX_LIFE {
+            return Err(unsupported(NAME, "a time_to_live of more than 24 hours"));
         }
         let (token_id, token_secret) = credential(options)?;
         let named =
@@ -81,7 +82,7 @@ impl ModalConfig {
     }
 }
 
-/// A credential has two parts: `ak-...:as-...` in the option, or a variable for each.
+/// A credential has two parts: `ak-...:as-...` in the option, or one variable each.
 fn credential(options: &Options) -> Result<(String, Secret)> {
     let secret = options.key(NAME, &["MODAL_TOKEN_SECRET"])?;
     if let Some(at) = secret.expose().iter().position(|byte| *byte == b':') {
@@ -89,14 +90,13 @@ fn credential(options: &Options) -> Result<(String, Secret)> {
         return Ok((String::from_utf8_lossy(id).into_owned(), Secret::new(rest.get(1..).unwrap_or_default())));
     }
     let id = options.extra.get("token_id").cloned().or_else(|| variable("MODAL_TOKEN_ID")).ok_or_else(|| {
-        let message =
-            "a key of modal has two parts; set MODAL_TOKEN_ID too, or give the option api_key as `ak-...:as-...`";
+        let message = "Modal credentials have two parts; set MODAL_TOKEN_ID too, or set api_key to `ak-...:as-...`";
         Error::new(ErrorKind::Unauthenticated, "set up a provider", message)
     })?;
     Ok((id, secret))
 }
 
-/// Seconds, rounded up, at least one.
+/// Whole seconds, rounded up, at least 1.
 pub(super) fn whole_seconds(time: Duration) -> u32 {
     let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
     u32::try_from(seconds).unwrap_or(u32::MAX).max(1)
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_two_parts_is_taken_apart_and_its_secret_is_not_shown() {
+    fn a_two_part_key_is_split_and_its_secret_is_never_shown() {
         let config = config(Options::default()).unwrap();
         assert_eq!((config.token_id.as_str(), config.token_secret.expose()), ("ak-name", b"planted-secret".as_slice()));
         assert!(!format!("{config:?}").contains("planted"));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_those_of_modal_and_a_life_is_rounded_up() {
+    fn units_match_modal_and_lifetimes_are_rounded_up() {
         let options = Options {
             cpus: Some(2),
             memory_mib: Some(1500),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_modal_does_not_have_is_refused() {
+    fn unsupported_modal_options_are_rejected() {
         for options in [
             Options { disk_mib: Some(1), ..Options::default() },
             Options { time_to_live: Duration::from_secs(90_000), ..Options::default() },

@@ -1,95 +1,99 @@
-//! Commands of one sandbox, by its router.
+//! Commands of one sandbox, sent to its router.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{self, Stream};
 use prost::Message;
+use tidebox_core::lock::Mutex;
 use tidebox_core::shell_backend::quote;
 use tidebox_core::{ErrorKind, OutputStream, Result, SandboxId, Secret};
 
-use super::call::{self, Answer, Messages, Status, code};
+use super::call::{self, Messages, RpcResult, Status, code};
 use super::config::ModalConfig;
 use super::messages::*;
 use super::token::Token;
-use super::wire::{self, Task, control, router};
+use super::wire::{self, RouterEndpoint, control, router};
 use crate::transport::{Client, Request, RetryPolicy, sleep, spawn};
 
-/// What the control plane is spoken to with.
+/// Client of the control plane.
 #[derive(Debug)]
-pub(super) struct Account {
+pub(super) struct ControlClient {
     pub(super) config: ModalConfig,
     pub(super) client: Client,
     pub(super) token: Token,
 }
 
-impl Account {
-    /// A call of the control plane that needs the token of sandboxes. One that was refused is fetched anew, once.
-    pub(super) async fn call<R: Message + Default>(&self, path: &str, message: &impl Message) -> Result<Answer<R>> {
+impl ControlClient {
+    /// Sends a control plane call that requires the sandbox token. A rejected token is renewed once.
+    pub(super) async fn call<R: Message + Default>(&self, path: &str, message: &impl Message) -> Result<RpcResult<R>> {
         self.call_for(path, message, None).await
     }
 
-    /// The same for one sandbox, which may have a credential of its own.
+    /// Like [`call`](Self::call), for one sandbox, which may have its own credential.
     async fn call_for<R: Message + Default>(
         &self,
         path: &str,
         message: &impl Message,
-        own: Option<&Secret>,
-    ) -> Result<Answer<R>> {
+        sandbox_token: Option<&Secret>,
+    ) -> Result<RpcResult<R>> {
         for _ in 0..2 {
             let token = match self.token.get(&self.config, &self.client).await? {
                 Ok(token) => token,
                 Err(status) => return Ok(Err(status)),
             };
             let mut request = wire::control(&self.config, path, message, Some(&token));
-            if let Some(own) = own {
+            if let Some(own) = sandbox_token {
                 request = request.secret("x-modal-sandbox-token", own.clone());
             }
             match call::unary(&self.client, &request).await? {
-                Err(status) if status.code == code::UNAUTHENTICATED => self.token.forget().await,
+                Err(status) if status.code == code::UNAUTHENTICATED => self.token.invalidate().await,
                 answer => return Ok(answer),
             }
         }
-        let message = "the token that it gave itself is not accepted".to_owned();
+        let message = "Modal rejected a token that it issued".to_owned();
         Ok(Err(Status { code: code::UNAUTHENTICATED, message, retry_after: None }))
     }
 }
 
-/// The way to the router of one sandbox.
+/// Client of one sandbox's router.
 #[derive(Debug)]
-pub(super) struct Way {
-    pub(super) account: Arc<Account>,
+pub(super) struct RouterClient {
+    pub(super) account: Arc<ControlClient>,
     pub(super) id: SandboxId,
-    /// The credential of this sandbox at the control plane, where it has one.
-    pub(super) own: Option<Secret>,
-    task: Mutex<Task>,
+    /// Credential of this sandbox at the control plane, if it has one.
+    pub(super) sandbox_token: Option<Secret>,
+    task: Mutex<RouterEndpoint>,
 }
 
-impl Way {
-    pub(super) fn new(account: Arc<Account>, id: SandboxId, own: Option<Secret>, task: Task) -> Self {
-        Self { account, id, own, task: Mutex::new(task) }
+impl RouterClient {
+    pub(super) fn new(account: Arc<ControlClient>, id: SandboxId, own: Option<Secret>, task: RouterEndpoint) -> Self {
+        Self { account, id, sandbox_token: own, task: Mutex::new(task) }
     }
 
-    pub(super) fn task(&self) -> Task {
-        self.task.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(super) fn task(&self) -> RouterEndpoint {
+        self.task.lock().clone()
     }
 
-    /// Fetches a new credential of the router.
-    async fn renew(&self) -> Result<Answer<()>> {
+    /// Fetches a new router credential.
+    async fn renew(&self) -> Result<RpcResult<()>> {
         let message = RouterAccessRequest { sandbox_id: self.id.as_str().to_owned(), task_id: String::new() };
-        match self.account.call_for::<RouterAccess>(control::ROUTER, &message, self.own.as_ref()).await? {
+        match self.account.call_for::<RouterAccess>(control::ROUTER, &message, self.sandbox_token.as_ref()).await? {
             Ok(access) => {
-                let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
-                *task = Task::new(task.id.clone(), access);
+                let mut task = self.task.lock();
+                *task = RouterEndpoint::new(task.id.clone(), access);
                 Ok(Ok(()))
             }
             Err(status) => Ok(Err(status)),
         }
     }
 
-    /// A call of the router, with a new credential where the old one is refused.
-    pub(super) async fn call<R: Message + Default>(&self, request: impl Fn(&Task) -> Request) -> Result<Answer<R>> {
+    /// Sends a router call and renews a rejected credential.
+    pub(super) async fn call<R: Message + Default>(
+        &self,
+        request: impl Fn(&RouterEndpoint) -> Request,
+    ) -> Result<RpcResult<R>> {
         match call::unary(&self.account.client, &request(&self.task())).await? {
             Err(status) if status.code == code::UNAUTHENTICATED => match self.renew().await? {
                 Ok(()) => call::unary(&self.account.client, &request(&self.task())).await,
@@ -99,14 +103,14 @@ impl Way {
         }
     }
 
-    /// Waits until a command has ended, however long that takes.
-    pub(super) async fn wait(&self, exec_id: &str) -> Result<Answer<TaskExecEndResponse>> {
-        let mut trouble = Trouble::default();
+    /// Waits until a command has exited, without a timeout.
+    pub(super) async fn wait(&self, exec_id: &str) -> Result<RpcResult<TaskExecEndResponse>> {
+        let mut trouble = RetryState::default();
         loop {
             match call::once(&self.account.client, &self.task().wait(exec_id)).await {
-                // The server answers after a while in any case, so that connections stay alive.
-                Ok(Err(status)) if status.code == code::DEADLINE_EXCEEDED => trouble = Trouble::default(),
-                Err(error) if error.kind() == ErrorKind::Timeout => trouble = Trouble::default(),
+                // The server responds after a while in any case, so that connections stay alive.
+                Ok(Err(status)) if status.code == code::DEADLINE_EXCEEDED => trouble = RetryState::default(),
+                Err(error) if error.kind() == ErrorKind::Timeout => trouble = RetryState::default(),
                 Ok(Err(status)) => {
                     if let Some(status) = trouble.after(self, status).await? {
                         return Ok(Err(status));
@@ -118,9 +122,9 @@ impl Way {
         }
     }
 
-    /// Gives a command all of its input. What the command does not read is nobody's loss.
-    pub(super) async fn give(&self, exec_id: &str, input: &Bytes) -> Result<Answer<()>> {
-        let mut trouble = Trouble::default();
+    /// Sends all input to a command. Unread input is not an error.
+    pub(super) async fn write_stdin(&self, exec_id: &str, input: &Bytes) -> Result<RpcResult<()>> {
+        let mut trouble = RetryState::default();
         let mut from = 0;
         loop {
             let sent = call::once::<Empty>(&self.account.client, &self.task().input(exec_id, input, from)).await;
@@ -134,7 +138,8 @@ impl Way {
                 }
                 Err(error) => trouble.after_break(error).await?,
             }
-            let asked = self.call::<TaskExecStdinStatusResponse>(|task| task.of(router::WRITTEN, exec_id)).await?;
+            let asked =
+                self.call::<TaskExecStdinStatusResponse>(|task| task.exec_request(router::WRITTEN, exec_id)).await?;
             match asked {
                 Ok(written) if written.closed => return Ok(Ok(())),
                 Ok(written) => {
@@ -146,24 +151,31 @@ impl Way {
         }
     }
 
-    /// What a command writes to one of its streams, piece by piece, from the beginning to the end.
+    /// Returns the output of one stream as chunks, from start to end.
     pub(super) fn read<'a>(
         &'a self,
         exec_id: &'a str,
         stream: OutputStream,
     ) -> impl Stream<Item = Result<Bytes>> + Send + 'a {
-        let reading = Reading { way: self, exec_id, stream, offset: 0, messages: None, trouble: Trouble::default() };
+        let reading = OutputStreamReader {
+            way: self,
+            exec_id,
+            stream,
+            offset: 0,
+            messages: None,
+            trouble: RetryState::default(),
+        };
         stream::try_unfold(
             reading,
-            |mut reading| async move { Ok(reading.next().await?.map(|piece| (piece, reading))) },
+            |mut reading| async move { Ok(reading.next().await?.map(|chunk| (chunk, reading))) },
         )
     }
 
-    /// Kills every process that has this variable in its environment. There is no call that does it.
+    /// Kills every process that has this variable in its environment. The API has no call for that.
     pub(super) async fn kill(&self, (name, value): &(String, String)) -> Result<()> {
-        let exec_id = unique();
+        let exec_id = new_exec_id();
         let mark = quote(&format!("{name}={value}"));
-        // Again until nothing is found: a process may have started another one meanwhile.
+        // Repeat until no process is found: a process may have forked in the meantime.
         let script = format!(
             "for again in 1 2 3 4 5; do found=; for p in /proc/[0-9]*; do \
              grep -qs {mark} $p/environ 2>/dev/null && kill -9 ${{p#/proc/}} 2>/dev/null && found=1; \
@@ -179,40 +191,40 @@ impl Way {
     }
 }
 
-/// Whether the status says that a command has ended without reading its input.
+/// Returns whether the status means that the command exited without reading its input.
 fn is_unread(status: &Status) -> bool {
     matches!(status.code, code::ABORTED | code::ALREADY_EXISTS | code::FAILED_PRECONDITION | code::NOT_FOUND)
 }
 
-/// A name that no other command has.
-pub(super) fn unique() -> String {
+/// Returns a unique exec id.
+pub(super) fn new_exec_id() -> String {
     let bits = fastrand::u128(..);
     let (a, b, c, d) = (bits >> 96, bits >> 80 & 0xffff, bits >> 68 & 0xfff, bits >> 54 & 0x3fff);
     format!("{a:08x}-{b:04x}-4{c:03x}-{:04x}-{:012x}", 0x8000 | d, bits & 0xffff_ffff_ffff)
 }
 
-/// How often in a row something went wrong, and whether it was looked after.
+/// Consecutive failures, and whether the credential was renewed.
 #[derive(Debug, Default)]
-struct Trouble {
+struct RetryState {
     failures: u32,
     renewed: bool,
 }
 
-impl Trouble {
-    /// Waits, or renews what was refused; the status where neither helps.
-    async fn after(&mut self, way: &Way, status: Status) -> Result<Option<Status>> {
+impl RetryState {
+    /// Waits, or renews a rejected credential; returns the status if neither helps.
+    async fn after(&mut self, way: &RouterClient, status: Status) -> Result<Option<Status>> {
         if status.code == code::UNAUTHENTICATED && !self.renewed {
             self.renewed = true;
             return Ok(way.renew().await?.err());
         }
-        if !status.is_passing() || self.is_too_much() {
+        if !status.is_transient() || self.is_too_much() {
             return Ok(Some(status));
         }
         sleep(status.retry_after.unwrap_or_else(|| self.pause())).await;
         Ok(None)
     }
 
-    /// The same when the connection broke.
+    /// Like [`after`](Self::after), for a lost connection.
     async fn after_break(&mut self, error: tidebox_core::Error) -> Result<()> {
         if !error.retryable() || self.is_too_much() {
             return Err(error);
@@ -231,30 +243,30 @@ impl Trouble {
     }
 }
 
-/// Failures in a row until a stream is given up.
+/// Consecutive failures before a stream is abandoned.
 const ATTEMPTS: u32 = 6;
 
-/// A stream of output that is taken up again where it broke.
-struct Reading<'a> {
-    way: &'a Way,
+/// An output stream that resumes after an interruption.
+struct OutputStreamReader<'a> {
+    way: &'a RouterClient,
     exec_id: &'a str,
     stream: OutputStream,
     offset: u64,
     messages: Option<Messages>,
-    trouble: Trouble,
+    trouble: RetryState,
 }
 
-impl Reading<'_> {
+impl OutputStreamReader<'_> {
     async fn next(&mut self) -> Result<Option<Bytes>> {
         loop {
             match self.message().await {
                 Ok(Ok(Some(message))) => {
-                    let piece = TaskExecStdioReadResponse::decode(message);
-                    let piece = piece.map_err(|error| call::unread(&error))?.data;
-                    self.offset += piece.len() as u64;
-                    self.trouble = Trouble::default();
-                    if !piece.is_empty() {
-                        return Ok(Some(piece));
+                    let chunk = TaskExecStdioReadResponse::decode(message);
+                    let chunk = chunk.map_err(|error| call::decode_error(&error))?.data;
+                    self.offset += chunk.len() as u64;
+                    self.trouble = RetryState::default();
+                    if !chunk.is_empty() {
+                        return Ok(Some(chunk));
                     }
                 }
                 Ok(Ok(None)) => return Ok(None),
@@ -272,7 +284,7 @@ impl Reading<'_> {
         }
     }
 
-    async fn message(&mut self) -> Result<Answer<Option<Bytes>>> {
+    async fn message(&mut self) -> Result<RpcResult<Option<Bytes>>> {
         let messages = match &mut self.messages {
             Some(messages) => messages,
             None => {
@@ -287,43 +299,43 @@ impl Reading<'_> {
     }
 }
 
-/// A command that was begun. Dropping it before it is over kills it.
-pub(super) struct Begun {
-    pub(super) way: Arc<Way>,
+/// A started command. Dropping it before it has exited kills it.
+pub(super) struct RunningExec {
+    pub(super) way: Arc<RouterClient>,
     pub(super) exec_id: String,
-    /// The variable by which its processes are known.
-    pub(super) mark: (String, String),
+    /// Environment variable that identifies its processes.
+    pub(super) kill_tag: (String, String),
     over: bool,
 }
 
-impl Begun {
-    pub(super) fn new(way: &Arc<Way>) -> Self {
-        let exec_id = unique();
+impl RunningExec {
+    pub(super) fn new(way: &Arc<RouterClient>) -> Self {
+        let exec_id = new_exec_id();
         let mark = ("TIDEBOX_EXEC_ID".to_owned(), exec_id.clone());
-        Self { way: Arc::clone(way), exec_id, mark, over: false }
+        Self { way: Arc::clone(way), exec_id, kill_tag: mark, over: false }
     }
 
-    /// It has ended, and nothing of it is left.
-    pub(super) fn is_over(&mut self) {
+    /// Disarms the guard: the command has exited and none of its processes is left.
+    pub(super) fn disarm(&mut self) {
         self.over = true;
     }
 
-    /// Kills it and all that it started.
+    /// Kills the command and its child processes.
     pub(super) async fn kill(&mut self) -> Result<()> {
-        self.way.kill(&self.mark).await?;
+        self.way.kill(&self.kill_tag).await?;
         self.over = true;
         Ok(())
     }
 }
 
-impl Drop for Begun {
+impl Drop for RunningExec {
     fn drop(&mut self) {
         if self.over {
             return;
         }
-        let (way, mark) = (Arc::clone(&self.way), self.mark.clone());
+        let (way, mark) = (Arc::clone(&self.way), self.kill_tag.clone());
         spawn(async move {
-            // It may have ended meanwhile, and there is nobody left who could be told of anything else.
+            // Ignore errors: the command may have exited, and no caller is left to report to.
             let _ = way.kill(&mark).await;
         });
     }

@@ -1,5 +1,5 @@
-//! The messages of Modal's calls, as far as they are used: fields by the numbers of its published interface. What is not listed
-//! is passed over when a message is read.
+//! The protobuf messages used by the adapter, with the field numbers of Modal's published interface. Unlisted fields
+//! are skipped.
 //!
 //! Written by hand and derived by prost, so that a build needs neither `protoc` nor an interface of 5,000 lines.
 
@@ -19,7 +19,7 @@ pub struct AppGetOrCreateRequest {
     pub app_name: String,
     #[prost(string, tag = "2")]
     pub environment_name: String,
-    /// 1 makes it where it is missing.
+    /// 1 creates it if it is missing.
     #[prost(int32, tag = "3")]
     pub object_creation_type: i32,
 }
@@ -113,7 +113,7 @@ pub struct ImageJoinStreamingResponse {
 
 #[derive(Clone, PartialEq, Message)]
 pub struct GenericResult {
-    /// 0 says that there is no end yet, 1 that it went well.
+    /// 0 while it runs, 1 for success.
     #[prost(int32, tag = "1")]
     pub status: i32,
     #[prost(string, tag = "2")]
@@ -196,7 +196,7 @@ pub struct SchedulerPlacement {
 
 #[derive(Clone, PartialEq, Message)]
 pub struct NetworkAccess {
-    /// 1 open, 2 blocked, 3 only what is listed.
+    /// 1 open, 2 blocked, 3 only the listed ones.
     #[prost(int32, tag = "1")]
     pub network_access_type: i32,
     #[prost(string, repeated, tag = "2")]
@@ -235,7 +235,7 @@ pub struct RouterAccess {
     pub url: String,
 }
 
-/// A message with nothing but the name of a sandbox.
+/// A message with only the sandbox id.
 #[derive(Clone, PartialEq, Message)]
 pub struct SandboxRequest {
     #[prost(string, tag = "1")]
@@ -357,12 +357,12 @@ pub struct SandboxTagsSetRequest {
 pub struct TaskExecStartRequest {
     #[prost(string, tag = "1")]
     pub task_id: String,
-    /// Made by the client: a second call with the same one starts nothing.
+    /// Chosen by the client: a second call with the same id starts nothing.
     #[prost(string, tag = "2")]
     pub exec_id: String,
     #[prost(string, repeated, tag = "3")]
     pub command_args: Vec<String>,
-    /// 1 keeps what is written there.
+    /// 1 keeps the output.
     #[prost(int32, tag = "4")]
     pub stdout_config: i32,
     #[prost(int32, tag = "5")]
@@ -375,7 +375,7 @@ pub struct TaskExecStartRequest {
     pub secret_sources: Vec<SecretSource>,
 }
 
-/// A message with nothing but the names of a task and of a command.
+/// A message with only the task id and exec id.
 #[derive(Clone, PartialEq, Message)]
 pub struct TaskExecRequest {
     #[prost(string, tag = "1")]
@@ -403,7 +403,7 @@ pub struct TaskExecStdioReadResponse {
     pub data: Bytes,
 }
 
-/// The answer of `TaskExecWait` and of `TaskExecPoll`.
+/// Response to `TaskExecWait` and `TaskExecPoll`.
 #[derive(Clone, PartialEq, Message)]
 pub struct TaskExecEndResponse {
     #[prost(oneof = "ExitStatus", tags = "1, 2")]
@@ -466,7 +466,7 @@ pub struct TaskExecStdinStatusResponse {
     pub closed: bool,
 }
 
-/// `google.rpc.Status`, which a header carries beside the code of a refusal.
+/// `google.rpc.Status`, carried in a header next to the code of an error.
 #[derive(Clone, PartialEq, Message)]
 pub struct StatusDetails {
     #[prost(int32, tag = "1")]

@@ -1,14 +1,14 @@
-//! Modal (<https://modal.com>): a control plane and, for each sandbox, a router of commands, both by gRPC.
+//! Modal (<https://modal.com>): a control plane and, for each sandbox, a command router, both over gRPC.
 //!
-//! Modal calls these interfaces internal and may change them. Everything that could change with them is in `wire` and
+//! Modal calls these interfaces internal and may change them. Everything that depends on them is in `wire` and
 //! `messages`.
 
 mod call;
 mod config;
+mod debug;
 mod exec;
 pub mod messages;
 mod provider;
-mod redacted;
 mod sandbox;
 #[cfg(test)]
 mod tests;

@@ -1,46 +1,47 @@
-//! One sandbox at Modal.
+//! One Modal sandbox.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::future::try_join;
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
-use tidebox_core::shell_backend::{PieceSink, quote};
+use tidebox_core::shell_backend::{ChunkSink, quote};
 use tidebox_core::{
-    BoxFuture, Error, ErrorKind, FileError, FileErrorCode, FileResult, Outcome, OutputStream, Result, SandboxId,
-    SandboxPath, Upload, UploadResult,
+    Error, ErrorKind, FileError, FileErrorCode, FileResult, OutputStream, Result, SandboxId, SandboxPath, Upload,
+    UploadResult,
 };
 
 use super::call::{Status, code};
-use super::exec::{Begun, Way};
+use super::exec::{RouterClient, RunningExec};
 use super::messages::{Empty, ExitStatus, TaskExecEndResponse};
 use super::wire::{self, ARGUMENT_BYTES, router};
-use crate::output::Output;
-use crate::plane::{Command, Ending, Plane};
+use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::output::OutputCollector;
 use crate::sandbox::TRANSFERS;
-use crate::transport::within;
+use crate::transport::timeout;
 
-/// How long output is waited for that somebody holds open after the command's end.
-const DRAIN: Duration = Duration::from_millis(500);
+/// Time to wait for output after the exit, while another process holds the stream open.
+const OUTPUT_DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long it is waited for once nobody can hold it any more.
-const LAST_WORDS: Duration = Duration::from_secs(10);
+/// Time to wait for output after all processes were killed.
+const FINAL_OUTPUT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long killing may take until it goes on without anybody who waits.
+/// Time limit of a kill, after which it continues in the background.
 const KILLING: Duration = Duration::from_secs(4);
 
-/// What the file tool may write to standard error; it writes one line.
+/// Maximum bytes read from the file tool's standard error; it writes one line.
 const REASON_BYTES: usize = 64 * 1024;
 
-/// The router of a sandbox, and what runs commands there.
+/// Router client of a sandbox, and the shell for commands.
 #[derive(Clone, Debug)]
 pub struct ModalSandbox {
     shell: String,
-    way: Arc<Way>,
+    way: Arc<RouterClient>,
 }
 
-/// What happens while a command runs.
+/// Event of a running command.
 enum Event {
     Wrote(OutputStream, Bytes),
     Closed,
@@ -49,16 +50,16 @@ enum Event {
 }
 
 impl ModalSandbox {
-    pub(super) fn new(way: Way) -> Self {
+    pub(super) fn new(way: RouterClient) -> Self {
         Self { shell: way.account.config.shell.clone(), way: Arc::new(way) }
     }
 
-    /// Waits until the router takes calls. A sandbox that was just made may not be there yet.
+    /// Waits until the router accepts calls. A new sandbox may not be reachable yet.
     pub(super) async fn ready(&self, time: Duration) -> Result<()> {
-        let mut polling = crate::poll::Polling::new("connect to a sandbox", time);
+        let mut polling = crate::poll::PollTimer::new("connect to a sandbox", time);
         loop {
-            // About a command that there is not: any answer at all says that somebody is there.
-            let asked = self.way.call::<TaskExecEndResponse>(|task| task.of(router::POLL, "none"));
+            // The exec does not exist: any response shows that the router is reachable.
+            let asked = self.way.call::<TaskExecEndResponse>(|task| task.exec_request(router::POLL, "none"));
             match asked.await {
                 Ok(Err(status)) if status.code == code::UNAVAILABLE => {}
                 Ok(Err(status)) if matches!(status.code, code::UNAUTHENTICATED | code::PERMISSION_DENIED) => {
@@ -76,59 +77,45 @@ impl ModalSandbox {
         status.error(operation).with_context("sandbox", self.way.id.as_str())
     }
 
-    /// Runs a command, and keeps its time: the service counts in whole seconds, and tells a timeout by a signal.
-    async fn run_in_time(&self, command: Command, output: &mut Output<'_>) -> Result<Ending> {
-        let mut begun = Begun::new(&self.way);
-        let time = command.time;
-        match within(time, self.follow(&mut begun, command, output)).await {
-            Some(Ok(ending)) => {
-                begun.is_over();
-                Ok(ending)
-            }
-            Some(Err(error)) => Err(error),
-            None => {
-                if !matches!(within(KILLING, begun.kill()).await, Some(Ok(()))) {
-                    // It is tried again when `begun` is dropped, and the service has the time, too.
-                    return Ok(Ending::Timeout);
-                }
-                Ok(Ending::Timeout)
-            }
-        }
-    }
-
-    async fn follow(&self, begun: &mut Begun, mut command: Command, output: &mut Output<'_>) -> Result<Ending> {
+    async fn follow(
+        &self,
+        begun: &mut RunningExec,
+        mut command: Command,
+        output: &mut OutputCollector<'_>,
+    ) -> Result<CommandOutcome> {
         if command.script.len() + command.cwd.as_ref().map_or(0, String::len) + 1024 > ARGUMENT_BYTES {
-            command.script = self.set_aside(&begun.exec_id, command.script).await?;
+            command.script = self.upload_script(&begun.exec_id, command.script).await?;
         }
-        let (exec_id, mark) = (begun.exec_id.clone(), begun.mark.clone());
-        let start = |task: &wire::Task| {
+        let (exec_id, mark) = (begun.exec_id.clone(), begun.kill_tag.clone());
+        let start = |task: &wire::RouterEndpoint| {
             let message = wire::start_command(task, &exec_id, &self.shell, &command, mark.clone());
             task.call(router::START, &message)
         };
         match self.way.call::<Empty>(start).await? {
             Ok(_) => {}
-            // A directory that is not there, or a shell: the command's own failure, not ours.
+            // A missing directory or shell is the command's failure.
             Err(status) if matches!(status.code, code::INVALID_ARGUMENT | code::FAILED_PRECONDITION) => {
                 output.push(OutputStream::Stderr, format!("{}\n", status.message).as_bytes());
-                return Ok(Ending::Exit(1));
+                return Ok(CommandOutcome::Exit(1));
             }
             Err(status) => return Err(self.failed("execute", status)),
         }
         let mut events = self.events(&exec_id);
-        let (mut open, mut ending, mut silence) = (2, None, DRAIN);
+        let (mut open, mut ending, mut silence) = (2, None, OUTPUT_DRAIN_TIMEOUT);
         while open > 0 || ending.is_none() {
             let next = match ending {
                 None => events.next().await,
-                Some(_) => match within(silence, events.next()).await {
+                Some(_) => match timeout(silence, events.next()).await {
                     Some(next) => next,
-                    // Something that the command started holds its output, or the output is late. Without holders it comes to its end.
-                    None if silence == DRAIN => {
+                    // A child process holds the output open, or the output is late. Without open writers, the stream
+                    // ends.
+                    None if silence == OUTPUT_DRAIN_TIMEOUT => {
                         begun.kill().await?;
-                        silence = LAST_WORDS;
+                        silence = FINAL_OUTPUT_TIMEOUT;
                         continue;
                     }
                     None => {
-                        output.dropped_by_provider();
+                        output.mark_truncated();
                         break;
                     }
                 },
@@ -136,39 +123,39 @@ impl ModalSandbox {
             match next.transpose()? {
                 Some(Event::Wrote(stream, bytes)) => output.push(stream, &bytes),
                 Some(Event::Closed) => open -= 1,
-                Some(Event::Ended(end)) => ending = Some(wire::ending(end)),
+                Some(Event::Ended(end)) => ending = Some(wire::outcome(end)),
                 Some(Event::Given) => {}
                 None => break,
             }
         }
-        Ok(ending.unwrap_or(Ending::Unknown))
+        Ok(ending.unwrap_or(CommandOutcome::Unknown))
     }
 
-    /// Everything that happens to a command, as it happens.
+    /// Events of a command in order of arrival.
     fn events<'a>(&'a self, exec_id: &'a str) -> stream::SelectAll<BoxStream<'a, Result<Event>>> {
         let read = |stream: OutputStream| {
-            let pieces = self.way.read(exec_id, stream).map_ok(move |bytes| Event::Wrote(stream, bytes));
-            pieces.chain(stream::once(async { Ok(Event::Closed) })).boxed()
+            let chunks = self.way.read(exec_id, stream).map_ok(move |bytes| Event::Wrote(stream, bytes));
+            chunks.chain(stream::once(async { Ok(Event::Closed) })).boxed()
         };
         let ended = async move {
             let end = self.way.wait(exec_id).await?;
             end.map(Event::Ended).map_err(|status| self.failed("execute", status))
         };
         let given = async move {
-            // A command that reads and is not told that there is nothing would wait for ever.
-            let given = self.way.give(exec_id, &Bytes::new()).await?;
+            // Without end of input, a command that reads would block forever.
+            let given = self.way.write_stdin(exec_id, &Bytes::new()).await?;
             given.map(|()| Event::Given).map_err(|status| self.failed("execute", status))
         };
         let once: [BoxStream<'a, Result<Event>>; 2] = [stream::once(ended).boxed(), stream::once(given).boxed()];
         stream::select_all([read(OutputStream::Stdout), read(OutputStream::Stderr)].into_iter().chain(once))
     }
 
-    /// Puts a script that is too long for an argument into a file, and returns one that runs it.
-    async fn set_aside(&self, exec_id: &str, script: String) -> Result<String> {
+    /// Uploads a script that is too long for an argument, and returns one that runs it.
+    async fn upload_script(&self, exec_id: &str, script: String) -> Result<String> {
         let path = SandboxPath::parse(format!("/tmp/.tidebox-script-{exec_id}")).map_err(Error::from)?;
         self.put(&path, Bytes::from(script)).await?.map_err(Error::from)?;
         let file = quote(&path.to_text());
-        // The line end of the end is lost in a substitution, and no script misses it.
+        // Command substitution drops the trailing line feed, which no script needs.
         Ok(format!("eval \"$(cat {file}; rm -f {file})\""))
     }
 
@@ -176,58 +163,59 @@ impl ModalSandbox {
         const OPERATION: &str = "upload_files";
         let mut begun = self.file_tool(OPERATION, wire::write_file(path)).await?;
         let exec_id = begun.exec_id.clone();
-        let (given, ended) = try_join(self.way.give(&exec_id, &content), self.way.wait(&exec_id)).await?;
+        let (given, ended) = try_join(self.way.write_stdin(&exec_id, &content), self.way.wait(&exec_id)).await?;
         let ended = ended.map_err(|status| self.failed(OPERATION, status))?;
-        begun.is_over();
+        begun.disarm();
         match ended.exit_status {
             Some(ExitStatus::Code(0)) => match given {
                 Ok(()) => Ok(Ok(())),
                 Err(status) => Err(self.failed(OPERATION, status)),
             },
-            _ => self.refusal(&exec_id, path).await.map(Err),
+            _ => self.file_tool_error(&exec_id, path).await.map(Err),
         }
     }
 
-    /// Begins the program that reads and writes files.
-    async fn file_tool(&self, operation: &'static str, words: Vec<String>) -> Result<Begun> {
-        let begun = Begun::new(&self.way);
-        let env = [begun.mark.clone()];
-        let start =
-            |task: &wire::Task| task.call(router::START, &wire::start(task, &begun.exec_id, words.clone(), &env));
+    /// Starts the program that reads and writes files.
+    async fn file_tool(&self, operation: &'static str, words: Vec<String>) -> Result<RunningExec> {
+        let begun = RunningExec::new(&self.way);
+        let env = [begun.kill_tag.clone()];
+        let start = |task: &wire::RouterEndpoint| {
+            task.call(router::START, &wire::start(task, &begun.exec_id, words.clone(), &env))
+        };
         match self.way.call::<Empty>(start).await? {
             Ok(_) => Ok(begun),
             Err(status) => Err(self.failed(operation, status)),
         }
     }
 
-    /// Why the file tool failed.
-    async fn refusal(&self, exec_id: &str, path: &SandboxPath) -> Result<FileError> {
+    /// Reads the error of the file tool.
+    async fn file_tool_error(&self, exec_id: &str, path: &SandboxPath) -> Result<FileError> {
         let mut reason = Vec::new();
-        let mut pieces = Box::pin(self.way.read(exec_id, OutputStream::Stderr));
-        while let Some(piece) = pieces.try_next().await? {
-            if reason.len() + piece.len() > REASON_BYTES {
+        let mut chunks = Box::pin(self.way.read(exec_id, OutputStream::Stderr));
+        while let Some(chunk) = chunks.try_next().await? {
+            if reason.len() + chunk.len() > REASON_BYTES {
                 break;
             }
-            reason.extend_from_slice(&piece);
+            reason.extend_from_slice(&chunk);
         }
-        wire::file_refusal(&reason, path)
+        wire::file_error(&reason, path)
     }
 
-    async fn get(&self, path: &SandboxPath, sink: PieceSink<'_>) -> Result<FileResult<()>> {
+    async fn get(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
         const OPERATION: &str = "download_files";
         let mut begun = self.file_tool(OPERATION, wire::read_file(path)).await?;
         let exec_id = begun.exec_id.clone();
         let content = async {
-            let mut pieces = Box::pin(self.way.read(&exec_id, OutputStream::Stdout));
-            while let Some(piece) = pieces.try_next().await? {
-                if !sink(&piece) {
+            let mut chunks = Box::pin(self.way.read(&exec_id, OutputStream::Stdout));
+            while let Some(chunk) = chunks.try_next().await? {
+                if !sink(&chunk) {
                     return Ok(false);
                 }
             }
             Ok(true)
         };
         let wanted = async {
-            // Who wants no more need not wait for the end.
+            // A sink that wants no more data need not wait for the end.
             let ended = Box::pin(self.way.wait(&exec_id));
             match futures_util::future::select(Box::pin(content), ended).await {
                 futures_util::future::Either::Left((Ok(true), ended)) => ended.await.map(Some),
@@ -241,15 +229,15 @@ impl ModalSandbox {
         };
         let Some(ended) = wanted.await? else { return Ok(Ok(())) };
         let ended = ended.map_err(|status| self.failed(OPERATION, status))?;
-        begun.is_over();
+        begun.disarm();
         match ended.exit_status {
             Some(ExitStatus::Code(0)) => Ok(Ok(())),
-            _ => self.refusal(&exec_id, path).await.map(Err),
+            _ => self.file_tool_error(&exec_id, path).await.map(Err),
         }
     }
 }
 
-/// Paths are parts of JSON here.
+/// Rejects paths that are not UTF-8: paths are sent in JSON.
 fn is_text(path: &SandboxPath) -> FileResult<()> {
     match std::str::from_utf8(path.as_bytes()) {
         Ok(_) => Ok(()),
@@ -260,29 +248,45 @@ fn is_text(path: &SandboxPath) -> FileResult<()> {
     }
 }
 
-impl Plane for ModalSandbox {
+#[async_trait]
+impl DataPlane for ModalSandbox {
     fn id(&self) -> &SandboxId {
         &self.way.id
     }
 
-    fn passes_bytes(&self) -> bool {
+    fn is_binary_safe(&self) -> bool {
         true
     }
 
-    fn run<'a>(&'a self, command: Command, output: &'a mut Output<'_>) -> BoxFuture<'a, Result<Ending>> {
-        Box::pin(self.run_in_time(command, output))
-    }
-
-    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: PieceSink<'a>) -> Outcome<'a, ()> {
-        Box::pin(async move {
-            match is_text(path) {
-                Ok(()) => self.get(path, sink).await,
-                Err(refusal) => Ok(Err(refusal)),
+    /// Runs a command and enforces its time limit here: the service counts whole seconds, and reports a timeout as a
+    /// signal.
+    async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
+        let mut begun = RunningExec::new(&self.way);
+        let time = command.timeout;
+        match timeout(time, self.follow(&mut begun, command, output)).await {
+            Some(Ok(ending)) => {
+                begun.disarm();
+                Ok(ending)
             }
-        })
+            Some(Err(error)) => Err(error),
+            None => {
+                if !matches!(timeout(KILLING, begun.kill()).await, Some(Ok(()))) {
+                    // The kill is repeated when the guard is dropped, and the service enforces the limit, too.
+                    return Ok(CommandOutcome::Timeout);
+                }
+                Ok(CommandOutcome::Timeout)
+            }
+        }
     }
 
-    fn store(&self, files: Vec<(SandboxPath, Upload)>) -> BoxFuture<'_, Result<Vec<UploadResult>>> {
+    async fn fetch(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
+        match is_text(path) {
+            Ok(()) => self.get(path, sink).await,
+            Err(refusal) => Ok(Err(refusal)),
+        }
+    }
+
+    async fn store(&self, files: Vec<(SandboxPath, Upload)>) -> Result<Vec<UploadResult>> {
         let uploads = stream::iter(files).map(move |(path, upload)| async move {
             let result = match is_text(&path) {
                 Ok(()) => self.put(&path, Bytes::from(upload.content)).await?,
@@ -290,12 +294,12 @@ impl Plane for ModalSandbox {
             };
             Ok(UploadResult { path: upload.path, result })
         });
-        Box::pin(uploads.buffered(TRANSFERS).try_collect())
+        uploads.buffered(TRANSFERS).try_collect().await
     }
 }
 
-/// A status that says that something is not there, as that.
-pub(super) fn absent<T>(answer: std::result::Result<T, Status>) -> std::result::Result<Option<T>, Status> {
+/// Maps a "not found" status to `None`.
+pub(super) fn not_found_as_none<T>(answer: std::result::Result<T, Status>) -> std::result::Result<Option<T>, Status> {
     match answer {
         Ok(value) => Ok(Some(value)),
         Err(status) if status.code == code::NOT_FOUND => Ok(None),
@@ -303,7 +307,7 @@ pub(super) fn absent<T>(answer: std::result::Result<T, Status>) -> std::result::
     }
 }
 
-/// That an answer lacks what everything else needs.
-pub(super) fn lacking(operation: &'static str, what: &str) -> Error {
-    Error::new(ErrorKind::Protocol, operation, format!("Modal's answer has no {what}"))
+/// Error for a response that lacks a required field.
+pub(super) fn missing_field(operation: &'static str, what: &str) -> Error {
+    Error::new(ErrorKind::Protocol, operation, format!("Modal's response has no {what}"))
 }

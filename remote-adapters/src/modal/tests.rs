@@ -1,4 +1,4 @@
-//! Messages against those that the official client's own classes write, and pure functions against what it was recorded to send.
+//! Compares messages with those written by the official client's classes, and pure functions with recordings.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use tidebox_core::{ErrorKind, FileErrorCode, ListRequest, OutputStream, Secret};
 
 use super::config::ModalConfig;
 use super::messages::*;
-use super::wire::{self, Task};
+use super::wire::{self, RouterEndpoint};
+use crate::data_plane::{Command, CommandOutcome};
 use crate::options::{NetworkAccess as Access, Options};
-use crate::plane::{Command, Ending};
 use crate::transport::{Frame, FrameReader, HeaderValue};
 
-crate::recorded::held! {
+crate::trace_coverage::covered! {
     "modal" {
-        every_message_has_the_numbers_and_types_of_the_official_client: [make, run, streams, upload, list, labels, find, delete];
+        every_message_matches_the_official_client: [make, run, streams, upload, list, labels, find, delete];
     }
 }
 
@@ -27,23 +27,26 @@ fn config(change: impl FnOnce(&mut Options)) -> ModalConfig {
     ModalConfig::new(&options).unwrap()
 }
 
-fn task() -> Task {
-    Task::new("ta-1".to_owned(), RouterAccess { jwt: "planted-jwt".to_owned(), url: "https://router/".to_owned() })
+fn task() -> RouterEndpoint {
+    RouterEndpoint::new(
+        "ta-1".to_owned(),
+        RouterAccess { jwt: "planted-jwt".to_owned(), url: "https://router/".to_owned() },
+    )
 }
 
 fn command() -> Command {
     let env = vec![("X".to_owned(), "1".to_owned())];
-    Command { script: "echo hi".to_owned(), cwd: Some("/tmp".to_owned()), env, time: Duration::from_millis(1500) }
+    Command { script: "echo hi".to_owned(), cwd: Some("/tmp".to_owned()), env, timeout: Duration::from_millis(1500) }
 }
 
-/// Reads a message of the official client and writes it again: nothing may be lost on the way.
+/// Decodes and re-encodes a message of the official client: nothing may be lost.
 fn same<M: Message + Default + std::fmt::Debug>(messages: &BTreeMap<String, Vec<u8>>, name: &str) {
     let theirs = &messages[name];
     let read = M::decode(theirs.as_slice()).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(read.encode_to_vec(), *theirs, "{name} was read as {read:?}");
 }
 
-fn every_message_has_the_numbers_and_types_of_the_official_client() -> [&'static str; 8] {
+fn every_message_matches_the_official_client() -> [&'static str; 8] {
     let file: Value = serde_json::from_str(include_str!("../../traces/modal-messages.json")).unwrap();
     let digits =
         |text: &str| (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
@@ -75,7 +78,7 @@ fn every_message_has_the_numbers_and_types_of_the_official_client() -> [&'static
 }
 
 #[test]
-fn a_new_sandbox_has_what_the_official_client_was_recorded_to_ask_for() {
+fn a_new_sandbox_matches_the_recorded_request() {
     let config = config(|options| {
         options.network = Access::Blocked;
         options.image = Some("python:3.12-slim".to_owned());
@@ -98,7 +101,7 @@ fn a_new_sandbox_has_what_the_official_client_was_recorded_to_ask_for() {
 }
 
 #[test]
-fn hosts_and_ranges_are_told_apart() {
+fn hosts_and_address_ranges_are_distinguished() {
     let only =
         ["a.example", "*.b.example", "10.0.0.0/8", "2001:db8::/32", "c.example/path"].map(str::to_owned).to_vec();
     let config = config(|options| options.network = Access::Only(only));
@@ -110,7 +113,7 @@ fn hosts_and_ranges_are_told_apart() {
 }
 
 #[test]
-fn a_command_has_the_words_the_place_and_the_variables_of_the_recording_and_a_mark() {
+fn a_command_matches_the_recording() {
     let mark = ("TIDEBOX_EXEC_ID".to_owned(), "e".to_owned());
     let asked = wire::start_command(&task(), "e", "bash", &command(), mark);
     assert_eq!(asked.command_args, ["bash", "-c", "echo hi"]);
@@ -121,7 +124,7 @@ fn a_command_has_the_words_the_place_and_the_variables_of_the_recording_and_a_ma
 }
 
 #[test]
-fn input_goes_in_chunks_that_are_the_messages_of_the_interface() {
+fn input_is_sent_as_interface_messages() {
     let input = Bytes::from((0..600_000_u32).map(|n| (n % 251) as u8).collect::<Vec<u8>>());
     for from in [0, 1, 262_144, 600_000] {
         let request = task().input("e", &input, from);
@@ -146,7 +149,7 @@ fn input_goes_in_chunks_that_are_the_messages_of_the_interface() {
 }
 
 #[test]
-fn credentials_are_secret_headers_and_no_call_shows_them() {
+fn credentials_are_secret_headers() {
     let config = config(|_| {});
     let request = wire::control(&config, wire::control::TOKEN, &Empty {}, Some(&Secret::new("planted-token")));
     let value = |name: &str| {
@@ -161,7 +164,7 @@ fn credentials_are_secret_headers_and_no_call_shows_them() {
         (Some("trailers"), Some("application/grpc"))
     );
     assert_eq!(request.body.concat(), Frame::write(0, b""));
-    let call = task().of(wire::router::WAIT, "e");
+    let call = task().exec_request(wire::router::WAIT, "e");
     assert_eq!(call.url, "https://router/modal.task_command_router.TaskCommandRouter/TaskExecWait");
     assert!(
         call.headers.iter().any(|(name, value)| *name == "authorization" && matches!(value, HeaderValue::Secret(_)))
@@ -180,26 +183,26 @@ fn credentials_are_secret_headers_and_no_call_shows_them() {
 }
 
 #[test]
-fn a_page_ends_with_the_time_of_its_last_sandbox_and_an_empty_one_is_the_last() {
+fn the_cursor_is_the_last_creation_time() {
     let config = config(|_| {});
     let sandbox = SandboxInfo { id: "sb-1".to_owned(), created_at: 1000.125, ..SandboxInfo::default() };
-    let page = wire::listed(SandboxListResponse { sandboxes: vec![sandbox] }).unwrap();
+    let page = wire::parse_list(SandboxListResponse { sandboxes: vec![sandbox] }).unwrap();
     let request = ListRequest { cursor: page.cursor, labels: BTreeMap::new() };
     assert_eq!(wire::list(&config, "ap-1", &request).unwrap().before_timestamp, 1000.125);
-    assert_eq!(wire::listed(SandboxListResponse::default()).unwrap().cursor, None);
+    assert_eq!(wire::parse_list(SandboxListResponse::default()).unwrap().cursor, None);
     let wrong = ListRequest { cursor: Some("elsewhere".to_owned()), labels: BTreeMap::new() };
     assert_eq!(wire::list(&config, "ap-1", &wrong).unwrap_err().kind(), ErrorKind::InvalidRequest);
 }
 
 #[test]
-fn ends_and_refusals_are_read() {
-    let end = |exit_status| wire::ending(TaskExecEndResponse { exit_status });
-    assert_eq!(end(Some(ExitStatus::Code(3))), Ending::Exit(3));
-    assert_eq!(end(Some(ExitStatus::Signal(15))), Ending::Exit(143));
-    assert_eq!(end(None), Ending::Unknown);
+fn outcomes_and_errors_are_parsed() {
+    let end = |exit_status| wire::outcome(TaskExecEndResponse { exit_status });
+    assert_eq!(end(Some(ExitStatus::Code(3))), CommandOutcome::Exit(3));
+    assert_eq!(end(Some(ExitStatus::Signal(15))), CommandOutcome::Exit(143));
+    assert_eq!(end(None), CommandOutcome::Unknown);
     let path = tidebox_core::SandboxPath::parse("/a").unwrap();
     let refusal =
-        |json: &str| wire::file_refusal(json.as_bytes(), &path).map(|error| error.code).map_err(|error| error.kind());
+        |json: &str| wire::file_error(json.as_bytes(), &path).map(|error| error.code).map_err(|error| error.kind());
     assert_eq!(
         refusal("{\"error_kind\": \"NotFound\", \"message\": \"No such file\"}\n"),
         Ok(FileErrorCode::FileNotFound)

@@ -1,4 +1,4 @@
-//! The token that calls of sandboxes need, kept until half of its life is over.
+//! The token required by sandbox calls, cached until half of its lifetime has passed.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use serde::Deserialize;
 use tidebox_core::{Result, Secret};
 use web_time::{SystemTime, UNIX_EPOCH};
 
-use super::call::{self, Answer};
+use super::call::{self, RpcResult};
 use super::config::ModalConfig;
 use super::messages::{AuthTokenGetResponse, Empty};
 use super::wire::{self, control};
 use crate::transport::{Client, Instant, now};
 
-/// How long a token is used that does not say when it ends, as in the official client.
+/// Lifetime of a token without an expiry time, as in the official client.
 const LIFE: Duration = Duration::from_secs(20 * 60);
 
-/// A token that is fetched when it is needed.
+/// A token fetched on first use.
 #[derive(Debug, Default)]
 pub(super) struct Token(Mutex<Option<(Secret, Instant)>>);
 
 impl Token {
-    /// The token. Of many that ask at once, one fetches it.
-    pub(super) async fn get(&self, config: &ModalConfig, client: &Client) -> Result<Answer<Secret>> {
+    /// Returns the token. Concurrent callers share one request.
+    pub(super) async fn get(&self, config: &ModalConfig, client: &Client) -> Result<RpcResult<Secret>> {
         let mut kept = self.0.lock().await;
         if let Some((token, until)) = &*kept
             && now() < *until
@@ -42,13 +42,13 @@ impl Token {
         Ok(Ok(token))
     }
 
-    /// Forgets a token that was refused.
-    pub(super) async fn forget(&self) {
+    /// Discards a rejected token.
+    pub(super) async fn invalidate(&self) {
         *self.0.lock().await = None;
     }
 }
 
-/// What is left of a token's life, if it says so.
+/// Returns the remaining lifetime of a token, if it has an expiry time.
 fn life(token: &str) -> Option<Duration> {
     #[derive(Deserialize)]
     struct Claims {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_says_when_it_ends() {
+    fn token_expiry_is_parsed() {
         let token = |exp: f64| format!("e30.{}.sig", URL_SAFE_NO_PAD.encode(format!("{{\"exp\":{exp}}}")));
         let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
         let left = life(&token(today + 600.0)).unwrap();

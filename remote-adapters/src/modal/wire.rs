@@ -1,6 +1,6 @@
-//! Values to requests and replies to values. The table of calls is here and nowhere else.
+//! Conversion of values to requests and of responses to values. Contains all call paths.
 //!
-//! Source: the official clients (PyPI `modal` 1.6.4, npm `modal` 0.11.1) and the interfaces that they bring along.
+//! Source: the official clients (PyPI `modal` 1.6.4, npm `modal` 0.11.1) and the interfaces they ship.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,17 +17,17 @@ use tidebox_core::{
 use super::call::{request, stream_request};
 use super::config::{ModalConfig, whole_seconds};
 use super::messages::{self as proto, *};
+use crate::data_plane::{Command, CommandOutcome};
 use crate::options::NetworkAccess as Access;
-use crate::plane::{Command, Ending};
 use crate::transport::{Frame, Request};
 
-/// The version of the Python client that it behaves like, as the clients in other languages say it.
+/// Version of the Python client that this client is compatible with, as sent by clients in other languages.
 const VERSION: &str = "1.0.0";
 
-/// The kind of client: one of those in other languages.
+/// Client type: clients in other languages than Python.
 const KIND: &str = "9";
 
-/// The paths of the control plane's calls.
+/// Paths of the control plane's calls.
 pub mod control {
     macro_rules! calls {
         ($($name:ident = $call:literal),* $(,)?) => { $(
@@ -55,7 +55,7 @@ pub mod control {
     }
 }
 
-/// The paths of the calls of a sandbox's router.
+/// Paths of the router's calls.
 pub mod router {
     macro_rules! calls {
         ($($name:ident = $call:literal),* $(,)?) => { $(
@@ -74,13 +74,13 @@ pub mod router {
     }
 }
 
-/// The program in every sandbox that reads and writes files.
+/// Program in every sandbox that reads and writes files.
 pub const FILE_TOOL: &str = "/__modal/.bin/modal-sandbox-fs-tools";
 
-/// All words of a command together may have so many bytes.
+/// Maximum bytes of all arguments of a command.
 pub const ARGUMENT_BYTES: usize = 65_536;
 
-/// A call of the control plane. `token` is the one that calls of sandboxes need.
+/// A call of the control plane. `token` is the one required by sandbox calls.
 pub fn control(config: &ModalConfig, path: &str, message: &impl Message, token: Option<&Secret>) -> Request {
     let key = format!("{:032x}", fastrand::u128(..));
     let request = request(&config.server_url, path, message)
@@ -88,7 +88,7 @@ pub fn control(config: &ModalConfig, path: &str, message: &impl Message, token: 
         .header("x-modal-client-version", VERSION)
         .header("x-modal-token-id", config.token_id.as_str())
         .secret("x-modal-token-secret", config.token_secret.clone())
-        // The same for every attempt, so that a call is done once.
+        // Equal for all attempts, so that a call is executed once.
         .header("x-idempotency-key", key);
     match token {
         Some(token) => request.secret("x-modal-auth-token", token.clone()),
@@ -105,7 +105,7 @@ pub fn app(config: &ModalConfig) -> AppGetOrCreateRequest {
     }
 }
 
-/// `ImageGetOrCreate` for an image of a registry.
+/// `ImageGetOrCreate` for a registry image.
 pub fn image(config: &ModalConfig, app_id: &str, builder_version: String) -> ImageGetOrCreateRequest {
     let image = Image {
         dockerfile_commands: vec![format!("FROM {}", config.image)],
@@ -160,17 +160,17 @@ fn network(access: &Access) -> proto::NetworkAccess {
     }
 }
 
-/// Whether it is a range of addresses, such as `10.0.0.0/8`.
+/// Returns whether the host is an address range, such as `10.0.0.0/8`.
 fn is_range(host: &str) -> bool {
     host.split_once('/').is_some_and(|(address, _)| address.parse::<std::net::IpAddr>().is_ok())
 }
 
-/// Labels are tags here.
+/// Modal calls labels tags.
 pub fn tags(labels: &BTreeMap<String, String>) -> Vec<SandboxTag> {
     labels.iter().map(|(name, value)| SandboxTag { tag_name: name.clone(), tag_value: value.clone() }).collect()
 }
 
-/// Variables of an environment.
+/// Environment variables.
 fn variables(env: &[(String, String)]) -> Vec<SecretSource> {
     if env.is_empty() {
         return Vec::new();
@@ -178,12 +178,13 @@ fn variables(env: &[(String, String)]) -> Vec<SecretSource> {
     vec![SecretSource { env: Some(StringMap { contents: env.iter().cloned().collect() }) }]
 }
 
-/// `SandboxListV2`. The cursor is the time at which the last sandbox of the page before was made.
+/// `SandboxListV2`. The cursor is the creation time of the last sandbox of the previous page.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidRequest`] for a cursor that is none.
+/// [`ErrorKind::InvalidRequest`] for an invalid cursor.
 pub fn list(config: &ModalConfig, app_id: &str, request: &ListRequest) -> Result<SandboxListRequest> {
-    let wrong = |_| Error::new(ErrorKind::InvalidRequest, "list", "the cursor is not one of an earlier page");
+    let wrong =
+        |_| Error::new(ErrorKind::InvalidRequest, "list", "invalid cursor: it was not returned by an earlier page");
     let before_timestamp = request.cursor.as_deref().map_or(Ok(0.0), str::parse).map_err(wrong)?;
     Ok(SandboxListRequest {
         app_id: app_id.to_owned(),
@@ -194,11 +195,11 @@ pub fn list(config: &ModalConfig, app_id: &str, request: &ListRequest) -> Result
     })
 }
 
-/// A page of a list. An empty one is the last.
+/// Converts a page of a list. An empty page is the last one.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidRequest`] for a sandbox without a name.
-pub fn listed(page: SandboxListResponse) -> Result<ListPage> {
+/// [`ErrorKind::InvalidRequest`] for a sandbox without an id.
+pub fn parse_list(page: SandboxListResponse) -> Result<ListPage> {
     let cursor = page.sandboxes.last().map(|last| last.created_at.to_string());
     let info = |sandbox: proto::SandboxInfo| {
         let labels = sandbox.tags.into_iter().map(|tag| (tag.tag_name, tag.tag_value)).collect();
@@ -207,24 +208,24 @@ pub fn listed(page: SandboxListResponse) -> Result<ListPage> {
     Ok(ListPage { sandboxes: page.sandboxes.into_iter().map(info).collect::<Result<_>>()?, cursor })
 }
 
-/// Whether something has come to its end.
-pub fn is_over(result: Option<&GenericResult>) -> bool {
+/// Returns whether the result is final.
+pub fn is_finished(result: Option<&GenericResult>) -> bool {
     result.is_some_and(|result| result.status != 0)
 }
 
-/// How the router of one sandbox is reached.
+/// Request builder for one sandbox's router.
 #[derive(Clone, Debug)]
-pub struct Task {
-    /// The name of what runs the sandbox.
+pub struct RouterEndpoint {
+    /// Task id.
     pub id: String,
-    /// The router's address, without a slash at the end.
+    /// Router URL without a trailing slash.
     pub url: String,
-    /// The credential of its calls.
+    /// Credential of its calls.
     pub token: Secret,
 }
 
-impl Task {
-    /// A task whose router is reached like this.
+impl RouterEndpoint {
+    /// Creates the request builder from the task's router access.
     pub fn new(id: String, access: RouterAccess) -> Self {
         Self { id, url: access.url.trim_end_matches('/').to_owned(), token: Secret::new(access.jwt) }
     }
@@ -239,21 +240,21 @@ impl Task {
         request.secret("authorization", Secret::new(bearer))
     }
 
-    /// `TaskExecStdinWriteStream`: a command's input from a place on, and its end.
+    /// `TaskExecStdinWriteStream`: a command's input from an offset, and its end.
     pub fn input(&self, exec_id: &str, input: &Bytes, from: usize) -> Request {
         let offset = from as u64;
         let start = TaskExecStdinWriteStreamStart { task_id: self.id.clone(), exec_id: exec_id.to_owned(), offset };
         let message = |payload| TaskExecStdinWriteStreamRequest { payload: Some(payload) }.encode_to_vec();
-        let mut pieces = vec![Bytes::from(Frame::write(0, &message(StdinPayload::Start(start))))];
+        let mut chunks = vec![Bytes::from(Frame::write(0, &message(StdinPayload::Start(start))))];
         for at in (from..input.len()).step_by(CHUNK_BYTES) {
             let chunk = input.slice(at..input.len().min(at + CHUNK_BYTES));
-            pieces.extend([data_head(chunk.len()), chunk]);
+            chunks.extend([data_head(chunk.len()), chunk]);
         }
-        pieces.push(Bytes::from(Frame::write(0, &message(StdinPayload::End(Empty {})))));
-        self.authorised(stream_request(&self.url, router::WRITE_STREAM).pieces("application/grpc", pieces))
+        chunks.push(Bytes::from(Frame::write(0, &message(StdinPayload::End(Empty {})))));
+        self.authorised(stream_request(&self.url, router::WRITE_STREAM).chunked_body("application/grpc", chunks))
     }
 
-    /// `TaskExecStdioRead` from a place on.
+    /// `TaskExecStdioRead` from an offset.
     pub fn read(&self, exec_id: &str, stream: OutputStream, offset: u64) -> Request {
         let message = TaskExecStdioReadRequest {
             task_id: self.id.clone(),
@@ -261,34 +262,34 @@ impl Task {
             offset,
             file_descriptor: i32::from(stream == OutputStream::Stderr),
         };
-        // A command may be silent as long as it may run; the connection itself is looked after by HTTP/2.
-        self.call(router::READ, &message).patience(SILENCE, SILENCE)
+        // A command may be silent for its whole runtime; HTTP/2 keep-alive checks the connection.
+        self.call(router::READ, &message).timeouts(SILENCE, SILENCE)
     }
 
-    /// A call with nothing but the names of task and command.
-    pub fn of(&self, path: &str, exec_id: &str) -> Request {
+    /// A call with only the task id and exec id.
+    pub fn exec_request(&self, path: &str, exec_id: &str) -> Request {
         self.call(path, &TaskExecRequest { task_id: self.id.clone(), exec_id: exec_id.to_owned() })
     }
 
-    /// `TaskExecWait`, which the server answers late.
+    /// `TaskExecWait`, a long poll.
     pub fn wait(&self, exec_id: &str) -> Request {
-        let request = self.of(router::WAIT, exec_id).header("grpc-timeout", format!("{}S", WAIT.as_secs()));
-        request.patience(WAIT + SLACK, WAIT + SLACK)
+        let request = self.exec_request(router::WAIT, exec_id).header("grpc-timeout", format!("{}S", WAIT.as_secs()));
+        request.timeouts(WAIT + SLACK, WAIT + SLACK)
     }
 }
 
-/// How much input one message has, as in the official client.
+/// Bytes of input per message, as in the official client.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// How long one wait may take, as in the official client; it is asked again then.
+/// Timeout of one long poll, as in the official client; it is repeated.
 const WAIT: Duration = Duration::from_secs(60);
 const SLACK: Duration = Duration::from_secs(10);
 
-/// Longer than a command may run.
+/// Longer than the maximum runtime of a command.
 const SILENCE: Duration = Duration::from_secs(25 * 60 * 60);
 
-/// What stands before a chunk of input: the envelope, the number of the field and the length. Written here so that the chunk
-/// itself need not be copied.
+/// Prefix of an input chunk: the envelope, the field number and the length. Written separately so that the chunk itself
+/// is not copied.
 fn data_head(length: usize) -> Bytes {
     let mut field = vec![2 << 3 | 2];
     prost::encoding::encode_varint(length as u64, &mut field);
@@ -297,7 +298,12 @@ fn data_head(length: usize) -> Bytes {
 }
 
 /// `TaskExecStart` of any program.
-pub fn start(task: &Task, exec_id: &str, words: Vec<String>, env: &[(String, String)]) -> TaskExecStartRequest {
+pub fn start(
+    task: &RouterEndpoint,
+    exec_id: &str,
+    words: Vec<String>,
+    env: &[(String, String)],
+) -> TaskExecStartRequest {
     TaskExecStartRequest {
         task_id: task.id.clone(),
         exec_id: exec_id.to_owned(),
@@ -310,12 +316,12 @@ pub fn start(task: &Task, exec_id: &str, words: Vec<String>, env: &[(String, Str
     }
 }
 
-/// How long after its time the service kills a command. We do it first; a client that is gone does not.
+/// Extra time after which the service kills a command whose client has disconnected; a connected client kills it first.
 const BACKSTOP: Duration = Duration::from_secs(2);
 
-/// `TaskExecStart` of a command line. `mark` is a variable by which its processes are known.
+/// `TaskExecStart` of a command line. `mark` is an environment variable that identifies its processes.
 pub fn start_command(
-    task: &Task,
+    task: &RouterEndpoint,
     exec_id: &str,
     shell: &str,
     command: &Command,
@@ -324,32 +330,32 @@ pub fn start_command(
     let words = vec![shell.to_owned(), "-c".to_owned(), command.script.clone()];
     let env: Vec<(String, String)> = command.env.iter().cloned().chain([mark]).collect();
     TaskExecStartRequest {
-        timeout_secs: Some(whole_seconds(command.time.saturating_add(BACKSTOP))),
+        timeout_secs: Some(whole_seconds(command.timeout.saturating_add(BACKSTOP))),
         workdir: command.cwd.clone(),
         ..start(task, exec_id, words, &env)
     }
 }
 
-/// How a command ended. Its time is ours to keep, so a signal is a signal.
-pub fn ending(end: TaskExecEndResponse) -> Ending {
+/// Converts the outcome of a command. The time limit is enforced here, so a signal is reported as a signal.
+pub fn outcome(end: TaskExecEndResponse) -> CommandOutcome {
     match end.exit_status {
-        Some(ExitStatus::Code(code)) => Ending::Exit(code),
-        Some(ExitStatus::Signal(signal)) => Ending::Exit(128 + signal),
-        None => Ending::Unknown,
+        Some(ExitStatus::Code(code)) => CommandOutcome::Exit(code),
+        Some(ExitStatus::Signal(signal)) => CommandOutcome::Exit(128 + signal),
+        None => CommandOutcome::Unknown,
     }
 }
 
-/// What the file tool is told, to write a file.
+/// Arguments of the file tool to write a file.
 pub fn write_file(path: &SandboxPath) -> Vec<String> {
     vec![FILE_TOOL.to_owned(), json!({ "WriteFile": { "path": path.to_text() } }).to_string()]
 }
 
-/// What the file tool is told, to read a file.
+/// Arguments of the file tool to read a file.
 pub fn read_file(path: &SandboxPath) -> Vec<String> {
     vec![FILE_TOOL.to_owned(), json!({ "ReadFile": { "path": path.to_text() } }).to_string()]
 }
 
-/// What the file tool says when it fails.
+/// Error output of the file tool.
 #[derive(Debug, Deserialize)]
 struct ToolError {
     error_kind: String,
@@ -359,13 +365,13 @@ struct ToolError {
     detail: String,
 }
 
-/// The refusal of a file, from what the file tool wrote to standard error.
+/// Parses the file tool's standard error as a file error.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] when it wrote something else.
-pub fn file_refusal(stderr: &[u8], path: &SandboxPath) -> Result<FileError> {
+/// [`ErrorKind::Protocol`] if the output has another format.
+pub fn file_error(stderr: &[u8], path: &SandboxPath) -> Result<FileError> {
     let error: ToolError = serde_json::from_slice(stderr.trim_ascii()).map_err(|_| {
-        let message = "Modal's file tool failed without a reason that can be read";
+        let message = "Modal's file tool failed with unparseable error output";
         let said = String::from_utf8_lossy(stderr).trim().to_owned();
         Error::new(ErrorKind::Protocol, "transfer a file", message).with_context("stderr", said)
     })?;
@@ -376,11 +382,11 @@ pub fn file_refusal(stderr: &[u8], path: &SandboxPath) -> Result<FileError> {
         "PermissionDenied" => FileErrorCode::PermissionDenied,
         "FileTooLarge" => FileErrorCode::TooLarge,
         _ if error.detail.contains("No space") || error.message.contains("No space") => FileErrorCode::NoSpace,
-        // Its other words are no codes of ours; what it says is passed on.
+        // Other error codes have no equivalent here; pass the message on.
         kind => {
             let message = format!("'{path}' is refused: {} ({kind})", error.message);
             return Ok(FileError::new(FileErrorCode::InvalidPath, message));
         }
     };
-    Ok(FileError::refused(code, path.as_bytes()))
+    Ok(FileError::with_code(code, path.as_bytes()))
 }

@@ -1,88 +1,88 @@
-//! What can be set for Runloop.
+//! Runloop configuration.
 
 use std::time::Duration;
 
 use tidebox_core::{Result, Secret};
 
-use crate::address::Address;
+use crate::address::BaseUrl;
 use crate::options::{NetworkAccess, Options, unsupported};
 
-/// The name in messages and in the registry.
+/// Provider name in messages and in the registry.
 pub(super) const NAME: &str = "runloop";
 
-/// Where Runloop is when nobody says otherwise.
+/// Default API URL.
 const API_URL: &str = "https://api.runloop.ai";
 
-/// The longest that a devbox may live.
-const LONGEST_LIFE: Duration = Duration::from_secs(48 * 60 * 60);
+/// Maximum lifetime of a devbox.
+const MAX_LIFE: Duration = Duration::from_secs(48 * 60 * 60);
 
-/// How Runloop is reached and what its devboxes are like.
+/// Runloop endpoint, credentials and devbox settings.
 #[derive(Clone, Debug)]
 pub struct RunloopConfig {
     /// Sent as `Authorization: Bearer`. From `RUNLOOP_API_KEY`.
     pub api_key: Secret,
-    /// Where it is. From `RUNLOOP_BASE_URL`.
-    pub api_url: Address,
-    /// What new devboxes begin with.
+    /// API URL. From `RUNLOOP_BASE_URL`.
+    pub api_url: BaseUrl,
+    /// Source of new devboxes.
     pub source: Source,
-    /// Life of a devbox, in whole seconds.
+    /// Lifetime of a devbox, in whole seconds.
     pub keep_alive: u64,
-    /// What a devbox may use; `None` is Runloop's default.
+    /// Resources of a devbox; `None` uses Runloop's default.
     pub size: Option<Size>,
-    /// What programs reach; `None` is everything.
+    /// Network access of new devboxes; `None` is unrestricted.
     pub network: Option<Network>,
     /// The shell of commands, called with `-c`. Default `bash`.
     pub shell: String,
 }
 
-/// What a devbox begins with.
+/// Source of new devboxes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Runloop's own image.
     Default,
-    /// A blueprint by its name.
+    /// A blueprint by name.
     Blueprint(String),
-    /// A blueprint by its id.
+    /// A blueprint by id.
     BlueprintId(String),
-    /// A snapshot of a devbox's disk by its id.
+    /// A disk snapshot by id.
     Snapshot(String),
 }
 
-/// What a devbox may use, in the steps in which Runloop gives it.
+/// Resources of a devbox, in Runloop's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Processors: one, or an even number up to 16.
+    /// Processors: 1, or an even number up to 16.
     pub cpu: u32,
-    /// Gibibytes: one, or an even number up to 64, from two to eight for each processor.
+    /// GiB: 1, or an even number up to 64, with 2 to 8 per processor.
     pub memory: u32,
-    /// Gibibytes: an even number up to 64.
+    /// GiB: an even number up to 64.
     pub disk: Option<u32>,
 }
 
-/// The only hosts that programs reach.
+/// The only hosts that a devbox may reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Network {
-    /// Networks (CIDR) of IPv4.
+    /// IPv4 networks (CIDR).
     pub networks: Vec<String>,
-    /// Names, with `*` as a part.
+    /// Host names, which may contain `*`.
     pub hosts: Vec<String>,
 }
 
 impl RunloopConfig {
-    /// Reads options and variables of the environment.
+    /// Reads options and environment variables.
     ///
-    /// Of its own Runloop has the options `blueprint_id`, `snapshot_id` and `shell`.
+    /// Runloop's extra options are `blueprint_id`, `snapshot_id` and `shell`.
     ///
     /// # Errors
-    /// [`tidebox_core::ErrorKind::Unauthenticated`] without a key, [`tidebox_core::ErrorKind::Unsupported`] for what Runloop
-    /// does not have.
+    /// [`tidebox_core::ErrorKind::Unauthenticated`] without a key, [`tidebox_core::ErrorKind::Unsupported`] for options
+    /// that Runloop does not support.
     pub fn new(options: &Options) -> Result<Self> {
-        options.only_extra(NAME, &["blueprint_id", "snapshot_id", "shell"])?;
+        options.check_extra(NAME, &["blueprint_id", "snapshot_id", "shell"])?;
         if options.region.is_some() {
-            return Err(unsupported(NAME, "regions to choose from"));
+            return Err(unsupported(NAME, "a choice of region"));
         }
-        if options.time_to_live > LONGEST_LIFE {
-            return Err(unsupported(NAME, "devboxes that live for more than 48 hours"));
+        if options.time_to_live > MAX_LIFE {
+            return Err(unsupported(NAME, "a time_to_live of more than 48 hours"));
         }
         let extra = |name: &str| options.extra.get(name).cloned();
         let source = match (options.image.clone(), extra("blueprint_id"), extra("snapshot_id")) {
@@ -90,7 +90,7 @@ impl RunloopConfig {
             (Some(name), None, None) => Source::Blueprint(name),
             (None, Some(id), None) => Source::BlueprintId(id),
             (None, None, Some(id)) => Source::Snapshot(id),
-            _ => return Err(unsupported(NAME, "devboxes of a blueprint and of a snapshot at once; name one")),
+            _ => return Err(unsupported(NAME, "a blueprint together with a snapshot; set one of them")),
         };
         Ok(Self {
             api_key: options.key(NAME, &["RUNLOOP_API_KEY"])?,
@@ -104,13 +104,13 @@ impl RunloopConfig {
     }
 }
 
-/// Seconds, rounded up, at least one.
+/// Whole seconds, rounded up, at least 1.
 pub(super) fn whole_seconds(time: Duration) -> u64 {
     (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)
 }
 
-/// One, or the next even number.
-fn stepped(number: u32) -> u32 {
+/// Rounds up to 1 or an even number.
+fn round_up_to_even(number: u32) -> u32 {
     if number <= 1 { 1 } else { number.div_ceil(2).saturating_mul(2) }
 }
 
@@ -119,14 +119,14 @@ fn size(options: &Options) -> Result<Option<Size>> {
         return Ok(None);
     }
     let gibibytes = |mebibytes: u32| mebibytes.div_ceil(1024);
-    let asked = options.memory_mib.map(|memory| stepped(gibibytes(memory)));
-    // Runloop gives two to eight gibibytes for each processor; what was not asked for follows what was.
+    let asked = options.memory_mib.map(|memory| round_up_to_even(gibibytes(memory)));
+    // Runloop allows 2 to 8 GiB per processor; an unspecified value follows the specified one.
     let least = asked.unwrap_or(0).div_ceil(8);
-    let cpu = stepped(options.cpus.unwrap_or(1).max(least));
+    let cpu = round_up_to_even(options.cpus.unwrap_or(1).max(least));
     let memory = asked.unwrap_or_else(|| cpu.saturating_mul(4)).max(cpu.saturating_mul(2));
-    let disk = options.disk_mib.map(|disk| stepped(gibibytes(disk)).max(2));
+    let disk = options.disk_mib.map(|disk| round_up_to_even(gibibytes(disk)).max(2));
     if cpu > 16 || memory > 64 || disk.is_some_and(|disk| disk > 64) {
-        return Err(unsupported(NAME, "devboxes with more than 16 processors, 64 GiB of memory or 64 GiB of disk"));
+        return Err(unsupported(NAME, "more than 16 cpus, 64 GiB of memory or 64 GiB of disk"));
     }
     Ok(Some(Size { cpu, memory, disk }))
 }
@@ -144,7 +144,7 @@ fn network(access: &NetworkAccess) -> Result<Option<Network>> {
         match address.parse() {
             Ok(std::net::IpAddr::V4(_)) => network.networks.push(format!("{address}/{}", bits.unwrap_or("32"))),
             Ok(std::net::IpAddr::V6(_)) => {
-                return Err(unsupported(NAME, "lists of allowed hosts with addresses of IPv6"));
+                return Err(unsupported(NAME, "IPv6 addresses in the list of allowed hosts"));
             }
             Err(_) => network.hosts.push(host.clone()),
         }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_rounded_up_to_what_runloop_gives() {
+    fn sizes_are_rounded_up_to_runloop_units() {
         let size = |cpus, memory_mib, disk_mib| {
             config(Options { cpus, memory_mib, disk_mib, ..Options::default() }).map(|config| config.size)
         };
@@ -180,15 +180,15 @@ mod tests {
     }
 
     #[test]
-    fn a_life_is_rounded_up_to_whole_seconds_and_too_long_a_one_is_refused() {
+    fn lifetimes_are_rounded_up_to_seconds_and_limited() {
         let life = |time| config(Options { time_to_live: time, ..Options::default() });
         assert_eq!(life(Duration::from_millis(1500)).unwrap().keep_alive, 2);
         assert_eq!(life(Duration::ZERO).unwrap().keep_alive, 1);
-        assert_eq!(life(LONGEST_LIFE + Duration::from_secs(1)).unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(life(MAX_LIFE + Duration::from_secs(1)).unwrap_err().kind(), ErrorKind::Unsupported);
     }
 
     #[test]
-    fn nothing_allowed_is_a_policy_too() {
+    fn an_empty_allow_list_is_a_policy() {
         let network = |network| config(Options { network, ..Options::default() }).map(|config| config.network);
         assert_eq!(network(NetworkAccess::Default).unwrap(), None);
         assert_eq!(network(NetworkAccess::Blocked).unwrap(), Some(Network::default()));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_not_in_what_is_printed_of_a_configuration() {
+    fn configuration_debug_omits_the_key() {
         assert!(!format!("{:?}", config(Options::default()).unwrap()).contains("planted"));
     }
 }

@@ -1,77 +1,75 @@
-//! One command at Runloop, from its start to its end.
-
-use std::sync::Mutex;
-use std::sync::PoisonError;
+//! Execution of one command at Runloop.
 use std::time::Duration;
 
 use futures_util::future::{Either, join, select, try_join};
+use tidebox_core::lock::Mutex;
 use tidebox_core::{Error, ErrorKind, OutputStream, Result};
 
 use super::sandbox::RunloopSandbox;
 use super::wire::{self, Devbox, Execution, LINES, State, Update};
-use crate::output::Output;
-use crate::plane::{Command, Ending};
+use crate::data_plane::{Command, CommandOutcome};
+use crate::output::OutputCollector;
 use crate::transport::sse::EventReader;
-use crate::transport::{Reply, sleep, spawn, within};
+use crate::transport::{Response, sleep, spawn, timeout};
 
-/// How much longer than its time the devbox lets a command run whose client is gone.
-const NET: Duration = Duration::from_secs(30);
+/// Extra time after which the devbox kills a command whose client has disconnected.
+const KILL_GRACE: Duration = Duration::from_secs(30);
 
-/// How long a command that was killed, or has ended, is waited for until its output is there.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+/// Time to wait for the output of a command that was killed or has exited.
+const FINAL_OUTPUT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Breaks of one stream of output in a row, before the command counts as lost.
-const BREAKS: u32 = 5;
+/// Consecutive disconnects of one output stream before the command counts as lost.
+const MAX_DISCONNECTS: u32 = 5;
 
-/// How long the first request waits for a command that is watched, whose output is to be seen soon.
+/// Wait time of the first request for a streamed command, so that its output is shown soon.
 const WATCHED_WAIT: Duration = Duration::from_secs(1);
 
-/// A command that was sent, by the name that it was given. One that nobody waits for any more is killed.
-struct Started<'a> {
+/// A sent command, identified by its client-chosen name. Killed on drop if abandoned.
+struct KillGuard<'a> {
     sandbox: &'a RunloopSandbox,
     line: String,
     name: String,
-    /// What Runloop calls it, as soon as that is known.
+    /// Execution id, once known.
     execution: Option<String>,
     runs: bool,
 }
 
-impl Drop for Started<'_> {
+impl Drop for KillGuard<'_> {
     fn drop(&mut self) {
         if self.runs {
             let (sandbox, line, name) = (self.sandbox.clone(), std::mem::take(&mut self.line), self.name.clone());
             let execution = self.execution.take();
             spawn(async move {
-                // It may have ended meanwhile, and there is nobody left who could be told of anything else.
+                // Ignore errors: the command may have exited, and no caller is left to report to.
                 let _ = sandbox.kill(execution, &line, &name).await;
             });
         }
     }
 }
 
-/// How much of both streams was taken, in bytes of the stream.
+/// Number of bytes received of both streams.
 #[derive(Debug, Default)]
-struct Taken {
+struct StreamOffsets {
     out: u64,
     err: u64,
 }
 
-/// Output, and how much of it is known, for both streams at once.
-struct Taking<'a, 'o> {
-    output: &'a mut Output<'o>,
-    taken: &'a mut Taken,
+/// Collector and offsets shared by both streams.
+struct OutputCursor<'a, 'o> {
+    output: &'a mut OutputCollector<'o>,
+    taken: &'a mut StreamOffsets,
 }
 
 const STREAMS: [(OutputStream, &str); 2] = [(OutputStream::Stdout, "stdout"), (OutputStream::Stderr, "stderr")];
 
-impl Taking<'_, '_> {
-    fn of(&mut self, stream: OutputStream) -> &mut u64 {
+impl OutputCursor<'_, '_> {
+    fn offset_mut(&mut self, stream: OutputStream) -> &mut u64 {
         if stream == OutputStream::Stdout { &mut self.taken.out } else { &mut self.taken.err }
     }
 
-    /// Takes what of an update is new. False when nothing more is kept.
+    /// Adds the new part of an update. Returns false once the collector is full.
     fn take(&mut self, stream: OutputStream, update: &Update) -> bool {
-        let known = self.of(stream);
+        let known = self.offset_mut(stream);
         let begin = update.offset.unwrap_or(*known);
         let again = usize::try_from(known.saturating_sub(begin)).unwrap_or(usize::MAX);
         let bytes = update.output.as_bytes();
@@ -83,75 +81,83 @@ impl Taking<'_, '_> {
 }
 
 impl RunloopSandbox {
-    pub(super) async fn follow(&self, command: Command, output: &mut Output<'_>) -> Result<Ending> {
-        let line = wire::line(&command, &self.config.shell, command.time.saturating_add(NET));
-        let mut started = Started { sandbox: self, line, name: wire::uuid7(), execution: None, runs: true };
-        let mut taken = Taken::default();
-        let ended = within(command.time, self.whole(&mut started, command.time, output, &mut taken)).await;
+    pub(super) async fn follow(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
+        let line = wire::line(&command, &self.config.shell, command.timeout.saturating_add(KILL_GRACE));
+        let mut started = KillGuard { sandbox: self, line, name: wire::uuid7(), execution: None, runs: true };
+        let mut taken = StreamOffsets::default();
+        let ended = timeout(command.timeout, self.run_to_end(&mut started, command.timeout, output, &mut taken)).await;
         match ended {
             Some(Ok(ending)) => {
                 started.runs = false;
                 Ok(ending)
             }
             Some(Err(error)) => {
-                // What was refused does not run.
+                // A rejected command does not run.
                 started.runs = started.execution.is_some() || error.retryable();
                 Err(error)
             }
             None => {
                 let execution = self.kill(started.execution.clone(), &started.line, &started.name).await?;
                 started.runs = false;
-                // What it wrote last is on its way; a part of it is better than none.
-                if !matches!(within(LAST_WORDS, self.updates(&execution, output, &mut taken)).await, Some(Ok(()))) {
-                    output.dropped_by_provider();
+                // The last output may still arrive; partial output is better than none.
+                if !matches!(
+                    timeout(FINAL_OUTPUT_TIMEOUT, self.updates(&execution, output, &mut taken)).await,
+                    Some(Ok(()))
+                ) {
+                    output.mark_truncated();
                 }
-                Ok(Ending::Timeout)
+                Ok(CommandOutcome::Timeout)
             }
         }
     }
 
-    /// Starts a command and follows it to its end.
-    async fn whole(
+    /// Starts a command and waits until it exits.
+    async fn run_to_end(
         &self,
-        started: &mut Started<'_>,
+        started: &mut KillGuard<'_>,
         time: Duration,
-        output: &mut Output<'_>,
-        taken: &mut Taken,
-    ) -> Result<Ending> {
-        let wait = if output.is_watched() { WATCHED_WAIT } else { time };
+        output: &mut OutputCollector<'_>,
+        taken: &mut StreamOffsets,
+    ) -> Result<CommandOutcome> {
+        let wait = if output.is_streaming() { WATCHED_WAIT } else { time };
         let mut execution = self.start(&started.line, &started.name, wait).await?;
         started.execution = Some(execution.execution_id.clone());
-        if output.is_watched() && !execution.is_over() {
+        if output.is_streaming() && !execution.is_finished() {
             return self.watch(&execution.execution_id, output, taken).await;
         }
-        while !execution.is_over() {
+        while !execution.is_finished() {
             if let Some(later) = self.wait(&execution.execution_id).await? {
                 execution = later;
             }
         }
-        self.answered(&execution, output, taken).await?;
-        Ok(ending(&execution))
+        self.apply_response(&execution, output, taken).await?;
+        Ok(outcome(&execution))
     }
 
-    /// Takes output as it comes, until the command has ended.
-    async fn watch(&self, id: &str, output: &mut Output<'_>, taken: &mut Taken) -> Result<Ending> {
+    /// Streams output until the command has exited.
+    async fn watch(
+        &self,
+        id: &str,
+        output: &mut OutputCollector<'_>,
+        taken: &mut StreamOffsets,
+    ) -> Result<CommandOutcome> {
         let over = async {
             loop {
-                if let Some(execution) = self.wait(id).await?.filter(Execution::is_over) {
+                if let Some(execution) = self.wait(id).await?.filter(Execution::is_finished) {
                     return Ok::<_, Error>(execution);
                 }
             }
         };
-        let shared = Mutex::new(Taking { output: &mut *output, taken: &mut *taken });
+        let shared = Mutex::new(OutputCursor { output: &mut *output, taken: &mut *taken });
         let streams = async { join(self.stream(id, 0, &shared, true), self.stream(id, 1, &shared, true)).await };
         let (mut over, mut streams) = (Box::pin(over), Box::pin(streams));
         let (execution, drained) = match select(&mut over, &mut streams).await {
-            // Streams end with their command; one that does not is not waited for.
-            Either::Left((over, streams)) => (over?, within(LAST_WORDS, streams).await),
+            // Streams end with their command; do not wait for one that stays open.
+            Either::Left((over, streams)) => (over?, timeout(FINAL_OUTPUT_TIMEOUT, streams).await),
             Either::Right((drained, over)) => (over.await?, Some(drained)),
         };
         drop((over, streams));
-        // What the streams lost is fetched; it is nothing when they did not.
+        // Fetch output that the streams missed, if any.
         let lost = |text: &Option<String>, known: u64| {
             text.as_ref().is_some_and(|text| u64::try_from(text.len()).is_ok_and(|length| known < length))
         };
@@ -161,26 +167,31 @@ impl RunloopSandbox {
         if !is_whole {
             self.updates(id, output, taken).await?;
         }
-        Ok(ending(&execution))
+        Ok(outcome(&execution))
     }
 
-    /// Takes all output from what is known on.
-    async fn updates(&self, id: &str, output: &mut Output<'_>, taken: &mut Taken) -> Result<()> {
-        let shared = Mutex::new(Taking { output, taken });
+    /// Fetches all output from the known offsets.
+    async fn updates(&self, id: &str, output: &mut OutputCollector<'_>, taken: &mut StreamOffsets) -> Result<()> {
+        let shared = Mutex::new(OutputCursor { output, taken });
         try_join(self.stream(id, 0, &shared, false), self.stream(id, 1, &shared, false)).await.map(drop)
     }
 
-    /// Takes the output that the answer holds, and fetches all of it where that is not all.
-    async fn answered(&self, execution: &Execution, output: &mut Output<'_>, taken: &mut Taken) -> Result<()> {
+    /// Adds the output in the response, and fetches all of it if the response is incomplete.
+    async fn apply_response(
+        &self,
+        execution: &Execution,
+        output: &mut OutputCollector<'_>,
+        taken: &mut StreamOffsets,
+    ) -> Result<()> {
         let is_cut = |text: &Option<String>, truncated: Option<bool>| {
             truncated == Some(true) || text.as_ref().is_some_and(|text| text.lines().count() >= LINES)
         };
         let texts = [(&execution.stdout, execution.stdout_truncated), (&execution.stderr, execution.stderr_truncated)];
         for (number, ((stream, _), (text, truncated))) in STREAMS.into_iter().zip(texts).enumerate() {
             if is_cut(text, truncated) && output.is_full() {
-                output.dropped_by_provider();
+                output.mark_truncated();
             } else if is_cut(text, truncated) {
-                let shared = Mutex::new(Taking { output: &mut *output, taken: &mut *taken });
+                let shared = Mutex::new(OutputCursor { output: &mut *output, taken: &mut *taken });
                 self.stream(&execution.execution_id, number, &shared, false).await?;
             } else if let Some(text) = text {
                 output.push(stream, text.as_bytes());
@@ -189,52 +200,52 @@ impl RunloopSandbox {
         Ok(())
     }
 
-    /// Takes one stream to its end, from wherever it is known, and again where the connection breaks.
-    async fn stream(&self, id: &str, number: usize, taking: &Mutex<Taking<'_, '_>>, is_live: bool) -> Result<()> {
+    /// Reads one stream from its known offset to the end, and reconnects after a disconnect.
+    async fn stream(&self, id: &str, number: usize, taking: &Mutex<OutputCursor<'_, '_>>, is_live: bool) -> Result<()> {
         let Some((stream, name)) = STREAMS.get(number) else { return Ok(()) };
-        let lock = || taking.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || taking.lock();
         let mut breaks = 0;
         loop {
-            let from = *lock().of(*stream);
-            let error = match self.piece_of_stream(id, *stream, name, taking, is_live).await {
+            let from = *lock().offset_mut(*stream);
+            let error = match self.read_stream_once(id, *stream, name, taking, is_live).await {
                 Ok(()) => return Ok(()),
                 Err(error) => error,
             };
-            breaks = if *lock().of(*stream) > from { 0 } else { breaks + 1 };
-            if breaks >= BREAKS || !error.retryable() {
+            breaks = if *lock().offset_mut(*stream) > from { 0 } else { breaks + 1 };
+            if breaks >= MAX_DISCONNECTS || !error.retryable() {
                 return Err(error);
             }
             sleep(Duration::from_millis(200) * breaks).await;
         }
     }
 
-    async fn piece_of_stream(
+    async fn read_stream_once(
         &self,
         id: &str,
         stream: OutputStream,
         name: &str,
-        taking: &Mutex<Taking<'_, '_>>,
+        taking: &Mutex<OutputCursor<'_, '_>>,
         is_live: bool,
     ) -> Result<()> {
-        let lock = || taking.lock().unwrap_or_else(PoisonError::into_inner);
-        let from = *lock().of(stream);
+        let lock = || taking.lock();
+        let from = *lock().offset_mut(stream);
         let mut reply = self.client.send(&wire::updates(&self.config, self.id.as_str(), id, name, from)).await?;
         if !reply.is_success() {
-            return Err(self.not_done(reply).await?);
+            return Err(self.execution_error(reply).await?);
         }
         let mut reader = EventReader::default();
-        while let Some(piece) = reply.next().await? {
+        while let Some(chunk) = reply.next().await? {
             let too_long = || Error::new(ErrorKind::Protocol, "execute", "Runloop sent an event of more than 16 MiB");
-            for event in reader.push(&piece).ok_or_else(too_long)? {
+            for event in reader.push(&chunk).ok_or_else(too_long)? {
                 if event.event == "error" {
-                    let message = "Runloop broke off the output of a command";
+                    let message = "Runloop interrupted the output of a command";
                     return Err(Error::new(ErrorKind::Unavailable, "execute", message));
                 }
                 let update: Update = wire::parse("execute", event.data.as_bytes())?;
-                // A command that runs on is followed, whatever is kept of it.
+                // Keep following a running command even if its output is discarded.
                 if !lock().take(stream, &update) && !is_live {
-                    // Whether that was all is told by the next byte, which is not fetched for it.
-                    lock().output.dropped_by_provider();
+                    // Only the next byte would show whether the output was complete; it is not fetched for that.
+                    lock().output.mark_truncated();
                     return Ok(());
                 }
             }
@@ -242,8 +253,9 @@ impl RunloopSandbox {
         Ok(())
     }
 
-    /// Why a command is not begun or followed. Runloop refuses it alike for a devbox that is over, one that sleeps and one that works.
-    async fn not_done(&self, reply: Reply) -> Result<Error> {
+    /// Determines why a command could not be started or followed. Runloop returns the same error for a devbox that is
+    /// shut down, suspended or running.
+    async fn execution_error(&self, reply: Response) -> Result<Error> {
         let error = self.refused("execute", reply).await?;
         if error.kind() != ErrorKind::InvalidRequest {
             return Ok(error);
@@ -251,60 +263,60 @@ impl RunloopSandbox {
         let reply = self.client.send(&wire::get(&self.config, self.id.as_str())).await?;
         let away = match reply.status {
             404 => Some(State::Gone),
-            _ if reply.is_success() => Some(wire::parse::<Devbox>("execute", &reply.whole().await?)?.state()),
+            _ if reply.is_success() => Some(wire::parse::<Devbox>("execute", &reply.bytes().await?)?.state()),
             _ => None,
         };
         let (kind, message) = match away {
-            Some(State::Gone) => (ErrorKind::SandboxNotFound, "the devbox is over"),
+            Some(State::Gone) => (ErrorKind::SandboxNotFound, "the devbox was shut down"),
             Some(State::Asleep | State::Changing) => {
-                (ErrorKind::Unavailable, "the devbox does not work now; ask the provider for it, which wakes it")
+                (ErrorKind::Unavailable, "the devbox is suspended; request it from the provider to resume it")
             }
             Some(State::Ready) | None => return Ok(error),
         };
         Ok(Error::new(kind, "execute", message).with_source(error).with_context("sandbox", self.id.as_str()))
     }
 
-    /// Starts a command, or finds it.
+    /// Starts a command, or finds it if it was started before.
     async fn start(&self, line: &str, name: &str, wait: Duration) -> Result<Execution> {
         let reply = self.client.send(&wire::execute(&self.config, self.id.as_str(), line, name, wait)).await?;
         if !reply.is_success() {
-            return Err(self.not_done(reply).await?);
+            return Err(self.execution_error(reply).await?);
         }
-        wire::parse("execute", &reply.whole().await?)
+        wire::parse("execute", &reply.bytes().await?)
     }
 
-    /// Waits a while for the end of a command; `None` when it has not come.
+    /// Waits for the exit of a command; `None` if it still runs.
     async fn wait(&self, id: &str) -> Result<Option<Execution>> {
         let request = wire::wait_for_command(&self.config, self.id.as_str(), id, wire::COMMAND_WAIT);
         let reply = match self.client.send(&request).await {
             Ok(reply) => reply,
-            // Proxies cut requests that wait for long, too.
+            // Proxies also cut off long requests.
             Err(error) if error.kind() == ErrorKind::Timeout => return Ok(None),
             Err(error) => return Err(error),
         };
         match reply.status {
             408 => Ok(None),
-            _ if reply.is_success() => wire::parse("execute", &reply.whole().await?).map(Some),
-            _ => Err(self.not_done(reply).await?),
+            _ if reply.is_success() => wire::parse("execute", &reply.bytes().await?).map(Some),
+            _ => Err(self.execution_error(reply).await?),
         }
     }
 
-    /// Kills a command, and tells what Runloop calls it.
+    /// Kills a command and returns its execution id.
     async fn kill(&self, execution: Option<String>, line: &str, name: &str) -> Result<String> {
         let id = match execution {
             Some(id) => id,
-            // Under the same name it is the same command.
+            // The same name identifies the same command.
             None => self.start(line, name, Duration::ZERO).await?.execution_id,
         };
         let reply = self.client.send(&wire::kill(&self.config, self.id.as_str(), &id)).await?;
-        // One that has ended cannot be killed any more.
+        // A command that has exited cannot be killed.
         if reply.is_success() || matches!(reply.status, 400 | 404 | 409) {
             return Ok(id);
         }
-        Err(self.not_done(reply).await?)
+        Err(self.execution_error(reply).await?)
     }
 }
 
-fn ending(execution: &Execution) -> Ending {
-    execution.exit_status.map_or(Ending::Unknown, Ending::Exit)
+fn outcome(execution: &Execution) -> CommandOutcome {
+    execution.exit_status.map_or(CommandOutcome::Unknown, CommandOutcome::Exit)
 }

@@ -1,22 +1,23 @@
-//! The life of devboxes at Runloop.
+//! Devbox lifecycle at Runloop.
 //!
-//! There is no filter for labels and nothing is unique: lists are read and looked through here, and two processes that ask for
-//! the same labels at once may both make a devbox; both then keep the one whose id comes first, and delete the other.
+//! The API has no filter for labels and no unique names: lists are filtered here, and two processes that request the
+//! same labels concurrently may each create a devbox; both keep the one with the smaller id and delete the other.
 
 use std::collections::BTreeMap;
 
-use tidebox_core::{BoxFuture, Error, ErrorKind, ListPage, ListRequest, Result, SandboxId, SandboxInfo};
+use async_trait::async_trait;
+use tidebox_core::{Error, ErrorKind, ListPage, ListRequest, Result, SandboxId, SandboxInfo};
 
 use super::config::RunloopConfig;
 use super::sandbox::RunloopSandbox;
 use super::wire::{self, Devbox, Page, Policies, Policy, STATUSES, State};
-use crate::control::{Control, Created};
+use crate::control_plane::{ControlPlane, Created};
 use crate::options::Options;
-use crate::poll::Polling;
+use crate::poll::PollTimer;
 use crate::provider::RemoteProvider;
 use crate::transport::{Client, Request, RetryPolicy};
 
-/// The control plane of Runloop.
+/// Control plane of Runloop.
 #[derive(Debug)]
 pub struct RunloopControl {
     options: Options,
@@ -24,13 +25,13 @@ pub struct RunloopControl {
     client: Client,
 }
 
-/// An answer that was read: its status and body.
-struct Answer {
+/// A response that was read: status and body.
+struct RawResponse {
     status: u16,
     body: Vec<u8>,
 }
 
-impl Answer {
+impl RawResponse {
     fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -45,10 +46,10 @@ impl Answer {
 }
 
 impl RunloopControl {
-    /// Reads options and variables of the environment.
+    /// Reads options and environment variables.
     ///
     /// # Errors
-    /// Those of [`RunloopConfig::new`].
+    /// Same as [`RunloopConfig::new`].
     pub fn new(options: Options) -> Result<Self> {
         let config = RunloopConfig::new(&options)?;
         let retry = RetryPolicy { attempts: 6, hint: wire::hint, ..RetryPolicy::default() };
@@ -56,54 +57,35 @@ impl RunloopControl {
         Ok(Self { options, config, client })
     }
 
-    async fn ask(&self, request: &Request) -> Result<Answer> {
+    async fn send(&self, request: &Request) -> Result<RawResponse> {
         let reply = self.client.send(request).await?;
-        Ok(Answer { status: reply.status, body: reply.whole().await? })
+        Ok(RawResponse { status: reply.status, body: reply.bytes().await? })
     }
 
-    /// The policy of what programs reach, made when it is not there.
-    async fn policy(&self) -> Result<Option<String>> {
-        let operation = "make a network policy";
+    /// Returns the network policy, and creates it if it is missing.
+    async fn ensure_policy(&self) -> Result<Option<String>> {
+        let operation = "create a network policy";
         let Some(network) = &self.config.network else { return Ok(None) };
         let name = wire::policy_name(network);
         let known = async || -> Result<Option<String>> {
-            let found: Policies = self.ask(&wire::policies(&self.config, &name)).await?.read(operation)?;
+            let found: Policies = self.send(&wire::policies(&self.config, &name)).await?.read(operation)?;
             Ok(found.network_policies.into_iter().find(|policy| policy.name == name).map(|policy| policy.id))
         };
         if let Some(id) = known().await? {
             return Ok(Some(id));
         }
-        let answer = self.ask(&wire::create_policy(&self.config, &name, network)).await?;
+        let answer = self.send(&wire::create_policy(&self.config, &name, network)).await?;
         if !answer.is_success() {
-            // Another may have made it in this moment.
+            // Another caller may have just created it.
             return known().await?.map_or_else(|| Err(answer.failure(operation)), |id| Ok(Some(id)));
         }
         answer.read::<Policy>(operation).map(|policy| Some(policy.id))
     }
 
-    async fn made(&self, labels: &BTreeMap<String, String>) -> Result<Created<RunloopSandbox>> {
-        let policy = self.policy().await?;
-        let request = wire::create(&self.config, labels, &self.options.env, policy.as_deref());
-        let devbox: Devbox = self.ask(&request).await?.read("create a sandbox")?;
-        let id = SandboxId::parse(devbox.id.clone())?;
-        let plane = self.ready(devbox).await.and_then(|ready| {
-            ready.map_err(|failed| {
-                let message = "the devbox did not start; its blueprint or its image may be at fault";
-                let error = Error::new(ErrorKind::Unavailable, "create a sandbox", message)
-                    .with_context("status", failed.status);
-                match failed.failure_reason {
-                    Some(reason) => error.with_context("reason", reason),
-                    None => error,
-                }
-            })
-        });
-        Ok(Created { id, made: true, plane })
-    }
-
-    /// Waits until a devbox works, and resumes it where it sleeps. One that is gone is the inner error.
+    /// Waits until a devbox is running, and resumes it if it is suspended. A deleted devbox is the inner error.
     async fn ready(&self, mut devbox: Devbox) -> Result<std::result::Result<RunloopSandbox, Devbox>> {
         let operation = "connect to a sandbox";
-        let mut polling = Polling::new(operation, self.options.ready_time);
+        let mut polling = PollTimer::new(operation, self.options.ready_time);
         loop {
             let statuses: &[&str] = match devbox.state() {
                 State::Ready => {
@@ -112,7 +94,7 @@ impl RunloopControl {
                 }
                 State::Gone => return Ok(Err(devbox)),
                 State::Asleep => {
-                    let answer = self.ask(&wire::turn(&self.config, &devbox.id, "resume")).await?;
+                    let answer = self.send(&wire::change_state(&self.config, &devbox.id, "resume")).await?;
                     if !answer.is_success() && !matches!(answer.status, 400 | 409) {
                         return Err(answer.failure(operation));
                     }
@@ -122,7 +104,7 @@ impl RunloopControl {
                 State::Changing => &["running", "failure", "shutdown"],
             };
             let wait = wire::wait_for_devbox(&self.config, &devbox.id, statuses, polling.left());
-            match self.ask(&wait).await {
+            match self.send(&wait).await {
                 Ok(answer) if answer.is_success() => devbox = answer.read(operation)?,
                 Ok(answer) if answer.status == 408 => {}
                 Ok(answer) => return Err(answer.failure(operation)),
@@ -134,9 +116,47 @@ impl RunloopControl {
             }
         }
     }
+}
 
-    async fn found(&self, id: &SandboxId) -> Result<Option<RunloopSandbox>> {
-        let answer = self.ask(&wire::get(&self.config, id.as_str())).await?;
+/// Parses a cursor.
+fn parse_cursor(cursor: &str) -> Result<(usize, Option<String>)> {
+    let parsed = cursor.split_once('/').and_then(|(status, behind)| Some((status.parse::<usize>().ok()?, behind)));
+    let (status, behind) = parsed.ok_or_else(|| {
+        let message = "invalid cursor: it was not returned by this provider; list again without a cursor";
+        Error::new(ErrorKind::InvalidRequest, "list", message)
+    })?;
+    Ok((status, (!behind.is_empty()).then(|| behind.to_owned())))
+}
+
+#[async_trait]
+impl ControlPlane for RunloopControl {
+    type DataPlane = RunloopSandbox;
+
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    async fn create(&self, labels: &BTreeMap<String, String>, _: Option<&str>) -> Result<Created<RunloopSandbox>> {
+        let policy = self.ensure_policy().await?;
+        let request = wire::create(&self.config, labels, &self.options.env, policy.as_deref());
+        let devbox: Devbox = self.send(&request).await?.read("create a sandbox")?;
+        let id = SandboxId::parse(devbox.id.clone())?;
+        let plane = self.ready(devbox).await.and_then(|ready| {
+            ready.map_err(|failed| {
+                let message = "the devbox did not start; check its blueprint or image";
+                let error = Error::new(ErrorKind::Unavailable, "create a sandbox", message)
+                    .with_context("status", failed.status);
+                match failed.failure_reason {
+                    Some(reason) => error.with_context("reason", reason),
+                    None => error,
+                }
+            })
+        });
+        Ok(Created { id, is_new: true, sandbox: plane })
+    }
+
+    async fn connect(&self, id: &SandboxId) -> Result<Option<RunloopSandbox>> {
+        let answer = self.send(&wire::get(&self.config, id.as_str())).await?;
         if answer.status == 404 {
             return Ok(None);
         }
@@ -145,17 +165,17 @@ impl RunloopControl {
         Ok(self.ready(devbox).await?.ok())
     }
 
-    /// One page. Each status has a list of its own, so a cursor says in which one it is, and behind which devbox.
-    async fn page(&self, request: ListRequest) -> Result<ListPage> {
+    /// Returns one page. Each status is listed separately, so a cursor consists of a status and the last devbox.
+    async fn list(&self, request: ListRequest) -> Result<ListPage> {
         let (mut status, mut behind) = match request.cursor.as_deref() {
             None => (0, None),
-            Some(cursor) => place(cursor)?,
+            Some(cursor) => parse_cursor(cursor)?,
         };
         loop {
             let Some(name) = STATUSES.get(status) else {
                 return Ok(ListPage { sandboxes: Vec::new(), cursor: None });
             };
-            let page: Page = self.ask(&wire::list(&self.config, name, behind.as_deref())).await?.read("list")?;
+            let page: Page = self.send(&wire::list(&self.config, name, behind.as_deref())).await?.read("list")?;
             let last = page.devboxes.last().map(|devbox| devbox.id.clone());
             let next = match last {
                 Some(last) if page.has_more => (status, Some(last)),
@@ -178,20 +198,20 @@ impl RunloopControl {
         }
     }
 
-    async fn gone(&self, id: &SandboxId) -> Result<()> {
-        let mut polling = Polling::new("delete a sandbox", self.options.ready_time);
+    async fn delete(&self, id: &SandboxId) -> Result<()> {
+        let mut polling = PollTimer::new("delete a sandbox", self.options.ready_time);
         loop {
-            let answer = self.ask(&wire::turn(&self.config, id.as_str(), "shutdown")).await?;
+            let answer = self.send(&wire::change_state(&self.config, id.as_str(), "shutdown")).await?;
             if answer.status == 404 {
                 return Ok(());
             }
             let refused = (!answer.is_success()).then(|| answer.failure("delete").with_context("sandbox", id.as_str()));
-            let answer = self.ask(&wire::get(&self.config, id.as_str())).await?;
+            let answer = self.send(&wire::get(&self.config, id.as_str())).await?;
             if answer.status == 404 || answer.read::<Devbox>("delete")?.state() == State::Gone {
                 return Ok(());
             }
             match refused {
-                // It may be on its way to another status, and is asked again.
+                // The status may be changing; request it again.
                 Some(error) if !matches!(error.kind(), ErrorKind::InvalidRequest) => return Err(error),
                 _ => polling.pause().await?,
             }
@@ -199,43 +219,5 @@ impl RunloopControl {
     }
 }
 
-/// Where a cursor is.
-fn place(cursor: &str) -> Result<(usize, Option<String>)> {
-    let parsed = cursor.split_once('/').and_then(|(status, behind)| Some((status.parse::<usize>().ok()?, behind)));
-    let (status, behind) = parsed.ok_or_else(|| {
-        let message = "the cursor is none of this provider's; begin the list anew";
-        Error::new(ErrorKind::InvalidRequest, "list", message)
-    })?;
-    Ok((status, (!behind.is_empty()).then(|| behind.to_owned())))
-}
-
-impl Control for RunloopControl {
-    type Plane = RunloopSandbox;
-
-    fn options(&self) -> &Options {
-        &self.options
-    }
-
-    fn create<'a>(
-        &'a self,
-        labels: &'a BTreeMap<String, String>,
-        _: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Created<RunloopSandbox>>> {
-        Box::pin(self.made(labels))
-    }
-
-    fn connect<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<Option<RunloopSandbox>>> {
-        Box::pin(self.found(id))
-    }
-
-    fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<ListPage>> {
-        Box::pin(self.page(request))
-    }
-
-    fn delete<'a>(&'a self, id: &'a SandboxId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(self.gone(id))
-    }
-}
-
-/// Runloop behind the contract of providers.
+/// Provider for Runloop.
 pub type RunloopProvider = RemoteProvider<RunloopControl>;

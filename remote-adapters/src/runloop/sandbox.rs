@@ -1,22 +1,20 @@
-//! One devbox at Runloop.
+//! One Runloop devbox.
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tidebox_core::shell_backend::PieceSink;
-use tidebox_core::{
-    BoxFuture, Error, FileError, FileErrorCode, FileResult, Outcome, Result, SandboxId, SandboxPath, Upload,
-    UploadResult,
-};
+use tidebox_core::shell_backend::ChunkSink;
+use tidebox_core::{Error, FileError, FileErrorCode, FileResult, Result, SandboxId, SandboxPath, Upload, UploadResult};
 
 use super::config::RunloopConfig;
 use super::wire;
-use crate::output::Output;
-use crate::plane::{Command, Ending, Plane};
+use crate::data_plane::{Command, CommandOutcome, DataPlane};
+use crate::output::OutputCollector;
 use crate::probe;
 use crate::sandbox::TRANSFERS;
-use crate::transport::{Client, Reply};
+use crate::transport::{Client, Response};
 
-/// A devbox.
+/// Client of a devbox.
 #[derive(Clone, Debug)]
 pub struct RunloopSandbox {
     pub(super) id: SandboxId,
@@ -29,9 +27,9 @@ impl RunloopSandbox {
         Self { id, config: config.clone(), client }
     }
 
-    pub(super) async fn refused(&self, operation: &'static str, reply: Reply) -> Result<Error> {
+    pub(super) async fn refused(&self, operation: &'static str, reply: Response) -> Result<Error> {
         let status = reply.status;
-        let body = reply.whole().await?;
+        let body = reply.bytes().await?;
         Ok(wire::failure(operation, status, &body).with_context("sandbox", self.id.as_str()))
     }
 
@@ -39,32 +37,39 @@ impl RunloopSandbox {
         let content = Bytes::from(upload.content);
         let request = wire::upload(&self.config, self.id.as_str(), &path, content.clone());
         let reply = self.client.send(&request).await?;
-        let result = if reply.is_success() { Ok(()) } else { self.place(&path, reply, content).await? };
+        let result =
+            if reply.is_success() { Ok(()) } else { self.create_parents_and_upload(&path, reply, content).await? };
         Ok(UploadResult { path: upload.path, result })
     }
 
-    /// Makes the directories above a file that was not taken, and tries again; or finds out why it cannot be there.
-    async fn place(&self, path: &SandboxPath, reply: Reply, content: Bytes) -> Result<FileResult<()>> {
+    /// Creates the parent directories of a rejected upload and retries, or determines the error.
+    async fn create_parents_and_upload(
+        &self,
+        path: &SandboxPath,
+        reply: Response,
+        content: Bytes,
+    ) -> Result<FileResult<()>> {
         let of_file = may_be_of_file(reply.status);
         let error = self.refused("upload_files", reply).await?;
         if !of_file {
             return Err(error);
         }
-        let answer = probe::ask(self, probe::place(path)).await?;
-        if !probe::has_room(&answer) {
-            return probe::code(&answer).map_or(Err(error), |code| Ok(Err(FileError::refused(code, path.as_bytes()))));
+        let answer = probe::run_probe(self, probe::prepare_parent_script(path)).await?;
+        if !probe::parent_is_ready(&answer) {
+            return probe::code(&answer)
+                .map_or(Err(error), |code| Ok(Err(FileError::with_code(code, path.as_bytes()))));
         }
         let reply = self.client.send(&wire::upload(&self.config, self.id.as_str(), path, content)).await?;
         if reply.is_success() { Ok(Ok(())) } else { Err(self.refused("upload_files", reply).await?) }
     }
 }
 
-/// Whether a status may tell of a file. What a body looks like then is not written down.
+/// Returns whether a status may concern a file. The body of such a response is undocumented.
 fn may_be_of_file(status: u16) -> bool {
     matches!(status, 400 | 403 | 404 | 409 | 422 | 500)
 }
 
-/// Paths are parts of JSON and of forms here.
+/// Rejects paths that are not UTF-8: paths are sent in JSON and forms.
 fn is_text(path: &SandboxPath) -> FileResult<()> {
     match std::str::from_utf8(path.as_bytes()) {
         Ok(_) => Ok(()),
@@ -75,48 +80,48 @@ fn is_text(path: &SandboxPath) -> FileResult<()> {
     }
 }
 
-impl Plane for RunloopSandbox {
+#[async_trait]
+impl DataPlane for RunloopSandbox {
     fn id(&self) -> &SandboxId {
         &self.id
     }
 
-    /// Output is text here.
-    fn passes_bytes(&self) -> bool {
+    /// Output is sent as text.
+    fn is_binary_safe(&self) -> bool {
         false
     }
 
-    fn run<'a>(&'a self, command: Command, output: &'a mut Output<'_>) -> BoxFuture<'a, Result<Ending>> {
-        Box::pin(self.follow(command, output))
+    async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
+        self.follow(command, output).await
     }
 
-    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: PieceSink<'a>) -> Outcome<'a, ()> {
-        Box::pin(async move {
-            if let Err(refusal) = is_text(path) {
-                return Ok(Err(refusal));
+    async fn fetch(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
+        if let Err(refusal) = is_text(path) {
+            return Ok(Err(refusal));
+        }
+        let mut reply = self.client.send(&wire::download(&self.config, self.id.as_str(), path)).await?;
+        if !reply.is_success() {
+            let of_file = may_be_of_file(reply.status);
+            let error = self.refused("download_files", reply).await?;
+            let answer =
+                if of_file { probe::run_probe(self, probe::read_error_script(path)).await? } else { String::new() };
+            return probe::classify_read_error(path, &answer, error);
+        }
+        while let Some(chunk) = reply.next().await? {
+            if !sink(&chunk) {
+                break;
             }
-            let mut reply = self.client.send(&wire::download(&self.config, self.id.as_str(), path)).await?;
-            if !reply.is_success() {
-                let of_file = may_be_of_file(reply.status);
-                let error = self.refused("download_files", reply).await?;
-                let answer = if of_file { probe::ask(self, probe::reason(path)).await? } else { String::new() };
-                return probe::unread(path, &answer, error);
-            }
-            while let Some(piece) = reply.next().await? {
-                if !sink(&piece) {
-                    break;
-                }
-            }
-            Ok(Ok(()))
-        })
+        }
+        Ok(Ok(()))
     }
 
-    fn store(&self, files: Vec<(SandboxPath, Upload)>) -> BoxFuture<'_, Result<Vec<UploadResult>>> {
+    async fn store(&self, files: Vec<(SandboxPath, Upload)>) -> Result<Vec<UploadResult>> {
         let uploads = stream::iter(files).map(move |(path, upload)| async move {
             match is_text(&path) {
                 Ok(()) => self.upload(path, upload).await,
                 Err(refusal) => Ok(UploadResult { path: upload.path, result: Err(refusal) }),
             }
         });
-        Box::pin(uploads.buffered(TRANSFERS).try_collect())
+        uploads.buffered(TRANSFERS).try_collect().await
     }
 }

@@ -1,63 +1,63 @@
-//! What is read and written, held against the official client's requests, and against answers in the service's shape.
+//! Compares requests with those of the official client, and parses responses in the service's format.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tidebox_core::{ErrorKind, ListRequest, OutputEvent, SandboxId, SandboxPath};
+use tidebox_core::{ErrorKind, ListRequest, OutputChunk, SandboxId, SandboxPath};
 
 use super::wire::{self, State};
 use super::*;
-use crate::plane::{Command, Ending};
+use crate::data_plane::{Command, CommandOutcome};
 use crate::transport::multipart;
-use crate::transport::{Client, Exchange, Hint, Replay, Reply, Request, RetryPolicy};
-use crate::{Control as _, NetworkAccess, Options, Output, Plane as _};
+use crate::transport::{Client, RecordedExchange, ReplayTransport, Request, Response, RetryHint, RetryPolicy};
+use crate::{ControlPlane as _, DataPlane as _, NetworkAccess, Options, OutputCollector};
 
-crate::recorded::held! {
+crate::trace_coverage::covered! {
     "runloop" {
-        a_devbox_is_made_as_the_official_client_makes_it: [make];
-        what_is_asked_of_a_devbox_is_asked_as_the_official_client_does: [find, wake, delete, list];
-        commands_and_files_are_sent_as_the_official_client_sends_them: [run, streams, upload, download];
-        every_recorded_devbox_and_refusal_can_be_read: [run, find, list];
+        create_devbox_matches_the_official_client: [make];
+        devbox_requests_match_the_official_client: [find, wake, delete, list];
+        commands_and_files_match_the_official_client: [run, streams, upload, download];
+        every_recorded_devbox_and_error_is_parsed: [run, find, list];
     }
 }
 
-/// Requests of the official client, recorded once.
+/// Recorded requests of the official client.
 const OFFICIAL: &str = include_str!("../../traces/runloop-sdk.json");
 
-fn options(replay: &Arc<Replay>) -> Options {
+fn options(replay: &Arc<ReplayTransport>) -> Options {
     let mut options = Options::default().with_api_key("planted-runloop-key").with_api_url("http://host");
-    options.transport = Some(Arc::<Replay>::clone(replay));
+    options.transport = Some(Arc::<ReplayTransport>::clone(replay));
     options
 }
 
 fn config() -> RunloopConfig {
-    RunloopConfig::new(&options(&Replay::new([]))).expect("a key is there")
+    RunloopConfig::new(&options(&ReplayTransport::new([]))).expect("a key is set")
 }
 
-fn sandbox(replay: &Arc<Replay>) -> RunloopSandbox {
+fn sandbox(replay: &Arc<ReplayTransport>) -> RunloopSandbox {
     let retry = RetryPolicy { attempts: 1, ..RetryPolicy::default() };
-    let client = Client::new(Arc::<Replay>::clone(replay), retry);
+    let client = Client::new(Arc::<ReplayTransport>::clone(replay), retry);
     RunloopSandbox::new(&config(), SandboxId::parse("dbx_31").expect("an id"), client)
 }
 
 fn command(script: &str) -> Command {
-    Command { script: script.to_owned(), cwd: None, env: Vec::new(), time: Duration::from_secs(30) }
+    Command { script: script.to_owned(), cwd: None, env: Vec::new(), timeout: Duration::from_secs(30) }
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
 }
 
-/// The official client's first request of this phase.
+/// Returns the official client's first request of this phase.
 fn official(phase: &str) -> Value {
     let trace: Value = serde_json::from_str(OFFICIAL).expect("the trace is JSON");
     let requests = trace["runs"][0]["requests"].as_array().expect("a list of requests").clone();
     requests.into_iter().find(|request| request["phase"] == phase).unwrap_or_else(|| panic!("{phase}"))
 }
 
-/// Method, path, and the headers of ours that the official request has too.
+/// Asserts equal method and path, and equal values of the shared headers.
 fn same_head(ours: &Request, theirs: &Value) {
     let path = ours.url.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default();
     let their_path = theirs["path"].as_str().unwrap_or_default();
@@ -72,15 +72,15 @@ fn body(request: &Request) -> Value {
     serde_json::from_slice(&request.body.concat()).expect("a body of JSON")
 }
 
-fn a_devbox_is_made_as_the_official_client_makes_it() -> [&'static str; 1] {
-    let mut options = options(&Replay::new([]));
+fn create_devbox_matches_the_official_client() -> [&'static str; 1] {
+    let mut options = options(&ReplayTransport::new([]));
     options.image = Some("bp".to_owned());
     let config = RunloopConfig::new(&options).expect("good options");
     let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
     let request = wire::create(&config, &labels, &[("A".to_owned(), "b".to_owned())], None);
     let mut theirs = official("create");
-    // Chosen differences: the wait is a request of its own, so that a devbox whose start fails is known by its id, and can be
-    // deleted; devboxes have no name, and are not suspended when they are idle.
+    // Intended differences: waiting is a separate request, so that a devbox that fails to start has a known id and can
+    // be deleted; devboxes are unnamed and not suspended when idle.
     theirs["path"] = json!("/v1/devboxes");
     same_head(&request, &theirs);
     let mut expected = theirs["body"]["value"].clone();
@@ -92,7 +92,7 @@ fn a_devbox_is_made_as_the_official_client_makes_it() -> [&'static str; 1] {
 
 #[test]
 fn sizes_and_policies_are_launch_parameters() {
-    let mut options = options(&Replay::new([]));
+    let mut options = options(&ReplayTransport::new([]));
     (options.cpus, options.memory_mib, options.disk_mib) = (Some(2), Some(4000), Some(9 << 10));
     options.network = NetworkAccess::Only(vec!["pypi.org".to_owned(), "192.0.2.0/24".to_owned()]);
     let config = RunloopConfig::new(&options).expect("good options");
@@ -114,26 +114,26 @@ fn sizes_and_policies_are_launch_parameters() {
         "allowed_cidrs": [{ "cidr": "192.0.2.0/24" }],
     });
     assert_eq!(body(&wire::create_policy(&config, &name, &network)), expected);
-    assert_ne!(wire::policy_name(&super::config::Network::default()), name, "another policy has another name");
+    assert_ne!(wire::policy_name(&super::config::Network::default()), name, "different policies have different names");
 }
 
-fn what_is_asked_of_a_devbox_is_asked_as_the_official_client_does() -> [&'static str; 4] {
+fn devbox_requests_match_the_official_client() -> [&'static str; 4] {
     let config = config();
     same_head(&wire::get(&config, "dbx_31"), &official("retrieve"));
-    same_head(&wire::turn(&config, "dbx_31", "resume"), &official("resume (raw)"));
-    same_head(&wire::turn(&config, "dbx_31", "shutdown"), &official("delete = shutdown"));
+    same_head(&wire::change_state(&config, "dbx_31", "resume"), &official("resume (raw)"));
+    same_head(&wire::change_state(&config, "dbx_31", "shutdown"), &official("delete = shutdown"));
     let wait = wire::wait_for_devbox(&config, "dbx_31", &["running", "failure", "shutdown"], Duration::from_secs(99));
     let theirs = official("from_id");
     same_head(&wait, &theirs);
     assert_eq!(body(&wait), theirs["body"]["value"]);
     let url = wire::list(&config, "running", Some("dbx_31")).url;
-    // Chosen differences: longer pages, and no count of all.
+    // Intended differences: longer pages, and no total count.
     let theirs = official("low level list page 2")["path"].as_str().expect("a path").replace("limit=1&", "limit=1000&");
     assert_eq!(url, format!("http://host{theirs}&include_total_count=false"));
     ["find", "wake", "delete", "list"]
 }
 
-fn commands_and_files_are_sent_as_the_official_client_sends_them() -> [&'static str; 4] {
+fn commands_and_files_match_the_official_client() -> [&'static str; 4] {
     let config = config();
     let name = "018f0000-0000-7000-8000-000000000000";
     let ours = wire::execute(&config, "dbx_31", "echo hi", name, Duration::from_secs(60));
@@ -145,7 +145,7 @@ fn commands_and_files_are_sent_as_the_official_client_sends_them() -> [&'static 
     let theirs = &trace["runs"][0]["requests"][2];
     same_head(&wait, theirs);
     assert_eq!(body(&wait), theirs["body"]["value"]);
-    assert!(wait.head_time >= Duration::from_secs(25 + 5), "the client waits longer than the service holds its answer");
+    assert!(wait.header_timeout >= Duration::from_secs(25 + 5), "the client timeout exceeds the long poll");
     same_head(&wire::updates(&config, "dbx_31", "exec_9", "stdout", 0), &trace["runs"][0]["requests"][7]);
     let path = SandboxPath::parse("/home/user/a.bin").expect("a path");
     let ours = wire::upload(&config, "dbx_31", &path, bytes::Bytes::from_static(b"\0\xffhello"));
@@ -163,7 +163,7 @@ fn commands_and_files_are_sent_as_the_official_client_sends_them() -> [&'static 
 }
 
 #[test]
-fn names_of_commands_are_uuids_of_version_7_that_grow() {
+fn request_ids_are_increasing_version_7_uuids() {
     let (one, two) = (wire::uuid7(), wire::uuid7());
     assert_ne!(one, two);
     let parts: Vec<usize> = one.split('-').map(str::len).collect();
@@ -173,7 +173,7 @@ fn names_of_commands_are_uuids_of_version_7_that_grow() {
 }
 
 #[test]
-fn a_line_has_directory_variables_and_time_and_words_stay_words() {
+fn a_line_sets_directory_variables_and_timeout() {
     let with = Command {
         cwd: Some("/a b".to_owned()),
         env: vec![("X".to_owned(), "it's $HOME".to_owned())],
@@ -187,7 +187,7 @@ fn a_line_has_directory_variables_and_time_and_words_stay_words() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_line_runs_in_the_shell_of_this_machine() {
+fn a_line_runs_in_the_host_shell() {
     let with = Command {
         cwd: Some("/tmp".to_owned()),
         env: vec![("X".to_owned(), "it's".to_owned())],
@@ -215,61 +215,73 @@ const WAIT: &str = "POST /v1/devboxes/dbx_31/executions/exec_9/wait_for_status";
 const STDOUT: &str = "GET /v1/devboxes/dbx_31/executions/exec_9/stream_stdout_updates";
 
 #[test]
-fn a_command_that_ends_in_time_is_one_request_and_a_longer_one_is_waited_for() {
+fn a_short_command_is_one_request() {
     let over = view("completed", json!({ "exit_status": 3, "stdout": "out\n", "stderr": "err\n" }));
-    let replay = Replay::new([Exchange::new(EXECUTE, 200, over.clone())]);
-    let mut output = Output::new(1 << 20, None);
-    assert_eq!(block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it ran"), Ending::Exit(3));
+    let replay = ReplayTransport::new([RecordedExchange::new(EXECUTE, 200, over.clone())]);
+    let mut output = OutputCollector::new(1 << 20, None);
+    assert_eq!(
+        block_on(sandbox(&replay).run(command("x"), &mut output)).expect("the command runs"),
+        CommandOutcome::Exit(3)
+    );
     let response = output.into_response();
     assert_eq!((&*response.stdout, &*response.stderr), (b"out\n".as_slice(), b"err\n".as_slice()));
-    let replay = Replay::new([
-        Exchange::new(EXECUTE, 200, view("running", json!({}))),
-        Exchange::new(WAIT, 408, "{\"message\":\"timed out\"}"),
-        Exchange::new(WAIT, 200, over),
+    let replay = ReplayTransport::new([
+        RecordedExchange::new(EXECUTE, 200, view("running", json!({}))),
+        RecordedExchange::new(WAIT, 408, "{\"message\":\"timed out\"}"),
+        RecordedExchange::new(WAIT, 200, over),
     ]);
-    let mut output = Output::new(1 << 20, None);
-    assert_eq!(block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it ran"), Ending::Exit(3));
-    assert_eq!(replay.left(), 0);
+    let mut output = OutputCollector::new(1 << 20, None);
+    assert_eq!(
+        block_on(sandbox(&replay).run(command("x"), &mut output)).expect("the command runs"),
+        CommandOutcome::Exit(3)
+    );
+    assert_eq!(replay.remaining(), 0);
 }
 
 #[test]
 fn a_missing_exit_status_stays_missing() {
-    let replay = Replay::new([Exchange::new(EXECUTE, 200, view("completed", json!({ "exit_status": null })))]);
-    let mut output = Output::new(1, None);
-    assert_eq!(block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it ran"), Ending::Unknown);
+    let replay =
+        ReplayTransport::new([RecordedExchange::new(EXECUTE, 200, view("completed", json!({ "exit_status": null })))]);
+    let mut output = OutputCollector::new(1, None);
+    assert_eq!(
+        block_on(sandbox(&replay).run(command("x"), &mut output)).expect("the command runs"),
+        CommandOutcome::Unknown
+    );
 }
 
 #[test]
-fn output_that_was_cut_or_may_have_been_is_read_again_as_a_whole() {
+fn possibly_truncated_output_is_fetched_again() {
     let hundred: String = (0..100).map(|_| "x\n").collect();
     for told in [
         json!({ "exit_status": 0, "stdout": "b\n", "stdout_truncated": true }),
         json!({ "exit_status": 0, "stdout": hundred, "stdout_truncated": false }),
     ] {
-        // The second event begins before the end of the first, as after a break.
+        // The second event overlaps the first, as after a disconnect.
         let events = "data: {\"output\":\"a\\nb\",\"offset\":0}\n\ndata: {\"output\":\"b\\nc\\n\",\"offset\":2}\n\n";
-        let replay =
-            Replay::new([Exchange::new(EXECUTE, 200, view("completed", told)), Exchange::new(STDOUT, 200, events)]);
-        let mut output = Output::new(1 << 20, None);
-        block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it ran");
+        let replay = ReplayTransport::new([
+            RecordedExchange::new(EXECUTE, 200, view("completed", told)),
+            RecordedExchange::new(STDOUT, 200, events),
+        ]);
+        let mut output = OutputCollector::new(1 << 20, None);
+        block_on(sandbox(&replay).run(command("x"), &mut output)).expect("the command runs");
         let response = output.into_response();
         assert_eq!((&*response.stdout_text(), response.truncated), ("a\nb\nc\n", false));
     }
 }
 
 #[test]
-fn output_whose_stream_breaks_for_good_is_an_error_and_not_a_shorter_output() {
+fn a_lost_output_stream_fails_instead_of_truncating() {
     let told = json!({ "exit_status": 0, "stdout": "b\n", "stdout_truncated": true });
-    let replay = Replay::new([
-        Exchange::new(EXECUTE, 200, view("completed", told)),
-        Exchange::new(STDOUT, 404, "{\"code\":\"not_found\",\"message\":\"gone\"}"),
+    let replay = ReplayTransport::new([
+        RecordedExchange::new(EXECUTE, 200, view("completed", told)),
+        RecordedExchange::new(STDOUT, 404, "{\"code\":\"not_found\",\"message\":\"gone\"}"),
     ]);
-    let mut output = Output::new(1 << 20, None);
-    let error = block_on(sandbox(&replay).run(command("x"), &mut output)).expect_err("it is lost");
+    let mut output = OutputCollector::new(1 << 20, None);
+    let error = block_on(sandbox(&replay).run(command("x"), &mut output)).expect_err("the output is lost");
     assert_eq!(error.kind(), ErrorKind::SandboxNotFound);
 }
 
-fn every_recorded_devbox_and_refusal_can_be_read() -> [&'static str; 3] {
+fn every_recorded_devbox_and_error_is_parsed() -> [&'static str; 3] {
     let trace: Value = serde_json::from_str(OFFICIAL).expect("the trace is JSON");
     let mut read = 0;
     for request in trace["runs"][0]["requests"].as_array().expect("requests") {
@@ -281,7 +293,7 @@ fn every_recorded_devbox_and_refusal_can_be_read() -> [&'static str; 3] {
         }
         if reply["execution_id"].is_string() {
             let execution: wire::Execution = wire::parse("x", reply.to_string().as_bytes()).expect("an execution");
-            assert_eq!(execution.is_over(), execution.exit_status.is_some());
+            assert_eq!(execution.is_finished(), execution.exit_status.is_some());
             read += 1;
         }
         if reply["devboxes"].is_array() {
@@ -297,7 +309,7 @@ fn every_recorded_devbox_and_refusal_can_be_read() -> [&'static str; 3] {
 }
 
 #[test]
-fn a_list_goes_through_all_statuses_and_its_cursor_says_where_it_is() {
+fn a_list_covers_all_statuses() {
     let page = |ids: &[&str], more: bool| {
         let devboxes: Vec<Value> =
             ids.iter().map(|id| json!({ "id": id, "status": "running", "metadata": { "a": id } })).collect();
@@ -306,15 +318,15 @@ fn a_list_goes_through_all_statuses_and_its_cursor_says_where_it_is() {
     let asked = |status: &str, behind: &str| {
         format!("GET /v1/devboxes?limit=1000{behind}&status={status}&include_total_count=false")
     };
-    let replay = Replay::new([
-        Exchange::new(asked("queued", ""), 200, page(&[], false)),
-        Exchange::new(asked("provisioning", ""), 200, page(&["dbx_1"], false)),
-        Exchange::new(asked("initializing", ""), 200, page(&[], false)),
-        Exchange::new(asked("resuming", ""), 200, page(&[], false)),
-        Exchange::new(asked("running", ""), 200, page(&["dbx_2"], true)),
-        Exchange::new(asked("running", "&starting_after=dbx_2"), 200, page(&[], false)),
-        Exchange::new(asked("suspending", ""), 200, page(&[], false)),
-        Exchange::new(asked("suspended", ""), 200, page(&[], false)),
+    let replay = ReplayTransport::new([
+        RecordedExchange::new(asked("queued", ""), 200, page(&[], false)),
+        RecordedExchange::new(asked("provisioning", ""), 200, page(&["dbx_1"], false)),
+        RecordedExchange::new(asked("initializing", ""), 200, page(&[], false)),
+        RecordedExchange::new(asked("resuming", ""), 200, page(&[], false)),
+        RecordedExchange::new(asked("running", ""), 200, page(&["dbx_2"], true)),
+        RecordedExchange::new(asked("running", "&starting_after=dbx_2"), 200, page(&[], false)),
+        RecordedExchange::new(asked("suspending", ""), 200, page(&[], false)),
+        RecordedExchange::new(asked("suspended", ""), 200, page(&[], false)),
     ]);
     let control = RunloopControl::new(options(&replay)).expect("good options");
     let mut request = ListRequest::default();
@@ -325,50 +337,50 @@ fn a_list_goes_through_all_statuses_and_its_cursor_says_where_it_is() {
         let Some(cursor) = page.cursor else { break };
         request = ListRequest { cursor: Some(cursor), labels: BTreeMap::new() };
     }
-    assert_eq!((seen, replay.left()), (vec!["dbx_1".to_owned(), "dbx_2".to_owned()], 0));
+    assert_eq!((seen, replay.remaining()), (vec!["dbx_1".to_owned(), "dbx_2".to_owned()], 0));
     let wrong = ListRequest { cursor: Some("nonsense".to_owned()), labels: BTreeMap::new() };
     assert_eq!(block_on(control.list(wrong)).expect_err("no cursor").kind(), ErrorKind::InvalidRequest);
 }
 
 #[test]
-fn the_service_says_whether_and_when_to_come_again() {
+fn retry_headers_are_respected() {
     let hint = |status, headers: &[(&str, &str)]| {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        wire::hint(&Reply::new(status, headers, crate::transport::recorded_body(b"")))
+        wire::hint(&Response::new(status, headers, crate::transport::recorded_body(b"")))
     };
-    assert_eq!(hint(429, &[("retry-after-ms", "1500")]), Hint::Again(Some(Duration::from_millis(1500))));
-    assert_eq!(hint(409, &[("x-should-retry", "true")]), Hint::Again(None));
-    assert_eq!(hint(503, &[("x-should-retry", "false")]), Hint::Final);
-    assert_eq!(hint(500, &[]), Hint::Again(None));
-    assert_eq!(hint(408, &[]), Hint::Final, "a long poll that is over is an answer");
-    assert_eq!(hint(400, &[]), Hint::None);
+    assert_eq!(hint(429, &[("retry-after-ms", "1500")]), RetryHint::Retry(Some(Duration::from_millis(1500))));
+    assert_eq!(hint(409, &[("x-should-retry", "true")]), RetryHint::Retry(None));
+    assert_eq!(hint(503, &[("x-should-retry", "false")]), RetryHint::Final);
+    assert_eq!(hint(500, &[]), RetryHint::Retry(None));
+    assert_eq!(hint(408, &[]), RetryHint::Final, "a timed-out long poll is a response");
+    assert_eq!(hint(400, &[]), RetryHint::None);
 }
 
 #[test]
-fn a_watched_command_is_seen_as_it_writes() {
-    let replay = Replay::new([Exchange::new(
+fn a_streamed_command_delivers_output_immediately() {
+    let replay = ReplayTransport::new([RecordedExchange::new(
         EXECUTE,
         200,
         view("completed", json!({ "exit_status": 0, "stdout": "a\n", "stderr": "b\n" })),
     )]);
-    let mut pieces = Vec::new();
-    let mut sink = |event: OutputEvent| pieces.push(event.bytes);
-    let mut output = Output::new(1 << 20, Some(&mut sink));
-    block_on(sandbox(&replay).run(command("x"), &mut output)).expect("it ran");
+    let mut chunks = Vec::new();
+    let mut sink = |event: OutputChunk| chunks.push(event.bytes);
+    let mut output = OutputCollector::new(1 << 20, Some(&mut sink));
+    block_on(sandbox(&replay).run(command("x"), &mut output)).expect("the command runs");
     drop(output);
-    assert_eq!(pieces, [b"a\n".to_vec(), b"b\n".to_vec()]);
-    // It is not waited for so long that nothing is seen meanwhile.
-    assert_eq!(body(&replay.seen()[0])["optimistic_timeout"], 1);
+    assert_eq!(chunks, [b"a\n".to_vec(), b"b\n".to_vec()]);
+    // The wait is short enough that output is shown while the command runs.
+    assert_eq!(body(&replay.requests()[0])["optimistic_timeout"], 1);
 }
 
 #[test]
 fn no_credential_is_printed() {
-    let replay = Replay::new([Exchange::new(EXECUTE, 401, "{\"message\":\"no\"}")]);
+    let replay = ReplayTransport::new([RecordedExchange::new(EXECUTE, 401, "{\"message\":\"no\"}")]);
     let sandbox = sandbox(&replay);
-    let mut output = Output::new(1, None);
+    let mut output = OutputCollector::new(1, None);
     let error = block_on(sandbox.run(command("x"), &mut output)).expect_err("refused");
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);
-    let seen = replay.seen();
+    let seen = replay.requests();
     let printed = format!("{sandbox:?} {error:?} {error} {seen:?} {:?}", RunloopControl::new(options(&replay)));
     assert!(!printed.contains("planted"), "{printed}");
     let sent =

@@ -1,4 +1,4 @@
-//! Values to requests and replies to values.
+//! Conversion of values to requests and of responses to values.
 //!
 //! Sources: the official clients (PyPI `runloop_api_client` 3.0.0, npm `@runloop/api-client` 1.32.0).
 
@@ -11,15 +11,15 @@ use tidebox_core::shell_backend::quote;
 use tidebox_core::{Error, ErrorKind, Result, SandboxPath, Secret};
 
 use super::config::{Network, RunloopConfig, Source, whole_seconds};
-use crate::plane::Command;
+use crate::data_plane::Command;
 use crate::transport::multipart::{self, Part};
-use crate::transport::{Hint, Method, Reply, Request, escape};
+use crate::transport::{Method, Request, Response, RetryHint, percent_encode};
 
-/// How long Runloop holds an answer back that waits for a status of a devbox, and of a command.
+/// Long poll durations of Runloop for the status of a devbox and of a command.
 pub(super) const DEVBOX_WAIT: Duration = Duration::from_secs(30);
 pub(super) const COMMAND_WAIT: Duration = Duration::from_secs(25);
 
-/// How much longer than that an answer is waited for.
+/// Extra time for the response of a long poll.
 const BUFFER: Duration = Duration::from_secs(5);
 
 /// A devbox.
@@ -27,32 +27,32 @@ const BUFFER: Duration = Duration::from_secs(5);
 pub struct Devbox {
     /// Its id.
     pub id: String,
-    /// What it does, such as `running`.
+    /// Current status, such as `running`.
     #[serde(default)]
     pub status: String,
     /// Its labels.
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
-    /// Why it failed.
+    /// Reason of the failure.
     #[serde(default)]
     pub failure_reason: Option<String>,
 }
 
-/// What is to be done about a status.
+/// Status category, from which the next action follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It works.
+    /// Running.
     Ready,
-    /// It is on its way to another status.
+    /// Changing to another status.
     Changing,
-    /// It sleeps and can be resumed.
+    /// Suspended; can be resumed.
     Asleep,
-    /// It is gone.
+    /// Deleted.
     Gone,
 }
 
 impl Devbox {
-    /// What its status means. One that nobody knows yet is on its way to another.
+    /// Categorises the status. Unknown statuses count as changing.
     pub fn state(&self) -> State {
         match self.status.as_str() {
             "running" => State::Ready,
@@ -63,8 +63,8 @@ impl Devbox {
     }
 }
 
-/// The statuses of devboxes that are not gone, in the order in which one moves through them: who looks at one after the other
-/// may see a devbox twice, but misses none that goes forward.
+/// Statuses of devboxes that are not deleted, in lifecycle order: listing one after the other may return a devbox
+/// twice, but misses none that moves forward.
 pub(super) const STATUSES: [&str; 7] =
     ["queued", "provisioning", "initializing", "resuming", "running", "suspending", "suspended"];
 
@@ -73,14 +73,14 @@ fn request(config: &RunloopConfig, method: Method, path: &str) -> Request {
     let request =
         Request::new(method, format!("{}{path}", config.api_url)).secret("authorization", Secret::new(bearer));
     if method == Method::Post {
-        // The same for every attempt of this request, and for no other: it is done once.
-        request.header("x-request-id", format!("tidebox-retry-{}", uuid7())).repeatable()
+        // Idempotency key: equal for all attempts of this request and unique to it.
+        request.header("x-request-id", format!("tidebox-retry-{}", uuid7())).idempotent()
     } else {
         request
     }
 }
 
-/// A name as of UUID version 7: a time that only grows, and chance.
+/// Returns a version 7 UUID: timestamp and random bits.
 pub(super) fn uuid7() -> String {
     let since = web_time::SystemTime::now().duration_since(web_time::UNIX_EPOCH).unwrap_or_default();
     let millis = since.as_millis() & 0xffff_ffff_ffff;
@@ -123,31 +123,31 @@ pub fn create(
     request(config, Method::Post, "/v1/devboxes").json(&body)
 }
 
-/// `POST /v1/devboxes/{id}/wait_for_status`. 408 means: not yet.
+/// `POST /v1/devboxes/{id}/wait_for_status`. 408 means that the wait timed out.
 pub fn wait_for_devbox(config: &RunloopConfig, id: &str, statuses: &[&str], time: Duration) -> Request {
     let time = time.min(DEVBOX_WAIT);
     let patience = time + BUFFER;
     let body = json!({ "statuses": statuses, "timeout_seconds": time.as_secs_f64() });
-    request(config, Method::Post, &format!("/v1/devboxes/{}/wait_for_status", escape(id)))
+    request(config, Method::Post, &format!("/v1/devboxes/{}/wait_for_status", percent_encode(id)))
         .json(&body)
-        .patience(patience, patience)
+        .timeouts(patience, patience)
 }
 
 /// `GET /v1/devboxes/{id}`.
 pub fn get(config: &RunloopConfig, id: &str) -> Request {
-    request(config, Method::Get, &format!("/v1/devboxes/{}", escape(id)))
+    request(config, Method::Get, &format!("/v1/devboxes/{}", percent_encode(id)))
 }
 
 /// `POST /v1/devboxes/{id}/resume` and `/shutdown`.
-pub fn turn(config: &RunloopConfig, id: &str, verb: &str) -> Request {
-    request(config, Method::Post, &format!("/v1/devboxes/{}/{verb}", escape(id)))
+pub fn change_state(config: &RunloopConfig, id: &str, verb: &str) -> Request {
+    request(config, Method::Post, &format!("/v1/devboxes/{}/{verb}", percent_encode(id)))
 }
 
-/// `GET /v1/devboxes` with this status, behind this devbox.
+/// `GET /v1/devboxes` with this status, after this devbox.
 pub fn list(config: &RunloopConfig, status: &str, behind: Option<&str>) -> Request {
     let mut path = "/v1/devboxes?limit=1000".to_owned();
     if let Some(behind) = behind {
-        path.push_str(&format!("&starting_after={}", escape(behind)));
+        path.push_str(&format!("&starting_after={}", percent_encode(behind)));
     }
     request(config, Method::Get, &format!("{path}&status={status}&include_total_count=false"))
 }
@@ -155,14 +155,14 @@ pub fn list(config: &RunloopConfig, status: &str, behind: Option<&str>) -> Reque
 /// A page of a list of devboxes.
 #[derive(Debug, Deserialize)]
 pub struct Page {
-    /// Its devboxes.
+    /// Devboxes of the page.
     pub devboxes: Vec<Devbox>,
-    /// Whether there is another behind it.
+    /// True if another page follows.
     #[serde(default)]
     pub has_more: bool,
 }
 
-/// A policy: what programs reach.
+/// A network policy.
 #[derive(Debug, Deserialize)]
 pub struct Policy {
     /// Its id.
@@ -175,11 +175,11 @@ pub struct Policy {
 /// A page of a list of policies.
 #[derive(Debug, Deserialize)]
 pub struct Policies {
-    /// Its policies.
+    /// Policies of the page.
     pub network_policies: Vec<Policy>,
 }
 
-/// A name that says what a policy allows, so that each is made once: FNV-1a over what is in it.
+/// Returns a name derived from the policy's content, so that each policy is created once: FNV-1a over its fields.
 pub(super) fn policy_name(network: &Network) -> String {
     let words = network.hosts.iter().map(String::as_str).chain([""]).chain(network.networks.iter().map(String::as_str));
     let bytes = words.flat_map(|word| word.bytes().chain([0]));
@@ -188,9 +188,9 @@ pub(super) fn policy_name(network: &Network) -> String {
     format!("tidebox-{hash:016x}")
 }
 
-/// `GET /v1/network-policies` with this name, or one that holds it.
+/// `GET /v1/network-policies` whose name equals or contains this name.
 pub fn policies(config: &RunloopConfig, name: &str) -> Request {
-    request(config, Method::Get, &format!("/v1/network-policies?name={}", escape(name)))
+    request(config, Method::Get, &format!("/v1/network-policies?name={}", percent_encode(name)))
 }
 
 /// `POST /v1/network-policies`.
@@ -202,44 +202,44 @@ pub fn create_policy(config: &RunloopConfig, name: &str, network: &Network) -> R
     request(config, Method::Post, "/v1/network-policies").json(&body)
 }
 
-/// What runs, as Runloop tells of it.
+/// A command as returned by Runloop.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Execution {
-    /// Its id, which is Runloop's and not the name that it was given.
+    /// Id chosen by Runloop, not the client's name for it.
     pub execution_id: String,
     /// `queued`, `running` or `completed`.
     #[serde(default)]
     pub status: String,
-    /// Its exit code, when it has ended.
+    /// Exit code, once it has exited.
     #[serde(default)]
     pub exit_status: Option<i32>,
-    /// The last lines of its standard output.
+    /// Last lines of standard output.
     #[serde(default)]
     pub stdout: Option<String>,
-    /// The last lines of its standard error.
+    /// Last lines of standard error.
     #[serde(default)]
     pub stderr: Option<String>,
-    /// Whether there was more.
+    /// True if earlier lines were omitted.
     #[serde(default)]
     pub stdout_truncated: Option<bool>,
-    /// Whether there was more.
+    /// True if earlier lines were omitted.
     #[serde(default)]
     pub stderr_truncated: Option<bool>,
 }
 
 impl Execution {
-    /// Whether it has ended.
-    pub fn is_over(&self) -> bool {
+    /// Returns whether it has exited.
+    pub fn is_finished(&self) -> bool {
         self.status == "completed"
     }
 }
 
-/// How many lines an answer holds where nothing is said. Whether such a cut is told as one is not written down, so an answer of
-/// so many lines counts as cut.
+/// Default number of lines in a response. It is undocumented whether such a cut is flagged, so a response with this
+/// many lines counts as truncated.
 pub(super) const LINES: usize = 100;
 
-/// A line of shell that runs a script with a directory and variables, and for so long at most, as far as the devbox has
-/// `timeout`: for a client that is gone.
+/// A shell line that runs a script with a working directory, variables and a time limit. The limit needs `timeout` in
+/// the devbox and applies if the client disconnects.
 pub(super) fn line(command: &Command, shell: &str, time: Duration) -> String {
     let mut line = String::new();
     if let Some(cwd) = &command.cwd {
@@ -260,91 +260,91 @@ pub(super) fn line(command: &Command, shell: &str, time: Duration) -> String {
     line
 }
 
-fn of(config: &RunloopConfig, devbox: &str, method: Method, path: &str) -> Request {
-    request(config, method, &format!("/v1/devboxes/{}{path}", escape(devbox)))
+fn devbox_request(config: &RunloopConfig, devbox: &str, method: Method, path: &str) -> Request {
+    request(config, method, &format!("/v1/devboxes/{}{path}", percent_encode(devbox)))
 }
 
-/// `POST /v1/devboxes/{id}/execute`: starts a command under this name, or finds the one that was started under it, and waits for
-/// its end for at most `time`.
+/// `POST /v1/devboxes/{id}/execute`: starts a command under this name, or finds the existing one, and waits up to
+/// `time` for its exit.
 pub fn execute(config: &RunloopConfig, devbox: &str, line: &str, name: &str, time: Duration) -> Request {
     let seconds = whole_seconds(time.min(COMMAND_WAIT));
     let patience = Duration::from_secs(seconds) + BUFFER;
     let body = json!({ "command": line, "command_id": name, "optimistic_timeout": seconds });
-    of(config, devbox, Method::Post, "/execute").json(&body).patience(patience, patience)
+    devbox_request(config, devbox, Method::Post, "/execute").json(&body).timeouts(patience, patience)
 }
 
-/// `POST /v1/devboxes/{id}/executions/{execution}/wait_for_status`. 408 means: not yet.
+/// `POST /v1/devboxes/{id}/executions/{execution}/wait_for_status`. 408 means that the wait timed out.
 pub fn wait_for_command(config: &RunloopConfig, devbox: &str, execution: &str, time: Duration) -> Request {
     let time = time.min(COMMAND_WAIT);
     let patience = time + BUFFER;
     let body = json!({ "statuses": ["completed"], "timeout_seconds": time.as_secs_f64() });
-    of(config, devbox, Method::Post, &format!("/executions/{}/wait_for_status", escape(execution)))
+    devbox_request(config, devbox, Method::Post, &format!("/executions/{}/wait_for_status", percent_encode(execution)))
         .json(&body)
-        .patience(patience, patience)
+        .timeouts(patience, patience)
 }
 
-/// `GET /v1/devboxes/{id}/executions/{execution}/stream_stdout_updates`, or of standard error, from a byte on.
+/// `GET /v1/devboxes/{id}/executions/{execution}/stream_stdout_updates`, or of standard error, from a byte offset.
 pub fn updates(config: &RunloopConfig, devbox: &str, execution: &str, stream: &str, from: u64) -> Request {
     let query = if from == 0 { String::new() } else { format!("?offset={from}") };
-    let path = format!("/executions/{}/stream_{stream}_updates{query}", escape(execution));
+    let path = format!("/executions/{}/stream_{stream}_updates{query}", percent_encode(execution));
     let silence = Duration::from_secs(10 * 60);
-    of(config, devbox, Method::Get, &path)
+    devbox_request(config, devbox, Method::Get, &path)
         .header("accept", "text/event-stream")
-        .patience(Duration::from_secs(60), silence)
+        .timeouts(Duration::from_secs(60), silence)
 }
 
-/// `POST /v1/devboxes/{id}/executions/{execution}/kill`, with all of its process group.
+/// `POST /v1/devboxes/{id}/executions/{execution}/kill`, including its process group.
 pub fn kill(config: &RunloopConfig, devbox: &str, execution: &str) -> Request {
     let body = json!({ "kill_process_group": true });
-    of(config, devbox, Method::Post, &format!("/executions/{}/kill", escape(execution))).json(&body)
+    devbox_request(config, devbox, Method::Post, &format!("/executions/{}/kill", percent_encode(execution))).json(&body)
 }
 
 /// `POST /v1/devboxes/{id}/upload_file`.
 pub fn upload(config: &RunloopConfig, devbox: &str, path: &SandboxPath, content: bytes::Bytes) -> Request {
     let parts = [Part::text("path", path.to_text()), Part::file("file", "upload", content)];
-    let (media_type, pieces) = multipart::write(&parts);
-    of(config, devbox, Method::Post, "/upload_file").pieces(media_type, pieces)
+    let (media_type, chunks) = multipart::write(&parts);
+    devbox_request(config, devbox, Method::Post, "/upload_file").chunked_body(media_type, chunks)
 }
 
 /// `POST /v1/devboxes/{id}/download_file`.
 pub fn download(config: &RunloopConfig, devbox: &str, path: &SandboxPath) -> Request {
-    of(config, devbox, Method::Post, "/download_file").json(&json!({ "path": path.to_text() }))
+    devbox_request(config, devbox, Method::Post, "/download_file").json(&json!({ "path": path.to_text() }))
 }
 
-/// A piece of output.
+/// A chunk of output.
 #[derive(Debug, Deserialize)]
 pub struct Update {
     /// The text.
     pub output: String,
-    /// The byte of the stream at which it begins.
+    /// Byte offset in the stream.
     #[serde(default)]
     pub offset: Option<u64>,
 }
 
-/// Reads JSON.
+/// Parses JSON.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] when it is not what is expected.
+/// [`ErrorKind::Protocol`] if the body has another format.
 pub fn parse<T: for<'de> Deserialize<'de>>(operation: &'static str, body: &[u8]) -> Result<T> {
     serde_json::from_slice(body).map_err(|error| {
-        // The body may hold what a command printed, so it is not shown.
-        Error::new(ErrorKind::Protocol, operation, "Runloop answered something else than expected").with_source(error)
+        // Omit the body: it may contain command output.
+        Error::new(ErrorKind::Protocol, operation, "unexpected response from Runloop").with_source(error)
     })
 }
 
-/// What a status that is no success means, where nothing more is known.
+/// Maps an error status to an error, if nothing more specific applies.
 pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let (kind, advice) = match status {
-        400 | 409 | 422 => (ErrorKind::InvalidRequest, "Runloop refuses the request"),
-        401 => (ErrorKind::Unauthenticated, "Runloop does not accept the key; look at RUNLOOP_API_KEY"),
-        402 => (ErrorKind::QuotaExceeded, "Runloop asks for credit; look at the account"),
-        403 => (ErrorKind::Forbidden, "Runloop refuses it to this key"),
-        404 => (ErrorKind::SandboxNotFound, "there is no such devbox"),
-        408 | 504 => (ErrorKind::Timeout, "Runloop did not get it done in time; try again later"),
-        429 => (ErrorKind::RateLimited, "Runloop asks for fewer requests; try again later"),
-        500..=599 => (ErrorKind::Unavailable, "Runloop is not well; try again later"),
-        _ => (ErrorKind::Protocol, "Runloop answered a status that its protocol does not have here"),
+        400 | 409 | 422 => (ErrorKind::InvalidRequest, "Runloop rejected the request"),
+        401 => (ErrorKind::Unauthenticated, "Runloop rejected the key; check RUNLOOP_API_KEY"),
+        402 => (ErrorKind::QuotaExceeded, "Runloop requires payment; check the account"),
+        403 => (ErrorKind::Forbidden, "Runloop does not permit this with this key"),
+        404 => (ErrorKind::SandboxNotFound, "the devbox does not exist"),
+        408 | 504 => (ErrorKind::Timeout, "Runloop timed out; try again later"),
+        429 => (ErrorKind::RateLimited, "Runloop's rate limit is exceeded; try again later"),
+        500..=599 => (ErrorKind::Unavailable, "Runloop is unavailable; try again later"),
+        _ => (ErrorKind::Protocol, "Runloop returned an unexpected status"),
     };
     let error = Error::new(kind, operation, advice).with_context("status", status.to_string());
     match body.get("message").and_then(Value::as_str).filter(|message| !message.is_empty()) {
@@ -353,18 +353,18 @@ pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
     }
 }
 
-/// Runloop says in headers whether another attempt makes sense, and after how many milliseconds.
-pub fn hint(reply: &Reply) -> Hint {
+/// Reads the headers in which Runloop states whether a retry makes sense, and after how many milliseconds.
+pub fn hint(reply: &Response) -> RetryHint {
     let pause = reply.header("retry-after-ms").and_then(|millis| millis.trim().parse::<f64>().ok());
     let pause = pause.and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok());
     match (reply.header("x-should-retry"), pause) {
-        (Some("false"), _) => Hint::Final,
-        // A long poll that is over is an answer.
-        _ if reply.status == 408 => Hint::Final,
-        (Some("true"), pause) => Hint::Again(pause),
-        (_, Some(pause)) if reply.status == 429 => Hint::Again(Some(pause)),
-        // Every request has an id or only reads, so even what may have been done can be asked for again.
-        (_, pause) if reply.status >= 500 => Hint::Again(pause),
-        _ => Hint::None,
+        (Some("false"), _) => RetryHint::Final,
+        // The end of a long poll is a valid response.
+        _ if reply.status == 408 => RetryHint::Final,
+        (Some("true"), pause) => RetryHint::Retry(pause),
+        (_, Some(pause)) if reply.status == 429 => RetryHint::Retry(Some(pause)),
+        // Every request has an idempotency key or only reads, so it can be retried even if it was executed.
+        (_, pause) if reply.status >= 500 => RetryHint::Retry(pause),
+        _ => RetryHint::None,
     }
 }

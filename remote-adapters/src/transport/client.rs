@@ -1,13 +1,13 @@
-//! A transport with a policy.
+//! A transport with a retry policy.
 
 use std::sync::Arc;
 
 use tidebox_core::Result;
 
-use super::socket::Opening;
-use super::{Reply, Request, RetryPolicy, Transport, sleep};
+use super::socket::UpgradeResult;
+use super::{Request, Response, RetryPolicy, Transport, sleep};
 
-/// Sends requests, again where that may help and cannot harm.
+/// Sends requests, with retries that are safe and may succeed.
 #[derive(Clone, Debug)]
 pub struct Client {
     transport: Arc<dyn Transport>,
@@ -15,16 +15,16 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of this transport.
+    /// Creates a client of this transport.
     pub fn new(transport: Arc<dyn Transport>, retry: RetryPolicy) -> Self {
         Self { transport, retry }
     }
 
-    /// Sends a request. A status that tells of an error is a reply.
+    /// Sends a request. An error status is a response.
     ///
     /// # Errors
     /// Those of the transport, after the last attempt.
-    pub async fn send(&self, request: &Request) -> Result<Reply> {
+    pub async fn send(&self, request: &Request) -> Result<Response> {
         let mut attempt = 1;
         loop {
             let pause = match self.transport.send(request).await {
@@ -42,17 +42,17 @@ impl Client {
         }
     }
 
-    /// Asks for a WebSocket, again after refusals that say so.
+    /// Opens a WebSocket, with retries of rejections that allow it.
     ///
     /// # Errors
     /// Those of the transport, after the last attempt.
-    pub async fn open(&self, request: &Request) -> Result<Opening> {
+    pub async fn open(&self, request: &Request) -> Result<UpgradeResult> {
         let mut attempt = 1;
         loop {
             let pause = match self.transport.open(request).await {
-                Ok(Opening::Refused(reply)) => match self.retry.after_reply(request, &reply, attempt) {
+                Ok(UpgradeResult::Rejected(reply)) => match self.retry.after_reply(request, &reply, attempt) {
                     Some(pause) => pause,
-                    None => return Ok(Opening::Refused(reply)),
+                    None => return Ok(UpgradeResult::Rejected(reply)),
                 },
                 Ok(open) => return Ok(open),
                 Err(unsent) => match self.retry.after_failure(request, &unsent, attempt) {

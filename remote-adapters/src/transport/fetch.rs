@@ -1,80 +1,88 @@
-//! Requests over HTTP by `fetch`, in JavaScript.
+//! HTTP requests with `fetch`, in JavaScript.
 //!
-//! By its own words and not by reqwest, whose `fetch` follows redirects: the browser takes `Authorization` off a request that
-//! is sent elsewhere, but no other header, and so would hand a key to whoever it was sent to.
+//! Does not use reqwest, whose `fetch` follows redirects: the browser removes `Authorization` from a request to another
+//! origin, but no other header, and so would leak a key to the redirect target.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
 use send_wrapper::SendWrapper;
-use tidebox_core::{BoxFuture, Error, ErrorKind, Result};
+use tidebox_core::{Error, ErrorKind, Result};
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
-use super::{Pieces, Reply, Request, Transport, Unsent, within};
+use super::{BodyStream, Request, Response, SendError, Transport, timeout};
 
-/// Sends by a function that is used as `fetch` is, which keeps connections open between requests.
+/// Transport over a function compatible with `fetch`, which keeps connections open between requests.
 #[derive(Debug)]
 pub struct HttpTransport {
     fetch: SendWrapper<Function>,
 }
 
-/// Why nobody saw a request, as Node and Deno tell it.
-const UNSEEN: [&str; 5] = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"];
+/// Error codes of Node and Deno for requests that were not sent.
+const NOT_SENT_CODES: [&str; 5] = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"];
 
 impl HttpTransport {
-    /// A transport over the `fetch` of the engine, which has its proxy too.
+    /// Creates a transport over the global `fetch`, including its proxy.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] when a proxy is named, and where there is no `fetch`.
+    /// [`ErrorKind::Unsupported`] if a proxy is specified, or if `fetch` is missing.
     pub fn new(proxy: Option<&str>) -> Result<Arc<Self>> {
         if proxy.is_some() {
-            let message = "requests of JavaScript take the proxy of their engine; leave the option out";
+            let message = "proxy is not supported in JavaScript, whose engine has its own; omit the option";
             return Err(Error::new(ErrorKind::Unsupported, "set up HTTP", message));
         }
         match property(&js_sys::global(), "fetch").dyn_into() {
-            Ok(fetch) => Ok(Self::over(fetch)),
-            Err(_) => Err(Error::new(ErrorKind::Unsupported, "set up HTTP", "this engine has no fetch; give one")),
+            Ok(fetch) => Ok(Self::with_fetch(fetch)),
+            Err(_) => {
+                Err(Error::new(ErrorKind::Unsupported, "set up HTTP", "this JavaScript engine has no fetch; pass one"))
+            }
         }
     }
 
-    /// A transport over this function.
-    pub fn over(fetch: Function) -> Arc<Self> {
+    /// Creates a transport over this function.
+    pub fn with_fetch(fetch: Function) -> Arc<Self> {
         seed();
         Arc::new(Self { fetch: SendWrapper::new(fetch) })
     }
 
-    async fn exchange(&self, request: &Request) -> std::result::Result<Reply, Unsent> {
-        let sending = Sending::new();
-        let init = init(request, &sending)?;
+    async fn exchange(&self, request: &Request) -> std::result::Result<Response, SendError> {
+        let guard = AbortGuard::new();
+        let init = init(request, &guard)?;
         let called = self.fetch.call2(&JsValue::UNDEFINED, &JsValue::from_str(&request.url), &init);
         let called = called.map_err(|error| failed(&error, unreachable(), request))?;
-        let answered = within(request.head_time, JsFuture::from(Promise::resolve(&called))).await;
-        let reply = match answered {
-            Some(answered) => answered.map_err(|error| failed(&error, unreachable(), request))?,
-            None => return Err(late("the provider did not answer in time")),
+        let response = timeout(request.header_timeout, JsFuture::from(Promise::resolve(&called))).await;
+        let reply = match response {
+            Some(response) => response.map_err(|error| failed(&error, unreachable(), request))?,
+            None => return Err(timeout_error("the provider did not respond in time")),
         };
         let status = property(&reply, "status").as_f64().unwrap_or_default() as u16;
         if status == 0 {
-            // What a browser shows of a redirect that is not followed.
-            let message = "the provider sent the request elsewhere, where it does not follow; look at api_url";
-            return Err(Unsent { error: Error::new(ErrorKind::Protocol, "send a request", message), unseen: false });
+            // A browser reports status 0 for a redirect that is not followed.
+            let message = "the provider redirected the request, which is not followed; check api_url";
+            return Err(SendError {
+                error: Error::new(ErrorKind::Protocol, "send a request", message),
+                not_sent: false,
+            });
         }
-        let incoming = Incoming { body: SendWrapper::new(Body::of(&reply, sending)), silence: request.silence };
-        Ok(Reply::new(status, headers(&reply), Box::new(incoming)))
+        let incoming =
+            Incoming { body: SendWrapper::new(Body::new(&reply, guard)), idle_timeout: request.idle_timeout };
+        Ok(Response::new(status, headers(&reply), Box::new(incoming)))
     }
 }
 
+#[async_trait]
 impl Transport for HttpTransport {
-    fn send<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Reply, Unsent>> {
-        // What JavaScript hands out belongs to its one thread.
-        Box::pin(SendWrapper::new(self.exchange(request)))
+    async fn send(&self, request: &Request) -> std::result::Result<Response, SendError> {
+        // JavaScript objects belong to their thread.
+        SendWrapper::new(self.exchange(request)).await
     }
 }
 
-/// Names of temporary files, and pauses, would be the same in every program otherwise.
+/// Seeds the random generator. Otherwise names of temporary files, and pauses, would be the same in every program.
 fn seed() {
     let random = Uint8Array::new_with_length(8);
     let crypto = property(&js_sys::global(), "crypto");
@@ -99,31 +107,31 @@ fn method(object: &JsValue, name: &str, arguments: &[&JsValue]) -> std::result::
     method.apply(object, &arguments.iter().copied().collect::<Array>())
 }
 
-/// A request under way. Dropped, it is given up.
-struct Sending {
+/// A request in progress. Dropping it aborts the request.
+struct AbortGuard {
     controller: JsValue,
 }
 
-impl Sending {
+impl AbortGuard {
     fn new() -> Self {
         let class = property(&js_sys::global(), "AbortController").dyn_into::<Function>();
-        let made = class.and_then(|class| Reflect::construct(&class, &Array::new()));
-        Self { controller: made.unwrap_or(JsValue::UNDEFINED) }
+        let controller = class.and_then(|class| Reflect::construct(&class, &Array::new()));
+        Self { controller: controller.unwrap_or(JsValue::UNDEFINED) }
     }
 }
 
-impl Drop for Sending {
+impl Drop for AbortGuard {
     fn drop(&mut self) {
         let _ = method(&self.controller, "abort", &[]);
     }
 }
 
-fn init(request: &Request, sending: &Sending) -> std::result::Result<JsValue, Unsent> {
+fn init(request: &Request, guard: &AbortGuard) -> std::result::Result<JsValue, SendError> {
     let init = Object::new();
     set(&init, "method", &JsValue::from_str(request.method.as_str()));
-    set(&init, "signal", &property(&sending.controller, "signal"));
+    set(&init, "signal", &property(&guard.controller, "signal"));
     set(&init, "redirect", &JsValue::from_str("manual"));
-    // No cookies of the page.
+    // Send no cookies of the page.
     set(&init, "credentials", &JsValue::from_str("omit"));
     set(&init, "cache", &JsValue::from_str("no-store"));
     let headers = Array::new();
@@ -138,10 +146,10 @@ fn init(request: &Request, sending: &Sending) -> std::result::Result<JsValue, Un
         };
         let body = Uint8Array::new_with_length(length);
         let mut at = 0;
-        for piece in &request.body {
-            // Together they are as long as the array.
-            let end = at + piece.len() as u32;
-            body.subarray(at, end).copy_from(piece);
+        for chunk in &request.body {
+            // The chunks together are as long as the array.
+            let end = at + chunk.len() as u32;
+            body.subarray(at, end).copy_from(chunk);
             at = end;
         }
         set(&init, "body", &body);
@@ -149,16 +157,16 @@ fn init(request: &Request, sending: &Sending) -> std::result::Result<JsValue, Un
     Ok(init.into())
 }
 
-/// A header as `fetch` takes it: a character for each byte. What it would refuse is refused here, because its own message
-/// shows the value.
-fn header_text(name: &str, value: &[u8]) -> std::result::Result<String, Unsent> {
+/// Converts a header value for `fetch`: one character per byte. Rejects invalid values here, because `fetch`'s own
+/// error message shows the value.
+fn header_text(name: &str, value: &[u8]) -> std::result::Result<String, SendError> {
     if value.iter().any(|byte| (*byte < 0x20 && *byte != b'\t') || *byte == 0x7f) {
-        return Err(invalid(format!("the value of the header {name} has a line break or another control character")));
+        return Err(invalid(format!("the value of the header {name} contains a control character")));
     }
     Ok(value.iter().copied().map(char::from).collect())
 }
 
-/// The headers of a reply; `fetch` gives their names in lower case.
+/// Returns the headers of a response; `fetch` uses lower-case names.
 fn headers(reply: &JsValue) -> Vec<(String, String)> {
     let Ok(entries) = method(&property(reply, "headers"), "entries", &[]) else { return Vec::new() };
     let Ok(Some(entries)) = js_sys::try_iter(&entries) else { return Vec::new() };
@@ -171,18 +179,18 @@ fn headers(reply: &JsValue) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The body of a reply, read piece by piece. `fetch` tells of no trailers.
+/// Streamed body of a response. `fetch` provides no trailers.
 struct Body {
-    /// `None` when there is no body, and behind its end.
+    /// `None` without a body and after its end.
     reader: Option<JsValue>,
-    _sending: Sending,
+    _guard: AbortGuard,
 }
 
 impl Body {
-    fn of(reply: &JsValue, sending: Sending) -> Self {
+    fn new(reply: &JsValue, guard: AbortGuard) -> Self {
         let body = property(reply, "body");
         let reader = if body.is_object() { method(&body, "getReader", &[]).ok() } else { None };
-        Self { reader, _sending: sending }
+        Self { reader, _guard: guard }
     }
 
     async fn next(&mut self) -> std::result::Result<Option<Bytes>, JsValue> {
@@ -198,61 +206,64 @@ impl Body {
 
 struct Incoming {
     body: SendWrapper<Body>,
-    silence: Duration,
+    idle_timeout: Duration,
 }
 
-impl Pieces for Incoming {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Bytes>>> {
-        Box::pin(SendWrapper::new(async move {
-            match within(self.silence, self.body.next()).await {
-                Some(Ok(piece)) => Ok(piece),
-                Some(Err(error)) => Err(unavailable(&error, "the connection broke in the middle of a reply")),
-                None => Err(late("the provider fell silent in the middle of a reply").error),
+#[async_trait]
+impl BodyStream for Incoming {
+    async fn next(&mut self) -> Result<Option<Bytes>> {
+        SendWrapper::new(async {
+            match timeout(self.idle_timeout, self.body.next()).await {
+                Some(Ok(chunk)) => Ok(chunk),
+                Some(Err(error)) => Err(unavailable(&error, "the connection was lost during the response")),
+                None => Err(timeout_error("the provider stopped sending during the response").error),
             }
-        }))
+        })
+        .await
     }
 }
 
-/// The code of a system's error, which `fetch` hides in the cause. Messages are not passed on: they may show a whole request.
+/// Returns the system error code, which `fetch` stores in the cause. Messages are omitted: they may contain a whole
+/// request.
 fn code(error: &JsValue) -> Option<String> {
     [error.clone(), property(error, "cause")].iter().find_map(|error| property(error, "code").as_string())
 }
 
 fn unavailable(error: &JsValue, what: &str) -> Error {
-    let told = Error::new(ErrorKind::Unavailable, "send a request", what);
+    let unavailable = Error::new(ErrorKind::Unavailable, "send a request", what);
     match code(error) {
-        Some(code) => told.with_context("code", code),
-        None => told,
+        Some(code) => unavailable.with_context("code", code),
+        None => unavailable,
     }
 }
 
-/// A browser does not tell its page why it may not read an answer. Only browsers have an `origin`.
+/// Returns a hint. A browser does not tell its page why it may not read a response. Only browsers have an `origin`.
 fn unreachable() -> &'static str {
     if property(&js_sys::global(), "origin").is_string() {
-        "the provider cannot be reached, or does not let this page read what it answers (CORS); have a server of your own in between, which \
-         adds the key, and name it in apiUrl"
+        "the provider is unreachable, or does not allow this page to read its responses (CORS); set apiUrl \
+         to a server of your own that forwards requests and adds the key"
     } else {
-        "the provider cannot be reached"
+        "the provider is unreachable"
     }
 }
 
-fn failed(error: &JsValue, what: &str, request: &Request) -> Unsent {
-    let unseen = code(error).is_some_and(|code| UNSEEN.contains(&code.as_str()));
-    Unsent { error: unavailable(error, what).with_context("host", host(&request.url)), unseen }
+fn failed(error: &JsValue, what: &str, request: &Request) -> SendError {
+    let not_sent = code(error).is_some_and(|code| NOT_SENT_CODES.contains(&code.as_str()));
+    SendError { error: unavailable(error, what).with_context("host", host(&request.url)), not_sent }
 }
 
-/// The host of an address; the rest of it may name a sandbox or hold a token.
+/// Returns the host of a URL; the rest may name a sandbox or contain a token.
 fn host(url: &str) -> &str {
-    let behind = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = behind.split(['/', '?', '#']).next().unwrap_or_default();
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     authority.rsplit('@').next().unwrap_or_default()
 }
 
-fn late(what: &str) -> Unsent {
-    Unsent { error: Error::new(ErrorKind::Timeout, "send a request", what), unseen: false }
+fn timeout_error(what: &str) -> SendError {
+    SendError { error: Error::new(ErrorKind::Timeout, "send a request", what), not_sent: false }
 }
 
-fn invalid(what: String) -> Unsent {
-    let message = format!("the request cannot be written: {what}");
-    Unsent { error: Error::new(ErrorKind::InvalidRequest, "send a request", message), unseen: true }
+fn invalid(what: String) -> SendError {
+    let message = format!("cannot encode the request: {what}");
+    SendError { error: Error::new(ErrorKind::InvalidRequest, "send a request", message), not_sent: true }
 }

@@ -1,40 +1,40 @@
-//! The envelopes of Connect and of gRPC: a byte of flags, a length of four bytes, a message.
+//! Connect and gRPC envelopes: one byte of flags, four bytes of length, a message.
 
 use bytes::{Bytes, BytesMut};
 
 /// One message of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// 1 marks a compressed one, and in Connect 2 the last one.
+    /// 1 marks a compressed message; in Connect, 2 marks the last one.
     pub flags: u8,
     /// The message.
     pub message: Bytes,
 }
 
-/// What stands before a message.
+/// Length of the header before a message.
 const HEAD_BYTES: usize = 5;
 
-/// The longest message that is taken. Providers send output in pieces of some KiB.
+/// Maximum message length. Providers send output in chunks of some KiB.
 const MESSAGE_BYTES: usize = 16 << 20;
 
 impl Frame {
-    /// A message with its envelope.
+    /// Returns a message with its envelope.
     pub fn write(flags: u8, message: &[u8]) -> Vec<u8> {
         let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
         [&[flags], length.to_be_bytes().as_slice(), message].concat()
     }
 }
 
-/// Takes bytes in any pieces and gives whole messages.
+/// Splits chunks of bytes into messages.
 #[derive(Debug, Default)]
 pub struct FrameReader {
     bytes: BytesMut,
 }
 
 impl FrameReader {
-    /// Takes a piece and returns the messages that it completes; `None` when one is longer than 16 MiB.
-    pub fn push(&mut self, piece: &[u8]) -> Option<Vec<Frame>> {
-        self.bytes.extend_from_slice(piece);
+    /// Adds a chunk and returns the messages that it completes; `None` if one is longer than 16 MiB.
+    pub fn push(&mut self, chunk: &[u8]) -> Option<Vec<Frame>> {
+        self.bytes.extend_from_slice(chunk);
         let mut frames = Vec::new();
         while let Some(&[flags, a, b, c, d]) = self.bytes.get(..HEAD_BYTES) {
             let length = usize::try_from(u32::from_be_bytes([a, b, c, d])).unwrap_or(usize::MAX);
@@ -42,7 +42,8 @@ impl FrameReader {
                 return None;
             }
             if self.bytes.len() < HEAD_BYTES + length {
-                // A long message is not moved as it grows. What is claimed and does not come is no memory yet.
+                // Reserve once, so that a long message is not moved as it grows. Reserved pages use no memory until
+                // written.
                 self.bytes.reserve(HEAD_BYTES + length - self.bytes.len());
                 break;
             }
@@ -52,7 +53,7 @@ impl FrameReader {
         Some(frames)
     }
 
-    /// Whether the stream ended between two messages.
+    /// Returns whether the stream ended between two messages.
     pub fn is_between(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_the_same_however_their_bytes_are_cut() {
+    fn messages_do_not_depend_on_chunk_boundaries() {
         let frames = [
             Frame { flags: 0, message: Bytes::from_static(b"{\"a\":1}") },
             Frame { flags: 2, message: Bytes::from_static(b"{}") },
@@ -71,14 +72,14 @@ mod tests {
         let bytes: Vec<u8> = frames.iter().flat_map(|frame| Frame::write(frame.flags, &frame.message)).collect();
         for size in 1..=bytes.len() {
             let mut reader = FrameReader::default();
-            let read: Vec<Frame> = bytes.chunks(size).flat_map(|piece| reader.push(piece).unwrap()).collect();
-            assert_eq!(read, frames, "in pieces of {size}");
+            let read: Vec<Frame> = bytes.chunks(size).flat_map(|chunk| reader.push(chunk).unwrap()).collect();
+            assert_eq!(read, frames, "in chunks of {size}");
             assert!(reader.is_between());
         }
     }
 
     #[test]
-    fn a_message_that_claims_gigabytes_is_refused_before_it_comes() {
+    fn an_oversized_message_is_rejected_early() {
         assert_eq!(FrameReader::default().push(&[0, 0xff, 0xff, 0xff, 0xff]), None);
     }
 }

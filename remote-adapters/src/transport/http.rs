@@ -1,15 +1,16 @@
-//! Requests over HTTP, by reqwest with hyper and rustls.
+//! HTTP requests, using reqwest with hyper and rustls.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
-use tidebox_core::{BoxFuture, Error, ErrorKind, Result};
+use tidebox_core::{Error, ErrorKind, Result};
 
-use super::socket::Opening;
-use super::{Pieces, Protocol, Reply, Request, Transport, Unsent, within};
+use super::socket::UpgradeResult;
+use super::{BodyStream, Protocol, Request, Response, SendError, Transport, timeout};
 
-/// Keeps connections open between requests.
+/// HTTP transport that keeps connections open between requests.
 #[derive(Clone, Debug)]
 pub struct HttpTransport {
     client: reqwest::Client,
@@ -17,35 +18,35 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// A transport that uses the proxy that the caller names, and no other: variables of the environment are not read, so
-    /// that credentials go nowhere by surprise.
+    /// Creates a transport that uses only the given proxy. Proxy environment variables are ignored, so that credentials
+    /// are never sent to an unexpected host.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] when the proxy is no URL.
+    /// [`ErrorKind::InvalidRequest`] if the proxy is not a URL.
     pub fn new(proxy: Option<&str>) -> Result<Arc<Self>> {
         let builder = native::builder(proxy)?;
-        // Downloads of one provider send empty frames, which trip the limits of HTTP/2.
+        // Downloads of one provider contain empty frames, which exceed the limits of HTTP/2.
         let client = builder.http1_only().build().map_err(|error| native::failed(&error.without_url()))?;
         let http2 = native::builder(proxy)?
             .http2_prior_knowledge()
             .http2_initial_stream_window_size(native::WINDOW)
             .http2_initial_connection_window_size(native::WINDOW * 4)
-            // A command may be silent for long; a connection that is gone is noticed all the same.
-            .http2_keep_alive_interval(native::ALIVE)
-            .http2_keep_alive_timeout(native::ALIVE)
+            // A command may be silent for long; keep-alive detects a lost connection.
+            .http2_keep_alive_interval(native::KEEPALIVE_INTERVAL)
+            .http2_keep_alive_timeout(native::KEEPALIVE_INTERVAL)
             .build()
             .map_err(|error| native::failed(&error.without_url()))?;
         Ok(Arc::new(Self { client, http2 }))
     }
 
-    async fn exchange(&self, request: &Request) -> std::result::Result<Reply, Unsent> {
-        let reply = self.answer(request, &[]).await?;
+    async fn exchange(&self, request: &Request) -> std::result::Result<Response, SendError> {
+        let reply = self.send_with_headers(request, &[]).await?;
         let headers = headers(&reply);
-        let (status, silence) = (reply.status().as_u16(), request.silence);
-        Ok(Reply::new(status, headers, Box::new(Incoming { body: Body::new(reply), silence })))
+        let (status, idle_timeout) = (reply.status().as_u16(), request.idle_timeout);
+        Ok(Response::new(status, headers, Box::new(Incoming { body: Body::new(reply), idle_timeout })))
     }
 
-    async fn upgrade(&self, request: &Request) -> std::result::Result<Opening, Unsent> {
+    async fn upgrade(&self, request: &Request) -> std::result::Result<UpgradeResult, SendError> {
         use tokio_tungstenite::tungstenite::handshake::{client::generate_key, derive_accept_key};
         let key = generate_key();
         let handshake = [
@@ -54,28 +55,31 @@ impl HttpTransport {
             ("sec-websocket-version", "13"),
             ("sec-websocket-key", &key),
         ];
-        let reply = self.answer(request, &handshake).await?;
+        let reply = self.send_with_headers(request, &handshake).await?;
         let headers = headers(&reply);
         if reply.status().as_u16() != 101 {
-            let (status, silence) = (reply.status().as_u16(), request.silence);
-            let body = Box::new(Incoming { body: Body::new(reply), silence });
-            return Ok(Opening::Refused(Reply::new(status, headers, body)));
+            let (status, idle_timeout) = (reply.status().as_u16(), request.idle_timeout);
+            let body = Box::new(Incoming { body: Body::new(reply), idle_timeout });
+            return Ok(UpgradeResult::Rejected(Response::new(status, headers, body)));
         }
         let expected = derive_accept_key(key.as_bytes());
         if !headers.iter().any(|(name, value)| name == "sec-websocket-accept" && *value == expected) {
-            let message = "the provider answered a handshake of WebSockets that was not ours";
-            return Err(Unsent { error: Error::new(ErrorKind::Protocol, "open a WebSocket", message), unseen: false });
+            let message = "the WebSocket handshake response does not match the request";
+            return Err(SendError {
+                error: Error::new(ErrorKind::Protocol, "open a WebSocket", message),
+                not_sent: false,
+            });
         }
         let upgraded = reply.upgrade().await.map_err(|error| failed(error, "the WebSocket was not opened"))?;
-        Ok(Opening::Open(super::socket::native::socket(upgraded, headers).await))
+        Ok(UpgradeResult::Open(super::socket::native::socket(upgraded, headers).await))
     }
 
-    /// The reply whose head is there, to a request with some headers more.
-    async fn answer(
+    /// Sends a request with extra headers and returns the response once its headers have arrived.
+    async fn send_with_headers(
         &self,
         request: &Request,
         more: &[(&'static str, &str)],
-    ) -> std::result::Result<reqwest::Response, Unsent> {
+    ) -> std::result::Result<reqwest::Response, SendError> {
         let method = reqwest::Method::from_bytes(request.method.as_str().as_bytes());
         let method = method.map_err(|error| invalid(&error))?;
         let mut builder = self.client_of(request.protocol).request(method, &request.url);
@@ -90,9 +94,9 @@ impl HttpTransport {
         if !request.body.is_empty() {
             builder = with_body(builder, &request.body);
         }
-        match within(request.head_time, builder.send()).await {
-            Some(sent) => sent.map_err(|error| failed(error, "the provider cannot be reached")),
-            None => Err(late("the provider did not answer in time")),
+        match timeout(request.header_timeout, builder.send()).await {
+            Some(sent) => sent.map_err(|error| failed(error, "the provider is unreachable")),
+            None => Err(timeout_error("the provider did not respond in time")),
         }
     }
 
@@ -104,18 +108,19 @@ impl HttpTransport {
     }
 }
 
-/// The headers of a reply, names in lower case.
+/// Returns the headers of a response, names in lower case.
 fn headers(reply: &reqwest::Response) -> Vec<(String, String)> {
-    reply.headers().iter().map(named).collect()
+    reply.headers().iter().map(header_pair).collect()
 }
 
+#[async_trait]
 impl Transport for HttpTransport {
-    fn send<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Reply, Unsent>> {
-        Box::pin(self.exchange(request))
+    async fn send(&self, request: &Request) -> std::result::Result<Response, SendError> {
+        self.exchange(request).await
     }
 
-    fn open<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Opening, Unsent>> {
-        Box::pin(self.upgrade(request))
+    async fn open(&self, request: &Request) -> std::result::Result<UpgradeResult, SendError> {
+        self.upgrade(request).await
     }
 }
 
@@ -125,12 +130,12 @@ fn with_body(builder: reqwest::RequestBuilder, body: &[Bytes]) -> reqwest::Reque
     }
     let length: usize = body.iter().map(Bytes::len).sum();
     let body: Vec<_> = body.iter().cloned().map(Ok::<_, std::convert::Infallible>).collect();
-    let pieces = futures_util::stream::iter(body);
-    // With a length the body is not sent in chunks, which not every server takes.
-    builder.header("content-length", length).body(reqwest::Body::wrap_stream(pieces))
+    let chunks = futures_util::stream::iter(body);
+    // With a length, the body is not sent chunked, which some servers reject.
+    builder.header("content-length", length).body(reqwest::Body::wrap_stream(chunks))
 }
 
-/// The body of a reply, with the trailers that it ended with.
+/// Body of a response, with its trailers.
 struct Body {
     body: reqwest::Body,
     trailers: Vec<(String, String)>,
@@ -149,10 +154,10 @@ impl Body {
                 Err(error) => return Some(Err(error)),
             };
             match frame.into_data() {
-                Ok(piece) => return Some(Ok(piece)),
+                Ok(chunk) => return Some(Ok(chunk)),
                 Err(frame) => {
                     if let Ok(trailers) = frame.into_trailers() {
-                        self.trailers.extend(trailers.iter().map(named));
+                        self.trailers.extend(trailers.iter().map(header_pair));
                     }
                 }
             }
@@ -160,25 +165,24 @@ impl Body {
     }
 }
 
-fn named((name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)) -> (String, String) {
+fn header_pair((name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)) -> (String, String) {
     (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
 struct Incoming {
     body: Body,
-    silence: Duration,
+    idle_timeout: Duration,
 }
 
-impl Pieces for Incoming {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Bytes>>> {
-        Box::pin(async move {
-            match within(self.silence, self.body.next()).await {
-                Some(Some(Ok(piece))) => Ok(Some(piece)),
-                Some(Some(Err(error))) => Err(failed(error, "the connection broke in the middle of a reply").error),
-                Some(None) => Ok(None),
-                None => Err(late("the provider fell silent in the middle of a reply").error),
-            }
-        })
+#[async_trait]
+impl BodyStream for Incoming {
+    async fn next(&mut self) -> Result<Option<Bytes>> {
+        match timeout(self.idle_timeout, self.body.next()).await {
+            Some(Some(Ok(chunk))) => Ok(Some(chunk)),
+            Some(Some(Err(error))) => Err(failed(error, "the connection was lost during the response").error),
+            Some(None) => Ok(None),
+            None => Err(timeout_error("the provider stopped sending during the response").error),
+        }
     }
 
     fn trailers(&mut self) -> Vec<(String, String)> {
@@ -186,27 +190,27 @@ impl Pieces for Incoming {
     }
 }
 
-fn failed(error: reqwest::Error, what: &str) -> Unsent {
-    let unseen = is_unseen(&error);
-    // A URL may name a sandbox, and its host is in the context anyway.
+fn failed(error: reqwest::Error, what: &str) -> SendError {
+    let unseen = was_not_sent(&error);
+    // Remove the URL: it may name a sandbox, and its host is in the context anyway.
     let host = error.url().and_then(|url| url.host_str()).unwrap_or_default().to_owned();
     let error = Error::new(ErrorKind::Unavailable, "send a request", what)
         .with_context("host", host)
         .with_source(error.without_url());
-    Unsent { error, unseen }
+    SendError { error, not_sent: unseen }
 }
 
-fn is_unseen(error: &reqwest::Error) -> bool {
+fn was_not_sent(error: &reqwest::Error) -> bool {
     error.is_connect()
 }
 
-fn late(what: &str) -> Unsent {
-    Unsent { error: Error::new(ErrorKind::Timeout, "send a request", what), unseen: false }
+fn timeout_error(what: &str) -> SendError {
+    SendError { error: Error::new(ErrorKind::Timeout, "send a request", what), not_sent: false }
 }
 
-fn invalid(error: &dyn std::fmt::Display) -> Unsent {
-    let message = format!("the request cannot be written: {error}");
-    Unsent { error: Error::new(ErrorKind::InvalidRequest, "send a request", message), unseen: true }
+fn invalid(error: &dyn std::fmt::Display) -> SendError {
+    let message = format!("cannot encode the request: {error}");
+    SendError { error: Error::new(ErrorKind::InvalidRequest, "send a request", message), not_sent: true }
 }
 
 mod native {
@@ -218,16 +222,16 @@ mod native {
     use rustls_platform_verifier::BuilderVerifierExt as _;
     use tidebox_core::{Error, ErrorKind, Result};
 
-    /// How long a connection may take to be made.
+    /// Connect timeout.
     const CONNECT_TIME: Duration = Duration::from_secs(20);
 
-    /// What may be on its way in one stream of HTTP/2.
+    /// HTTP/2 flow control window of one stream.
     pub(super) const WINDOW: u32 = 4 << 20;
 
-    /// How often a connection with calls in progress is asked whether it is there, and how long it may take to answer.
-    pub(super) const ALIVE: Duration = Duration::from_secs(20);
+    /// Interval and timeout of HTTP/2 keep-alive pings on connections with calls in progress.
+    pub(super) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
 
-    /// What both kinds of connections have in common.
+    /// Settings common to both kinds of connections.
     pub(super) fn builder(proxy: Option<&str>) -> Result<reqwest::ClientBuilder> {
         let builder = reqwest::Client::builder()
             .tls_backend_preconfigured(tls().map_err(|error| failed(&error))?)
@@ -242,10 +246,10 @@ mod native {
     }
 
     pub(super) fn failed(error: &dyn std::fmt::Display) -> Error {
-        Error::new(ErrorKind::InvalidRequest, "set up HTTP", format!("the connection cannot be set up: {error}"))
+        Error::new(ErrorKind::InvalidRequest, "set up HTTP", format!("cannot set up the connection: {error}"))
     }
 
-    /// TLS 1.2 and 1.3 with the platform's roots, by ring, which the rest of the program links already.
+    /// TLS 1.2 and 1.3 with the platform's root certificates, using ring, which the rest of the program already links.
     fn tls() -> std::result::Result<ClientConfig, rustls::Error> {
         let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
         Ok(builder.with_safe_default_protocol_versions()?.with_platform_verifier()?.with_no_client_auth())

@@ -1,4 +1,4 @@
-//! One way out for all providers: requests and replies as values, and what carries them.
+//! Transport layer of all providers: requests and responses as values, and the [`Transport`] trait that carries them.
 
 mod client;
 #[cfg(target_family = "wasm")]
@@ -16,8 +16,9 @@ mod timer;
 use std::fmt;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
-use tidebox_core::{BoxFuture, Error, ErrorKind, Result, Secret};
+use tidebox_core::{Error, ErrorKind, Result, Secret};
 
 pub use client::Client;
 #[cfg(target_family = "wasm")]
@@ -27,27 +28,27 @@ pub use frame::{Frame, FrameReader};
 pub use http::HttpTransport;
 #[cfg(test)]
 pub(crate) use replay::body as recorded_body;
-pub use replay::{Exchange, Line, Replay};
-pub use retry::{Hint, RetryPolicy};
-pub use timer::{Instant, now, sleep, spawn, within};
+pub use replay::{RecordedExchange, ReplayTransport, SocketMessage};
+pub use retry::{RetryHint, RetryPolicy};
+pub use timer::{Instant, now, sleep, spawn, timeout};
 
-/// How a request is sent.
+/// HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Reads.
     Get,
-    /// Does something, or asks.
+    /// Executes or queries.
     Post,
-    /// Puts something in its place.
+    /// Replaces.
     Put,
-    /// Changes a part.
+    /// Modifies partially.
     Patch,
     /// Deletes.
     Delete,
 }
 
 impl Method {
-    /// As it stands in the first line of a request.
+    /// Returns the name used in the request line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -59,17 +60,17 @@ impl Method {
     }
 }
 
-/// The value of a header.
+/// Value of a header.
 #[derive(Clone, Debug)]
 pub enum HeaderValue {
-    /// Text that anybody may see.
+    /// Text that is not secret.
     Plain(String),
-    /// A credential, which no message and no log shows.
+    /// A credential, omitted from messages and logs.
     Secret(Secret),
 }
 
 impl HeaderValue {
-    /// The bytes that are sent.
+    /// Returns the bytes to send.
     pub fn expose(&self) -> &[u8] {
         match self {
             Self::Plain(text) => text.as_bytes(),
@@ -78,66 +79,66 @@ impl HeaderValue {
     }
 }
 
-/// Whether a request may be sent a second time when it is not known what became of the first.
+/// Whether a request may be sent again if the outcome of the first attempt is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeat {
-    /// It has the same effect however often it arrives.
-    Safe,
-    /// Only when the server said that it did not do it: 429, or a connection that could not be made.
-    OnlyIfRefused,
+pub enum Idempotency {
+    /// Has the same effect however often it arrives.
+    Idempotent,
+    /// Retry only if the server did not execute it: 429, or a failed connection.
+    RetryIfRejected,
 }
 
-/// Which HTTP a request is sent by.
+/// HTTP version of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// What every server takes.
+    /// Supported by every server.
     #[default]
     Http1,
-    /// What gRPC needs: many calls over one connection, and trailers. In JavaScript there are no trailers.
+    /// Required by gRPC: multiplexed calls and trailers. JavaScript provides no trailers.
     Http2,
 }
 
-/// A request, ready to be sent, and to be sent again.
+/// A request that can be sent repeatedly.
 #[derive(Clone)]
 pub struct Request {
-    /// Its method.
+    /// Method.
     pub method: Method,
-    /// Its whole URL.
+    /// Full URL.
     pub url: String,
-    /// Its headers, names in lower case.
+    /// Headers, names in lower case.
     pub headers: Vec<(&'static str, HeaderValue)>,
-    /// Its body in pieces, none for a request without one. They are shared and never copied together.
+    /// Body as chunks, empty for a request without one. Chunks are shared and never concatenated.
     pub body: Vec<Bytes>,
-    /// How long the head of the reply may take.
-    pub head_time: Duration,
-    /// How long the body of the reply may be silent.
-    pub silence: Duration,
+    /// Timeout of the response headers.
+    pub header_timeout: Duration,
+    /// Timeout between two chunks of the response body.
+    pub idle_timeout: Duration,
     /// Whether it may be sent again.
-    pub repeat: Repeat,
-    /// Which HTTP it is sent by.
+    pub repeat: Idempotency,
+    /// HTTP version.
     pub protocol: Protocol,
 }
 
-/// How long a head may take where nothing else is said; the official clients wait a minute too.
+/// Default header timeout; the official clients wait a minute too.
 const HEAD_TIME: Duration = Duration::from_secs(60);
 
 impl Request {
-    /// A request without headers and body.
+    /// Creates a request without headers and body.
     pub fn new(method: Method, url: impl Into<String>) -> Self {
-        let repeat = if method == Method::Post { Repeat::OnlyIfRefused } else { Repeat::Safe };
+        let repeat = if method == Method::Post { Idempotency::RetryIfRejected } else { Idempotency::Idempotent };
         Self {
             method,
             url: url.into(),
             headers: Vec::new(),
             body: Vec::new(),
-            head_time: HEAD_TIME,
-            silence: HEAD_TIME,
+            header_timeout: HEAD_TIME,
+            idle_timeout: HEAD_TIME,
             repeat,
             protocol: Protocol::default(),
         }
     }
 
-    /// Sends it by HTTP/2.
+    /// Uses HTTP/2.
     #[must_use]
     pub fn http2(mut self) -> Self {
         self.protocol = Protocol::Http2;
@@ -151,51 +152,51 @@ impl Request {
         self
     }
 
-    /// Adds a header that is a credential.
+    /// Adds a header with a credential.
     #[must_use]
     pub fn secret(mut self, name: &'static str, value: Secret) -> Self {
         self.headers.push((name, HeaderValue::Secret(value)));
         self
     }
 
-    /// A body of JSON.
+    /// Sets a JSON body.
     #[must_use]
     pub fn json(self, value: &serde_json::Value) -> Self {
         self.body("application/json", value.to_string())
     }
 
-    /// A body of any type.
+    /// Sets a body with this media type.
     #[must_use]
     pub fn body(mut self, media_type: impl Into<String>, body: impl Into<Bytes>) -> Self {
         self.body = vec![body.into()];
         self.header("content-type", media_type)
     }
 
-    /// A body in pieces.
+    /// Sets a body of several chunks.
     #[must_use]
-    pub fn pieces(mut self, media_type: impl Into<String>, body: Vec<Bytes>) -> Self {
+    pub fn chunked_body(mut self, media_type: impl Into<String>, body: Vec<Bytes>) -> Self {
         self.body = body;
         self.header("content-type", media_type)
     }
 
-    /// Says that sending it twice does no harm.
+    /// Marks the request as safe to repeat.
     #[must_use]
-    pub fn repeatable(mut self) -> Self {
-        self.repeat = Repeat::Safe;
+    pub fn idempotent(mut self) -> Self {
+        self.repeat = Idempotency::Idempotent;
         self
     }
 
-    /// Says how long the reply may take to begin, and how long it may be silent.
+    /// Sets the header timeout and the idle timeout of the response.
     #[must_use]
-    pub fn patience(mut self, head_time: Duration, silence: Duration) -> Self {
-        (self.head_time, self.silence) = (head_time, silence);
+    pub fn timeouts(mut self, header_timeout: Duration, idle_timeout: Duration) -> Self {
+        (self.header_timeout, self.idle_timeout) = (header_timeout, idle_timeout);
         self
     }
 }
 
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A body may hold variables of the environment, and so secrets of the caller's.
+        // Omit the body: it may contain environment variables with secrets.
         let bytes: usize = self.body.iter().map(Bytes::len).sum();
         f.debug_struct("Request")
             .field("method", &self.method.as_str())
@@ -206,112 +207,112 @@ impl fmt::Debug for Request {
     }
 }
 
-/// The body of a reply on its way.
-pub trait Pieces: Send {
-    /// The next piece, `None` at the end.
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Bytes>>>;
+/// A response body being received.
+#[async_trait]
+pub trait BodyStream: Send {
+    /// Returns the next chunk, `None` at the end.
+    async fn next(&mut self) -> Result<Option<Bytes>>;
 
-    /// The headers that came behind the last piece, names in lower case.
+    /// Returns the trailers, names in lower case.
     fn trailers(&mut self) -> Vec<(String, String)> {
         Vec::new()
     }
 }
 
-/// A reply whose head is there.
-pub struct Reply {
-    /// Its status.
+/// A response whose headers have arrived.
+pub struct Response {
+    /// Status.
     pub status: u16,
-    /// Its headers, names in lower case.
+    /// Headers, names in lower case.
     pub headers: Vec<(String, String)>,
-    body: Box<dyn Pieces>,
+    body: Box<dyn BodyStream>,
 }
 
-impl fmt::Debug for Reply {
+impl fmt::Debug for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reply").field("status", &self.status).finish_non_exhaustive()
     }
 }
 
-/// The longest answer that is read whole. Lists and file entries stay far below.
+/// Maximum body read by [`Response::bytes`]. Lists and file entries are far smaller.
 const WHOLE_BYTES: usize = 64 << 20;
 
-impl Reply {
-    /// A reply with this body.
-    pub fn new(status: u16, headers: Vec<(String, String)>, body: Box<dyn Pieces>) -> Self {
+impl Response {
+    /// Creates a response with this body.
+    pub fn new(status: u16, headers: Vec<(String, String)>, body: Box<dyn BodyStream>) -> Self {
         Self { status, headers, body }
     }
 
-    /// Whether the status is one of 200 to 299.
+    /// Returns whether the status is 200 to 299.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// The value of a header.
+    /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
-    /// The next piece of the body, `None` at the end.
+    /// Returns the next chunk of the body, `None` at the end.
     ///
     /// # Errors
-    /// [`ErrorKind::Unavailable`] and [`ErrorKind::Timeout`] when the connection breaks or is silent.
+    /// [`ErrorKind::Unavailable`] if the connection is lost, [`ErrorKind::Timeout`] if it is silent.
     pub async fn next(&mut self) -> Result<Option<Bytes>> {
         self.body.next().await
     }
 
-    /// The headers behind the body, once the body has ended. Only HTTP/2 is asked for them.
+    /// Returns the trailers, once the body has ended. HTTP/2 only.
     pub fn trailers(&mut self) -> Vec<(String, String)> {
         self.body.trailers()
     }
 
-    /// The whole body.
+    /// Returns the whole body.
     ///
     /// # Errors
     /// Those of [`next`](Self::next), and [`ErrorKind::Protocol`] beyond 64 MiB.
-    pub async fn whole(mut self) -> Result<Vec<u8>> {
+    pub async fn bytes(mut self) -> Result<Vec<u8>> {
         let mut whole = Vec::new();
-        while let Some(piece) = self.next().await? {
-            if whole.len() + piece.len() > WHOLE_BYTES {
-                return Err(Error::new(ErrorKind::Protocol, "read a reply", "the reply is longer than 64 MiB"));
+        while let Some(chunk) = self.next().await? {
+            if whole.len() + chunk.len() > WHOLE_BYTES {
+                return Err(Error::new(ErrorKind::Protocol, "read a reply", "the response is longer than 64 MiB"));
             }
-            whole.extend_from_slice(&piece);
+            whole.extend_from_slice(&chunk);
         }
         Ok(whole)
     }
 }
 
-/// What carries requests. It neither repeats them nor looks at statuses.
+/// Carries requests. Does not retry and does not check the status.
+#[async_trait]
 pub trait Transport: Send + Sync + fmt::Debug {
-    /// Sends a request and returns when the head of the reply is there. Dropping the reply ends it.
+    /// Sends a request and returns once the response headers have arrived. Dropping the response cancels the request.
     ///
-    /// Fails with [`ErrorKind::Unavailable`] when there is no connection, and with [`ErrorKind::Timeout`] when there is no
-    /// reply in time. No error shows a credential.
-    fn send<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Reply, Unsent>>;
+    /// Fails with [`ErrorKind::Unavailable`] without a connection, and with [`ErrorKind::Timeout`] without a timely
+    /// response. Errors never contain a credential.
+    async fn send(&self, request: &Request) -> std::result::Result<Response, SendError>;
 
-    /// Asks for a WebSocket. The request is a `GET`, and what belongs to the handshake is added to its headers.
+    /// Opens a WebSocket. The request is a `GET`; the handshake headers are added to it.
     ///
-    /// Fails as [`send`](Self::send) does, and with [`ErrorKind::Unsupported`] where there are none: JavaScript lets nobody set
-    /// headers on them, and so no credential.
-    fn open<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<socket::Opening, Unsent>> {
+    /// Fails as [`send`](Self::send) does, and with [`ErrorKind::Unsupported`] in JavaScript, which cannot set headers,
+    /// and therefore credentials, on a WebSocket.
+    async fn open(&self, request: &Request) -> std::result::Result<socket::UpgradeResult, SendError> {
         let _ = request;
-        Box::pin(async {
-            let message = "WebSockets with credentials cannot be opened here; use a program outside of a browser";
-            Err(Unsent { error: Error::new(ErrorKind::Unsupported, "open a WebSocket", message), unseen: true })
-        })
+        let message = "JavaScript cannot open WebSockets with credentials; use a native program";
+        Err(SendError { error: Error::new(ErrorKind::Unsupported, "open a WebSocket", message), not_sent: true })
     }
 }
 
-/// Why there is no reply.
+/// Failure without a response.
 #[derive(Debug)]
-pub struct Unsent {
-    /// What is told.
+pub struct SendError {
+    /// The error.
     pub error: Error,
-    /// Whether the server cannot have seen the request.
-    pub unseen: bool,
+    /// True if the server cannot have received the request.
+    pub not_sent: bool,
 }
 
-/// What goes into a URL behind a slash or an equals sign: everything but letters, digits and `-._~` as percents.
-pub fn escape(text: impl AsRef<[u8]>) -> String {
+/// Percent-encodes a path segment or parameter: everything except letters, digits and `-._~`.
+pub fn percent_encode(text: impl AsRef<[u8]>) -> String {
     use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
     const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
     percent_encode(text.as_ref(), KEPT).to_string()

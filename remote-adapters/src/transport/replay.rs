@@ -1,54 +1,56 @@
-//! A double of a provider: answers that were written down, for requests that are as expected.
+//! Replay transport: recorded responses for expected requests.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 
+use async_trait::async_trait;
 use bytes::Bytes;
-use tidebox_core::{BoxFuture, Error, ErrorKind, Result};
+use tidebox_core::lock::Mutex;
+use tidebox_core::{Error, ErrorKind, Result};
 
-use super::socket::{Message, Opening, Receiver, Sender, Socket};
-use super::{Pieces, Reply, Request, Transport, Unsent};
+use super::socket::{Message, Receiver, Sender, Socket, UpgradeResult};
+use super::{BodyStream, Request, Response, SendError, Transport};
 
-/// One request that is expected, and what is answered to it.
+/// An expected request and its response.
 #[derive(Clone, Debug)]
-pub struct Exchange {
-    /// `POST /path?query`, without scheme and host. A star at the end stands for any rest.
+pub struct RecordedExchange {
+    /// `POST /path?query`, without scheme and host. A trailing star matches any suffix.
     pub request: String,
-    /// The status of the answer.
+    /// Response status.
     pub status: u16,
-    /// The headers of the answer, names in lower case.
+    /// Response headers, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body of the answer, handed out piece by piece.
+    /// Response body, returned chunk by chunk.
     pub body: Vec<Bytes>,
-    /// For a WebSocket, what is said on it.
-    pub socket: Option<Vec<Line>>,
+    /// Messages, if the request opens a WebSocket.
+    pub socket: Option<Vec<SocketMessage>>,
 }
 
 /// One message of a recorded WebSocket.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
-    /// The provider says it, as soon as the client has said all before it.
-    Theirs(String),
-    /// The provider closes, with this code and these words.
+pub enum SocketMessage {
+    /// Sent by the provider once the client has sent all messages before it.
+    FromServer(String),
+    /// The provider closes with this code and reason.
     Closed(u16, String),
-    /// The client is to say this JSON.
-    Ours(serde_json::Value),
+    /// JSON that the client must send.
+    FromClient(serde_json::Value),
 }
 
-impl Exchange {
-    /// A request and its answer in one piece.
+impl RecordedExchange {
+    /// Creates an exchange whose response body is one chunk.
     pub fn new(request: impl Into<String>, status: u16, body: impl Into<Bytes>) -> Self {
         Self { request: request.into(), status, headers: Vec::new(), body: vec![body.into()], socket: None }
     }
 
-    /// A WebSocket that is opened, and what is said on it.
-    pub fn socket(path: &str, lines: impl IntoIterator<Item = Line>) -> Self {
+    /// Creates a WebSocket exchange with these messages.
+    pub fn socket(path: &str, lines: impl IntoIterator<Item = SocketMessage>) -> Self {
         Self { socket: Some(lines.into_iter().collect()), ..Self::new(format!("GET {path}"), 101, Bytes::new()) }
     }
 
-    fn reply(self) -> Reply {
-        Reply::new(self.status, self.headers, Box::new(Recorded(self.body.into())))
+    fn reply(self) -> Response {
+        Response::new(self.status, self.headers, Box::new(Recorded(self.body.into())))
     }
 
     fn is_for(&self, asked: &str) -> bool {
@@ -59,104 +61,108 @@ impl Exchange {
     }
 }
 
-/// Answers requests in the order in which they are expected, and fails any other.
+/// Responds to requests in the expected order, and fails any other request.
 #[derive(Debug, Default)]
-pub struct Replay {
-    left: Mutex<VecDeque<Exchange>>,
-    seen: Mutex<Vec<Request>>,
+pub struct ReplayTransport {
+    remaining: Mutex<VecDeque<RecordedExchange>>,
+    requests: Mutex<Vec<Request>>,
 }
 
-impl Replay {
-    /// A double that expects these.
-    pub fn new(exchanges: impl IntoIterator<Item = Exchange>) -> Arc<Self> {
-        Arc::new(Self { left: Mutex::new(exchanges.into_iter().collect()), seen: Mutex::default() })
+impl ReplayTransport {
+    /// Creates a transport that expects these exchanges.
+    pub fn new(exchanges: impl IntoIterator<Item = RecordedExchange>) -> Arc<Self> {
+        Arc::new(Self { remaining: Mutex::new(exchanges.into_iter().collect()), requests: Mutex::default() })
     }
 
-    /// The requests that came.
-    pub fn seen(&self) -> Vec<Request> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns the received requests.
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().clone()
     }
 
-    /// How many expected requests did not come.
-    pub fn left(&self) -> usize {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).len()
+    /// Returns the number of expected requests not received yet.
+    pub fn remaining(&self) -> usize {
+        self.remaining.lock().len()
     }
 
-    fn answer(&self, request: &Request) -> std::result::Result<Exchange, Unsent> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+    fn next_exchange(&self, request: &Request) -> std::result::Result<RecordedExchange, SendError> {
+        self.requests.lock().push(request.clone());
         let path = request.url.split_once("://").map_or(request.url.as_str(), |(_, rest)| rest);
         let path = path.find('/').and_then(|at| path.get(at..)).unwrap_or("/");
         let asked = format!("{} {path}", request.method.as_str());
-        let expected = self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let expected = self.remaining.lock().pop_front();
         match expected {
             Some(exchange) if exchange.is_for(&asked) => Ok(exchange),
             other => {
                 let expected = other.map_or_else(|| "nothing".to_owned(), |exchange| exchange.request);
-                let message = format!("the recording does not have `{asked}` here; it has {expected}");
-                Err(Unsent { error: Error::new(ErrorKind::NotRecorded, "replay", message), unseen: false })
+                let message = format!("unexpected request `{asked}`; the recording has {expected}");
+                Err(SendError { error: Error::new(ErrorKind::NotRecorded, "replay", message), not_sent: false })
             }
         }
     }
 }
 
-impl Transport for Replay {
-    fn send<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Reply, Unsent>> {
-        Box::pin(async move { self.answer(request).map(Exchange::reply) })
+#[async_trait]
+impl Transport for ReplayTransport {
+    async fn send(&self, request: &Request) -> std::result::Result<Response, SendError> {
+        self.next_exchange(request).map(RecordedExchange::reply)
     }
 
-    fn open<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, std::result::Result<Opening, Unsent>> {
-        Box::pin(async move {
-            let mut exchange = self.answer(request)?;
-            let Some(lines) = exchange.socket.take() else { return Ok(Opening::Refused(exchange.reply())) };
-            let script = Arc::new(Mutex::new(Script { lines: lines.into(), waiting: None }));
-            let (sender, receiver) = (Box::new(Said(Arc::clone(&script))), Box::new(Heard(script)));
-            Ok(Opening::Open(Socket { headers: exchange.headers, sender, receiver }))
-        })
+    async fn open(&self, request: &Request) -> std::result::Result<UpgradeResult, SendError> {
+        let mut exchange = self.next_exchange(request)?;
+        let Some(lines) = exchange.socket.take() else { return Ok(UpgradeResult::Rejected(exchange.reply())) };
+        let script = Arc::new(Mutex::new(SocketScript { lines: lines.into(), waiting: None }));
+        let (sender, receiver) = (Box::new(ReplaySender(Arc::clone(&script))), Box::new(ReplayReceiver(script)));
+        Ok(UpgradeResult::Open(Socket { headers: exchange.headers, sender, receiver }))
     }
 }
 
-/// What is still to be said on a recorded WebSocket.
-struct Script {
-    lines: VecDeque<Line>,
+/// Remaining messages of a recorded WebSocket.
+struct SocketScript {
+    lines: VecDeque<SocketMessage>,
     waiting: Option<Waker>,
 }
 
-struct Said(Arc<Mutex<Script>>);
-
-impl Sender for Said {
-    fn send(&mut self, text: String) -> BoxFuture<'_, Result<()>> {
-        let mut script = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let expected = script.lines.iter().position(|line| matches!(line, Line::Ours(_)));
-        let said = serde_json::from_str(&text).map(Line::Ours).ok();
-        let verdict = match expected {
-            // Signs of life come when they come.
-            _ if said.is_none() && text == "ping" => Ok(()),
-            Some(at) if script.lines.get(at) == said.as_ref() => {
-                script.lines.remove(at);
-                if let Some(waiting) = script.waiting.take() {
+impl SocketScript {
+    /// Checks a message of the client against the recording.
+    fn accept(&mut self, text: &str) -> Result<()> {
+        let expected = self.lines.iter().position(|line| matches!(line, SocketMessage::FromClient(_)));
+        let message = serde_json::from_str(text).map(SocketMessage::FromClient).ok();
+        match expected {
+            // Keep-alive messages may arrive at any time.
+            _ if message.is_none() && text == "ping" => Ok(()),
+            Some(at) if self.lines.get(at) == message.as_ref() => {
+                self.lines.remove(at);
+                if let Some(waiting) = self.waiting.take() {
                     waiting.wake();
                 }
                 Ok(())
             }
             at => {
-                let expected = at.and_then(|at| script.lines.get(at));
-                let message = format!("the recording does not have `{text}` here; it has {expected:?}");
+                let expected = at.and_then(|at| self.lines.get(at));
+                let message = format!("unexpected message `{text}`; the recording has {expected:?}");
                 Err(Error::new(ErrorKind::NotRecorded, "replay", message))
             }
-        };
-        Box::pin(async {
-            take_turns().await;
-            verdict
-        })
-    }
-
-    fn close(&mut self) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async { Ok(()) })
+        }
     }
 }
 
-/// Who hears gets a turn between two messages, as with a connection over which they take time.
-async fn take_turns() {
+struct ReplaySender(Arc<Mutex<SocketScript>>);
+
+#[async_trait]
+impl Sender for ReplaySender {
+    async fn send(&mut self, text: String) -> Result<()> {
+        let verdict = self.0.lock().accept(&text);
+        yield_once().await;
+        verdict
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Yields between two messages, as on a real connection.
+async fn yield_once() {
     let mut had_one = false;
     std::future::poll_fn(|context| {
         if std::mem::replace(&mut had_one, true) {
@@ -168,35 +174,37 @@ async fn take_turns() {
     .await;
 }
 
-struct Heard(Arc<Mutex<Script>>);
+struct ReplayReceiver(Arc<Mutex<SocketScript>>);
 
-impl Receiver for Heard {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Message>>> {
-        Box::pin(std::future::poll_fn(|context| {
-            let mut script = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(Line::Ours(_)) = script.lines.front() {
+#[async_trait]
+impl Receiver for ReplayReceiver {
+    async fn next(&mut self) -> Result<Option<Message>> {
+        std::future::poll_fn(|context| {
+            let mut script = self.0.lock();
+            if let Some(SocketMessage::FromClient(_)) = script.lines.front() {
                 script.waiting = Some(context.waker().clone());
                 return Poll::Pending;
             }
             Poll::Ready(Ok(match script.lines.pop_front() {
-                Some(Line::Theirs(text)) => Some(Message::Text(text)),
-                Some(Line::Closed(code, reason)) => Some(Message::Closed(code, reason)),
+                Some(SocketMessage::FromServer(text)) => Some(Message::Text(text)),
+                Some(SocketMessage::Closed(code, reason)) => Some(Message::Closed(code, reason)),
                 _ => None,
             }))
-        }))
+        })
+        .await
     }
 }
 
 struct Recorded(VecDeque<Bytes>);
 
-impl Pieces for Recorded {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Bytes>>> {
-        let piece = self.0.pop_front();
-        Box::pin(async move { Ok(piece) })
+#[async_trait]
+impl BodyStream for Recorded {
+    async fn next(&mut self) -> Result<Option<Bytes>> {
+        Ok(self.0.pop_front())
     }
 }
 
 #[cfg(test)]
-pub(crate) fn body(bytes: &'static [u8]) -> Box<dyn Pieces> {
+pub(crate) fn body(bytes: &'static [u8]) -> Box<dyn BodyStream> {
     Box::new(Recorded(VecDeque::from([Bytes::from_static(bytes)])))
 }

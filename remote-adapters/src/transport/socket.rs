@@ -1,47 +1,50 @@
-//! WebSockets (RFC 6455): connections on which both sides send text.
+//! WebSockets (RFC 6455) with text messages.
 
 use std::fmt;
 
-use tidebox_core::{BoxFuture, Result};
+use async_trait::async_trait;
+use tidebox_core::Result;
 
-use super::Reply;
+use super::Response;
 
-/// A message of the other side.
+/// A received message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// Text.
     Text(String),
-    /// The end, with its code.
+    /// Closed, with code and reason.
     Closed(u16, String),
 }
 
-/// The half that sends.
+/// Sending half.
+#[async_trait]
 pub trait Sender: Send {
     /// Sends text.
-    fn send(&mut self, text: String) -> BoxFuture<'_, Result<()>>;
+    async fn send(&mut self, text: String) -> Result<()>;
 
-    /// Says that nothing more comes.
-    fn close(&mut self) -> BoxFuture<'_, Result<()>>;
+    /// Closes the sending direction.
+    async fn close(&mut self) -> Result<()>;
 }
 
-/// The half that receives.
+/// Receiving half.
+#[async_trait]
 pub trait Receiver: Send {
-    /// The next message, `None` after the end.
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Message>>>;
+    /// Returns the next message, `None` after the end.
+    async fn next(&mut self) -> Result<Option<Message>>;
 }
 
 /// An open connection.
 pub struct Socket {
-    /// The headers of the answer that opened it, names in lower case.
+    /// Headers of the handshake response, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// What sends.
+    /// Sending half.
     pub sender: Box<dyn Sender>,
-    /// What receives.
+    /// Receiving half.
     pub receiver: Box<dyn Receiver>,
 }
 
 impl Socket {
-    /// The value of a header.
+    /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
@@ -53,21 +56,22 @@ impl fmt::Debug for Socket {
     }
 }
 
-/// What came of asking for a connection.
+/// Result of a WebSocket handshake.
 #[derive(Debug)]
-pub enum Opening {
-    /// It is open.
+pub enum UpgradeResult {
+    /// The connection is open.
     Open(Socket),
-    /// The server answered something else.
-    Refused(Reply),
+    /// The server sent another response.
+    Rejected(Response),
 }
 
-/// Sockets over a connection of hyper, so that they share proxy and TLS with all other requests.
+/// WebSockets over hyper connections, which share proxy and TLS with all other requests.
 #[cfg(not(target_family = "wasm"))]
 pub(super) mod native {
+    use async_trait::async_trait;
     use futures_util::stream::{SplitSink, SplitStream};
     use futures_util::{SinkExt as _, StreamExt as _};
-    use tidebox_core::{BoxFuture, Error, ErrorKind, Result};
+    use tidebox_core::{Error, ErrorKind, Result};
     use tokio_tungstenite::WebSocketStream;
     use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
     use tokio_tungstenite::tungstenite::{Error as WireError, Message as Wire};
@@ -76,7 +80,7 @@ pub(super) mod native {
 
     type Stream = WebSocketStream<reqwest::Upgraded>;
 
-    /// The longest message that is taken.
+    /// Maximum message length.
     const MESSAGE_BYTES: usize = 64 << 20;
 
     pub(in super::super) async fn socket(upgraded: reqwest::Upgraded, headers: Vec<(String, String)>) -> Socket {
@@ -88,48 +92,48 @@ pub(super) mod native {
 
     struct Outgoing(SplitSink<Stream, Wire>);
 
+    #[async_trait]
     impl Sender for Outgoing {
-        fn send(&mut self, text: String) -> BoxFuture<'_, Result<()>> {
-            Box::pin(async move { self.0.send(Wire::text(text)).await.map_err(broken) })
+        async fn send(&mut self, text: String) -> Result<()> {
+            self.0.send(Wire::text(text)).await.map_err(broken)
         }
 
-        fn close(&mut self) -> BoxFuture<'_, Result<()>> {
-            Box::pin(async move { self.0.close().await.map_err(broken) })
+        async fn close(&mut self) -> Result<()> {
+            self.0.close().await.map_err(broken)
         }
     }
 
     struct Incoming(SplitStream<Stream>);
 
+    #[async_trait]
     impl Receiver for Incoming {
-        fn next(&mut self) -> BoxFuture<'_, Result<Option<Message>>> {
-            Box::pin(async move {
-                loop {
-                    match self.0.next().await {
-                        None => return Ok(None),
-                        Some(Ok(Wire::Text(text))) => return Ok(Some(Message::Text(text.as_str().to_owned()))),
-                        Some(Ok(Wire::Close(close))) => {
-                            let (code, reason) = close
-                                .map_or((1005, String::new()), |close| (close.code.into(), close.reason.to_string()));
-                            return Ok(Some(Message::Closed(code, reason)));
-                        }
-                        Some(Ok(Wire::Binary(_))) => {
-                            let message = "the provider sent bytes where its protocol has text";
-                            return Err(Error::new(ErrorKind::Protocol, "receive a message", message));
-                        }
-                        // Pings are answered below us.
-                        Some(Ok(_)) => {}
-                        Some(Err(error)) => return Err(broken(error)),
+        async fn next(&mut self) -> Result<Option<Message>> {
+            loop {
+                match self.0.next().await {
+                    None => return Ok(None),
+                    Some(Ok(Wire::Text(text))) => return Ok(Some(Message::Text(text.as_str().to_owned()))),
+                    Some(Ok(Wire::Close(close))) => {
+                        let (code, reason) =
+                            close.map_or((1005, String::new()), |close| (close.code.into(), close.reason.to_string()));
+                        return Ok(Some(Message::Closed(code, reason)));
                     }
+                    Some(Ok(Wire::Binary(_))) => {
+                        let message = "the provider sent a binary message instead of text";
+                        return Err(Error::new(ErrorKind::Protocol, "receive a message", message));
+                    }
+                    // tungstenite responds to pings.
+                    Some(Ok(_)) => {}
+                    Some(Err(error)) => return Err(broken(error)),
                 }
-            })
+            }
         }
     }
 
     fn broken(error: WireError) -> Error {
         let (kind, message) = match &error {
             WireError::Capacity(_) => (ErrorKind::Protocol, "the provider sent a message of more than 64 MiB"),
-            WireError::Protocol(_) | WireError::Utf8(_) => (ErrorKind::Unavailable, "the connection broke"),
-            _ => (ErrorKind::Unavailable, "the connection is gone"),
+            WireError::Protocol(_) | WireError::Utf8(_) => (ErrorKind::Unavailable, "the connection was lost"),
+            _ => (ErrorKind::Unavailable, "the connection is closed"),
         };
         Error::new(kind, "exchange messages", message).with_source(error)
     }

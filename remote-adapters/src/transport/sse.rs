@@ -1,15 +1,15 @@
-//! Server-sent events (WHATWG HTML, "Server-sent events"), read as they come.
+//! Server-sent events (WHATWG HTML, "Server-sent events"), parsed as they arrive.
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// Its type; `message` where the server names none.
+    /// Event type; `message` if the server specifies none.
     pub event: String,
-    /// Its lines of data, joined.
+    /// Data lines, joined.
     pub data: String,
 }
 
-/// Takes bytes in any pieces and gives whole events. Comments and other fields are passed over.
+/// Splits chunks of bytes into events. Skips comments and other fields.
 #[derive(Debug, Default)]
 pub struct EventReader {
     line: Vec<u8>,
@@ -18,14 +18,14 @@ pub struct EventReader {
     after_cr: bool,
 }
 
-/// The longest line that is kept. Providers send output in pieces far below.
+/// Maximum line length. Providers send far smaller chunks.
 const LINE_BYTES: usize = 16 << 20;
 
 impl EventReader {
-    /// Takes a piece and returns the events that it completes; `None` when a line is longer than 16 MiB.
-    pub fn push(&mut self, piece: &[u8]) -> Option<Vec<Event>> {
+    /// Adds a chunk and returns the events that it completes; `None` if a line is longer than 16 MiB.
+    pub fn push(&mut self, chunk: &[u8]) -> Option<Vec<Event>> {
         let mut events = Vec::new();
-        for byte in piece {
+        for byte in chunk {
             let after_cr = std::mem::replace(&mut self.after_cr, *byte == b'\r');
             match byte {
                 // CR, LF and CR LF each end a line.
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_the_same_however_their_bytes_are_cut() {
+    fn events_do_not_depend_on_chunk_boundaries() {
         let stream =
             ": heartbeat\n\nevent: stdout\ndata: {\"a\":\ndata: \"é\"}\r\n\r\ndata:x\rid: 7\r\rdata: never ended";
         let expected = [
@@ -75,9 +75,9 @@ mod tests {
         ];
         for size in 1..stream.len() {
             let mut reader = EventReader::default();
-            let pieces = stream.as_bytes().chunks(size);
-            let events: Vec<Event> = pieces.flat_map(|piece| reader.push(piece).expect("short lines")).collect();
-            assert_eq!(events, expected, "in pieces of {size}");
+            let chunks = stream.as_bytes().chunks(size);
+            let events: Vec<Event> = chunks.flat_map(|chunk| reader.push(chunk).expect("short lines")).collect();
+            assert_eq!(events, expected, "in chunks of {size}");
         }
     }
 }

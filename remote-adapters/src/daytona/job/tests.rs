@@ -1,37 +1,45 @@
-//! What is printed about a command, read, and written by the shells of this machine.
+//! Tests that run the job scripts in the shells of this host and parse their reports.
 
 use super::*;
 
 #[test]
-fn reports_are_read_in_either_way_of_writing_bytes() {
-    let expected = Report { code: Some(3), size: Seen { out: 3, err: 0 }, out: b"\xff\0a".to_vec(), err: Vec::new() };
-    assert_eq!(report("tidebox 3 3 0 base64\n/wBh\n.\n.\n", Seen::default()).unwrap(), expected);
-    assert_eq!(report("tidebox 3       3 0 od\n ff 00 61\n.\n.\n", Seen::default()).unwrap(), expected);
-    assert_eq!(report("a profile's noise\ntidebox 3 3 0 base64\n/wBh\n.\n.\n", Seen::default()).unwrap(), expected);
-    let running = report("tidebox - 5 5 base64\n.\n.\n", Seen { out: 5, err: 5 }).unwrap();
-    assert_eq!((running.code, running.size), (None, Seen { out: 5, err: 5 }));
+fn reports_are_parsed_in_both_byte_encodings() {
+    let expected =
+        Report { code: Some(3), size: ReadOffsets { out: 3, err: 0 }, out: b"\xff\0a".to_vec(), err: Vec::new() };
+    assert_eq!(report("tidebox 3 3 0 base64\n/wBh\n.\n.\n", ReadOffsets::default()).unwrap(), expected);
+    assert_eq!(report("tidebox 3       3 0 od\n ff 00 61\n.\n.\n", ReadOffsets::default()).unwrap(), expected);
+    assert_eq!(
+        report("a profile's noise\ntidebox 3 3 0 base64\n/wBh\n.\n.\n", ReadOffsets::default()).unwrap(),
+        expected
+    );
+    let running = report("tidebox - 5 5 base64\n.\n.\n", ReadOffsets { out: 5, err: 5 }).unwrap();
+    assert_eq!((running.code, running.size), (None, ReadOffsets { out: 5, err: 5 }));
 }
 
 #[test]
-fn a_report_that_was_cut_is_an_error_and_no_shorter_output() {
+fn a_truncated_report_is_an_error() {
     for cut in
         ["", "tidebox 0 4 0 base64\n", "tidebox 0 4 0 base64\nYWJj\n.\n.\n", "tidebox 0 4 0 base64\nYWJj!\n.\n.\n"]
     {
-        assert_eq!(report(cut, Seen::default()).unwrap_err().kind(), ErrorKind::Protocol, "{cut:?}");
+        assert_eq!(report(cut, ReadOffsets::default()).unwrap_err().kind(), ErrorKind::Protocol, "{cut:?}");
     }
 }
 
 #[test]
-fn short_text_comes_as_it_is_and_only_whole() {
-    let read = |text: &str| report(text, Seen::default());
-    let expected =
-        Report { code: Some(0), size: Seen { out: 5, err: 3 }, out: b"a\n.\nb".to_vec(), err: b"\x1b[m".to_vec() };
+fn short_text_is_verbatim_and_complete() {
+    let read = |text: &str| report(text, ReadOffsets::default());
+    let expected = Report {
+        code: Some(0),
+        size: ReadOffsets { out: 5, err: 3 },
+        out: b"a\n.\nb".to_vec(),
+        err: b"\x1b[m".to_vec(),
+    };
     assert_eq!(read("tidebox 0 5 3 text\na\n.\nb\x1b[m.\n").unwrap(), expected);
     assert_eq!(read("tidebox 0 5 3 text\na\n.\nb\x1b[m.").unwrap(), expected, "the line end of the mark says nothing");
     for cut in ["tidebox 0 5 3 text\na\n.\n", "tidebox 0 5 3 text\na\n.\nb\x1b[", "tidebox 0 5 3 text\na\n.\nb\x1b[m"] {
         assert_eq!(read(cut).unwrap_err().kind(), ErrorKind::Protocol, "{cut:?}");
     }
-    // What was changed on its way is not what was written.
+    // A report modified in transit is rejected.
     assert_eq!(read("tidebox 0 3 0 text\n\u{fffd}.\n").unwrap_err().kind(), ErrorKind::Protocol);
 }
 
@@ -40,7 +48,7 @@ mod by_the_shell_of_this_machine {
     use super::*;
     use std::process::Command;
 
-    /// The shells that a daemon may have, with what runs a line: a word of a command, or what comes on its input.
+    /// Shells that a daemon may use. The line is passed as an argument or on standard input.
     const SHELLS: [&str; 2] = ["sh", "bash"];
 
     fn run(line: &str) -> (Option<i32>, String) {
@@ -52,41 +60,44 @@ mod by_the_shell_of_this_machine {
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// As the daemon does it.
+    /// Passes the line on standard input, as the daemon does.
     fn run_on_input_of(shell: &str, line: &str) -> (Option<i32>, String) {
         use std::io::Write as _;
         use std::process::Stdio;
         let mut child = Command::new(shell).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a shell");
-        child.stdin.take().expect("its input").write_all(line.as_bytes()).expect("it reads");
-        let output = child.wait_with_output().expect("it ends");
+        child.stdin.take().expect("its input").write_all(line.as_bytes()).expect("the report is parsed");
+        let output = child.wait_with_output().expect("the job ends");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Removes what the last of some jobs has left.
+    /// Removes the files of the last jobs.
     fn tidy(jobs: &Jobs, job: &Job) {
-        run(&job.abandon());
-        std::fs::remove_dir(&jobs.folder).expect("nothing is left in it");
+        run(&job.cleanup_script());
+        std::fs::remove_dir(&jobs.folder).expect("the directory is empty");
     }
 
     #[test]
-    fn a_job_reports_both_streams_and_its_code_and_leaves_nothing() {
+    fn a_job_reports_its_output_and_removes_its_files() {
         for shell in SHELLS {
             let jobs = Jobs::new();
-            let job = jobs.another();
+            let job = jobs.next_job();
             let (code, text) = run_by(shell, &job.start("sh", "printf 'a\\000b'; echo \"it's\" >&2; exit 3", &[]));
-            let report = report(&text, Seen::default()).expect("a report");
+            let report = report(&text, ReadOffsets::default()).expect("a report");
             assert_eq!((code, report.code), (Some(0), Some(3)));
             assert_eq!((report.out, report.err), (b"a\0b".to_vec(), b"it's\n".to_vec()));
-            assert!(run(&job.look(Seen::default())).1.starts_with("tidebox 3 3 5"), "it can be had again");
-            let next = jobs.another();
+            assert!(
+                run(&job.poll_script(ReadOffsets::default())).1.starts_with("tidebox 3 3 5"),
+                "the report can be requested again"
+            );
+            let next = jobs.next_job();
             assert_eq!(run_by(shell, &next.start("sh", "exit 0", std::slice::from_ref(&job))).0, Some(0));
-            assert_eq!(run(&job.look(Seen::default())).0, Some(NO_SUCH_JOB), "the next one removed it");
+            assert_eq!(run(&job.poll_script(ReadOffsets::default())).0, Some(NO_SUCH_JOB), "the next job removed it");
             tidy(&jobs, &next);
         }
     }
 
     #[test]
-    fn whatever_a_command_writes_is_reported_as_it_is_by_every_shell() {
+    fn every_shell_reports_output_unchanged() {
         let (long, limit) = (format!("{:05000}", 7), format!("{:04096}", 7));
         for written in [
             "",
@@ -107,11 +118,11 @@ mod by_the_shell_of_this_machine {
             for shell in SHELLS {
                 for run_it in [run_by, run_on_input_of] {
                     let jobs = Jobs::new();
-                    let job = jobs.another();
+                    let job = jobs.next_job();
                     let word = quote(written);
                     let script = format!("printf %s {word}; printf %s {word} >&2; exit 7");
                     let (code, text) = run_it(shell, &job.start(shell, &script, &[]));
-                    let report = report(&text, Seen::default()).expect("a report");
+                    let report = report(&text, ReadOffsets::default()).expect("a report");
                     assert_eq!((code, report.code), (Some(0), Some(7)), "{written:?} by {shell}");
                     assert_eq!((&*report.out, &*report.err), (written.as_bytes(), written.as_bytes()), "{shell}");
                     tidy(&jobs, &job);
@@ -121,11 +132,11 @@ mod by_the_shell_of_this_machine {
     }
 
     #[test]
-    fn bash_reports_a_short_text_by_itself_and_anything_else_by_programs() {
+    fn bash_reports_short_text_without_programs() {
         for (script, kind) in [("echo hi; echo oh >&2", "text"), ("printf 'a\\000'", "base64"), ("printf é", "base64")]
         {
             let jobs = Jobs::new();
-            let job = jobs.another();
+            let job = jobs.next_job();
             let (_, text) = run_by("bash", &job.start("bash", script, &[]));
             assert!(text.lines().next().is_some_and(|line| line.ends_with(kind)), "{script}: {text}");
             tidy(&jobs, &job);
@@ -133,26 +144,26 @@ mod by_the_shell_of_this_machine {
     }
 
     #[test]
-    fn a_job_that_is_asked_for_twice_runs_once_and_nobody_else_may_look_at_its_files() {
+    fn a_repeated_job_runs_once_with_private_files() {
         use std::os::unix::fs::PermissionsExt as _;
         for shell in SHELLS {
             let jobs = Jobs::new();
-            let job = jobs.another();
+            let job = jobs.next_job();
             let line = job.start("sh", "echo ran", &[]);
             assert_eq!(run_by(shell, &line).0, Some(0));
             let (code, text) = run_by(shell, &line);
             assert_eq!((code, text.contains("ran")), (Some(125), false), "{shell}");
-            let mode = std::fs::metadata(&jobs.folder).expect("it is there").permissions().mode();
+            let mode = std::fs::metadata(&jobs.folder).expect("it exists").permissions().mode();
             assert_eq!(mode & 0o777, 0o700);
             tidy(&jobs, &job);
         }
     }
 
     #[test]
-    fn a_command_sees_no_variable_and_no_option_of_the_script_around_it() {
+    fn a_command_does_not_inherit_wrapper_state() {
         for shell in SHELLS {
             let jobs = Jobs::new();
-            let job = jobs.another();
+            let job = jobs.next_job();
             let script = "echo $c$o$e$k$LC_ALL; echo >/dev/null; echo a >\"$F\"; echo b >\"$F\"; cat \"$F\"; rm \"$F\"";
             let file = format!("{}-file", jobs.folder);
             let line = job.start(shell, script, &[]);
@@ -161,47 +172,50 @@ mod by_the_shell_of_this_machine {
                 .envs([("c", "1"), ("o", "2"), ("e", "3"), ("k", "4"), ("LC_ALL", "C.UTF-8"), ("F", &file)])
                 .output()
                 .expect("a shell");
-            let report = report(&String::from_utf8_lossy(&output.stdout), Seen::default()).expect("a report");
+            let report = report(&String::from_utf8_lossy(&output.stdout), ReadOffsets::default()).expect("a report");
             assert_eq!(String::from_utf8_lossy(&report.out), "1234C.UTF-8\nb\n", "{shell}");
             tidy(&jobs, &job);
         }
     }
 
     #[test]
-    fn a_piece_begins_where_it_is_asked_for_and_is_no_longer_than_is_asked_for() {
+    fn a_chunk_respects_the_requested_range() {
         let jobs = Jobs::new();
-        let job = jobs.another();
+        let job = jobs.next_job();
         let size = usize::try_from(REPORT_BYTES).expect("a size") + 3;
         let (_, text) = run(&job.start("sh", &format!("head -c {size} /dev/zero; echo abc >&2"), &[]));
-        let first = report(&text, Seen::default()).expect("a report");
+        let first = report(&text, ReadOffsets::default()).expect("a report");
         assert_eq!((first.out.len(), first.size.out), (size - 3, u64::try_from(size).expect("a size")));
-        let seen = Seen { out: REPORT_BYTES, err: 1 };
-        let rest = report(&run(&job.look(seen)).1, seen).expect("a report");
+        let seen = ReadOffsets { out: REPORT_BYTES, err: 1 };
+        let rest = report(&run(&job.poll_script(seen)).1, seen).expect("a report");
         assert_eq!((rest.out, rest.err), (b"\0\0\0".to_vec(), b"bc\n".to_vec()));
-        let seen = Seen { out: first.size.out, err: 4 };
-        let nothing = report(&run(&job.look(seen)).1, seen).expect("a report");
+        let seen = ReadOffsets { out: first.size.out, err: 4 };
+        let nothing = report(&run(&job.poll_script(seen)).1, seen).expect("a report");
         assert!(nothing.out.is_empty() && nothing.err.is_empty(), "{nothing:?}");
         tidy(&jobs, &job);
     }
 
     #[test]
-    fn a_job_is_looked_at_and_ended_from_elsewhere_with_all_that_it_started() {
+    fn a_job_is_polled_and_killed_with_its_descendants() {
         use std::os::unix::process::CommandExt as _;
         let jobs = Jobs::new();
-        let job = jobs.another();
+        let job = jobs.next_job();
         let script = "echo one; sleep 300 & echo $! >&2; wait";
         let mut waiting =
             Command::new("sh").arg("-c").arg(job.start("sh", script, &[])).process_group(0).spawn().unwrap();
-        let mut seen = Report { code: None, size: Seen::default(), out: Vec::new(), err: Vec::new() };
+        let mut seen = Report { code: None, size: ReadOffsets::default(), out: Vec::new(), err: Vec::new() };
         while seen.out != b"one\n" || seen.err.is_empty() {
-            if let (Some(0), text) = run(&job.look(Seen::default())) {
-                seen = report(&text, Seen::default()).expect("a report");
+            if let (Some(0), text) = run(&job.poll_script(ReadOffsets::default())) {
+                seen = report(&text, ReadOffsets::default()).expect("a report");
             }
         }
-        let ended = report(&run(&job.end(Seen { out: 2, err: seen.size.err })).1, Seen { out: 2, err: seen.size.err });
+        let ended = report(
+            &run(&job.end(ReadOffsets { out: 2, err: seen.size.err })).1,
+            ReadOffsets { out: 2, err: seen.size.err },
+        );
         let ended = ended.expect("a report");
         assert_eq!((ended.code, ended.out, ended.err), (None, b"e\n".to_vec(), Vec::new()));
-        waiting.wait().expect("it ended");
+        waiting.wait().expect("the command ended");
         let child = String::from_utf8_lossy(&seen.err).trim().to_owned();
         let state = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_else(|_| "gone ) Z".to_owned());
         assert!(state.contains(") Z"), "its child was ended too: {state}");

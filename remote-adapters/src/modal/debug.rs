@@ -1,4 +1,4 @@
-//! What is printed of messages that hold credentials, or variables, which may be the caller's secrets.
+//! `Debug` of messages that contain credentials or environment variables, which may be secrets.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl fmt::Debug for SandboxCreateV2Response {
 
 impl fmt::Debug for StringMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What variables hold may be secrets of the caller's.
+        // The values of variables may be secrets.
         f.debug_set().entries(self.contents.keys()).finish()
     }
 }

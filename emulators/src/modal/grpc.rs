@@ -1,4 +1,4 @@
-//! Answers of gRPC.
+//! gRPC responses.
 
 use std::convert::Infallible;
 
@@ -16,7 +16,7 @@ use prost::Message;
 use tidebox_remote_adapters::modal::messages::{Any, RpcRetryPolicy, StatusDetails};
 use tidebox_remote_adapters::transport;
 
-/// Codes of gRPC.
+/// gRPC status codes.
 pub(super) mod code {
     pub(crate) const INVALID_ARGUMENT: u32 = 3;
     pub(crate) const DEADLINE_EXCEEDED: u32 = 4;
@@ -29,28 +29,28 @@ pub(super) mod code {
     pub(crate) const UNAUTHENTICATED: u32 = 16;
 }
 
-/// A refusal.
+/// An error status.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct RpcStatus {
     pub(super) code: u32,
     pub(super) message: String,
 }
 
-/// A refusal of this kind.
-pub(super) fn refuse(code: u32, message: impl Into<String>) -> Refusal {
-    Refusal { code, message: message.into() }
+/// Creates an error status.
+pub(super) fn status(code: u32, message: impl Into<String>) -> RpcStatus {
+    RpcStatus { code, message: message.into() }
 }
 
-/// What a call is answered with.
-pub(super) type Answered<T> = Result<T, Refusal>;
+/// Result of a call.
+pub(super) type RpcResult<T> = Result<T, RpcStatus>;
 
-/// One message, or a refusal.
-pub(super) fn unary(answer: Answered<impl Message>) -> Response {
-    warned(answer, None)
+/// Response with one message, or an error status.
+pub(super) fn unary(answer: RpcResult<impl Message>) -> Response {
+    unary_with_warning(answer, None)
 }
 
-/// The same with words that the client shows to its user.
-pub(super) fn warned(answer: Answered<impl Message>, warning: Option<&str>) -> Response {
+/// Like [`unary`], with a warning that the client shows to its user.
+pub(super) fn unary_with_warning(answer: RpcResult<impl Message>, warning: Option<&str>) -> Response {
     match answer {
         Ok(message) => {
             let bytes = transport::Frame::write(0, &message.encode_to_vec());
@@ -60,20 +60,20 @@ pub(super) fn warned(answer: Answered<impl Message>, warning: Option<&str>) -> R
     }
 }
 
-/// Messages as they come, and a refusal where they end with one.
-pub(super) fn streamed<M: Message>(messages: impl Stream<Item = Answered<M>> + Send + 'static) -> Response {
+/// Response with a stream of messages, ended by an error status if one fails.
+pub(super) fn streamed<M: Message>(messages: impl Stream<Item = RpcResult<M>> + Send + 'static) -> Response {
     let frames = messages
         .map(|message| message.map(|message| Bytes::from(transport::Frame::write(0, &message.encode_to_vec()))));
     body(frames, None)
 }
 
-fn body(messages: impl Stream<Item = Answered<Bytes>> + Send + 'static, warning: Option<String>) -> Response {
-    // The trailers come behind the last message, or in the place of one that is a refusal.
+fn body(messages: impl Stream<Item = RpcResult<Bytes>> + Send + 'static, warning: Option<String>) -> Response {
+    // Trailers follow the last message, or replace one that is an error.
     let frames = stream::unfold((Box::pin(messages), Some(warning)), |(mut messages, warning)| async move {
         let warning = warning?;
         Some(match messages.next().await {
             Some(Ok(bytes)) => (Ok::<_, Infallible>(Frame::data(bytes)), (messages, Some(warning))),
-            Some(Err(refusal)) => (Ok(Frame::trailers(status(&refusal))), (messages, None)),
+            Some(Err(refusal)) => (Ok(Frame::trailers(status_headers(&refusal))), (messages, None)),
             None => {
                 let mut trailers = HeaderMap::from_iter([(
                     header::HeaderName::from_static("grpc-status"),
@@ -91,14 +91,14 @@ fn body(messages: impl Stream<Item = Answered<Bytes>> + Send + 'static, warning:
     response
 }
 
-fn refused(refusal: &Refusal) -> Response {
+fn refused(refusal: &RpcStatus) -> Response {
     let mut response = Response::new(Body::empty());
-    *response.headers_mut() = status(refusal);
+    *response.headers_mut() = status_headers(refusal);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
     response
 }
 
-fn status(refusal: &Refusal) -> HeaderMap {
+fn status_headers(refusal: &RpcStatus) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert("grpc-status", HeaderValue::from(refusal.code));
     headers.insert("grpc-message", escaped(&refusal.message));
@@ -110,23 +110,23 @@ fn escaped(text: &str) -> HeaderValue {
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
 }
 
-/// The one message of a request.
-pub(super) fn read<M: Message + Default>(body: &[u8]) -> Answered<M> {
+/// Decodes the single message of a request.
+pub(super) fn read<M: Message + Default>(body: &[u8]) -> RpcResult<M> {
     let frames = transport::FrameReader::default().push(body);
     let frame = frames.and_then(|frames| frames.into_iter().next());
     let message = frame.and_then(|frame| M::decode(frame.message).ok());
-    message.ok_or_else(|| refuse(code::INVALID_ARGUMENT, "the message cannot be read"))
+    message.ok_or_else(|| status(code::INVALID_ARGUMENT, "the message cannot be read"))
 }
 
-/// A call that the emulator does not have.
+/// Response to an unsupported call.
 pub(super) async fn unknown_call(uri: Uri) -> Response {
     let message = format!("tidebox does not emulate {}", uri.path().trim_start_matches('/'));
-    std::future::ready(refused(&refuse(code::UNIMPLEMENTED, message))).await
+    std::future::ready(refused(&status(code::UNIMPLEMENTED, message))).await
 }
 
-/// A refusal that says when to ask again.
+/// Error response with a requested retry pause.
 pub(crate) fn refused_with(code: u32, message: &str, retry_after_secs: Option<f32>) -> Response {
-    let mut response = refused(&refuse(code, message));
+    let mut response = refused(&status(code, message));
     if let Some(retry_after_secs) = retry_after_secs {
         let policy = RpcRetryPolicy { retry_after_secs }.encode_to_vec();
         let type_url = "type.googleapis.com/modal.client.RPCRetryPolicy".to_owned();

@@ -1,17 +1,18 @@
-//! A command that runs, or has run, and what it wrote: clients come and go.
+//! Running and finished commands with their output, independent of client connections.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use tidebox_core::{ExecuteRequest, OutputEvent, OutputStream, StopReason};
+use tidebox_core::lock::Mutex;
+use tidebox_core::{ExecuteRequest, OutputChunk, OutputStream, StopReason};
 use tokio::sync::{oneshot, watch};
 
 use super::Shared;
-use crate::house::Room;
+use crate::registry::SandboxRecord;
 
-/// A piece of output and its place in its stream.
+/// A chunk of output and its offset in the stream.
 #[derive(Clone, Debug)]
 pub(super) struct Chunk {
     pub(super) stream: OutputStream,
@@ -25,16 +26,16 @@ impl Chunk {
     }
 }
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Clone, Debug)]
 pub(super) enum End {
     Exit(i32),
     Failed { kind: &'static str, message: String },
 }
 
-/// Everything that a command wrote, and its end.
+/// Output of a command, and its result.
 #[derive(Debug, Default)]
-pub(super) struct Record {
+pub(super) struct OutputLog {
     pub(super) chunks: Vec<Chunk>,
     pub(super) stdout: u64,
     pub(super) stderr: u64,
@@ -43,51 +44,51 @@ pub(super) struct Record {
 
 /// One command.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct RunningCommand {
     pub(super) id: String,
     pub(super) pid: u64,
-    record: Mutex<Record>,
+    record: Mutex<OutputLog>,
     changed: watch::Sender<u64>,
     kill: Mutex<Option<oneshot::Sender<()>>>,
     clients: AtomicUsize,
     idle: Option<Duration>,
 }
 
-/// What a client asks for.
+/// Parameters of a command.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct CommandSpec {
     pub(super) id: String,
     pub(super) pid: u64,
     pub(super) request: ExecuteRequest,
-    /// Seconds without a client after which it is killed; negative for never.
+    /// Seconds without a client after which it is killed; negative disables the limit.
     pub(super) idle: i64,
-    /// Seconds for which its end is remembered; negative for ever.
+    /// Seconds that its result is kept; negative keeps it forever.
     pub(super) remembered: i64,
 }
 
-impl Session {
-    pub(super) fn record(&self) -> MutexGuard<'_, Record> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+impl RunningCommand {
+    pub(super) fn record(&self) -> MutexGuard<'_, OutputLog> {
+        self.record.lock()
     }
 
-    /// Tells of every change.
+    /// Subscribes to changes.
     pub(super) fn watch(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
     pub(super) fn kill(&self) {
-        if let Some(kill) = self.kill.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // One that ended in this moment has nobody who listens.
+        if let Some(kill) = self.kill.lock().take() {
+            // The receiver may already be dropped if the command has just ended; ignore the error.
             let _ = kill.send(());
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Record)) {
+    fn change(&self, change: impl FnOnce(&mut OutputLog)) {
         change(&mut self.record());
         self.changed.send_modify(|version| *version += 1);
     }
 
-    fn write(&self, event: OutputEvent) {
+    fn write(&self, event: OutputChunk) {
         self.change(|record| {
             let length = event.bytes.len() as u64;
             let end = if event.stream == OutputStream::Stdout { &mut record.stdout } else { &mut record.stderr };
@@ -98,18 +99,18 @@ impl Session {
     }
 }
 
-/// A client that listens. When the last one goes, the command's idle time begins.
+/// A connected client. When the last one disconnects, the command's idle time starts.
 #[derive(Debug)]
-pub(super) struct Listening(pub(super) Arc<Session>);
+pub(super) struct ClientGuard(pub(super) Arc<RunningCommand>);
 
-impl Listening {
-    pub(super) fn new(session: Arc<Session>) -> Self {
+impl ClientGuard {
+    pub(super) fn new(session: Arc<RunningCommand>) -> Self {
         session.clients.fetch_add(1, Ordering::SeqCst);
         Self(session)
     }
 }
 
-impl Drop for Listening {
+impl Drop for ClientGuard {
     fn drop(&mut self) {
         if self.0.clients.fetch_sub(1, Ordering::SeqCst) > 1 {
             return;
@@ -126,7 +127,8 @@ impl Drop for Listening {
     }
 }
 
-/// A number for a process. It is the emulator's own: each command of a local sandbox has processes of its own, which no other sees.
+/// Returns a process id. The emulator numbers processes itself: commands of a local sandbox do not see each other's
+/// processes.
 pub(super) fn next_pid() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(100);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -137,12 +139,17 @@ fn time(seconds: i64) -> Option<Duration> {
 }
 
 impl Shared {
-    pub(super) fn session(&self, sandbox: &str, id: &str) -> Option<Arc<Session>> {
+    pub(super) fn session(&self, sandbox: &str, id: &str) -> Option<Arc<RunningCommand>> {
         self.sessions().get(&(sandbox.to_owned(), id.to_owned())).cloned()
     }
 
-    /// The command of this name: the one that runs already, or a new one.
-    pub(super) fn begin(&self, sandbox: &str, room: Room, asked: Asked) -> Arc<Session> {
+    /// Returns the command with this name: the running one, or a new one.
+    pub(super) fn start_or_attach(
+        &self,
+        sandbox: &str,
+        record: SandboxRecord,
+        asked: CommandSpec,
+    ) -> Arc<RunningCommand> {
         let (kill, killed) = oneshot::channel();
         let session = {
             let mut sessions = self.sessions();
@@ -150,7 +157,7 @@ impl Shared {
             if let Some(session) = sessions.get(&key) {
                 return Arc::clone(session);
             }
-            let session = Arc::new(Session {
+            let session = Arc::new(RunningCommand {
                 id: asked.id,
                 pid: asked.pid,
                 record: Mutex::default(),
@@ -162,8 +169,8 @@ impl Shared {
             sessions.insert(key, Arc::clone(&session));
             session
         };
-        self.busy(sandbox, true);
-        let running = run(self.clone(), sandbox.to_owned(), Arc::clone(&session), room, asked.request, killed);
+        self.set_busy(sandbox, true);
+        let running = run(self.clone(), sandbox.to_owned(), Arc::clone(&session), record, asked.request, killed);
         let (shared, key, remembered) =
             (self.clone(), (sandbox.to_owned(), session.id.clone()), time(asked.remembered));
         tokio::spawn(async move {
@@ -180,23 +187,23 @@ impl Shared {
 async fn run(
     shared: Shared,
     sandbox: String,
-    session: Arc<Session>,
-    room: Room,
+    session: Arc<RunningCommand>,
+    record: SandboxRecord,
     request: ExecuteRequest,
     killed: oneshot::Receiver<()>,
 ) {
     let time = request.timeout;
     let told = Arc::clone(&session);
-    let mut sink = move |event: OutputEvent| told.write(event);
+    let mut sink = move |event: OutputChunk| told.write(event);
     let ended = {
-        let running = room.sandbox.execute_streaming(request, &mut sink);
+        let running = record.sandbox.execute_streaming(request, &mut sink);
         match select(running, killed).await {
             Either::Left((ended, _)) => Some(ended),
             Either::Right(_) => None,
         }
     };
     let end = match ended {
-        // What a signal ended has no code of its own.
+        // A command killed by a signal has no exit code.
         None => End::Exit(-1),
         Some(Ok(response)) if response.stopped_by == Some(StopReason::Timeout) => {
             let message = format!("command timed out after {} seconds", time.unwrap_or_default().as_secs());
@@ -205,6 +212,6 @@ async fn run(
         Some(Ok(response)) => End::Exit(response.exit_code.unwrap_or(-1)),
         Some(Err(error)) => End::Failed { kind: "CommandError", message: error.to_string() },
     };
-    shared.busy(&sandbox, false);
+    shared.set_busy(&sandbox, false);
     session.change(|record| record.end = Some(end));
 }

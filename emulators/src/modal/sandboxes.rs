@@ -1,4 +1,4 @@
-//! Sandboxes: made, found, listed and ended.
+//! Sandboxes: creation, lookup, listing and termination.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,123 +13,125 @@ use tidebox_remote_adapters::modal::messages::*;
 use tidebox_remote_adapters::modal::wire;
 
 use super::Shared;
-use super::answer::{Answered, code, read, refuse, unary};
-use crate::house::Room;
+use super::grpc::{RpcResult, code, read, status, unary};
+use crate::registry::SandboxRecord;
 
-/// Entries on a page.
+/// Entries per page.
 const PAGE: usize = 100;
 
-/// Life of a sandbox whose maker names none.
+/// Default lifetime of a sandbox.
 const DEFAULT_SECONDS: u32 = 300;
 
-/// The longest that one call waits for an end.
-const LONGEST_WAIT: Duration = Duration::from_secs(55);
+/// Maximum time that one call waits for an end.
+const MAX_WAIT: Duration = Duration::from_secs(55);
 
-/// How a sandbox ended.
+/// Result status of a terminated sandbox.
 const TERMINATED: i32 = 3;
 const TIMED_OUT: i32 = 4;
 
-/// The name of what runs a sandbox.
+/// Returns the task id of a sandbox.
 pub(super) fn task_of(sandbox_id: &str) -> String {
     sandbox_id.replacen("sb-", "ta-", 1)
 }
 
-/// The sandbox that a task runs.
+/// Returns the sandbox of a task.
 pub(super) fn sandbox_of(task_id: &str) -> String {
     task_id.replacen("ta-", "sb-", 1)
 }
 
 impl Shared {
-    fn access(&self, room: &Room) -> RouterAccess {
-        RouterAccess { jwt: room.token.clone(), url: self.url.to_string() }
+    fn access(&self, sandbox: &SandboxRecord) -> RouterAccess {
+        RouterAccess { jwt: sandbox.token.clone(), url: self.url.to_string() }
     }
 
-    /// How a sandbox ended, if it did; a refusal when there never was one of this name.
-    fn end_of(&self, sandbox_id: &str) -> Answered<GenericResult> {
-        let known = self.known();
+    /// Returns the result of a sandbox, if it has ended; an error if it never existed.
+    fn result_of(&self, sandbox_id: &str) -> RpcResult<GenericResult> {
+        let known = self.state();
         if !known.sandboxes.contains(sandbox_id) {
-            return Err(refuse(code::NOT_FOUND, format!("Sandbox '{sandbox_id}' not found")));
+            return Err(status(code::NOT_FOUND, format!("Sandbox '{sandbox_id}' not found")));
         }
         let status = known.ended.get(sandbox_id).copied().unwrap_or(TIMED_OUT);
-        // Whatever ended it, its processes were killed.
+        // Every end kills its processes.
         Ok(GenericResult { status, exitcode: 137, ..GenericResult::default() })
     }
 }
 
 /// `SandboxCreateV2`
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    unary(made(&shared, &headers, &body).await)
+    unary(create_sandbox(&shared, &headers, &body).await)
 }
 
-async fn made(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> Answered<SandboxCreateV2Response> {
+async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcResult<SandboxCreateV2Response> {
     shared.authorised_with_token(headers)?;
     let asked: SandboxCreateV2Request = read(body)?;
     let definition = asked.definition.unwrap_or_default();
-    let app = shared.known().apps.iter().find(|(_, id)| **id == asked.app_id).map(|(name, _)| name.clone());
-    let app = app.ok_or_else(|| refuse(code::NOT_FOUND, format!("App '{}' not found", asked.app_id)))?;
+    let app = shared.state().apps.iter().find(|(_, id)| **id == asked.app_id).map(|(name, _)| name.clone());
+    let app = app.ok_or_else(|| status(code::NOT_FOUND, format!("App '{}' not found", asked.app_id)))?;
     if !shared.has_image(&definition.image_id) {
-        return Err(refuse(code::NOT_FOUND, format!("Image '{}' not found", definition.image_id)));
+        return Err(status(code::NOT_FOUND, format!("Image '{}' not found", definition.image_id)));
     }
     let attempt = headers.get("x-idempotency-key").and_then(|key| key.to_str().ok()).map(str::to_owned);
-    let before = attempt.as_ref().and_then(|attempt| shared.known().created.get(attempt).cloned());
+    let before = attempt.as_ref().and_then(|attempt| shared.state().created.get(attempt).cloned());
     if let Some(sandbox_id) = before
-        && let Some(room) = shared.house.find(&sandbox_id).await
+        && let Some(sandbox) = shared.registry.find(&sandbox_id).await
     {
-        return Ok(created(shared, sandbox_id, &room));
+        return Ok(created(shared, sandbox_id, &sandbox));
     }
     let random: String = (0..24).map(|_| fastrand::alphanumeric()).collect();
-    // The last letter says what kind of sandbox it is, and the length that it is none of the first kind.
+    // The last letter encodes the sandbox type, and the length excludes the first type.
     let sandbox_id = format!("sb-{random}V");
     let labels = asked.tags.into_iter().map(|tag| (tag.tag_name, tag.tag_value)).collect();
     let env = variables(asked.secret_sources);
-    // Until the new one has its name, nobody else looks for it.
+    // Prevents concurrent lookups until the new sandbox has its name.
     let _naming = shared.naming.lock().await;
     if let Some(name) = &definition.name
         && in_app(shared, &app, name).await.is_some()
     {
-        return Err(refuse(code::ALREADY_EXISTS, format!("Sandbox with name '{name}' already exists")));
+        return Err(status(code::ALREADY_EXISTS, format!("Sandbox with name '{name}' already exists")));
     }
-    let opened = shared.house.open(sandbox_id.clone(), labels, env.into_iter().collect()).await;
-    let room = opened.map_err(|error| refuse(code::INTERNAL, error.to_string()))?;
+    let opened = shared.registry.create(sandbox_id.clone(), labels, env.into_iter().collect()).await;
+    let sandbox = opened.map_err(|error| status(code::INTERNAL, error.to_string()))?;
     if let Some(workdir) = &definition.workdir {
-        // Where it cannot be made, commands that begin there say so.
-        let _ = room.sandbox.execute(ExecuteRequest::new(format!("mkdir -p -- {}", quote(workdir)))).await;
+        // If it cannot be created, commands that start in it fail with an error.
+        let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p -- {}", quote(workdir)))).await;
     }
     let seconds = if definition.timeout_secs == 0 { DEFAULT_SECONDS } else { definition.timeout_secs };
-    shared.house.change(&sandbox_id, |room| {
-        room.notes.insert("app".to_owned(), app);
-        room.notes.extend(definition.name.map(|name| ("name".to_owned(), name)));
-        room.notes.extend(definition.workdir.map(|workdir| ("workdir".to_owned(), workdir)));
-        room.live(Duration::from_secs(seconds.into()));
+    shared.registry.update(&sandbox_id, |sandbox| {
+        sandbox.metadata.insert("app".to_owned(), app);
+        sandbox.metadata.extend(definition.name.map(|name| ("name".to_owned(), name)));
+        sandbox.metadata.extend(definition.workdir.map(|workdir| ("workdir".to_owned(), workdir)));
+        sandbox.set_ttl(Duration::from_secs(seconds.into()));
     });
-    let mut known = shared.known();
+    let mut known = shared.state();
     known.sandboxes.insert(sandbox_id.clone());
     if let Some(attempt) = attempt {
         known.created.insert(attempt, sandbox_id.clone());
     }
     drop(known);
-    Ok(created(shared, sandbox_id, &room))
+    Ok(created(shared, sandbox_id, &sandbox))
 }
 
-fn created(shared: &Shared, sandbox_id: String, room: &Room) -> SandboxCreateV2Response {
+fn created(shared: &Shared, sandbox_id: String, sandbox: &SandboxRecord) -> SandboxCreateV2Response {
     SandboxCreateV2Response {
         task_id: task_of(&sandbox_id),
         sandbox_id,
-        command_router_access: Some(shared.access(room)),
+        command_router_access: Some(shared.access(sandbox)),
         sandbox_token: String::new(),
     }
 }
 
-/// The variables of all sources.
+/// Merges the variables of all sources.
 pub(super) fn variables(sources: Vec<SecretSource>) -> BTreeMap<String, String> {
     sources.into_iter().filter_map(|source| source.env).flat_map(|env| env.contents).collect()
 }
 
-/// The running sandbox of an app with this name.
+/// Returns the running sandbox of an app with this name.
 async fn in_app(shared: &Shared, app: &str, name: &str) -> Option<String> {
-    let all = shared.house.list(&BTreeMap::new()).await;
-    let note = |room: &Room, note: &str, value: &str| room.notes.get(note).is_some_and(|noted| noted == value);
-    all.into_iter().find(|(_, room)| note(room, "app", app) && note(room, "name", name)).map(|(id, _)| id)
+    let all = shared.registry.list(&BTreeMap::new()).await;
+    let note = |sandbox: &SandboxRecord, note: &str, value: &str| {
+        sandbox.metadata.get(note).is_some_and(|noted| noted == value)
+    };
+    all.into_iter().find(|(_, sandbox)| note(sandbox, "app", app) && note(sandbox, "name", name)).map(|(id, _)| id)
 }
 
 /// `SandboxGetFromNameV2`
@@ -138,18 +140,18 @@ pub(super) async fn by_name(State(shared): State<Shared>, headers: HeaderMap, bo
         shared.authorised_with_token(&headers)?;
         let asked: SandboxGetFromNameRequest = read(&body)?;
         let sandbox_id = in_app(&shared, &asked.app_name, &asked.sandbox_name).await;
-        let missing = || refuse(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_name));
+        let missing = || status(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_name));
         Ok(SandboxGetFromNameResponse { sandbox_id: sandbox_id.ok_or_else(missing)? })
     };
     unary(answer.await)
 }
 
-/// `SandboxGetFromName`: of the older kind there are none.
+/// `SandboxGetFromName`: finds no sandbox, because the older type is not emulated.
 pub(super) async fn by_older_name(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
     let answer = || {
         shared.authorised(&headers)?;
         let asked: SandboxGetFromNameRequest = read(&body)?;
-        Err::<Empty, _>(refuse(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_name)))
+        Err::<Empty, _>(status(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_name)))
     };
     std::future::ready(unary(answer())).await
 }
@@ -159,9 +161,9 @@ pub(super) async fn task(State(shared): State<Shared>, headers: HeaderMap, body:
     let answer = async {
         shared.authorised_with_token(&headers)?;
         let asked: SandboxRequest = read(&body)?;
-        let (task_id, task_result) = match shared.house.find(&asked.sandbox_id).await {
+        let (task_id, task_result) = match shared.registry.find(&asked.sandbox_id).await {
             Some(_) => (Some(task_of(&asked.sandbox_id)), None),
-            None => (None, Some(shared.end_of(&asked.sandbox_id)?)),
+            None => (None, Some(shared.result_of(&asked.sandbox_id)?)),
         };
         Ok(SandboxGetTaskIdResponse { task_id, task_result })
     };
@@ -174,11 +176,11 @@ pub(super) async fn router(State(shared): State<Shared>, headers: HeaderMap, bod
         shared.authorised_with_token(&headers)?;
         let asked: RouterAccessRequest = read(&body)?;
         let id = if asked.task_id.is_empty() { asked.sandbox_id } else { sandbox_of(&asked.task_id) };
-        match shared.house.find(&id).await {
-            Some(room) => Ok(shared.access(&room)),
+        match shared.registry.find(&id).await {
+            Some(sandbox) => Ok(shared.access(&sandbox)),
             None => {
-                shared.end_of(&id)?;
-                Err(refuse(code::FAILED_PRECONDITION, format!("Sandbox '{id}' has finished")))
+                shared.result_of(&id)?;
+                Err(status(code::FAILED_PRECONDITION, format!("Sandbox '{id}' has finished")))
             }
         }
     };
@@ -191,27 +193,29 @@ pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap, body:
         shared.authorised_with_token(&headers)?;
         let asked: SandboxListRequest = read(&body)?;
         let labels = asked.tags.into_iter().map(|tag| (tag.tag_name, tag.tag_value)).collect();
-        let app = shared.known().apps.iter().find(|(_, id)| **id == asked.app_id).map(|(name, _)| name.clone());
-        let is_asked_for = |room: &Room| {
-            (asked.app_id.is_empty() || room.notes.get("app") == app.as_ref())
-                && (asked.before_timestamp == 0.0 || shared.made_at(room) < asked.before_timestamp)
+        let app = shared.state().apps.iter().find(|(_, id)| **id == asked.app_id).map(|(name, _)| name.clone());
+        let is_asked_for = |sandbox: &SandboxRecord| {
+            (asked.app_id.is_empty() || sandbox.metadata.get("app") == app.as_ref())
+                && (asked.before_timestamp == 0.0 || shared.made_at(sandbox) < asked.before_timestamp)
         };
-        let mut found = shared.house.list(&labels).await;
-        found.retain(|(_, room)| is_asked_for(room));
-        found.sort_by_key(|(_, room)| std::cmp::Reverse(room.made));
+        let mut found = shared.registry.list(&labels).await;
+        found.retain(|(_, sandbox)| is_asked_for(sandbox));
+        found.sort_by_key(|(_, sandbox)| std::cmp::Reverse(sandbox.created_at));
         found.truncate(PAGE);
-        Ok(SandboxListResponse { sandboxes: found.into_iter().map(|(id, room)| info(&shared, id, &room)).collect() })
+        Ok(SandboxListResponse {
+            sandboxes: found.into_iter().map(|(id, sandbox)| info(&shared, id, &sandbox)).collect(),
+        })
     };
     unary(answer.await)
 }
 
-fn info(shared: &Shared, id: String, room: &Room) -> SandboxInfo {
+fn info(shared: &Shared, id: String, sandbox: &SandboxRecord) -> SandboxInfo {
     SandboxInfo {
-        created_at: shared.made_at(room),
+        created_at: shared.made_at(sandbox),
         task_info: Some(TaskInfo { id: task_of(&id), result: None }),
-        app_id: room.notes.get("app").and_then(|app| shared.known().apps.get(app).cloned()).unwrap_or_default(),
-        tags: wire::tags(&room.labels),
-        name: room.notes.get("name").cloned().unwrap_or_default(),
+        app_id: sandbox.metadata.get("app").and_then(|app| shared.state().apps.get(app).cloned()).unwrap_or_default(),
+        tags: wire::tags(&sandbox.labels),
+        name: sandbox.metadata.get("name").cloned().unwrap_or_default(),
         id,
     }
 }
@@ -221,15 +225,15 @@ pub(super) async fn wait(State(shared): State<Shared>, headers: HeaderMap, body:
     let answer = async {
         shared.authorised_with_token(&headers)?;
         let asked: SandboxWaitRequest = read(&body)?;
-        let time = Duration::try_from_secs_f32(asked.timeout).unwrap_or_default().min(LONGEST_WAIT);
+        let time = Duration::try_from_secs_f32(asked.timeout).unwrap_or_default().min(MAX_WAIT);
         let end = Instant::now() + time;
-        while shared.house.find(&asked.sandbox_id).await.is_some() {
+        while shared.registry.find(&asked.sandbox_id).await.is_some() {
             if Instant::now() >= end {
                 return Ok(SandboxWaitResponse { result: None });
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        Ok(SandboxWaitResponse { result: Some(shared.end_of(&asked.sandbox_id)?) })
+        Ok(SandboxWaitResponse { result: Some(shared.result_of(&asked.sandbox_id)?) })
     };
     unary(answer.await)
 }
@@ -239,13 +243,13 @@ pub(super) async fn terminate(State(shared): State<Shared>, headers: HeaderMap, 
     let answer = async {
         shared.authorised_with_token(&headers)?;
         let asked: SandboxRequest = read(&body)?;
-        if shared.house.close(&asked.sandbox_id).await {
-            let mut known = shared.known();
+        if shared.registry.close(&asked.sandbox_id).await {
+            let mut known = shared.state();
             known.commands.retain(|(sandbox, _), _| *sandbox != asked.sandbox_id);
             known.ended.insert(asked.sandbox_id, TERMINATED);
             return Ok(SandboxTerminateResponse { existing_result: None });
         }
-        Ok(SandboxTerminateResponse { existing_result: Some(shared.end_of(&asked.sandbox_id)?) })
+        Ok(SandboxTerminateResponse { existing_result: Some(shared.result_of(&asked.sandbox_id)?) })
     };
     unary(answer.await)
 }
@@ -255,23 +259,23 @@ pub(super) async fn tags(State(shared): State<Shared>, headers: HeaderMap, body:
     let answer = async {
         shared.authorised_with_token(&headers)?;
         let asked: SandboxRequest = read(&body)?;
-        let missing = || refuse(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_id));
-        let room = shared.house.find(&asked.sandbox_id).await.ok_or_else(missing)?;
-        Ok(SandboxTagsResponse { tags: wire::tags(&room.labels) })
+        let missing = || status(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_id));
+        let sandbox = shared.registry.find(&asked.sandbox_id).await.ok_or_else(missing)?;
+        Ok(SandboxTagsResponse { tags: wire::tags(&sandbox.labels) })
     };
     unary(answer.await)
 }
 
-/// `SandboxTagsSetV2`: all of them anew.
+/// `SandboxTagsSetV2`: replaces all tags.
 pub(super) async fn set_tags(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
     let answer = || {
         shared.authorised_with_token(&headers)?;
         let asked: SandboxTagsSetRequest = read(&body)?;
         let labels = asked.tags.into_iter().map(|tag| (tag.tag_name, tag.tag_value)).collect();
-        if shared.house.change(&asked.sandbox_id, |room| room.labels = labels) {
+        if shared.registry.update(&asked.sandbox_id, |sandbox| sandbox.labels = labels) {
             return Ok(Empty {});
         }
-        Err(refuse(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_id)))
+        Err(status(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_id)))
     };
     std::future::ready(unary(answer())).await
 }

@@ -1,0 +1,154 @@
+//! Registry of an emulator's sandboxes, by client-visible name.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, MutexGuard};
+use std::time::{Duration, Instant};
+
+use tidebox_core::lock::Mutex;
+use tidebox_core::{BoxFuture, Result, SandboxBackend};
+
+/// Creates a sandbox with these environment variables for its commands.
+pub type MakeSandbox =
+    Arc<dyn Fn(Vec<(String, String)>) -> BoxFuture<'static, Result<Arc<dyn SandboxBackend>>> + Send + Sync>;
+
+/// One sandbox and its client-supplied data.
+#[derive(Clone, Debug)]
+pub struct SandboxRecord {
+    /// The sandbox.
+    pub sandbox: Arc<dyn SandboxBackend>,
+    /// Labels.
+    pub labels: BTreeMap<String, String>,
+    /// Credential of its data plane.
+    pub token: String,
+    /// Creation time.
+    pub created_at: Instant,
+    /// End time, if any.
+    pub expires_at: Option<Instant>,
+    /// Paused until a client connects.
+    pub paused: bool,
+    /// Provider-specific data, such as a template name.
+    pub metadata: BTreeMap<String, String>,
+}
+
+impl SandboxRecord {
+    /// Sets the remaining lifetime.
+    pub fn set_ttl(&mut self, time: Duration) {
+        self.expires_at = Instant::now().checked_add(time);
+    }
+}
+
+/// All sandboxes of one emulator.
+#[derive(Clone)]
+pub struct SandboxRegistry {
+    make: MakeSandbox,
+    sandboxes: Arc<Mutex<BTreeMap<String, SandboxRecord>>>,
+}
+
+impl fmt::Debug for SandboxRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SandboxRegistry").field("sandboxes", &self.lock().len()).finish_non_exhaustive()
+    }
+}
+
+impl SandboxRegistry {
+    /// Creates an empty registry whose sandboxes are created by `make`.
+    pub fn new(make: MakeSandbox) -> Self {
+        Self { make, sandboxes: Arc::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, SandboxRecord>> {
+        self.sandboxes.lock()
+    }
+
+    /// Creates a sandbox with this id.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub async fn create(
+        &self,
+        id: String,
+        labels: BTreeMap<String, String>,
+        env: Vec<(String, String)>,
+    ) -> Result<SandboxRecord> {
+        let sandbox = (self.make)(env).await?;
+        let record = SandboxRecord {
+            sandbox,
+            labels,
+            token: random_token(),
+            created_at: Instant::now(),
+            expires_at: None,
+            paused: false,
+            metadata: BTreeMap::new(),
+        };
+        self.lock().insert(id, record.clone());
+        Ok(record)
+    }
+
+    /// Closes expired sandboxes.
+    async fn close_expired(&self) {
+        let now = Instant::now();
+        let over: Vec<String> = {
+            let sandboxes = self.lock();
+            sandboxes
+                .iter()
+                .filter(|(_, sandbox)| sandbox.expires_at.is_some_and(|end| end <= now))
+                .map(|(id, _)| id.clone())
+                .collect()
+        };
+        for id in over {
+            self.close(&id).await;
+        }
+    }
+
+    /// Returns the sandbox with this id, `None` if it does not exist or has expired.
+    pub async fn find(&self, id: &str) -> Option<SandboxRecord> {
+        self.close_expired().await;
+        self.lock().get(id).cloned()
+    }
+
+    /// Returns all sandboxes with these labels, ordered by id.
+    pub async fn list(&self, labels: &BTreeMap<String, String>) -> Vec<(String, SandboxRecord)> {
+        self.close_expired().await;
+        let has_labels =
+            |sandbox: &SandboxRecord| labels.iter().all(|(name, value)| sandbox.labels.get(name) == Some(value));
+        self.lock()
+            .iter()
+            .filter(|(_, sandbox)| has_labels(sandbox))
+            .map(|(id, sandbox)| (id.clone(), sandbox.clone()))
+            .collect()
+    }
+
+    /// Changes a sandbox's record; false if it does not exist.
+    pub fn update(&self, id: &str, change: impl FnOnce(&mut SandboxRecord)) -> bool {
+        self.lock().get_mut(id).map(change).is_some()
+    }
+
+    /// Closes a sandbox; false if it does not exist.
+    pub async fn close(&self, id: &str) -> bool {
+        let sandbox = self.lock().remove(id);
+        match sandbox {
+            Some(sandbox) => {
+                // Clients of an emulated sandbox cannot act on a cleanup error.
+                let _ = sandbox.sandbox.close().await;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl SandboxRegistry {
+    /// Closes all sandboxes.
+    pub async fn close_all(&self) {
+        let names: Vec<String> = self.lock().keys().cloned().collect();
+        for id in names {
+            self.close(&id).await;
+        }
+    }
+}
+
+/// Returns a random credential.
+fn random_token() -> String {
+    (0..40).map(|_| fastrand::alphanumeric()).collect()
+}
