@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { constants, createBrotliCompress } from "node:zlib";
 
 /** What others begin with, in this order: a small program that has most of the Rust library, and one that has regular expressions. */
-const FIRST = ["extras.wasm", "text.wasm"];
+const FIRST = ["base.wasm", "text.wasm"];
 
 /** A program follows more of them only for so much less: they are unpacked first, every time. */
 const WORTH = 0.95;

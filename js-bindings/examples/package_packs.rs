@@ -1,5 +1,5 @@
-//! Tells the npm package which packs there are: `package_packs PACKS FILE` writes what `packs/src/pack.rs` says of them, and our part
-//! of their runtimes from the folder `packs`, as JSON. `cargo xtask npm` runs it.
+//! Writes the pack manifest of the npm package: `package_packs PACKS FILE` writes the definitions of `packs/src/pack.rs`, and
+//! Tidebox's part of their runtimes from the directory `packs`, as JSON. Run by `cargo xtask npm`.
 
 use std::io;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn write(folder: &Path, file: &Path) -> io::Result<()> {
     fs::write(file, serde_json::to_vec(&json!({ "version": env!("CARGO_PKG_VERSION"), "packs": packs }))?)
 }
 
-/// As `PackDefinition` of `js/packs.ts` has it.
+/// Creates a `PackDefinition` of `js/packs.ts`.
 fn definition(folder: &Path, pack: &Pack) -> io::Result<Value> {
     Ok(json!({
         "name": pack.name, "version": pack.version, "about": pack.about, "commands": pack.commands,
@@ -41,7 +41,7 @@ fn wheel(wheel: &Wheel) -> Value {
     json!({ "project": wheel.project, "version": wheel.version, "file": wheel.file, "sha256": wheel.sha256 })
 }
 
-/// Pairs of a path and what the file holds, in the order of the paths. What a pack is made of is told by a hash of them.
+/// Returns pairs of path and content, in the order of the paths. Their hash is part of the fingerprint of a pack.
 fn own(folder: &Path) -> io::Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     gather(folder, "", &mut files)?;

@@ -1,5 +1,5 @@
-//! Lays the programs of the userland out for the npm package: `package_userland USERLAND FOLDER` rewrites every module that
-//! `tools.toml` lists, and writes `programs.json`, from which the package knows them. `cargo xtask npm` runs it.
+//! Prepares the userland for the npm package: `package_userland USERLAND DIRECTORY` rewrites every module that `tools.toml`
+//! lists, and writes `programs.json`, the list of programs of the package. Run by `cargo xtask npm`.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use tidebox_js_bindings::rewrite::{Bounds, rewrite};
+use tidebox_js_bindings::rewrite::{RewriteLimits, rewrite};
 
 #[derive(Deserialize)]
 struct Tools {
@@ -21,7 +21,7 @@ struct Module {
     commands: Vec<String>,
 }
 
-/// An entry of `programs.json`; `js/programs.ts` reads it.
+/// An entry of `programs.json`, which `js/programs.ts` reads.
 #[derive(Serialize)]
 struct Listed {
     file: String,
@@ -51,7 +51,7 @@ fn lay_out(userland: &Path, folder: &Path) -> io::Result<()> {
     for Module { file, commands } in tools.module {
         let failed = |reason: &str| io::Error::other(format!("{file}: {reason}"));
         let wasm = fs::read(userland.join("dist").join(&file)).map_err(|error| failed(&error.to_string()))?;
-        let wasm = rewrite(&wasm, Bounds::default()).map_err(|refusal| failed(&refusal.to_string()))?;
+        let wasm = rewrite(&wasm, RewriteLimits::default()).map_err(|refusal| failed(&refusal.to_string()))?;
         fs::write(folder.join(&file), &wasm)?;
         let sha256 = Sha256::digest(&wasm).iter().map(|byte| format!("{byte:02x}")).collect();
         listed.push(Listed { bytes: wasm.len(), sha256, file, commands });

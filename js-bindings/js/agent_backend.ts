@@ -1,57 +1,54 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** What Deep Agents takes as a backend, whatever stands behind it. */
+/** The methods that Deep Agents calls on a backend, common to the local and the remote class. */
 
 import { checkArguments, isContent, isText } from "./check.js";
 import type { CallOptions, ExecuteOptions } from "./options.js";
 import { checkSignal } from "./options.js";
 import type {
   DeleteResult, EditResult, ExecuteResult, FileDownloadResponse, FileUploadResponse, FilesResult, GrepResult,
-  ReadRawResult, ReadResult, Refusal, WriteResult,
+  ReadRawResult, ReadResult, ErrorFields, WriteResult,
 } from "./protocol.js";
-import { codeOf, reasonOf } from "./reason.js";
-import type { RunningCommand } from "./watch.js";
-import { running } from "./watch.js";
+import { errorCode, messageOf } from "./error_message.js";
+import type { RunningCommand } from "./output.js";
+import { runCommand } from "./output.js";
 
-/** Who runs commands and answers the calls of the file tools. */
-export interface Backing {
-  /** Runs a command; rejects with what goes wrong on our side. */
+/** Runs commands and handles the calls of the file tools. */
+export interface BackendConnection {
+  /** Runs a command. Rejects if Tidebox itself fails. */
   execute(command: string, options: ExecuteOptions): Promise<ExecuteResult>;
-  /** Calls a method of the sandbox, for as long as its caller waits. */
+  /** Calls a method of the sandbox. Rejects when `signal` is aborted. */
   callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T>;
 }
 
-/**
- * The tools of an agent: commands, files and transfers. None of them ever throws: what goes wrong is in the answer. Calls may
- * overlap.
- */
+/** The tools of an agent: commands, files and transfers. They never throw: errors are part of the result. Calls may overlap. */
 export abstract class AgentBackend {
-  readonly #backing: () => Backing;
+  readonly #backend: () => BackendConnection;
 
-  /** `backing` throws when there is nothing that could answer. */
-  protected constructor(backing: () => Backing) {
-    this.#backing = backing;
+  /** `backing` throws if no sandbox is open. */
+  protected constructor(backend: () => BackendConnection) {
+    this.#backend = backend;
   }
 
-  /** Never empty once it is started. */
+  /** The sandbox id. Not empty after the sandbox is started. */
   abstract get id(): string;
 
-  /** Whether commands can be run. */
+  /** True if commands can be run. */
   abstract get isRunning(): boolean;
 
   /**
-   * Runs a command line in `bash`, and answers when it has ended. It never rejects: what goes wrong on our side is in `output`,
-   * with `exitCode` `null`.
+   * Runs a command line in `bash` and resolves when it has ended. It never rejects: if Tidebox itself fails, `output` has the
+   * message and `exitCode` is `null`.
    */
   async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResult> {
     try {
-      return await this.#backing().execute(command, options);
+      return await this.#backend().execute(command, options);
     } catch (error) {
-      return { output: `tidebox: ${reasonOf(error)}\n`, exitCode: null, truncated: false, ...codeOf(error) };
+      return { output: `tidebox: ${messageOf(error)}\n`, exitCode: null, truncated: false, ...errorCode(error) };
     }
   }
 
   /**
-   * Runs a command line whose output can be gone through while it runs:
+   * Runs a command line whose output can be iterated over while it runs:
    *
    * ```js
    * const running = sandbox.executeStream("make test");
@@ -59,13 +56,13 @@ export abstract class AgentBackend {
    * const { exitCode } = await running.result;
    * ```
    *
-   * Leaving the loop stops the command. What nobody has gone through is kept, at most `limits.outputBytes` of it.
+   * Leaving the loop stops the command. Output that is not consumed is buffered, at most `limits.outputBytes`.
    */
   executeStream(command: string, options: Omit<ExecuteOptions, "onOutput" | "onStdout" | "onStderr"> = {}): RunningCommand {
-    return running((watched) => this.execute(command, { ...options, ...watched }), options?.signal);
+    return runCommand((callbacks) => this.execute(command, { ...options, ...callbacks }), options?.signal);
   }
 
-  /** Lists a directory. A directory that is not there has no files. */
+  /** Lists a directory. A missing directory has no files. */
   async ls(path: string, options?: CallOptions): Promise<FilesResult> {
     return this.#tool(options, "ls", { path });
   }
@@ -92,12 +89,12 @@ export abstract class AgentBackend {
     return this.#tool(options, "edit", { filePath, oldString, newString }, replaceAll);
   }
 
-  /** Removes a file, or a directory and what is in it. */
+  /** Removes a file, or a directory with its contents. */
   async delete(filePath: string, options?: CallOptions): Promise<DeleteResult> {
     return this.#tool(options, "delete", { filePath });
   }
 
-  /** Finds lines that hold a text, literally. */
+  /** Finds lines that contain a literal text. */
   async grep(
     pattern: string, path: string | null = null, glob: string | null = null, maxCount: number | null = null,
     options?: CallOptions,
@@ -110,27 +107,27 @@ export abstract class AgentBackend {
     return this.#tool(options, "glob", { pattern, path: path ?? "/" });
   }
 
-  /** Puts files in, one answer for each, in the same order. Paths must be absolute. */
+  /** Uploads files. Returns one result per file, in the same order. Paths must be absolute. */
   async uploadFiles(
     files: readonly (readonly [string, Uint8Array])[], options?: CallOptions,
   ): Promise<FileUploadResponse[]> {
     try {
       return await this.#call<FileUploadResponse[]>(options, "uploadFiles", files);
     } catch {
-      return listed(files).map((file) => ({ path: pathOf(file), error: "permission_denied" as const }));
+      return toArray(files).map((file) => ({ path: pathOf(file), error: "permission_denied" as const }));
     }
   }
 
-  /** Takes files out, one answer for each, in the same order. Paths must be absolute. */
+  /** Downloads files. Returns one result per file, in the same order. Paths must be absolute. */
   async downloadFiles(paths: readonly string[], options?: CallOptions): Promise<FileDownloadResponse[]> {
     try {
       return await this.#call<FileDownloadResponse[]>(options, "downloadFiles", paths);
     } catch {
-      return listed(paths).map((path) => ({ path, content: null, error: "permission_denied" as const }));
+      return toArray(paths).map((path) => ({ path, content: null, error: "permission_denied" as const }));
     }
   }
 
-  /** Ends what runs. Closing twice is no error. */
+  /** Stops running commands. Closing twice is not an error. */
   abstract close(): Promise<void>;
 
   /** `await using` closes it at the end of the block. */
@@ -140,10 +137,10 @@ export abstract class AgentBackend {
 
   async #call<T>(options: CallOptions | undefined, method: string, ...args: unknown[]): Promise<T> {
     checkSignal(options?.signal);
-    return this.#backing().callUntil<T>(options?.signal, method, args);
+    return this.#backend().callUntil<T>(options?.signal, method, args);
   }
 
-  async #tool<T extends Refusal>(
+  async #tool<T extends ErrorFields>(
     options: CallOptions | undefined, method: string, texts: Readonly<Record<string, string>>, ...rest: unknown[]
   ): Promise<T> {
     try {
@@ -151,13 +148,13 @@ export abstract class AgentBackend {
       if (method === "write") checkArguments({ content: rest[0] }, isContent, "a string or a Uint8Array");
       return await this.#call<T>(options, method, ...Object.values(texts), ...rest);
     } catch (error) {
-      return { error: reasonOf(error), ...codeOf(error) } as T;
+      return { error: messageOf(error), ...errorCode(error) } as T;
     }
   }
 }
 
-/** What callers without types may give instead of a list has nothing in it. */
-function listed<T>(list: readonly T[]): readonly T[] {
+/** Callers without types may pass something other than an array; it counts as empty. */
+function toArray<T>(list: readonly T[]): readonly T[] {
   return Array.isArray(list) ? list : [];
 }
 

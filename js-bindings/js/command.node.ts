@@ -1,22 +1,22 @@
 #!/usr/bin/env node
-/** The command of the package: `npx tidebox pack add python`. */
+/** The command line of the package: `npx tidebox pack add python`. */
 
 import { addPack, exportPack, listPacks, removePack } from "./pack_add.node.js";
-import { reasonOf } from "./reason.js";
+import { messageOf } from "./error_message.js";
 
 const USAGE = `usage: tidebox pack add NAME
-       tidebox pack export NAME FOLDER   for pages: a folder to serve
+       tidebox pack export NAME DIRECTORY   (a directory to serve to pages)
        tidebox pack list
        tidebox pack remove NAME
 `;
 
-async function main(words: readonly string[]): Promise<number> {
-  const [topic, action, name, folder, ...more] = words;
-  if (topic !== "pack" || more.length > 0 || (action === "export") !== (folder !== undefined)) return usage();
+async function main(args: readonly string[]): Promise<number> {
+  const [topic, action, name, directory, ...more] = args;
+  if (topic !== "pack" || more.length > 0 || (action === "export") !== (directory !== undefined)) return usage();
   if (action === "list" && name === undefined) {
     for (const pack of await listPacks()) {
       const more = pack.with.length > 0 ? `, with ${pack.with.join(", ")}` : "";
-      process.stdout.write(`${pack.name}\t${pack.version}\t${pack.ready ? "ready" : "not added"}\t${pack.about}${more}\n`);
+      process.stdout.write(`${pack.name}\t${pack.version}\t${pack.ready ? "ready" : "not installed"}\t${pack.about}${more}\n`);
     }
     return 0;
   }
@@ -26,13 +26,13 @@ async function main(words: readonly string[]): Promise<number> {
     process.stderr.write(`the pack ${name} is ready\n`);
     return 0;
   }
-  if (action === "export" && folder !== undefined) {
-    const { sha256 } = await exportPack(name, folder, { onProgress: (what) => process.stderr.write(`${name}: ${what}\n`) });
-    process.stdout.write(`${sha256}  ${folder}/pack.json\n`);
+  if (action === "export" && directory !== undefined) {
+    const { sha256 } = await exportPack(name, directory, { onProgress: (what) => process.stderr.write(`${name}: ${what}\n`) });
+    process.stdout.write(`${sha256}  ${directory}/pack.json\n`);
     return 0;
   }
   if (action !== "remove") return usage();
-  if (!(await removePack(name))) throw new Error(`the pack ${name} is not here`);
+  if (!(await removePack(name))) throw new Error(`the pack ${name} is not installed`);
   process.stderr.write(`removed the pack ${name}\n`);
   return 0;
 }
@@ -45,7 +45,7 @@ function usage(): number {
 main(process.argv.slice(2)).then(
   (code) => (process.exitCode = code),
   (error: unknown) => {
-    process.stderr.write(`tidebox: ${reasonOf(error)}\n`);
+    process.stderr.write(`tidebox: ${messageOf(error)}\n`);
     process.exitCode = 1;
   },
 );

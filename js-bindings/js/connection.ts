@@ -1,9 +1,8 @@
 /**
- * The caller's side of a Worker: calls, their answers, and what happens when the Worker is no more.
+ * The caller's side of a worker: calls, their results, and replacement of a worker that has ended.
  *
- * A Worker ends when the caller closes the sandbox; when a command does not end in time although it was told to, and the
- * Worker is terminated for it; and when it breaks. In the last two cases another one takes its place, with the files as they
- * were after the last call that was answered.
+ * A worker ends when the caller closes the sandbox, when a command does not end after its timeout or cancellation and the worker
+ * is terminated, or when it fails. In the last two cases a new worker replaces it, with the files as of the last completed call.
  */
 
 import { defined } from "./check.js";
@@ -12,66 +11,66 @@ import { SandboxError } from "./error.js";
 import type { Gateway } from "./gateway.js";
 import { fetchGateway } from "./gateway.js";
 import { HostCalls } from "./host_calls.js";
-import type { Ask, Changes, Failure, KernelOptions, Report, Tell } from "./messages.js";
-import { CANCELLED, SHARED, TOLD } from "./messages.js";
-import type { Checked, ExecuteOptions, OutputPiece } from "./options.js";
+import type { Changes, Failure, HostRequest, HostResponse, KernelOptions, WorkerOutput } from "./messages.js";
+import { CANCEL_SLOTS, MESSAGE_COUNT, SHARED_SLOTS } from "./messages.js";
+import type { Checked, ExecuteOptions, OutputChunk } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
 import { packWork } from "./pack_work.js";
-import type { PackPlace } from "./packs.js";
+import type { PackLocation } from "./packs.js";
 import type { Platform, Rewrite, SandboxWorker } from "./platform.js";
 import type { ExecuteResult } from "./protocol.js";
-import { reasonOf } from "./reason.js";
+import { messageOf } from "./error_message.js";
 import { Requests } from "./requests.js";
-import { shared } from "./shared.js";
-import { Watch } from "./watch.js";
+import { cachedModules } from "./module_cache.js";
+import { OutputListener } from "./output.js";
 
-/** Wall time of a command that names no timeout; as in `core/src/limits.rs`. */
+/** Wall time of a command without a timeout, in milliseconds; as in `core/src/limits.rs`. */
 const WALL_TIME_MS = 120_000;
-/** How long after a command's time, or after it was given up, its Worker may still take to end it by itself. */
+/** Milliseconds that a worker has to end a command after its timeout or its cancellation, before the worker is terminated. */
 const GRACE_MS = 2_000;
-/** The longest time that a timer can be set to. */
-const LONGEST_MS = 2 ** 31 - 1;
+/** Maximum delay of a timer, in milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Methods of which the output can be watched and which can be given up. */
+/** Methods that stream output and can be cancelled. */
 const COMMANDS = ["execute", "pythonRun"];
 
 interface Pending {
   resolve(value: unknown): void;
   reject(error: Error): void;
-  onOutput: ((piece: OutputPiece) => void) | undefined;
-  /** Runs before anything that was answered later is looked at. */
-  onAnswer: (() => void) | undefined;
+  onOutput: ((chunk: OutputChunk) => void) | undefined;
+  /** Runs before any later message of the worker is handled. */
+  onResult: (() => void) | undefined;
 }
 
-/** What an interpreter answers beside what a command does. */
-export interface Replied {
+/** Result fields of a Python interpreter, in addition to those of a command. */
+export interface InterpreterReply {
   /** JSON. */
   readonly reply?: string;
-  /** Set while it goes on. */
-  readonly over?: boolean;
+  /** True if the interpreter has exited. */
+  readonly exited?: boolean;
 }
 
-/** How a call is made. */
-interface Calling {
-  onOutput?: ((piece: OutputPiece) => void) | undefined;
-  onAnswer?: () => void;
-  /** Is told the number of the call. */
+/** Options of a call to the worker. */
+interface CallContext {
+  onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  onResult?: () => void;
+  /** Receives the number of the call. */
   onCall?: (id: number) => void;
 }
 
-/** A command was not ended by its own Worker. */
-class Overdue extends Error {
+/** The worker did not end a command in time and was terminated. */
+class WorkerTimeoutError extends Error {
   constructor() {
-    super("the sandbox had to start again because a command did not end; its files are those after the last call that was answered");
+    super("the sandbox was restarted because a command did not end; files are as of the last completed call");
   }
 }
 
-/** A Worker and what the application does for it. */
-interface Served {
+/** A worker and the handlers of its requests to the application. */
+interface WorkerState {
   readonly worker: SandboxWorker;
   readonly tools: HostCalls;
   readonly requests: Requests;
-  /** What the Worker sees while it runs guests. */
+  /** ModuleCache memory that the worker reads while it runs guests. */
   readonly shared: Int32Array | undefined;
 }
 
@@ -82,10 +81,10 @@ export class Connection {
   #options: KernelOptions;
   #gateway: Gateway | undefined;
   #changes: Uint8Array[] = [];
-  #served: Served | undefined;
-  /** Set while a Worker starts. */
+  #state: WorkerState | undefined;
+  /** Set while a worker starts. */
   #opened: { resolve(value: unknown): void; reject(error: Error): void } | undefined;
-  /** Settled when calls can be made; rejected when none ever can be. */
+  /** Resolves when calls can be made. Rejects if the worker cannot be started. */
   #ready: Promise<void> = Promise.resolve();
   #id = "";
   #last = 0;
@@ -100,94 +99,94 @@ export class Connection {
     return this.#id;
   }
 
-  /** A number that nothing of this sandbox has had, whichever Worker it is in. */
+  /** Returns a number that is unique in this sandbox, across its workers. */
   nextNumber(): number {
     return ++this.#last;
   }
 
   get isOpen(): boolean {
-    return this.#served !== undefined;
+    return this.#state !== undefined;
   }
 
-  /** Whether something of the sandbox is kept by its Worker alone. */
+  /** True if the sandbox has state that only its worker holds. */
   get #copiesOnWrite(): boolean {
     return this.#options.mounts?.some(({ mode }) => mode === "copyOnWrite") ?? false;
   }
 
-  /** Starts the Worker, and waits until the sandbox is there. */
+  /** Starts the worker and waits until the sandbox is ready. */
   async open(): Promise<void> {
     const opened = new Promise<unknown>((resolve, reject) => {
       this.#opened = { resolve, reject };
     });
-    // The Worker may break before anybody waits for it here.
+    // The worker may fail before `opened` is awaited below.
     opened.catch(() => {});
-    let served: Served | undefined;
+    let state: WorkerState | undefined;
     try {
-      // Starting a Worker takes the longest, so that comes first.
-      served = this.#start();
-      const { worker, shared: memory } = served;
-      const { kernel, programs, compiled } = await shared(this.#platform);
+      // Starting a worker takes the longest, so it comes first.
+      state = this.#start();
+      const { worker, shared: memory } = state;
+      const { kernel, programs, compiled } = await cachedModules(this.#platform);
       if (this.#options.network !== undefined) this.#gateway ??= await this.#makeGateway();
       const packs = await this.#packs(kernel);
       worker.send({ kernel, programs, compiled, options: this.#options, packs, changes: this.#changes, shared: memory });
       await opened;
     } catch (error) {
-      if (this.#served === served) this.#served = undefined;
-      served?.worker.terminate();
+      if (this.#state === state) this.#state = undefined;
+      state?.worker.terminate();
       if (error instanceof SandboxError) throw error;
-      throw new SandboxError(`create: ${reasonOf(error)}`, "SETUP_FAILED", { cause: error });
+      throw new SandboxError(`create: ${messageOf(error)}`, "SETUP_FAILED", { cause: error });
     } finally {
       this.#opened = undefined;
     }
-    // The folder may be another one by the time that a Worker has to take the place of this one.
-    if (this.#options.seedFolder !== undefined) this.#beginWith((await this.#called<{ bytes: Uint8Array }>("snapshot", [])).bytes);
-    if (this.#pending.size === 0) served.worker.hold(false);
+    // The directory may have changed by the time another worker replaces this one.
+    if (this.#options.seedDirectory !== undefined) this.#startFrom((await this.#callNow<{ bytes: Uint8Array }>("snapshot", [])).bytes);
+    if (this.#pending.size === 0) state.worker.hold(false);
   }
 
-  /** The packs of the options, as the Worker reaches them. The kernel's options have what it takes in of them. */
-  async #packs(kernel: WebAssembly.Module): Promise<readonly PackPlace[]> {
-    const { packs, making } = this.#checked;
-    if (packs.length === 0 && making === undefined) return [];
+  /** Locates the packs of the options for the worker and adds their settings to the options of the kernel. */
+  async #packs(kernel: WebAssembly.Module): Promise<readonly PackLocation[]> {
+    const { packs, preinit } = this.#checked;
+    if (packs.length === 0 && preinit === undefined) return [];
     const rewrite: Rewrite = (module, code, pages) =>
       packWork(this.#platform, { kernelForPack: kernel, module, code, pages }).then(() => {});
-    const found = await Promise.all(packs.map((wanted) => this.#platform.pack(wanted, rewrite)));
-    if (making !== undefined) found.push(making);
-    this.#options = { ...this.#options, packs: found.map(({ settings }) => settings) };
-    return found.map(({ place }) => place);
+    const located = await Promise.all(packs.map((pack) => this.#platform.pack(pack, rewrite)));
+    if (preinit !== undefined) located.push(preinit);
+    this.#options = { ...this.#options, packs: located.map(({ settings }) => settings) };
+    return located.map(({ location }) => location);
   }
 
   async #makeGateway(): Promise<Gateway> {
     return this.#checked.fetch === undefined ? await this.#platform.gateway() : fetchGateway(this.#checked.fetch);
   }
 
-  #start(): Served {
+  #start(): WorkerState {
     const worker: SandboxWorker = this.#platform.start({
       report: (report) => {
-        if (this.#served?.worker === worker) this.#report(report, this.#served);
+        if (this.#state?.worker === worker) this.#report(report, this.#state);
       },
-      broke: (error) => {
-        if (this.#served?.worker === worker) this.#broke(error);
+      crashed: (error) => {
+        if (this.#state?.worker === worker) this.#crashed(error);
       },
     });
-    // Pages without cross-origin isolation share no memory.
+    // Pages without cross-origin isolation cannot share memory.
     const shares = typeof SharedArrayBuffer === "function";
-    const memory = shares ? new Int32Array(new SharedArrayBuffer(4 * SHARED)) : undefined;
-    const tell = (tell: Tell) => {
-      if (this.#served?.worker !== worker) return;
-      worker.send(tell);
-      ring(memory);
+    const memory = shares ? new Int32Array(new SharedArrayBuffer(4 * SHARED_SLOTS)) : undefined;
+    const respond = (response: HostResponse) => {
+      if (this.#state?.worker !== worker) return;
+      worker.send(response);
+      notifyWorker(memory);
     };
-    this.#served = {
+    this.#state = {
       worker,
-      tools: new HostCalls(this.#checked.tools, tell),
-      requests: new Requests(() => this.#gateway, tell),
+      tools: new HostCalls(this.#checked.tools, respond),
+      requests: new Requests(() => this.#gateway, respond),
       shared: memory,
     };
-    return this.#served;
+    return this.#state;
   }
 
-  #report(report: Report, served: Served): void {
-    switch (report.what) {
+  #report(report: WorkerOutput, state: WorkerState): void {
+    switch (report.type) {
       case "ready":
         this.#id = report.id;
         return this.#opened?.resolve(undefined);
@@ -195,63 +194,63 @@ export class Connection {
         return this.#opened?.reject(new SandboxError(report.failure.message, "INVALID_OPTIONS"));
       case "packed":
         return;
-      case "broken":
-        return this.#broke(new Error(report.reason));
-      case "answer": {
-        this.#keep(report.changes);
-        const pending = this.#settle(report.id);
-        pending?.onAnswer?.();
+      case "crashed":
+        return this.#crashed(new Error(report.reason));
+      case "result": {
+        this.#recordChanges(report.changes);
+        const pending = this.#complete(report.id);
+        pending?.onResult?.();
         return pending?.resolve(report.value);
       }
-      case "refusal":
-        return this.#settle(report.id)?.reject(refusal(report.failure));
+      case "error":
+        return this.#complete(report.id)?.reject(toSandboxError(report.failure));
       case "output": {
         const { stderr, bytes } = report;
         return this.#pending.get(report.id)?.onOutput?.({ stream: stderr ? "stderr" : "stdout", bytes });
       }
-      case "asked":
-        return asked(served, report.ask);
+      case "request":
+        return handleRequest(state, report.request);
       case "compiled":
-        return void shared(this.#platform).then(({ compiled }) => compiled.set(report.file, report.module));
+        return void cachedModules(this.#platform).then(({ compiled }) => compiled.set(report.file, report.module));
     }
   }
 
-  #keep(changes: Changes | undefined): void {
+  #recordChanges(changes: Changes | undefined): void {
     if (changes === undefined) return;
-    if (changes.joined) this.#changes = [];
+    if (changes.merged) this.#changes = [];
     this.#changes.push(changes.bytes);
   }
 
-  #settle(id: number): Pending | undefined {
+  #complete(id: number): Pending | undefined {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#served?.worker.hold(false);
+    if (this.#pending.size === 0) this.#state?.worker.hold(false);
     return pending;
   }
 
-  #broke(cause: unknown): void {
-    const reason = reasonOf(cause);
+  #crashed(cause: unknown): void {
+    const reason = messageOf(cause);
     if (this.#opened !== undefined) {
-      this.#opened.reject(new Error(`the sandbox's Worker cannot start: ${reason}`));
+      this.#opened.reject(new Error(`cannot start the worker of the sandbox: ${reason}`));
       return;
     }
-    const message = `the sandbox had to start again (${reason}); its files are those after the last call that was answered`;
-    this.#restart(new SandboxError(message + this.#loss(), "RESTARTED"));
+    const message = `the sandbox was restarted (${reason}); files are as of the last completed call`;
+    this.#restart(new SandboxError(message + this.#lossNote(), "RESTARTED"));
   }
 
-  /** What is lost with a Worker, as the end of a sentence. */
-  #loss(): string {
-    return this.#copiesOnWrite ? ", and what was changed in copy-on-write mounts is lost" : "";
+  /** Returns a clause for error messages that names the state lost with a worker. */
+  #lossNote(): string {
+    return this.#copiesOnWrite ? ", and changes in copy-on-write mounts are lost" : "";
   }
 
-  /** Puts another Worker in the place of this one. Who waits for it learns `why`. */
+  /** Replaces the worker. Pending calls reject with `why`. */
   #restart(why: Error): void {
-    const served = this.#served;
+    const state = this.#state;
     this.#options.id = this.#id;
     this.#ready = this.open();
-    // Whoever calls next is told.
+    // The next call reports the error.
     this.#ready.catch(() => {});
-    leave(served);
+    terminateState(state);
     this.#reject(why);
   }
 
@@ -262,171 +261,171 @@ export class Connection {
   }
 
   /** Calls a method of the kernel's sandbox. */
-  async call<T>(method: string, args: readonly unknown[], calling: Calling = {}): Promise<T> {
+  async call<T>(method: string, args: readonly unknown[], context: CallContext = {}): Promise<T> {
     await this.#ready;
-    return this.#called(method, args, calling);
+    return this.#callNow(method, args, context);
   }
 
-  async #called<T>(method: string, args: readonly unknown[], calling: Calling = {}): Promise<T> {
-    const worker = this.#served?.worker;
+  async #callNow<T>(method: string, args: readonly unknown[], context: CallContext = {}): Promise<T> {
+    const worker = this.#state?.worker;
     if (worker === undefined) throw new SandboxError("the sandbox is closed; create a new one", "CLOSED");
     const id = ++this.#last;
-    const { onOutput, onAnswer, onCall } = calling;
-    // A command is told its number, under which its output comes and under which it is given up.
+    const { onOutput, onResult, onCall } = context;
+    // A command gets its number, which identifies its output and its cancellation.
     const all = COMMANDS.includes(method) ? [...args, id, onOutput !== undefined] : args;
-    // What cannot be sent is thrown here, before anybody waits for an answer.
+    // Arguments that cannot be cloned throw here, before the call is pending.
     worker.send({ id, method, args: all });
     worker.hold(true);
     onCall?.(id);
     return new Promise<T>((resolve, reject) => {
-      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onOutput, onAnswer });
+      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onOutput, onResult });
     });
   }
 
-  /** The same, as far as its caller waits for it. */
+  /** Like {@link call}, but rejects when `signal` is aborted. */
   async callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T> {
     if (!signal) return this.call<T>(method, args);
-    const aborted = () => new SandboxError("the call was given up by its caller", "ABORTED", { cause: signal.reason });
+    const aborted = () => new SandboxError("the call was aborted by its caller", "ABORTED", { cause: signal.reason });
     if (signal.aborted) throw aborted();
     let stop = () => {};
-    const given = new Promise<never>((_, reject) => {
+    const cancelled = new Promise<never>((_, reject) => {
       stop = () => reject(aborted());
       signal.addEventListener("abort", stop, { once: true });
     });
     try {
-      return await Promise.race([this.call<T>(method, args), given]);
+      return await Promise.race([this.call<T>(method, args), cancelled]);
     } finally {
       signal.removeEventListener("abort", stop);
     }
   }
 
-  async execute(command: string, given: ExecuteOptions): Promise<ExecuteResult> {
-    return this.#run("execute", [String(command)], given);
+  async execute(command: string, options: ExecuteOptions): Promise<ExecuteResult> {
+    return this.#run("execute", [String(command)], options);
   }
 
-  /** Runs a piece of code in an interpreter of this number. */
-  async python(interpreter: number, code: string, given: ExecuteOptions): Promise<ExecuteResult & Replied> {
-    return this.#run("pythonRun", [interpreter, code], given);
+  /** Runs code in the interpreter with this number. */
+  async python(interpreter: number, code: string, options: ExecuteOptions): Promise<ExecuteResult & InterpreterReply> {
+    return this.#run("pythonRun", [interpreter, code], options);
   }
 
-  async #run<T extends ExecuteResult>(method: string, args: readonly unknown[], given: ExecuteOptions): Promise<T> {
-    const { onOutput, onStdout, onStderr, signal, ...options } = checkExecuteOptions(given);
+  async #run<T extends ExecuteResult>(method: string, args: readonly unknown[], input: ExecuteOptions): Promise<T> {
+    const { onOutput, onStdout, onStderr, signal, ...options } = checkExecuteOptions(input);
     if (signal?.aborted) {
-      const output = "tidebox: the command was not started because its caller had given it up\n";
-      return { ...onlyTold(output), exitCode: 137, stoppedBy: "cancelled" } as ExecuteResult as T;
+      const output = "tidebox: the command was not started: its caller had cancelled it\n";
+      return { ...messageOnlyResult(output), exitCode: 137, stoppedBy: "cancelled" } as ExecuteResult as T;
     }
     const limit = options.timeoutMs ?? this.#options.limits?.["wallTimeMs"] ?? WALL_TIME_MS;
     await this.#ready;
-    const served = this.#served;
-    const late = () => {
-      if (this.#served === served) this.#restart(new Overdue());
+    const state = this.#state;
+    const onTimeout = () => {
+      if (this.#state === state) this.#restart(new WorkerTimeoutError());
     };
-    const timers = [setTimeout(late, Math.min(limit + GRACE_MS, LONGEST_MS))];
+    const timers = [setTimeout(onTimeout, Math.min(limit + GRACE_MS, MAX_TIMER_MS))];
     let call = 0;
     const cancel = () => {
-      if (call === 0 || this.#served !== served || served === undefined) return;
-      if (served.shared !== undefined) Atomics.store(served.shared, call % CANCELLED, call);
-      served.worker.send({ cancel: call });
-      ring(served.shared);
-      timers.push(setTimeout(late, GRACE_MS));
+      if (call === 0 || this.#state !== state || state === undefined) return;
+      if (state.shared !== undefined) Atomics.store(state.shared, call % CANCEL_SLOTS, call);
+      state.worker.send({ cancel: call });
+      notifyWorker(state.shared);
+      timers.push(setTimeout(onTimeout, GRACE_MS));
     };
-    const watch = Watch.of({ onOutput, onStdout, onStderr }, cancel);
+    const listener = OutputListener.of({ onOutput, onStdout, onStderr }, cancel);
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       const result = await this.call<T>(method, [...args, defined(options)], {
-        onOutput: watch?.piece,
+        onOutput: listener?.chunk,
         onCall: (id) => {
           call = id;
           if (signal?.aborted) cancel();
         },
       });
-      return (watch?.ended(result) ?? result) as T;
+      return (listener?.finish(result) ?? result) as T;
     } catch (error) {
-      if (!(error instanceof Overdue)) throw error;
-      return (signal?.aborted ? this.#givenUp() : this.#late(limit)) as T;
+      if (!(error instanceof WorkerTimeoutError)) throw error;
+      return (signal?.aborted ? this.#cancelledResult() : this.#timeoutResult(limit)) as T;
     } finally {
       for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);
     }
   }
 
-  #late(limit: number): ExecuteResult {
+  #timeoutResult(limit: number): ExecuteResult {
     const output =
-      `tidebox: the command was stopped because it ran for ${limit} ms, and with it all that ran beside it; ` +
-      `the files are those after the last call that was answered${this.#loss()}\n`;
-    return { ...onlyTold(output), exitCode: 124, stoppedBy: "timeout" };
+      `tidebox: the command was stopped because it ran for ${limit} ms, with all other running commands; ` +
+      `files are as of the last completed call${this.#lossNote()}\n`;
+    return { ...messageOnlyResult(output), exitCode: 124, stoppedBy: "timeout" };
   }
 
-  #givenUp(): ExecuteResult {
+  #cancelledResult(): ExecuteResult {
     const output =
-      "tidebox: the command was stopped because its caller gave it up, and with it all that ran beside it; " +
-      `the files are those after the last call that was answered${this.#loss()}\n`;
-    return { ...onlyTold(output), exitCode: 137, stoppedBy: "cancelled" };
+      "tidebox: the command was stopped because its caller cancelled it, with all other running commands; " +
+      `files are as of the last completed call${this.#lossNote()}\n`;
+    return { ...messageOnlyResult(output), exitCode: 137, stoppedBy: "cancelled" };
   }
 
-  /** Refuses what would lose changes silently. */
-  checkKept(what: string): void {
+  /** Throws if the operation would silently lose changes. */
+  checkSnapshotable(operation: string): void {
     if (!this.#copiesOnWrite) return;
-    const message = `a sandbox with copy-on-write mounts cannot ${what}: their changes are in no snapshot; copy the files out instead`;
+    const message = `cannot ${operation} a sandbox with copy-on-write mounts: snapshots do not include their changes; copy the files out instead`;
     throw new SandboxError(message, "UNSUPPORTED");
   }
 
-  /** Puts the sandbox back to a snapshot, and begins to count changes from there. */
+  /** Restores a snapshot. Later changes are relative to it. */
   async restore(bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted) throw new SandboxError("the call was given up by its caller", "ABORTED");
-    const onAnswer = () => {
-      this.#beginWith(bytes);
+    if (signal?.aborted) throw new SandboxError("the call was aborted by its caller", "ABORTED");
+    const onResult = () => {
+      this.#startFrom(bytes);
       this.#changes = [];
     };
-    await this.call<void>("restore", [bytes], { onAnswer });
+    await this.call<void>("restore", [bytes], { onResult });
   }
 
-  /** A Worker that takes the place of this one begins with a snapshot, and with nothing that the options give beside it. */
-  #beginWith(snapshot: Uint8Array): void {
-    const { files: _, tar: __, seedFolder: ___, ...options } = this.#options;
+  /** A replacement worker starts from this snapshot and without the initial files of the options. */
+  #startFrom(snapshot: Uint8Array): void {
+    const { files: _, tar: __, seedDirectory: ___, ...options } = this.#options;
     this.#options = { ...options, snapshot };
   }
 
   close(): void {
-    const served = this.#served;
+    const state = this.#state;
     const error = new SandboxError("the sandbox was closed", "CLOSED");
-    this.#served = undefined;
+    this.#state = undefined;
     this.#changes = [];
     this.#opened?.reject(error);
     this.#reject(error);
-    leave(served);
+    terminateState(state);
   }
 }
 
-function asked({ tools, requests }: Served, ask: Ask): void {
-  if (ask.ask.startsWith("tool")) tools.asked(ask);
-  else requests.asked(ask);
+function handleRequest({ tools, requests }: WorkerState, request: HostRequest): void {
+  if (request.type.startsWith("tool")) tools.handle(request);
+  else requests.handle(request);
 }
 
-/** Wakes a Worker that waits for messages on top of a guest. */
-function ring(memory: Int32Array | undefined): void {
+/** Wakes a worker that waits for messages while a guest is on the stack. */
+function notifyWorker(memory: Int32Array | undefined): void {
   if (memory === undefined) return;
-  Atomics.add(memory, TOLD, 1);
-  Atomics.notify(memory, TOLD);
+  Atomics.add(memory, MESSAGE_COUNT, 1);
+  Atomics.notify(memory, MESSAGE_COUNT);
 }
 
-/** The output of a command of which nothing is left but what we say about it. What it wrote is gone with its Worker. */
-function onlyTold(output: string) {
+/** Result of a command whose worker was terminated: its output is lost, only the message remains. */
+function messageOnlyResult(output: string) {
   const stderrBytes = new TextEncoder().encode(output);
   return { output, stdout: "", stderr: output, stdoutBytes: new Uint8Array(0), stderrBytes, truncated: false };
 }
 
-/** Ends a Worker and what the application does for it. */
-function leave(served: Served | undefined): void {
-  served?.tools.stop();
-  served?.requests.stop();
-  served?.worker.terminate();
+/** Terminates a worker and the handlers of its requests. */
+function terminateState(state: WorkerState | undefined): void {
+  state?.tools.stop();
+  state?.requests.stop();
+  state?.worker.terminate();
 }
 
 const CODES: Readonly<Record<string, SandboxErrorCode>> = {
   closed: "CLOSED", invalid_request: "INVALID_OPTIONS", file_operation_failed: "FILE_OPERATION_FAILED", unsupported: "UNSUPPORTED",
 };
 
-function refusal({ kind, message }: Failure): SandboxError {
+function toSandboxError({ kind, message }: Failure): SandboxError {
   return new SandboxError(message, CODES[kind] ?? "FILE_OPERATION_FAILED");
 }

@@ -1,64 +1,64 @@
 /**
- * The engine: guests as instances of WebAssembly in this Worker, which take turns.
+ * The engine: runs guests as WebAssembly instances in this worker, one at a time from a run queue.
  *
- * The kernel's module imports the functions that are exported here under the names of `src/host.rs`. A guest runs until it
- * has to wait, has run for a while, or ends; then the next one of the queue has its turn. With JSPI (`WebAssembly.Suspending`)
- * a guest that waits is suspended with its stack. Without it, those that it waits for run to completion on top of its stack.
- * Module state is the right scope: a Worker is one sandbox.
+ * The kernel's module imports the functions that are exported here; `src/js_imports.rs` declares them. A guest runs until it
+ * blocks, its time slice ends, or it exits; then the next guest of the queue runs. With JSPI (`WebAssembly.Suspending`) a blocked
+ * guest is suspended with its stack. Without JSPI, the guests that it waits for run to completion on top of its stack. Module
+ * state is the right scope: a worker runs exactly one sandbox.
  */
 
 import * as kernel from "./kernel.js";
 import type { Program } from "./programs.js";
 import { Programs } from "./programs.js";
-import { makeMemory } from "./pack_memory.js";
+import { preinitMemory } from "./pack_memory.js";
 import { hasJspi, imports } from "./imports.js";
-import type { Ask, Outgoing, ToolCall } from "./messages.js";
-import { breathe, monotonic as now, sleep } from "./time.js";
+import type { HostRequest, OutgoingRequest, ToolCall } from "./messages.js";
+import { yieldToEventLoop, monotonic as now, sleep } from "./time.js";
 
-/** What the kernel answers to a call, or to a check, of a guest that cannot go on now; see `src/syscalls.rs`. */
+/** Status codes of the kernel for a call or a check of a guest that cannot continue; see `src/syscalls.rs`. */
 const BLOCK = -1;
 const YIELDED = -4;
 const INTERRUPTED = -5;
 
-/** What a guest is told when it goes on, or that it is to leave; see `src/rewrite/wrapper.rs`. */
-const ENDED = 0;
-const AGAIN = 1;
+/** Values that resume a guest or make it exit; see `src/rewrite/wrapper.rs`. */
+const GUEST_EXITED = 0;
+const RETRY = 1;
 const DONE = 2;
 
-/** The export that a fork's child enters. */
+/** Export that is the entry of a forked child. */
 const CHILD = "tidebox_fork_child";
-/** The start function of a module, which runs before its entry. */
+/** Export of the module's start function, which runs before its entry. */
 const START = "tidebox:start";
-/** Mutable globals of a module that forks. */
+/** Name prefix of the exported mutable globals of a module that forks. */
 const GLOBAL = "tidebox:global:";
 const STACK_POINTER = "__stack_pointer";
-/** What the runtime of a pack exports in the place of `_start`. */
+/** Entry of a pack's runtime, instead of `_start`. */
 const RUN = "run";
 const PAGE = 65536;
 
-/** Milliseconds of work after which the Worker looks at its messages and timers. */
-const BREATH_MS = 8;
-/** Milliseconds that a guest sleeps at a time where only it can look whether its time is up. */
-const LOOK_MS = 50;
-/** The longest time that a timer can be set to. */
-const LONGEST_MS = 2 ** 31 - 1;
+/** Milliseconds of work after which the worker yields to its event loop. */
+const YIELD_INTERVAL_MS = 8;
+/** Maximum milliseconds that a guest sleeps before it checks its deadline again, if no event loop can. */
+const POLL_INTERVAL_MS = 50;
+/** Maximum delay of a timer, in milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface Guest {
   readonly pid: number;
-  readonly session: number;
+  readonly execution: number;
   readonly name: string;
   program?: Program;
   instance?: WebAssembly.Instance;
   memory?: WebAssembly.Memory;
-  /** All of its memory; of length 0 after the memory has grown. */
+  /** View of its whole memory. Its length is 0 after the memory has grown. */
   view: Uint8Array;
-  /** Set for the child of a fork: what its entry is given. */
+  /** Argument of the entry of a forked child. */
   forked?: number;
-  /** Lets the suspended guest go on. */
-  resume?: (answer: number) => void;
-  answer: number;
+  /** Resumes the suspended guest. */
+  resume?: (resumeValue: number) => void;
+  resumeValue: number;
   parked: boolean;
-  /** It was woken before it was suspended. */
+  /** True if it was woken before it was suspended. */
   woken: boolean;
   timer?: ReturnType<typeof setTimeout>;
 }
@@ -67,47 +67,47 @@ const guests = new Map<number, Guest>();
 const queue: Guest[] = [];
 let current: Guest | undefined;
 let scheduled = false;
-let breathed = now();
+let lastYield = now();
 let programs: Programs | undefined;
 
-/** Who hears of what happens here. */
-export interface Owner {
-  /** A piece of the output of a command whose caller watches. */
+/** Receives the events of the engine. */
+export interface EngineListener {
+  /** Output of a command whose caller streams it. */
   output(call: number, stderr: boolean, bytes: Uint8Array): void;
-  /** Something that the application does for the sandbox. */
-  ask(ask: Ask): void;
-  /** Whether the caller has given a call up, as far as can be known without taking messages. */
+  /** A request to the application. */
+  request(request: HostRequest): void;
+  /** True if the caller has cancelled a call, without reading messages. */
   cancelled(call: number): boolean;
   /**
-   * Takes in what the application has told, and waits so many milliseconds for that when there is nothing. Absent where a
-   * Worker cannot do so while something runs.
+   * Handles messages of the application; without any, waits for one up to `milliseconds`. Absent if the worker cannot receive
+   * messages while a guest is on the stack.
    */
   readonly listen?: ((milliseconds: number) => void) | undefined;
-  /** The kernel trapped; nothing here can be trusted any more. */
-  broken(error: unknown): void;
+  /** Called after the kernel has trapped. Its state is no longer consistent. */
+  crashed(error: unknown): void;
 }
 
-let owner: Owner | undefined;
+let listener: EngineListener | undefined;
 
-/** Sets the engine up, before the kernel makes a sandbox. */
-export function configure(known: Programs, told: Owner): void {
+/** Configures the engine. Called before the kernel creates a sandbox. */
+export function configure(known: Programs, receiver: EngineListener): void {
   programs = known;
-  owner = told;
+  listener = receiver;
 }
 
-function known(): Programs {
+function loadedPrograms(): Programs {
   if (programs === undefined) throw new Error("the engine is not configured");
   return programs;
 }
 
 // Guest memory ---------------------------------------------------------------------------------------------------------
 
-const NOTHING = new Uint8Array(0);
+const EMPTY = new Uint8Array(0);
 
 function view(pid: number): Uint8Array {
   const guest = guests.get(pid);
-  if (guest?.memory === undefined) return NOTHING;
-  // Growth detaches the buffer, which shows as a view without bytes.
+  if (guest?.memory === undefined) return EMPTY;
+  // Growth detaches the buffer, and the view then has length 0.
   if (guest.view.length === 0) guest.view = new Uint8Array(guest.memory.buffer);
   return guest.view;
 }
@@ -127,37 +127,37 @@ export function guestWrite(pid: number, at: number, from: Uint8Array): boolean {
   return true;
 }
 
-// Turns ----------------------------------------------------------------------------------------------------------------
+// Run queue ------------------------------------------------------------------------------------------------------------
 
-/** Guests of sessions that rest, by session: they would have a turn otherwise. */
-const resting = new Map<number, Guest[]>();
+/** Guests of paused executions that would otherwise be in the run queue, by execution. */
+const paused = new Map<number, Guest[]>();
 
 function enqueue(guest: Guest): void {
-  (resting.get(guest.session) ?? queue).push(guest);
+  (paused.get(guest.execution) ?? queue).push(guest);
 }
 
-/** Between two calls of a conversation nothing of it runs. */
-export function sessionRests(session: number, rests: boolean): void {
-  const held = resting.get(session);
-  if (!rests) {
-    resting.delete(session);
-    queue.push(...(held ?? []));
+/** Guests of a paused execution are not scheduled. An interactive process is paused between two requests. */
+export function pauseExecution(execution: number, isPaused: boolean): void {
+  const pausedGuests = paused.get(execution);
+  if (!isPaused) {
+    paused.delete(execution);
+    queue.push(...(pausedGuests ?? []));
     return schedule();
   }
-  if (held !== undefined) return;
-  const waiting = queue.filter((guest) => guest.session === session);
-  resting.set(session, waiting);
+  if (pausedGuests !== undefined) return;
+  const waiting = queue.filter((guest) => guest.execution === execution);
+  paused.set(execution, waiting);
   for (const guest of waiting) queue.splice(queue.indexOf(guest), 1);
 }
 
 function schedule(): void {
   if (current !== undefined || scheduled || queue.length === 0) return;
   scheduled = true;
-  if (now() - breathed < BREATH_MS) {
+  if (now() - lastYield < YIELD_INTERVAL_MS) {
     queueMicrotask(next);
   } else {
-    breathe(() => {
-      breathed = now();
+    yieldToEventLoop(() => {
+      lastYield = now();
       next();
     });
   }
@@ -174,58 +174,58 @@ function next(): void {
   current = guest;
   const { resume } = guest;
   if (resume === undefined) {
-    begin(guest).catch((error: unknown) => owner?.broken(error));
+    startGuest(guest).catch((error: unknown) => listener?.crashed(error));
   } else {
     guest.resume = undefined;
-    resume(guest.answer);
+    resume(guest.resumeValue);
   }
 }
 
-/** The guest waits or is no more: the kernel looks what there is to do, and another one has a turn. */
-function turnOver(guest: Guest): void {
+/** Ends the time slice of a guest that has blocked or exited: the kernel checks for new work, and the next guest runs. */
+function endSlice(guest: Guest): void {
   if (current === guest) current = undefined;
-  kernel.wakeSession(guest.session);
+  kernel.wakeExecution(guest.execution);
   schedule();
 }
 
 /**
- * Runs what guests call. A guest can catch an exception that passes through it, and the kernel below it would be left in the
- * middle of something: so none passes, and the sandbox starts again.
+ * Runs a function that guests call. A guest could catch an exception that passes through it, which would leave the kernel in an
+ * inconsistent state. So exceptions are caught here, and the sandbox is restarted.
  */
-function sealed<T>(work: () => T, instead: T): T {
+function catchErrors<T>(work: () => T, instead: T): T {
   try {
     return work();
   } catch (error) {
-    owner?.broken(error);
+    listener?.crashed(error);
     return instead;
   }
 }
 
-/** What a guest calls when it cannot go on; it is suspended until the promise is resolved. */
+/** Called by a guest that cannot continue. The guest is suspended until the promise is resolved. */
 function suspend(pid: number, code: number): Promise<number> {
-  return new Promise((resolve) => sealed(() => {
+  return new Promise((resolve) => catchErrors(() => {
     const guest = guests.get(pid);
-    // A guest whose session is over is never resumed, and collected.
+    // A guest whose execution has ended is never resumed; it is garbage-collected.
     if (guest === undefined) return;
     guest.resume = resolve;
-    guest.answer = code === YIELDED ? DONE : AGAIN;
+    guest.resumeValue = code === YIELDED ? DONE : RETRY;
     if (code === BLOCK && !guest.woken) {
       park(guest);
-    } else if (code === INTERRUPTED && kernel.isRepeatable(pid)) {
-      (resting.get(guest.session) ?? queue).unshift(guest);
+    } else if (code === INTERRUPTED && kernel.isDeterministic(pid)) {
+      (paused.get(guest.execution) ?? queue).unshift(guest);
     } else {
       enqueue(guest);
     }
     guest.woken = false;
-    turnOver(guest);
+    endSlice(guest);
   }, undefined));
 }
 
 function park(guest: Guest): void {
   guest.parked = true;
-  const wait = kernel.waitsFor(guest.pid);
+  const wait = kernel.waitTimeoutMs(guest.pid);
   if (wait < 0) return;
-  const milliseconds = Math.min(Math.ceil(wait), LONGEST_MS);
+  const milliseconds = Math.min(Math.ceil(wait), MAX_TIMER_MS);
   guest.timer = setTimeout(() => guestWake(guest.pid), milliseconds);
 }
 
@@ -242,29 +242,29 @@ export function guestWake(pid: number): void {
   schedule();
 }
 
-// Lives ----------------------------------------------------------------------------------------------------------------
+// Start and exit -------------------------------------------------------------------------------------------------------
 
-export function guestStart(session: number, pid: number, name: string): void {
-  const guest: Guest = { pid, session, name, view: NOTHING, answer: AGAIN, parked: false, woken: false };
+export function guestStart(execution: number, pid: number, name: string): void {
+  const guest: Guest = { pid, execution, name, view: EMPTY, resumeValue: RETRY, parked: false, woken: false };
   guests.set(pid, guest);
   enqueue(guest);
   schedule();
 }
 
-export function guestForks(pid: number): boolean {
+export function guestCanFork(pid: number): boolean {
   const { memory, instance } = guests.get(pid) ?? {};
   const { [CHILD]: child, [STACK_POINTER]: stack } = instance?.exports ?? {};
   return memory !== undefined && typeof child === "function" && stack instanceof WebAssembly.Global;
 }
 
-export function guestFork(session: number, parentPid: number, pid: number, argument: number): boolean {
+export function guestFork(execution: number, parentPid: number, pid: number, argument: number): boolean {
   const parent = guests.get(parentPid);
   const { program, instance, memory, name } = parent ?? {};
   if (program === undefined || instance === undefined || memory === undefined || name === undefined) return false;
   const pages = memory.buffer.byteLength / PAGE;
-  if (!kernel.guestBegins(pid, program.aware, pages, true)) return false;
+  if (!kernel.registerInstance(pid, program.isTideboxGuest, pages, true)) return false;
   const guest: Guest = {
-    pid, session, name, program, view: NOTHING, forked: argument, answer: AGAIN, parked: false, woken: false,
+    pid, execution, name, program, view: EMPTY, forked: argument, resumeValue: RETRY, parked: false, woken: false,
   };
   try {
     instantiate(guest, program);
@@ -278,14 +278,14 @@ export function guestFork(session: number, parentPid: number, pid: number, argum
   return true;
 }
 
-/** Gives the child its parent's memory and globals. */
+/** Copies the parent's memory and globals to the child. */
 function copy(parent: WebAssembly.Instance, from: WebAssembly.Memory, child: Guest): void {
   const stack = parent.exports[STACK_POINTER];
   if (child.memory === undefined || !(stack instanceof WebAssembly.Global)) throw new Error("the module cannot fork");
   const missing = from.buffer.byteLength - child.memory.buffer.byteLength;
   if (missing > 0) child.memory.grow(missing / PAGE);
   child.view = new Uint8Array(child.memory.buffer);
-  // Below the stack pointer lies what no frame uses any more: the larger part of a stack that is sized for recursion.
+  // Memory below the stack pointer is unused: the larger part of a stack that is sized for recursion.
   const live = Math.min(Math.max(stack.value as number, 0), from.buffer.byteLength);
   child.view.set(new Uint8Array(from.buffer, live), live);
   for (const [name, global] of Object.entries(parent.exports)) {
@@ -295,7 +295,7 @@ function copy(parent: WebAssembly.Instance, from: WebAssembly.Memory, child: Gue
 }
 
 function instantiate(guest: Guest, program: Program): WebAssembly.Instance {
-  const instance = new WebAssembly.Instance(program.module, imports(guest.pid, { suspend, stay }));
+  const instance = new WebAssembly.Instance(program.module, imports(guest.pid, { suspend, blockOnStack }));
   const { memory } = instance.exports;
   guest.program = program;
   guest.instance = instance;
@@ -303,47 +303,47 @@ function instantiate(guest: Guest, program: Program): WebAssembly.Instance {
   return instance;
 }
 
-/** The first turn of a guest. */
-async function begin(guest: Guest): Promise<void> {
+/** Runs a guest for the first time. */
+async function startGuest(guest: Guest): Promise<void> {
   try {
     if (!hasJspi()) return runNow(guest);
     const instance = guest.instance ?? (await load(guest));
     if (instance !== undefined) await run(guest, instance);
   } finally {
     if (guests.get(guest.pid) === guest) guests.delete(guest.pid);
-    turnOver(guest);
+    endSlice(guest);
   }
 }
 
-/** Answers nothing when the guest has ended instead, or is wanted no more. */
+/** Instantiates the program of a guest. Returns `undefined` if the guest has exited instead or was dropped. */
 async function load(guest: Guest): Promise<WebAssembly.Instance | undefined> {
   try {
-    const program = known().ready(guest.name) ?? (await known().load(guest.name));
+    const program = loadedPrograms().ready(guest.name) ?? (await loadedPrograms().load(guest.name));
     if (guests.get(guest.pid) !== guest) return undefined;
-    if (!kernel.guestBegins(guest.pid, program.aware, program.pages, false)) return undefined;
-    return await withRoom(guest, program);
+    if (!kernel.registerInstance(guest.pid, program.isTideboxGuest, program.pages, false)) return undefined;
+    return await instantiateWithRetry(guest, program);
   } catch (error) {
     kernel.guestCannotStart(guest.pid, message(error));
     return undefined;
   }
 }
 
-/** How often an instance is tried that found no room for its memory, and the milliseconds between. */
-const ROOM_ATTEMPTS = 25;
-const ROOM_PAUSE = 20;
+/** Attempts to create an instance, and the milliseconds between them. */
+const INSTANTIATE_ATTEMPTS = 25;
+const INSTANTIATE_PAUSE_MS = 20;
 
 /**
- * An instance of the program. Memories of guests that are over take addresses until the engine collects them, and a browser has few
- * addresses to give, so that a flood of short programs may find none for a moment.
+ * Instantiates the program. Memories of exited guests occupy address space until the engine collects them, and browsers limit it,
+ * so that many short programs may exhaust it for a moment.
  */
-async function withRoom(guest: Guest, program: Program): Promise<WebAssembly.Instance | undefined> {
+async function instantiateWithRetry(guest: Guest, program: Program): Promise<WebAssembly.Instance | undefined> {
   for (let attempt = 1; ; attempt++) {
     try {
       return instantiate(guest, program);
     } catch (error) {
-      if (!(error instanceof RangeError) || attempt === ROOM_ATTEMPTS) throw error;
+      if (!(error instanceof RangeError) || attempt === INSTANTIATE_ATTEMPTS) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, ROOM_PAUSE));
+    await new Promise((resolve) => setTimeout(resolve, INSTANTIATE_PAUSE_MS));
     if (guests.get(guest.pid) !== guest) return undefined;
   }
 }
@@ -364,25 +364,25 @@ async function run(guest: Guest, instance: WebAssembly.Instance): Promise<void> 
   }
 }
 
-/** The runtime of a pack does what its arguments say and returns the exit code. */
+/** The entry of a pack's runtime returns the exit code. */
 async function runPack(guest: Guest, exports: WebAssembly.Exports): Promise<void> {
   const { pid, memory, program } = guest;
-  const making = program?.pack?.making;
-  const code = making === undefined || memory === undefined
+  const preinit = program?.pack?.preinit;
+  const code = preinit === undefined || memory === undefined
     ? await call(exports[RUN])
-    : await makeMemory(making, memory, (name, ...values) => call(exports[name], ...values), known().packHost());
+    : await preinitMemory(preinit, memory, (name, ...values) => call(exports[name], ...values), loadedPrograms().packHost());
   kernel.guestReturned(pid, code as number);
 }
 
 // Without JSPI ---------------------------------------------------------------------------------------------------------
 
-/** A guest from its start to its end, on top of whoever waits for it. */
+/** Runs a guest from start to end, on top of the stack of the guest that waits for it. */
 function runNow(guest: Guest): void {
   let instance = guest.instance;
   try {
     if (instance === undefined) {
-      const program = known().loadNow(guest.name);
-      if (!kernel.guestBegins(guest.pid, program.aware, program.pages, false)) return;
+      const program = loadedPrograms().loadNow(guest.name);
+      if (!kernel.registerInstance(guest.pid, program.isTideboxGuest, program.pages, false)) return;
       instance = instantiate(guest, program);
     }
   } catch (error) {
@@ -407,27 +407,27 @@ function runNow(guest: Guest): void {
 }
 
 /**
- * What a guest calls when it cannot go on: something else does, and it looks again. What could wait for a guest below it on
- * the stack begins last.
+ * Called by a guest that cannot continue: runs another guest, then the guest retries. A guest that could wait for one below it on
+ * the stack starts last.
  */
-function stay(pid: number, code: number): number {
-  return sealed(() => othersRan(pid, code), ENDED);
+function blockOnStack(pid: number, code: number): number {
+  return catchErrors(() => runOthers(pid, code), GUEST_EXITED);
 }
 
-function othersRan(pid: number, code: number): number {
+function runOthers(pid: number, code: number): number {
   const guest = guests.get(pid);
-  if (guest === undefined) return ENDED;
-  kernel.admitNow(guest.session, owner?.listen !== undefined);
-  const others = queue.filter((other) => other.session === guest.session && guests.get(other.pid) === other);
-  const ready = others.find((other) => !kernel.wouldWait(other.pid));
+  if (guest === undefined) return GUEST_EXITED;
+  kernel.acceptNewGuests(guest.execution, listener?.listen !== undefined);
+  const others = queue.filter((other) => other.execution === guest.execution && guests.get(other.pid) === other);
+  const ready = others.find((other) => !kernel.wouldBlock(other.pid));
   const blocked = code === BLOCK && !guest.woken;
   guest.woken = false;
   if (ready !== undefined) {
     runQueued(ready);
-  } else if (blocked && !pass(guest, others[0])) {
-    return ENDED;
+  } else if (blocked && !advanceOrRun(guest, others[0])) {
+    return GUEST_EXITED;
   }
-  return code === YIELDED ? DONE : AGAIN;
+  return code === YIELDED ? DONE : RETRY;
 }
 
 function runQueued(guest: Guest): void {
@@ -435,22 +435,25 @@ function runQueued(guest: Guest): void {
   runNow(guest);
 }
 
-/** Lets the application or time go on for a guest that waits, else the one that would wait, too. Whether it may go on. */
-function pass(guest: Guest, other: Guest | undefined): boolean {
-  const { pid, session } = guest;
-  const helped = kernel.hostsGoOn(session);
-  // Who watches sees what was written so far before this takes long.
-  if (guest.woken || kernel.skipWaiting(session)) return kernel.tick(pid) >= 0;
-  const wait = kernel.waitsFor(pid);
-  const rest = Math.min(wait < 0 ? LOOK_MS : wait, LOOK_MS);
-  if (helped || wait >= 0) {
+/**
+ * Advances host processes or the clock for a blocked guest, else runs `other`, which would block, too. Returns whether the guest
+ * may retry.
+ */
+function advanceOrRun(guest: Guest, other: Guest | undefined): boolean {
+  const { pid, execution } = guest;
+  const hasHosts = kernel.pollHostProcesses(execution);
+  // Deliver pending output before a long wait.
+  if (guest.woken || kernel.advanceClock(execution)) return kernel.tick(pid) >= 0;
+  const wait = kernel.waitTimeoutMs(pid);
+  const rest = Math.min(wait < 0 ? POLL_INTERVAL_MS : wait, POLL_INTERVAL_MS);
+  if (hasHosts || wait >= 0) {
     if (kernel.tick(pid) < 0) return false;
-    if (helped) owner?.listen?.(rest);
+    if (hasHosts) listener?.listen?.(rest);
     else sleep(rest);
     return kernel.tick(pid) >= 0;
   }
   if (other === undefined) {
-    kernel.cannotWait(pid);
+    kernel.rejectWait(pid);
     return false;
   }
   runQueued(other);
@@ -462,98 +465,98 @@ function call(entry: WebAssembly.ExportValue | undefined, ...values: number[]): 
 }
 
 function message(error: unknown): string {
-  if (error instanceof WebAssembly.Exception) return "an exception that nobody caught";
+  if (error instanceof WebAssembly.Exception) return "uncaught exception";
   return error instanceof Error ? error.message : String(error);
 }
 
-export function guestsDrop(session: number): void {
+export function dropGuests(execution: number): void {
   for (const guest of guests.values()) {
-    if (guest.session !== session) continue;
+    if (guest.execution !== execution) continue;
     clearTimeout(guest.timer);
     guests.delete(guest.pid);
     if (current === guest) current = undefined;
   }
-  clearTimeout(alarms.get(session));
-  alarms.delete(session);
-  resting.delete(session);
+  clearTimeout(alarms.get(execution));
+  alarms.delete(execution);
+  paused.delete(execution);
   schedule();
 }
 
-// The rest of what the kernel asks for ---------------------------------------------------------------------------------
+// Other imports of the kernel ------------------------------------------------------------------------------------------
 
 const alarms = new Map<number, ReturnType<typeof setTimeout>>();
 
-export function alarm(session: number, milliseconds: number): void {
-  clearTimeout(alarms.get(session));
-  if (milliseconds > LONGEST_MS) return void alarms.delete(session);
-  alarms.set(session, setTimeout(() => kernel.wakeSession(session), Math.ceil(milliseconds)));
+export function alarm(execution: number, milliseconds: number): void {
+  clearTimeout(alarms.get(execution));
+  if (milliseconds > MAX_TIMER_MS) return void alarms.delete(execution);
+  alarms.set(execution, setTimeout(() => kernel.wakeExecution(execution), Math.ceil(milliseconds)));
 }
 
-export function programKnown(name: string): boolean {
-  return known().has(name);
+export function hasProgram(name: string): boolean {
+  return loadedPrograms().has(name);
 }
 
-export function programAdd(name: string, wasm: Uint8Array<ArrayBuffer>): void {
-  known().add(name, wasm);
+export function addProgram(name: string, wasm: Uint8Array<ArrayBuffer>): void {
+  loadedPrograms().add(name, wasm);
 }
 
-/** A file of the package that cannot be read is no reason to give a guest something else: the sandbox cannot go on. */
+/** If a file of the package cannot be read, the guest must not get other content: the sandbox fails. */
 export function programBytes(name: string): Uint8Array {
   try {
-    return sealed(() => known().bytes(name), NOTHING);
+    return catchErrors(() => loadedPrograms().bytes(name), EMPTY);
   } catch (error) {
-    owner?.broken(error);
+    listener?.crashed(error);
     return new Uint8Array(0);
   }
 }
 
-/** A file of a pack that cannot be read is no reason to give a guest something else either. */
+/** Like {@link programBytes}, for a file of a pack. */
 export function packFile(name: string, path: string): Uint8Array {
-  return sealed(() => known().packFile(name, path), NOTHING);
+  return catchErrors(() => loadedPrograms().packFile(name, path), EMPTY);
 }
 
 export function deliver(call: number, stderr: boolean, bytes: Uint8Array): void {
-  owner?.output(call, stderr, bytes.slice());
+  listener?.output(call, stderr, bytes.slice());
 }
 
 export function cancelled(call: number): boolean {
-  return owner?.cancelled(call) ?? false;
+  return listener?.cancelled(call) ?? false;
 }
 
-export function toolCall(call: number, told: ToolCall): void {
-  owner?.ask({ ask: "toolCall", call, told });
+export function toolCall(call: number, details: ToolCall): void {
+  listener?.request({ type: "toolCall", call, details });
 }
 
 export function toolReply(call: number, request: number, good: boolean, bytes: Uint8Array): void {
-  owner?.ask({ ask: "toolReply", call, request, good, bytes: bytes.slice() });
+  listener?.request({ type: "toolReply", call, request, good, bytes: bytes.slice() });
 }
 
-export function toolOver(call: number): void {
-  owner?.ask({ ask: "toolOver", call });
+export function toolCancelled(call: number): void {
+  listener?.request({ type: "toolCancelled", call });
 }
 
 export function netResolve(request: number, name: string, withinMs: number): void {
-  owner?.ask({ ask: "netResolve", request, name, withinMs });
+  listener?.request({ type: "netResolve", request, name, withinMs });
 }
 
-export function netSend(request: number, told: Outgoing): void {
-  owner?.ask({ ask: "netSend", request, told });
+export function netSend(request: number, details: OutgoingRequest): void {
+  listener?.request({ type: "netSend", request, details });
 }
 
-export function netBody(request: number, piece: Uint8Array, end: boolean): void {
-  owner?.ask({ ask: "netBody", request, piece: piece.slice(), end });
+export function netBody(request: number, chunk: Uint8Array, end: boolean): void {
+  listener?.request({ type: "netBody", request, chunk: chunk.slice(), end });
 }
 
-export function netBroken(request: number): void {
-  owner?.ask({ ask: "netBroken", request });
+export function netBodyFailed(request: number): void {
+  listener?.request({ type: "netBodyFailed", request });
 }
 
 export function netPull(request: number): void {
-  owner?.ask({ ask: "netPull", request });
+  listener?.request({ type: "netPull", request });
 }
 
-export function netOver(request: number): void {
-  owner?.ask({ ask: "netOver", request });
+export function netCancelled(request: number): void {
+  listener?.request({ type: "netCancelled", request });
 }
 
 export function realtime(): number {
@@ -564,7 +567,7 @@ export function monotonic(): number {
   return now();
 }
 
-/** Most bytes of randomness that the platform gives at a time. */
+/** Maximum bytes per call of `crypto.getRandomValues`. */
 const RANDOM_BYTES = 65536;
 
 export function random(to: Uint8Array<ArrayBuffer>): void {

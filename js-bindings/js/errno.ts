@@ -1,6 +1,6 @@
-/** The errors of the host as numbers of preview1. */
+/** Error codes of the host as errno values of preview1. */
 
-/** Numbers of `kernel/src/errno.rs` by the names that the host gives. */
+/** Values of `kernel/src/errno.rs` by the error codes of Node. */
 export const numbers = {
   E2BIG: 1, EACCES: 2, EAGAIN: 6, EBADF: 8, EBUSY: 10, EDQUOT: 19, EEXIST: 20, EFBIG: 22, EILSEQ: 25, EINTR: 27,
   EINVAL: 28, EIO: 29, EISDIR: 31, ELOOP: 32, EMFILE: 41, EMLINK: 34, ENAMETOOLONG: 37, ENFILE: 41, ENODEV: 43, ENOENT: 44,
@@ -8,12 +8,12 @@ export const numbers = {
   EROFS: 69, ESPIPE: 70, ESTALE: 72, ETXTBSY: 74, EXDEV: 75,
 } as const;
 
-/** The number of what was thrown. What has no counterpart is `EIO`. */
+/** Returns the errno value for a thrown value. Unknown errors map to `EIO`. */
 export function errno(thrown: unknown): number {
   if (typeof thrown === "number") return thrown;
   if (typeof thrown !== "object" || thrown === null) return numbers.EIO;
   const { code, name } = thrown as { code?: unknown; name?: unknown };
-  // Deno was not given leave.
+  // Deno without the permission.
   if (name === "NotCapable" || name === "PermissionDenied") return numbers.EACCES;
   return typeof code === "string" && Object.hasOwn(numbers, code) ? numbers[code as keyof typeof numbers] : numbers.EIO;
 }

@@ -1,4 +1,4 @@
-/** The files of the package in Node and in Deno. */
+/** Access to the files of the package in Node and Deno. */
 
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ const decompress = promisify(brotliDecompress);
 export const files: PackageFiles = {
   read: (file) => readFile(new URL(file, userland)),
   readNow: (file) => readFileSync(new URL(file, userland)),
-  // In one piece: what is unpacked is some megabytes.
+  // One chunk: the output is a few megabytes.
   unpack: (packed, bytes) => decompress(packed, { chunkSize: bytes }),
   unpackNow: (packed, bytes) => brotliDecompressSync(packed, { chunkSize: bytes }),
 };

@@ -1,4 +1,4 @@
-/** The gateway of Node and of Deno: it connects to the very addresses that were checked. */
+/** Gateway of Node and Deno. It connects to exactly the addresses that the policy has checked. */
 
 import { lookup } from "node:dns/promises";
 import type { ClientRequest, IncomingMessage } from "node:http";
@@ -9,10 +9,10 @@ import { connect as connectTls } from "node:tls";
 
 import type { FailureKind, Gateway, Reply } from "./gateway.js";
 import { GatewayFailure } from "./gateway.js";
-import type { Outgoing } from "./messages.js";
+import type { OutgoingRequest } from "./messages.js";
 
-/** The longest time that a timer can be set to. */
-const LONGEST_MS = 2 ** 31 - 1;
+/** Maximum delay of a timer, in milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const gateway: Gateway = {
   byName: false,
@@ -21,7 +21,7 @@ export const gateway: Gateway = {
     try {
       return (await lookup(name, { all: true, order: "verbatim" })).map(({ address }) => address);
     } catch (error) {
-      throw new GatewayFailure("resolve", `${name} cannot be resolved (${code(error)})`);
+      throw new GatewayFailure("resolve", `cannot resolve ${name} (${code(error)})`);
     }
   },
 
@@ -30,7 +30,7 @@ export const gateway: Gateway = {
     const { socket, peer } = await connected(request, clock, signal);
     let reply: Reply | undefined;
     const ended = () => void socket.destroy(new GatewayFailure("timeout", "the request took longer than the policy allows"));
-    const timer = setTimeout(ended, Math.min(Math.max(request.totalMs - clock.now(), 0), LONGEST_MS));
+    const timer = setTimeout(ended, Math.min(Math.max(request.totalMs - clock.now(), 0), MAX_TIMER_MS));
     socket.once("close", () => clearTimeout(timer));
     const stop = () => void socket.destroy();
     signal.addEventListener("abort", stop, { once: true });
@@ -52,7 +52,7 @@ export const gateway: Gateway = {
   },
 };
 
-/** Milliseconds since a request began. */
+/** Milliseconds since the start of a request. */
 class Clock {
   readonly #started = performance.now();
   connected = 0;
@@ -63,8 +63,8 @@ class Clock {
   }
 }
 
-/** Connects to the first address that takes the connection, and encrypts it. */
-async function connected(request: Outgoing, clock: Clock, signal: AbortSignal): Promise<{ socket: Socket; peer: string }> {
+/** Connects to the first address that accepts the connection, and starts TLS. */
+async function connected(request: OutgoingRequest, clock: Clock, signal: AbortSignal): Promise<{ socket: Socket; peer: string }> {
   let last: unknown;
   for (const address of request.addresses) {
     const left = Math.min(request.connectMs, request.totalMs) - clock.now();
@@ -84,10 +84,10 @@ async function connected(request: Outgoing, clock: Clock, signal: AbortSignal): 
       if (signal.aborted || (error instanceof GatewayFailure && error.kind !== "connect")) throw error;
     }
   }
-  throw last ?? new GatewayFailure("timeout", `no connection to ${request.host} stood in time`);
+  throw last ?? new GatewayFailure("timeout", `cannot connect to ${request.host}: timeout`);
 }
 
-/** Waits for an event of a socket; destroys the socket when it does not come. */
+/** Waits for an event of a socket. Destroys the socket if the event does not occur in time. */
 function ready<T extends Socket>(socket: T, event: string, withinMs: number, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => {
@@ -97,46 +97,46 @@ function ready<T extends Socket>(socket: T, event: string, withinMs: number, sig
       reject(error);
     };
     const failed = (error: Error) => fail(connectFailure(error, event));
-    const late = () => fail(new GatewayFailure("timeout", "the connection did not stand in time"));
-    const given = () => fail(new GatewayFailure("internal", "the request was given up"));
+    const late = () => fail(new GatewayFailure("timeout", "the connection timed out"));
+    const cancelled = () => fail(new GatewayFailure("internal", "the request was cancelled"));
     const closed = () => fail(new GatewayFailure(event === "connect" ? "connect" : "tls", "the server closed the connection"));
     const done = () => {
       leave();
       resolve(socket);
     };
-    const timer = setTimeout(late, Math.min(Math.max(withinMs, 0), LONGEST_MS));
+    const timer = setTimeout(late, Math.min(Math.max(withinMs, 0), MAX_TIMER_MS));
     const leave = () => {
       clearTimeout(timer);
       socket.off(event, done);
       socket.off("error", failed);
       socket.off("close", closed);
-      signal.removeEventListener("abort", given);
+      signal.removeEventListener("abort", cancelled);
     };
     socket.once(event, done);
     socket.once("error", failed);
     socket.once("close", closed);
-    signal.addEventListener("abort", given, { once: true });
-    if (signal.aborted) given();
+    signal.addEventListener("abort", cancelled, { once: true });
+    if (signal.aborted) cancelled();
   });
 }
 
-/** Sends the request and waits for the head of the reply. */
-function exchanged(request: Outgoing, body: AsyncIterable<Uint8Array> | undefined, socket: Socket): Promise<IncomingMessage> {
+/** Sends the request and waits for the response head. */
+function exchanged(request: OutgoingRequest, body: AsyncIterable<Uint8Array> | undefined, socket: Socket): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest({
       method: request.method, path: request.path, headers: requestHeaders(request) as never,
       maxHeaderSize: request.headBytes, createConnection: () => socket,
     });
     sent.once("response", resolve);
-    sent.once("upgrade", () => reject(new GatewayFailure("protocol", "the server wants another protocol")));
+    sent.once("upgrade", () => reject(new GatewayFailure("protocol", "the server requested another protocol")));
     sent.on("error", (error) => reject(replyFailure(error)));
     if (body === undefined) sent.end();
     else pour(body, sent).catch((error: unknown) => sent.destroy(error as Error));
   });
 }
 
-/** In pairs, so that names stay as they were spelled and none is added but those of the frame. */
-function requestHeaders(request: Outgoing): [string, string][] {
+/** Returns the headers as pairs, which keeps their spelling. Node adds none except those for framing. */
+function requestHeaders(request: OutgoingRequest): [string, string][] {
   const usual = request.port === (request.encrypted ? 443 : 80);
   const host = isIP(request.host) === 6 ? `[${request.host}]` : request.host;
   const headers: [string, string][] = [["Host", usual ? host : `${host}:${request.port}`]];
@@ -149,8 +149,8 @@ function requestHeaders(request: Outgoing): [string, string][] {
 }
 
 async function pour(body: AsyncIterable<Uint8Array>, sent: ClientRequest): Promise<void> {
-  for await (const piece of body) {
-    if (!sent.write(piece)) await drained(sent);
+  for await (const chunk of body) {
+    if (!sent.write(chunk)) await drained(sent);
   }
   sent.end();
 }
@@ -164,17 +164,17 @@ function drained(sent: ClientRequest): Promise<void> {
 
 async function* received(answer: IncomingMessage, socket: Socket): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    for await (const piece of answer) yield piece as Uint8Array;
-    if (!answer.complete) throw new GatewayFailure("receive", "the reply broke off");
+    for await (const chunk of answer) yield chunk as Uint8Array;
+    if (!answer.complete) throw new GatewayFailure("receive", "the response was incomplete");
   } catch (error) {
     if (error instanceof GatewayFailure) throw error;
-    throw new GatewayFailure("receive", `the reply broke off (${code(error)})`);
+    throw new GatewayFailure("receive", `the response was incomplete (${code(error)})`);
   } finally {
     socket.destroy();
   }
 }
 
-/** Names and values in turns, as Node keeps them. */
+/** Converts Node's flat list of names and values. */
 function headers(raw: readonly string[]): [string, Uint8Array][] {
   const pairs: [string, Uint8Array][] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
@@ -188,20 +188,20 @@ function code(error: unknown): string {
   return typeof code === "string" ? code : "the connection ended";
 }
 
-/** Codes that say that a certificate is not to be trusted. */
+/** Error codes of certificates that are not trusted. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|CRL|HOSTNAME_MISMATCH/;
 
 function connectFailure(error: Error, event: string): GatewayFailure {
   if (error instanceof GatewayFailure) return error;
   const kind: FailureKind = event === "connect" ? "connect" : CERTIFICATE.test(code(error)) ? "certificate" : "tls";
-  const what = { connect: "the connection failed", certificate: "the server's certificate is not trusted", tls: "the encryption failed" };
+  const what = { connect: "the connection failed", certificate: "the server's certificate is not trusted", tls: "the TLS handshake failed" };
   return new GatewayFailure(kind, `${what[kind as keyof typeof what]} (${code(error)})`);
 }
 
 function replyFailure(error: Error): GatewayFailure {
   if (error instanceof GatewayFailure) return error;
   const what = code(error);
-  if (what.startsWith("HPE_")) return new GatewayFailure("protocol", `the reply is not HTTP, or its head is too large (${what})`);
-  if (what === "ECONNRESET") return new GatewayFailure("empty", "the server closed the connection without an answer");
-  return new GatewayFailure("receive", `there is no reply (${what})`);
+  if (what.startsWith("HPE_")) return new GatewayFailure("protocol", `the response is not HTTP, or its head is too large (${what})`);
+  if (what === "ECONNRESET") return new GatewayFailure("empty", "the server closed the connection without a response");
+  return new GatewayFailure("receive", `cannot receive the response (${what})`);
 }

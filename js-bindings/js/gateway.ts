@@ -1,12 +1,12 @@
-/** What sends requests that the policy has allowed, and the gateway over the `fetch` of a platform. */
+/** Sends requests that the policy has allowed; includes the gateway over the platform's `fetch`. */
 
-import type { Outgoing, ReplyHead } from "./messages.js";
+import type { OutgoingRequest, ReplyHead } from "./messages.js";
 
 /** Names of `GatewayErrorKind` in `core/src/network/gateway.rs`. */
 export type FailureKind =
   | "resolve" | "connect" | "tls" | "certificate" | "timeout" | "send" | "empty" | "receive" | "protocol" | "internal";
 
-/** Why there is no reply, or no more of it. The message must hold no header of the request. */
+/** The cause of a failed request or an incomplete response. The message must not contain a header of the request. */
 export class GatewayFailure extends Error {
   readonly kind: FailureKind;
 
@@ -16,34 +16,34 @@ export class GatewayFailure extends Error {
   }
 }
 
-/** A reply: its head, and its body in pieces. */
+/** A response: its head, and its body in chunks. */
 export interface Reply {
   readonly head: ReplyHead;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** It decides nothing: no redirect is followed, no cookie kept, no credential added. */
+/** Sends requests without applying a policy: it follows no redirects, keeps no cookies and adds no credentials. */
 export interface Gateway {
-  /** Whether it connects to names by itself and cannot be told an address. */
+  /** True if it connects to host names itself and does not accept addresses. */
   readonly byName: boolean;
   resolve(name: string, signal: AbortSignal): Promise<string[]>;
-  send(request: Outgoing, body: AsyncIterable<Uint8Array> | undefined, signal: AbortSignal): Promise<Reply>;
+  send(request: OutgoingRequest, body: AsyncIterable<Uint8Array> | undefined, signal: AbortSignal): Promise<Reply>;
 }
 
-/** Statuses of redirects. */
+/** Status codes of redirects. */
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-/** Headers that say how a body came, which `fetch` has undone. */
+/** Headers of the transfer encoding, which `fetch` has already decoded. */
 const UNDONE = ["content-encoding", "content-length", "transfer-encoding"];
 
-/** The longest time that a timer can be set to. */
-const LONGEST_MS = 2 ** 31 - 1;
+/** Maximum delay of a timer, in milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const encoder = new TextEncoder();
 
 /**
- * The gateway over `fetch`. It knows no addresses: what a name leads to is the platform's business. A body is sent when all of
- * it is there, and a reply comes as the platform decodes it.
+ * Gateway over `fetch`. The platform resolves names. The request body is buffered before it is sent, and the response body is as
+ * the platform decodes it.
  */
 export function fetchGateway(send: typeof fetch): Gateway {
   return {
@@ -51,7 +51,7 @@ export function fetchGateway(send: typeof fetch): Gateway {
     resolve: async () => [],
     async send(request, body, signal) {
       const started = performance.now();
-      const timed = AbortSignal.any([signal, AbortSignal.timeout(Math.min(Math.ceil(request.totalMs), LONGEST_MS))]);
+      const timed = AbortSignal.any([signal, AbortSignal.timeout(Math.min(Math.ceil(request.totalMs), MAX_TIMER_MS))]);
       const content = body === undefined ? undefined : await whole(body);
       const headers = new Headers();
       const latin1 = new TextDecoder("latin1");
@@ -62,14 +62,14 @@ export function fetchGateway(send: typeof fetch): Gateway {
       }).catch((error: unknown) => {
         throw failed(error, timed, "connect");
       });
-      return { head: headOf(reply, performance.now() - started), body: pieces(reply, timed) };
+      return { head: headOf(reply, performance.now() - started), body: chunks(reply, timed) };
     },
   };
 }
 
 function headOf(reply: Response, answeredMs: number): ReplyHead {
   if (reply.type === "opaqueredirect") {
-    throw new GatewayFailure("protocol", "the server redirects, and the platform does not tell where to; ask for the address itself");
+    throw new GatewayFailure("protocol", "the server redirects and the platform hides the target; request the target URL directly");
   }
   const redirects = REDIRECTS.includes(reply.status);
   const headers = [...reply.headers]
@@ -81,7 +81,7 @@ function headOf(reply: Response, answeredMs: number): ReplyHead {
   };
 }
 
-async function* pieces(reply: Response, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+async function* chunks(reply: Response, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = reply.body?.getReader();
   if (reader === undefined) return;
   try {
@@ -100,9 +100,9 @@ async function* pieces(reply: Response, signal: AbortSignal): AsyncGenerator<Uin
 async function whole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of body) {
-    parts.push(piece);
-    length += piece.length;
+  for await (const chunk of body) {
+    parts.push(chunk);
+    length += chunk.length;
   }
   const all = new Uint8Array(length);
   let at = 0;
@@ -116,7 +116,7 @@ async function whole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayB
 function failed(error: unknown, signal: AbortSignal, kind: FailureKind): GatewayFailure {
   if (error instanceof GatewayFailure) return error;
   if (signal.aborted) return new GatewayFailure("timeout", "the request took longer than the policy allows");
-  // The words of the platform may hold the request; only what is behind them is told.
+  // The platform's message may contain the request, so only the error code is reported.
   const code = (error as { cause?: { code?: unknown } } | null)?.cause?.code;
   return new GatewayFailure(kind, `the platform could not send the request${typeof code === "string" ? ` (${code})` : ""}`);
 }

@@ -1,72 +1,72 @@
-/** The caller's side of host tools: functions that run here while their processes are in a Worker. */
+/** The caller's side of host tools: functions that run here while their processes run in a worker. */
 
-import type { HostAnswer, HostCall, HostFiles, HostInput, HostOutput, HostResult, HostTool } from "./host_tool.js";
-import { Disconnected } from "./host_tool.js";
-import type { Ask, Tell, ToolCall } from "./messages.js";
-import { reasonOf } from "./reason.js";
+import type { HostToolResponse, HostCall, HostFiles, HostInput, HostOutput, HostToolResult, HostTool } from "./host_tool.js";
+import { BrokenPipeError } from "./host_tool.js";
+import type { HostRequest, HostResponse, ToolCall } from "./messages.js";
+import { messageOf } from "./error_message.js";
 
 /** Exit code of a tool that threw. */
 const THREW = 1;
-/** 128 and the number of SIGPIPE, as shells show it. */
+/** 128 plus the number of SIGPIPE, as in shells. */
 const DISCONNECTED = 141;
 
-/** Bytes that one read asks for. */
-const PIECE_BYTES = 65536;
-/** Bytes that a tool takes from standard input unless it says otherwise. */
+/** Bytes requested by one read. */
+const CHUNK_BYTES = 65536;
+/** Default limit of standard input that a tool reads. */
 const INPUT_BYTES = 16 << 20;
-/** Bytes of a file that a tool reads unless it says otherwise. */
+/** Default limit of a file that a tool reads. */
 const FILE_BYTES = 64 << 20;
 
 const encoder = new TextEncoder();
-/** Keeps a byte order mark: it is the guest's. */
+/** Keeps a byte order mark, because it is data of the guest. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function toBytes(data: string | Uint8Array): Uint8Array {
   if (typeof data === "string") return encoder.encode(data);
   if (data instanceof Uint8Array) return data;
-  throw new TypeError("write takes a string or a Uint8Array");
+  throw new TypeError("write requires a string or a Uint8Array");
 }
 
-/** A promise that may be left alone: a tool that does not wait for it must not end the program. */
+/** Marks a rejection as handled: a tool that does not await the promise must not end the process. */
 function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }
 
-/** The calls that are in progress in one Worker. */
+/** The calls in progress of one worker. */
 export class HostCalls {
   readonly #tools: Readonly<Record<string, HostTool>>;
-  readonly #tell: (tell: Tell) => void;
-  readonly #calls = new Map<number, Calling>();
+  readonly #respond: (response: HostResponse) => void;
+  readonly #calls = new Map<number, ToolCallState>();
 
-  constructor(tools: Readonly<Record<string, HostTool>>, tell: (tell: Tell) => void) {
+  constructor(tools: Readonly<Record<string, HostTool>>, respond: (response: HostResponse) => void) {
     this.#tools = tools;
-    this.#tell = tell;
+    this.#respond = respond;
   }
 
-  /** What the Worker asks for. */
-  asked(ask: Ask): void {
-    switch (ask.ask) {
+  /** Handles a request of the worker. */
+  handle(message: HostRequest): void {
+    switch (message.type) {
       case "toolCall": {
-        const calling = new Calling(ask.call, ask.told, this.#tell);
-        this.#calls.set(ask.call, calling);
-        const tool = Object.hasOwn(this.#tools, ask.told.tool) ? this.#tools[ask.told.tool] : undefined;
-        void calling.run(tool);
+        const state = new ToolCallState(message.call, message.details, this.#respond);
+        this.#calls.set(message.call, state);
+        const tool = Object.hasOwn(this.#tools, message.details.tool) ? this.#tools[message.details.tool] : undefined;
+        void state.run(tool);
         break;
       }
       case "toolReply":
-        this.#calls.get(ask.call)?.reply(ask.request, ask.good, ask.bytes);
+        this.#calls.get(message.call)?.reply(message.request, message.good, message.bytes);
         break;
-      case "toolOver":
-        this.#calls.get(ask.call)?.over("the command is over");
-        this.#calls.delete(ask.call);
+      case "toolCancelled":
+        this.#calls.get(message.call)?.cancel("the command has ended");
+        this.#calls.delete(message.call);
         break;
     }
   }
 
-  /** The Worker is no more. */
+  /** Called when the worker has ended. */
   stop(): void {
-    for (const calling of this.#calls.values()) calling.over("the sandbox is gone");
+    for (const state of this.#calls.values()) state.cancel("the sandbox was closed");
     this.#calls.clear();
   }
 }
@@ -77,52 +77,52 @@ interface Waiting {
 }
 
 /** One call of a tool. */
-class Calling {
+class ToolCallState {
   readonly #call: number;
-  readonly #told: ToolCall;
-  readonly #tell: (tell: Tell) => void;
+  readonly #details: ToolCall;
+  readonly #respond: (response: HostResponse) => void;
   readonly #controller = new AbortController();
-  readonly #waiting = new Map<number, Waiting & { refuse(bytes: Uint8Array): Error }>();
-  /** Writes in progress: the call ends after them. */
+  readonly #waiting = new Map<number, Waiting & { toError(bytes: Uint8Array): Error }>();
+  /** Writes in progress. The call ends after them. */
   readonly #writes = new Set<Promise<void>>();
   #last = 0;
 
-  constructor(call: number, told: ToolCall, tell: (tell: Tell) => void) {
+  constructor(call: number, details: ToolCall, respond: (response: HostResponse) => void) {
     this.#call = call;
-    this.#told = told;
-    this.#tell = tell;
+    this.#details = details;
+    this.#respond = respond;
   }
 
-  /** Runs the function to its end, whatever it does; never rejects. */
+  /** Runs the function to completion. Never rejects. */
   async run(tool: HostTool | undefined): Promise<void> {
     let code: number;
     try {
-      if (tool === undefined) throw new Error("the application does not answer this command any more");
+      if (tool === undefined) throw new Error("the application no longer provides this command");
       code = await this.#finish(await tool(this.#hostCall()));
       await Promise.all(this.#writes);
     } catch (error) {
       code = await this.#threw(error);
     }
-    if (!this.#controller.signal.aborted) this.#tell({ tell: "toolEnds", args: [this.#call, code] });
+    if (!this.#controller.signal.aborted) this.#respond({ callback: "toolExited", args: [this.#call, code] });
   }
 
-  async #finish(result: HostResult): Promise<number> {
+  async #finish(result: HostToolResult): Promise<number> {
     if (result === undefined || result === null) return 0;
-    const { stdout, stderr, exitCode = 0 } = typeof result === "number" ? ({ exitCode: result } as HostAnswer) : result;
+    const { stdout, stderr, exitCode = 0 } = typeof result === "number" ? ({ exitCode: result } as HostToolResponse) : result;
     if (stdout !== undefined) await this.#write(false, stdout);
     if (stderr !== undefined) await this.#write(true, stderr);
     if (!Number.isInteger(exitCode) || exitCode < 0 || exitCode > 255) {
-      throw new Error(`the tool answered the exit code ${String(exitCode)}, which is none from 0 to 255`);
+      throw new Error(`the tool returned the exit code ${String(exitCode)}; expected an integer from 0 to 255`);
     }
     return exitCode;
   }
 
   async #threw(error: unknown): Promise<number> {
     try {
-      if (this.#controller.signal.aborted || error instanceof Disconnected) return DISCONNECTED;
-      await this.#write(true, `${this.#told.tool}: ${reasonOf(error)}\n`);
+      if (this.#controller.signal.aborted || error instanceof BrokenPipeError) return DISCONNECTED;
+      await this.#write(true, `${this.#details.tool}: ${messageOf(error)}\n`);
     } catch {
-      // Nobody hears it.
+      // The process has ended; the message cannot be delivered.
     }
     return THREW;
   }
@@ -131,10 +131,10 @@ class Calling {
     const waiting = this.#waiting.get(request);
     this.#waiting.delete(request);
     if (good) waiting?.resolve(bytes);
-    else waiting?.reject(waiting.refuse(bytes));
+    else waiting?.reject(waiting.toError(bytes));
   }
 
-  over(why: string): void {
+  cancel(why: string): void {
     const error = new Error(why);
     error.name = "AbortError";
     this.#controller.abort(error);
@@ -142,37 +142,37 @@ class Calling {
     this.#waiting.clear();
   }
 
-  #ask(tell: (request: number) => Tell, refuse: (bytes: Uint8Array) => Error): Promise<Uint8Array> {
+  #request(response: (request: number) => HostResponse, toError: (bytes: Uint8Array) => Error): Promise<Uint8Array> {
     const { signal } = this.#controller;
     return quiet(
       new Promise<Uint8Array>((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason as Error);
         const request = ++this.#last;
-        this.#waiting.set(request, { resolve, reject, refuse });
-        this.#tell(tell(request));
+        this.#waiting.set(request, { resolve, reject, toError });
+        this.#respond(response(request));
       }),
     );
   }
 
   #write(stderr: boolean, data: string | Uint8Array): Promise<void> {
     const bytes = toBytes(data);
-    const asked = this.#ask(
-      (request) => ({ tell: "toolWrites", args: [this.#call, request, stderr, bytes] }),
-      () => new Disconnected(),
+    const accepted = this.#request(
+      (request) => ({ callback: "toolWrites", args: [this.#call, request, stderr, bytes] }),
+      () => new BrokenPipeError(),
     );
-    const written = quiet(asked.then(() => {}));
+    const written = quiet(accepted.then(() => {}));
     this.#writes.add(written);
     void quiet(written.finally(() => this.#writes.delete(written)));
     return written;
   }
 
-  /** What cannot be written rejects as everything else does. */
+  /** Data of the wrong type rejects instead of throwing. */
   async #writeAll(stderr: boolean, data: string | Uint8Array): Promise<void> {
     await this.#write(stderr, data);
   }
 
   #hostCall(): HostCall {
-    const { argv, env, cwd, sandboxId } = this.#told;
+    const { argv, env, cwd, sandboxId } = this.#details;
     return {
       argv: argv.map((argument) => decoder.decode(argument)),
       argvBytes: argv,
@@ -194,61 +194,61 @@ class Calling {
   }
 
   #stdin(): HostInput {
-    const read = (most = PIECE_BYTES): Promise<Uint8Array> =>
-      this.#ask(
-        (request) => ({ tell: "toolReads", args: [this.#call, request, most] }),
-        () => new Error("standard input cannot be read"),
+    const read = (maxBytes = CHUNK_BYTES): Promise<Uint8Array> =>
+      this.#request(
+        (request) => ({ callback: "toolReads", args: [this.#call, request, maxBytes] }),
+        () => new Error("cannot read standard input"),
       );
-    const bytes = async (most = INPUT_BYTES): Promise<Uint8Array> => {
-      const pieces: Uint8Array[] = [];
+    const bytes = async (maxBytes = INPUT_BYTES): Promise<Uint8Array> => {
+      const chunks: Uint8Array[] = [];
       let length = 0;
-      for (let piece = await read(); piece.length > 0; piece = await read()) {
-        length += piece.length;
-        if (length > most) throw new Error(`standard input is longer than the ${most} bytes that this command takes`);
-        pieces.push(piece);
+      for (let chunk = await read(); chunk.length > 0; chunk = await read()) {
+        length += chunk.length;
+        if (length > maxBytes) throw new Error(`standard input exceeds ${maxBytes} bytes, the limit of this command`);
+        chunks.push(chunk);
       }
-      return joined(pieces, length);
+      return concat(chunks, length);
     };
     return {
       read,
-      bytes: (most) => quiet(bytes(most)),
-      text: (most) => quiet(bytes(most).then((all) => decoder.decode(all))),
+      bytes: (maxBytes) => quiet(bytes(maxBytes)),
+      text: (maxBytes) => quiet(bytes(maxBytes).then((all) => decoder.decode(all))),
       async *[Symbol.asyncIterator]() {
-        for (let piece = await read(); piece.length > 0; piece = await read()) yield piece;
+        for (let chunk = await read(); chunk.length > 0; chunk = await read()) yield chunk;
       },
     };
   }
 
   #files(): HostFiles {
-    const refused = (bytes: Uint8Array) => new Error(decoder.decode(bytes));
-    const read = (path: string | Uint8Array, most = FILE_BYTES): Promise<Uint8Array> =>
-      this.#ask(
-        (request) => ({ tell: "toolReadsFile", args: [this.#call, request, toBytes(path), most] }),
-        refused,
+    const toError = (bytes: Uint8Array) => new Error(decoder.decode(bytes));
+    const read = (path: string | Uint8Array, maxBytes = FILE_BYTES): Promise<Uint8Array> =>
+      this.#request(
+        (request) => ({ callback: "toolReadsFile", args: [this.#call, request, toBytes(path), maxBytes] }),
+        toError,
       );
     return {
       read,
-      readText: (path, most) => quiet(read(path, most).then((bytes) => decoder.decode(bytes))),
+      readText: (path, maxBytes) => quiet(read(path, maxBytes).then((bytes) => decoder.decode(bytes))),
       write: (path, content) => {
         const [name, bytes] = [toBytes(path), toBytes(content)];
-        const ask = (request: number): Tell => ({ tell: "toolWritesFile", args: [this.#call, request, name, bytes] });
-        return quiet(this.#ask(ask, refused).then(() => {}));
+        const write = (request: number): HostResponse => ({ callback: "toolWritesFile", args: [this.#call, request, name, bytes] });
+        return quiet(this.#request(write, toError).then(() => {}));
       },
     };
   }
 }
 
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const all = new Uint8Array(length);
   let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
   }
   return all;
 }
 
-/** `NAME=value` pairs as an object, which has no names but theirs. */
+/** Converts `NAME=value` pairs to an object without a prototype. */
 function environment(pairs: readonly Uint8Array[]): Record<string, string> {
   const variables = pairs.map((pair): [string, string] => {
     const text = decoder.decode(pair);

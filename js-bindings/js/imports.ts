@@ -1,39 +1,39 @@
-/** What guests may import: the kernel's exports of these names, and the four things of the engine. Nothing else. */
+/** Imports of guests: kernel exports of the same names, and the functions of the engine. */
 
 import { raw } from "./instance.js";
-import { functionsOf } from "./kernel.js";
+import { functionNames } from "./kernel.js";
 
 let preview1: WebAssembly.ModuleImports | undefined;
 let tideboxV1: WebAssembly.ModuleImports | undefined;
 let waiting: WebAssembly.ImportValue | undefined;
 
-function some(names: readonly string[]): WebAssembly.ModuleImports {
+function pick(names: readonly string[]): WebAssembly.ModuleImports {
   const all = raw();
-  // Without a prototype, so that a guest cannot import what every object has.
-  const some: WebAssembly.ModuleImports = Object.create(null);
-  for (const name of names) some[name] = all[name] as WebAssembly.ImportValue;
-  return some;
+  // No prototype, so that a guest cannot import the properties of `Object`.
+  const pick: WebAssembly.ModuleImports = Object.create(null);
+  for (const name of names) pick[name] = all[name] as WebAssembly.ImportValue;
+  return pick;
 }
 
-/** Whether guests can be suspended here. */
+/** True if the engine can suspend guests (JSPI). */
 export function hasJspi(): boolean {
   return typeof WebAssembly.Suspending === "function" && typeof WebAssembly.promising === "function";
 }
 
-/** What a guest calls when it cannot go on. */
-export interface Waits {
-  /** Suspends the guest until it can. */
+/** Functions that a blocked guest calls. */
+export interface BlockingFunctions {
+  /** Suspends the guest until it can continue. */
   suspend(pid: number, code: number): Promise<number>;
-  /** Runs others meanwhile, on the same stack; where guests cannot be suspended. */
-  stay(pid: number, code: number): number;
+  /** Runs other guests on the same stack; used without JSPI. */
+  blockOnStack(pid: number, code: number): number;
 }
 
-/** The imports of the guest with this number. */
-export function imports(pid: number, waits: Waits): WebAssembly.Imports {
-  preview1 ??= some(functionsOf("wasi_snapshot_preview1"));
-  tideboxV1 ??= some(functionsOf("tidebox_v1"));
-  waiting ??= (hasJspi() ? new WebAssembly.Suspending(waits.suspend) : waits.stay) as WebAssembly.ImportValue;
-  const { tick, grow, answer, hostCall } = raw();
+/** Returns the imports of the guest with this pid. */
+export function imports(pid: number, blocking: BlockingFunctions): WebAssembly.Imports {
+  preview1 ??= pick(functionNames("wasi_snapshot_preview1"));
+  tideboxV1 ??= pick(functionNames("tidebox_v1"));
+  waiting ??= (hasJspi() ? new WebAssembly.Suspending(blocking.suspend) : blocking.blockOnStack) as WebAssembly.ImportValue;
+  const { tick, grow, write_response: writeResponse, hostCall } = raw();
   return {
     wasi_snapshot_preview1: preview1,
     tidebox_v1: tideboxV1,
@@ -42,7 +42,7 @@ export function imports(pid: number, waits: Waits): WebAssembly.Imports {
       wait: waiting,
       tick: tick as WebAssembly.ImportValue,
       grow: grow as WebAssembly.ImportValue,
-      answer: answer as WebAssembly.ImportValue,
+      answer: writeResponse as WebAssembly.ImportValue,
       pid: new WebAssembly.Global({ value: "i32" }, pid),
     },
   };

@@ -1,14 +1,14 @@
-/** What the two sides of a sandbox say to each other: the class in the caller's thread, and the Worker. */
+/** Messages between the class in the caller's thread and the worker. */
 
-import type { Listed } from "./archive.js";
-import type { PackPlace } from "./packs.js";
+import type { PackageProgram } from "./archive.js";
+import type { PackLocation } from "./packs.js";
 
-/** The options of a sandbox, as far as the kernel is concerned: plain values that can be sent to a Worker. */
+/** Options of a sandbox for the kernel: plain values that can be cloned to a worker. */
 export interface KernelOptions {
   files?: Record<string, string | Uint8Array>;
-  /** A compact file to begin with. */
+  /** Snapshot file with the initial files. */
   snapshot?: Uint8Array;
-  /** A tar to begin with. */
+  /** Tar archive with the initial files. */
   tar?: Uint8Array;
   env?: Record<string, string>;
   cwd?: string;
@@ -17,69 +17,72 @@ export interface KernelOptions {
   shellMode?: "fresh" | "persistent";
   limits?: Record<string, number>;
   deterministic?: { seed: number; timeMs: number };
-  /** Names of the functions that are commands. */
+  /** Names of the host tools. */
   hostTools?: string[];
-  /** Modules that are commands, by name. */
+  /** WebAssembly modules that are commands, by name. */
   programs?: Record<string, Uint8Array>;
   network?: NetworkSettings;
   mounts?: MountSettings[];
-  /** A folder of the host, absolute, that is copied into the working directory. */
-  seedFolder?: string;
+  /** Absolute path of a host directory that is copied into the working directory. */
+  seedDirectory?: string;
   packs?: PackSettings[];
 }
 
-/** A pack as `src/pack.rs` reads it. */
+/** A pack, as `src/pack.rs` reads it. */
 export interface PackSettings {
-  /** What its module is known by. */
+  /** Key of its module. */
   name: string;
   version: string;
   commands: string[];
-  /** Its files: length and path, one a line. */
+  /** Its files: one line per file with length and path. */
   index: string;
-  /** Signal, address and bits, one a line. */
+  /** One line per signal with signal, address and bits. */
   signals: string;
-  /** A directory whose files show at `firstPath`, too. */
+  /** A directory whose files also appear at `firstPath`. */
   libraryDir?: string;
   firstPath?: string;
 }
 
-/** A network policy as `src/policy.rs` reads it. */
+/** A network policy, as `src/policy.rs` reads it. */
 export interface NetworkSettings {
   allow: { host: string; methods?: string[] | "any"; ports?: number[]; http?: boolean }[];
   inject: { host: string; header: string; value: string; name?: string; overHttp?: boolean }[];
   resolve: { host: string; address: string }[];
   limits: Record<string, number>;
-  /** Requests are sent by what connects to names and cannot be told addresses. */
+  /** True if the gateway connects to host names itself and does not accept addresses. */
   byName: boolean;
 }
 
-/** A folder of the host, absolute, and where it shows. */
+/** A host directory (absolute path) and its mount point. */
 export interface MountSettings {
   path: string;
-  folder: string;
+  directory: string;
   mode: "readOnly" | "readWrite" | "copyOnWrite";
 }
 
-/** The first message to a Worker. */
+/** The first message to a worker. */
 export interface Setup {
   readonly kernel: WebAssembly.Module;
-  readonly programs: readonly Listed[];
-  /** Programs that another Worker has compiled. */
+  readonly programs: readonly PackageProgram[];
+  /** Modules that other workers have compiled. */
   readonly compiled: ReadonlyMap<string, WebAssembly.Module>;
   readonly options: KernelOptions;
-  readonly packs: readonly PackPlace[];
-  /** Changes of a Worker that is no more, in their order. */
+  readonly packs: readonly PackLocation[];
+  /** Changes of the replaced worker, in order. */
   readonly changes: readonly Uint8Array[];
-  /** What both sides see at any time, for a Worker that takes no messages while a command runs; absent where none can be shared. */
+  /**
+   * Memory shared by both sides, for a worker that cannot receive messages while a command runs. Absent if memory cannot be
+   * shared.
+   */
   readonly shared: Int32Array | undefined;
 }
 
-/** Calls that are given up and can be told apart in shared memory: number n stands at n modulo this. */
-export const CANCELLED = 64;
-/** Where the owner counts what it has told, in shared memory. */
-export const TOLD = CANCELLED;
-/** Places of shared memory. */
-export const SHARED = TOLD + 1;
+/** Cancellation slots in shared memory: call n uses slot n modulo this number. */
+export const CANCEL_SLOTS = 64;
+/** Slot of the number of messages that the owner has sent. */
+export const MESSAGE_COUNT = CANCEL_SLOTS;
+/** Number of slots in shared memory. */
+export const SHARED_SLOTS = MESSAGE_COUNT + 1;
 
 /** A call of a method of the kernel's sandbox. */
 export interface Call {
@@ -88,12 +91,12 @@ export interface Call {
   readonly args: readonly unknown[];
 }
 
-/** The caller has given a command up. */
+/** Cancels a command. */
 export interface Cancel {
   readonly cancel: number;
 }
 
-/** What a host tool is called with; see `src/host_tool.rs`. */
+/** Arguments of a host tool; see `src/host_tool.rs`. */
 export interface ToolCall {
   readonly tool: string;
   readonly sandboxId: string;
@@ -103,27 +106,27 @@ export interface ToolCall {
 }
 
 /** A request that the policy has allowed; see `src/gateway.rs`. */
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
-  /** A name or an address, without brackets. */
+  /** Host name or address, without brackets. */
   readonly host: string;
   readonly port: number;
   readonly encrypted: boolean;
-  /** With the query. */
+  /** Path and query. */
   readonly path: string;
-  /** Those that may be connected to; none for what connects by name. */
+  /** Addresses that may be connected to. Empty if the gateway connects by name. */
   readonly addresses: readonly string[];
   readonly headers: readonly (readonly [string, Uint8Array])[];
   readonly hasBody: boolean;
-  /** The exact length of the body, when it is known. */
+  /** Exact length of the body, if known. */
   readonly length?: number;
   readonly headBytes: number;
   readonly connectMs: number;
   readonly totalMs: number;
 }
 
-/** The head of a reply. */
+/** The head of a response. */
 export interface ReplyHead {
   readonly status: number;
   readonly reason: string;
@@ -136,68 +139,68 @@ export interface ReplyHead {
   readonly answeredMs: number;
 }
 
-/** What a Worker asks of the application: calls of its functions, and requests to the network. */
-export type Ask =
-  | { readonly ask: "toolCall"; readonly call: number; readonly told: ToolCall }
-  | { readonly ask: "toolReply"; readonly call: number; readonly request: number; readonly good: boolean; readonly bytes: Uint8Array }
-  | { readonly ask: "toolOver"; readonly call: number }
-  | { readonly ask: "netResolve"; readonly request: number; readonly name: string; readonly withinMs: number }
-  | { readonly ask: "netSend"; readonly request: number; readonly told: Outgoing }
-  | { readonly ask: "netBody"; readonly request: number; readonly piece: Uint8Array; readonly end: boolean }
-  | { readonly ask: "netBroken"; readonly request: number }
-  | { readonly ask: "netPull"; readonly request: number }
-  | { readonly ask: "netOver"; readonly request: number };
+/** Requests of a worker to the application: calls of its functions, and network requests. */
+export type HostRequest =
+  | { readonly type: "toolCall"; readonly call: number; readonly details: ToolCall }
+  | { readonly type: "toolReply"; readonly call: number; readonly request: number; readonly good: boolean; readonly bytes: Uint8Array }
+  | { readonly type: "toolCancelled"; readonly call: number }
+  | { readonly type: "netResolve"; readonly request: number; readonly name: string; readonly withinMs: number }
+  | { readonly type: "netSend"; readonly request: number; readonly details: OutgoingRequest }
+  | { readonly type: "netBody"; readonly request: number; readonly chunk: Uint8Array; readonly end: boolean }
+  | { readonly type: "netBodyFailed"; readonly request: number }
+  | { readonly type: "netPull"; readonly request: number }
+  | { readonly type: "netCancelled"; readonly request: number };
 
-/** What the application tells the kernel of them: an export of `src/host_tool.rs` or `src/gateway.rs` and its arguments. */
-export type Tell =
-  | { readonly tell: "toolReads"; readonly args: readonly [call: number, request: number, most: number] }
-  | { readonly tell: "toolWrites"; readonly args: readonly [call: number, request: number, stderr: boolean, bytes: Uint8Array] }
-  | { readonly tell: "toolReadsFile"; readonly args: readonly [call: number, request: number, path: Uint8Array, most: number] }
-  | { readonly tell: "toolWritesFile"; readonly args: readonly [call: number, request: number, path: Uint8Array, bytes: Uint8Array] }
-  | { readonly tell: "toolEnds"; readonly args: readonly [call: number, code: number] }
-  | { readonly tell: "netResolved"; readonly args: readonly [request: number, addresses: string[]] }
-  | { readonly tell: "netWants"; readonly args: readonly [request: number] }
-  | { readonly tell: "netHead"; readonly args: readonly [request: number, head: ReplyHead] }
-  | { readonly tell: "netPiece"; readonly args: readonly [request: number, piece: Uint8Array] }
-  | { readonly tell: "netFailed"; readonly args: readonly [request: number, kind: string, message: string] };
+/** Responses of the application: an export of `src/host_tool.rs` or `src/gateway.rs` and its arguments. */
+export type HostResponse =
+  | { readonly callback: "toolReads"; readonly args: readonly [call: number, request: number, maxBytes: number] }
+  | { readonly callback: "toolWrites"; readonly args: readonly [call: number, request: number, stderr: boolean, bytes: Uint8Array] }
+  | { readonly callback: "toolReadsFile"; readonly args: readonly [call: number, request: number, path: Uint8Array, maxBytes: number] }
+  | { readonly callback: "toolWritesFile"; readonly args: readonly [call: number, request: number, path: Uint8Array, bytes: Uint8Array] }
+  | { readonly callback: "toolExited"; readonly args: readonly [call: number, code: number] }
+  | { readonly callback: "netResolved"; readonly args: readonly [request: number, addresses: string[]] }
+  | { readonly callback: "netBodyRequested"; readonly args: readonly [request: number] }
+  | { readonly callback: "netHead"; readonly args: readonly [request: number, head: ReplyHead] }
+  | { readonly callback: "netChunk"; readonly args: readonly [request: number, chunk: Uint8Array] }
+  | { readonly callback: "netFailed"; readonly args: readonly [request: number, kind: string, message: string] };
 
-/** Work on the files of a pack, in a Worker that does nothing else. */
+/** A job on the files of a pack, for a worker that does only this. */
 export interface PackWork {
   readonly kernelForPack: WebAssembly.Module;
-  /** The module as it was fetched, when it is to be taken apart, and where its first memory is put. */
+  /** The module as downloaded, if it has to be split, and the path for its initial memory. */
   readonly raw?: { readonly wasm: Uint8Array; readonly exports: readonly string[]; readonly image: string };
-  /** The module without data. */
+  /** Path of the module without data. */
   readonly module: string;
-  /** Where it is put as this engine runs it. */
+  /** Path of the module as rewritten for this engine. */
   readonly code: string;
-  /** Pages of the memory that it begins with; told by the module when it is taken apart. */
+  /** Pages of the initial memory. Determined by the split if absent. */
   readonly pages?: number;
 }
 
-/** What an owner says. */
-export type Order = Setup | Call | Cancel | Tell | PackWork;
+/** Messages to a worker. */
+export type WorkerInput = Setup | Call | Cancel | HostResponse | PackWork;
 
-/** What went wrong on our side. */
+/** An error of Tidebox itself. */
 export interface Failure {
   readonly kind: string;
   readonly message: string;
 }
 
-/** What a call has changed. */
+/** File changes of a call. */
 export interface Changes {
-  /** They hold everything since the sandbox was made, and take the place of all before. */
-  readonly joined: boolean;
+  /** True if they contain all changes since the sandbox was created and replace all earlier ones. */
+  readonly merged: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** What a Worker says. */
-export type Report =
-  | { readonly what: "ready"; readonly id: string }
-  | { readonly what: "failed"; readonly failure: Failure }
-  | { readonly what: "packed"; readonly pages: number }
-  | { readonly what: "broken"; readonly reason: string }
-  | { readonly what: "answer"; readonly id: number; readonly value: unknown; readonly changes: Changes | undefined }
-  | { readonly what: "refusal"; readonly id: number; readonly failure: Failure }
-  | { readonly what: "output"; readonly id: number; readonly stderr: boolean; readonly bytes: Uint8Array }
-  | { readonly what: "asked"; readonly ask: Ask }
-  | { readonly what: "compiled"; readonly file: string; readonly module: WebAssembly.Module };
+/** Messages from a worker. */
+export type WorkerOutput =
+  | { readonly type: "ready"; readonly id: string }
+  | { readonly type: "failed"; readonly failure: Failure }
+  | { readonly type: "packed"; readonly pages: number }
+  | { readonly type: "crashed"; readonly reason: string }
+  | { readonly type: "result"; readonly id: number; readonly value: unknown; readonly changes: Changes | undefined }
+  | { readonly type: "error"; readonly id: number; readonly failure: Failure }
+  | { readonly type: "output"; readonly id: number; readonly stderr: boolean; readonly bytes: Uint8Array }
+  | { readonly type: "request"; readonly request: HostRequest }
+  | { readonly type: "compiled"; readonly file: string; readonly module: WebAssembly.Module };

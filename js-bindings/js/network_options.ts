@@ -1,92 +1,93 @@
-/** Which hosts programs in a sandbox may speak to. */
+/** Network policy of a sandbox. */
 
-import { isCount, isText, known, record, wrong } from "./check.js";
+import { isCount, isText, checkKeys, checkRecord, invalidOptions } from "./check.js";
 import type { NetworkSettings } from "./messages.js";
 
-/** Leave to send requests to some hosts. */
+/** Allows requests to some hosts. */
 export interface AllowRule {
-  /** `api.example.com`, `*.example.com` (every name below, but not itself), an address, or `*` (every public host). */
+  /**
+   * `api.example.com`, `*.example.com` (all subdomains, but not the domain itself), an IP address, or `*` (every public host).
+   */
   host: string;
-  /** Default `["GET", "HEAD"]`. `"any"` means all but `CONNECT`, `TRACE` and `TRACK`, which nobody can allow. */
+  /** Default `["GET", "HEAD"]`. `"any"` means all except `CONNECT`, `TRACE` and `TRACK`, which cannot be allowed. */
   methods?: readonly string[] | "any";
   /** Default: 443, and 80 with {@link http}. */
   ports?: readonly number[];
-  /** Allows `http` besides `https`: everybody on the way can read and change it. Default false. */
+  /** Allows `http` in addition to `https`. It is not encrypted: others can read and change it in transit. Default false. */
   http?: boolean;
 }
 
-/** A credential that is added to requests outside of the sandbox, so that programs use it and never have it. */
-export interface InjectedHeader {
-  /** As in {@link AllowRule.host}, but not `*`: a credential belongs to somebody. */
+/** A credential that is added to requests outside the sandbox. Programs use it but cannot read it. */
+export interface HeaderInjection {
+  /** Like {@link AllowRule.host}, but not `*`, because a credential belongs to one service. */
   host: string;
-  /** `authorization`, for example. It takes the place of what a program sent under that name. */
+  /** Header name, for example `authorization`. It replaces a header of that name sent by the program. */
   header: string;
-  /** The whole value: `Bearer abc`. */
+  /** The whole header value: `Bearer abc`. */
   value: string;
   /** Its name in the log. Default `authorization for api.example.com`. */
   name?: string;
-  /** Sends it over `http`, too: for servers on the same machine. Default false. */
+  /** Also sends it over unencrypted `http`, for servers on the same host. Default false. */
   overHttp?: boolean;
 }
 
-/** What the network may cost one sandbox. Sizes are in bytes, times in milliseconds. */
+/** Limits of network use of one sandbox. Sizes are in bytes, times in milliseconds. */
 export interface NetworkLimits {
-  /** Requests, refused ones included. Default 1,000. */
+  /** Requests, including denied ones. Default 1,000. */
   requests?: number;
-  /** Requests at the same time. Default 16. */
+  /** Concurrent requests. Default 16. */
   concurrent?: number;
   /** Body of one request. Default 64 MiB. */
   requestBytes?: number;
-  /** Body of one reply. Default 512 MiB. */
+  /** Body of one response. Default 512 MiB. */
   replyBytes?: number;
-  /** Everything that is sent. Default 256 MiB. */
+  /** Total bytes sent. Default 256 MiB. */
   totalSentBytes?: number;
-  /** Everything that is received. Default 2 GiB. */
+  /** Total bytes received. Default 2 GiB. */
   totalReceivedBytes?: number;
-  /** Head of a request, and of a reply. Default 64 KiB. */
+  /** Head of a request, and of a response. Default 64 KiB. */
   headBytes?: number;
   /** From resolving the name to the last byte. Default 300,000. */
   requestTimeMs?: number;
-  /** Until a connection stands. Default 30,000. */
+  /** Until a connection is established. Default 30,000. */
   connectTimeMs?: number;
 }
 
 /**
- * What a sandbox may reach, with which credentials, and how much of it. Redirects are never followed outside: `curl -L` sends
+ * Hosts that a sandbox may reach, credentials, and limits. Redirects are not followed outside the sandbox: `curl -L` sends
  * another request, which is checked like the first. `docs/network.md` has the rules.
  *
- * In Node and Deno the connection goes to the very address that was checked, and only addresses of the public internet are
- * connected to. In browsers, and with {@link fetch}, the platform connects: what a name leads to cannot be checked, so allow
+ * In Node and Deno the connection goes to exactly the address that was checked, and only addresses of the public internet are
+ * connected to. In browsers, and with {@link fetch}, the platform connects and the resolved addresses cannot be checked, so allow
  * only names whose owner you trust.
  */
 export interface NetworkOptions {
-  /** A request is allowed when one rule allows all of it. A text is a rule with nothing but the host. */
+  /** A request is allowed if one rule matches it completely. A string is a rule with only the host. */
   allow?: readonly (string | AllowRule)[];
-  /** Credentials. */
-  inject?: readonly InjectedHeader[];
+  /** Credentials to add. */
+  inject?: readonly HeaderInjection[];
   /**
-   * Pins names to addresses by your authority; it is the only way to a private address. Node and Deno only, and not with
-   * {@link fetch}.
+   * Pins host names to addresses. It is the only way to reach a private address. Node and Deno only, and not with {@link fetch}.
    */
   resolve?: Readonly<Record<string, string | readonly string[]>>;
-  /** Bounds. */
+  /** Limits. */
   limits?: NetworkLimits;
-  /** Sends the requests instead of the platform: through a proxy, or to answer them in a test. */
+  /** Sends the requests instead of the platform, for example through a proxy or in a test. */
   fetch?: typeof fetch;
 }
 
-/** One request that a program sent. It holds no header and no body. */
+/** A request of a program. It contains no headers and no body. */
 export interface NetworkEvent {
-  /** When it began, by the sandbox's clock: milliseconds since the Unix epoch. */
+  /** Start time by the sandbox's clock: milliseconds since the Unix epoch. */
   readonly atMs: number;
   readonly method: string;
-  /** Without user name, password and fragment, with its query. */
+  /** Without user name, password and fragment; with the query. */
   readonly url: string;
-  /** What became of it. */
+  /** Outcome of the request. */
   readonly decision: "underway" | "answered" | "refused" | "failed" | "cancelled";
-  /** Why it was refused or failed: a stable word, such as `host` or `timeout`. */
+  /** Cause of a denial or a failure: a stable identifier such as `host` or `timeout`. */
   readonly cause?: string;
-  /** The same as a sentence. */
+  /** Error message. */
   readonly message?: string;
   readonly status?: number;
   readonly sentBytes: number;
@@ -96,11 +97,11 @@ export interface NetworkEvent {
   readonly credentials: readonly string[];
 }
 
-/** All requests of one sandbox, in the order in which they began. */
+/** All requests of one sandbox, in the order in which they started. */
 export interface NetworkLog {
   readonly events: readonly NetworkEvent[];
-  /** How many more were refused because {@link NetworkLimits.requests} was reached. */
-  readonly leftOut: number;
+  /** Number of further requests that were denied because {@link NetworkLimits.requests} was reached. */
+  readonly omitted: number;
 }
 
 const OPTIONS = ["allow", "inject", "resolve", "limits", "fetch"];
@@ -111,45 +112,45 @@ const LIMITS = [
   "requestTimeMs", "connectTimeMs",
 ];
 
-/** @internal The policy as the kernel takes it. */
+/** @internal Returns the policy for the kernel. */
 export function checkNetwork(options: NetworkOptions, byName: boolean): NetworkSettings {
-  if (typeof options !== "object" || options === null) throw wrong("network must be an object");
-  known("option of network", options, OPTIONS);
+  if (typeof options !== "object" || options === null) throw invalidOptions("network must be an object");
+  checkKeys("option of network", options, OPTIONS);
   const { allow = [], inject = [], resolve = {}, limits = {}, fetch } = options;
-  if (fetch !== undefined && typeof fetch !== "function") throw wrong("network: fetch must be a function");
-  known("limit of network", limits, LIMITS);
+  if (fetch !== undefined && typeof fetch !== "function") throw invalidOptions("network: fetch must be a function");
+  checkKeys("limit of network", limits, LIMITS);
   const connectsByName = byName || fetch !== undefined;
   const pins = Object.entries(resolve).flatMap(([host, to]) => [to].flat().map((address) => ({ host, address: String(address) })));
   if (pins.length > 0 && connectsByName) {
-    throw wrong("network: resolve cannot be kept where fetch sends the requests, which is told names only");
+    throw invalidOptions("network.resolve is not supported with fetch: fetch resolves host names itself");
   }
   return {
     allow: list("allow", allow).map(checkRule),
     inject: list("inject", inject).map(checkInjected),
     resolve: pins,
-    limits: record("network: limits", limits, isCount, "a number that is not negative"),
+    limits: checkRecord("network: limits", limits, isCount, "a non-negative number"),
     byName: connectsByName,
   };
 }
 
 function list<T>(name: string, value: readonly T[]): readonly T[] {
-  if (!Array.isArray(value)) throw wrong(`network: ${name} must be an array`);
+  if (!Array.isArray(value)) throw invalidOptions(`network: ${name} must be an array`);
   return value;
 }
 
-function checkRule(given: string | AllowRule): NetworkSettings["allow"][number] {
-  if (isText(given)) return { host: given };
-  if (typeof given !== "object" || given === null) throw wrong("network: allow has a rule that is neither a host nor an object");
-  known("part of an allow rule", given, RULE);
-  const { host, methods, ports, http } = given;
-  if (!isText(host)) throw wrong("network: allow has a rule without a host");
+function checkRule(input: string | AllowRule): NetworkSettings["allow"][number] {
+  if (isText(input)) return { host: input };
+  if (typeof input !== "object" || input === null) throw invalidOptions("network: each rule of allow must be a host or an object");
+  checkKeys("field of an allow rule", input, RULE);
+  const { host, methods, ports, http } = input;
+  if (!isText(host)) throw invalidOptions("network: a rule of allow has no host");
   const all = methods === undefined || methods === "any" || (Array.isArray(methods) && methods.every(isText));
-  if (!all) throw wrong(`network: methods for ${host} must be an array of strings, or 'any'`);
+  if (!all) throw invalidOptions(`network: methods for ${host} must be an array of strings, or 'any'`);
   const isPort = (port: unknown) => Number.isInteger(port) && (port as number) > 0 && (port as number) < 65536;
   if (ports !== undefined && !(Array.isArray(ports) && ports.every(isPort))) {
-    throw wrong(`network: ports for ${host} must be an array of numbers from 1 to 65535`);
+    throw invalidOptions(`network: ports for ${host} must be an array of numbers from 1 to 65535`);
   }
-  if (http !== undefined && typeof http !== "boolean") throw wrong(`network: http for ${host} must be true or false`);
+  if (http !== undefined && typeof http !== "boolean") throw invalidOptions(`network: http for ${host} must be true or false`);
   return {
     host,
     ...(methods === undefined ? {} : { methods: methods === "any" ? methods : [...methods] }),
@@ -158,11 +159,11 @@ function checkRule(given: string | AllowRule): NetworkSettings["allow"][number] 
   };
 }
 
-function checkInjected(given: InjectedHeader): NetworkSettings["inject"][number] {
-  if (typeof given !== "object" || given === null) throw wrong("network: inject has something that is no object");
-  known("part of an injected header", given, INJECTED);
-  const { host, header, value, name, overHttp } = given;
-  if (!isText(host) || !isText(header) || !isText(value)) throw wrong("network: inject wants host, header and value");
-  if (name !== undefined && !isText(name)) throw wrong("network: the name of an injected header must be a string");
+function checkInjected(input: HeaderInjection): NetworkSettings["inject"][number] {
+  if (typeof input !== "object" || input === null) throw invalidOptions("network: each item of inject must be an object");
+  checkKeys("field of an injected header", input, INJECTED);
+  const { host, header, value, name, overHttp } = input;
+  if (!isText(host) || !isText(header) || !isText(value)) throw invalidOptions("network: each item of inject requires host, header and value as strings");
+  if (name !== undefined && !isText(name)) throw invalidOptions("network: the name of an injected header must be a string");
   return { host, header, value, ...(name === undefined ? {} : { name }), overHttp: overHttp === true };
 }

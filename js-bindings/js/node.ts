@@ -1,4 +1,4 @@
-/** The package in Node and in Deno. */
+/** Entry point for Node and Deno. */
 
 import { node } from "./platform.node.js";
 import { usePlatform } from "./platform.js";

@@ -1,18 +1,18 @@
-/** Options, and their check: a wrong one is an error that names it, never something else that happens. */
+/** Options and their validation. An invalid option is an error that names it. */
 
-import { defined, isBytes, isContent, isCount, isText, known, record, wrong } from "./check.js";
+import { defined, isBytes, isContent, isCount, isText, checkKeys, checkRecord, invalidOptions } from "./check.js";
 import type { HostTool } from "./host_tool.js";
 import type { KernelOptions, MountSettings } from "./messages.js";
 import type { NetworkOptions } from "./network_options.js";
 import { checkNetwork } from "./network_options.js";
-import type { FoundPack } from "./packs.js";
+import type { LocatedPack } from "./packs.js";
 import type { Platform } from "./platform.js";
-import { reasonOf } from "./reason.js";
+import { messageOf } from "./error_message.js";
 import { Snapshot } from "./snapshot.js";
 
-/** What a sandbox may use. Sizes are in bytes; `core/src/limits.rs` gives the reasons for the defaults. */
+/** Resource limits of a sandbox. Sizes are in bytes. `core/src/limits.rs` explains the defaults. */
 export interface Limits {
-  /** Wall time of a command that names no timeout. Default 120,000. Exit code 124. */
+  /** Wall time of a command without a timeout. Default 120,000. Exit code 124. */
   wallTimeMs?: number;
   /** Linear memory of one process. Default 512 MiB. */
   processMemoryBytes?: number;
@@ -20,150 +20,152 @@ export interface Limits {
   sandboxMemoryBytes?: number;
   /** Live processes. Default 256. */
   processes?: number;
-  /** Descriptors of one process. Default 1,024. */
+  /** File descriptors of one process. Default 1,024. */
   descriptors?: number;
   /** Capacity of a pipe. Default 64 KiB. */
   pipeBytes?: number;
-  /** Output of one command that is kept; the rest is dropped and `truncated` says so. Default 8 MiB. */
+  /** Captured output of one command. The rest is dropped and `truncated` is set. Default 8 MiB. */
   outputBytes?: number;
-  /** Bytes of all files that the sandbox wrote. Default 512 MiB. */
+  /** Total bytes of files written by the sandbox. Default 512 MiB. */
   fileBytes?: number;
   /** Size of one file. Default 512 MiB. */
   singleFileBytes?: number;
-  /** Files, folders and links. Default 200,000. */
+  /** Files, directories and links. Default 200,000. */
   inodes?: number;
   /** Length of a path. Default 4,096. */
   pathBytes?: number;
-  /** Links followed in one path. Default 40. */
+  /** Symbolic links followed in one path. Default 40. */
   symlinkDepth?: number;
   /** Arguments and environment of one process. Default 2 MiB. */
   argumentBytes?: number;
   /** Size of a WebAssembly module that a guest may start. Default 64 MiB. */
   moduleBytes?: number;
-  /** Calls of shell functions in progress, and depth of nested processes. Default 1,000; at most 320 with JSPI. */
+  /** Nested shell function calls, and depth of nested processes. Default 1,000; at most 320 with JSPI. */
   nesting?: number;
-  /** What the shell of a persistent session keeps. Default 4 MiB. */
+  /** State of a persistent shell session. Default 4 MiB. */
   shellStateBytes?: number;
 }
 
-/** A folder of the host that a sandbox sees. */
+/** A mounted host directory. */
 export interface Mount {
-  /** The folder; a relative path is below the working directory of the program. */
+  /** The directory. A relative path is resolved against the working directory of the application. */
   folder: string | URL;
   /**
-   * `readOnly` (the default): nothing can be changed. `readWrite`: changes are made in the folder, at once; the host's disk has
-   * no quota of ours. `copyOnWrite`: changes stay in the sandbox and count as its files; such a sandbox has no snapshots and
-   * forks, and the changes are lost when its Worker has to be started again.
+   * `readOnly` (default): the directory cannot be changed. `readWrite`: changes are written to the directory immediately; host
+   * storage has no quota. `copyOnWrite`: changes stay in the sandbox and count as its files; such a sandbox has no snapshots and
+   * forks, and loses the changes if its worker has to be restarted.
    */
   mode?: "readOnly" | "readWrite" | "copyOnWrite";
 }
 
-/** How a sandbox begins. */
+/** Options of a new sandbox. */
 export interface SandboxOptions {
-  /** Files by path; relative paths are below the working directory. A WebAssembly module is executable. */
+  /** Initial files by path. Relative paths are resolved against the working directory. A WebAssembly module is executable. */
   files?: Readonly<Record<string, string | Uint8Array>>;
-  /** Begins with the files and the shell session of a snapshot; {@link files} come on top. */
+  /** Starts from the files and the shell session of a snapshot. {@link files} are added. */
   snapshot?: Snapshot;
   /**
-   * Begins with the files of a tar, whose names count from `/`; {@link files} come on top. Names with `..`, devices and the
-   * like are refused.
+   * Starts from the files of a tar archive with names relative to `/`. {@link files} are added. Names with `..` and device files
+   * are rejected.
    */
   tar?: Uint8Array;
-  /** Variables of every command, beside the defaults (`PATH`, `HOME`, `USER`, `LANG`, ...). Nothing of the host is passed. */
+  /**
+   * Environment of every command, in addition to the defaults (`PATH`, `HOME`, `USER`, `LANG`, ...). Variables of the host are
+   * not passed.
+   */
   env?: Readonly<Record<string, string>>;
-  /** Working directory of commands that name none. Default `/workspace`. */
+  /** Default working directory of commands. Default `/workspace`. */
   cwd?: string;
-  /** Bounds. */
+  /** Resource limits. */
   limits?: Limits;
   /**
-   * Makes runs repeatable: the clock begins at `timeMs` (default 0) and moves only while all programs wait, and randomness
-   * comes from `seed` (default 0). `true` means the defaults.
+   * Makes runs deterministic: the clock starts at `timeMs` (default 0) and advances only while all programs wait, and random
+   * numbers derive from `seed` (default 0). `true` selects the defaults.
    */
   deterministic?: boolean | { seed?: number; timeMs?: number };
-  /** Name of the machine. Default `tidebox`. */
+  /** Host name of the sandbox. Default `tidebox`. */
   hostname?: string;
-  /** Default: `sb-` and 128 random bits. */
+  /** Sandbox id. Default: `sb-` and 128 random bits. */
   id?: string;
-  /** Whether each command starts a fresh shell (the default) or goes on in the session of the one before. */
+  /** `fresh` (default) starts a new shell for each command. `persistent` continues the shell session of the previous command. */
   shellMode?: "fresh" | "persistent";
   /**
-   * Commands of your own, by name; each is `/usr/local/bin/NAME` inside and comes before a command of that name in `/bin`. A
-   * function runs here, with what it knows; bytes are a WebAssembly module (WASI preview1) that runs inside. In a browser
-   * functions take an engine that can suspend WebAssembly (JSPI).
+   * Custom commands by name. Each one is installed as `/usr/local/bin/NAME` and takes precedence over a command of that name in
+   * `/bin`. A function is a host tool and runs in this thread. Bytes are a WebAssembly module (WASI preview1) that runs in the
+   * sandbox. In a browser, functions require an engine that can suspend WebAssembly (JSPI).
    */
   tools?: Readonly<Record<string, HostTool | Uint8Array>>;
-  /** Which hosts programs may speak to. Default: none. In a browser it takes JSPI. */
+  /** Network policy. Default: no network. Requires JSPI in a browser. */
   network?: NetworkOptions;
   /**
-   * Begins with a copy of a folder of the host in the working directory; {@link files} come on top. It is read once, and neither side sees what
-   * the other changes later. Modes, times and links are kept; no link is followed, so nothing outside gets in. A FIFO, a socket and a
-   * device are refused. A relative path is below the working directory of the program. Node and Deno on Unix.
+   * Copies a host directory into the working directory. {@link files} are added. It is read once; later changes on either side
+   * are not visible to the other. Modes, times and links are kept. Links are not followed, so files outside the directory are not
+   * copied. FIFOs, sockets and devices are rejected. A relative path is resolved against the working directory of the
+   * application. Node and Deno on Unix.
    */
-  seedFolder?: string | URL;
-  /** Folders of the host by the directory at which they show. A text is a folder that is read only. Node and Deno on Unix. */
+  seedDirectory?: string | URL;
+  /** Mounted host directories by mount point. A string or URL is a directory that is mounted read-only. Node and Deno on Unix. */
   mounts?: Readonly<Record<string, string | URL | Mount>>;
   /**
-   * Optional runtimes: `["python"]` gives the sandbox CPython with numpy and pandas, once it was added to this machine
-   * (`npx tidebox pack add python`). Default: none. Node 24.20 and newer, Deno, and pages: those fetch it once from where the
-   * application has it ({@link PackOption.from}) and keep it in the storage of the browser.
+   * Optional runtimes: `["python"]` adds CPython with numpy and pandas, which has to be installed first (`npx tidebox pack add
+   * python`). Default: none. Node 24.20 and newer, Deno, and browsers. A page downloads a pack once from a server of the
+   * application ({@link PackOption.from}) and keeps it in the storage of the browser.
    */
   packs?: readonly ("python" | PackOption)[];
 }
 
-/** Which pack a sandbox has. */
+/** A pack of a sandbox. */
 export interface PackOption {
   /** Its name. */
   name: "python";
-  /** The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder. Node and Deno. */
+  /** Directory that contains packs. Default: `tidebox/packs` in the user's cache directory. Node and Deno. */
   folder?: string;
   /**
-   * Where a page fetches it, when this browser does not have it: the address of a folder that `npx tidebox pack export python FOLDER`
-   * has made. Relative to the page. Needs a secure context (`https` or `localhost`). Pages only.
+   * URL from which a page downloads the pack if the browser does not have it: a directory written by `npx tidebox pack export
+   * python DIRECTORY`. Relative to the page. Requires a secure context (`https` or `localhost`). Pages only.
    */
   from?: string | URL;
   /**
-   * SHA-256 of `pack.json` in that folder in hexadecimal digits, which `pack export` prints; that file has the hashes of all others. Without
-   * it what {@link from} delivers is whole, and trusted as the page's own scripts are. Pages only.
+   * SHA-256 of `pack.json` in that directory in hexadecimal digits, as printed by `pack export`. `pack.json` has the hashes of
+   * all other files. Without it, the content of {@link from} is trusted like the page's own scripts. Pages only.
    */
   sha256?: string;
 }
 
-/** What every call takes beside its own arguments. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Gives the call up. What it has done so far is not undone. */
+  /** Aborts the call. Completed effects are not undone. */
   signal?: AbortSignal;
 }
 
-/** A piece of the output of a command. */
-export interface OutputPiece {
+/** A chunk of the output of a command. */
+export interface OutputChunk {
   readonly stream: "stdout" | "stderr";
   readonly bytes: Uint8Array;
 }
 
-/** How one command is run, for direct callers; the tool of Deep Agents passes none. */
+/** Options of one command, for direct callers; the tool of Deep Agents passes none. */
 export interface ExecuteOptions extends CallOptions {
   /**
-   * Gives the command up: it and what it started are killed, nothing else is, and files stay. The answer has what was written
-   * so far, exit code 137 and `stoppedBy` `cancelled`.
+   * Cancels the command: it and the processes that it started are killed; other commands and files are not affected. The result
+   * has the output up to then, exit code 137 and `stoppedBy` `cancelled`.
    */
   signal?: AbortSignal;
-  /** Wall time in milliseconds. Default `limits.wallTimeMs`; 0 ends the command at once. */
+  /** Timeout in milliseconds. Default `limits.wallTimeMs`; 0 ends the command immediately. */
   timeoutMs?: number;
   /** Working directory of this command. */
   cwd?: string;
-  /** Variables of this command. */
+  /** Environment variables of this command. */
   env?: Readonly<Record<string, string>>;
-  /** What it reads from standard input. */
+  /** Standard input. */
   stdin?: string | Uint8Array;
-  /** Whether this command takes part in the session of the shell. */
+  /** Overrides the shell mode of the sandbox for this command. */
   shellMode?: "fresh" | "persistent";
-  /**
-   * Is given pieces of output as they come, in their order. What it throws stops the command, and is told in the answer.
-   */
-  onOutput?: (piece: OutputPiece) => void;
-  /** Is given standard output as it comes, as text; U+FFFD for what is not UTF-8. */
+  /** Receives chunks of output as they arrive, in order. If it throws, the command is stopped and the result has the error. */
+  onOutput?: (chunk: OutputChunk) => void;
+  /** Receives standard output as it arrives, as text. U+FFFD replaces invalid UTF-8. */
   onStdout?: (text: string) => void;
-  /** Is given standard error as it comes, as text; U+FFFD for what is not UTF-8. */
+  /** Receives standard error as it arrives, as text. U+FFFD replaces invalid UTF-8. */
   onStderr?: (text: string) => void;
 }
 
@@ -175,7 +177,7 @@ const LIMITS: readonly (keyof Limits)[] = [
 
 const OPTIONS = [
   "files", "snapshot", "tar", "env", "cwd", "limits", "deterministic", "hostname", "id", "shellMode", "tools", "network",
-  "mounts", "packs", "seedFolder",
+  "mounts", "packs", "seedDirectory",
 ];
 
 const EXECUTE_OPTIONS = [
@@ -184,50 +186,50 @@ const EXECUTE_OPTIONS = [
 
 const MODES: readonly unknown[] = ["readOnly", "readWrite", "copyOnWrite"];
 
-/** @internal Options that were checked: what the kernel takes, and what stays with the caller. */
+/** @internal Validated options: for the kernel, and for the caller's thread. */
 export interface Checked {
   readonly kernel: KernelOptions;
   readonly tools: Readonly<Record<string, HostTool>>;
   readonly fetch: typeof fetch | undefined;
   readonly packs: readonly PackOption[];
-  /** A pack that is being made. */
-  readonly making?: FoundPack;
+  /** The pack that is being built. */
+  readonly preinit?: LocatedPack;
 }
 
-/** @internal The options as the two sides take them. `byName` says that the platform connects to names. */
+/** @internal Validates options. */
 export function checkOptions(options: SandboxOptions, platform: Platform): Checked {
-  known("option", options, OPTIONS);
+  checkKeys("option", options, OPTIONS);
   const { files, snapshot, tar, env, cwd, limits, deterministic, hostname, id, shellMode } = options;
   const kernel: KernelOptions = {};
-  if (files !== undefined) kernel.files = record("files", files, isContent, "a string or a Uint8Array");
-  if (snapshot !== undefined && tar !== undefined) throw wrong("a sandbox begins with a snapshot or with a tar, not with both");
-  if (snapshot !== undefined && !(snapshot instanceof Snapshot)) throw wrong("snapshot must be a Snapshot; see Snapshot.fromBytes");
-  if (tar !== undefined && !isBytes(tar)) throw wrong("tar must be a Uint8Array");
-  if (env !== undefined) kernel.env = record("env", env, isText, "a string");
+  if (files !== undefined) kernel.files = checkRecord("files", files, isContent, "a string or a Uint8Array");
+  if (snapshot !== undefined && tar !== undefined) throw invalidOptions("snapshot and tar are mutually exclusive");
+  if (snapshot !== undefined && !(snapshot instanceof Snapshot)) throw invalidOptions("snapshot must be a Snapshot; see Snapshot.fromBytes");
+  if (tar !== undefined && !isBytes(tar)) throw invalidOptions("tar must be a Uint8Array");
+  if (env !== undefined) kernel.env = checkRecord("env", env, isText, "a string");
   if (limits !== undefined) {
-    known("limit", limits, LIMITS);
-    kernel.limits = record("limits", limits, isCount, "a number that is not negative");
+    checkKeys("limit", limits, LIMITS);
+    kernel.limits = checkRecord("limits", limits, isCount, "a non-negative number");
   }
   for (const [name, value] of Object.entries({ cwd, hostname, id })) {
-    if (value !== undefined && !isText(value)) throw wrong(`${name} must be a string`);
+    if (value !== undefined && !isText(value)) throw invalidOptions(`${name} must be a string`);
   }
   checkShellMode(shellMode);
   if (deterministic) {
     const { seed = 0, timeMs = 0 } = deterministic === true ? {} : deterministic;
-    if (!isCount(seed) || !isCount(timeMs)) throw wrong("deterministic: seed and timeMs must be numbers, not negative");
+    if (!isCount(seed) || !isCount(timeMs)) throw invalidOptions("deterministic: seed and timeMs must be non-negative numbers");
     kernel.deterministic = { seed, timeMs };
   }
   Object.assign(kernel, defined({ snapshot: snapshot?.bytes, tar, cwd, hostname, id, shellMode }));
   const tools = checkTools(options.tools ?? {}, kernel);
   if (options.network !== undefined) kernel.network = checkNetwork(options.network, platform.connectsByName);
   if (options.mounts !== undefined) kernel.mounts = checkMounts(options.mounts, platform);
-  if (options.seedFolder !== undefined) kernel.seedFolder = checkFolder("seedFolder", options.seedFolder, platform);
+  if (options.seedDirectory !== undefined) kernel.seedDirectory = checkDirectory("seedDirectory", options.seedDirectory, platform);
   return { kernel, tools, fetch: options.network?.fetch, packs: checkPacks(options.packs ?? []) };
 }
 
-function checkTools(given: NonNullable<SandboxOptions["tools"]>, kernel: KernelOptions): Record<string, HostTool> {
+function checkTools(input: NonNullable<SandboxOptions["tools"]>, kernel: KernelOptions): Record<string, HostTool> {
   const isTool = (value: unknown): value is HostTool | Uint8Array => typeof value === "function" || isBytes(value);
-  const all = record("tools", given, isTool, "a function or a Uint8Array");
+  const all = checkRecord("tools", input, isTool, "a function or a Uint8Array");
   const functions: Record<string, HostTool> = {};
   const programs: Record<string, Uint8Array> = {};
   for (const [name, tool] of Object.entries(all)) {
@@ -239,73 +241,73 @@ function checkTools(given: NonNullable<SandboxOptions["tools"]>, kernel: KernelO
   return functions;
 }
 
-function checkFolder(name: string, folder: unknown, platform: Platform): string {
-  if (!isText(folder) && !(folder instanceof URL)) throw wrong(`${name} must be a folder`);
+function checkDirectory(name: string, folder: unknown, platform: Platform): string {
+  if (!isText(folder) && !(folder instanceof URL)) throw invalidOptions(`${name} must be a path or a URL`);
   try {
-    return platform.folder(folder);
+    return platform.directory(folder);
   } catch (error) {
-    throw wrong(`${name}: ${reasonOf(error)}`);
+    throw invalidOptions(`${name}: ${messageOf(error)}`);
   }
 }
 
-function checkMounts(given: NonNullable<SandboxOptions["mounts"]>, platform: Platform): MountSettings[] {
-  if (typeof given !== "object" || given === null) throw wrong("mounts must be an object");
-  return Object.entries(given).map(([path, mount]) => {
+function checkMounts(input: NonNullable<SandboxOptions["mounts"]>, platform: Platform): MountSettings[] {
+  if (typeof input !== "object" || input === null) throw invalidOptions("mounts must be an object");
+  return Object.entries(input).map(([path, mount]) => {
     const { folder, mode = "readOnly" } = isText(mount) || mount instanceof URL ? { folder: mount } : (mount ?? {});
-    if (!isText(folder) && !(folder instanceof URL)) throw wrong(`mounts: '${path}' must be a folder, or have one`);
-    if (!MODES.includes(mode)) throw wrong(`mounts: the mode of '${path}' must be 'readOnly', 'readWrite' or 'copyOnWrite'`);
+    if (!isText(folder) && !(folder instanceof URL)) throw invalidOptions(`mounts: '${path}' must be a path, a URL, or an object with a folder`);
+    if (!MODES.includes(mode)) throw invalidOptions(`mounts: the mode of '${path}' must be 'readOnly', 'readWrite' or 'copyOnWrite'`);
     try {
-      return { path, folder: platform.folder(folder), mode };
+      return { path, directory: platform.directory(folder), mode };
     } catch (error) {
-      throw wrong(`mounts: ${reasonOf(error)}`);
+      throw invalidOptions(`mounts: ${messageOf(error)}`);
     }
   });
 }
 
-/** @internal Whether it is a SHA-256 in hexadecimal digits. */
+/** @internal True if the value is a SHA-256 in hexadecimal digits. */
 export function isSha256(value: unknown): value is string {
   return isText(value) && /^[0-9a-f]{64}$/iu.test(value);
 }
 
-function checkPacks(given: NonNullable<SandboxOptions["packs"]>): PackOption[] {
-  if (!Array.isArray(given)) throw wrong("packs must be an array of names");
-  return given.map((pack: unknown) => {
+function checkPacks(input: NonNullable<SandboxOptions["packs"]>): PackOption[] {
+  if (!Array.isArray(input)) throw invalidOptions("packs must be an array");
+  return input.map((pack: unknown) => {
     const { name, folder, from, sha256 } = isText(pack) ? { name: pack } : ((pack ?? {}) as Partial<PackOption>);
-    if (!isText(name)) throw wrong("packs: each must be a name, or have one");
-    if (folder !== undefined && !isText(folder)) throw wrong(`packs: the folder of '${name}' must be a string`);
-    if (from !== undefined && !isText(from) && !(from instanceof URL)) throw wrong(`packs: 'from' of '${name}' must be an address`);
-    if (sha256 !== undefined && !isSha256(sha256)) throw wrong(`packs: 'sha256' of '${name}' must be 64 hexadecimal digits`);
+    if (!isText(name)) throw invalidOptions("packs: each item must be a name, or an object with a name");
+    if (folder !== undefined && !isText(folder)) throw invalidOptions(`packs: the folder of '${name}' must be a string`);
+    if (from !== undefined && !isText(from) && !(from instanceof URL)) throw invalidOptions(`packs: 'from' of '${name}' must be a URL`);
+    if (sha256 !== undefined && !isSha256(sha256)) throw invalidOptions(`packs: 'sha256' of '${name}' must be 64 hexadecimal digits`);
     return { name: name as PackOption["name"], ...defined({ folder, from: from?.toString(), sha256: sha256?.toLowerCase() }) };
   });
 }
 
 const FUNCTIONS = ["onOutput", "onStdout", "onStderr"] as const;
 
-/** @internal The same options, when they are some. */
+/** @internal Validates the options of a command. */
 export function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions {
-  known("option", options, EXECUTE_OPTIONS);
+  checkKeys("option", options, EXECUTE_OPTIONS);
   const { timeoutMs, cwd, env, stdin, shellMode } = options;
-  if (timeoutMs !== undefined && !isCount(timeoutMs)) throw wrong("timeoutMs must be a number that is not negative");
-  if (cwd !== undefined && !isText(cwd)) throw wrong("cwd must be a string");
-  if (env !== undefined) record("env", env, isText, "a string");
-  if (stdin !== undefined && !isContent(stdin)) throw wrong("stdin must be a string or a Uint8Array");
+  if (timeoutMs !== undefined && !isCount(timeoutMs)) throw invalidOptions("timeoutMs must be a non-negative number");
+  if (cwd !== undefined && !isText(cwd)) throw invalidOptions("cwd must be a string");
+  if (env !== undefined) checkRecord("env", env, isText, "a string");
+  if (stdin !== undefined && !isContent(stdin)) throw invalidOptions("stdin must be a string or a Uint8Array");
   for (const name of FUNCTIONS) {
-    if (options[name] !== undefined && typeof options[name] !== "function") throw wrong(`${name} must be a function`);
+    if (options[name] !== undefined && typeof options[name] !== "function") throw invalidOptions(`${name} must be a function`);
   }
   checkSignal(options.signal);
   checkShellMode(shellMode);
   return options;
 }
 
-/** @internal A signal, when there is one. */
+/** @internal Validates a signal, if present. */
 export function checkSignal(signal: unknown): void {
   const good = signal === undefined || signal === null ||
     (typeof signal === "object" && "aborted" in signal && "addEventListener" in signal);
-  if (!good) throw wrong("signal must be an AbortSignal");
+  if (!good) throw invalidOptions("signal must be an AbortSignal");
 }
 
 function checkShellMode(mode: unknown): void {
   if (mode !== undefined && mode !== "fresh" && mode !== "persistent") {
-    throw wrong("shellMode must be 'fresh' or 'persistent'");
+    throw invalidOptions("shellMode must be 'fresh' or 'persistent'");
   }
 }

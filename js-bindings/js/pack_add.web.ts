@@ -1,4 +1,4 @@
-/** Adding packs to this browser. */
+/** Installation of packs in this browser. */
 
 export { addPack, listPacks, removePack } from "./packs.web.js";
 export type { AddPackOptions, PackState } from "./pack_options.js";

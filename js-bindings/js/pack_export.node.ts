@@ -1,4 +1,4 @@
-/** Making a folder of a pack that a server of plain files can give to pages. */
+/** Export of a pack to a directory that a static file server can serve to pages. */
 
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -10,42 +10,42 @@ import { createGzip } from "node:zlib";
 import { SandboxError } from "./error.js";
 import type { ServedFile, ServedPack } from "./pack_file.js";
 import { BLOCK, DATA, offsets, servedAs } from "./pack_file.js";
-import { TREE, known, packsFolder, recordOf } from "./packs.node.js";
-import { IMAGE, INDEX, MODULE, RECORD, SIGNALS, define, sha256 } from "./packs_known.js";
+import { TREE, loadManifest, packsDir, recordOf } from "./packs.node.js";
+import { IMAGE, INDEX, MODULE, RECORD, SIGNALS, findDefinition, sha256 } from "./pack_manifest.js";
 
-/** How a pack is exported. */
+/** Options of {@link exportPack}. */
 export interface ExportPackOptions {
-  /** The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder. */
+  /** Directory that contains packs. Default: `tidebox/packs` in the user's cache directory. */
   packs?: string;
-  /** Is told what is being done. */
+  /** Receives a description of the current step. */
   onProgress?: (what: string) => void;
 }
 
-/** What came of it. */
+/** Result of {@link exportPack}. */
 export interface ExportedPack {
-  /** SHA-256 of the `pack.json` that was written; `sha256` of `PackOption` holds a page to it. */
+  /** SHA-256 of the `pack.json` that was written. Pass it as `sha256` of `PackOption` to pin the pack. */
   readonly sha256: string;
 }
 
 /**
- * Writes a pack of this machine into a folder for pages: `Sandbox.create({ packs: [{ name, from }] })` fetches it from where a server
- * has that folder. Some 60 MB; pages with the same version of the package can use it. Node and Deno.
+ * Writes an installed pack into a directory for pages: `Sandbox.create({ packs: [{ name, from }] })` downloads it from a server
+ * of that directory. About 60 MB. Requires pages with the same version of the package. Node and Deno.
  *
- * @throws {SandboxError} where the pack is not on this machine.
+ * @throws {SandboxError} if the pack is not installed.
  */
 export async function exportPack(name: string, to: string, options: ExportPackOptions = {}): Promise<ExportedPack> {
-  const { packs = packsFolder(), onProgress } = options;
-  const folder = join(packs, name);
-  const record = await recordOf(folder, define(await known(), name));
+  const { packs = packsDir(), onProgress } = options;
+  const dir = join(packs, name);
+  const record = await recordOf(dir, findDefinition(await loadManifest(), name));
   if (record === undefined) {
-    throw new SandboxError(`the pack ${name} is not here; add it with: npx tidebox pack add ${name}`, "SETUP_FAILED");
+    throw new SandboxError(`the pack ${name} is not installed; install it with: npx tidebox pack add ${name}`, "SETUP_FAILED");
   }
   await mkdir(to, { recursive: true });
-  const index = await readFile(join(folder, INDEX), "utf8");
+  const index = await readFile(join(dir, INDEX), "utf8");
   const files: ServedFile[] = [];
   for (const file of [MODULE, IMAGE, SIGNALS, INDEX, DATA]) {
     onProgress?.(`packing ${file}`);
-    const content = file === DATA ? tree(join(folder, TREE), index) : createReadStream(join(folder, file));
+    const content = file === DATA ? tree(join(dir, TREE), index) : createReadStream(join(dir, file));
     files.push(await pack(file, content, join(to, servedAs(file))));
   }
   const { version, with: more, made_by, module } = record;
@@ -55,36 +55,36 @@ export async function exportPack(name: string, to: string, options: ExportPackOp
   return { sha256: await sha256(list) };
 }
 
-/** The files of a tree, in the order of its index. */
-async function* tree(folder: string, index: string): AsyncIterable<Uint8Array> {
+/** Yields the files of a tree in the order of its index. */
+async function* tree(dir: string, index: string): AsyncIterable<Uint8Array> {
   for (const [path, [, bytes]] of offsets(index)) {
-    const content = await readFile(join(folder, path));
-    if (content.length !== bytes) throw new SandboxError(`${path} of the pack is damaged; remove the pack and add it again`, "SETUP_FAILED");
+    const content = await readFile(join(dir, path));
+    if (content.length !== bytes) throw new SandboxError(`${path} of the pack is corrupt; remove the pack and add it again`, "SETUP_FAILED");
     yield content;
   }
 }
 
-/** Packs a file, and says what is in it. */
+/** Compresses a file and returns its entry of the list. */
 async function pack(name: string, content: AsyncIterable<Uint8Array>, to: string): Promise<ServedFile> {
   const blocks: string[] = [];
   let bytes = 0;
   async function* hashed(): AsyncIterable<Uint8Array> {
     let hash = createHash("sha256");
-    let room = BLOCK;
-    for await (const piece of content) {
-      for (let at = 0; at < piece.length; ) {
-        const part = piece.subarray(at, at + room);
+    let remaining = BLOCK;
+    for await (const chunk of content) {
+      for (let at = 0; at < chunk.length; ) {
+        const part = chunk.subarray(at, at + remaining);
         hash.update(part);
         at += part.length;
-        room -= part.length;
-        if (room > 0) continue;
+        remaining -= part.length;
+        if (remaining > 0) continue;
         blocks.push(hash.digest("hex"));
-        [hash, room] = [createHash("sha256"), BLOCK];
+        [hash, remaining] = [createHash("sha256"), BLOCK];
       }
-      bytes += piece.length;
-      yield piece;
+      bytes += chunk.length;
+      yield chunk;
     }
-    if (room < BLOCK) blocks.push(hash.digest("hex"));
+    if (remaining < BLOCK) blocks.push(hash.digest("hex"));
   }
   await pipeline(hashed, createGzip({ level: 9 }), createWriteStream(to));
   return { name, bytes, blocks };

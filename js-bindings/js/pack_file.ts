@@ -1,15 +1,15 @@
-/** The form in which a pack is served to pages: a folder of packed files, and a list that has the hash of each piece of them. */
+/** Format of a pack that is served to pages: a directory of compressed files, and a list with the hash of each block. */
 
-/** A file of the pack, as `pack.json` of that folder lists it. */
+/** A file of the pack, an entry of `pack.json`. */
 export interface ServedFile {
   readonly name: string;
-  /** Unpacked. */
+  /** Uncompressed size. */
   readonly bytes: number;
-  /** SHA-256 of each {@link BLOCK} bytes, unpacked. */
+  /** SHA-256 of each {@link BLOCK} uncompressed bytes. */
   readonly blocks: readonly string[];
 }
 
-/** `pack.json` of that folder. */
+/** Content of `pack.json`. */
 export interface ServedPack {
   readonly name: string;
   readonly version: string;
@@ -19,19 +19,19 @@ export interface ServedPack {
   readonly files: readonly ServedFile[];
 }
 
-/** All files of the tree in the order of its index, one after the other. */
+/** All files of the tree in the order of its index, concatenated. */
 export const DATA = "tree.data";
 
-/** Bytes that are checked, and written, at a time. */
+/** Bytes that are verified and written at a time. */
 export const BLOCK = 4 << 20;
 
 /**
- * The name under which a file is served, packed by gzip. Not `.gz`: servers say of those that they are compressed, and browsers then unpack
- * them by themselves.
+ * Returns the name of the served file, compressed with gzip. Not `.gz`: servers would send it with `Content-Encoding: gzip`, and
+ * browsers would decompress it automatically.
  */
 export const servedAs = (name: string): string => `${name}.packed`;
 
-/** Where each file of a tree is among the bytes of all. */
+/** Returns the offset and length of each file within {@link DATA}. */
 export function offsets(index: string): Map<string, readonly [at: number, bytes: number]> {
   const found = new Map<string, readonly [number, number]>();
   let at = 0;

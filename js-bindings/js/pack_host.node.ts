@@ -1,28 +1,28 @@
-/** The files of packs in the Worker of Node and Deno. */
+/** Files of packs in the worker of Node and Deno. */
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
 import type { PackFile, PackHost } from "./packs.js";
-import { pieces, withMemory } from "./packs.js";
+import { chunks, withMemory } from "./packs.js";
 
 export const packs: PackHost = {
-  module: ({ code, image }) => withMemory(readFileSync(named(code)), pieces(plain(named(image)))),
-  file: ({ tree }, path) => readFileSync(named(tree) + path),
+  module: ({ code, image }) => withMemory(readFileSync(filePath(code)), chunks(readAligned(filePath(image)))),
+  file: ({ tree }, path) => readFileSync(filePath(tree) + path),
   async keep(path, memory) {
-    // There whole or not at all.
+    // Atomic: write to a temporary file and rename it.
     writeFileSync(`${path}.new`, memory);
     renameSync(`${path}.new`, path);
   },
-  read: async (path) => plain(path),
+  read: async (path) => readAligned(path),
 };
 
-/** A file in memory of its own, where it begins at the beginning. */
-function plain(path: string): Uint8Array<ArrayBuffer> {
+/** Reads a file into its own buffer, at offset 0. */
+function readAligned(path: string): Uint8Array<ArrayBuffer> {
   const bytes = readFileSync(path);
   return bytes.byteOffset === 0 ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
 }
 
-function named(file: PackFile): string {
-  if (typeof file !== "string") throw new Error("the pack is not one of this machine");
+function filePath(file: PackFile): string {
+  if (typeof file !== "string") throw new Error("the pack is not stored on this host");
   return file;
 }

@@ -1,24 +1,24 @@
-/** Making the memory that the processes of a pack begin with, in a process of it. */
+/** Pre-initialization of the memory of a pack, inside a process of its runtime. */
 
-import type { PackHost, PackMaking } from "./packs.js";
+import type { PackHost, PackPreinit } from "./packs.js";
 
-/** Calls an exported function, which may have to wait. */
+/** Calls an exported function, which may suspend. */
 type Call = (name: string, ...values: number[]) => Promise<unknown>;
 
-/** Has the runtime initialise itself and keeps its memory; answers the exit code. */
-export async function makeMemory(making: PackMaking, memory: WebAssembly.Memory, call: Call, host: PackHost): Promise<number> {
-  for (const name of making.setup) await call(name);
+/** Initializes the runtime and stores its memory. Returns the exit code. */
+export async function preinitMemory(preinit: PackPreinit, memory: WebAssembly.Memory, call: Call, host: PackHost): Promise<number> {
+  for (const name of preinit.setup) await call(name);
   let signals = "";
-  for (const [n, module] of making.imports.entries()) {
-    if (!(await imported(module, making, memory, call))) return 1;
-    if (n === 0) signals = await learn(making, memory, call);
+  for (const [n, module] of preinit.imports.entries()) {
+    if (!(await importModule(module, preinit, memory, call))) return 1;
+    if (n === 0) signals = await detectSignalFlags(preinit, memory, call);
   }
-  await host.keep(making.keep, new Uint8Array(memory.buffer));
-  await host.keep(making.keepSignals, new TextEncoder().encode(signals));
+  await host.keep(preinit.keep, new Uint8Array(memory.buffer));
+  await host.keep(preinit.keepSignals, new TextEncoder().encode(signals));
   return 0;
 }
 
-async function imported(module: string, { importer }: PackMaking, memory: WebAssembly.Memory, call: Call): Promise<boolean> {
+async function importModule(module: string, { importer }: PackPreinit, memory: WebAssembly.Memory, call: Call): Promise<boolean> {
   const name = new TextEncoder().encode(`${module}\0`);
   const at = Number(await call("host_alloc", name.length)) >>> 0;
   new Uint8Array(memory.buffer).set(name, at);
@@ -26,16 +26,16 @@ async function imported(module: string, { importer }: PackMaking, memory: WebAss
 }
 
 /**
- * Which bits the interpreter's own function sets for each signal: nothing can run within a program that computes, so its engine sets them
- * itself. The memory is left as it was but for the stack.
+ * Determines the bits that the interpreter's signal handler sets for each signal: the engine sets them itself later, because no
+ * handler can run while the program computes. Restores the memory except for the stack.
  */
-async function learn(making: PackMaking, memory: WebAssembly.Memory, call: Call): Promise<string> {
+async function detectSignalFlags(preinit: PackPreinit, memory: WebAssembly.Memory, call: Call): Promise<string> {
   const before = new Uint8Array(memory.buffer).slice();
   const lines: string[] = [];
-  for (const signal of making.signals) {
-    await call(making.interrupt, signal);
+  for (const signal of preinit.signals) {
+    await call(preinit.interrupt, signal);
     const now = new Uint8Array(memory.buffer);
-    for (const at of differences(before, now, making.stackBytes)) {
+    for (const at of differences(before, now, preinit.stackBytes)) {
       const [old, fresh] = [before[at] ?? 0, now[at] ?? 0];
       lines.push(`${signal} ${at} ${fresh & ~old}\n`);
       now[at] = old;
@@ -44,7 +44,7 @@ async function learn(making: PackMaking, memory: WebAssembly.Memory, call: Call)
   return lines.join("");
 }
 
-/** The addresses of bytes that are not the same. */
+/** Returns the addresses of bytes that differ. */
 function differences(before: Uint8Array, now: Uint8Array, from: number): number[] {
   const [old, fresh] = [before, now].map((bytes) => new BigUint64Array(bytes.buffer, 0, before.length >> 3)) as [BigUint64Array, BigUint64Array];
   const found = [];

@@ -1,31 +1,31 @@
-/** How packs are added, and what is told of them. */
+/** Options of installing packs, and the state of packs. */
 
-/** How a pack is added. */
+/** Options of installing a pack. */
 export interface AddPackOptions {
   /**
-   * The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder, where the native Tidebox has them, too.
-   * Node and Deno; a page keeps packs in the storage of the browser.
+   * Directory that contains packs. Default: `tidebox/packs` in the user's cache directory, shared with the native Tidebox. Node
+   * and Deno; a page keeps packs in the storage of the browser.
    */
   folder?: string;
-  /** Address of the package index (PEP 503 or 691). Default: the variable `PIP_INDEX_URL`, else that of PyPI. Node and Deno. */
+  /** URL of the package index (PEP 503 or 691). Default: the variable `PIP_INDEX_URL`, else PyPI. Node and Deno. */
   index?: string;
-  /** Pages only, and needed there: where the pack is; see `from` of `PackOption`. */
+  /** Pages only, and required there: URL of the exported pack; see `from` of `PackOption`. */
   from?: string | URL;
-  /** Pages only: what {@link from} must deliver; see `sha256` of `PackOption`. */
+  /** Pages only: SHA-256 of the list at {@link from}; see `sha256` of `PackOption`. */
   sha256?: string;
-  /** Is told what is being done. */
+  /** Receives a description of the current step. */
   onProgress?: (what: string) => void;
-  /** Gives it up. What was fetched is kept. */
+  /** Aborts the installation. Completed downloads are kept. */
   signal?: AbortSignal;
 }
 
-/** How a pack is. */
+/** State of a pack. */
 export interface PackState {
   readonly name: string;
   readonly version: string;
   readonly about: string;
-  /** Whether it is there and ready. */
+  /** True if it is installed and ready. */
   readonly ready: boolean;
-  /** What was added to it, as it was asked for; the native Tidebox does. */
+  /** Additional requirements that were installed into it, as specified; supported by the native Tidebox. */
   readonly with: readonly string[];
 }

@@ -1,25 +1,25 @@
-/** The files of a pack, as the sandbox shows them. The native Tidebox reads the same. */
+/** Files of a pack, as the sandbox shows them. The native Tidebox uses the same format. */
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { TREE } from "./packs.node.js";
-import { INDEX } from "./packs_known.js";
+import { INDEX } from "./pack_manifest.js";
 import { files } from "./pack_zip.node.js";
 
-/** A tree that is being put together. */
+/** A tree that is being built. */
 export class PackTree {
-  readonly #folder: string;
+  readonly #dir: string;
   readonly #lengths = new Map<string, number>();
-  readonly #made = new Set<string>();
+  readonly #created = new Set<string>();
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  constructor(dir: string) {
+    this.#dir = dir;
   }
 
   /**
-   * Unpacks an archive into a directory of the sandbox. `inner` is a file of it that is an archive itself, and becomes a directory of
-   * its name without the ending.
+   * Unpacks an archive into a directory of the sandbox. The file `inner` is itself an archive and becomes a directory with its
+   * name without `.zip`.
    */
   async unpack(archive: Buffer, dir: string, inner?: string): Promise<void> {
     for (const { name, unpack } of files(archive)) {
@@ -33,24 +33,24 @@ export class PackTree {
     const names = path.split("/").slice(1);
     const safe = (name: string) => name !== "" && name !== "." && name !== ".." && !/[\\\0\n:]/u.test(name);
     if (!path.startsWith("/") || !names.every(safe)) {
-      throw new Error(`an archive holds ${JSON.stringify(path)}, which is no path to unpack`);
+      throw new Error(`an archive contains the unsafe path ${JSON.stringify(path)}`);
     }
-    const host = join(this.#folder, TREE, ...names);
+    const host = join(this.#dir, TREE, ...names);
     const parent = dirname(host);
-    if (!this.#made.has(parent)) {
+    if (!this.#created.has(parent)) {
       await mkdir(parent, { recursive: true });
-      this.#made.add(parent);
+      this.#created.add(parent);
     }
     const bytes = typeof content === "string" ? Buffer.from(content) : content;
     await writeFile(host, bytes);
     this.#lengths.set(path, bytes.length);
   }
 
-  /** Writes the list of what is there, and answers it. */
+  /** Writes the index of the files and returns it. */
   async finish(): Promise<string> {
     const paths = [...this.#lengths.keys()].sort();
     const index = paths.map((path) => `${this.#lengths.get(path)} ${path}\n`).join("");
-    await writeFile(join(this.#folder, INDEX), index);
+    await writeFile(join(this.#dir, INDEX), index);
     return index;
   }
 }

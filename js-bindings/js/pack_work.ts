@@ -1,17 +1,17 @@
-/** Work on the files of a pack, in a Worker that ends with it: it takes some hundred megabytes. */
+/** Jobs on the files of a pack, each in a temporary worker: a job takes a few hundred megabytes. */
 
 import type { PackWork } from "./messages.js";
 import type { Platform } from "./platform.js";
 
-/** Has it done; answers the pages of the memory that the pack's module begins with. */
+/** Runs a job. Returns the pages of the initial memory of the pack's module. */
 export async function packWork(platform: Platform, work: PackWork): Promise<number> {
-  const { promise, resolve, reject } = settled<number>();
+  const { promise, resolve, reject } = deferred<number>();
   const worker = platform.start({
     report(report) {
-      if (report.what === "packed") resolve(report.pages);
-      else if (report.what === "failed") reject(new Error(report.failure.message));
+      if (report.type === "packed") resolve(report.pages);
+      else if (report.type === "failed") reject(new Error(report.failure.message));
     },
-    broke: (error) => reject(error instanceof Error ? error : new Error(String(error))),
+    crashed: (error) => reject(error instanceof Error ? error : new Error(String(error))),
   });
   try {
     worker.send(work);
@@ -21,12 +21,12 @@ export async function packWork(platform: Platform, work: PackWork): Promise<numb
   }
 }
 
-function settled<T>() {
+function deferred<T>() {
   let resolve: (value: T) => void = () => {};
   let reject: (error: Error) => void = () => {};
-  const promise = new Promise<T>((good, bad) => {
-    resolve = good;
-    reject = bad;
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
   });
   return { promise, resolve, reject };
 }

@@ -1,8 +1,8 @@
-/** Packs: optional runtimes that are fetched once and kept beside the package; `docs/packs.md` says what they are. */
+/** Packs: optional runtimes that are downloaded once and stored separately; see `docs/packs.md`. */
 
 import type { PackSettings } from "./messages.js";
 
-/** A file of a package index, known by its hash. */
+/** A file of a package index, identified by its hash. */
 export interface Wheel {
   readonly project: string;
   readonly version: string;
@@ -10,7 +10,7 @@ export interface Wheel {
   readonly sha256: string;
 }
 
-/** What is known of a pack before it is fetched; `packs/src/pack.rs` says it, and `packs.json` of this package repeats it. */
+/** Definition of a pack; from `packs/src/pack.rs` through `packs.json` of this package. */
 export interface PackDefinition {
   readonly name: string;
   readonly version: string;
@@ -23,70 +23,73 @@ export interface PackDefinition {
   readonly inner?: string;
   readonly wheels: readonly Wheel[];
   readonly siteDir: string;
-  /** Our part of the runtime: paths in its library, and what the files hold. */
+  /** Tidebox's part of the runtime: paths in its library, and file contents. */
   readonly own: readonly (readonly [path: string, content: string])[];
 }
 
-/** A file of a pack: a path on the host, or in a page the file itself, which lies in the storage of the browser. */
+/** A file of a pack: a path on the host, or in a page the file itself from the storage of the browser. */
 export type PackFile = string | Blob;
 
-/** Where the files of a pack that is ready are. */
-export interface PackPlace {
-  /** What its module is known by. */
+/** Locations of the files of an installed pack. */
+export interface PackLocation {
+  /** Key of its module. */
   readonly key: string;
-  /** The module without its memory, as this engine runs it; empty where it cannot run. */
+  /** The module without its memory, as rewritten for this engine. Empty if the engine cannot run it. */
   readonly code: PackFile;
-  /** The memory that processes begin with. */
+  /** The initial memory of its processes. */
   readonly image: PackFile;
-  /** The folder below which its files lie by their paths in the sandbox; in a page a file that holds them in the order of `index`. */
+  /**
+   * Directory that contains its files by their paths in the sandbox. In a page, one file that contains them in the order of
+   * `index`.
+   */
   readonly tree: PackFile;
-  /** Lengths and paths of its files, one a line, where `tree` is one file. */
+  /** Lengths and paths of its files, one per line; set if `tree` is one file. */
   readonly index?: string;
-  /** Set while the pack is made: its processes make the memory instead. */
-  readonly making?: PackMaking;
+  /** Set while the pack is built: its process creates the memory instead of running. */
+  readonly preinit?: PackPreinit;
 }
 
-/** How the memory of a pack is made. */
-export interface PackMaking {
+/** Steps that create the initial memory of a pack. */
+export interface PackPreinit {
   /** Exported functions to call first. */
   readonly setup: readonly string[];
-  /** An exported function that is then called with the address of each of `imports`. */
+  /** Exported function that is then called with the address of each of `imports`. */
   readonly importer: string;
   readonly imports: readonly [string, string];
-  /** An exported function that notes a signal, and the signals that it is tried with. */
+  /** Exported function that records a signal, and the signals to probe it with. */
   readonly interrupt: string;
   readonly signals: readonly number[];
-  /** Bytes at the beginning of the memory that are the stack. */
+  /** Size of the stack at the start of the memory, in bytes. */
   readonly stackBytes: number;
-  /** Where the memory and the signals are put. */
+  /** Paths for the memory and the signals. */
   readonly keep: string;
   readonly keepSignals: string;
 }
 
-/** A pack as the two sides of a sandbox need it. */
-export interface FoundPack {
+/** A pack for both sides of a sandbox. */
+export interface LocatedPack {
   readonly settings: PackSettings;
-  readonly place: PackPlace;
+  readonly location: PackLocation;
 }
 
-/** What reaches the files of packs, in the Worker. */
+/** Access to the files of packs, in the worker. */
 export interface PackHost {
-  /** The module of a pack with its memory, to be compiled. */
-  module(place: PackPlace): Uint8Array<ArrayBuffer>;
-  /** A file of a pack by its path in the sandbox. */
-  file(place: PackPlace, path: string): Uint8Array;
-  /** Puts a memory where the pack keeps it. */
+  /** Returns the module of a pack with its memory, ready to compile. */
+  module(location: PackLocation): Uint8Array<ArrayBuffer>;
+  /** Returns a file of a pack by its path in the sandbox. */
+  file(location: PackLocation, path: string): Uint8Array;
+  /** Stores a memory or a module. */
   keep(path: string, memory: Uint8Array): Promise<void>;
   read(path: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export const PAGE = 65536;
 
-/** What of a memory is looked at in one piece: what is all zeros is no data. */
+/** Granularity of the data segments, in bytes: blocks of zeros are omitted. */
 const BLOCK = 4096;
 
-/** Pieces of a memory in which something stands, with their addresses. */
-export function pieces(memory: Uint8Array): [at: number, bytes: Uint8Array][] {
+/** Returns the non-zero segments of a memory with their addresses. */
+export function chunks(memory: Uint8Array): [at: number, bytes: Uint8Array][] {
   const words = new BigUint64Array(memory.buffer, memory.byteOffset, memory.length >> 3);
   const step = BLOCK >> 3;
   const found: [number, Uint8Array][] = [];
@@ -107,7 +110,7 @@ function isZero(words: BigUint64Array, from: number, to: number): boolean {
   return true;
 }
 
-/** A module with this memory as its data section, which is its last. */
+/** Appends a memory to a module as its data section, which is the last section. */
 export function withMemory(code: Uint8Array, memory: readonly (readonly [number, Uint8Array])[]): Uint8Array<ArrayBuffer> {
   const heads = memory.map(([at, bytes]) => Uint8Array.from([0, 0x41, ...signed(at), 0x0b, ...unsigned(bytes.length)]));
   const count = unsigned(memory.length);
@@ -129,7 +132,7 @@ export function withMemory(code: Uint8Array, memory: readonly (readonly [number,
   return all;
 }
 
-/** A number as WebAssembly writes it. */
+/** Unsigned LEB128. */
 function unsigned(n: number): number[] {
   const bytes = [];
   for (; n >= 128; n = Math.floor(n / 128)) bytes.push((n % 128) + 128);
@@ -137,7 +140,7 @@ function unsigned(n: number): number[] {
   return bytes;
 }
 
-/** An address as a signed number of 32 bits. */
+/** Signed 32-bit LEB128. */
 function signed(n: number): number[] {
   const bytes = [];
   for (let left = n | 0; ; left >>= 7) {

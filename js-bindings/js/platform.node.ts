@@ -1,4 +1,4 @@
-/** Node, and Deno, whose own Workers would keep a program running. */
+/** Node, and Deno through its Node API: Deno's own workers would keep a program running. */
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -13,8 +13,8 @@ export const node: Platform = {
   start(listener) {
     const worker = new Worker(new URL("./worker.node.cjs", import.meta.url), { env: {}, execArgv: [], stdin: false });
     worker.on("message", (report) => listener.report(report));
-    worker.on("error", (error) => listener.broke(error));
-    worker.on("exit", () => listener.broke(new Error("the sandbox's Worker has ended")));
+    worker.on("error", (error) => listener.crashed(error));
+    worker.on("exit", () => listener.crashed(new Error("the worker of the sandbox has ended")));
     return {
       send: (message) => worker.postMessage(message),
       terminate: () => void worker.terminate(),
@@ -25,16 +25,16 @@ export const node: Platform = {
   remote: async () => WebAssembly.compile(await readFile(new URL("./remote_kernel_bg.wasm", import.meta.url))),
   connectsByName: false,
   gateway: async () => (await import("./gateway.node.js")).gateway,
-  folder(folder) {
-    if (process.platform === "win32") throw new Error("folders of the host can be mounted on Unix only");
-    return resolve(folder instanceof URL || folder.startsWith("file:") ? fileURLToPath(folder) : folder);
+  directory(path) {
+    if (process.platform === "win32") throw new Error("host directories are supported only on Unix");
+    return resolve(path instanceof URL || path.startsWith("file:") ? fileURLToPath(path) : path);
   },
   pack: async ({ name, folder, from, sha256 }, rewrite) => {
-    const { findPack, packsFolder } = await import("./packs.node.js");
+    const { findPack, packsDir } = await import("./packs.node.js");
     if (from !== undefined || sha256 !== undefined) {
-      throw new SandboxError(`the pack ${name}: 'from' and 'sha256' are for pages; add it with: npx tidebox pack add ${name}`, "UNSUPPORTED");
+      throw new SandboxError(`the pack ${name}: 'from' and 'sha256' are supported only in pages; install it with: npx tidebox pack add ${name}`, "UNSUPPORTED");
     }
-    return findPack(name, folder ?? packsFolder(), rewrite);
+    return findPack(name, folder ?? packsDir(), rewrite);
   },
   programs: async () => JSON.parse(await readFile(new URL("../userland/programs.json", import.meta.url), "utf8")),
   files,

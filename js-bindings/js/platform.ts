@@ -1,58 +1,58 @@
-/** What the class needs of the platform that it runs on. */
+/** Interface of the platform that the package runs on. */
 
-import type { Listed, PackageFiles } from "./archive.js";
+import type { PackageProgram, PackageFiles } from "./archive.js";
 import { SandboxError } from "./error.js";
 import type { Gateway } from "./gateway.js";
-import type { Order, Report } from "./messages.js";
+import type { WorkerInput, WorkerOutput } from "./messages.js";
 import type { PackOption } from "./options.js";
-import type { FoundPack } from "./packs.js";
+import type { LocatedPack } from "./packs.js";
 
-/** A Worker that serves one sandbox. */
+/** A worker that runs one sandbox. */
 export interface SandboxWorker {
-  send(message: Order): void;
-  /** Ends it at once, whatever it does. */
+  send(message: WorkerInput): void;
+  /** Terminates it immediately. */
   terminate(): void;
-  /** Whether it keeps the program running. */
+  /** Sets whether it keeps the process alive. */
   hold(hold: boolean): void;
 }
 
-/** Who hears of a Worker. */
+/** Receives the events of a worker. */
 export interface Listener {
-  report(report: Report): void;
-  /** It ended by itself, or could not start. */
-  broke(error: unknown): void;
+  report(report: WorkerOutput): void;
+  /** Called if it ended unexpectedly or could not start. */
+  crashed(error: unknown): void;
 }
 
-/** Rewrites the module of a pack, a file, for this engine, into another one. */
+/** Rewrites the module of a pack from one file into another for this engine. */
 export type Rewrite = (from: string, to: string, pages: number) => Promise<void>;
 
 export interface Platform {
   start(listener: Listener): SandboxWorker;
   kernel(): Promise<WebAssembly.Module>;
-  /** The module that speaks to providers. */
+  /** The module with the provider adapters. */
   remote(): Promise<WebAssembly.Module>;
-  programs(): Promise<readonly Listed[]>;
-  /** Whether its gateway connects to names and knows no addresses. */
+  programs(): Promise<readonly PackageProgram[]>;
+  /** True if its gateway connects to host names and does not accept addresses. */
   readonly connectsByName: boolean;
-  /** What sends the requests of sandboxes. */
+  /** Returns the gateway that sends the requests of sandboxes. */
   gateway(): Promise<Gateway>;
-  /** A folder of the host by the absolute path that a Worker opens; throws where there are none. */
-  folder(folder: string | URL): string;
-  /** A pack that is ready; throws where it is not. */
-  pack(wanted: PackOption, rewrite: Rewrite): Promise<FoundPack>;
-  /** Where the caller's thread can unpack programs without being kept from other work. */
+  /** Returns the absolute path of a host directory. Throws if the platform has none. */
+  directory(path: string | URL): string;
+  /** Locates an installed pack. Throws if it is not installed. */
+  pack(option: PackOption, rewrite: Rewrite): Promise<LocatedPack>;
+  /** Set if the caller's thread can decompress programs without blocking. */
   readonly files?: PackageFiles;
 }
 
 let used: Platform | undefined;
 
-/** Says what the package runs on; the entry of each platform does, before anything else. */
+/** Sets the platform. Called first by the entry point of each platform. */
 export function usePlatform(platform: Platform): void {
   used = platform;
 }
 
-/** What the package runs on. */
+/** Returns the platform. */
 export function platform(): Platform {
-  if (used === undefined) throw new SandboxError("import the package by its name", "SETUP_FAILED");
+  if (used === undefined) throw new SandboxError("no platform is set; import the package by its name", "SETUP_FAILED");
   return used;
 }

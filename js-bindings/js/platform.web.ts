@@ -1,13 +1,13 @@
 /** Browsers. */
 
-import { isLife, life, watch } from "./life.web.js";
+import { isWorkerLock, newLock, watchLock } from "./worker_lock.web.js";
 import type { Platform } from "./platform.js";
 
-/** Loads a file of the package. Servers that answer every address with their page are found out by what `read` makes of it. */
+/** Loads a file of the package. Servers that respond with a page to every URL are detected because `read` fails. */
 export async function load<T>(url: URL, read: (response: Response) => Promise<T>): Promise<T> {
-  const hint = "serve the whole package, and keep Vite 7 from moving it by optimizeDeps.exclude";
+  const hint = "serve the whole package; with Vite 7, add it to optimizeDeps.exclude";
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} cannot be loaded (${response.status}); ${hint}`);
+  if (!response.ok) throw new Error(`cannot load ${url} (${response.status}); ${hint}`);
   try {
     return await read(response);
   } catch (cause) {
@@ -17,18 +17,18 @@ export async function load<T>(url: URL, read: (response: Response) => Promise<T>
 
 const compile = async (response: Response) => WebAssembly.compile(await response.arrayBuffer());
 
-/** Not written out in its address, because a bundler that sees it there a second time copies the file as it is. */
+/** Not inlined into the URL: a bundler that sees the expression a second time copies the file unchanged. */
 const FILE = "worker.web.js";
 
-/** A Worker that runs `worker.web.js`. */
+/** Starts a worker that runs `worker.web.js`. */
 function startWorker(): Worker {
-  // webpack puts the place of the file on the machine that builds here.
+  // webpack replaces `import.meta.url` with a `file:` URL of the build host.
   const here = new URL(import.meta.url);
   if (!here.protocol.startsWith("http") || here.origin === globalThis.location.origin) {
-    // Bundlers look for exactly this expression.
+    // Bundlers detect exactly this expression.
     return new Worker(new URL("./worker.web.js", import.meta.url), { type: "module" });
   }
-  // A page may not start a Worker from another server, but one of its own that imports from there.
+  // A page cannot start a worker from another origin, but it can start one that imports from there.
   const program = `import ${JSON.stringify(new URL(FILE, here).href)};`;
   const address = URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
   try {
@@ -41,24 +41,24 @@ function startWorker(): Worker {
 export const web: Platform = {
   start(listener) {
     const worker = startWorker();
-    const unwanted = new AbortController();
+    const released = new AbortController();
     worker.onmessage = ({ data }) => {
-      if (!isLife(data)) return listener.report(data);
-      watch(data, unwanted.signal, () => listener.broke(new Error("the browser has ended the sandbox's Worker")));
+      if (!isWorkerLock(data)) return listener.report(data);
+      watchLock(data, released.signal, () => listener.crashed(new Error("the browser has terminated the worker of the sandbox")));
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      listener.broke(new Error(event.message || "the sandbox's Worker cannot be loaded"));
+      listener.crashed(new Error(event.message || "cannot load the worker of the sandbox"));
     };
-    const asked = life();
-    if (asked !== undefined) worker.postMessage(asked);
+    const lock = newLock();
+    if (lock !== undefined) worker.postMessage(lock);
     return {
       send: (message) => worker.postMessage(message),
       terminate() {
-        unwanted.abort();
+        released.abort();
         worker.terminate();
       },
-      // A page ends its Workers when it is left.
+      // A page terminates its workers when it is closed.
       hold: () => {},
     };
   },
@@ -66,9 +66,9 @@ export const web: Platform = {
   remote: () => load(new URL("./remote_kernel_bg.wasm", import.meta.url), compile),
   connectsByName: true,
   gateway: async () => (await import("./gateway.js")).fetchGateway(fetch),
-  folder() {
-    throw new Error("a browser has no folders to mount; give the sandbox files instead");
+  directory() {
+    throw new Error("host directories are not supported in browsers; pass files instead");
   },
-  pack: async (wanted, rewrite) => (await import("./packs.web.js")).findPack(wanted, rewrite),
+  pack: async (option, rewrite) => (await import("./packs.web.js")).findPack(option, rewrite),
   programs: () => load(new URL("../userland/programs.json", import.meta.url), (response) => response.json()),
 };

@@ -1,135 +1,135 @@
-/** Compiled programs: those of the package, loaded when they are first started, and those that guests brought. */
+/** Compiled programs: those of the package, loaded when they are first started, and those of guests. */
 
 import type { Archive } from "./archive.js";
-import type { PackHost, PackPlace } from "./packs.js";
+import type { PackHost, PackLocation } from "./packs.js";
 
-/** A compiled module, and what its own section says of it; see `src/rewrite/sections.rs`. */
+/** A compiled module with the data of its custom section; see `src/rewrite/sections.rs`. */
 export interface Program {
   readonly module: WebAssembly.Module;
-  readonly aware: boolean;
+  readonly isTideboxGuest: boolean;
   readonly pages: number;
   /** Set for the runtime of a pack. */
-  readonly pack?: PackPlace;
+  readonly pack?: PackLocation;
 }
 
 const SECTION = "tidebox";
 
-/** In the words of `src/rewrite/check.rs`. */
+/** Identical to the message in `src/rewrite/check.rs`. */
 const NO_EXCEPTIONS =
   "the module uses exceptions, which this JavaScript engine does not have; Node 24.15 and newer, Deno 2.4 and newer and " +
   "current browsers have them";
 const VERSION = 1;
 
-/** Compiled programs of guests that are kept, so that one which a script starts a thousand times is compiled once. */
-const KEPT = 32;
+/** Maximum number of cached modules of guests, so that a program which a script starts repeatedly is compiled once. */
+const MAX_GUEST_MODULES = 32;
 
 export class Programs {
   readonly #archive: Archive;
   readonly #compiled = new Map<string, Program>();
-  readonly #brought = new Map<string, Uint8Array<ArrayBuffer> | Program>();
+  readonly #guestModule = new Map<string, Uint8Array<ArrayBuffer> | Program>();
   readonly #onCompiled: (file: string, module: WebAssembly.Module) => void;
-  readonly #packs: ReadonlyMap<string, PackPlace>;
+  readonly #packs: ReadonlyMap<string, PackLocation>;
   readonly #packHost: PackHost | undefined;
 
-  /** `compiled` are modules that other Workers have compiled; `onCompiled` is told of those of this one. */
+  /** `compiled` has the modules that other workers have compiled. `onCompiled` receives those of this worker. */
   constructor(
     archive: Archive,
     compiled: ReadonlyMap<string, WebAssembly.Module>,
     onCompiled: (file: string, module: WebAssembly.Module) => void,
-    packs: readonly PackPlace[] = [],
+    packs: readonly PackLocation[] = [],
     packHost?: PackHost,
   ) {
-    this.#packs = new Map(packs.map((place) => [place.key, place]));
+    this.#packs = new Map(packs.map((location) => [location.key, location]));
     this.#packHost = packHost;
     this.#archive = archive;
     this.#onCompiled = onCompiled;
-    for (const [file, module] of compiled) this.#compiled.set(file, about(module, this.#packs.get(file)));
+    for (const [file, module] of compiled) this.#compiled.set(file, describe(module, this.#packs.get(file)));
   }
 
   has(name: string): boolean {
-    return this.#archive.has(name) || this.#brought.has(name);
+    return this.#archive.has(name) || this.#guestModule.has(name);
   }
 
-  /** Takes a module that a guest brought, rewritten. */
+  /** Adds the rewritten module of a guest. */
   add(name: string, wasm: Uint8Array<ArrayBuffer>): void {
-    if (this.#brought.size >= KEPT) {
-      for (const oldest of this.#brought.keys()) {
-        this.#brought.delete(oldest);
+    if (this.#guestModule.size >= MAX_GUEST_MODULES) {
+      for (const oldest of this.#guestModule.keys()) {
+        this.#guestModule.delete(oldest);
         break;
       }
     }
-    this.#brought.set(name, wasm.slice());
+    this.#guestModule.set(name, wasm.slice());
   }
 
   bytes(file: string): Uint8Array {
     return this.#archive.has(file) ? this.#archive.moduleNow(file) : new Uint8Array(0);
   }
 
-  /** A program that is compiled already. */
+  /** Returns a program if it is compiled. */
   ready(name: string): Program | undefined {
-    const found = this.#compiled.get(name) ?? this.#brought.get(name);
+    const found = this.#compiled.get(name) ?? this.#guestModule.get(name);
     return found instanceof Uint8Array ? undefined : found;
   }
 
-  /** Compiles a program while everything else waits. */
+  /** Compiles a program synchronously. */
   loadNow(name: string): Program {
     const ready = this.ready(name);
     if (ready !== undefined) return ready;
-    const brought = this.#brought.get(name);
-    if (brought instanceof Uint8Array) {
-      const program = about(new WebAssembly.Module(brought));
-      this.#brought.set(name, program);
+    const guestModule = this.#guestModule.get(name);
+    if (guestModule instanceof Uint8Array) {
+      const program = describe(new WebAssembly.Module(guestModule));
+      this.#guestModule.set(name, program);
       return program;
     }
-    return this.#keep(name, new WebAssembly.Module(this.#packed(name) ?? this.#archive.moduleNow(name)));
+    return this.#keep(name, new WebAssembly.Module(this.#packModule(name) ?? this.#archive.moduleNow(name)));
   }
 
   async load(name: string): Promise<Program> {
-    const brought = this.#brought.get(name);
-    if (brought instanceof Uint8Array) {
-      const program = about(await WebAssembly.compile(brought));
-      this.#brought.set(name, program);
+    const guestModule = this.#guestModule.get(name);
+    if (guestModule instanceof Uint8Array) {
+      const program = describe(await WebAssembly.compile(guestModule));
+      this.#guestModule.set(name, program);
       return program;
     }
-    const packed = this.#packed(name);
-    if (packed !== undefined) return this.#keep(name, await WebAssembly.compile(packed));
-    if (!this.#archive.has(name)) throw new Error("the program is no longer there; start it again");
+    const packModule = this.#packModule(name);
+    if (packModule !== undefined) return this.#keep(name, await WebAssembly.compile(packModule));
+    if (!this.#archive.has(name)) throw new Error("the program was evicted from the cache; start it again");
     return this.#keep(name, await WebAssembly.compile(await this.#archive.module(name)));
   }
 
-  /** The module of a pack. */
-  #packed(name: string): Uint8Array<ArrayBuffer> | undefined {
-    const place = this.#packs.get(name);
-    if (place === undefined) return undefined;
-    if (place.code === "" || this.#packHost === undefined) throw new Error(NO_EXCEPTIONS);
-    return this.#packHost.module(place);
+  /** Returns the module of a pack. */
+  #packModule(name: string): Uint8Array<ArrayBuffer> | undefined {
+    const location = this.#packs.get(name);
+    if (location === undefined) return undefined;
+    if (location.code === "" || this.#packHost === undefined) throw new Error(NO_EXCEPTIONS);
+    return this.#packHost.module(location);
   }
 
-  /** What reaches the files of packs. */
+  /** Returns the access to the files of packs. */
   packHost(): PackHost {
-    if (this.#packHost === undefined) throw new Error("there are no packs on this platform");
+    if (this.#packHost === undefined) throw new Error("packs are not supported on this platform");
     return this.#packHost;
   }
 
-  /** A file of a pack. */
+  /** Returns a file of a pack. */
   packFile(name: string, path: string): Uint8Array {
-    const place = this.#packs.get(name);
-    if (place === undefined) throw new Error(`the pack ${name} is not here`);
-    return this.packHost().file(place, path);
+    const location = this.#packs.get(name);
+    if (location === undefined) throw new Error(`the pack ${name} is not installed`);
+    return this.packHost().file(location, path);
   }
 
   #keep(name: string, module: WebAssembly.Module): Program {
-    const program = about(module, this.#packs.get(name));
+    const program = describe(module, this.#packs.get(name));
     this.#compiled.set(name, program);
     this.#onCompiled(name, module);
     return program;
   }
 }
 
-function about(module: WebAssembly.Module, pack?: PackPlace): Program {
+function describe(module: WebAssembly.Module, pack?: PackLocation): Program {
   const [section] = WebAssembly.Module.customSections(module, SECTION);
   const view = new DataView(section ?? new ArrayBuffer(0));
   if (view.byteLength < 6 || view.getUint8(0) !== VERSION) throw new Error("the module was not rewritten for this engine");
-  const program = { module, aware: view.getUint8(1) === 1, pages: view.getUint32(2, true) };
+  const program = { module, isTideboxGuest: view.getUint8(1) === 1, pages: view.getUint32(2, true) };
   return pack === undefined ? program : { ...program, pack };
 }

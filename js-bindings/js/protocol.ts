@@ -1,32 +1,35 @@
 /**
- * The shapes of Deep Agents for JavaScript, version 2 of its protocol, so that this package needs none of its. What callers of
- * our own can use is there beside: which refusal it was, why a list is cut, bytes that no text tells.
+ * Types of Deep Agents for JavaScript, version 2 of its protocol, declared here so that this package does not depend on it.
+ * Additional fields are for direct callers: error codes, truncation reasons, raw bytes.
  */
 
 import type { SandboxErrorCode } from "./error.js";
 
-/** Why the sandbox refused a file operation. */
+/** Error codes of file operations. */
 export type FileErrorCode =
   | "file_not_found" | "permission_denied" | "is_directory" | "invalid_path" | "not_a_directory" | "not_a_regular_file"
   | "not_text" | "already_exists" | "too_large" | "no_space" | "past_end" | "string_not_found" | "string_not_unique"
   | "invalid_pattern";
 
-/** What every answer of a file tool has when there is no other. */
-export interface Refusal {
-  /** Why there is no answer, as a sentence; absent when there is one. */
+/** Fields of every file tool result that failed. */
+export interface ErrorFields {
+  /** Error message. Absent on success. */
   error?: string;
-  /** The same for programs: a refusal of the sandbox in lower case; in upper case that the sandbox itself could not answer. */
+  /** Error code: in lower case for an error of the file operation, in upper case if the sandbox itself failed. */
   code?: FileErrorCode | SandboxErrorCode;
 }
 
-/** Why a list leaves something out: as many as were asked for, the work of one search, what may not be read. */
+/**
+ * Reason for an incomplete list: the requested maximum was reached, the search exceeded its work limit, or files could not be
+ * read.
+ */
 export type Truncation = "max_count" | "budget" | "unreadable";
 
 /** A file or directory. */
 export interface FileInfo {
   path: string;
   is_dir?: boolean;
-  /** A link is not followed. */
+  /** Symbolic links are not followed. */
   kind?: "file" | "directory" | "symlink" | "other";
   /** Bytes of a file. */
   size?: number;
@@ -34,62 +37,62 @@ export interface FileInfo {
   modified_at?: string;
 }
 
-/** What a directory holds, or which files were found. */
-export interface FilesResult extends Refusal {
+/** Directory entries, or files that matched. */
+export interface FilesResult extends ErrorFields {
   files?: FileInfo[];
-  /** There are more than are told. */
+  /** True if the list is incomplete. */
   truncated?: boolean;
   truncatedBy?: Truncation;
 }
 
 /** Lines of a text file, or a whole binary file. Lines are counted from 1. */
-export interface ReadResult extends Refusal {
+export interface ReadResult extends ErrorFields {
   content?: string | Uint8Array;
   mimeType?: string;
   totalLines?: number;
   startLine?: number;
   endLine?: number;
-  /** Where the next page begins; absent at the end. */
+  /** Offset of the next page. Absent at the end of the file. */
   nextOffset?: number;
-  /** The page is one line that is longer than a page may be; a note behind it says that it was cut. */
+  /** True if the page is a single line that exceeds the page size and was truncated; `content` ends with a note. */
   lineCut?: boolean;
 }
 
 /** A whole file. */
-export interface ReadRawResult extends Refusal {
+export interface ReadRawResult extends ErrorFields {
   data?: { content: string | Uint8Array; mimeType: string; created_at: string; modified_at: string };
 }
 
-export interface WriteResult extends Refusal {
+export interface WriteResult extends ErrorFields {
   path?: string;
-  /** Whether `write` has made the file. */
+  /** True if `write` created the file. */
   created?: boolean;
   filesUpdate?: null;
 }
 
 export interface EditResult extends WriteResult {
-  /** How many were replaced. */
+  /** Number of replacements. */
   occurrences?: number;
 }
 
-export interface DeleteResult extends Refusal {
+export interface DeleteResult extends ErrorFields {
   path?: string;
 }
 
 export interface GrepMatch {
   path: string;
-  /** From 1. */
+  /** Counted from 1. */
   line: number;
   text: string;
 }
 
-export interface GrepResult extends Refusal {
+export interface GrepResult extends ErrorFields {
   matches?: GrepMatch[];
   truncated?: boolean;
   truncatedBy?: Truncation;
 }
 
-/** Why a file could not be exchanged. */
+/** Error codes of transfers. */
 export type FileOperationError = "file_not_found" | "permission_denied" | "is_directory" | "invalid_path";
 
 export interface FileUploadResponse {
@@ -103,26 +106,26 @@ export interface FileDownloadResponse {
   error: FileOperationError | null;
 }
 
-/** How a command went. */
+/** Result of a command. */
 export interface ExecuteResult {
-  /** Both streams in the order of arrival; U+FFFD for what is not UTF-8. */
+  /** Standard output and standard error in the order of arrival. U+FFFD replaces invalid UTF-8. */
   output: string;
-  /** 0 to 255, 128 + n after signal n, 124 when its time was up; `null` when nobody knows. */
+  /** From 0 to 255; 128 + n after signal n, 124 after a timeout; `null` if unknown. */
   exitCode: number | null;
-  /** Output beyond the limit was dropped. */
+  /** True if output beyond the limit was dropped. */
   truncated: boolean;
   stdout?: string;
   stderr?: string;
   stdoutBytes?: Uint8Array;
   stderrBytes?: Uint8Array;
-  /** Both streams in the order of arrival; absent when {@link output} tells it, which it does of UTF-8. */
+  /** Both streams in the order of arrival. Absent if {@link output} is lossless, which it is for valid UTF-8. */
   outputBytes?: Uint8Array;
-  /** Why it was stopped before its own end. */
+  /** Reason if it was stopped before it ended on its own. */
   stoppedBy?: "timeout" | "memory" | "output" | "cancelled";
-  /** By the sandbox's clock. */
+  /** Duration by the sandbox's clock. */
   durationMs?: number;
-  /** The most linear memory that its processes held together. */
+  /** Maximum linear memory that its processes used together. */
   peakMemoryBytes?: number;
-  /** Why the sandbox itself could not run it; `exitCode` is `null` then. */
+  /** Error code if the sandbox itself could not run it; `exitCode` is `null` then. */
   code?: SandboxErrorCode;
 }

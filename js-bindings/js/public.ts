@@ -1,13 +1,13 @@
-/** What the package exports on every platform. */
+/** Exports of the package on every platform. */
 
 export { SandboxError } from "./error.js";
 export type { SandboxErrorCode } from "./error.js";
 export { Sandbox } from "./sandbox.js";
 export { AgentBackend } from "./agent_backend.js";
-export { Disconnected } from "./host_tool.js";
+export { BrokenPipeError } from "./host_tool.js";
 export type * from "./host_tool.js";
 export type * from "./network_options.js";
-export type { CallOptions, ExecuteOptions, Limits, Mount, OutputPiece, PackOption, SandboxOptions } from "./options.js";
+export type { CallOptions, ExecuteOptions, Limits, Mount, OutputChunk, PackOption, SandboxOptions } from "./options.js";
 export type * from "./protocol.js";
 export { createSandbox, RemoteProvider, RemoteSandbox } from "./remote.js";
 export type { ListOptions, SandboxInfo, SandboxPage } from "./remote.js";
@@ -16,4 +16,4 @@ export { PythonSession } from "./python_session.js";
 export type { PythonError, PythonOptions, PythonResult } from "./python_session.js";
 export { Snapshot } from "./snapshot.js";
 export type { SnapshotChange, SnapshotDiff, SnapshotEntry } from "./snapshot.js";
-export type { OutputChunk, RunningCommand } from "./watch.js";
+export type { TextChunk, RunningCommand } from "./output.js";

@@ -1,44 +1,44 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** Interpreters of Python that keep their variables. */
+/** Python interpreters that keep their variables. */
 
-import { known } from "./check.js";
+import { checkKeys } from "./check.js";
 import type { Connection } from "./connection.js";
 import { SandboxError } from "./error.js";
 import type { ExecuteOptions } from "./options.js";
 import type { ExecuteResult } from "./protocol.js";
 
-/** How a piece of code is run. */
+/** Options of {@link PythonSession.run}. */
 export type PythonOptions = Pick<ExecuteOptions, "timeoutMs" | "signal" | "onOutput" | "onStdout" | "onStderr">;
 
 const OPTIONS = ["timeoutMs", "signal", "onOutput", "onStdout", "onStderr"];
 
-/** An exception of Python that nobody caught. */
+/** An uncaught Python exception. */
 export interface PythonError {
-  /** Its class. */
+  /** Name of its class. */
   readonly name: string;
-  /** What `str` makes of it. */
+  /** Its text, as returned by `str`. */
   readonly message: string;
-  /** The whole text that Python prints of it. */
+  /** The traceback as printed by Python. */
   readonly traceback: string;
 }
 
-/** How a piece of code went: what a command answers, and beside it what the interpreter says. */
+/** Result of {@link PythonSession.run}: the fields of a command, and those of the interpreter. */
 export interface PythonResult extends ExecuteResult {
-  /** `null` while the interpreter lives. */
+  /** `null` while the interpreter runs. */
   exitCode: number | null;
-  /** What its last expression is worth, as `repr` shows it; absent when the code ends with a statement, a semicolon or `None`. */
+  /** `repr` of the last expression. Absent if the code ends with a statement, a semicolon or `None`. */
   value?: string;
-  /** The exception that nobody caught. Its traceback is on standard error, too. */
+  /** The uncaught exception. Its traceback is also written to standard error. */
   error?: PythonError;
-  /** Paths of pictures: the figures of matplotlib that the code showed or left open. `downloadFiles` fetches them. */
+  /** Paths of images: the matplotlib figures that the code showed or left open. `downloadFiles` fetches them. */
   pictures: string[];
 }
 
-/** @internal Only the class of sandboxes has it. */
-export const made = Symbol("python session");
+/** @internal Required by the constructor, which only `Sandbox` may call. */
+export const constructorKey = Symbol("python session");
 
 /**
- * An interpreter that keeps its variables, as notebooks do: `await sandbox.pythonSession()`.
+ * A Python interpreter that keeps its variables, as in a notebook: `await sandbox.pythonSession()`.
  *
  * ```js
  * const python = await sandbox.pythonSession();
@@ -46,8 +46,8 @@ export const made = Symbol("python session");
  * const { value } = await python.run("frame.a.mean()"); // "np.float64(2.0)"
  * ```
  *
- * Nothing of it runs between two calls, and calls run one after the other. It ends when a call runs out of time or is given up, when the code
- * calls `exit`, when the sandbox is closed, restored or has to start again, and by {@link close}.
+ * It is paused between two calls, and calls run one after the other. It ends when a call times out or is cancelled, when the code
+ * calls `exit`, when the sandbox is closed, restored or restarted, and by {@link close}.
  */
 export class PythonSession {
   readonly #connection: Connection;
@@ -56,28 +56,29 @@ export class PythonSession {
   #last: Promise<unknown> = Promise.resolve();
   #isOver = false;
 
-  /** Not to be called: see `pythonSession` of the sandbox. */
-  constructor(secret: symbol, given: unknown) {
-    if (secret !== made) throw new SandboxError("use sandbox.pythonSession()", "NOT_INITIALIZED");
-    const { connection, number } = given as { connection: Connection; number: number };
+  /** Private: use `pythonSession` of the sandbox. */
+  constructor(secret: symbol, input: unknown) {
+    if (secret !== constructorKey) throw new SandboxError("use sandbox.pythonSession()", "NOT_INITIALIZED");
+    const { connection, number } = input as { connection: Connection; number: number };
     this.#connection = connection;
     this.#number = number;
   }
 
-  /** Whether the interpreter has ended; its variables are gone then. */
+  /** True if the interpreter has exited. Its variables are lost then. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
   /**
-   * Runs a piece of code for at most `timeoutMs` (default `limits.wallTimeMs`); `await` works at its top level. When the time is up, and when the
-   * call is given up by `signal`, the interpreter ends with all that it has started; files stay.
+   * Runs code for at most `timeoutMs` (default `limits.wallTimeMs`). Top-level `await` is supported. After a timeout or a
+   * cancellation by `signal` the interpreter ends with all processes that it started; files stay.
    *
-   * @throws {SandboxError} `INVALID_OPTIONS` when the interpreter has ended before, and for more than 8 MiB of code; `CLOSED` with the sandbox.
+   * @throws {SandboxError} `INVALID_OPTIONS` if the interpreter has exited before, or for more than 8 MiB of code; `CLOSED` if
+   * the sandbox is closed.
    */
   async run(code: string, options: PythonOptions = {}): Promise<PythonResult> {
     if (typeof code !== "string") throw new SandboxError("the code must be a string", "INVALID_OPTIONS");
-    known("option", options, OPTIONS);
+    checkKeys("option", options, OPTIONS);
     const running = this.#last.then(() => this.#run(code, options));
     this.#last = running.catch(() => {});
     return running;
@@ -85,25 +86,25 @@ export class PythonSession {
 
   async #run(code: string, options: PythonOptions): Promise<PythonResult> {
     if (this.#isOver) {
-      throw new SandboxError("the interpreter has ended, and its variables are gone; begin another session", "INVALID_OPTIONS");
+      throw new SandboxError("the interpreter has exited and its variables are lost; start another session", "INVALID_OPTIONS");
     }
     const signals = [this.#ended.signal, ...(options.signal ? [options.signal] : [])];
-    // One that was given up before it began has changed nothing.
+    // A call that was cancelled before it started has no effect.
     const begins = !signals.some(({ aborted }) => aborted);
     try {
-      const { reply, over = begins, ...result } = await this.#connection.python(this.#number, code, { ...options, signal: AbortSignal.any(signals) });
-      this.#isOver = over;
+      const { reply, exited = begins, ...result } = await this.#connection.python(this.#number, code, { ...options, signal: AbortSignal.any(signals) });
+      this.#isOver = exited;
       const { value, error, pictures = [] } = JSON.parse(reply ?? "{}") as Partial<PythonResult>;
       return { ...result, ...(value != null && { value }), ...(error != null && { error }), pictures };
     } catch (error) {
-      // Options and code that cannot be have changed nothing.
+      // Invalid options and code have no effect.
       const refused = error instanceof SandboxError && error.code === "INVALID_OPTIONS";
-      this.#isOver = !refused || error.message.includes("has ended");
+      this.#isOver = !refused || error.message.includes("has exited");
       throw error;
     }
   }
 
-  /** Ends the interpreter and what it has started. Closing twice is no error. */
+  /** Ends the interpreter and the processes that it started. Closing twice is not an error. */
   async close(): Promise<void> {
     this.#ended.abort();
     await this.#last;
@@ -112,7 +113,7 @@ export class PythonSession {
     await this.#connection.call("pythonEnd", [this.#number]).catch(() => {});
   }
 
-  /** The same, for `await using`. */
+  /** Like {@link close}, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

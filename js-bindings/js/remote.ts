@@ -1,151 +1,151 @@
-/** Sandboxes of cloud providers, in the shape of the local class. */
+/** Sandboxes of cloud providers, with the interface of the local class. */
 
 import { AgentBackend } from "./agent_backend.js";
 import { SandboxError } from "./error.js";
-import { RemoteConnection, remoteModule, told } from "./remote_connection.js";
-import type { RemoteProvider as Opened } from "./remote_kernel.js";
+import { RemoteConnection, remoteModule, callModule } from "./remote_connection.js";
+import type { RemoteProvider as ModuleProvider } from "./remote_kernel.js";
 import type { ProviderName, RemoteOptions } from "./remote_options.js";
 import { checkLabels, checkRemoteOptions } from "./remote_options.js";
 
-/** What a provider tells of a sandbox without connecting to it. */
+/** Information about a sandbox that is available without connecting to it. */
 export interface SandboxInfo {
-  /** Its name. */
+  /** Its id. */
   readonly id: string;
   /** Its labels. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** One page of a list. */
+/** A page of a list. */
 export interface SandboxPage {
-  /** The sandboxes of this page; a page may be empty and still have a successor. */
+  /** The sandboxes of this page. A page may be empty and still have a successor. */
   readonly sandboxes: readonly SandboxInfo[];
-  /** Where the next page starts; absent on the last. */
+  /** Cursor of the next page. Absent on the last page. */
   readonly cursor?: string;
 }
 
-/** Which sandboxes to list, and from where. */
+/** Filter and position of a list. */
 export interface ListOptions {
-  /** Only sandboxes that bear all of these labels. Default: all. */
+  /** Only sandboxes with all of these labels. Default: all. */
   labels?: Readonly<Record<string, string>>;
-  /** The cursor of the page before. */
+  /** The cursor of the previous page. */
   cursor?: string;
 }
 
-/** Hands the module's object to a constructor that nobody else can call. */
+/** Required by the constructors, which only this module may call. */
 const key = Symbol("remote");
 
 /**
- * A sandbox at a provider, with the methods of {@link Sandbox}; `snapshot`, `fork` and what belongs to them it has not. Its tool
- * methods never throw: what goes wrong is in the answer.
+ * A sandbox at a provider, with the methods of {@link Sandbox} except `snapshot`, `fork` and related ones. Its tool methods never
+ * throw: errors are part of the result.
  *
- * Closing it ends what runs and leaves the sandbox where it is: {@link RemoteProvider.connect} finds it again by its id until its
- * time to live is over, and {@link RemoteProvider.delete} ends it.
+ * Closing it stops running commands and keeps the sandbox: {@link RemoteProvider.connect} finds it by its id until its time to
+ * live expires, and {@link RemoteProvider.delete} deletes it.
  */
 export class RemoteSandbox extends AgentBackend {
   readonly #connection: RemoteConnection;
 
-  /** Not to be called: see {@link createSandbox} and {@link RemoteProvider}. */
+  /** Private: use {@link createSandbox} or {@link RemoteProvider}. */
   constructor(secret: symbol, connection: unknown) {
     super(() => this.#connection);
     if (secret !== key) throw new SandboxError("use createSandbox or RemoteProvider.open", "NOT_INITIALIZED");
     this.#connection = connection as RemoteConnection;
   }
 
-  /** The sandbox's name at its provider. */
+  /** The sandbox's id at its provider. */
   override get id(): string {
     return this.#connection.id;
   }
 
-  /** Whether it was not closed here. The provider may have ended it all the same. */
+  /** True until it is closed here. The provider may have ended it anyway. */
   override get isRunning(): boolean {
     return this.#connection.isOpen;
   }
 
-  /** Ends what runs and leaves the sandbox where it is. Closing twice is no error. */
+  /** Stops running commands and keeps the sandbox. Closing twice is not an error. */
   override async close(): Promise<void> {
     await this.#connection.close();
   }
 }
 
-/** Makes, finds, lists and deletes sandboxes at one provider. */
+/** Creates, finds, lists and deletes sandboxes at one provider. */
 export class RemoteProvider {
-  readonly #opened: Opened;
+  readonly #provider: ModuleProvider;
 
-  /** Not to be called: see {@link open}. */
-  constructor(secret: symbol, opened: unknown) {
+  /** Private: use {@link open}. */
+  constructor(secret: symbol, provider: unknown) {
     if (secret !== key) throw new SandboxError("use RemoteProvider.open", "NOT_INITIALIZED");
-    this.#opened = opened as Opened;
+    this.#provider = provider as ModuleProvider;
   }
 
   /**
-   * The provider of this name. Nothing is sent yet.
+   * Opens a provider by name. Sends no request.
    *
-   * @throws {SandboxError} `UNSUPPORTED` for a provider that cannot be used from JavaScript, with the reason, and for options
-   * that it cannot keep; `UNAUTHENTICATED` when there is no key; `INVALID_OPTIONS` for options that cannot be.
+   * @throws {SandboxError} `UNSUPPORTED` for a provider that is not available in JavaScript, with the reason, and for options
+   * that it does not support; `UNAUTHENTICATED` without a key; `INVALID_OPTIONS` for invalid options.
    */
   static async open(name: ProviderName, options: RemoteOptions = {}): Promise<RemoteProvider> {
     const checked = checkRemoteOptions(options);
     const { RemoteProvider: Module } = await remoteModule();
-    return told(() => new RemoteProvider(key, new Module(String(name), checked)));
+    return callModule(() => new RemoteProvider(key, new Module(String(name), checked)));
   }
 
   /**
-   * Makes a sandbox with the labels of the options, and waits until it is ready.
+   * Creates a sandbox with the labels of the options, and waits until it is ready.
    *
-   * @throws {SandboxError} when it cannot be made; nothing is left running then.
+   * @throws {SandboxError} if it cannot be created; a partially created sandbox is deleted.
    */
   async create(): Promise<RemoteSandbox> {
-    return this.#sandbox(() => this.#opened.create());
+    return this.#sandbox(() => this.#provider.create());
   }
 
   /**
-   * The sandbox of this id, woken where it sleeps.
+   * Connects to the sandbox with this id, and resumes it if it is suspended.
    *
-   * @throws {SandboxError} `SANDBOX_NOT_FOUND` when there is none.
+   * @throws {SandboxError} `SANDBOX_NOT_FOUND` if it does not exist.
    */
   async connect(id: string): Promise<RemoteSandbox> {
-    return this.#sandbox(() => this.#opened.connect(String(id)));
+    return this.#sandbox(() => this.#provider.connect(String(id)));
   }
 
   /**
-   * A sandbox that bears all of these labels, else a new one with them. Two that ask for the same labels at once get the same.
+   * Returns a sandbox with all of these labels, or creates one. Concurrent calls with the same labels get the same sandbox.
    *
-   * @throws {SandboxError} as {@link create}.
+   * @throws {SandboxError} like {@link create}.
    */
   async getOrCreate(labels: Readonly<Record<string, string>>): Promise<RemoteSandbox> {
     const checked = checkLabels(labels);
-    return this.#sandbox(() => this.#opened.getOrCreate(checked));
+    return this.#sandbox(() => this.#provider.getOrCreate(checked));
   }
 
   /**
-   * One page of the sandboxes that are not gone.
+   * Returns a page of the existing sandboxes.
    *
-   * @throws {SandboxError} when the provider does not answer.
+   * @throws {SandboxError} if the provider does not respond.
    */
   async list(options: ListOptions = {}): Promise<SandboxPage> {
     const labels = checkLabels(options.labels ?? {});
-    return told(() => this.#opened.list(labels, options.cursor));
+    return callModule(() => this.#provider.list(labels, options.cursor));
   }
 
   /**
-   * Deletes a sandbox and waits until it is gone. One that is gone already is no error.
+   * Deletes a sandbox and waits until it is deleted. A missing sandbox is not an error.
    *
-   * @throws {SandboxError} when the provider does not answer or refuses.
+   * @throws {SandboxError} if the provider does not respond or rejects the request.
    */
   async delete(id: string): Promise<void> {
-    return told(() => this.#opened.delete(String(id)));
+    return callModule(() => this.#provider.delete(String(id)));
   }
 
-  async #sandbox(find: () => Promise<unknown>): Promise<RemoteSandbox> {
-    return new RemoteSandbox(key, new RemoteConnection(await told(find)));
+  async #sandbox(open: () => Promise<unknown>): Promise<RemoteSandbox> {
+    return new RemoteSandbox(key, new RemoteConnection(await callModule(open)));
   }
 }
 
 /**
- * A new sandbox at a provider: `createSandbox("e2b")` in the place of `Sandbox.create()`. It lives on when the program ends, at
- * most {@link RemoteOptions.timeToLiveMs}; {@link RemoteProvider} finds and deletes it.
+ * Creates a sandbox at a provider: `createSandbox("e2b")` instead of `Sandbox.create()`. It outlives the program, at most for
+ * {@link RemoteOptions.timeToLiveMs}; {@link RemoteProvider} finds and deletes it.
  *
- * @throws {SandboxError} as {@link RemoteProvider.open} and {@link RemoteProvider.create}.
+ * @throws {SandboxError} like {@link RemoteProvider.open} and {@link RemoteProvider.create}.
  */
 export async function createSandbox(provider: ProviderName, options: RemoteOptions = {}): Promise<RemoteSandbox> {
   return (await RemoteProvider.open(provider, options)).create();

@@ -1,6 +1,6 @@
-/** What stands behind a remote sandbox: the module that speaks to providers, in the caller's thread. */
+/** Implementation of remote sandboxes: loads the module with the provider adapters, which runs in the caller's thread. */
 
-import type { Backing } from "./agent_backend.js";
+import type { BackendConnection } from "./agent_backend.js";
 import { defined } from "./check.js";
 import type { SandboxErrorCode } from "./error.js";
 import { SandboxError } from "./error.js";
@@ -8,19 +8,19 @@ import type { ExecuteOptions } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
 import { platform } from "./platform.js";
 import type { ExecuteResult } from "./protocol.js";
-import { reasonOf } from "./reason.js";
-import type { RemoteSandbox as Made } from "./remote_kernel.js";
-import { Watch } from "./watch.js";
+import { messageOf } from "./error_message.js";
+import type { RemoteSandbox as ModuleSandbox } from "./remote_kernel.js";
+import { OutputListener } from "./output.js";
 
 type Module = typeof import("./remote_kernel.js");
 
 let loading: Promise<Module> | undefined;
 
-/** The module, loaded when the first provider is opened; a failure is not kept. */
+/** Loads the module once, when the first provider is opened. A failure is not cached. */
 export function remoteModule(): Promise<Module> {
   loading ??= load().catch((error: unknown) => {
     loading = undefined;
-    throw new SandboxError(`the module that speaks to providers cannot be loaded: ${reasonOf(error)}`, "SETUP_FAILED");
+    throw new SandboxError(`cannot load the module with the provider adapters: ${messageOf(error)}`, "SETUP_FAILED");
   });
   return loading;
 }
@@ -39,17 +39,17 @@ const CODES: Readonly<Record<string, SandboxErrorCode>> = {
   command_timeout: "COMMAND_TIMEOUT", command_failed: "COMMAND_FAILED",
 };
 
-/** What the module throws are objects of `kind` and `message`; anything else is a defect of ours. */
+/** The module throws objects of `kind` and `message`; anything else is a bug. */
 function failure(error: unknown): SandboxError {
   if (error instanceof SandboxError) return error;
   if (typeof error === "object" && error !== null && "kind" in error && "message" in error) {
     return new SandboxError(String(error.message), CODES[String(error.kind)] ?? "FILE_OPERATION_FAILED");
   }
-  return new SandboxError(`the module that speaks to providers has failed: ${reasonOf(error)}`, "FILE_OPERATION_FAILED");
+  return new SandboxError(`the module with the provider adapters failed: ${messageOf(error)}`, "FILE_OPERATION_FAILED");
 }
 
-/** What comes of a call of the module, or an error of ours. */
-export async function told<T>(call: () => unknown): Promise<T> {
+/** Calls the module and converts its errors. */
+export async function callModule<T>(call: () => unknown): Promise<T> {
   try {
     return (await call()) as T;
   } catch (error) {
@@ -58,12 +58,12 @@ export async function told<T>(call: () => unknown): Promise<T> {
 }
 
 /** One sandbox at a provider. */
-export class RemoteConnection implements Backing {
-  readonly #sandbox: Made;
+export class RemoteConnection implements BackendConnection {
+  readonly #sandbox: ModuleSandbox;
   #isOpen = true;
   #last = 0;
 
-  constructor(sandbox: Made) {
+  constructor(sandbox: ModuleSandbox) {
     this.#sandbox = sandbox;
   }
 
@@ -75,23 +75,23 @@ export class RemoteConnection implements Backing {
     return this.#isOpen;
   }
 
-  async execute(command: string, given: ExecuteOptions): Promise<ExecuteResult> {
-    const { onOutput, onStdout, onStderr, signal, ...options } = checkExecuteOptions(given);
+  async execute(command: string, input: ExecuteOptions): Promise<ExecuteResult> {
+    const { onOutput, onStdout, onStderr, signal, ...options } = checkExecuteOptions(input);
     if (signal?.aborted) {
-      const output = "tidebox: the command was not started because its caller had given it up\n";
+      const output = "tidebox: the command was not started: its caller had cancelled it\n";
       return { output, exitCode: 137, truncated: false, stoppedBy: "cancelled" };
     }
     const call = ++this.#last;
     const cancel = () => this.#sandbox.cancel(call);
-    const watch = Watch.of({ onOutput, onStdout, onStderr }, cancel);
-    const piece = watch && ((stderr: boolean, bytes: Uint8Array) => watch.piece({ stream: stderr ? "stderr" : "stdout", bytes }));
+    const listener = OutputListener.of({ onOutput, onStdout, onStderr }, cancel);
+    const onChunk = listener && ((stderr: boolean, bytes: Uint8Array) => listener.chunk({ stream: stderr ? "stderr" : "stdout", bytes }));
     signal?.addEventListener("abort", cancel, { once: true });
     try {
-      const streams = Boolean(signal) || watch !== undefined;
-      const result = await told<ExecuteResult>(
-        () => this.#sandbox.execute(String(command), defined(options), call, streams, piece),
+      const streams = Boolean(signal) || listener !== undefined;
+      const result = await callModule<ExecuteResult>(
+        () => this.#sandbox.execute(String(command), defined(options), call, streams, onChunk),
       );
-      return watch?.ended(result) ?? result;
+      return listener?.finish(result) ?? result;
     } finally {
       signal?.removeEventListener("abort", cancel);
     }
@@ -99,16 +99,16 @@ export class RemoteConnection implements Backing {
 
   async callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T> {
     const call = () => (this.#sandbox as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[method]!(...args);
-    if (!signal) return told<T>(call);
-    const aborted = () => new SandboxError("the call was given up by its caller", "ABORTED", { cause: signal.reason });
+    if (!signal) return callModule<T>(call);
+    const aborted = () => new SandboxError("the call was aborted by its caller", "ABORTED", { cause: signal.reason });
     if (signal.aborted) throw aborted();
     let stop = () => {};
-    const given = new Promise<never>((_, reject) => {
+    const input = new Promise<never>((_, reject) => {
       stop = () => reject(aborted());
       signal.addEventListener("abort", stop, { once: true });
     });
     try {
-      return await Promise.race([told<T>(call), given]);
+      return await Promise.race([callModule<T>(call), input]);
     } finally {
       signal.removeEventListener("abort", stop);
     }
@@ -116,6 +116,6 @@ export class RemoteConnection implements Backing {
 
   async close(): Promise<void> {
     this.#isOpen = false;
-    await told(() => this.#sandbox.close());
+    await callModule(() => this.#sandbox.close());
   }
 }

@@ -1,83 +1,83 @@
-/** The caller's side of the network: requests of one Worker, sent here by the platform's gateway. */
+/** The caller's side of the network: requests of one worker, sent by the platform's gateway. */
 
 import type { Gateway } from "./gateway.js";
 import { GatewayFailure } from "./gateway.js";
-import type { Ask, Outgoing, Tell } from "./messages.js";
+import type { HostRequest, OutgoingRequest, HostResponse } from "./messages.js";
 
 export class Requests {
-  /** There is none before the Worker is started. */
+  /** `undefined` before the worker is started. */
   readonly #gateway: () => Gateway | undefined;
-  readonly #tell: (tell: Tell) => void;
-  readonly #underway = new Map<number, Underway>();
+  readonly #respond: (response: HostResponse) => void;
+  readonly #pending = new Map<number, PendingRequest>();
 
-  constructor(gateway: () => Gateway | undefined, tell: (tell: Tell) => void) {
+  constructor(gateway: () => Gateway | undefined, respond: (response: HostResponse) => void) {
     this.#gateway = gateway;
-    this.#tell = tell;
+    this.#respond = respond;
   }
 
-  /** What the Worker asks for. */
-  asked(ask: Ask): void {
-    switch (ask.ask) {
+  /** Handles a request of the worker. */
+  handle(message: HostRequest): void {
+    switch (message.type) {
       case "netResolve":
-        void this.#begin(ask.request).run((gateway, one) => one.resolve(gateway, ask.name, ask.withinMs));
+        void this.#start(message.request).run((gateway, one) => one.resolve(gateway, message.name, message.withinMs));
         break;
       case "netSend":
-        void this.#begin(ask.request).run((gateway, one) => one.send(gateway, ask.told));
+        void this.#start(message.request).run((gateway, one) => one.send(gateway, message.details));
         break;
       case "netBody":
-        this.#underway.get(ask.request)?.body(ask.end ? undefined : ask.piece);
+        this.#pending.get(message.request)?.body(message.end ? undefined : message.chunk);
         break;
-      case "netBroken":
-        this.#underway.get(ask.request)?.broken();
+      case "netBodyFailed":
+        this.#pending.get(message.request)?.bodyFailed();
         break;
       case "netPull":
-        this.#underway.get(ask.request)?.pull();
+        this.#pending.get(message.request)?.pull();
         break;
-      case "netOver":
-        this.#underway.get(ask.request)?.stop();
-        this.#underway.delete(ask.request);
+      case "netCancelled":
+        this.#pending.get(message.request)?.stop();
+        this.#pending.delete(message.request);
         break;
     }
   }
 
-  /** The Worker is no more. */
+  /** Called when the worker has ended. */
   stop(): void {
-    for (const one of this.#underway.values()) one.stop();
-    this.#underway.clear();
+    for (const one of this.#pending.values()) one.stop();
+    this.#pending.clear();
   }
 
-  #begin(request: number): Underway {
-    const one = new Underway(request, this.#gateway(), this.#tell);
-    this.#underway.set(request, one);
+  #start(request: number): PendingRequest {
+    const one = new PendingRequest(request, this.#gateway(), this.#respond);
+    this.#pending.set(request, one);
     return one;
   }
 }
 
-/** Something that happens later, once. */
-interface Later<T> {
+/** The resolver of a promise. */
+interface Deferred<T> {
   resolve(value: T): void;
   reject(error: Error): void;
 }
 
-class Underway {
+class PendingRequest {
   readonly #request: number;
   readonly #gateway: Gateway | undefined;
-  readonly #tell: (tell: Tell) => void;
+  readonly #respond: (response: HostResponse) => void;
   readonly #controller = new AbortController();
-  #piece: Later<Uint8Array | undefined> | undefined;
-  #pulled: Later<void> | undefined;
-  /** The Worker has asked for more before somebody waited for that. */
-  #wanted = false;
+  #chunk: Deferred<Uint8Array | undefined> | undefined;
+  #pulled: Deferred<void> | undefined;
+  /** True if the worker has requested a chunk before anything waits for that. */
+  #isRequested = false;
 
-  constructor(request: number, gateway: Gateway | undefined, tell: (tell: Tell) => void) {
+  constructor(request: number, gateway: Gateway | undefined, respond: (response: HostResponse) => void) {
     this.#request = request;
     this.#gateway = gateway;
-    this.#tell = (what) => {
-      if (!this.#controller.signal.aborted) tell(what);
+    this.#respond = (response) => {
+      if (!this.#controller.signal.aborted) respond(response);
     };
   }
 
-  /** Never rejects: what goes wrong is told. */
+  /** Never rejects: errors are sent to the worker. */
   async run(work: (gateway: Gateway, one: this) => Promise<void>): Promise<void> {
     try {
       if (this.#gateway === undefined) throw new GatewayFailure("internal", "the sandbox has no network");
@@ -85,8 +85,8 @@ class Underway {
     } catch (error) {
       const { kind, message } = error instanceof GatewayFailure
         ? error
-        : new GatewayFailure("internal", "the application's side of the network failed");
-      this.#tell({ tell: "netFailed", args: [this.#request, kind, message] });
+        : new GatewayFailure("internal", "the gateway of the application failed");
+      this.#respond({ callback: "netFailed", args: [this.#request, kind, message] });
     }
   }
 
@@ -94,45 +94,45 @@ class Underway {
     const { signal } = this.#controller;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
-      const fail = () => reject(new GatewayFailure("timeout", `${name} was not resolved in time`));
+      const fail = () => reject(new GatewayFailure("timeout", `cannot resolve ${name}: timeout`));
       timer = setTimeout(fail, Math.min(withinMs, 2 ** 31 - 1));
     });
     try {
       const addresses = await Promise.race([gateway.resolve(name, signal), late]);
-      this.#tell({ tell: "netResolved", args: [this.#request, addresses] });
+      this.#respond({ callback: "netResolved", args: [this.#request, addresses] });
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async send(gateway: Gateway, request: Outgoing): Promise<void> {
+  async send(gateway: Gateway, request: OutgoingRequest): Promise<void> {
     const body = request.hasBody ? this.#body() : undefined;
     const { head, body: reply } = await gateway.send(request, body, this.#controller.signal);
-    this.#tell({ tell: "netHead", args: [this.#request, head] });
-    for await (const piece of reply) {
-      await this.#asked();
-      // An empty piece is the end.
-      if (piece.length > 0) this.#tell({ tell: "netPiece", args: [this.#request, piece] });
-      else this.#wanted = true;
+    this.#respond({ callback: "netHead", args: [this.#request, head] });
+    for await (const chunk of reply) {
+      await this.#requested();
+      // An empty chunk would signal the end.
+      if (chunk.length > 0) this.#respond({ callback: "netChunk", args: [this.#request, chunk] });
+      else this.#isRequested = true;
     }
-    await this.#asked();
-    this.#tell({ tell: "netPiece", args: [this.#request, new Uint8Array(0)] });
+    await this.#requested();
+    this.#respond({ callback: "netChunk", args: [this.#request, new Uint8Array(0)] });
   }
 
   async *#body(): AsyncGenerator<Uint8Array, void, undefined> {
     for (;;) {
-      const piece = await new Promise<Uint8Array | undefined>((resolve, reject) => {
-        this.#piece = { resolve, reject };
-        this.#tell({ tell: "netWants", args: [this.#request] });
+      const chunk = await new Promise<Uint8Array | undefined>((resolve, reject) => {
+        this.#chunk = { resolve, reject };
+        this.#respond({ callback: "netBodyRequested", args: [this.#request] });
       });
-      if (piece === undefined) return;
-      yield piece;
+      if (chunk === undefined) return;
+      yield chunk;
     }
   }
 
-  #asked(): Promise<void> {
-    if (this.#wanted) {
-      this.#wanted = false;
+  #requested(): Promise<void> {
+    if (this.#isRequested) {
+      this.#isRequested = false;
       return Promise.resolve();
     }
     return new Promise((resolve, reject) => {
@@ -140,25 +140,25 @@ class Underway {
     });
   }
 
-  body(piece: Uint8Array | undefined): void {
-    this.#piece?.resolve(piece);
+  body(chunk: Uint8Array | undefined): void {
+    this.#chunk?.resolve(chunk);
   }
 
-  broken(): void {
-    this.#piece?.reject(new GatewayFailure("send", "the body of the request broke off"));
+  bodyFailed(): void {
+    this.#chunk?.reject(new GatewayFailure("send", "the body of the request was incomplete"));
   }
 
   pull(): void {
     const { resolve } = this.#pulled ?? {};
     this.#pulled = undefined;
-    if (resolve === undefined) this.#wanted = true;
+    if (resolve === undefined) this.#isRequested = true;
     else resolve();
   }
 
   stop(): void {
     this.#controller.abort();
-    const over = new GatewayFailure("internal", "nobody waits for the reply any more");
-    this.#piece?.reject(over);
-    this.#pulled?.reject(over);
+    const error = new GatewayFailure("internal", "the request was cancelled");
+    this.#chunk?.reject(error);
+    this.#pulled?.reject(error);
   }
 }

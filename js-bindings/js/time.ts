@@ -1,6 +1,6 @@
 /** Time and the event loop. */
 
-/** Milliseconds that never go back. */
+/** Monotonic time in milliseconds. */
 export function monotonic(): number {
   return performance.now();
 }
@@ -8,12 +8,12 @@ export function monotonic(): number {
 type Job = () => void;
 
 /** Runs a job after the messages and timers that are due. */
-export const breathe: (job: Job) => void = makeBreathe();
+export const yieldToEventLoop: (job: Job) => void = makeBreathe();
 
 function makeBreathe(): (job: Job) => void {
   const immediate = (globalThis as { setImmediate?: (job: Job) => void }).setImmediate;
   if (immediate !== undefined) return (job) => immediate(job);
-  // A timer of browsers waits for four milliseconds when it is set again and again; a message does not.
+  // Browsers clamp nested timers to four milliseconds, but not messages.
   const jobs: Job[] = [];
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => jobs.shift()?.();
@@ -23,14 +23,14 @@ function makeBreathe(): (job: Job) => void {
   };
 }
 
-/** Blocks the Worker for so many milliseconds. */
+/** Blocks the worker. */
 export function sleep(milliseconds: number): void {
   if (milliseconds <= 0) return;
   if (typeof SharedArrayBuffer === "function") {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
     return;
   }
-  // A page without cross-origin isolation has nothing to wait on.
+  // Without cross-origin isolation `Atomics.wait` is not available.
   const until = monotonic() + milliseconds;
   while (monotonic() < until);
 }

@@ -1,6 +1,6 @@
 /**
- * Where the programs of the package are, by file. `cargo xtask npm` writes the module, with an address for each file that a
- * bundler can see: what it does not see it would not take along.
+ * URLs of the programs of the package by file name. `cargo xtask npm` writes the module, with one URL per file that bundlers can
+ * detect: bundlers omit files that they do not detect.
  */
 declare const files: Readonly<Record<string, URL>>;
 

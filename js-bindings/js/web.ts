@@ -1,4 +1,4 @@
-/** The package in browsers. */
+/** Entry point for browsers. */
 
 import { web } from "./platform.web.js";
 import { usePlatform } from "./platform.js";

@@ -1,21 +1,21 @@
-/** The Worker in Node and in Deno. */
+/** The worker in Node and Deno. */
 
 import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 
 import { files } from "./files.node.js";
-import { NodeFolders } from "./folders.node.js";
-import type { Order, Report } from "./messages.js";
+import { NodeDirectories } from "./directories.node.js";
+import type { WorkerInput, WorkerOutput } from "./messages.js";
 import { packs } from "./pack_host.node.js";
 import { serve } from "./worker.js";
 
 const port = parentPort;
-if (port === null) throw new Error("this file is the program of a Worker; import tidebox instead");
+if (port === null) throw new Error("this file must run in a worker; import tidebox instead");
 
 serve(
   {
-    send: (report: Report) => port.postMessage(report),
+    send: (report: WorkerOutput) => port.postMessage(report),
     receive: (handle) => void port.on("message", handle),
-    take: () => receiveMessageOnPort(port)?.message as Order | undefined,
+    take: () => receiveMessageOnPort(port)?.message as WorkerInput | undefined,
   },
-  { files, folders: new NodeFolders(), packs },
+  { files, folders: new NodeDirectories(), packs },
 );

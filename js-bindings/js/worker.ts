@@ -1,102 +1,102 @@
-/** The Worker's side of a sandbox, on every platform. */
+/** The worker's side of a sandbox, on every platform. */
 
 import type { PackageFiles } from "./archive.js";
 import { Archive } from "./archive.js";
 import { configure } from "./engine.js";
-import type { FolderHost } from "./folders.js";
-import { useFolders } from "./folders.js";
+import type { DirectoryHost } from "./directories.js";
+import { useDirectories } from "./directories.js";
 import { hasJspi } from "./imports.js";
 import { instantiateKernel } from "./instance.js";
 import * as kernel from "./kernel.js";
-import type { Call, Changes, Failure, Order, PackWork, Report, Setup, Tell } from "./messages.js";
-import { CANCELLED, TOLD } from "./messages.js";
+import type { Call, Changes, Failure, WorkerInput, PackWork, WorkerOutput, Setup, HostResponse } from "./messages.js";
+import { CANCEL_SLOTS, MESSAGE_COUNT } from "./messages.js";
 import type { PackHost } from "./packs.js";
 import { PAGE } from "./packs.js";
 import { Programs } from "./programs.js";
-import { breathe } from "./time.js";
+import { yieldToEventLoop } from "./time.js";
 
-/** How a Worker speaks with its owner. */
+/** Message channel between a worker and its owner. */
 export interface Port {
-  send(report: Report): void;
-  receive(handle: (message: Order) => void): void;
-  /** Takes the next message at once, also while a guest runs; nothing when there is none. Absent where that cannot be done. */
-  take?(): Order | undefined;
+  send(report: WorkerOutput): void;
+  receive(handle: (message: WorkerInput) => void): void;
+  /** Takes the next message synchronously, even while a guest runs; `undefined` without a message. Absent if not supported. */
+  take?(): WorkerInput | undefined;
 }
 
-/** Where files come from. */
+/** Sources of files. */
 export interface Sources {
   readonly files: PackageFiles;
-  /** Folders of the host; absent where there are none. */
-  readonly folders?: FolderHost;
-  /** The files of packs; absent where there are none. */
+  /** Host directories; absent if not supported. */
+  readonly folders?: DirectoryHost;
+  /** Files of packs; absent if not supported. */
   readonly packs?: PackHost;
 }
 
-/** Serves the sandbox that the first message asks for. */
+/** Runs the sandbox that the first message describes. */
 export function serve(port: Port, sources: Sources): void {
-  new Service(port, sources);
+  new WorkerServer(port, sources);
 }
 
-/** What a Worker does with what it is told. */
-class Service {
+/** Handles the messages to a worker. */
+class WorkerServer {
   readonly #port: Port;
   readonly #sources: Sources;
-  /** Calls that came in while a guest ran to its end; they begin afterwards, in their order. */
-  readonly #put: Call[] = [];
+  /** Calls received while a guest ran; they start afterwards, in order. */
+  readonly #deferred: Call[] = [];
   #sandbox: kernel.SandboxKernel | undefined;
 
   constructor(port: Port, sources: Sources) {
     this.#port = port;
     this.#sources = sources;
-    port.receive((order) => this.#take(order, this.#put.length > 0));
+    port.receive((message) => this.#handle(message, this.#deferred.length > 0));
   }
 
-  #take(order: Order, later: boolean): void {
-    if ("kernel" in order) {
-      this.#sandbox = this.#setUp(order);
-    } else if ("kernelForPack" in order) {
-      void this.#work(order);
-    } else if ("tell" in order) {
-      tell(this.#port, order);
-    } else if ("cancel" in order) {
-      this.#sandbox?.cancel(order.cancel);
+  #handle(message: WorkerInput, later: boolean): void {
+    if ("kernel" in message) {
+      this.#sandbox = this.#setUp(message);
+    } else if ("kernelForPack" in message) {
+      void this.#runPackJob(message);
+    } else if ("callback" in message) {
+      dispatchResponse(this.#port, message);
+    } else if ("cancel" in message) {
+      this.#sandbox?.cancel(message.cancel);
     } else if (later) {
-      if (this.#put.push(order) === 1) breathe(() => this.#begin());
+      if (this.#deferred.push(message) === 1) yieldToEventLoop(() => this.#startDeferred());
     } else if (this.#sandbox !== undefined) {
-      void answer(this.#port, this.#sandbox, order);
+      void handleCall(this.#port, this.#sandbox, message);
     }
   }
 
-  #begin(): void {
-    for (const order of this.#put.splice(0)) this.#take(order, false);
+  #startDeferred(): void {
+    for (const message of this.#deferred.splice(0)) this.#handle(message, false);
   }
 
-  /** Takes in what was told, and waits for it at most so long when there is nothing. */
-  #listen(waiting: WaitingRoom, milliseconds: number): void {
-    const told = Atomics.load(waiting.memory, waiting.told);
-    if (this.#takeAll(waiting)) return;
-    Atomics.wait(waiting.memory, waiting.told, told, milliseconds);
-    this.#takeAll(waiting);
+  /** Handles pending messages; without any, waits for one up to `milliseconds`. */
+  #listen(mailbox: SyncMailbox, milliseconds: number): void {
+    const count = Atomics.load(mailbox.memory, mailbox.slot);
+    if (this.#handleAll(mailbox)) return;
+    Atomics.wait(mailbox.memory, mailbox.slot, count, milliseconds);
+    this.#handleAll(mailbox);
   }
 
-  #takeAll({ take }: WaitingRoom): boolean {
-    let some = false;
-    for (let order = take(); order !== undefined; order = take()) {
-      this.#take(order, true);
-      some = true;
+  #handleAll({ take }: SyncMailbox): boolean {
+    let handled = false;
+    for (let message = take(); message !== undefined; message = take()) {
+      this.#handle(message, true);
+      handled = true;
     }
-    return some;
+    return handled;
   }
 
-  /** Takes the module of a pack apart, and rewrites it. */
-  async #work({ kernelForPack, raw, module, code, pages: told }: PackWork): Promise<void> {
+  /** Splits the module of a pack if requested, and rewrites it. */
+  async #runPackJob({ kernelForPack, raw, module, code, pages: knownPages }: PackWork): Promise<void> {
     try {
       const host = this.#sources.packs;
-      if (host === undefined) throw new Error("there are no packs on this platform");
+      if (host === undefined) throw new Error("packs are not supported on this platform");
       instantiateKernel(kernelForPack);
-      let pages = told ?? 0;
+      let pages = knownPages ?? 0;
       if (raw !== undefined) {
-        const [wasm, bytes, data] = kernel.takePackApart(raw.wasm, [...raw.exports]) as [Uint8Array, number, unknown[]];
+        const [wasm, bytes, data] = kernel.splitPackModule(raw.wasm, [...raw.exports]) as [Uint8Array, number, unknown[]];
         const memory = new Uint8Array(bytes);
         for (let at = 0; at < data.length; at += 2) memory.set(data[at + 1] as Uint8Array, data[at] as number);
         await host.keep(module, wasm);
@@ -104,9 +104,9 @@ class Service {
         pages = bytes / PAGE;
       }
       await host.keep(code, kernel.rewritePack(await host.read(module), pages));
-      this.#port.send({ what: "packed", pages });
+      this.#port.send({ type: "packed", pages });
     } catch (error) {
-      this.#port.send({ what: "failed", failure: failure(error) });
+      this.#port.send({ type: "failed", failure: failure(error) });
     }
   }
 
@@ -115,71 +115,71 @@ class Service {
     try {
       instantiateKernel(setup.kernel);
       const programs = new Programs(new Archive(setup.programs, this.#sources.files), setup.compiled, (file, module) => {
-        port.send({ what: "compiled", file, module });
+        port.send({ type: "compiled", file, module });
       }, setup.packs, this.#sources.packs);
       const { shared, options } = setup;
-      const waiting = waitingRoom(port, shared);
+      const mailbox = syncMailbox(port, shared);
       configure(programs, {
-        output: (id, stderr, bytes) => port.send({ what: "output", id, stderr, bytes }),
-        ask: (ask) => port.send({ what: "asked", ask }),
-        cancelled: (call) => shared !== undefined && Atomics.load(shared, call % CANCELLED) === call,
-        listen: waiting && ((milliseconds) => this.#listen(waiting, milliseconds)),
-        broken: (error) => broken(port, error),
+        output: (id, stderr, bytes) => port.send({ type: "output", id, stderr, bytes }),
+        request: (request) => port.send({ type: "request", request }),
+        cancelled: (call) => shared !== undefined && Atomics.load(shared, call % CANCEL_SLOTS) === call,
+        listen: mailbox && ((milliseconds) => this.#listen(mailbox, milliseconds)),
+        crashed: (error) => reportCrash(port, error),
       });
-      const seed = options.seedFolder === undefined ? [] : [{ path: "", folder: options.seedFolder, mode: "readOnly" as const }];
-      useFolders(this.#sources.folders, [...(options.mounts ?? []), ...seed]);
+      const seed = options.seedDirectory === undefined ? [] : [{ path: "", directory: options.seedDirectory, mode: "readOnly" as const }];
+      useDirectories(this.#sources.folders, [...(options.mounts ?? []), ...seed]);
       const sandbox = new kernel.SandboxKernel(setup.programs, options, hasJspi());
       for (const changes of setup.changes) sandbox.apply(changes);
-      port.send({ what: "ready", id: sandbox.id });
+      port.send({ type: "ready", id: sandbox.id });
       return sandbox;
     } catch (error) {
-      port.send({ what: "failed", failure: failure(error) });
+      port.send({ type: "failed", failure: failure(error) });
       return undefined;
     }
   }
 }
 
-/** What it takes to wait for messages while a guest is on the stack. */
-interface WaitingRoom {
+/** Synchronous access to messages while a guest is on the stack. */
+interface SyncMailbox {
   readonly memory: Int32Array;
-  /** Where the owner counts its messages. */
-  readonly told: number;
-  readonly take: () => Order | undefined;
+  /** Slot of the number of messages that the owner has sent. */
+  readonly slot: number;
+  readonly take: () => WorkerInput | undefined;
 }
 
-function waitingRoom(port: Port, memory: Int32Array | undefined): WaitingRoom | undefined {
+function syncMailbox(port: Port, memory: Int32Array | undefined): SyncMailbox | undefined {
   const take = port.take?.bind(port);
-  return memory === undefined || take === undefined ? undefined : { memory, told: TOLD, take };
+  return memory === undefined || take === undefined ? undefined : { memory, slot: MESSAGE_COUNT, take };
 }
 
-/** Hands on what the application says of something that it does for the sandbox. */
-function tell(port: Port, { tell, args }: Tell): void {
+/** Passes a response of the application to the kernel. */
+function dispatchResponse(port: Port, { callback, args }: HostResponse): void {
   try {
-    (kernel[tell] as (...args: readonly unknown[]) => void)(...args);
+    (kernel[callback] as (...args: readonly unknown[]) => void)(...args);
   } catch (error) {
-    broken(port, error);
+    reportCrash(port, error);
   }
 }
 
-async function answer(port: Port, sandbox: kernel.SandboxKernel, { id, method, args }: Call): Promise<void> {
+async function handleCall(port: Port, sandbox: kernel.SandboxKernel, { id, method, args }: Call): Promise<void> {
   try {
     const call = (sandbox as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[method];
     if (call === undefined) throw new Error(`the sandbox has no method ${method}`);
     const value = await call.apply(sandbox, [...args]);
-    // Before the caller knows that it is done, so that what it knows is never lost.
-    port.send({ what: "answer", id, value, changes: sandbox.changes() as Changes | undefined });
+    // Changes are sent with the result, so that the caller never sees the effects of a call whose changes could be lost.
+    port.send({ type: "result", id, value, changes: sandbox.changes() as Changes | undefined });
   } catch (error) {
-    // A trap leaves the kernel in the middle of something: its owner starts another one.
-    if (error instanceof WebAssembly.RuntimeError) return broken(port, error);
-    port.send({ what: "refusal", id, failure: failure(error) });
+    // A trap leaves the kernel inconsistent: the owner starts a new worker.
+    if (error instanceof WebAssembly.RuntimeError) return reportCrash(port, error);
+    port.send({ type: "error", id, failure: failure(error) });
   }
 }
 
-function broken(port: Port, error: unknown): void {
-  port.send({ what: "broken", reason: `the kernel has failed: ${failure(error).message}` });
+function reportCrash(port: Port, error: unknown): void {
+  port.send({ type: "crashed", reason: `the kernel failed: ${failure(error).message}` });
 }
 
-/** The kernel throws objects of `kind` and `message`; anything else is a defect of ours. */
+/** The kernel throws objects of `kind` and `message`; anything else is a bug. */
 function failure(error: unknown): Failure {
   if (typeof error === "object" && error !== null && "kind" in error && "message" in error) {
     return { kind: String(error.kind), message: String(error.message) };

@@ -1,16 +1,16 @@
-/** The Worker in browsers. */
+/** The worker in browsers. */
 
-import { unpack } from "./kernel.js";
-import type { Life } from "./life.web.js";
-import { isLife, live } from "./life.web.js";
-import type { Order, Report } from "./messages.js";
+import { decompress } from "./kernel.js";
+import type { WorkerLock } from "./worker_lock.web.js";
+import { isWorkerLock, holdLock } from "./worker_lock.web.js";
+import type { WorkerInput, WorkerOutput } from "./messages.js";
 import { packs } from "./pack_host.web.js";
 import userland from "./userland.web.js";
 import { serve } from "./worker.js";
 
 interface Scope {
-  postMessage(message: Report | Life): void;
-  onmessage: ((event: MessageEvent<Order | Life>) => void) | null;
+  postMessage(message: WorkerOutput | WorkerLock): void;
+  onmessage: ((event: MessageEvent<WorkerInput | WorkerLock>) => void) | null;
 }
 
 const scope = globalThis as unknown as Scope;
@@ -21,25 +21,25 @@ function address(file: string): URL {
   return url;
 }
 
-function unless(loaded: boolean, url: URL, status: number): void {
-  if (!loaded) throw new Error(`${url} cannot be loaded (${status}); serve the whole package`);
+function checkLoaded(loaded: boolean, url: URL, status: number): void {
+  if (!loaded) throw new Error(`cannot load ${url} (${status}); serve the whole package`);
 }
 
 async function read(file: string): Promise<Uint8Array> {
   const url = address(file);
   const response = await fetch(url);
-  unless(response.ok, url, response.status);
+  checkLoaded(response.ok, url, response.status);
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** A guest that reads the file of a program waits for it; a Worker may. */
+/** Reads a file synchronously, which workers allow. */
 function readNow(file: string): Uint8Array {
   const url = address(file);
   const request = new XMLHttpRequest();
   request.open("GET", url, false);
   request.responseType = "arraybuffer";
   request.send();
-  unless(request.status === 200 || url.protocol === "data:", url, request.status);
+  checkLoaded(request.status === 200 || url.protocol === "data:", url, request.status);
   return new Uint8Array(request.response as ArrayBuffer);
 }
 
@@ -48,11 +48,11 @@ serve(
     send: (report) => scope.postMessage(report),
     receive: (handle) => {
       scope.onmessage = ({ data }) => {
-        if (isLife(data)) live(data, (held) => scope.postMessage(held));
+        if (isWorkerLock(data)) holdLock(data, (lock) => scope.postMessage(lock));
         else handle(data);
       };
     },
   },
-  // Browsers have no Brotli for scripts, so the kernel's module has.
-  { files: { read, readNow, unpack: async (packed, bytes) => unpack(packed, bytes), unpackNow: unpack }, packs },
+  // Browsers have no Brotli API for scripts, so the kernel's module decompresses.
+  { files: { read, readNow, unpack: async (packed, bytes) => decompress(packed, bytes), unpackNow: decompress }, packs },
 );

@@ -1,4 +1,4 @@
-//! Making a sandbox from the options of `Sandbox.create`.
+//! Creates a sandbox from the options of `Sandbox.create`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,42 +8,42 @@ use tidebox_kernel::engine::Engine;
 use tidebox_vfs_backend::{BaseImage, SandboxBuilder, Snapshot, VfsBackend};
 use wasm_bindgen::JsValue;
 
-use crate::answer::{failure, invalid};
 use crate::clock::{PlatformClock, PlatformEntropy};
 use crate::engine::JsEngine;
 use crate::gateway::JsGateway;
-use crate::host_mount::HostFolder;
+use crate::host_mount::HostDir;
 use crate::host_tool::JsTool;
 use crate::options::{self, bytes, count, get, text};
 use crate::pack::Pack;
 use crate::policy;
 use crate::program::Programs;
+use crate::response::{failure, invalid};
 use crate::seed::seed;
 
-/// What a pipe may hold where the programs of a pipeline run one after the other: a few times what an agent looks at, and
-/// little enough for a browser's tab.
+/// Capacity of a pipe if the programs of a pipeline run one after the other: large enough for the output of an agent's commands,
+/// small enough for a browser tab.
 const SPOOL_BYTES: usize = 32 << 20;
 
-/// What a sandbox is made of, kept because restoring makes its ground anew.
-pub(crate) struct Making {
+/// The options of a sandbox. Kept because a restore builds the base snapshot again.
+pub(crate) struct SandboxRecipe {
     engine: Arc<dyn Engine>,
     base: BaseImage,
     given: JsValue,
     suspends: bool,
 }
 
-impl fmt::Debug for Making {
+impl fmt::Debug for SandboxRecipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Making").field("suspends", &self.suspends).finish_non_exhaustive()
     }
 }
 
-impl Making {
+impl SandboxRecipe {
     pub(crate) fn new(programs: &JsValue, given: JsValue, suspends: bool) -> Result<Self, Error> {
         let (mut programs, mut installed) = Programs::new(options::programs(programs));
         let mut files = Vec::new();
         for pack in options::list(&get(&given, "packs")).iter().map(Pack::new) {
-            // A command of a pack takes the place of one that only tells how to get it.
+            // A command of a pack replaces the placeholder that explains how to install it.
             for other in &mut installed {
                 other.names.retain(|name| !pack.commands.contains(name));
             }
@@ -55,7 +55,7 @@ impl Making {
         Ok(Self { engine: Arc::new(JsEngine { programs: Arc::new(programs) }), base, given, suspends })
     }
 
-    /// The sandbox that the options ask for.
+    /// Creates the sandbox.
     pub(crate) fn sandbox(&self) -> Result<VfsBackend, JsValue> {
         let mut builder = self.builder()?;
         let snapshot = get(&self.given, "snapshot");
@@ -66,10 +66,10 @@ impl Making {
         if tar.is_object() {
             builder = builder.tar(bytes(&tar));
         }
-        if text(&self.given, "seedFolder").is_some() {
-            // JavaScript has opened it behind the folders of mounts.
-            let place = u32::try_from(options::list(&get(&self.given, "mounts")).len()).unwrap_or(u32::MAX);
-            builder = builder.plant(move |planter| seed(planter, &HostFolder::new(place)));
+        if text(&self.given, "seedDirectory").is_some() {
+            // JavaScript opens the seed directory after the mounts, so its index follows theirs.
+            let index = u32::try_from(options::list(&get(&self.given, "mounts")).len()).unwrap_or(u32::MAX);
+            builder = builder.seed_with(move |planter| seed(planter, &HostDir::new(index)));
         }
         for (path, content) in options::entries(&get(&self.given, "files")) {
             builder = builder.file(path, bytes(&content));
@@ -77,10 +77,10 @@ impl Making {
         builder.build().map_err(|error| failure(&error))
     }
 
-    /// What the options make without any files: programs, tools and mounts. Snapshots are read on top of it.
-    pub(crate) fn ground(&self) -> Result<Snapshot, JsValue> {
-        let ground = self.builder()?.build().map_err(|error| failure(&error))?;
-        ground.snapshot().map_err(|error| failure(&error))
+    /// Returns the sandbox without any initial files: programs, tools and mounts. Snapshots are applied to it.
+    pub(crate) fn base_snapshot(&self) -> Result<Snapshot, JsValue> {
+        let base_snapshot = self.builder()?.build().map_err(|error| failure(&error))?;
+        base_snapshot.snapshot().map_err(|error| failure(&error))
     }
 
     /// The base image, for tars.
@@ -91,18 +91,18 @@ impl Making {
     fn builder(&self) -> Result<SandboxBuilder, JsValue> {
         let (given, engine) = (&self.given, Arc::clone(&self.engine));
         let builder = SandboxBuilder::new(engine, &self.base, Box::new(PlatformClock), Box::new(PlatformEntropy));
-        let builder = settings(builder, given)?;
+        let builder = apply_settings(builder, given)?;
         let builder = programs(builder, given);
         let builder = mounts(network(builder, given)?, given);
         Ok(if self.suspends { builder } else { builder.spool_pipes(SPOOL_BYTES) })
     }
 }
 
-fn settings(mut builder: SandboxBuilder, given: &JsValue) -> Result<SandboxBuilder, JsValue> {
-    let refuse = |error: FileError| invalid("create", &error.message);
+fn apply_settings(mut builder: SandboxBuilder, given: &JsValue) -> Result<SandboxBuilder, JsValue> {
+    let to_js = |error: FileError| invalid("create", &error.message);
     builder = builder.limits(options::limits(&get(given, "limits")));
     if let Some(cwd) = text(given, "cwd") {
-        builder = builder.cwd(SandboxPath::root().resolve(cwd).map_err(refuse)?);
+        builder = builder.cwd(SandboxPath::root().resolve(cwd).map_err(to_js)?);
     }
     if let Some(hostname) = text(given, "hostname") {
         builder = builder.hostname(hostname);
@@ -125,7 +125,7 @@ fn settings(mut builder: SandboxBuilder, given: &JsValue) -> Result<SandboxBuild
     Ok(builder)
 }
 
-/// Functions and modules of the application as commands.
+/// Installs host tools and modules of the application as commands.
 fn programs(mut builder: SandboxBuilder, given: &JsValue) -> SandboxBuilder {
     for name in options::list(&get(given, "hostTools")).iter().filter_map(JsValue::as_string) {
         let tool = JsTool::new(&name);
@@ -150,7 +150,7 @@ fn mounts(mut builder: SandboxBuilder, given: &JsValue) -> SandboxBuilder {
     for (index, mount) in (0..).zip(options::list(&get(given, "mounts"))) {
         let path = text(&mount, "path").unwrap_or_default();
         let mode = options::mount_mode(&text(&mount, "mode").unwrap_or_default());
-        builder = builder.mount(path, Arc::new(HostFolder::new(index)), mode);
+        builder = builder.mount(path, Arc::new(HostDir::new(index)), mode);
     }
     builder
 }

@@ -1,5 +1,5 @@
-//! The engine port: guests are instances that JavaScript makes and runs, one after the other in the turns of its queue; this
-//! side says what to start, notices ends, and watches the time.
+//! The engine port: guests are instances that JavaScript creates and runs one at a time from its run queue. This module starts
+//! them, handles their exit and enforces the timeout.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -12,72 +12,74 @@ use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, Stream as _};
 use tidebox_kernel::engine::{Engine, EngineError};
-use tidebox_kernel::wasi::Wait;
-use tidebox_kernel::{Chunk, Errno, HostProcess, Pid, SessionId, SharedKernel, Start, Stop, Stream};
+
+use tidebox_kernel::{
+    Errno, ExecutionId, HostProcess, OutputChunk, OutputStream, PendingProcess, Pid, SharedKernel, StopReason, Wait,
+};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::cancel::Caller;
-use crate::guest::{Guest, guest, guests, lock};
+use crate::call_context::CallContext;
+use crate::guest::{Guest, guest, guests};
 use crate::pack::Interrupts;
-use crate::program::{Found, Programs};
-use crate::{ending, host};
+use crate::program::{ModuleSource, Programs};
+use crate::{exit, js_imports};
 
-/// Runs guests with the WebAssembly of the JavaScript engine that this module itself runs in.
+/// Runs guests with the WebAssembly engine that runs this module.
 #[derive(Debug)]
 pub(crate) struct JsEngine {
     pub(crate) programs: Arc<Programs>,
 }
 
-type OnOutput<'a> = Option<&'a mut (dyn FnMut(Chunk) + Send)>;
+type OnOutput<'a> = Option<&'a mut (dyn FnMut(OutputChunk) + Send)>;
 
 impl Engine for JsEngine {
     fn drive<'a>(
         &'a self,
         kernel: &'a SharedKernel,
-        session: SessionId,
+        session: ExecutionId,
         wall_time: Duration,
         on_output: OnOutput<'a>,
     ) -> Pin<Box<dyn Future<Output = Result<(), EngineError>> + Send + 'a>> {
         Box::pin(async move {
-            let mut driving = Driving::new(self, kernel, session, wall_time, on_output);
-            poll_fn(|cx| driving.poll(cx)).await;
+            let mut drive = DriveFuture::new(self, kernel, session, wall_time, on_output);
+            poll_fn(|cx| drive.poll(cx)).await;
             Ok(())
         })
     }
 }
 
-/// What must be known of a session that is driven where its future cannot be asked.
+/// State of an execution that is accessed outside its future.
 #[derive(Debug)]
-struct Driven {
+struct ActiveExecution {
     kernel: SharedKernel,
     programs: Arc<Programs>,
-    session: SessionId,
-    caller: Caller,
-    /// In milliseconds of [`host::monotonic`].
+    session: ExecutionId,
+    context: CallContext,
+    /// In milliseconds of [`js_imports::monotonic`].
     deadline: f64,
-    /// Who waits for something to happen.
+    /// Waker of the future.
     waker: Option<Waker>,
-    /// Processes of the application, which are futures.
+    /// Processes that are host tools.
     hosts: FuturesUnordered<HostProcess>,
-    /// Output that the caller has been given already, where guests run to completion.
-    delivered: Vec<Chunk>,
+    /// Output that was already delivered to the caller; used without JSPI.
+    delivered: Vec<OutputChunk>,
 }
 
 thread_local! {
-    static DRIVEN: RefCell<BTreeMap<u32, Driven>> = const { RefCell::new(BTreeMap::new()) };
-    /// Whether JavaScript can suspend guests. Where it cannot, they run to completion one after the other.
+    static ACTIVE: RefCell<BTreeMap<u32, ActiveExecution>> = const { RefCell::new(BTreeMap::new()) };
+    /// True if JavaScript can suspend guests. Without JSPI they run to completion one after the other.
     static SUSPENDS: Cell<bool> = const { Cell::new(true) };
-    /// Whether output that is handed out right now was delivered before.
+    /// True while output that was delivered before is passed on.
     static DELIVERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the caller has been given the piece of output that is handed out right now.
+/// Returns whether the chunk being passed on was already delivered to the caller.
 pub(crate) fn is_delivered() -> bool {
     DELIVERED.get()
 }
 
-fn driven<T>(session: u32, work: impl FnOnce(&mut Driven) -> T) -> Option<T> {
-    DRIVEN.with(|all| all.borrow_mut().get_mut(&session).map(work))
+fn with_execution<T>(session: u32, work: impl FnOnce(&mut ActiveExecution) -> T) -> Option<T> {
+    ACTIVE.with(|all| all.borrow_mut().get_mut(&session).map(work))
 }
 
 pub(crate) fn suspends() -> bool {
@@ -88,183 +90,184 @@ pub(crate) fn set_suspends(suspends: bool) {
     SUSPENDS.set(suspends);
 }
 
-/// Sessions are counted from 1; nobody runs four thousand million commands in one sandbox, and if so, numbers begin again.
-pub(crate) fn number(session: SessionId) -> u32 {
+/// Executions are counted from 1. Numbers wrap around after 2^32.
+pub(crate) fn number(session: ExecutionId) -> u32 {
     (session.0 & u64::from(u32::MAX)) as u32
 }
 
-struct Driving<'a> {
+struct DriveFuture<'a> {
     programs: &'a Programs,
     kernel: &'a SharedKernel,
-    session: SessionId,
+    session: ExecutionId,
     deadline: f64,
     on_output: OnOutput<'a>,
 }
 
-impl<'a> Driving<'a> {
+impl<'a> DriveFuture<'a> {
     fn new(
         engine: &'a JsEngine,
         kernel: &'a SharedKernel,
-        session: SessionId,
+        session: ExecutionId,
         wall_time: Duration,
         on_output: OnOutput<'a>,
     ) -> Self {
         let milliseconds = wall_time.as_secs_f64() * 1e3;
-        let deadline = host::monotonic() + milliseconds;
+        let deadline = js_imports::monotonic() + milliseconds;
         let (kernel_too, programs) = (Arc::clone(kernel), Arc::clone(&engine.programs));
-        let entry = Driven {
+        let entry = ActiveExecution {
             kernel: kernel_too,
             programs,
             session,
-            caller: Caller::current(),
+            context: CallContext::current(),
             deadline,
             waker: None,
             hosts: FuturesUnordered::new(),
             delivered: Vec::new(),
         };
-        DRIVEN.with(|all| all.borrow_mut().insert(number(session), entry));
-        host::alarm(number(session), milliseconds);
+        ACTIVE.with(|all| all.borrow_mut().insert(number(session), entry));
+        js_imports::alarm(number(session), milliseconds);
         Self { programs: &engine.programs, kernel, session, deadline, on_output }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.begin_turn(cx);
+        self.update_caller(cx);
         loop {
-            self.admit();
-            let host_went = poll_hosts(number(self.session), cx);
-            self.hand_out();
-            let mut kernel = lock(self.kernel);
+            self.accept_guests();
+            let host_finished = poll_hosts(number(self.session), cx);
+            self.deliver_output();
+            let mut kernel = self.kernel.lock();
             if kernel.root_status(self.session).is_some() {
                 return Poll::Ready(());
             }
-            if host::monotonic() >= self.deadline {
-                kernel.stop(self.session, Stop::Time);
+            if js_imports::monotonic() >= self.deadline {
+                kernel.stop_execution(self.session, StopReason::Timeout);
                 return Poll::Ready(());
             }
-            let more = host_went || kernel.has_starts(self.session) || kernel.skip_waiting(self.session);
+            let more = host_finished || kernel.has_pending(self.session) || kernel.advance_clock(self.session);
             if !more {
                 return Poll::Pending;
             }
         }
     }
 
-    /// Notes who waits, and for whom: each request of a conversation has a caller of its own, and as much time as that may take.
-    fn begin_turn(&mut self, cx: &Context<'_>) {
-        let time = lock(self.kernel).take_time(self.session).map(|time| time.as_secs_f64() * 1e3);
+    /// Records the waker, the calling context and a new deadline: each request to an interactive process has its own caller and
+    /// timeout.
+    fn update_caller(&mut self, cx: &Context<'_>) {
+        let time = self.kernel.lock().take_new_deadline(self.session).map(|time| time.as_secs_f64() * 1e3);
         if let Some(milliseconds) = time {
-            self.deadline = host::monotonic() + milliseconds;
-            host::alarm(number(self.session), milliseconds);
+            self.deadline = js_imports::monotonic() + milliseconds;
+            js_imports::alarm(number(self.session), milliseconds);
         }
         let deadline = self.deadline;
-        driven(number(self.session), |entry| {
+        with_execution(number(self.session), |entry| {
             entry.waker = Some(cx.waker().clone());
-            (entry.caller, entry.deadline) = (Caller::current(), deadline);
+            (entry.context, entry.deadline) = (CallContext::current(), deadline);
         });
     }
 
-    /// Takes in what was spawned since the last look. What was forked is there already.
-    fn admit(&mut self) {
-        let starts = lock(self.kernel).take_starts(self.session);
+    /// Starts the processes that were spawned since the last call. Forked ones are already registered.
+    fn accept_guests(&mut self) {
+        let starts = self.kernel.lock().take_pending(self.session);
         for start in starts {
             match HostProcess::new(self.kernel, &start) {
-                Some(process) => host_begins(number(self.session), process),
-                None => begin(self.kernel, self.programs, self.session, &start),
+                Some(process) => add_host_process(number(self.session), process),
+                None => start_guest(self.kernel, self.programs, self.session, &start),
             }
         }
     }
 
-    fn hand_out(&mut self) {
+    fn deliver_output(&mut self) {
         let Some(on_output) = &mut self.on_output else { return };
-        let delivered = driven(number(self.session), |entry| std::mem::take(&mut entry.delivered)).unwrap_or_default();
+        let delivered =
+            with_execution(number(self.session), |entry| std::mem::take(&mut entry.delivered)).unwrap_or_default();
         DELIVERED.set(true);
         for chunk in delivered {
             on_output(chunk);
         }
         DELIVERED.set(false);
-        // The chunks are taken first: the caller's function must not run under the kernel's lock.
-        let chunks = lock(self.kernel).take_output(self.session);
+        // Take the chunks first: the caller's callback must not run under the kernel's lock.
+        let chunks = self.kernel.lock().take_output(self.session);
         for chunk in chunks {
             on_output(chunk);
         }
     }
 }
 
-impl Drop for Driving<'_> {
+impl Drop for DriveFuture<'_> {
     fn drop(&mut self) {
         let session = number(self.session);
-        // Dropped after the table was given back: what the application does may wake somebody when it goes.
-        let gone = DRIVEN.with(|all| all.borrow_mut().remove(&session));
-        drop(gone);
+        // Dropped after the borrow has ended: dropping a host tool may wake a task that accesses the table.
+        let removed = ACTIVE.with(|all| all.borrow_mut().remove(&session));
+        drop(removed);
         guests(|guests| guests.retain(|_, guest| guest.session != session));
-        host::guests_drop(session);
+        js_imports::drop_guests(session);
     }
 }
 
-fn host_begins(session: u32, process: HostProcess) {
-    driven(session, |entry| entry.hosts.push(process));
+fn add_host_process(session: u32, process: HostProcess) {
+    with_execution(session, |entry| entry.hosts.push(process));
 }
 
-/// Lets the application's processes of a session go on; whether one has ended. They are out of the table meanwhile.
+/// Polls the host tools of an execution. Returns whether one has ended. They are removed from the table during the poll.
 fn poll_hosts(session: u32, cx: &mut Context<'_>) -> bool {
-    let mut hosts = driven(session, |entry| std::mem::take(&mut entry.hosts));
-    let went = hosts.as_mut().is_some_and(|hosts| matches!(Pin::new(hosts).poll_next(cx), Poll::Ready(Some(()))));
-    driven(session, |entry| entry.hosts = hosts.take().unwrap_or_default());
-    went
+    let mut hosts = with_execution(session, |entry| std::mem::take(&mut entry.hosts));
+    let finished = hosts.as_mut().is_some_and(|hosts| matches!(Pin::new(hosts).poll_next(cx), Poll::Ready(Some(()))));
+    with_execution(session, |entry| entry.hosts = hosts.take().unwrap_or_default());
+    finished
 }
 
-/// Where guests run to completion: lets the application's processes go on, while a guest that waits is on the stack. Whether
-/// there are any, which the application may help on.
-#[wasm_bindgen(js_name = hostsGoOn)]
-pub fn hosts_go_on(session: u32) -> bool {
-    // Nobody need be woken: this is asked again and again for as long as a guest waits.
+/// Without JSPI: polls the host tools while a blocked guest is on the stack. Returns whether there are any.
+#[wasm_bindgen(js_name = pollHostProcesses)]
+pub fn poll_host_processes(session: u32) -> bool {
+    // No waker is needed: this is called repeatedly while a guest is blocked.
     while poll_hosts(session, &mut Context::from_waker(Waker::noop())) {}
-    driven(session, |entry| !entry.hosts.is_empty()).unwrap_or(false)
+    with_execution(session, |entry| !entry.hosts.is_empty()).unwrap_or(false)
 }
 
-/// Where guests run to completion: whether a guest that has not begun would wait for one that may be below it on the stack.
-/// Until it begins it counts as one that waits, or a deterministic session would wait for it.
-#[wasm_bindgen(js_name = wouldWait)]
-pub fn would_wait(pid: u32) -> bool {
+/// Without JSPI: returns whether a guest that has not started would block on one that may be below it on the stack. Until it
+/// starts it is parked; otherwise a deterministic execution would wait for it.
+#[wasm_bindgen(js_name = wouldBlock)]
+pub fn would_block(pid: u32) -> bool {
     let Some(kernel) = guest(pid, |guest| Arc::clone(&guest.kernel)) else { return false };
-    let mut kernel = lock(&kernel);
-    let waits = kernel.would_wait(Pid(pid));
+    let mut kernel = kernel.lock();
+    let waits = kernel.would_block(Pid(pid));
     if waits {
         kernel.park(Pid(pid), Wait::default(), Waker::noop());
     }
     waits
 }
 
-/// Where guests run to completion: gives a caller that watches what was written by now.
-pub(crate) fn deliver_now(session: u32) {
-    let found = driven(session, |entry| {
-        entry.caller.watches.then(|| (Arc::clone(&entry.kernel), entry.session, entry.caller.call))
+/// Without JSPI: delivers pending output to a caller that streams it.
+pub(crate) fn flush_output(session: u32) {
+    let found = with_execution(session, |entry| {
+        entry.context.streams_output.then(|| (Arc::clone(&entry.kernel), entry.session, entry.context.call))
     });
     let Some(Some((kernel, id, call))) = found else { return };
-    let chunks = lock(&kernel).take_output(id);
+    let chunks = kernel.lock().take_output(id);
     for chunk in &chunks {
-        host::deliver(call, chunk.stream == Stream::Stderr, &chunk.bytes);
+        js_imports::deliver(call, chunk.stream == OutputStream::Stderr, &chunk.bytes);
     }
-    driven(session, |entry| entry.delivered.extend(chunks));
+    with_execution(session, |entry| entry.delivered.extend(chunks));
 }
 
-/// Has JavaScript start a guest, or says why it cannot.
-fn begin(kernel: &SharedKernel, programs: &Programs, session: SessionId, start: &Start) {
+/// Starts a guest in JavaScript, or reports why it cannot be started.
+fn start_guest(kernel: &SharedKernel, programs: &Programs, session: ExecutionId, start: &PendingProcess) {
     let pid = start.pid.0;
-    born(kernel, session, pid, &start.kill_flag, programs.interrupts(&start.image));
-    let limits = lock(kernel).limits().clone();
+    register_guest(kernel, session, pid, &start.kill_flag, programs.interrupts(&start.image));
+    let limits = kernel.lock().limits().clone();
     match programs.find(&start.image, &limits) {
-        Ok(Found::Known(name)) => host::guest_start(number(session), pid, &name),
-        Ok(Found::New(name, wasm)) => {
-            host::program_add(&name, &wasm);
-            host::guest_start(number(session), pid, &name);
+        Ok(ModuleSource::Loaded(name)) => js_imports::guest_start(number(session), pid, &name),
+        Ok(ModuleSource::New(name, wasm)) => {
+            js_imports::add_program(&name, &wasm);
+            js_imports::guest_start(number(session), pid, &name);
         }
-        Err(refusal) => ending::cannot_execute(pid, &refusal.to_string()),
+        Err(error) => exit::cannot_execute(pid, &error.to_string()),
     }
 }
 
-fn born(
+fn register_guest(
     kernel: &SharedKernel,
-    session: SessionId,
+    session: ExecutionId,
     pid: u32,
     kill_flag: &Arc<AtomicU32>,
     interrupts: Option<Arc<Interrupts>>,
@@ -273,130 +276,131 @@ fn born(
         kernel: Arc::clone(kernel),
         session: number(session),
         kill_flag: Arc::clone(kill_flag),
-        leaving: None,
-        refused: false,
+        exit_status: None,
+        memory_denied: false,
         deadline: None,
-        answer: Vec::new(),
+        response: Vec::new(),
         interrupts,
     };
     guests(|guests| guests.insert(pid, guest));
 }
 
-/// Makes the copy of a guest that the kernel has agreed to.
-pub(crate) fn fork(parent: u32, start: &Start, arg: i32) -> Result<(), Errno> {
+/// Forks a guest. The kernel has already approved it.
+pub(crate) fn fork(parent: u32, start: &PendingProcess, arg: i32) -> Result<(), Errno> {
     let found = guest(parent, |guest| (Arc::clone(&guest.kernel), guest.session));
     let Some((kernel, session)) = found else { return Err(Errno::Srch) };
     let child = start.pid.0;
-    born(&kernel, SessionId(u64::from(session)), child, &start.kill_flag, None);
-    if host::guest_fork(session, parent, child, arg) {
+    register_guest(&kernel, ExecutionId(u64::from(session)), child, &start.kill_flag, None);
+    if js_imports::guest_fork(session, parent, child, arg) {
         return Ok(());
     }
     guests(|guests| guests.remove(&child));
-    lock(&kernel).abandon(Pid(child));
+    kernel.lock().cancel_spawn(Pid(child));
     Err(Errno::Again)
 }
 
-/// JavaScript says that a turn is over or that a session's alarm rang: there may be something to start, to hand out or to
-/// end.
-#[wasm_bindgen(js_name = wakeSession)]
-pub fn wake_session(session: u32) {
-    let waker = driven(session, |entry| entry.waker.take());
+/// Called when a time slice has ended or the alarm of an execution has fired: there may be processes to start, output to deliver,
+/// or a timeout.
+#[wasm_bindgen(js_name = wakeExecution)]
+pub fn wake_execution(session: u32) {
+    let waker = with_execution(session, |entry| entry.waker.take());
     if let Some(Some(waker)) = waker {
         waker.wake();
     }
 }
 
-/// How long a guest that waits may wait, in milliseconds; negative when only a wake-up ends it.
-#[wasm_bindgen(js_name = waitsFor)]
-pub fn waits_for(pid: u32) -> f64 {
+/// Returns the remaining wait of a blocked guest in milliseconds, or a negative number if only a wake-up ends it.
+#[wasm_bindgen(js_name = waitTimeoutMs)]
+pub fn wait_timeout_ms(pid: u32) -> f64 {
     let left = guest(pid, |guest| {
         let deadline = guest.deadline?;
-        Some(deadline.saturating_sub(lock(&guest.kernel).monotonic()) as f64 / 1e6)
+        Some(deadline.saturating_sub(guest.kernel.lock().monotonic()) as f64 / 1e6)
     });
     left.flatten().unwrap_or(-1.0)
 }
 
-/// Whether the processes of this sandbox take turns in a repeatable order.
-#[wasm_bindgen(js_name = isRepeatable)]
-pub fn is_repeatable(pid: u32) -> bool {
-    guest(pid, |guest| lock(&guest.kernel).is_repeatable()).unwrap_or(false)
+/// Returns whether the processes of this sandbox are scheduled in a deterministic order.
+#[wasm_bindgen(js_name = isDeterministic)]
+pub fn is_deterministic(pid: u32) -> bool {
+    guest(pid, |guest| guest.kernel.lock().is_deterministic()).unwrap_or(false)
 }
 
-/// Stops a session whose time is up or whose caller has given it up, where nothing else runs that could.
-pub(crate) fn stop_if_unwanted(session: u32) {
-    let found = driven(session, |entry| {
-        let why = if entry.caller.call != 0 && host::cancelled(entry.caller.call) {
-            Stop::Caller
-        } else if host::monotonic() >= entry.deadline {
-            Stop::Time
+/// Stops an execution that timed out or was cancelled. Called if the event loop cannot run.
+pub(crate) fn stop_if_cancelled(session: u32) {
+    let found = with_execution(session, |entry| {
+        let reason = if entry.context.call != 0 && js_imports::cancelled(entry.context.call) {
+            StopReason::Cancelled
+        } else if js_imports::monotonic() >= entry.deadline {
+            StopReason::Timeout
         } else {
             return None;
         };
-        Some((Arc::clone(&entry.kernel), entry.session, why))
+        Some((Arc::clone(&entry.kernel), entry.session, reason))
     });
-    if let Some(Some((kernel, session, why))) = found {
-        lock(&kernel).stop(session, why);
+    if let Some(Some((kernel, session, reason))) = found {
+        kernel.lock().stop_execution(session, reason);
     }
 }
 
-/// Stops the command of a call, when it still runs.
+/// Stops the command of a call if it is still running.
 pub(crate) fn stop_call(call: u32) {
-    let found = DRIVEN.with(|all| {
+    let found = ACTIVE.with(|all| {
         let all = all.borrow();
-        let (number, entry) = all.iter().find(|(_, entry)| entry.caller.call == call)?;
+        let (number, entry) = all.iter().find(|(_, entry)| entry.context.call == call)?;
         Some((*number, Arc::clone(&entry.kernel), entry.session))
     });
     if let Some((number, kernel, session)) = found {
-        lock(&kernel).stop(session, Stop::Caller);
-        wake_session(number);
+        kernel.lock().stop_execution(session, StopReason::Cancelled);
+        wake_execution(number);
     }
 }
 
-/// Where guests run to completion: has JavaScript take in what was spawned, while the guest that waits is on the stack. What
-/// the application answers can begin where JavaScript `listens` to it meanwhile.
-#[wasm_bindgen(js_name = admitNow)]
-pub fn admit_now(session: u32, listens: bool) {
-    let found = driven(session, |entry| (Arc::clone(&entry.kernel), Arc::clone(&entry.programs), entry.session));
+/// Without JSPI: starts spawned processes while the blocked guest is on the stack. Host tools can start only if JavaScript
+/// `listens` for their messages.
+#[wasm_bindgen(js_name = acceptNewGuests)]
+pub fn accept_new_guests(session: u32, listens: bool) {
+    let found =
+        with_execution(session, |entry| (Arc::clone(&entry.kernel), Arc::clone(&entry.programs), entry.session));
     let Some((kernel, programs, session)) = found else { return };
-    let starts = lock(&kernel).take_starts(session);
+    let starts = kernel.lock().take_pending(session);
     for start in starts {
         match HostProcess::new(&kernel, &start) {
-            Some(process) if listens => host_begins(number(session), process),
+            Some(process) if listens => add_host_process(number(session), process),
             Some(_) => {
-                born(&kernel, session, start.pid.0, &start.kill_flag, None);
-                ending::cannot_execute(start.pid.0, ending::AT_ONCE);
+                register_guest(&kernel, session, start.pid.0, &start.kill_flag, None);
+                exit::cannot_execute(start.pid.0, exit::NEEDS_SUSPENSION);
             }
-            None => begin(&kernel, &programs, session, &start),
+            None => start_guest(&kernel, &programs, session, &start),
         }
     }
 }
 
-/// Lets time pass in a deterministic session of which all guests wait.
-#[wasm_bindgen(js_name = skipWaiting)]
-pub fn skip_waiting(session: u32) -> bool {
-    let found = driven(session, |entry| (Arc::clone(&entry.kernel), entry.session));
-    found.is_some_and(|(kernel, session)| lock(&kernel).skip_waiting(session))
+/// Advances the clock of a deterministic execution if all of its guests wait.
+#[wasm_bindgen(js_name = advanceClock)]
+pub fn advance_clock(session: u32) -> bool {
+    let found = with_execution(session, |entry| (Arc::clone(&entry.kernel), entry.session));
+    found.is_some_and(|(kernel, session)| kernel.lock().advance_clock(session))
 }
 
-/// Tells the kernel, before a guest runs, which functions it knows and how much memory it begins with. `false` when it may
-/// not have that much; it has ended then.
-#[wasm_bindgen(js_name = guestBegins)]
-pub fn guest_begins(pid: u32, aware: bool, pages: u32, fork: bool) -> bool {
+/// Registers a guest before it runs: its ABI and its initial memory. Returns `false` if the memory limit is exceeded; the guest
+/// has exited then.
+#[wasm_bindgen(js_name = registerInstance)]
+pub fn register_instance(pid: u32, aware: bool, pages: u32, fork: bool) -> bool {
     let Some(kernel) = guest(pid, |guest| Arc::clone(&guest.kernel)) else { return false };
     if !fork {
-        lock(&kernel).set_aware(Pid(pid), aware);
+        kernel.lock().set_tidebox_guest(Pid(pid), aware);
     }
     if crate::syscalls::grow(pid, 0, pages) == 1 {
         return true;
     }
     if !fork {
-        ending::out_of_memory(pid);
+        exit::out_of_memory(pid);
     }
     false
 }
 
-/// Whether anything still counts on this guest.
-#[wasm_bindgen(js_name = guestLives)]
-pub fn guest_lives(pid: u32) -> bool {
+/// Returns whether the guest has not been killed.
+#[wasm_bindgen(js_name = isGuestAlive)]
+pub fn is_guest_alive(pid: u32) -> bool {
     guest(pid, |guest| guest.kill_flag.load(Ordering::Relaxed) == 0).unwrap_or(false)
 }

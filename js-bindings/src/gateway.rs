@@ -1,7 +1,7 @@
-//! The gateway: requests that the policy has allowed are sent by JavaScript, in the thread of whoever owns the Worker.
+//! The gateway: JavaScript sends the requests that the policy has allowed, in the thread that owns the worker.
 //!
-//! Everything is pulled: JavaScript reads a piece of a request's body when it can send one, and this side reads a piece of the
-//! reply when the guest has taken the one before.
+//! Both directions are pull-based: JavaScript requests a chunk of the request body when it can send one, and this side requests a
+//! chunk of the response when the guest has consumed the previous one.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -17,19 +17,19 @@ use tidebox_core::network::{
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::answer::object;
-use crate::host;
-use crate::inbox::Inboxes;
+use crate::inbox::Mailboxes;
+use crate::js_imports;
 use crate::options::{bytes, count, duration, get, list, text};
+use crate::response::object;
 
-/// What JavaScript tells of a request.
+/// Messages of JavaScript about a request.
 #[derive(Debug)]
-enum Told {
+enum GatewayEvent {
     Addresses(Vec<IpAddr>),
-    /// The next piece of the request's body is wanted.
-    Wants,
+    /// JavaScript can send the next chunk of the request body.
+    BodyRequested,
     Head(Box<Head>),
-    Piece(Vec<u8>),
+    Chunk(Vec<u8>),
     End,
     Failed(GatewayError),
 }
@@ -45,52 +45,52 @@ struct Head {
 }
 
 thread_local! {
-    static TOLD: Inboxes<u32, Told> = const { Inboxes::new() };
+    static EVENTS: Mailboxes<u32, GatewayEvent> = const { Mailboxes::new() };
     static LAST: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Sends through JavaScript.
+/// Sends requests through JavaScript.
 #[derive(Debug)]
 pub(crate) struct JsGateway {
     by_name: bool,
 }
 
 impl JsGateway {
-    /// `given.byName` says that JavaScript connects to names and cannot be told an address.
+    /// `given.byName`: JavaScript connects to host names and does not accept addresses.
     pub(crate) fn new(given: &JsValue) -> Self {
         Self { by_name: get(given, "byName").is_truthy() }
     }
 }
 
-/// A request or a look-up that goes on. When it is dropped, JavaScript gives it up.
+/// A request or name lookup in progress. Dropping it cancels it in JavaScript.
 #[derive(Debug)]
-struct Underway(u32);
+struct PendingRequest(u32);
 
-impl Underway {
-    fn begin() -> Self {
+impl PendingRequest {
+    fn start() -> Self {
         let number = LAST.with(|last| {
             let number = last.get().wrapping_add(1);
             last.set(number);
             number
         });
-        TOLD.with(|told| told.open(number));
+        EVENTS.with(|event| event.open(number));
         Self(number)
     }
 
-    fn poll(&self, cx: &mut Context<'_>) -> Poll<Told> {
-        TOLD.with(|told| told.poll(self.0, cx.waker()))
+    fn poll(&self, cx: &mut Context<'_>) -> Poll<GatewayEvent> {
+        EVENTS.with(|event| event.poll(self.0, cx.waker()))
     }
 }
 
-impl Drop for Underway {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
-        TOLD.with(|told| told.close(self.0));
-        host::net_over(self.0);
+        EVENTS.with(|event| event.close(self.0));
+        js_imports::net_cancelled(self.0);
     }
 }
 
-fn confused() -> GatewayError {
-    GatewayError::new(GatewayErrorKind::Internal, "the application's side of the network lost its place")
+fn unexpected_event() -> GatewayError {
+    GatewayError::new(GatewayErrorKind::Internal, "unexpected message from the gateway of the application")
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -104,32 +104,32 @@ impl HttpGateway for JsGateway {
 
     fn resolve(&self, name: String, within: Duration) -> BoxFuture<'static, Result<Vec<IpAddr>, GatewayError>> {
         Box::pin(async move {
-            let underway = Underway::begin();
-            host::net_resolve(underway.0, &name, milliseconds(within));
-            match poll_fn(|cx| underway.poll(cx)).await {
-                Told::Addresses(addresses) => Ok(addresses),
-                Told::Failed(error) => Err(error),
-                _ => Err(confused()),
+            let pending = PendingRequest::start();
+            js_imports::net_resolve(pending.0, &name, milliseconds(within));
+            match poll_fn(|cx| pending.poll(cx)).await {
+                GatewayEvent::Addresses(addresses) => Ok(addresses),
+                GatewayEvent::Failed(error) => Err(error),
+                _ => Err(unexpected_event()),
             }
         })
     }
 
     fn send(&self, request: GatewayRequest) -> BoxFuture<'static, Result<GatewayReply, GatewayError>> {
         Box::pin(async move {
-            let underway = Underway::begin();
-            host::net_send(underway.0, &described(&request));
-            let mut exchange = Exchange { underway, body: request.body.map(|(body, _)| body), wanted: false };
+            let pending = PendingRequest::start();
+            js_imports::net_send(pending.0, &request_to_js(&request));
+            let mut exchange = Exchange { pending, body: request.body.map(|(body, _)| body), body_requested: false };
             match poll_fn(|cx| exchange.poll(cx)).await {
-                Told::Head(head) => Ok(reply(*head, exchange)),
-                Told::Failed(error) => Err(error),
-                _ => Err(confused()),
+                GatewayEvent::Head(head) => Ok(reply(*head, exchange)),
+                GatewayEvent::Failed(error) => Err(error),
+                _ => Err(unexpected_event()),
             }
         })
     }
 }
 
-/// A request for JavaScript, credentials included: it leaves the Worker, and never enters a guest.
-fn described(request: &GatewayRequest) -> JsValue {
+/// Converts a request for JavaScript. It includes credentials: it leaves the worker and never enters a guest.
+fn request_to_js(request: &GatewayRequest) -> JsValue {
     let header = |(name, value): &(String, tidebox_core::Secret)| {
         JsValue::from(Array::of2(&JsValue::from_str(name), &Uint8Array::from(value.expose())))
     };
@@ -164,97 +164,97 @@ fn reply(head: Head, exchange: Exchange) -> GatewayReply {
         headers,
         peer,
         timings,
-        body: Box::new(Incoming { exchange, asked: false }),
+        body: Box::new(ResponseBody { exchange, requested: false }),
     }
 }
 
-/// A request of which the body may still be on its way while the reply comes.
+/// A request whose body may still be in transfer while the response arrives.
 struct Exchange {
-    underway: Underway,
+    pending: PendingRequest,
     body: Option<Box<dyn Body>>,
-    wanted: bool,
+    body_requested: bool,
 }
 
 impl Exchange {
-    /// The next news that is not about the request's body.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Told> {
+    /// Polls for the next message other than a request for the body.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<GatewayEvent> {
         loop {
             self.send(cx);
-            match ready!(self.underway.poll(cx)) {
-                Told::Wants => self.wanted = true,
+            match ready!(self.pending.poll(cx)) {
+                GatewayEvent::BodyRequested => self.body_requested = true,
                 other => return Poll::Ready(other),
             }
         }
     }
 
-    /// Hands the next piece of the body over, when it is wanted and there.
+    /// Sends the next chunk of the body, if one is requested and available.
     fn send(&mut self, cx: &mut Context<'_>) {
-        if !self.wanted {
+        if !self.body_requested {
             return;
         }
-        let piece = match &mut self.body {
+        let chunk = match &mut self.body {
             Some(body) => match body.poll_chunk(cx) {
                 Poll::Pending => return,
-                Poll::Ready(piece) => piece,
+                Poll::Ready(chunk) => chunk,
             },
             None => None,
         };
-        self.wanted = false;
-        match piece {
-            Some(Ok(piece)) => host::net_body(self.underway.0, &piece, false),
+        self.body_requested = false;
+        match chunk {
+            Some(Ok(chunk)) => js_imports::net_body(self.pending.0, &chunk, false),
             None => {
                 self.body = None;
-                host::net_body(self.underway.0, &[], true);
+                js_imports::net_body(self.pending.0, &[], true);
             }
             Some(Err(_)) => {
-                // A body that was cut must not arrive as a whole one.
+                // An incomplete body must not arrive as a complete one.
                 self.body = None;
-                host::net_broken(self.underway.0);
+                js_imports::net_body_failed(self.pending.0);
             }
         }
     }
 }
 
-/// The body of a reply.
-struct Incoming {
+/// The body of a response.
+struct ResponseBody {
     exchange: Exchange,
-    asked: bool,
+    requested: bool,
 }
 
-impl Body for Incoming {
+impl Body for ResponseBody {
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, GatewayError>>> {
-        if !self.asked {
-            self.asked = true;
-            host::net_pull(self.exchange.underway.0);
+        if !self.requested {
+            self.requested = true;
+            js_imports::net_pull(self.exchange.pending.0);
         }
-        let told = ready!(self.exchange.poll(cx));
-        self.asked = false;
-        Poll::Ready(match told {
-            Told::Piece(piece) => Some(Ok(piece)),
-            Told::End => None,
-            Told::Failed(error) => Some(Err(error)),
-            _ => Some(Err(confused())),
+        let event = ready!(self.exchange.poll(cx));
+        self.requested = false;
+        Poll::Ready(match event {
+            GatewayEvent::Chunk(chunk) => Some(Ok(chunk)),
+            GatewayEvent::End => None,
+            GatewayEvent::Failed(error) => Some(Err(error)),
+            _ => Some(Err(unexpected_event())),
         })
     }
 }
 
-fn tell(request: u32, what: Told) {
-    TOLD.with(|told| told.put(request, what));
+fn post_event(request: u32, what: GatewayEvent) {
+    EVENTS.with(|event| event.put(request, what));
 }
 
-/// The addresses of a name.
+/// Receives the addresses of a name.
 #[wasm_bindgen(js_name = netResolved)]
 pub fn net_resolved(request: u32, addresses: Vec<String>) {
-    tell(request, Told::Addresses(addresses.iter().filter_map(|address| address.parse().ok()).collect()));
+    post_event(request, GatewayEvent::Addresses(addresses.iter().filter_map(|address| address.parse().ok()).collect()));
 }
 
-/// The next piece of a request's body can be sent.
-#[wasm_bindgen(js_name = netWants)]
-pub fn net_wants(request: u32) {
-    tell(request, Told::Wants);
+/// The next chunk of a request body can be sent.
+#[wasm_bindgen(js_name = netBodyRequested)]
+pub fn net_body_requested(request: u32) {
+    post_event(request, GatewayEvent::BodyRequested);
 }
 
-/// The head of a reply.
+/// Receives the head of a response.
 #[wasm_bindgen(js_name = netHead)]
 pub fn net_head(request: u32, head: &JsValue) {
     let time = |name| duration(head, name).unwrap_or_default();
@@ -262,7 +262,7 @@ pub fn net_head(request: u32, head: &JsValue) {
         let [name, value] = <[JsValue; 2]>::try_from(list(&pair)).unwrap_or_default();
         (name.as_string().unwrap_or_default(), bytes(&value))
     };
-    let told = Head {
+    let event = Head {
         status: count(head, "status").and_then(|status| u16::try_from(status).ok()).unwrap_or(0),
         reason: text(head, "reason").unwrap_or_default(),
         minor_version: u8::from(count(head, "minorVersion") != Some(0)),
@@ -271,19 +271,19 @@ pub fn net_head(request: u32, head: &JsValue) {
         timings: Timings {
             connected: time("connectedMs"),
             encrypted: time("encryptedMs"),
-            answered: time("answeredMs"),
+            responded: time("answeredMs"),
         },
     };
-    tell(request, Told::Head(Box::new(told)));
+    post_event(request, GatewayEvent::Head(Box::new(event)));
 }
 
-/// A piece of a reply's body.
-#[wasm_bindgen(js_name = netPiece)]
-pub fn net_piece(request: u32, piece: Vec<u8>) {
-    tell(request, if piece.is_empty() { Told::End } else { Told::Piece(piece) });
+/// Receives a chunk of a response body; an empty chunk is the end.
+#[wasm_bindgen(js_name = netChunk)]
+pub fn net_chunk(request: u32, chunk: Vec<u8>) {
+    post_event(request, if chunk.is_empty() { GatewayEvent::End } else { GatewayEvent::Chunk(chunk) });
 }
 
-/// A request has failed, or its reply broke off.
+/// A request has failed, or its response is incomplete.
 #[wasm_bindgen(js_name = netFailed)]
 pub fn net_failed(request: u32, kind: &str, message: &str) {
     let kinds = [
@@ -298,5 +298,5 @@ pub fn net_failed(request: u32, kind: &str, message: &str) {
         GatewayErrorKind::Protocol,
     ];
     let kind = kinds.into_iter().find(|known| known.as_str() == kind).unwrap_or(GatewayErrorKind::Internal);
-    tell(request, Told::Failed(GatewayError::new(kind, message)));
+    post_event(request, GatewayEvent::Failed(GatewayError::new(kind, message)));
 }

@@ -1,46 +1,45 @@
-//! What the engine knows of the guests that run, beside what the kernel knows.
+//! State of guests in the engine, in addition to that of the kernel.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError};
 
-use tidebox_kernel::wasi::{Fault, GuestMem};
-use tidebox_kernel::{Kernel, SharedKernel, Signal, Status};
+use tidebox_kernel::{ExitStatus, GuestMemory, MemoryFault, SharedKernel, Signal};
 
-use crate::host;
+use crate::js_imports;
 use crate::pack::Interrupts;
 
-/// The memory of a guest, reached through JavaScript.
+/// The memory of a guest, accessed through JavaScript.
 #[derive(Debug)]
-pub(crate) struct GuestMemory(pub(crate) u32);
+pub(crate) struct JsGuestMemory(pub(crate) u32);
 
-impl GuestMem for GuestMemory {
-    fn read(&self, at: u32, dst: &mut [u8]) -> Result<(), Fault> {
-        if host::guest_read(self.0, at, dst) { Ok(()) } else { Err(Fault) }
+impl GuestMemory for JsGuestMemory {
+    fn read(&self, at: u32, dst: &mut [u8]) -> Result<(), MemoryFault> {
+        if js_imports::guest_read(self.0, at, dst) { Ok(()) } else { Err(MemoryFault) }
     }
 
-    fn write(&mut self, at: u32, src: &[u8]) -> Result<(), Fault> {
-        if host::guest_write(self.0, at, src) { Ok(()) } else { Err(Fault) }
+    fn write(&mut self, at: u32, src: &[u8]) -> Result<(), MemoryFault> {
+        if js_imports::guest_write(self.0, at, src) { Ok(()) } else { Err(MemoryFault) }
     }
 }
 
-/// A guest on its way from start to end.
+/// A guest from start to exit.
 #[derive(Debug)]
 pub(crate) struct Guest {
     pub(crate) kernel: SharedKernel,
     pub(crate) session: u32,
-    /// Non-zero: the signal it must die of.
+    /// The signal that kills the guest, or 0.
     pub(crate) kill_flag: Arc<AtomicU32>,
-    /// How it said that it ends, before its stack was left.
-    pub(crate) leaving: Option<Status>,
-    /// Whether it was ever refused memory: if it traps afterwards, that is most likely why.
-    pub(crate) refused: bool,
-    /// Until when the call that blocks waits at most, in nanoseconds of the kernel's clock.
+    /// Exit status, set before its stack is unwound.
+    pub(crate) exit_status: Option<ExitStatus>,
+    /// True if it was ever denied memory: the most likely cause if it traps afterwards.
+    pub(crate) memory_denied: bool,
+    /// Deadline of the blocking call, in nanoseconds of the kernel's clock.
     pub(crate) deadline: Option<u64>,
-    /// What a prepared program was answered, until it has made room for it.
-    pub(crate) answer: Vec<u8>,
-    /// How a prepared program learns of signals.
+    /// Response to a pre-initialized program, until it has allocated memory for it.
+    pub(crate) response: Vec<u8>,
+    /// Signal flags of a pre-initialized program.
     pub(crate) interrupts: Option<Arc<Interrupts>>,
 }
 
@@ -51,19 +50,15 @@ impl Guest {
 }
 
 thread_local! {
-    /// One kernel lives in an instance of this module, so process numbers tell guests apart.
+    /// Keyed by pid: this module runs one kernel, so pids are unique.
     static GUESTS: RefCell<BTreeMap<u32, Guest>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Runs `work` on the table of guests. It must not call what runs guests.
+/// Calls `work` with the table of guests. `work` must not call functions that run guests.
 pub(crate) fn guests<T>(work: impl FnOnce(&mut BTreeMap<u32, Guest>) -> T) -> T {
     GUESTS.with(|guests| work(&mut guests.borrow_mut()))
 }
 
 pub(crate) fn guest<T>(pid: u32, work: impl FnOnce(&mut Guest) -> T) -> Option<T> {
     guests(|guests| guests.get_mut(&pid).map(work))
-}
-
-pub(crate) fn lock(kernel: &SharedKernel) -> MutexGuard<'_, Kernel> {
-    kernel.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,34 +1,34 @@
-//! Folders of the host, which JavaScript reaches: calls of the kernel on mounts come back before it goes on.
+//! Host directories through JavaScript. Calls are synchronous.
 
 use std::sync::Arc;
 
 use tidebox_kernel::Errno;
-use tidebox_kernel::fs::{Access, EntryKind, Metadata, Mount, MountFile, Writes};
+use tidebox_kernel::fs::{Access, EntryKind, Metadata, Mount, MountFile, WriteSupport};
 use wasm_bindgen::JsValue;
 
-use crate::host;
+use crate::js_imports;
 use crate::options::{bytes, list};
 
-/// What JavaScript writes of an object, in this order; see `js/folder.ts`.
+/// Number of fields that JavaScript writes for an object; see `js/directories.node.ts`.
 const FIELDS: usize = 10;
 
-/// A name in a directory; no kind for what is neither a file nor a directory nor a link.
+/// A name in a directory. The kind is `None` unless it is a file, a directory or a link.
 pub(crate) type Entry = (Vec<u8>, Option<EntryKind>);
 
-/// A folder by the place that it has in the options.
+/// A host directory by its index in the options.
 #[derive(Debug)]
-pub(crate) struct HostFolder {
-    folder: u32,
+pub(crate) struct HostDir {
+    index: u32,
 }
 
-impl HostFolder {
-    pub(crate) fn new(folder: u32) -> Self {
-        Self { folder }
+impl HostDir {
+    pub(crate) fn new(index: u32) -> Self {
+        Self { index }
     }
 
-    /// What is in a directory.
+    /// Lists a directory.
     pub(crate) fn entries(&self, path: &[u8]) -> Result<Vec<Entry>, Errno> {
-        let names = told(host::folder_list(self.folder, path))?;
+        let names = map_js_error(js_imports::dir_list(self.index, path))?;
         let entry = |pair: JsValue| {
             let [name, what] = <[JsValue; 2]>::try_from(list(&pair)).unwrap_or_default();
             (bytes(&name), kind(what.as_f64().unwrap_or(0.0)).ok())
@@ -37,14 +37,14 @@ impl HostFolder {
     }
 }
 
-/// JavaScript throws the number of an error; anything else is a defect there.
-fn errno(thrown: &JsValue) -> Errno {
-    let number = thrown.as_f64().unwrap_or(f64::NAN) as u16;
+/// JavaScript throws errno values; anything else is a bug.
+fn errno(error: &JsValue) -> Errno {
+    let number = error.as_f64().unwrap_or(f64::NAN) as u16;
     Errno::from_raw(number).filter(|errno| *errno != Errno::Success).unwrap_or(Errno::Io)
 }
 
-fn told<T>(result: Result<T, JsValue>) -> Result<T, Errno> {
-    result.map_err(|thrown| errno(&thrown))
+fn map_js_error<T>(result: Result<T, JsValue>) -> Result<T, Errno> {
+    result.map_err(|error| errno(&error))
 }
 
 fn kind(number: f64) -> Result<EntryKind, Errno> {
@@ -52,7 +52,7 @@ fn kind(number: f64) -> Result<EntryKind, Errno> {
         1 => Ok(EntryKind::File),
         2 => Ok(EntryKind::Dir),
         3 => Ok(EntryKind::Symlink),
-        // What does not show is not there.
+        // Hidden objects count as missing.
         _ => Err(Errno::Noent),
     }
 }
@@ -72,19 +72,19 @@ fn metadata(fields: &[f64; FIELDS]) -> Result<Metadata, Errno> {
     })
 }
 
-/// A time as JavaScript takes it: seconds, or less than zero for one that stays.
+/// Converts a time for JavaScript: seconds, or a negative number to keep the current one.
 fn seconds(time: Option<u64>) -> f64 {
     time.map_or(-1.0, |nanoseconds| nanoseconds as f64 / 1e9)
 }
 
-impl Mount for HostFolder {
-    fn writes(&self) -> Writes {
-        if host::folder_is_writable(self.folder) { Writes::InPlace } else { Writes::Never }
+impl Mount for HostDir {
+    fn writes(&self) -> WriteSupport {
+        if js_imports::dir_is_writable(self.index) { WriteSupport::InPlace } else { WriteSupport::None }
     }
 
     fn metadata(&self, path: &[u8]) -> Result<Metadata, Errno> {
         let mut fields = [0.0; FIELDS];
-        told(host::folder_stat(self.folder, path, &mut fields))?;
+        map_js_error(js_imports::dir_stat(self.index, path, &mut fields))?;
         metadata(&fields)
     }
 
@@ -94,52 +94,52 @@ impl Mount for HostFolder {
     }
 
     fn read_link(&self, path: &[u8]) -> Result<Vec<u8>, Errno> {
-        told(host::folder_read_link(self.folder, path))
+        map_js_error(js_imports::dir_read_link(self.index, path))
     }
 
     fn open(&self, path: &[u8], access: Access) -> Result<Arc<dyn MountFile>, Errno> {
-        let file = told(host::folder_open(self.folder, path, access == Access::Write))?;
+        let file = map_js_error(js_imports::dir_open_file(self.index, path, access == Access::Write))?;
         Ok(Arc::new(HostFile { file }))
     }
 
     fn create(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
-        told(host::folder_create(self.folder, path, mode))
+        map_js_error(js_imports::dir_create_file(self.index, path, mode))
     }
 
     fn create_dir(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
-        told(host::folder_create_dir(self.folder, path, mode))
+        map_js_error(js_imports::dir_create_dir(self.index, path, mode))
     }
 
     fn symlink(&self, target: &[u8], path: &[u8]) -> Result<(), Errno> {
-        told(host::folder_symlink(self.folder, target, path))
+        map_js_error(js_imports::dir_symlink(self.index, target, path))
     }
 
     fn hard_link(&self, existing: &[u8], path: &[u8]) -> Result<(), Errno> {
-        told(host::folder_hard_link(self.folder, existing, path))
+        map_js_error(js_imports::dir_hard_link(self.index, existing, path))
     }
 
     fn remove_file(&self, path: &[u8]) -> Result<(), Errno> {
-        told(host::folder_remove(self.folder, path, false))
+        map_js_error(js_imports::dir_remove(self.index, path, false))
     }
 
     fn remove_dir(&self, path: &[u8]) -> Result<(), Errno> {
-        told(host::folder_remove(self.folder, path, true))
+        map_js_error(js_imports::dir_remove(self.index, path, true))
     }
 
     fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
-        told(host::folder_rename(self.folder, from, to))
+        map_js_error(js_imports::dir_rename(self.index, from, to))
     }
 
     fn set_mode(&self, path: &[u8], mode: u32) -> Result<(), Errno> {
-        told(host::folder_set_mode(self.folder, path, mode))
+        map_js_error(js_imports::dir_set_mode(self.index, path, mode))
     }
 
     fn set_times(&self, path: &[u8], atime: Option<u64>, mtime: Option<u64>) -> Result<(), Errno> {
-        told(host::folder_set_times(self.folder, path, seconds(atime), seconds(mtime)))
+        map_js_error(js_imports::dir_set_times(self.index, path, seconds(atime), seconds(mtime)))
     }
 }
 
-/// An open file by the number that JavaScript gave it.
+/// An open file by its number in JavaScript.
 #[derive(Debug)]
 struct HostFile {
     file: u32,
@@ -147,30 +147,30 @@ struct HostFile {
 
 impl Drop for HostFile {
     fn drop(&mut self) {
-        host::file_close(self.file);
+        js_imports::file_close(self.file);
     }
 }
 
 impl MountFile for HostFile {
     fn metadata(&self) -> Result<Metadata, Errno> {
         let mut fields = [0.0; FIELDS];
-        told(host::file_stat(self.file, &mut fields))?;
+        map_js_error(js_imports::file_stat(self.file, &mut fields))?;
         metadata(&fields)
     }
 
     fn read_at(&self, offset: u64, dst: &mut [u8]) -> Result<usize, Errno> {
-        told(host::file_read(self.file, offset as f64, dst)).map(|read| read as usize)
+        map_js_error(js_imports::file_read(self.file, offset as f64, dst)).map(|read| read as usize)
     }
 
     fn write_at(&self, offset: u64, src: &[u8]) -> Result<usize, Errno> {
-        told(host::file_write(self.file, offset as f64, src)).map(|written| written as usize)
+        map_js_error(js_imports::file_write(self.file, offset as f64, src)).map(|written| written as usize)
     }
 
     fn set_len(&self, len: u64) -> Result<(), Errno> {
-        told(host::file_set_len(self.file, len as f64))
+        map_js_error(js_imports::file_set_len(self.file, len as f64))
     }
 
     fn sync(&self) -> Result<(), Errno> {
-        told(host::file_sync(self.file))
+        map_js_error(js_imports::file_sync(self.file))
     }
 }

@@ -1,5 +1,5 @@
-//! Functions of the application as commands. The function runs in the thread of whoever owns the Worker; here is the process,
-//! which hands its streams and files over, one piece at a time.
+//! Host tools: functions of the application as commands. The function runs in the thread that owns the worker; this side is the
+//! process, which transfers its streams and files in chunks.
 
 use std::cell::Cell;
 use std::pin::pin;
@@ -11,16 +11,16 @@ use tidebox_core::{BoxFuture, HostCall, HostFiles, HostInput, HostOutput};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::answer::object;
-use crate::host;
-use crate::inbox::{Inboxes, next};
+use crate::inbox::{Mailboxes, next};
+use crate::js_imports;
+use crate::response::object;
 
-/// Most bytes that a function may ask for at a time.
-const PIECE_BYTES: usize = 64 << 10;
+/// Maximum bytes of one read.
+const CHUNK_BYTES: usize = 64 << 10;
 
-/// What a function asks of its process. Each has a queue of its own, so that one which waits holds up no other.
+/// Resources that a function accesses. Each has its own queue, so that a blocked one does not delay the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Lane {
+enum ToolChannel {
     Input,
     Output,
     Errors,
@@ -28,23 +28,24 @@ enum Lane {
     End,
 }
 
-const LANES: [Lane; 5] = [Lane::Input, Lane::Output, Lane::Errors, Lane::Files, Lane::End];
+const TOOL_CHANNELS: [ToolChannel; 5] =
+    [ToolChannel::Input, ToolChannel::Output, ToolChannel::Errors, ToolChannel::Files, ToolChannel::End];
 
 #[derive(Debug)]
-enum Ask {
-    Read { request: u32, most: usize },
+enum ToolRequest {
+    Read { request: u32, max_bytes: usize },
     Write { request: u32, bytes: Vec<u8> },
-    ReadFile { request: u32, path: Vec<u8>, most: u64 },
+    ReadFile { request: u32, path: Vec<u8>, max_bytes: u64 },
     WriteFile { request: u32, path: Vec<u8>, bytes: Vec<u8> },
     End(u8),
 }
 
 thread_local! {
-    static ASKED: Inboxes<(u32, Lane), Ask> = const { Inboxes::new() };
+    static REQUESTS: Mailboxes<(u32, ToolChannel), ToolRequest> = const { Mailboxes::new() };
     static LAST: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A function that JavaScript knows by its name.
+/// A host tool by its name in JavaScript.
 #[derive(Debug)]
 pub(crate) struct JsTool {
     name: Arc<str>,
@@ -56,123 +57,129 @@ impl JsTool {
     }
 
     pub(crate) fn call(&self, call: HostCall) -> BoxFuture<'static, u8> {
-        Box::pin(answer(Arc::clone(&self.name), call))
+        Box::pin(run_tool(Arc::clone(&self.name), call))
     }
 }
 
-/// A call that goes on. When it is dropped, the function is told that nobody waits for it.
-struct Underway(u32);
+/// A call in progress. Dropping it notifies the function that the call has ended.
+struct ActiveCall(u32);
 
-impl Underway {
-    fn begin(name: &str, call: &HostCall) -> Self {
+impl ActiveCall {
+    fn start(name: &str, call: &HostCall) -> Self {
         let number = LAST.with(|last| {
             let number = last.get().wrapping_add(1);
             last.set(number);
             number
         });
-        ASKED.with(|asked| LANES.into_iter().for_each(|lane| asked.open((number, lane))));
+        REQUESTS.with(|requests| TOOL_CHANNELS.into_iter().for_each(|channel| requests.open((number, channel))));
         let list = |texts: &[Vec<u8>]| texts.iter().map(|text| Uint8Array::from(text.as_slice())).collect::<Array>();
-        let told = object([
+        let details = object([
             ("tool", JsValue::from_str(name)),
             ("sandboxId", JsValue::from_str(call.sandbox.as_str())),
             ("argv", list(&call.arguments).into()),
             ("env", list(&call.environment).into()),
             ("cwd", JsValue::from_str(&call.cwd.to_text())),
         ]);
-        host::tool_call(number, &told);
+        js_imports::tool_call(number, &details);
         Self(number)
     }
 }
 
-impl Drop for Underway {
+impl Drop for ActiveCall {
     fn drop(&mut self) {
-        ASKED.with(|asked| LANES.into_iter().for_each(|lane| asked.close((self.0, lane))));
-        host::tool_over(self.0);
+        REQUESTS.with(|requests| TOOL_CHANNELS.into_iter().for_each(|channel| requests.close((self.0, channel))));
+        js_imports::tool_cancelled(self.0);
     }
 }
 
-async fn answer(name: Arc<str>, call: HostCall) -> u8 {
-    let underway = Underway::begin(&name, &call);
-    let number = underway.0;
+async fn run_tool(name: Arc<str>, call: HostCall) -> u8 {
+    let active = ActiveCall::start(&name, &call);
+    let number = active.0;
     let HostCall { stdin, stdout, stderr, files, .. } = call;
     let work = pin!(join4(
         input(number, stdin),
-        output(number, Lane::Output, stdout),
-        output(number, Lane::Errors, stderr),
+        output(number, ToolChannel::Output, stdout),
+        output(number, ToolChannel::Errors, stderr),
         serve_files(number, files),
     ));
-    let end = pin!(next(&ASKED, (number, Lane::End)));
+    let end = pin!(next(&REQUESTS, (number, ToolChannel::End)));
     match select(end, work).await {
-        Either::Left((Ask::End(code), _)) => code,
-        // The others have no end.
+        Either::Left((ToolRequest::End(code), _)) => code,
+        // The other futures never complete.
         Either::Left(_) | Either::Right(_) => 1,
     }
 }
 
 async fn input(call: u32, mut stdin: HostInput) {
     loop {
-        if let Ask::Read { request, most } = next(&ASKED, (call, Lane::Input)).await {
-            let bytes = stdin.read(most.clamp(1, PIECE_BYTES)).await;
-            host::tool_reply(call, request, true, &bytes);
+        if let ToolRequest::Read { request, max_bytes } = next(&REQUESTS, (call, ToolChannel::Input)).await {
+            let bytes = stdin.read(max_bytes.clamp(1, CHUNK_BYTES)).await;
+            js_imports::tool_reply(call, request, true, &bytes);
         }
     }
 }
 
-async fn output(call: u32, lane: Lane, mut stream: HostOutput) {
+async fn output(call: u32, channel: ToolChannel, mut stream: HostOutput) {
     loop {
-        if let Ask::Write { request, bytes } = next(&ASKED, (call, lane)).await {
-            let heard = stream.write(bytes).await.is_ok();
-            host::tool_reply(call, request, heard, &[]);
+        if let ToolRequest::Write { request, bytes } = next(&REQUESTS, (call, channel)).await {
+            let written = stream.write(bytes).await.is_ok();
+            js_imports::tool_reply(call, request, written, &[]);
         }
     }
 }
 
-/// A refusal comes back as its words.
+/// Errors are returned as their messages.
 async fn serve_files(call: u32, files: HostFiles) {
     loop {
-        let (request, answer) = match next(&ASKED, (call, Lane::Files)).await {
-            Ask::ReadFile { request, path, most } => (request, files.read(&path, most).await),
-            Ask::WriteFile { request, path, bytes } => (request, files.write(&path, &bytes).await.map(|()| Vec::new())),
+        let (request, run_tool) = match next(&REQUESTS, (call, ToolChannel::Files)).await {
+            ToolRequest::ReadFile { request, path, max_bytes } => (request, files.read(&path, max_bytes).await),
+            ToolRequest::WriteFile { request, path, bytes } => {
+                (request, files.write(&path, &bytes).await.map(|()| Vec::new()))
+            }
             _ => continue,
         };
-        match answer {
-            Ok(bytes) => host::tool_reply(call, request, true, &bytes),
-            Err(refusal) => host::tool_reply(call, request, false, refusal.message.as_bytes()),
+        match run_tool {
+            Ok(bytes) => js_imports::tool_reply(call, request, true, &bytes),
+            Err(refusal) => js_imports::tool_reply(call, request, false, refusal.message.as_bytes()),
         }
     }
 }
 
-fn ask(call: u32, lane: Lane, ask: Ask) {
-    ASKED.with(|asked| asked.put((call, lane), ask));
+fn post_request(call: u32, channel: ToolChannel, post_request: ToolRequest) {
+    REQUESTS.with(|requests| requests.put((call, channel), post_request));
 }
 
-/// A function asks for up to `most` bytes of its standard input.
+/// A function reads up to `most` bytes of its standard input.
 #[wasm_bindgen(js_name = toolReads)]
-pub fn tool_reads(call: u32, request: u32, most: f64) {
-    ask(call, Lane::Input, Ask::Read { request, most: most as usize });
+pub fn tool_reads(call: u32, request: u32, max_bytes: f64) {
+    post_request(call, ToolChannel::Input, ToolRequest::Read { request, max_bytes: max_bytes as usize });
 }
 
 /// A function writes to its standard output, or to standard error.
 #[wasm_bindgen(js_name = toolWrites)]
 pub fn tool_writes(call: u32, request: u32, stderr: bool, bytes: Vec<u8>) {
-    let lane = if stderr { Lane::Errors } else { Lane::Output };
-    ask(call, lane, Ask::Write { request, bytes });
+    let channel = if stderr { ToolChannel::Errors } else { ToolChannel::Output };
+    post_request(call, channel, ToolRequest::Write { request, bytes });
 }
 
-/// A function asks for a file of the sandbox that is at most so long.
+/// A function reads a file of the sandbox of at most `most` bytes.
 #[wasm_bindgen(js_name = toolReadsFile)]
-pub fn tool_reads_file(call: u32, request: u32, path: Vec<u8>, most: f64) {
-    ask(call, Lane::Files, Ask::ReadFile { request, path, most: crate::options::whole(most) });
+pub fn tool_reads_file(call: u32, request: u32, path: Vec<u8>, max_bytes: f64) {
+    post_request(
+        call,
+        ToolChannel::Files,
+        ToolRequest::ReadFile { request, path, max_bytes: crate::options::to_integer(max_bytes) },
+    );
 }
 
 /// A function writes a file of the sandbox.
 #[wasm_bindgen(js_name = toolWritesFile)]
 pub fn tool_writes_file(call: u32, request: u32, path: Vec<u8>, bytes: Vec<u8>) {
-    ask(call, Lane::Files, Ask::WriteFile { request, path, bytes });
+    post_request(call, ToolChannel::Files, ToolRequest::WriteFile { request, path, bytes });
 }
 
 /// A function has ended.
-#[wasm_bindgen(js_name = toolEnds)]
-pub fn tool_ends(call: u32, code: u8) {
-    ask(call, Lane::End, Ask::End(code));
+#[wasm_bindgen(js_name = toolExited)]
+pub fn tool_exited(call: u32, code: u8) {
+    post_request(call, ToolChannel::End, ToolRequest::End(code));
 }

@@ -1,65 +1,64 @@
-//! What JavaScript tells futures of this side, in order. JavaScript speaks by numbers, so the futures know no value of it and
-//! can be sent like those of every other host.
+//! Message queues from JavaScript to futures. Messages contain no JavaScript values, so the futures are `Send` as on other hosts.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
-/// Messages for some futures, each of which listens at a place.
-pub(crate) struct Inboxes<Place, T>(RefCell<BTreeMap<Place, Inbox<T>>>);
+/// Message queues of futures, by key.
+pub(crate) struct Mailboxes<Key, T>(RefCell<BTreeMap<Key, Mailbox<T>>>);
 
-struct Inbox<T> {
+struct Mailbox<T> {
     messages: VecDeque<T>,
     waker: Option<Waker>,
 }
 
-impl<Place: Ord + Copy, T> Inboxes<Place, T> {
+impl<Key: Ord + Copy, T> Mailboxes<Key, T> {
     pub(crate) const fn new() -> Self {
         Self(RefCell::new(BTreeMap::new()))
     }
 
-    pub(crate) fn open(&self, place: Place) {
-        self.0.borrow_mut().insert(place, Inbox { messages: VecDeque::new(), waker: None });
+    pub(crate) fn open(&self, key: Key) {
+        self.0.borrow_mut().insert(key, Mailbox { messages: VecDeque::new(), waker: None });
     }
 
-    /// Forgets what nobody will read.
-    pub(crate) fn close(&self, place: Place) {
-        let closed = self.0.borrow_mut().remove(&place);
+    /// Removes a queue and its messages.
+    pub(crate) fn close(&self, key: Key) {
+        let closed = self.0.borrow_mut().remove(&key);
         drop(closed);
     }
 
-    /// Puts a message in and wakes who listens. What comes too late is dropped.
-    pub(crate) fn put(&self, place: Place, message: T) {
+    /// Adds a message and wakes the receiver. A message without a queue is dropped.
+    pub(crate) fn put(&self, key: Key, message: T) {
         let waker = {
-            let mut inboxes = self.0.borrow_mut();
-            let Some(inbox) = inboxes.get_mut(&place) else { return };
-            inbox.messages.push_back(message);
-            inbox.waker.take()
+            let mut mailboxes = self.0.borrow_mut();
+            let Some(mailbox) = mailboxes.get_mut(&key) else { return };
+            mailbox.messages.push_back(message);
+            mailbox.waker.take()
         };
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
-    /// The next message, or a wake-up when there is one.
-    pub(crate) fn poll(&self, place: Place, waker: &Waker) -> Poll<T> {
-        let mut inboxes = self.0.borrow_mut();
-        let Some(inbox) = inboxes.get_mut(&place) else { return Poll::Pending };
-        match inbox.messages.pop_front() {
+    /// Polls for the next message.
+    pub(crate) fn poll(&self, key: Key, waker: &Waker) -> Poll<T> {
+        let mut mailboxes = self.0.borrow_mut();
+        let Some(mailbox) = mailboxes.get_mut(&key) else { return Poll::Pending };
+        match mailbox.messages.pop_front() {
             Some(message) => Poll::Ready(message),
             None => {
-                inbox.waker = Some(waker.clone());
+                mailbox.waker = Some(waker.clone());
                 Poll::Pending
             }
         }
     }
 }
 
-/// Waits for the next message at a place of a table that is a thread's own.
-pub(crate) async fn next<Place: Ord + Copy + 'static, T: 'static>(
-    inboxes: &'static std::thread::LocalKey<Inboxes<Place, T>>,
-    place: Place,
+/// Waits for the next message in a thread-local table.
+pub(crate) async fn next<Key: Ord + Copy + 'static, T: 'static>(
+    mailboxes: &'static std::thread::LocalKey<Mailboxes<Key, T>>,
+    key: Key,
 ) -> T {
-    poll_fn(|cx| inboxes.with(|inboxes| inboxes.poll(place, cx.waker()))).await
+    poll_fn(|cx| mailboxes.with(|mailboxes| mailboxes.poll(key, cx.waker()))).await
 }

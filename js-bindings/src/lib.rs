@@ -1,33 +1,33 @@
-//! Tidebox for JavaScript: the kernel and the development backend as one WebAssembly module.
+//! Tidebox for JavaScript: the kernel and the local backend as one WebAssembly module.
 //!
-//! One instance of this module is one sandbox. It lives in a Worker, and guests run in the same Worker as instances of their
-//! own, beside this one and not inside it. The parts:
+//! One instance of this module is one sandbox. It runs in a worker; guests run in the same worker as separate instances. The
+//! modules:
 //!
-//! - [`sandbox`] is what the TypeScript class calls: the contract, in the shapes that Deep Agents wants.
-//! - [`engine`] implements the engine port of `tidebox-kernel`; JavaScript (`js/engine.ts`) makes the instances and has them
-//!   take turns.
-//! - [`syscalls`] are the functions that guests import.
+//! - [`sandbox`] has the methods that the TypeScript class calls: the backend contract with the types of Deep Agents.
+//! - [`engine`] implements the engine port of `tidebox-kernel`; JavaScript (`js/engine.ts`) creates and schedules the instances.
+//! - [`syscalls`] has the functions that guests import.
 //! - [`python`] keeps interpreters between calls.
-//! - [`snapshots`] keeps, compares and restores what a sandbox holds.
-//! - [`host_tool`], [`gateway`] and `host_mount` are ways out of the sandbox that the application has opened: its functions,
-//!   the network, folders of the host.
-//! - [`rewrite`] changes guest modules so that limits hold; it is plain Rust and runs natively too.
-//! - [`unpack`] unpacks programs of the package where the platform cannot.
-//! - `host` is what JavaScript does for this side.
+//! - [`snapshots`] takes, compares and restores snapshots.
+//! - [`host_tool`], [`gateway`] and `host_mount` give access to resources that the application has enabled: its functions, the
+//!   network, host directories.
+//! - [`rewrite`] changes guest modules so that limits are enforced; it is plain Rust and runs natively too.
+//! - [`brotli`] decompresses programs of the package if the platform cannot.
+//! - `js_imports` has the functions that JavaScript provides.
 //!
-//! `docs/javascript.md` says how it works together.
+//! `docs/javascript.md` describes the architecture.
 
-mod cancel;
+pub mod brotli;
+mod call_context;
 mod clock;
 mod create;
-pub mod ending;
 pub mod engine;
+pub mod exit;
 pub mod gateway;
 mod guest;
-mod host;
 mod host_mount;
 pub mod host_tool;
 mod inbox;
+mod js_imports;
 mod network_log;
 mod options;
 pub mod pack;
@@ -39,6 +39,5 @@ pub mod sandbox;
 mod seed;
 pub mod snapshots;
 pub mod syscalls;
-pub mod unpack;
 
-use tidebox_js_shapes::answer;
+use tidebox_js_values::response;

@@ -1,31 +1,31 @@
-//! What programs asked of the network, as JavaScript sees it.
+//! The network log for JavaScript.
 
 use js_sys::Array;
-use tidebox_core::network::{Decision, NetworkEvent};
+use tidebox_core::network::{NetworkEvent, RequestOutcome};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::answer::{count, object};
+use crate::response::{count, object};
 use crate::sandbox::Sandbox;
 
 #[wasm_bindgen(js_class = SandboxKernel)]
 impl Sandbox {
-    /// All requests that programs have sent: `events`, and how many were `leftOut`.
+    /// Returns all network requests: `events`, and the number of `omitted` ones.
     #[wasm_bindgen(js_name = networkLog)]
     pub fn network_log(&self) -> JsValue {
         let log = self.backend.network_log();
         let events: Array = log.events.iter().map(event).collect();
-        object([("events", events.into()), ("leftOut", count(log.left_out))])
+        object([("events", events.into()), ("omitted", count(log.omitted))])
     }
 }
 
 fn event(event: &NetworkEvent) -> JsValue {
     let word = JsValue::from_str;
-    let (decision, cause, message) = match &event.decision {
-        Decision::Underway => ("underway", None, None),
-        Decision::Answered => ("answered", None, None),
-        Decision::Refused(kind, message) => ("refused", Some(kind.as_str()), Some(message)),
-        Decision::Failed(kind, message) => ("failed", Some(kind.as_str()), Some(message)),
+    let (decision, cause, message) = match &event.outcome {
+        RequestOutcome::InProgress => ("underway", None, None),
+        RequestOutcome::Completed => ("answered", None, None),
+        RequestOutcome::Denied(kind, message) => ("refused", Some(kind.as_str()), Some(message)),
+        RequestOutcome::Failed(kind, message) => ("failed", Some(kind.as_str()), Some(message)),
         _ => ("cancelled", None, None),
     };
     object([

@@ -1,12 +1,12 @@
-//! Options as JavaScript gives them. `js/options.ts` has checked their types already; what is missing is absent.
+//! Reads options from JavaScript. `js/options.ts` has checked their types; missing ones are `undefined`.
 
 use js_sys::Array;
 use tidebox_core::{Limits, ShellMode};
-pub(crate) use tidebox_js_shapes::value::{bytes, count, duration, entries, get, list, text, variables, whole};
+pub(crate) use tidebox_js_values::value::{bytes, count, duration, entries, get, list, text, to_integer, variables};
 use tidebox_kernel::fs::MountMode;
 use wasm_bindgen::JsValue;
 
-use crate::program::Listed;
+use crate::program::PackageProgram;
 
 pub(crate) fn shell_mode(mode: &str) -> ShellMode {
     if mode == "persistent" { ShellMode::Persistent } else { ShellMode::Fresh }
@@ -20,11 +20,11 @@ pub(crate) fn mount_mode(mode: &str) -> MountMode {
     }
 }
 
-/// The list of programs that comes with the package.
-pub(crate) fn programs(list: &JsValue) -> Vec<Listed> {
+/// Reads the list of programs of the package.
+pub(crate) fn programs(list: &JsValue) -> Vec<PackageProgram> {
     Array::from(list)
         .iter()
-        .map(|program| Listed {
+        .map(|program| PackageProgram {
             file: text(&program, "file").unwrap_or_default(),
             bytes: count(&program, "bytes").and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0),
             digest: text(&program, "sha256").unwrap_or_default(),
@@ -33,7 +33,7 @@ pub(crate) fn programs(list: &JsValue) -> Vec<Listed> {
         .collect()
 }
 
-/// The defaults, and what is said otherwise.
+/// Reads limits. Missing ones have their defaults.
 pub(crate) fn limits(given: &JsValue) -> Limits {
     let mut limits = Limits::default();
     if let Some(time) = duration(given, "wallTimeMs") {
@@ -74,6 +74,6 @@ pub(crate) fn limits(given: &JsValue) -> Limits {
     limits
 }
 
-/// Most of [`Limits::nesting`] where guests have stacks of their own. V8 gives them 984 KiB, a third of what the native engine does; the
-/// shell ends what nests deeper by a message, where it would end by an overflow.
+/// Maximum of [`Limits::nesting`] if guests have their own stacks. V8 limits them to 984 KiB, a third of the native engine; the
+/// shell reports deeper nesting with an error message before the stack overflows.
 const SUSPENDED_NESTING: u32 = 320;

@@ -1,52 +1,52 @@
-//! Packs: optional runtimes, which JavaScript has found or fetched (`docs/packs.md`).
+//! Packs: optional runtimes that JavaScript has located or downloaded (`docs/packs.md`).
 
 use std::sync::Arc;
 
 use js_sys::{Array, Uint8Array};
+use tidebox_kernel::GuestMemory;
 use tidebox_kernel::fs::FileBytes;
-use tidebox_kernel::wasi::GuestMem;
-use tidebox_pack_module::take_apart;
+use tidebox_pack_split::split_module;
 use tidebox_vfs_backend::Program;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsError, JsValue};
 
-use crate::host;
+use crate::js_imports;
 use crate::options::{self, get, text};
 use crate::program::exceptions;
-use crate::rewrite::rewrite_prepared;
+use crate::rewrite::rewrite_preinit;
 
-/// A pack whose commands and files sandboxes have.
+/// A pack of a sandbox.
 #[derive(Debug)]
 pub(crate) struct Pack {
-    /// What JavaScript knows its module by.
+    /// Key of its module in JavaScript.
     pub(crate) name: String,
     pub(crate) commands: Vec<String>,
-    /// What the file of a command holds: it only has to be a module of its own, for which the runtime is started.
+    /// Content of its command files: a unique module that identifies the runtime.
     pub(crate) stub: FileBytes,
     pub(crate) interrupts: Arc<Interrupts>,
     index: String,
-    /// A directory of the sandbox whose files show at another one, too, where the runtime looks at first.
-    first: Option<(String, String)>,
+    /// A directory of the sandbox whose files also appear in a second one, which the runtime searches first.
+    initial_library: Option<(String, String)>,
 }
 
 impl Pack {
-    /// As JavaScript describes it; see `PackSettings` in `js/messages.ts`.
-    pub(crate) fn new(given: &JsValue) -> Self {
-        let name = text(given, "name").unwrap_or_default();
-        let commands = options::list(&get(given, "commands")).iter().filter_map(JsValue::as_string).collect();
-        let stub = stub(&format!("the runtime of the pack {name} {}", text(given, "version").unwrap_or_default()));
-        let interrupts = Arc::new(Interrupts::parse(&text(given, "signals").unwrap_or_default()));
-        let index = text(given, "index").unwrap_or_default();
-        let first = text(given, "libraryDir").zip(text(given, "firstPath"));
-        Self { name, commands, stub, interrupts, index, first }
+    /// Reads a pack; see `PackSettings` in `js/messages.ts`.
+    pub(crate) fn new(settings: &JsValue) -> Self {
+        let name = text(settings, "name").unwrap_or_default();
+        let commands = options::list(&get(settings, "commands")).iter().filter_map(JsValue::as_string).collect();
+        let stub = stub(&format!("the runtime of the pack {name} {}", text(settings, "version").unwrap_or_default()));
+        let interrupts = Arc::new(Interrupts::parse(&text(settings, "signals").unwrap_or_default()));
+        let index = text(settings, "index").unwrap_or_default();
+        let initial_library = text(settings, "libraryDir").zip(text(settings, "firstPath"));
+        Self { name, commands, stub, interrupts, index, initial_library }
     }
 
-    /// Its commands.
+    /// Returns its commands.
     pub(crate) fn program(&self) -> Program {
         Program::new(self.commands.iter().cloned(), self.stub.clone())
     }
 
-    /// Its files. They are read when somebody opens them.
+    /// Returns its files. Their content is read when they are opened.
     pub(crate) fn files(&self) -> Vec<(String, FileBytes)> {
         let name: Arc<str> = self.name.as_str().into();
         let mut files = Vec::new();
@@ -54,11 +54,11 @@ impl Pack {
             let Some((len, path)) = line.split_once(' ') else { continue };
             let Ok(len) = len.parse() else { continue };
             let (pack, host) = (Arc::clone(&name), path.to_owned());
-            let bytes = FileBytes::elsewhere(len, b"", move || host::pack_file(&pack, &host));
-            if let Some((library, first)) = &self.first
+            let bytes = FileBytes::lazy(len, b"", move || js_imports::pack_file(&pack, &host));
+            if let Some((library, initial_library)) = &self.initial_library
                 && let Some(rest) = path.strip_prefix(library.as_str())
             {
-                files.push((format!("{first}{rest}"), bytes.clone()));
+                files.push((format!("{initial_library}{rest}"), bytes.clone()));
             }
             files.push((path.to_owned(), bytes));
         }
@@ -66,7 +66,7 @@ impl Pack {
     }
 }
 
-/// A module that holds nothing but this text, so that no two packs have the same.
+/// Returns a module that contains only this text, so that each pack has a different one.
 fn stub(text: &str) -> FileBytes {
     let name = b"tidebox.pack";
     let mut bytes = b"\0asm\x01\0\0\0\0".to_vec();
@@ -78,13 +78,12 @@ fn stub(text: &str) -> FileBytes {
     bytes.into()
 }
 
-/// Bits to set in a program's memory for each signal, by which it learns of it: what its own function was seen to set when the
-/// memory was made.
+/// Bits to set in a program's memory for each signal. They were determined when the memory was created.
 #[derive(Debug, Default)]
 pub(crate) struct Interrupts(Vec<(u32, u32, u8)>);
 
 impl Interrupts {
-    /// Lines of a signal, an address and bits.
+    /// Parses lines of signal, address and bits.
     fn parse(text: &str) -> Self {
         let line = |line: &str| {
             let mut numbers = line.split(' ');
@@ -93,38 +92,38 @@ impl Interrupts {
         Self(text.lines().filter_map(line).collect())
     }
 
-    /// Sets those of a set of signals, of which bit *n* is signal *n*.
-    pub(crate) fn set(&self, memory: &mut dyn GuestMem, signals: u64) {
+    /// Sets the bits of all signals in `signals`, where bit *n* is signal *n*.
+    pub(crate) fn set(&self, memory: &mut dyn GuestMemory, signals: u64) {
         for &(signal, at, bits) in &self.0 {
             let mut byte = [0];
             if signals >> (signal & 63) & 1 == 1 && memory.read(at, &mut byte).is_ok() {
                 let [byte] = byte;
-                // What could be read can be written.
+                // A readable address is writable.
                 let _ = memory.write(at, &[byte | bits]);
             }
         }
     }
 }
 
-/// The module of a pack as this engine runs it, to which its memory of `pages` is added as data.
+/// Returns the module of a pack as rewritten for this engine. The caller appends its memory of `pages` pages as data.
 ///
 /// # Errors
-/// The reason, where it cannot run in this engine.
+/// The reason, if this engine cannot run it.
 #[wasm_bindgen(js_name = rewritePack)]
 pub fn rewrite_pack(wasm: &[u8], pages: u32) -> Result<Vec<u8>, JsError> {
-    rewrite_prepared(wasm, pages, exceptions()).map_err(|refusal| JsError::new(&refusal.to_string()))
+    rewrite_preinit(wasm, pages, exceptions()).map_err(|error| JsError::new(&error.to_string()))
 }
 
-/// Takes the module of a runtime, as it was fetched, apart: an array of the module without its data, the number of bytes that its
-/// memory begins with, and the pieces of that memory as an array of addresses and bytes in turn. `exports` are functions that the module
-/// is to export too.
+/// Splits the downloaded module of a runtime. Returns an array of the module without its data, the size of its initial memory in
+/// bytes, and an array of alternating addresses and bytes of that memory. `exports` are functions that the module has to export
+/// additionally.
 ///
 /// # Errors
-/// The reason, where it cannot be taken apart.
-#[wasm_bindgen(js_name = takePackApart)]
-pub fn take_pack_apart(wasm: &[u8], exports: Vec<String>) -> Result<Array, JsError> {
+/// The reason, if the module cannot be split.
+#[wasm_bindgen(js_name = splitPackModule)]
+pub fn split_pack_module(wasm: &[u8], exports: Vec<String>) -> Result<Array, JsError> {
     let exports: Vec<&str> = exports.iter().map(String::as_str).collect();
-    let parts = take_apart(wasm, &exports).map_err(|error| JsError::new(&error))?;
+    let parts = split_module(wasm, &exports).map_err(|error| JsError::new(&error))?;
     let data = Array::new();
     for (at, bytes) in &parts.data {
         data.push(&(*at as f64).into());

@@ -1,30 +1,30 @@
-//! The network policy as JavaScript gives it. `js/network.ts` has checked types already; hosts, headers and addresses are
-//! checked here, as for every other language.
+//! Reads the network policy from JavaScript. `js/network_options.ts` has checked the types; hosts, headers and addresses are
+//! validated here, as for all languages.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-use tidebox_core::network::{AllowRule, Injection, NetworkLimits, NetworkPolicy};
+use tidebox_core::network::{AllowRule, HeaderInjection, NetworkLimits, NetworkPolicy};
 use tidebox_core::{Error, ErrorKind, Result, Secret};
 use wasm_bindgen::JsValue;
 
 use crate::options::{count, duration, get, list, text};
 
 pub(crate) fn policy(given: &JsValue) -> Result<NetworkPolicy> {
-    let mut policy = NetworkPolicy::new().limited(limits(&get(given, "limits")));
+    let mut policy = NetworkPolicy::new().with_limits(limits(&get(given, "limits")));
     for rule in list(&get(given, "allow")) {
         policy = policy.allow(allow(&rule)?);
     }
     for injection in list(&get(given, "inject")) {
-        policy = policy.attach(inject(&injection)?);
+        policy = policy.with_injection(inject(&injection)?);
     }
     for pin in list(&get(given, "resolve")) {
         let address = text(&pin, "address").unwrap_or_default();
         let address: IpAddr = address.parse().map_err(|_| {
-            let message = format!("'{}' is no address that a name could be pinned to", address.escape_debug());
+            let message = format!("cannot pin a host to '{}': not an IP address", address.escape_debug());
             Error::new(ErrorKind::InvalidRequest, "pin host", message)
         })?;
-        policy = policy.resolve(&text(&pin, "host").unwrap_or_default(), address)?;
+        policy = policy.pin_address(&text(&pin, "host").unwrap_or_default(), address)?;
     }
     Ok(policy)
 }
@@ -43,11 +43,11 @@ fn allow(given: &JsValue) -> Result<AllowRule> {
     Ok(if get(given, "http").is_truthy() { rule.http() } else { rule })
 }
 
-fn inject(given: &JsValue) -> Result<Injection> {
+fn inject(given: &JsValue) -> Result<HeaderInjection> {
     let word = |name| text(given, name).unwrap_or_default();
-    let mut injection = Injection::new(&word("host"), &word("header"), Secret::new(word("value")))?;
+    let mut injection = HeaderInjection::new(&word("host"), &word("header"), Secret::new(word("value")))?;
     if let Some(name) = text(given, "name") {
-        injection = injection.named(name);
+        injection = injection.with_name(name);
     }
     Ok(if get(given, "overHttp").is_truthy() { injection.over_http() } else { injection })
 }
@@ -66,7 +66,7 @@ fn limits(given: &JsValue) -> NetworkLimits {
             *limit = value;
         }
     }
-    for (name, limit) in [("concurrent", &mut limits.concurrent), ("headBytes", &mut limits.head_bytes)] {
+    for (name, limit) in [("concurrent", &mut limits.concurrent), ("headBytes", &mut limits.header_bytes)] {
         if let Some(value) = count(given, name) {
             *limit = u32::try_from(value).unwrap_or(u32::MAX);
         }

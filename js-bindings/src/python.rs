@@ -1,4 +1,4 @@
-//! Python sessions: interpreters that keep their variables between calls. JavaScript numbers them.
+//! Python sessions: interpreters that keep their variables between calls, by a number assigned in JavaScript.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,76 +6,76 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use js_sys::{Promise, Reflect};
-use tidebox_core::{Error, ErrorKind, OutputEvent, OutputStream, Result};
-use tidebox_js_shapes::promise;
-use tidebox_kernel::SessionId;
-use tidebox_vfs_backend::{Conversation, Opening, VfsBackend};
+use tidebox_core::{Error, ErrorKind, OutputChunk, OutputStream, Result};
+use tidebox_js_values::promise;
+use tidebox_kernel::ExecutionId;
+use tidebox_vfs_backend::{InteractiveCommand, InteractiveProcess, VfsBackend};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::answer::{self, failure};
-use crate::cancel::{Caller, InCall};
+use crate::call_context::{CallContext, WithContext};
 use crate::options;
+use crate::response::{self, failure};
 use crate::sandbox::Sandbox;
-use crate::{engine, host};
+use crate::{engine, js_imports};
 
-/// Where the interpreter is, and the name by which it knows what it is started for; as in `src/python_session.rs`.
+/// Path of the interpreter, and its argument 0 that selects the session mode; as in `src/python_session.rs`.
 const PROGRAM: &str = "/bin/python3";
 const NAME: &str = "python3-session";
 
 const OPERATION: &str = "run python";
 
-/// The interpreters of a sandbox that live. One that is asked is out of the table meanwhile.
-pub(crate) type Interpreters = Rc<RefCell<BTreeMap<u32, Conversation<Arc<VfsBackend>>>>>;
+/// Live interpreters of a sandbox. An interpreter is removed from the table while it runs code.
+pub(crate) type Interpreters = Rc<RefCell<BTreeMap<u32, InteractiveProcess<Arc<VfsBackend>>>>>;
 
 #[wasm_bindgen(js_class = SandboxKernel)]
 impl Sandbox {
-    /// Begins an interpreter under this number. It starts with its first code.
+    /// Creates an interpreter with this number. It starts with its first code.
     ///
     /// # Errors
-    /// An object of `kind` and `message` where there is no Python, and where the engine cannot suspend it between two calls.
-    #[wasm_bindgen(js_name = pythonBegin)]
-    pub fn python_begin(&self, number: u32) -> std::result::Result<(), JsValue> {
-        let begun = begin(Arc::clone(&self.backend)).map_err(|error| failure(&error))?;
-        self.interpreters.borrow_mut().insert(number, begun);
+    /// An object of `kind` and `message` if there is no Python, or if the engine cannot suspend it between calls.
+    #[wasm_bindgen(js_name = pythonStart)]
+    pub fn python_start(&self, number: u32) -> std::result::Result<(), JsValue> {
+        let interpreter = start(Arc::clone(&self.backend)).map_err(|error| failure(&error))?;
+        self.interpreters.borrow_mut().insert(number, interpreter);
         Ok(())
     }
 
-    /// Runs a piece of code: what a command answers, with the interpreter's own answer as JSON in `reply`; `over` when the interpreter has
-    /// ended. `call` and `watched` are those of [`execute`](Self::execute).
+    /// Runs code. Returns the result of a command with the interpreter's response as JSON in `reply`, and `exited` if the
+    /// interpreter has exited. `call` and `watched` are as in [`execute`](Self::execute).
     #[wasm_bindgen(js_name = pythonRun)]
-    pub fn python_run(&self, number: u32, code: String, given: &JsValue, call: u32, watched: bool) -> Promise {
+    pub fn python_run(&self, number: u32, code: String, given: &JsValue, call: u32, streams: bool) -> Promise {
         let timeout = options::duration(given, "timeoutMs");
         let all = Rc::clone(&self.interpreters);
         promise(async move {
-            let Some(mut interpreter) = all.borrow_mut().remove(&number).filter(|found| !found.is_over()) else {
-                return Err(over());
+            let Some(mut interpreter) = all.borrow_mut().remove(&number).filter(|found| !found.has_exited()) else {
+                return Err(exited_error());
             };
             let session = interpreter.session();
-            rest(session, false);
-            let mut watch = |event: OutputEvent| {
-                host::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
+            set_paused(session, false);
+            let mut watch = |event: OutputChunk| {
+                js_imports::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
             };
-            let asked = interpreter.ask(code.into_bytes(), timeout, if watched { Some(&mut watch) } else { None });
-            let answer = InCall::new(Caller { call, watches: watched }, Box::pin(asked)).await;
-            let is_over = interpreter.is_over();
+            let asked = interpreter.request(code.into_bytes(), timeout, if streams { Some(&mut watch) } else { None });
+            let response = WithContext::new(CallContext { call, streams_output: streams }, Box::pin(asked)).await;
+            let is_over = interpreter.has_exited();
             if !is_over {
-                rest(session, true);
+                set_paused(session, true);
                 all.borrow_mut().insert(number, interpreter);
             }
-            let answer = answer?;
-            let told = answer::executed(&answer.response);
+            let response = response?;
+            let result = response::execute_result(&response.response);
             let reply =
-                answer.reply.map_or(JsValue::UNDEFINED, |reply| String::from_utf8_lossy(&reply).as_ref().into());
-            for (name, value) in [("reply", reply), ("over", is_over.into())] {
+                response.reply.map_or(JsValue::UNDEFINED, |reply| String::from_utf8_lossy(&reply).as_ref().into());
+            for (name, value) in [("reply", reply), ("exited", is_over.into())] {
                 // Setting a property of a plain object cannot fail.
-                let _ = Reflect::set(&told, &name.into(), &value);
+                let _ = Reflect::set(&result, &name.into(), &value);
             }
-            Ok(told)
+            Ok(result)
         })
     }
 
-    /// Ends an interpreter, and what it has started. One that has ended is no error.
+    /// Ends an interpreter and the processes that it started. A missing one is not an error.
     #[wasm_bindgen(js_name = pythonEnd)]
     pub fn python_end(&self, number: u32) {
         let ended = self.interpreters.borrow_mut().remove(&number);
@@ -83,26 +83,26 @@ impl Sandbox {
     }
 }
 
-fn begin(backend: Arc<VfsBackend>) -> Result<Conversation<Arc<VfsBackend>>> {
+fn start(backend: Arc<VfsBackend>) -> Result<InteractiveProcess<Arc<VfsBackend>>> {
     if !engine::suspends() {
-        let message = "a Python session takes an engine that can suspend WebAssembly (JSPI): Node 24.20, Deno 2.4 or a current browser";
+        let message = "Python sessions require an engine that can suspend WebAssembly (JSPI): Node 24.20, Deno 2.4 or a current browser";
         return Err(Error::new(ErrorKind::Unsupported, OPERATION, message));
     }
-    Conversation::begin(backend, Opening::new(PROGRAM, NAME)).map_err(|error| {
+    InteractiveProcess::spawn(backend, InteractiveCommand::new(PROGRAM, NAME)).map_err(|error| {
         if error.kind() != ErrorKind::InvalidRequest {
             return error;
         }
-        let message = format!("{}; a sandbox has Python when it was made with packs: [\"python\"]", error.message());
+        let message = format!("{}; create the sandbox with packs: [\"python\"]", error.message());
         Error::new(ErrorKind::InvalidRequest, OPERATION, message)
     })
 }
 
-/// Between two calls nothing of a session runs.
-fn rest(session: SessionId, rests: bool) {
-    host::session_rests(engine::number(session), rests);
+/// Pauses the execution between two calls.
+fn set_paused(session: ExecutionId, paused: bool) {
+    js_imports::pause_execution(engine::number(session), paused);
 }
 
-fn over() -> Error {
-    let message = "the interpreter has ended, and its variables are gone; begin another session";
+fn exited_error() -> Error {
+    let message = "the interpreter has exited and its variables are lost; start another session";
     Error::new(ErrorKind::InvalidRequest, OPERATION, message)
 }

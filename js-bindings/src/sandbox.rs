@@ -1,118 +1,118 @@
-//! The sandbox as the TypeScript class sees it: methods that answer promises of plain objects.
+//! The sandbox for the TypeScript class: methods that return promises of plain objects.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use js_sys::{Array, Promise, Uint8Array};
-use tidebox_core::{Error, ExecuteRequest, FileResult, Limits, OutputEvent, OutputStream, SandboxBackend};
-use tidebox_js_shapes::{FileTools, promise};
+use tidebox_core::{Error, ExecuteRequest, FileResult, Limits, OutputChunk, OutputStream, SandboxBackend};
+use tidebox_js_values::{FileTools, promise};
 use tidebox_vfs_backend::{Snapshot, VfsBackend};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::answer::{self, failure, object};
-use crate::cancel::{Caller, InCall};
-use crate::create::Making;
+use crate::call_context::{CallContext, WithContext};
+use crate::create::SandboxRecipe;
 use crate::options::{self, bytes, get, text};
 use crate::python::Interpreters;
-use crate::{engine, host};
+use crate::response::{self, failure, object};
+use crate::{engine, js_imports};
 
-/// One sandbox. This module holds one at a time: process numbers tell guests apart, and two kernels would give the same.
+/// One sandbox. This module supports one at a time: guests are identified by pid, and a second kernel would reuse the pids.
 #[wasm_bindgen(js_name = SandboxKernel)]
 #[derive(Debug)]
 pub struct Sandbox {
     pub(crate) backend: Arc<VfsBackend>,
     files: FileTools,
     pub(crate) limits: Limits,
-    pub(crate) making: Making,
-    saved: RefCell<Saved>,
+    pub(crate) recipe: SandboxRecipe,
+    tracker: RefCell<ChangeTracker>,
     pub(crate) interpreters: Interpreters,
 }
 
-/// What the owner of the Worker has of this sandbox, should the Worker have to be terminated.
+/// File changes that the owner of the worker has received, for the case that the worker has to be terminated.
 #[derive(Debug)]
-struct Saved {
-    /// What the options alone make.
+struct ChangeTracker {
+    /// State after creation.
     created: Snapshot,
     last: Snapshot,
-    /// Bytes of changes that were handed out since they were last joined.
+    /// Bytes of changes since they were last merged.
     bytes: usize,
-    /// Bytes of the changes when they were last joined.
-    joined: usize,
+    /// Bytes of the changes when they were last merged.
+    merged: usize,
 }
 
-/// Changes are joined when those since are this long, and longer than the joined ones.
-const JOIN_BYTES: usize = 4 << 20;
+/// Changes are merged when the new ones exceed this size and that of the merged ones.
+const MERGE_BYTES: usize = 4 << 20;
 
-impl Saved {
+impl ChangeTracker {
     fn new(created: Snapshot) -> Self {
-        Self { last: created.clone(), created, bytes: 0, joined: 0 }
+        Self { last: created.clone(), created, bytes: 0, merged: 0 }
     }
 
-    /// What has changed since the last call, or since the beginning when `joined` says so.
+    /// Returns the changes since the last call, or since creation with `true`.
     fn changes(&mut self, now: Snapshot) -> Option<(bool, Vec<u8>)> {
         let changes = now.changes_since(&self.last)?;
         self.last = now;
         self.bytes += changes.len();
-        if self.bytes < JOIN_BYTES.max(self.joined) {
+        if self.bytes < MERGE_BYTES.max(self.merged) {
             return Some((false, changes));
         }
         let all = self.last.changes_since(&self.created).unwrap_or_default();
-        (self.bytes, self.joined) = (0, all.len());
+        (self.bytes, self.merged) = (0, all.len());
         Some((true, all))
     }
 }
 
 #[wasm_bindgen(js_class = SandboxKernel)]
 impl Sandbox {
-    /// Makes a sandbox. `programs` is the list of the package; `given` are the options of `Sandbox.create`; `suspends` says
+    /// Creates a sandbox. `programs` is the list of the package, `input` are the options of `Sandbox.create`, and `suspends` is
     /// whether JavaScript can suspend guests.
     ///
     /// # Errors
-    /// An object of `kind` and `message` for options that cannot be.
+    /// An object of `kind` and `message` for invalid options.
     #[wasm_bindgen(constructor)]
-    pub fn new(programs: &JsValue, given: &JsValue, suspends: bool) -> Result<Self, JsValue> {
+    pub fn new(programs: &JsValue, input: &JsValue, suspends: bool) -> Result<Self, JsValue> {
         engine::set_suspends(suspends);
-        let making = Making::new(programs, given.clone(), suspends).map_err(|error| failure(&error))?;
-        let backend = making.sandbox()?;
+        let recipe = SandboxRecipe::new(programs, input.clone(), suspends).map_err(|error| failure(&error))?;
+        let backend = recipe.sandbox()?;
         let created = backend.snapshot().map_err(|error| failure(&error))?;
-        let limits = options::limits(&get(given, "limits"));
+        let limits = options::limits(&get(input, "limits"));
         let backend = Arc::new(backend);
         let files = FileTools::new(Arc::clone(&backend) as Arc<dyn SandboxBackend>, Some(backend.cwd().clone()));
         Ok(Self {
             backend,
             files,
             limits,
-            making,
-            saved: RefCell::new(Saved::new(created)),
+            recipe,
+            tracker: RefCell::new(ChangeTracker::new(created)),
             interpreters: Interpreters::default(),
         })
     }
 
-    /// What has changed since this was last asked, for the owner of the Worker to keep: `bytes`, and `joined` when they
-    /// hold everything since the sandbox was made. `undefined` when nothing has changed.
+    /// Returns the changes since the last call, for the owner of the worker: `bytes`, and `merged` if they contain all changes
+    /// since creation. `undefined` if nothing has changed.
     pub fn changes(&self) -> JsValue {
         let Ok(now) = self.backend.snapshot() else { return JsValue::UNDEFINED };
-        let Some((joined, bytes)) = self.saved.borrow_mut().changes(now) else { return JsValue::UNDEFINED };
-        object([("joined", joined.into()), ("bytes", Uint8Array::from(bytes.as_slice()).into())])
+        let Some((merged, bytes)) = self.tracker.borrow_mut().changes(now) else { return JsValue::UNDEFINED };
+        object([("merged", merged.into()), ("bytes", Uint8Array::from(bytes.as_slice()).into())])
     }
 
-    /// Puts changes back in, in the order in which they were handed out.
+    /// Applies changes, in their original order.
     ///
     /// # Errors
-    /// An object of `kind` and `message` for bytes that are none.
+    /// An object of `kind` and `message` for invalid bytes.
     pub fn apply(&self, changes: &[u8]) -> Result<(), JsValue> {
-        let mut saved = self.saved.borrow_mut();
-        let restored = saved.last.with_changes(changes, &self.limits).map_err(|error| failure(&error))?;
+        let mut tracker = self.tracker.borrow_mut();
+        let restored = tracker.last.apply_changes(changes, &self.limits).map_err(|error| failure(&error))?;
         self.backend.restore(&restored).map_err(|error| failure(&error))?;
-        saved.bytes += changes.len();
-        saved.last = self.backend.snapshot().map_err(|error| failure(&error))?;
+        tracker.bytes += changes.len();
+        tracker.last = self.backend.snapshot().map_err(|error| failure(&error))?;
         Ok(())
     }
 
-    /// From here on changes are told from what the sandbox is now: its owner has begun to count anew.
-    pub(crate) fn begin_anew(&self) -> Result<(), Error> {
-        *self.saved.borrow_mut() = Saved::new(self.backend.snapshot()?);
+    /// Starts counting changes from the current state, as the owner does after a restore.
+    pub(crate) fn reset_changes(&self) -> Result<(), Error> {
+        *self.tracker.borrow_mut() = ChangeTracker::new(self.backend.snapshot()?);
         Ok(())
     }
 
@@ -122,11 +122,10 @@ impl Sandbox {
         self.backend.id().as_str().to_owned()
     }
 
-    /// Runs a command line. `call` names the command when it is to be cancelled, and for the pieces of its output when
-    /// `watched`.
-    pub fn execute(&self, command: String, given: &JsValue, call: u32, watched: bool) -> Promise {
+    /// Runs a command line. `call` identifies the command for cancellation, and for its output if `watched`.
+    pub fn execute(&self, command: String, input: &JsValue, call: u32, watched: bool) -> Promise {
         let backend = Arc::clone(&self.backend);
-        let request = request(&backend, command, given);
+        let request = request(&backend, command, input);
         promise(async move {
             let request = match request {
                 Ok(request) => request,
@@ -136,19 +135,20 @@ impl Sandbox {
                     return Ok(object([("output", output), ("exitCode", 126.into()), ("truncated", truncated)]));
                 }
             };
-            let mut watch = |event: OutputEvent| {
+            let mut on_output = |event: OutputChunk| {
                 if !engine::is_delivered() {
-                    host::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
+                    js_imports::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
                 }
             };
             let running =
-                if watched { backend.execute_streaming(request, &mut watch) } else { backend.execute(request) };
-            Ok(answer::executed(&InCall::new(Caller { call, watches: watched }, running).await?))
+                if watched { backend.execute_streaming(request, &mut on_output) } else { backend.execute(request) };
+            Ok(response::execute_result(
+                &WithContext::new(CallContext { call, streams_output: watched }, running).await?,
+            ))
         })
     }
 
-    /// Stops the command that [`execute`](Self::execute) was given this number for, when it still runs. It answers as one
-    /// that its caller has given up.
+    /// Cancels the command that [`execute`](Self::execute) runs under this number, if it still runs.
     pub fn cancel(&self, call: u32) {
         engine::stop_call(call);
     }
@@ -179,12 +179,12 @@ impl Sandbox {
         self.files.edit(path, old, new, all)
     }
 
-    /// Removes a file, or a directory and what is in it.
+    /// Removes a file, or a directory with its contents.
     pub fn delete(&self, path: &str) -> Promise {
         self.files.delete(path)
     }
 
-    /// Finds lines that hold a text.
+    /// Finds lines that contain a text.
     pub fn grep(&self, pattern: String, path: &str, glob: Option<String>, most: Option<f64>) -> Promise {
         self.files.grep(pattern, path, glob, most)
     }
@@ -194,19 +194,19 @@ impl Sandbox {
         self.files.glob(pattern, path)
     }
 
-    /// Puts files in: an array of pairs of path and bytes.
+    /// Uploads files: an array of pairs of path and bytes.
     #[wasm_bindgen(js_name = uploadFiles)]
     pub fn upload_files(&self, files: &Array) -> Promise {
         self.files.upload_files(files)
     }
 
-    /// Takes files out: an array of paths.
+    /// Downloads files: an array of paths.
     #[wasm_bindgen(js_name = downloadFiles)]
     pub fn download_files(&self, paths: &Array) -> Promise {
         self.files.download_files(paths)
     }
 
-    /// Ends what runs and frees the files.
+    /// Stops running commands and frees the files.
     pub fn close(&self) -> Promise {
         let backend = Arc::clone(&self.backend);
         promise(async move {
@@ -216,12 +216,12 @@ impl Sandbox {
     }
 }
 
-fn request(backend: &VfsBackend, command: String, given: &JsValue) -> FileResult<ExecuteRequest> {
+fn request(backend: &VfsBackend, command: String, input: &JsValue) -> FileResult<ExecuteRequest> {
     let mut request = ExecuteRequest::new(command);
-    request.timeout = options::duration(given, "timeoutMs");
-    request.cwd = text(given, "cwd").map(|cwd| backend.cwd().resolve(cwd)).transpose()?;
-    request.env = options::variables(&get(given, "env"));
-    request.stdin = bytes(&get(given, "stdin"));
-    request.shell_mode = text(given, "shellMode").map(|mode| options::shell_mode(&mode));
+    request.timeout = options::duration(input, "timeoutMs");
+    request.cwd = text(input, "cwd").map(|cwd| backend.cwd().resolve(cwd)).transpose()?;
+    request.env = options::variables(&get(input, "env"));
+    request.stdin = bytes(&get(input, "stdin"));
+    request.shell_mode = text(input, "shellMode").map(|mode| options::shell_mode(&mode));
     Ok(request)
 }

@@ -1,4 +1,5 @@
-//! A host folder's files as what a sandbox begins with: read as a mounted folder is, so that no link leads out of it.
+//! Copies the files of a host directory into a new sandbox. They are read like those of a mount, so that links cannot lead out of
+//! it.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -6,26 +7,26 @@ use std::sync::Arc;
 use tidebox_core::{Error, ErrorKind, Result};
 use tidebox_kernel::Errno;
 use tidebox_kernel::fs::{Access, EntryKind, Metadata, Mount, MountFile};
-use tidebox_vfs_backend::{Look, Planter};
+use tidebox_vfs_backend::{FileAttributes, SeedWriter};
 
-use crate::host_mount::HostFolder;
+use crate::host_mount::HostDir;
 
-/// Copies the folder's files into the working directory, in the order of their names.
+/// Copies the files into the working directory, in the order of their names.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidRequest`] for what cannot be read or be in a sandbox, with its path in the folder.
-pub(crate) fn seed(planter: &mut Planter<'_>, folder: &HostFolder) -> Result<()> {
+/// [`ErrorKind::InvalidRequest`] for a file that cannot be read or created in the sandbox, with its path in the directory.
+pub(crate) fn seed(planter: &mut SeedWriter<'_>, dir: &HostDir) -> Result<()> {
     let mut directories = vec![Vec::new()];
-    while let Some(above) = directories.pop() {
-        let listed = folder.entries(&above).map_err(|errno| failed(&above, "the folder cannot be read", errno))?;
+    while let Some(parent) = directories.pop() {
+        let listed = dir.entries(&parent).map_err(|errno| failed(&parent, "cannot read the directory", errno))?;
         let mut entries = listed;
         entries.sort_by(|one, other| one.0.cmp(&other.0));
         for (name, kind) in entries {
-            let path = if above.is_empty() { name } else { [above.as_slice(), b"/", &name].concat() };
+            let path = if parent.is_empty() { name } else { [parent.as_slice(), b"/", &name].concat() };
             let Some(kind) = kind else {
-                return Err(refused(&path, "it is a FIFO, a socket or a device; leave it out of the folder"));
+                return Err(invalid(&path, "cannot copy a FIFO, socket or device; remove it from the directory"));
             };
-            if plant(planter, folder, &path, kind)? {
+            if seed_entry(planter, dir, &path, kind)? {
                 directories.push(path);
             }
         }
@@ -33,31 +34,30 @@ pub(crate) fn seed(planter: &mut Planter<'_>, folder: &HostFolder) -> Result<()>
     Ok(())
 }
 
-/// Puts one thing in; whether it is a directory to go through.
-fn plant(planter: &mut Planter<'_>, folder: &HostFolder, path: &[u8], kind: EntryKind) -> Result<bool> {
-    let found = folder.metadata(path).map_err(|errno| failed(path, "its attributes cannot be read", errno))?;
-    let look = look(&found);
+/// Copies one entry. Returns whether it is a directory to descend into.
+fn seed_entry(planter: &mut SeedWriter<'_>, dir: &HostDir, path: &[u8], kind: EntryKind) -> Result<bool> {
+    let metadata = dir.metadata(path).map_err(|errno| failed(path, "cannot read the attributes", errno))?;
+    let attributes = attributes(&metadata);
     match kind {
-        EntryKind::Dir => planter.dir(path, look)?,
+        EntryKind::Dir => planter.dir(path, attributes)?,
         EntryKind::Symlink => {
-            let target = folder.read_link(path).map_err(|errno| failed(path, "the link cannot be read", errno))?;
-            planter.symlink(path, &target, look)?;
+            let target = dir.read_link(path).map_err(|errno| failed(path, "cannot read the link", errno))?;
+            planter.symlink(path, &target, attributes)?;
         }
         _ => {
-            let file =
-                folder.open(path, Access::Read).map_err(|errno| failed(path, "the file cannot be read", errno))?;
-            planter.file(path, look, &mut Content { file, at: 0 })?;
+            let file = dir.open(path, Access::Read).map_err(|errno| failed(path, "cannot read the file", errno))?;
+            planter.file(path, attributes, &mut Content { file, at: 0 })?;
         }
     }
     Ok(kind == EntryKind::Dir)
 }
 
-fn look(found: &Metadata) -> Look {
-    // Set-user-ID and the like meant somebody of the host.
-    Look { mode: found.mode & 0o777, modified: Some(found.mtime) }
+fn attributes(metadata: &Metadata) -> FileAttributes {
+    // Set-user-ID and similar bits refer to users of the host.
+    FileAttributes { mode: metadata.mode & 0o777, modified: Some(metadata.mtime) }
 }
 
-/// A file of the folder from its beginning on.
+/// Reads a file from its start.
 struct Content {
     file: Arc<dyn MountFile>,
     at: u64,
@@ -71,11 +71,11 @@ impl Read for Content {
     }
 }
 
-fn refused(path: &[u8], message: &str) -> Error {
+fn invalid(path: &[u8], message: &str) -> Error {
     let path = String::from_utf8_lossy(path).into_owned();
-    Error::new(ErrorKind::InvalidRequest, "seed folder", message.to_owned()).with_context("path", path)
+    Error::new(ErrorKind::InvalidRequest, "seed directory", message.to_owned()).with_context("path", path)
 }
 
 fn failed(path: &[u8], message: &str, errno: Errno) -> Error {
-    refused(path, &format!("{message}: {errno}"))
+    invalid(path, &format!("{message}: {errno}"))
 }

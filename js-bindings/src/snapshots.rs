@@ -1,46 +1,45 @@
-//! Snapshots, forks and what differs between them.
+//! Snapshots, forks and differences between them.
 //!
-//! On the side of JavaScript a snapshot is the bytes of a compact file: it outlives its sandbox and its Worker, can be sent to
-//! another Worker, and is all that a fork begins with.
+//! In JavaScript a snapshot is the bytes of a snapshot file: it is independent of its sandbox and worker, can be sent to another
+//! worker, and is the starting state of a fork.
 
 use js_sys::{Array, Uint8Array};
 use tidebox_core::{Error, FileKind, SandboxBackend};
-use tidebox_vfs_backend::{Change, ContentChange, Side, Snapshot, SnapshotDiff};
+use tidebox_vfs_backend::{Change, ContentChange, DiffSide, Snapshot, SnapshotDiff};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::answer::{count, failure, invalid, object, text};
+use crate::response::{count, failure, invalid, object, text};
 use crate::sandbox::Sandbox;
 
-/// The digits of a fork's id that make the seed of its randomness: as many as a number of JavaScript holds exactly.
+/// Hexadecimal digits of a fork's id that seed its random numbers: the maximum that a JavaScript number holds exactly.
 const SEED_DIGITS: usize = 13;
 
-fn thrown(error: Error) -> JsValue {
+fn to_js_error(error: Error) -> JsValue {
     failure(&error)
 }
 
 #[wasm_bindgen(js_class = SandboxKernel)]
 impl Sandbox {
-    /// What the sandbox is now, as `bytes` and what they count: `fileBytes`, `inodes`.
+    /// Takes a snapshot: `bytes`, and its counts `fileBytes` and `inodes`.
     ///
     /// # Errors
-    /// An object of `kind` and `message` for a sandbox that is closed.
+    /// An object of `kind` and `message` for a closed sandbox.
     pub fn snapshot(&self) -> Result<JsValue, JsValue> {
-        Ok(kept(&self.backend.snapshot().map_err(thrown)?))
+        Ok(snapshot_to_js(&self.backend.snapshot().map_err(to_js_error)?))
     }
 
-    /// What a fork begins with: a snapshot, an `id`, and for a deterministic sandbox the `timeMs` and `seed` with which it
-    /// goes on.
+    /// Returns the starting state of a fork: a snapshot, an `id`, and for a deterministic sandbox its `timeMs` and `seed`.
     ///
     /// # Errors
-    /// As [`snapshot`](Self::snapshot).
+    /// Like [`snapshot`](Self::snapshot).
     pub fn fork(&self) -> Result<JsValue, JsValue> {
-        let fork = self.backend.fork().map_err(thrown)?;
-        let snapshot = kept(&fork.snapshot().map_err(thrown)?);
+        let fork = self.backend.fork().map_err(to_js_error)?;
+        let snapshot = snapshot_to_js(&fork.snapshot().map_err(to_js_error)?);
         let id = fork.id().as_str();
         let digits = id.get(id.len().saturating_sub(SEED_DIGITS)..).unwrap_or_default();
         let seed = u64::from_str_radix(digits, 16).unwrap_or(0);
-        let now = self.backend.with_files(|_, now| now).map_err(thrown)?;
+        let now = self.backend.with_fs(|_, now| now).map_err(to_js_error)?;
         Ok(object([
             ("snapshot", snapshot),
             ("id", JsValue::from_str(id)),
@@ -49,33 +48,31 @@ impl Sandbox {
         ]))
     }
 
-    /// Puts files and shell session back to what they were; commands that run are stopped. What changes from here on is
-    /// told from there.
+    /// Restores files and shell session; running commands are stopped. Later changes are relative to this state.
     ///
     /// # Errors
-    /// As [`snapshot`](Self::snapshot), and for bytes that are no snapshot or more than the limits hold. Nothing has changed
-    /// then.
+    /// Like [`snapshot`](Self::snapshot), and for bytes that are not a snapshot or exceed the limits. Then nothing has changed.
     pub fn restore(&self, bytes: &[u8]) -> Result<(), JsValue> {
-        let snapshot = self.making.ground()?.with_changes(bytes, &self.limits).map_err(thrown)?;
-        self.backend.restore(&snapshot).map_err(thrown)?;
-        self.begin_anew().map_err(thrown)
+        let snapshot = self.recipe.base_snapshot()?.apply_changes(bytes, &self.limits).map_err(to_js_error)?;
+        self.backend.restore(&snapshot).map_err(to_js_error)?;
+        self.reset_changes().map_err(to_js_error)
     }
 
-    /// What changed from one snapshot to another; `undefined` instead of the second is the sandbox as it is now.
+    /// Compares two snapshots; `undefined` as the second is the current state.
     ///
     /// # Errors
-    /// As [`restore`](Self::restore).
+    /// Like [`restore`](Self::restore).
     pub fn diff(&self, before: &[u8], after: &JsValue) -> Result<JsValue, JsValue> {
-        let ground = self.making.ground()?;
-        let before = ground.with_changes(before, &self.limits).map_err(thrown)?;
+        let base_snapshot = self.recipe.base_snapshot()?;
+        let before = base_snapshot.apply_changes(before, &self.limits).map_err(to_js_error)?;
         let after = self.snapshot_of(after)?;
-        Ok(told(&Snapshot::diff(&before, &after)))
+        Ok(diff_to_js(&Snapshot::diff(&before, &after)))
     }
 
-    /// A snapshot as a tar; `undefined` is the sandbox as it is now.
+    /// Converts a snapshot to a tar archive; `undefined` is the current state.
     ///
     /// # Errors
-    /// As [`restore`](Self::restore).
+    /// Like [`restore`](Self::restore).
     #[wasm_bindgen(js_name = toTar)]
     pub fn to_tar(&self, snapshot: &JsValue) -> Result<Uint8Array, JsValue> {
         let snapshot = self.snapshot_of(snapshot)?;
@@ -84,24 +81,24 @@ impl Sandbox {
         Ok(Uint8Array::from(tar.as_slice()))
     }
 
-    /// A tar as a snapshot, as [`snapshot`](Self::snapshot) answers it.
+    /// Converts a tar archive to a snapshot in the form of [`snapshot`](Self::snapshot).
     ///
     /// # Errors
-    /// An object of `kind` and `message` for bytes that are no tar, or one with entries that are refused.
+    /// An object of `kind` and `message` for bytes that are not a tar archive, or one with rejected entries.
     #[wasm_bindgen(js_name = fromTar)]
     pub fn from_tar(&self, tar: &[u8]) -> Result<JsValue, JsValue> {
-        Ok(kept(&Snapshot::from_tar(tar, self.making.base(), &self.limits).map_err(thrown)?))
+        Ok(snapshot_to_js(&Snapshot::from_tar(tar, self.recipe.base(), &self.limits).map_err(to_js_error)?))
     }
 
     fn snapshot_of(&self, bytes: &JsValue) -> Result<Snapshot, JsValue> {
         if bytes.is_undefined() {
-            return self.backend.snapshot().map_err(thrown);
+            return self.backend.snapshot().map_err(to_js_error);
         }
-        self.making.ground()?.with_changes(&crate::options::bytes(bytes), &self.limits).map_err(thrown)
+        self.recipe.base_snapshot()?.apply_changes(&crate::options::bytes(bytes), &self.limits).map_err(to_js_error)
     }
 }
 
-fn kept(snapshot: &Snapshot) -> JsValue {
+fn snapshot_to_js(snapshot: &Snapshot) -> JsValue {
     object([
         ("bytes", Uint8Array::from(snapshot.to_bytes().as_slice()).into()),
         ("fileBytes", count(snapshot.file_bytes())),
@@ -109,7 +106,7 @@ fn kept(snapshot: &Snapshot) -> JsValue {
     ])
 }
 
-fn told(diff: &SnapshotDiff) -> JsValue {
+fn diff_to_js(diff: &SnapshotDiff) -> JsValue {
     let patch = diff.to_patch();
     object([
         ("changes", diff.changes.iter().map(change).collect::<Array>().into()),
@@ -141,7 +138,7 @@ fn change(change: &Change) -> JsValue {
     ])
 }
 
-fn side(side: &Side) -> JsValue {
+fn side(side: &DiffSide) -> JsValue {
     let kind = match side.kind {
         FileKind::File => "file",
         FileKind::Directory => "directory",

@@ -1,31 +1,30 @@
-//! The functions that guests call: exports of this module that the engine gives guests as their imports, so that a call
-//! that need not wait goes from WebAssembly to WebAssembly. The number of the process comes first; it is the engine's, a
-//! guest cannot choose it.
+//! Functions that guests import: exports of this module, so that a call that does not block goes from WebAssembly to WebAssembly.
+//! The first parameter is the pid; it is set by the engine, a guest cannot choose it.
 //!
-//! The answer is an errno, or one of the negative numbers below. Wrappers inside the guest (`rewrite/wrapper.rs`) know them.
+//! They return an errno, or one of the negative numbers below. Wrappers inside the guest (`rewrite/wrapper.rs`) handle them.
 
 use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-use tidebox_kernel::wasi::door::Request;
-use tidebox_kernel::wasi::{GuestMem, Sys, calls, ext, p1};
-use tidebox_kernel::{Errno, Kernel, Pid, Status};
+use tidebox_kernel::wasi::host_call::HostCallRequest;
+use tidebox_kernel::wasi::{preview1, syscall_table, tidebox};
+use tidebox_kernel::{Errno, ExitStatus, GuestMemory, Kernel, Pid, SyscallOutcome};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::engine::{deliver_now, stop_if_unwanted, suspends};
-use crate::guest::{GuestMemory, guest, lock};
-use crate::host;
-use crate::rewrite::TURN;
+use crate::engine::{flush_output, stop_if_cancelled, suspends};
+use crate::guest::{JsGuestMemory, guest};
+use crate::js_imports;
+use crate::rewrite::CHECKS_PER_SLICE;
 
-/// The call has to wait: the guest is parked, and makes it again when it was woken.
+/// The call blocks: the guest is parked and retries it when it is woken.
 const BLOCK: i32 = -1;
-/// The guest must end.
-const LEAVE: i32 = -2;
-/// Others are to have a turn; the guest then makes the call again.
+/// The guest must exit.
+const EXIT: i32 = -2;
+/// The time slice has ended; the guest yields and retries the call.
 const YIELD: i32 = -3;
-/// Others are to have a turn; the call is done.
+/// The call is done; the guest yields.
 const YIELDED: i32 = -4;
-/// The guest has run for a while. The event loop is to have a turn, and other guests too unless runs are to be repeatable.
+/// The time slice has ended: the guest yields to the event loop, and to other guests unless the sandbox is deterministic.
 const INTERRUPTED: i32 = -5;
 
 /// Wakes one guest.
@@ -33,7 +32,7 @@ struct GuestWaker(u32);
 
 impl Wake for GuestWaker {
     fn wake(self: Arc<Self>) {
-        host::guest_wake(self.0);
+        js_imports::guest_wake(self.0);
     }
 }
 
@@ -41,49 +40,48 @@ fn waker(pid: u32) -> Waker {
     Waker::from(Arc::new(GuestWaker(pid)))
 }
 
-/// Runs a function of the kernel once over the caller's memory.
-fn enter(pid: u32, call: impl FnOnce(&mut Kernel, Pid, &mut dyn GuestMem) -> Sys) -> i32 {
-    let Some(kernel) = guest(pid, |guest| Arc::clone(&guest.kernel)) else { return LEAVE };
-    let mut kernel = lock(&kernel);
-    let sys = call(&mut kernel, Pid(pid), &mut GuestMemory(pid));
-    if let Sys::Block(wait) = sys {
-        guest(pid, |guest| guest.deadline = wait.deadline.filter(|_| !kernel.is_repeatable()));
+/// Runs a function of the kernel once on the caller's memory.
+fn enter(pid: u32, call: impl FnOnce(&mut Kernel, Pid, &mut dyn GuestMemory) -> SyscallOutcome) -> i32 {
+    let Some(kernel) = guest(pid, |guest| Arc::clone(&guest.kernel)) else { return EXIT };
+    let mut kernel = kernel.lock();
+    let sys = call(&mut kernel, Pid(pid), &mut JsGuestMemory(pid));
+    if let SyscallOutcome::Block(wait) = sys {
+        guest(pid, |guest| guest.deadline = wait.deadline.filter(|_| !kernel.is_deterministic()));
         kernel.park(Pid(pid), wait, &waker(pid));
     }
     finish(pid, sys)
 }
 
-fn finish(pid: u32, sys: Sys) -> i32 {
+fn finish(pid: u32, sys: SyscallOutcome) -> i32 {
     match sys {
-        Sys::Done(errno) => errno as i32,
-        Sys::Block(_) => BLOCK,
-        Sys::Exit(code) => leave(pid, Status::from_exit(code)),
-        Sys::Kill(signal) => leave(pid, Status::Killed(signal)),
+        SyscallOutcome::Done(errno) => errno as i32,
+        SyscallOutcome::Block(_) => BLOCK,
+        SyscallOutcome::Exit(code) => exit_guest(pid, ExitStatus::from_exit(code)),
+        SyscallOutcome::Kill(signal) => exit_guest(pid, ExitStatus::Killed(signal)),
     }
 }
 
-fn leave(pid: u32, status: Status) -> i32 {
-    guest(pid, |guest| guest.leaving = Some(status));
-    LEAVE
+fn exit_guest(pid: u32, status: ExitStatus) -> i32 {
+    guest(pid, |guest| guest.exit_status = Some(status));
+    EXIT
 }
 
-/// As [`enter`], for calls that others' doings show in: where runs are to be repeatable, others may have to have a turn
-/// first.
-fn enter_in_turn(pid: u32, call: impl FnOnce(&mut Kernel, Pid, &mut dyn GuestMem) -> Sys) -> i32 {
-    let turn_is_over = guest(pid, |guest| lock(&guest.kernel).turn_is_over(Pid(pid)));
+/// Like [`enter`], for calls that depend on other processes: in a deterministic sandbox the guest may have to yield first.
+fn enter_yielding(pid: u32, call: impl FnOnce(&mut Kernel, Pid, &mut dyn GuestMemory) -> SyscallOutcome) -> i32 {
+    let turn_is_over = guest(pid, |guest| guest.kernel.lock().slice_expired(Pid(pid)));
     if turn_is_over == Some(true) {
         return YIELD;
     }
-    let answer = enter(pid, call);
-    if answer == Errno::Intr as i32 {
-        interrupt(pid);
+    let status = enter(pid, call);
+    if status == Errno::Intr as i32 {
+        deliver_signals(pid);
     }
-    answer
+    status
 }
 
 macro_rules! calls {
     ($enter:ident, $source:ident: $($name:ident($($arg:ident: $ty:ty),*);)*) => {$(
-        #[doc = concat!("`", stringify!($name), "`, of which `docs/abi.md` or preview1 says what it means.")]
+        #[doc = concat!("`", stringify!($name), "`; documented in `docs/abi.md` or by preview1.")]
         #[wasm_bindgen]
         #[allow(clippy::too_many_arguments, reason = "preview1 has them")]
         pub fn $name(pid: u32, $($arg: $ty),*) -> i32 {
@@ -92,116 +90,116 @@ macro_rules! calls {
     )*};
 }
 
-tidebox_kernel::preview1_at_once!(calls!(enter,));
-tidebox_kernel::preview1_in_turn!(calls!(enter_in_turn,));
-tidebox_kernel::tidebox_v1_at_once!(calls!(enter,));
-tidebox_kernel::tidebox_v1_in_turn!(calls!(enter_in_turn,));
-calls! { enter, p1: proc_exit(code: u32); }
+tidebox_kernel::preview1_nonblocking!(calls!(enter,));
+tidebox_kernel::preview1_yielding!(calls!(enter_yielding,));
+tidebox_kernel::tidebox_v1_nonblocking!(calls!(enter,));
+tidebox_kernel::tidebox_v1_yielding!(calls!(enter_yielding,));
+calls! { enter, preview1: proc_exit(code: u32); }
 
-/// The names of the functions of a module of imports; each is an export of this module.
-#[wasm_bindgen(js_name = functionsOf)]
-pub fn functions_of(module: &str) -> Vec<String> {
-    calls::functions(module).map(str::to_owned).collect()
+/// Returns the function names of an import module; each is an export of this module.
+#[wasm_bindgen(js_name = functionNames)]
+pub fn function_names(module: &str) -> Vec<String> {
+    syscall_table::functions(module).map(str::to_owned).collect()
 }
 
-/// `sched_yield` of preview1: done, after others have had a turn.
+/// `sched_yield` of preview1: done after other processes have run.
 #[wasm_bindgen]
 pub fn sched_yield(pid: u32) -> i32 {
-    let answer = enter(pid, |kernel, pid, memory| {
-        kernel.end_turn(pid);
-        p1::sched_yield(kernel, pid, memory)
+    let status = enter(pid, |kernel, pid, memory| {
+        kernel.yield_slice(pid);
+        preview1::sched_yield(kernel, pid, memory)
     });
-    if answer == 0 { YIELDED } else { answer }
+    if status == 0 { YIELDED } else { status }
 }
 
-/// `fork` of `tidebox_v1`: the copy is made before the parent goes on.
+/// `fork` of `tidebox_v1`: the copy is made before the parent continues.
 #[wasm_bindgen]
 pub fn fork(pid: u32, arg: i32, pid_out: u32) -> i32 {
-    if !host::guest_forks(pid) {
+    if !js_imports::guest_can_fork(pid) {
         return Errno::Notsup as i32;
     }
     let mut started = None;
-    let answer = enter(pid, |kernel, pid, memory| {
-        let sys = ext::fork(kernel, pid, memory, arg, pid_out);
-        if matches!(sys, Sys::Done(Errno::Success)) {
+    let status = enter(pid, |kernel, pid, memory| {
+        let sys = tidebox::fork(kernel, pid, memory, arg, pid_out);
+        if matches!(sys, SyscallOutcome::Done(Errno::Success)) {
             started = kernel.take_fork(pid);
         }
         sys
     });
-    let Some(start) = started else { return answer };
+    let Some(start) = started else { return status };
     match crate::engine::fork(pid, &start, arg) {
-        Ok(()) => answer,
+        Ok(()) => status,
         Err(errno) => errno as i32,
     }
 }
 
-/// `host.call` of a prepared program: a call of `tidebox_v1`. Answers how many bytes [`answer`] will put where it has made room for
-/// them, and 0 when it asks for nothing that can be read.
+/// `host.call` of a pre-initialized program: a call of `tidebox_v1`. Returns the length of the response that [`write_response`] copies to
+/// memory allocated by the program, or 0 for an unreadable request.
 #[wasm_bindgen(js_name = hostCall)]
 pub fn host_call(pid: u32, at: u32, len: u32, _at_out: u32, _len_out: u32) -> i32 {
-    let memory = &mut GuestMemory(pid);
-    let Some(mut request) = Request::read(memory, at, len) else { return 0 };
-    let answer = match request.set_words(memory) {
-        Some(answer) => answer,
-        None => match enter_in_turn(pid, |kernel, pid, _| request.answer(kernel, pid)) {
-            errno @ 0.. => request.answered(errno.cast_unsigned()),
+    let memory = &mut JsGuestMemory(pid);
+    let Some(mut request) = HostCallRequest::read(memory, at, len) else { return 0 };
+    let response = match request.write_words(memory) {
+        Some(response) => response,
+        None => match enter_yielding(pid, |kernel, pid, _| request.execute(kernel, pid)) {
+            errno @ 0.. => request.into_response(errno.cast_unsigned()),
             other => return other,
         },
     };
-    let len = i32::try_from(answer.len()).unwrap_or(0);
-    guest(pid, |guest| guest.answer = answer);
+    let len = i32::try_from(response.len()).unwrap_or(0);
+    guest(pid, |guest| guest.response = response);
     len
 }
 
-/// Puts the answer of a [`host_call`] into the room that the program has made for it. 0, or -2 where it cannot be.
+/// Copies the response of a [`host_call`] to memory that the program has allocated. Returns 0, or -2 if that fails.
 #[wasm_bindgen]
-pub fn answer(pid: u32, at: u32, at_out: u32, len_out: u32) -> i32 {
-    let answer = guest(pid, |guest| std::mem::take(&mut guest.answer)).unwrap_or_default();
-    let len = u32::try_from(answer.len()).unwrap_or(u32::MAX);
-    let memory = &mut GuestMemory(pid);
+pub fn write_response(pid: u32, at: u32, at_out: u32, len_out: u32) -> i32 {
+    let response = guest(pid, |guest| std::mem::take(&mut guest.response)).unwrap_or_default();
+    let len = u32::try_from(response.len()).unwrap_or(u32::MAX);
+    let memory = &mut JsGuestMemory(pid);
     let written = at != 0
-        && memory.write(at, &answer).is_ok()
+        && memory.write(at, &response).is_ok()
         && memory.write(at_out, &at.to_le_bytes()).is_ok()
         && memory.write(len_out, &len.to_le_bytes()).is_ok();
     if written { 0 } else { -2 }
 }
 
-/// Lets a program that learns of signals by its memory know of those that have arrived.
-fn interrupt(pid: u32) {
+/// Sets the signal flags of a program that is notified through its memory.
+fn deliver_signals(pid: u32) {
     let Some(Some(interrupts)) = guest(pid, |guest| guest.interrupts.clone()) else { return };
-    let signals = guest(pid, |guest| lock(&guest.kernel).take_noted(Pid(pid))).unwrap_or_default();
+    let signals = guest(pid, |guest| guest.kernel.lock().take_pending_signals(Pid(pid))).unwrap_or_default();
     if signals != 0 {
-        interrupts.set(&mut GuestMemory(pid), signals);
+        interrupts.set(&mut JsGuestMemory(pid), signals);
     }
 }
 
-/// Asked by a guest that has run for a while: for how many more checks it may go on. Where guests run to completion nobody
-/// else watches the time.
+/// Called by a guest at the end of its time slice. Returns its next number of checks. Without JSPI, only this call checks the
+/// timeout.
 #[wasm_bindgen]
 pub fn tick(pid: u32) -> i32 {
-    let Some(session) = guest(pid, |guest| guest.session) else { return LEAVE };
+    let Some(session) = guest(pid, |guest| guest.session) else { return EXIT };
     if !suspends() {
-        stop_if_unwanted(session);
-        deliver_now(session);
+        stop_if_cancelled(session);
+        flush_output(session);
     }
-    interrupt(pid);
+    deliver_signals(pid);
     match guest(pid, |guest| guest.fatal()) {
-        None => LEAVE,
-        Some(Some(signal)) => leave(pid, Status::Killed(signal)),
+        None => EXIT,
+        Some(Some(signal)) => exit_guest(pid, ExitStatus::Killed(signal)),
         Some(None) if suspends() => INTERRUPTED,
-        Some(None) => TURN,
+        Some(None) => CHECKS_PER_SLICE,
     }
 }
 
-/// Asked before a guest's memory grows: 1 when it may.
+/// Called before a guest's memory grows. Returns 1 if it may.
 #[wasm_bindgen]
 pub fn grow(pid: u32, pages: u32, more: u32) -> i32 {
     let Some(kernel) = guest(pid, |guest| Arc::clone(&guest.kernel)) else { return 0 };
     let (from, to) = (u64::from(pages), u64::from(pages) + u64::from(more));
-    // An address has 32 bits.
-    let granted = to <= 1 << 16 && lock(&kernel).grow_memory(Pid(pid), from << 16, to << 16);
+    // Addresses have 32 bits.
+    let granted = to <= 1 << 16 && kernel.lock().grow_memory(Pid(pid), from << 16, to << 16);
     if !granted {
-        guest(pid, |guest| guest.refused = true);
+        guest(pid, |guest| guest.memory_denied = true);
     }
     i32::from(granted)
 }

@@ -36,7 +36,7 @@ describe("a command that is given up", () => {
       await sandbox.execute("rm -f kept.txt");
       const { exitCode, stoppedBy, stdout, output } = await abandoned(command);
       assert.deepEqual([exitCode, stoppedBy, stdout], [137, "cancelled", "begun\n"]);
-      assert.match(output, /its caller gave it up\n$/);
+      assert.match(output, /its caller cancelled it\n$/);
       assert.equal((await sandbox.execute("cat kept.txt")).output, "kept\n");
     });
   }
@@ -51,7 +51,7 @@ describe("a command that is given up", () => {
     assert.equal((await beside).output, "beside\n");
   });
 
-  test("before it has begun ends too, and what follows it runs", async () => {
+  test("before it starts ends it, and the next command runs", async () => {
     const controller = new AbortController();
     const first = sandbox.execute("sleep 0.3; echo first");
     const second = sandbox.execute("while :; do :; done", { signal: controller.signal });
@@ -86,7 +86,7 @@ describe("other calls with a signal", () => {
       sandbox.edit("a", "a", "b", false, given), sandbox.delete("a", given), sandbox.grep("a", null, null, null, given),
       sandbox.glob("*", "/", given),
     ]) {
-      assert.match((await call).error, /given up by its caller/);
+      assert.match((await call).error, /aborted by its caller/);
     }
     assert.equal((await sandbox.uploadFiles([["/tmp/x", new Uint8Array(1)]], given))[0].error, "permission_denied");
     assert.equal((await sandbox.downloadFiles(["/tmp/x"], given))[0].error, "permission_denied");
@@ -122,7 +122,7 @@ describe("other calls with a signal", () => {
     const controller = new AbortController();
     const found = sandbox.glob("**/*", "/", { signal: controller.signal });
     controller.abort();
-    assert.match((await found).error, /given up/);
+    assert.match((await found).error, /aborted by its caller/);
     assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
     await sandbox.close();
   });

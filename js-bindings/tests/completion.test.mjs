@@ -19,13 +19,13 @@ describe("an engine that cannot suspend guests", { skip: jspi ? "this one can" :
     assert.deepEqual([output, exitCode], ["y\n141 0\n", 0]);
   });
 
-  test("a reader that comes to the end of a pipe that was cut is told, and fails", async () => {
+  test("a reader of a truncated pipe gets an error", async () => {
     const { stdout, stderr } = await sandbox.execute("head -c 40000000 /dev/zero | wc -c; echo ${PIPESTATUS[*]}");
-    assert.match(stderr, /^wc: the pipe was cut: .* may have 32 MiB; put it into a file/m);
+    assert.match(stderr, /^wc: the pipe was truncated: .* at most 32 MiB; write the data to a file/m);
     assert.match(stdout, /141 1\n$/);
   });
 
-  test("what feeds a pipe runs before what reads it, also when it starts programs, waits or sleeps itself", async () => {
+  test("the writer of a pipe runs before its reader", async () => {
     for (const [command, expected] of [
       ["for n in 1 2; do seq $n; done | wc -l", "3\n"],
       ["(sleep 0.02; echo late) | cat", "late\n"],
@@ -39,7 +39,7 @@ describe("an engine that cannot suspend guests", { skip: jspi ? "this one can" :
     }
   });
 
-  test("the same in a deterministic sandbox, in which no time of the world passes", async () => {
+  test("a deterministic sandbox behaves the same without real time", async () => {
     const one = await Sandbox.create({ deterministic: true });
     const started = performance.now();
     assert.equal((await one.execute("(sleep 60; date +%s) | cat | rev")).output, "06\n");
@@ -47,7 +47,7 @@ describe("an engine that cannot suspend guests", { skip: jspi ? "this one can" :
     await one.close();
   });
 
-  test("calls that come in while the Worker listens for a tool begin afterwards, in their order", async () => {
+  test("calls received while the Worker waits for a tool start afterwards in order", async () => {
     const one = await Sandbox.create({ tools: { slow: () => new Promise((resolve) => setTimeout(resolve, 100)) } });
     const calls = [1, 2, 3].map((n) => one.execute(`slow; echo ${n} >> log`));
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -57,9 +57,9 @@ describe("an engine that cannot suspend guests", { skip: jspi ? "this one can" :
     await one.close();
   });
 
-  test("programs that must run at the same time say what they need", async () => {
+  test("programs that must run concurrently fail with a hint", async () => {
     const { output } = await sandbox.execute("coproc cat; echo hi >&${COPROC[1]}; read -t 5 x <&${COPROC[0]}; echo got $x");
-    assert.match(output, /cannot wait: it needs another program to run at the same time, .* Node 24\.20/);
+    assert.match(output, /cannot wait: another program must run at the same time, .* Node 24\.20/);
     assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
   });
 

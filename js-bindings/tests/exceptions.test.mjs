@@ -40,8 +40,8 @@ for (const [kind, catching] of Object.entries(kinds)) {
     const ends = (name, output, body, options) =>
       test(name, async () => assert.match((await run(body, options)).output, output));
 
-    ends("a guest catches what it throws", /^0\n$/, catching(THROW));
-    ends("what nobody catches aborts", /it: an exception that nobody caught\n(.*\n)?134\n$/, [...catching(THROW), ...THROW]);
+    ends("a guest catches its own exceptions", /^0\n$/, catching(THROW));
+    ends("uncaught exceptions abort", /it: uncaught exception\n(.*\n)?134\n$/, [...catching(THROW), ...THROW]);
     ends("a trap is not caught", /it: aborted\n(.*\n)?134\n$/, catching(bodies.unreachable));
     ends("a division by zero is not caught", /it: arithmetic fault\n(.*\n)?136\n$/, catching(bodies.division));
     ends("an access outside of memory is not caught", /out of bounds memory access\n(.*\n)?139\n$/, catching(bodies.outOfMemory));

@@ -26,7 +26,7 @@ describe("execute", () => {
     assert.deepEqual(await run("no-such-command"), ["bash: line 1: no-such-command: command not found\n", 127]);
   });
 
-  test("a program reads files, and its exit code and streams are told apart", async () => {
+  test("a program reads files and has separate streams and an exit code", async () => {
     assert.deepEqual(await run("sort notes.txt"), ["a\nb\nc\n", 0]);
     const { stdout, stderr, exitCode } = await sandbox.execute("cat notes.txt none");
     assert.equal(stdout, "b\na\nc\n");
@@ -39,7 +39,7 @@ describe("execute", () => {
     assert.deepEqual(await run("echo $ONE; pwd", { env: { ONE: "1" }, cwd: "/tmp" }), ["1\n/tmp\n", 0]);
   });
 
-  test("standard input is what the caller gives", async () => {
+  test("standard input is passed by the caller", async () => {
     assert.deepEqual(await run("tr a-z A-Z", { stdin: "abc" }), ["ABC", 0]);
   });
 
@@ -60,12 +60,12 @@ describe("execute", () => {
     assert.deepEqual(await run("x=1; (x=2; echo $x); echo $x; y=$(x=3; echo $x); echo $y"), ["2\n1\n3\n", 0]);
   });
 
-  test("files that one command writes are there for the next", async () => {
+  test("files persist between commands", async () => {
     await run("echo one > made.txt; mkdir -p d/e; mv made.txt d/e/");
     assert.deepEqual(await run("cat d/e/made.txt"), ["one\n", 0]);
   });
 
-  test("bytes that are no text pass unchanged", async () => {
+  test("invalid UTF-8 passes unchanged", async () => {
     const { stdoutBytes } = await sandbox.execute("printf '\\xff\\x00\\xfe'");
     assert.deepEqual([...stdoutBytes], [0xff, 0, 0xfe]);
   });
@@ -88,10 +88,10 @@ describe("execute", () => {
     assert.deepEqual(pieces, [["stdout", "one\n"], ["stderr", "two\n"]]);
   });
 
-  test("options that are none are named, and what cannot be sent is no throw", async () => {
+  test("invalid options are named and do not throw", async () => {
     for (const [options, words] of [
-      [{ timeout: 5 }, /there is no option 'timeout'; there are timeoutMs,/],
-      [{ timeoutMs: -1 }, /timeoutMs must be a number/],
+      [{ timeout: 5 }, /unknown option 'timeout'; expected one of: timeoutMs,/],
+      [{ timeoutMs: -1 }, /timeoutMs must be a non-negative number/],
       [{ env: { a: 1 } }, /'a' must be a string/],
       [{ stdin: {} }, /stdin must be a string/],
       [{ shellMode: "new" }, /'fresh' or 'persistent'/],

@@ -12,13 +12,13 @@ describe("file tools", () => {
   });
   after(() => sandbox.close());
 
-  test("a page has its text unmodified and says which lines it holds", async () => {
+  test("a page has unmodified text and its line numbers", async () => {
     assert.deepEqual(await sandbox.read("/workspace/a.txt", 1, 1), {
       content: "two\n", mimeType: "text/plain", totalLines: 3, startLine: 2, endLine: 2, nextOffset: 2,
     });
   });
 
-  test("an error is a property of the answer and absent when there is none", async () => {
+  test("an error is a property of the result and absent on success", async () => {
     assert.match((await sandbox.read("/none")).error, /not found/);
     assert.match((await sandbox.read("/workspace/a.txt", 100)).error, /exceeds file length/);
     assert.equal("error" in (await sandbox.write("/workspace/b.txt", "")), false);
@@ -32,7 +32,7 @@ describe("file tools", () => {
     assert.deepEqual([...data.content], [1, 2]);
   });
 
-  test("edit replaces a string that occurs once, and says when it does not", async () => {
+  test("edit replaces a unique string and fails otherwise", async () => {
     assert.deepEqual(await sandbox.edit("/workspace/a.txt", "two", "2"), {
       path: "/workspace/a.txt", occurrences: 1, filesUpdate: null,
     });
@@ -40,7 +40,7 @@ describe("file tools", () => {
     assert.equal((await sandbox.readRaw("/workspace/a.txt")).data.content, "one\n2\nthree\n");
   });
 
-  test("ls, glob and grep find what is there; a missing directory has no files", async () => {
+  test("ls, glob and grep list files; a missing directory has none", async () => {
     await sandbox.write("/workspace/src/x:y.py", "import os\n");
     const { files } = await sandbox.ls("/workspace/src");
     assert.deepEqual(files.map(({ path, is_dir, size }) => [path, is_dir, size]), [["/workspace/src/x:y.py", false, 10]]);
@@ -98,11 +98,11 @@ describe("life of a sandbox", () => {
 
   test("options that cannot be are named when the sandbox is made", async () => {
     for (const [options, words] of [
-      [{ mode: 1 }, /no option 'mode'/],
-      [{ limits: { ram: 1 } }, /no limit 'ram'/],
-      [{ limits: { processes: -1 } }, /'processes' must be a number/],
+      [{ mode: 1 }, /unknown option 'mode'/],
+      [{ limits: { ram: 1 } }, /unknown limit 'ram'/],
+      [{ limits: { processes: -1 } }, /'processes' must be a non-negative number/],
       [{ files: { a: 1 } }, /'a' must be a string or a Uint8Array/],
-      [{ hostname: "two words" }, /no host name/],
+      [{ hostname: "two words" }, /is not a valid host name/],
       [{ env: { "A=B": "c" } }, /cannot be set/],
     ]) {
       await assert.rejects(Sandbox.create(options), (error) => SandboxError.isInstance(error) && words.test(error.message));

@@ -16,7 +16,7 @@ function guarded(program) {
   return { status, stderr };
 }
 
-describe("what nobody catches", () => {
+describe("uncaught errors", () => {
   test("is looked for in these tests", () => {
     assert.ok(process.env.NODE_OPTIONS?.includes("guard.mjs"), "run them with NODE_OPTIONS=--import=./guard.mjs");
   });

@@ -36,7 +36,7 @@ describe("hostile modules", () => {
   ends("a start function runs, and its trap ends the program", module(bodies.unreachable, { start: true }), /134\n$/);
   ends("a large table is refused", module(bodies.nothing, { table: 1_000_000 }), /cannot execute: .*more than 64000 elements\n126\n$/);
   ends("a memory larger than the limit does not start", module(bodies.nothing, { memory: [10_000] }), /out of memory.*\n(.*\n)?137\n$/);
-  ends("bytes that are no module are refused", Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 255]), /cannot execute: not a valid WebAssembly module.*\n126\n$/);
+  ends("invalid modules are rejected", Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 255]), /cannot execute: not a valid WebAssembly module.*\n126\n$/);
 
   for (const [from, name] of [["env", "system"], ["tidebox_engine", "tick"], ["wasi_snapshot_preview1", "__wbindgen_malloc"],
     ["wasi_snapshot_preview1", "constructor"]]) {
@@ -66,7 +66,7 @@ describe("hostile modules", () => {
   const asks = [0x41, 0x7f, 0x10, 0, 0x41, 21, 0x47, 0x04, 0x40, 0x00, 0x0b];
   ends("a pointer outside of memory is an error of the call and nothing more", module(asks, { imports: [["tidebox_v1", "getids"]] }), /^0\n$/);
 
-  test("damaged modules are refused or end, and the sandbox goes on", async () => {
+  test("corrupt modules are rejected or end, and the sandbox stays usable", async () => {
     const whole = module([...bodies.loop], { imports: [["wasi_snapshot_preview1", "sched_yield"]], table: 3, start: true });
     const files = [];
     for (let at = 8; at < whole.length; at += 1) {
@@ -106,7 +106,7 @@ describe("hostile modules", () => {
     });
   }
 
-  test("a flood of output is cut, and the answer says so", async () => {
+  test("a flood of output is truncated and flagged", async () => {
     const small = await Sandbox.create({ limits: { outputBytes: 100_000 } });
     const { output, truncated, exitCode } = await small.execute("yes", { timeoutMs: 3000 });
     assert.deepEqual([truncated, exitCode], [true, 124]);

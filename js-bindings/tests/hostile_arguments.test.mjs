@@ -77,7 +77,7 @@ describe("arguments of the wrong kind", () => {
     });
   }
 
-  test("what is no text is not taken for one", async () => {
+  test("values other than strings are rejected", async () => {
     const { toString } = { toString: () => "/workspace/a" };
     await sandbox.write("/workspace/a", "x\n");
     for (const value of [undefined, null, 7, {}, [], ["/workspace/a"], { toString }]) {
@@ -103,13 +103,13 @@ describe("arguments of the wrong kind", () => {
     }
   });
 
-  test("a function that watches output and throws what cannot be printed ends the command", async () => {
+  test("an output callback that throws an unprintable value ends the command", async () => {
     const { exitCode } = await sandbox.execute("echo x; sleep 0.1; echo y", { onOutput: nasty });
     assert.notEqual(exitCode, undefined);
     assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
   });
 
-  test("a stream that is left, aborted and never looked at are no unhandled rejections", async () => {
+  test("abandoned, aborted and unread streams cause no unhandled rejections", async () => {
     for await (const { text } of sandbox.executeStream("yes")) {
       assert.match(text, /^y/);
       break;

@@ -38,7 +38,7 @@ describe("limits", () => {
     assert.equal((await spinning).exitCode, 124);
   });
 
-  test("a timeout ends a whole pipeline and what sleeps in the background", async (context) => {
+  test("a timeout ends a whole pipeline and background processes", async (context) => {
     const sandbox = await create(context, {});
     const started = performance.now();
     const { exitCode } = await sandbox.execute("sleep 100 & yes | cat > /dev/null", { timeoutMs: 200 });
@@ -53,7 +53,7 @@ describe("limits", () => {
     assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
   });
 
-  test("output beyond the limit is dropped and said to be", async (context) => {
+  test("output beyond the limit is dropped and flagged", async (context) => {
     const sandbox = await create(context, { limits: { outputBytes: 1000 } });
     const { output, truncated, exitCode } = await sandbox.execute("seq 10000");
     assert.deepEqual([output.length, truncated, exitCode], [1000, true, 0]);

@@ -30,7 +30,7 @@ describe("a module of one's own", () => {
     assert.equal((await one.execute("seven")).exitCode, 7);
   });
 
-  test("is there in forks and stays when a snapshot is restored", async (context) => {
+  test("is copied to forks and kept by a restore", async (context) => {
     const one = await sandbox(context, { tools: { seven: exits(7) } });
     const fork = await one.fork();
     context.after(() => fork.close());
@@ -60,7 +60,7 @@ describe("a module of one's own", () => {
   test("that is none is refused by name when the sandbox is made", async () => {
     for (const [bytes, words] of [
       [new TextEncoder().encode("(module)"), /text form/],
-      [new Uint8Array(8), /no WebAssembly/],
+      [new Uint8Array(8), /not WebAssembly/],
     ]) {
       await assert.rejects(
         Sandbox.create({ tools: { bad: bytes } }),

@@ -13,7 +13,7 @@ import { jspi } from "./engine.mjs";
 import { data, groups, project, subprocesses } from "./python_cases.mjs";
 
 const [python] = await listPacks();
-const missing = "the pack python is not here; add it with `npx tidebox pack add python`";
+const missing = "the pack python is not installed; install it with `npx tidebox pack add python`";
 assert.ok(python.ready || process.env.CI === undefined, missing);
 
 /** `try_table end` in a module of one function. */
@@ -32,23 +32,23 @@ async function within(making, work) {
   }
 }
 
-test("without the option the command that adds the pack is told", () => within(Sandbox.create(), async (sandbox) => {
+test("without the option the error names the command that adds the pack", () => within(Sandbox.create(), async (sandbox) => {
   const { output, exitCode } = await sandbox.execute("python3 -V");
   assert.equal(exitCode, 127);
   assert.match(output, /python3 comes with the pack python, which is not here.* tidebox pack add python/);
 }));
 
-test("a pack that is not there is an error that tells how to get it", async () => {
+test("a missing pack is an error with the command that adds it", async () => {
   const folder = await mkdtemp(join(tmpdir(), "packs-"));
   try {
     const packs = [{ name: "python", folder }];
     await assert.rejects(Sandbox.create({ packs }), { code: "SETUP_FAILED", message: /npx tidebox pack add python/ });
-    await assert.rejects(Sandbox.create({ packs: ["nosuch"] }), { code: "INVALID_OPTIONS", message: /no pack 'nosuch'; there are: python/ });
+    await assert.rejects(Sandbox.create({ packs: ["nosuch"] }), { code: "INVALID_OPTIONS", message: /unknown pack 'nosuch'; expected one of: python/ });
     await assert.rejects(Sandbox.create({ packs: "python" }), { code: "INVALID_OPTIONS" });
     await assert.rejects(Sandbox.create({ packs: [1] }), { code: "INVALID_OPTIONS" });
     // A folder that looks like the pack and is not whole.
     await symlink("/nonexistent", join(folder, "python"));
-    await assert.rejects(Sandbox.create({ packs }), { code: "SETUP_FAILED", message: /not here/ });
+    await assert.rejects(Sandbox.create({ packs }), { code: "SETUP_FAILED", message: /is not installed/ });
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -58,7 +58,7 @@ const skip = !python.ready ? missing : exceptions && jspi ? false : "this engine
 
 const elsewhere = !python.ready ? missing : exceptions ? "this engine has exceptions" : false;
 
-test("an engine without exceptions is told which one to take", { skip: elsewhere }, () => within(create(), async (sandbox) => {
+test("an engine without exceptions gets an error with alternatives", { skip: elsewhere }, () => within(create(), async (sandbox) => {
   const { output, exitCode } = await sandbox.execute("python3 -c 'print(1)'");
   assert.equal(exitCode, 126);
   assert.match(output, /^python3: cannot execute: the module uses exceptions, which this JavaScript engine does not have; Node 24\.15/);
@@ -122,7 +122,7 @@ describe("Python", { skip }, () => {
       assert.deepEqual([handled.stdout, handled.exitCode], ["term\n", 7]);
     });
 
-    test("a loop without end is stopped while the caller's event loop goes on", async () => {
+    test("an endless loop is stopped without blocking the caller's event loop", async () => {
       let turns = 0;
       const timer = setInterval(() => (turns += 1), 10);
       const { exitCode, stoppedBy } = await sandbox.execute("python3 -c 'while True: pass'", { timeoutMs: 1000 });
@@ -137,7 +137,7 @@ describe("Python", { skip }, () => {
       assert.match(output, /^RecursionError: maximum recursion depth exceeded/);
     });
 
-    test("output beyond the limit is dropped and said", async () => {
+    test("output beyond the limit is dropped and flagged", async () => {
       const { truncated, stdout } = await sandbox.execute("python3 -c 'print(\"x\" * 10_000_000)'");
       assert.ok(truncated && stdout.length > 1_000_000);
     });

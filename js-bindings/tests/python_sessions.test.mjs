@@ -10,7 +10,7 @@ import { listPacks } from "tidebox/packs";
 import { jspi } from "./engine.mjs";
 
 const [python] = await listPacks();
-const missing = "the pack python is not here; add it with `npx tidebox pack add python`";
+const missing = "the pack python is not installed; install it with `npx tidebox pack add python`";
 assert.ok(python.ready || process.env.CI === undefined, missing);
 const skip = !python.ready ? missing : jspi ? false : "this engine cannot suspend WebAssembly";
 
@@ -30,7 +30,7 @@ async function gives(session, code, value) {
   assert.deepEqual([result.value, result.error, result.output, result.exitCode], [value, undefined, "", null], code);
 }
 
-test("a sandbox without Python says how to get it", async () => {
+test("a sandbox without Python fails with a hint", async () => {
   const sandbox = await Sandbox.create();
   await assert.rejects(sandbox.pythonSession(), { code: "INVALID_OPTIONS", message: /pack add python/ });
   await sandbox.close();
@@ -38,7 +38,7 @@ test("a sandbox without Python says how to get it", async () => {
   assert.throws(() => new PythonSession(), SandboxError);
 });
 
-test("an engine that cannot suspend it is told", { skip: !python.ready ? missing : jspi ? "this engine can" : false }, async () => {
+test("an engine without JSPI fails with an error", { skip: !python.ready ? missing : jspi ? "this engine can" : false }, async () => {
   const sandbox = await Sandbox.create({ packs: ["python"] });
   await assert.rejects(sandbox.pythonSession(), { code: "UNSUPPORTED", message: /JSPI/ });
   await sandbox.close();
@@ -92,7 +92,7 @@ describe("a Python session", { skip }, () => {
     clearInterval(timer);
     assert.deepEqual([late.exitCode, late.stoppedBy, late.pictures], [124, "timeout", []]);
     assert.ok(turns > 0 && session.isOver);
-    await assert.rejects(session.run("1"), { code: "INVALID_OPTIONS", message: /begin another session/ });
+    await assert.rejects(session.run("1"), { code: "INVALID_OPTIONS", message: /start another session/ });
     assert.equal((await sandbox.execute("cat before")).output, "x");
     await gives(other, "kept", "5");
     await gives(other, "import time; time.sleep(0.1); 'time is counted for each'", "'time is counted for each'");
@@ -126,7 +126,7 @@ describe("a Python session", { skip }, () => {
     await gives(session, "1", "1");
   }, { limits: { processMemoryBytes: 400 * 2 ** 20, outputBytes: 1000 } }));
 
-  test("saves what it draws as pictures", () => within(async (session, sandbox) => {
+  test("saves figures as images", () => within(async (session, sandbox) => {
     await session.run("import matplotlib.pyplot as plt");
     const { pictures, output } = await session.run("plt.plot([1, 4, 9]); plt.show()\nplt.figure(figsize=(2, 1));");
     assert.deepEqual([pictures, output], [["/tmp/figures/figure-1.png", "/tmp/figures/figure-2.png"], ""]);
@@ -175,7 +175,7 @@ describe("a Python session", { skip }, () => {
     assert.equal((await sandbox.execute("ps -e | grep -c python3")).output, "0\n");
   }));
 
-  test("refuses options and code that cannot be, and goes on", () => within(async (session) => {
+  test("rejects invalid options and code and continues", () => within(async (session) => {
     await assert.rejects(session.run(7), { code: "INVALID_OPTIONS" });
     await assert.rejects(session.run("1", { cwd: "/" }), { code: "INVALID_OPTIONS", message: /'cwd'/ });
     await assert.rejects(session.run("1", { timeoutMs: "1" }), { code: "INVALID_OPTIONS" });

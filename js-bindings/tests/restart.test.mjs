@@ -19,8 +19,8 @@ async function watched(context, options) {
   return { sandbox, workers };
 }
 
-describe("a sandbox whose Worker is no more", () => {
-  test("goes on with the files after the last call, under the same id", async (context) => {
+describe("a sandbox whose Worker has ended", () => {
+  test("continues with the files of the last call and the same id", async (context) => {
     const { sandbox, workers } = await watched(context, { files: { "a.txt": "a\n" }, shellMode: "persistent" });
     await sandbox.execute("echo b > b.txt; rm a.txt; mkdir -p d/e; x=kept; cd d");
     await sandbox.write("/workspace/c.txt", "c\n");
@@ -38,7 +38,7 @@ describe("a sandbox whose Worker is no more", () => {
     void workers[0].terminate();
     const [first] = await Promise.all(calls);
     assert.equal(first.exitCode, null);
-    assert.match(first.output, /had to start again/);
+    assert.match(first.output, /was restarted/);
     assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
   });
 

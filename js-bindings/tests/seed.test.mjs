@@ -31,13 +31,13 @@ function folders(context) {
 
 async function seeded(context, options = {}) {
   const all = folders(context);
-  const sandbox = await Sandbox.create({ seedFolder: all.inside, ...options });
+  const sandbox = await Sandbox.create({ seedDirectory: all.inside, ...options });
   context.after(() => sandbox.close());
   const run = async (command) => (await sandbox.execute(command)).output;
   return { ...all, sandbox, run };
 }
 
-describe("a folder that a sandbox begins with", () => {
+describe("a seed directory", () => {
   test("is in the working directory, with modes, times and links", async (context) => {
     const { run } = await seeded(context, { files: { "d/more.txt": "more\n", "a.txt": "over\n" } });
     assert.equal(await run("ls d; d/e/run.sh; readlink link; cat link; xxd -p binary"), "e\nmore.txt\nran\na.txt\nover\n00ff0a00\n");
@@ -48,7 +48,7 @@ describe("a folder that a sandbox begins with", () => {
 
   test("is taken by its URL, into the working directory that was asked for", async (context) => {
     const { inside } = folders(context);
-    const sandbox = await Sandbox.create({ seedFolder: pathToFileURL(inside), cwd: "/home/tidebox/repo" });
+    const sandbox = await Sandbox.create({ seedDirectory: pathToFileURL(inside), cwd: "/home/tidebox/repo" });
     context.after(() => sandbox.close());
     assert.equal((await sandbox.execute("pwd; cat a.txt")).output, "/home/tidebox/repo\na\n");
   });
@@ -61,7 +61,7 @@ describe("a folder that a sandbox begins with", () => {
     assert.deepEqual([fs.existsSync(join(inside, "d/e")), fs.existsSync(join(inside, "new")), fs.existsSync(join(outside, "secret.txt"))], [true, false, true]);
   });
 
-  test("is read once: forks, restored sandboxes and those that start again have what it was", async (context) => {
+  test("is read once: forks, restored and restarted sandboxes keep its content", async (context) => {
     const { sandbox, run, inside } = await seeded(context, { limits: { wallTimeMs: 60_000 } });
     await run("echo b >> a.txt");
     const before = await sandbox.snapshot();
@@ -92,18 +92,18 @@ describe("a folder that a sandbox begins with", () => {
 
   test("is refused where it cannot be", async (context) => {
     const { inside, outside } = folders(context);
-    await assert.rejects(Sandbox.create({ seedFolder: join(inside, "none") }), { code: "INVALID_OPTIONS", message: /none/ });
-    await assert.rejects(Sandbox.create({ seedFolder: join(inside, "a.txt") }), { code: "INVALID_OPTIONS" });
-    await assert.rejects(Sandbox.create({ seedFolder: 7 }), { code: "INVALID_OPTIONS", message: /seedFolder must be a folder/ });
-    await assert.rejects(Sandbox.create({ seedFolder: outside, limits: { fileBytes: 3 } }), { code: "INVALID_OPTIONS" });
+    await assert.rejects(Sandbox.create({ seedDirectory: join(inside, "none") }), { code: "INVALID_OPTIONS", message: /none/ });
+    await assert.rejects(Sandbox.create({ seedDirectory: join(inside, "a.txt") }), { code: "INVALID_OPTIONS" });
+    await assert.rejects(Sandbox.create({ seedDirectory: 7 }), { code: "INVALID_OPTIONS", message: /seedDirectory must be a path/ });
+    await assert.rejects(Sandbox.create({ seedDirectory: outside, limits: { fileBytes: 3 } }), { code: "INVALID_OPTIONS" });
     if (process.platform === "win32") return;
     execFileSync("mkfifo", [join(outside, "fifo")]);
-    await assert.rejects(Sandbox.create({ seedFolder: outside }), { code: "INVALID_OPTIONS", message: /FIFO.*fifo/ });
+    await assert.rejects(Sandbox.create({ seedDirectory: outside }), { code: "INVALID_OPTIONS", message: /FIFO.*fifo/ });
   });
 
   test("goes with mounts", async (context) => {
     const { inside, outside } = folders(context);
-    const sandbox = await Sandbox.create({ seedFolder: inside, mounts: { "/workspace/seen": outside } });
+    const sandbox = await Sandbox.create({ seedDirectory: inside, mounts: { "/workspace/seen": outside } });
     context.after(() => sandbox.close());
     assert.equal((await sandbox.execute("cat a.txt seen/secret.txt")).output, "a\nsecret\n");
   });

@@ -101,7 +101,7 @@ describe("restore", () => {
     await one.restore(before);
     const { exitCode, stoppedBy, output } = await command;
     assert.deepEqual([exitCode, stoppedBy], [137, "cancelled"]);
-    assert.match(output, /^begun\n.*went back to a snapshot/);
+    assert.match(output, /^begun\n.*stopped because the sandbox was restored/);
     assert.equal((await one.execute("ls")).output, "");
   });
 });
@@ -118,7 +118,7 @@ describe("a fork", () => {
     assert.equal((await one.execute("cat b; ls")).output, "b\nb\n");
   });
 
-  test("of a deterministic sandbox goes on with its time and is the same in every run", async (context) => {
+  test("of a deterministic sandbox continues its clock and is reproducible", async (context) => {
     const runs = [];
     for (let run = 0; run < 2; run++) {
       const one = await sandbox(context, { deterministic: { seed: 7, timeMs: 1e12 } });
@@ -197,6 +197,6 @@ describe("a tar", () => {
     await assert.rejects(one.fromTar(content), /\.\.\/evil/);
     await assert.rejects(Sandbox.create({ tar: content }), (error) => error.code === "INVALID_OPTIONS");
     const { bytes } = await one.snapshot();
-    await assert.rejects(Sandbox.create({ tar: content, snapshot: Snapshot.fromBytes(bytes) }), /not with both/);
+    await assert.rejects(Sandbox.create({ tar: content, snapshot: Snapshot.fromBytes(bytes) }), /mutually exclusive/);
   });
 });

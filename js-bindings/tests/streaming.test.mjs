@@ -7,7 +7,7 @@ import { Sandbox } from "tidebox";
 
 const suspends = typeof WebAssembly.Suspending === "function";
 
-describe("a command whose output is gone through", () => {
+describe("a command with streamed output", () => {
   let sandbox;
   before(async () => {
     sandbox = await Sandbox.create();
@@ -29,7 +29,7 @@ describe("a command whose output is gone through", () => {
     assert.equal(stdout.split("\n").length, 20001);
   });
 
-  test("is there while the command still runs", async () => {
+  test("arrives while the command still runs", async () => {
     const running = sandbox.executeStream("echo first; read -t 30 < /dev/zero; sleep 30; echo last");
     const started = performance.now();
     for await (const { text } of running) {
@@ -41,14 +41,14 @@ describe("a command whose output is gone through", () => {
     assert.deepEqual([exitCode, stoppedBy, stdout], [137, "cancelled", "first\n"]);
   });
 
-  test("comes as text whose characters are never cut, and as bytes that are all there", async () => {
+  test("arrives as text with complete characters, and as all bytes", async () => {
     const running = sandbox.executeStream("printf '\\xc3'; sleep 0.05; printf '\\xa4\\n\\xff'");
     const chunks = await all(running);
     assert.equal(joined(chunks, "stdout"), "ä\n\ufffd");
     assert.deepEqual(chunks.flatMap(({ bytes }) => [...bytes]), [0xc3, 0xa4, 0x0a, 0xff]);
   });
 
-  test("need not be gone through", async () => {
+  test("need not be read", async () => {
     const { output, exitCode } = await sandbox.executeStream("echo hi").result;
     assert.deepEqual([output, exitCode], ["hi\n", 0]);
   });
@@ -59,7 +59,7 @@ describe("a command whose output is gone through", () => {
     assert.equal((await all(running)).length, 0);
   });
 
-  test("of a closed sandbox is nothing, and the answer says why", async () => {
+  test("of a closed sandbox is empty, and the result has the reason", async () => {
     const closed = await Sandbox.create();
     await closed.close();
     const running = closed.executeStream("echo hi");
@@ -67,7 +67,7 @@ describe("a command whose output is gone through", () => {
     assert.match((await running.result).output, /the sandbox is closed/);
   });
 
-  test("stops when the signal says so", async () => {
+  test("stops when the signal is aborted", async () => {
     const controller = new AbortController();
     const running = sandbox.executeStream("echo first; sleep 30", { signal: controller.signal });
     setTimeout(() => controller.abort(), 100);
@@ -93,7 +93,7 @@ describe("functions that watch output", () => {
     assert.deepEqual([out.join(""), err.join(""), exitCode], ["one\n€", "two\n", 0]);
   });
 
-  test("that throw stop the command, and the answer says what they threw", async () => {
+  test("that throw stop the command, and the result has their error", async () => {
     const { output, exitCode } = await sandbox.execute("echo one; sleep 30; echo two", {
       onStdout: () => {
         throw new Error("no more");
@@ -102,7 +102,7 @@ describe("functions that watch output", () => {
     });
     assert.equal(exitCode, null);
     assert.match(output, /^one\n/);
-    assert.match(output, /watches the output failed: no more\n$/);
+    assert.match(output, /the output callback failed: no more\n$/);
     assert.doesNotMatch(output, /two/);
     assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
   });

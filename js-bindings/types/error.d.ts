@@ -1,19 +1,22 @@
-/** The one error that this package throws, and only outside of the tools of an agent. */
+/** The error class of this package. The tools of an agent never throw it. */
 /**
- * Codes of Deep Agents, and beside them: `INVALID_OPTIONS` for options and snapshots that cannot be, `SETUP_FAILED` for a
- * sandbox that could not be made, `CLOSED`, `UNSUPPORTED` for what such a sandbox cannot do, `ABORTED` for a call that its
- * caller gave up, `RESTARTED` for one that was in progress when the sandbox had to start again. Providers in the cloud have the
- * others: what they refuse (`UNAUTHENTICATED`, `FORBIDDEN`, `RATE_LIMITED`, `QUOTA_EXCEEDED`, `SANDBOX_NOT_FOUND`), that they do not
- * answer (`UNAVAILABLE`, `TIMEOUT`) or not as they should (`PROTOCOL`), and set-up scripts that fail.
+ * Error codes of Deep Agents, and these: `INVALID_OPTIONS` for invalid options and snapshots, `SETUP_FAILED` if a sandbox cannot
+ * be created, `CLOSED`, `UNSUPPORTED` if this kind of sandbox lacks the operation, `ABORTED` for a call that its caller aborted,
+ * `RESTARTED` for a call that was in progress when the sandbox had to restart. Cloud providers add: requests that they reject
+ * (`UNAUTHENTICATED`, `FORBIDDEN`, `RATE_LIMITED`, `QUOTA_EXCEEDED`, `SANDBOX_NOT_FOUND`), no response (`UNAVAILABLE`, `TIMEOUT`)
+ * or an invalid one (`PROTOCOL`), and failed set-up scripts (`COMMAND_TIMEOUT`, `COMMAND_FAILED`).
  */
 export type SandboxErrorCode = "NOT_INITIALIZED" | "ALREADY_INITIALIZED" | "FILE_OPERATION_FAILED" | "INVALID_OPTIONS" | "SETUP_FAILED" | "CLOSED" | "UNSUPPORTED" | "ABORTED" | "RESTARTED" | "UNAUTHENTICATED" | "FORBIDDEN" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "SANDBOX_NOT_FOUND" | "UNAVAILABLE" | "TIMEOUT" | "PROTOCOL" | "COMMAND_TIMEOUT" | "COMMAND_FAILED";
 declare const BRAND: unique symbol;
-/** A sandbox could not be made, or could not do what it was asked. Deep Agents recognises it across copies of packages by its brand. */
+/**
+ * A sandbox could not be created or could not perform an operation. Deep Agents recognizes it across copies of packages by its
+ * brand.
+ */
 export declare class SandboxError extends Error {
     readonly [BRAND] = true;
     readonly code: SandboxErrorCode;
     constructor(message: string, code: SandboxErrorCode, options?: ErrorOptions);
-    /** Whether a value is such an error, also of another copy of this package or of Deep Agents. */
+    /** True if a value is such an error, including one of another copy of this package or of Deep Agents. */
     static isInstance(value: unknown): value is SandboxError;
 }
 export {};

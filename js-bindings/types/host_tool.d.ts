@@ -1,71 +1,76 @@
-/** Functions of the application as commands of a sandbox, as their authors see them. */
-/** A command of the sandbox that a function of the application answers. */
+/** Public types of host tools: functions of the application that are commands of a sandbox. */
+/** A call of a host tool. */
 export interface HostCall {
-    /** The arguments; the first is the name that the tool was called by. U+FFFD for what is not UTF-8. */
+    /** The arguments; the first is the name that the tool was called by. U+FFFD replaces invalid UTF-8. */
     readonly argv: readonly string[];
-    /** The same arguments, byte for byte. */
+    /** {@link argv} as bytes. */
     readonly argvBytes: readonly Uint8Array[];
-    /** The variables of the process that calls. */
+    /** The environment of the calling process. */
     readonly env: Readonly<Record<string, string>>;
-    /** Its working directory. */
+    /** Working directory of the calling process. */
     readonly cwd: string;
-    /** The sandbox that calls. */
+    /** Id of the calling sandbox. */
     readonly sandboxId: string;
     readonly stdin: HostInput;
     readonly stdout: HostOutput;
     readonly stderr: HostOutput;
-    /** The sandbox's files, with the rights of its user. */
+    /** Files of the sandbox, with the permissions of its user. */
     readonly files: HostFiles;
-    /** Aborted when the command is killed, its time is up, or the sandbox is closed: nobody waits for the answer then. */
+    /** Aborted when the command is killed, its timeout expires, or the sandbox is closed. The result is then discarded. */
     readonly signal: AbortSignal;
 }
-/** Standard input of a call. `for await (const bytes of call.stdin)` reads it in pieces. */
+/** Standard input of a call. `for await (const bytes of call.stdin)` reads it in chunks. */
 export interface HostInput extends AsyncIterable<Uint8Array> {
-    /** Waits for bytes and answers up to `most` of them, 64 KiB at most; none at all at the end. */
-    read(most?: number): Promise<Uint8Array>;
-    /** Reads to the end. Rejects as soon as there are more than `most` bytes (default 16 MiB): a guest may send without end. */
-    bytes(most?: number): Promise<Uint8Array>;
-    /** The same as text; U+FFFD for what is not UTF-8. */
-    text(most?: number): Promise<string>;
+    /** Waits for data and returns up to `maxBytes` bytes, at most 64 KiB. Returns an empty array at the end of input. */
+    read(maxBytes?: number): Promise<Uint8Array>;
+    /**
+     * Reads to the end. Rejects if there are more than `maxBytes` bytes (default 16 MiB), because a guest may write without end.
+     */
+    bytes(maxBytes?: number): Promise<Uint8Array>;
+    /** Like {@link bytes}, decoded. U+FFFD replaces invalid UTF-8. */
+    text(maxBytes?: number): Promise<string>;
 }
 /** Standard output or standard error of a call. */
 export interface HostOutput {
     /**
-     * Writes all of it, waiting while the reader is slow. Rejects with {@link Disconnected} when nobody reads any more. A write
-     * that is not awaited is done before the call ends.
+     * Writes all data, waiting while the reader is slow. Rejects with {@link BrokenPipeError} if the stream has no reader. A write
+     * that is not awaited is completed before the call ends.
      */
     write(data: string | Uint8Array): Promise<void>;
 }
-/** Files of the sandbox. Relative paths are below the call's working directory. No path reaches a file of the host. */
+/** Files of the sandbox. Relative paths are resolved against the call's working directory. Host files are not accessible. */
 export interface HostFiles {
-    /** Reads a whole file. Rejects with a sentence when it cannot be read or is longer than `most` bytes (default 64 MiB). */
-    read(path: string | Uint8Array, most?: number): Promise<Uint8Array>;
-    /** The same as text; U+FFFD for what is not UTF-8. */
-    readText(path: string | Uint8Array, most?: number): Promise<string>;
-    /** Creates or replaces a file. Rejects with a sentence when it cannot be written. */
+    /** Reads a whole file. Rejects with a message if it cannot be read or is longer than `maxBytes` bytes (default 64 MiB). */
+    read(path: string | Uint8Array, maxBytes?: number): Promise<Uint8Array>;
+    /** Like {@link bytes}, decoded. U+FFFD replaces invalid UTF-8. */
+    readText(path: string | Uint8Array, maxBytes?: number): Promise<string>;
+    /** Creates or replaces a file. Rejects with a message if it cannot be written. */
     write(path: string | Uint8Array, content: string | Uint8Array): Promise<void>;
 }
-/** What a host tool may answer instead of writing by itself. */
-export interface HostAnswer {
+/** Output and exit code that a host tool may return instead of writing to its streams. */
+export interface HostToolResponse {
     /** Written to standard output. */
     stdout?: string | Uint8Array;
     /** Written to standard error. */
     stderr?: string | Uint8Array;
-    /** 0 to 255. Default 0. */
+    /** From 0 to 255. Default 0. */
     exitCode?: number;
 }
 /**
- * A function of the application as a command. It runs in the thread that made the sandbox, with the application's authority;
- * the sandbox sees its arguments, its streams and its exit code, and nothing of what it knows.
+ * A function of the application as a command. It runs in the thread that created the sandbox, with the application's privileges.
+ * The sandbox sees only its arguments, its streams and its exit code.
  *
- * What it answers is the exit code (a number from 0 to 255; nothing is 0), or output and exit code. When it throws, the
- * command ends with 1 and the error's message stands on its standard error; {@link Disconnected} ends it with 141 and says
- * nothing. All that arrives in the call was chosen by whoever wrote the command: treat it as you treat a web request.
+ * It returns the exit code (0 to 255; `undefined` is 0), or output and exit code. If it throws, the command exits with 1 and the
+ * error's message is written to standard error; {@link BrokenPipeError} makes it exit with 141 without a message. All data of the
+ * call comes from the author of the command: treat it like a web request.
  */
-export type HostTool = (call: HostCall) => HostResult | Promise<HostResult>;
-/** What a host tool answers. */
-export type HostResult = number | HostAnswer | void;
-/** Nobody reads what a host tool writes any more. A program would die of SIGPIPE; a tool that does not catch this ends with 141. */
-export declare class Disconnected extends Error {
+export type HostTool = (call: HostCall) => HostToolResult | Promise<HostToolResult>;
+/** Return value of a host tool. */
+export type HostToolResult = number | HostToolResponse | void;
+/**
+ * Thrown when a host tool writes to a stream without a reader. A program would be killed by SIGPIPE; a tool that does not catch
+ * this exits with 141.
+ */
+export declare class BrokenPipeError extends Error {
     constructor();
 }

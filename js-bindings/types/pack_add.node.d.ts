@@ -1,19 +1,19 @@
-/** Adding packs to this machine: fetched, verified, unpacked, rewritten and prepared once. */
+/** Installation of packs on this host: downloaded, verified, unpacked, rewritten and pre-initialized once. */
 import type { AddPackOptions, PackState } from "./pack_options.js";
 export type { AddPackOptions, PackState } from "./pack_options.js";
 export type { ExportedPack, ExportPackOptions } from "./pack_export.node.js";
 export { exportPack } from "./pack_export.node.js";
-/** All packs that there are, and whether they are here. */
-export declare function listPacks({ folder }?: {
+/** Lists all packs with their state. */
+export declare function listPacks({ folder: dir }?: {
     folder?: string;
 }): Promise<PackState[]>;
-/** Removes a pack, and tells whether it was there. */
-export declare function removePack(name: string, { folder }?: {
+/** Removes a pack. Returns whether it was installed. */
+export declare function removePack(name: string, { folder: dir }?: {
     folder?: string;
 }): Promise<boolean>;
 /**
- * Adds a pack, unless it is there and ready. What was fetched before is not fetched again, so after a failure call it again.
+ * Installs a pack, unless it is ready. Completed downloads are kept, so call it again after a failure.
  *
- * @throws {SandboxError} when the index cannot be reached or delivers something else, and where the engine cannot run the pack.
+ * @throws {SandboxError} if the index is unreachable or delivers other content, or if the engine cannot run the pack.
  */
 export declare function addPack(name: string, options?: AddPackOptions): Promise<void>;

@@ -1,20 +1,20 @@
-/** Making a folder of a pack that a server of plain files can give to pages. */
-/** How a pack is exported. */
+/** Export of a pack to a directory that a static file server can serve to pages. */
+/** Options of {@link exportPack}. */
 export interface ExportPackOptions {
-    /** The folder that packs are kept in. Default: `tidebox/packs` in the user's cache folder. */
+    /** Directory that contains packs. Default: `tidebox/packs` in the user's cache directory. */
     packs?: string;
-    /** Is told what is being done. */
+    /** Receives a description of the current step. */
     onProgress?: (what: string) => void;
 }
-/** What came of it. */
+/** Result of {@link exportPack}. */
 export interface ExportedPack {
-    /** SHA-256 of the `pack.json` that was written; `sha256` of `PackOption` holds a page to it. */
+    /** SHA-256 of the `pack.json` that was written. Pass it as `sha256` of `PackOption` to pin the pack. */
     readonly sha256: string;
 }
 /**
- * Writes a pack of this machine into a folder for pages: `Sandbox.create({ packs: [{ name, from }] })` fetches it from where a server
- * has that folder. Some 60 MB; pages with the same version of the package can use it. Node and Deno.
+ * Writes an installed pack into a directory for pages: `Sandbox.create({ packs: [{ name, from }] })` downloads it from a server
+ * of that directory. About 60 MB. Requires pages with the same version of the package. Node and Deno.
  *
- * @throws {SandboxError} where the pack is not on this machine.
+ * @throws {SandboxError} if the pack is not installed.
  */
 export declare function exportPack(name: string, to: string, options?: ExportPackOptions): Promise<ExportedPack>;

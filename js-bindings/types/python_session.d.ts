@@ -1,31 +1,31 @@
-/** Interpreters of Python that keep their variables. */
+/** Python interpreters that keep their variables. */
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { ExecuteOptions } from "./options.js";
 import type { ExecuteResult } from "./protocol.js";
-/** How a piece of code is run. */
+/** Options of {@link PythonSession.run}. */
 export type PythonOptions = Pick<ExecuteOptions, "timeoutMs" | "signal" | "onOutput" | "onStdout" | "onStderr">;
-/** An exception of Python that nobody caught. */
+/** An uncaught Python exception. */
 export interface PythonError {
-    /** Its class. */
+    /** Name of its class. */
     readonly name: string;
-    /** What `str` makes of it. */
+    /** Its text, as returned by `str`. */
     readonly message: string;
-    /** The whole text that Python prints of it. */
+    /** The traceback as printed by Python. */
     readonly traceback: string;
 }
-/** How a piece of code went: what a command answers, and beside it what the interpreter says. */
+/** Result of {@link PythonSession.run}: the fields of a command, and those of the interpreter. */
 export interface PythonResult extends ExecuteResult {
-    /** `null` while the interpreter lives. */
+    /** `null` while the interpreter runs. */
     exitCode: number | null;
-    /** What its last expression is worth, as `repr` shows it; absent when the code ends with a statement, a semicolon or `None`. */
+    /** `repr` of the last expression. Absent if the code ends with a statement, a semicolon or `None`. */
     value?: string;
-    /** The exception that nobody caught. Its traceback is on standard error, too. */
+    /** The uncaught exception. Its traceback is also written to standard error. */
     error?: PythonError;
-    /** Paths of pictures: the figures of matplotlib that the code showed or left open. `downloadFiles` fetches them. */
+    /** Paths of images: the matplotlib figures that the code showed or left open. `downloadFiles` fetches them. */
     pictures: string[];
 }
 /**
- * An interpreter that keeps its variables, as notebooks do: `await sandbox.pythonSession()`.
+ * A Python interpreter that keeps its variables, as in a notebook: `await sandbox.pythonSession()`.
  *
  * ```js
  * const python = await sandbox.pythonSession();
@@ -33,24 +33,25 @@ export interface PythonResult extends ExecuteResult {
  * const { value } = await python.run("frame.a.mean()"); // "np.float64(2.0)"
  * ```
  *
- * Nothing of it runs between two calls, and calls run one after the other. It ends when a call runs out of time or is given up, when the code
- * calls `exit`, when the sandbox is closed, restored or has to start again, and by {@link close}.
+ * It is paused between two calls, and calls run one after the other. It ends when a call times out or is cancelled, when the code
+ * calls `exit`, when the sandbox is closed, restored or restarted, and by {@link close}.
  */
 export declare class PythonSession {
     #private;
-    /** Not to be called: see `pythonSession` of the sandbox. */
-    constructor(secret: symbol, given: unknown);
-    /** Whether the interpreter has ended; its variables are gone then. */
+    /** Private: use `pythonSession` of the sandbox. */
+    constructor(secret: symbol, input: unknown);
+    /** True if the interpreter has exited. Its variables are lost then. */
     get isOver(): boolean;
     /**
-     * Runs a piece of code for at most `timeoutMs` (default `limits.wallTimeMs`); `await` works at its top level. When the time is up, and when the
-     * call is given up by `signal`, the interpreter ends with all that it has started; files stay.
+     * Runs code for at most `timeoutMs` (default `limits.wallTimeMs`). Top-level `await` is supported. After a timeout or a
+     * cancellation by `signal` the interpreter ends with all processes that it started; files stay.
      *
-     * @throws {SandboxError} `INVALID_OPTIONS` when the interpreter has ended before, and for more than 8 MiB of code; `CLOSED` with the sandbox.
+     * @throws {SandboxError} `INVALID_OPTIONS` if the interpreter has exited before, or for more than 8 MiB of code; `CLOSED` if
+     * the sandbox is closed.
      */
     run(code: string, options?: PythonOptions): Promise<PythonResult>;
-    /** Ends the interpreter and what it has started. Closing twice is no error. */
+    /** Ends the interpreter and the processes that it started. Closing twice is not an error. */
     close(): Promise<void>;
-    /** The same, for `await using`. */
+    /** Like {@link close}, for `await using`. */
     [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,92 +1,92 @@
-/** Sandboxes of cloud providers, in the shape of the local class. */
+/** Sandboxes of cloud providers, with the interface of the local class. */
 import { AgentBackend } from "./agent_backend.js";
 import type { ProviderName, RemoteOptions } from "./remote_options.js";
-/** What a provider tells of a sandbox without connecting to it. */
+/** Information about a sandbox that is available without connecting to it. */
 export interface SandboxInfo {
-    /** Its name. */
+    /** Its id. */
     readonly id: string;
     /** Its labels. */
     readonly labels: Readonly<Record<string, string>>;
 }
-/** One page of a list. */
+/** A page of a list. */
 export interface SandboxPage {
-    /** The sandboxes of this page; a page may be empty and still have a successor. */
+    /** The sandboxes of this page. A page may be empty and still have a successor. */
     readonly sandboxes: readonly SandboxInfo[];
-    /** Where the next page starts; absent on the last. */
+    /** Cursor of the next page. Absent on the last page. */
     readonly cursor?: string;
 }
-/** Which sandboxes to list, and from where. */
+/** Filter and position of a list. */
 export interface ListOptions {
-    /** Only sandboxes that bear all of these labels. Default: all. */
+    /** Only sandboxes with all of these labels. Default: all. */
     labels?: Readonly<Record<string, string>>;
-    /** The cursor of the page before. */
+    /** The cursor of the previous page. */
     cursor?: string;
 }
 /**
- * A sandbox at a provider, with the methods of {@link Sandbox}; `snapshot`, `fork` and what belongs to them it has not. Its tool
- * methods never throw: what goes wrong is in the answer.
+ * A sandbox at a provider, with the methods of {@link Sandbox} except `snapshot`, `fork` and related ones. Its tool methods never
+ * throw: errors are part of the result.
  *
- * Closing it ends what runs and leaves the sandbox where it is: {@link RemoteProvider.connect} finds it again by its id until its
- * time to live is over, and {@link RemoteProvider.delete} ends it.
+ * Closing it stops running commands and keeps the sandbox: {@link RemoteProvider.connect} finds it by its id until its time to
+ * live expires, and {@link RemoteProvider.delete} deletes it.
  */
 export declare class RemoteSandbox extends AgentBackend {
     #private;
-    /** Not to be called: see {@link createSandbox} and {@link RemoteProvider}. */
+    /** Private: use {@link createSandbox} or {@link RemoteProvider}. */
     constructor(secret: symbol, connection: unknown);
-    /** The sandbox's name at its provider. */
+    /** The sandbox's id at its provider. */
     get id(): string;
-    /** Whether it was not closed here. The provider may have ended it all the same. */
+    /** True until it is closed here. The provider may have ended it anyway. */
     get isRunning(): boolean;
-    /** Ends what runs and leaves the sandbox where it is. Closing twice is no error. */
+    /** Stops running commands and keeps the sandbox. Closing twice is not an error. */
     close(): Promise<void>;
 }
-/** Makes, finds, lists and deletes sandboxes at one provider. */
+/** Creates, finds, lists and deletes sandboxes at one provider. */
 export declare class RemoteProvider {
     #private;
-    /** Not to be called: see {@link open}. */
-    constructor(secret: symbol, opened: unknown);
+    /** Private: use {@link open}. */
+    constructor(secret: symbol, provider: unknown);
     /**
-     * The provider of this name. Nothing is sent yet.
+     * Opens a provider by name. Sends no request.
      *
-     * @throws {SandboxError} `UNSUPPORTED` for a provider that cannot be used from JavaScript, with the reason, and for options
-     * that it cannot keep; `UNAUTHENTICATED` when there is no key; `INVALID_OPTIONS` for options that cannot be.
+     * @throws {SandboxError} `UNSUPPORTED` for a provider that is not available in JavaScript, with the reason, and for options
+     * that it does not support; `UNAUTHENTICATED` without a key; `INVALID_OPTIONS` for invalid options.
      */
     static open(name: ProviderName, options?: RemoteOptions): Promise<RemoteProvider>;
     /**
-     * Makes a sandbox with the labels of the options, and waits until it is ready.
+     * Creates a sandbox with the labels of the options, and waits until it is ready.
      *
-     * @throws {SandboxError} when it cannot be made; nothing is left running then.
+     * @throws {SandboxError} if it cannot be created; a partially created sandbox is deleted.
      */
     create(): Promise<RemoteSandbox>;
     /**
-     * The sandbox of this id, woken where it sleeps.
+     * Connects to the sandbox with this id, and resumes it if it is suspended.
      *
-     * @throws {SandboxError} `SANDBOX_NOT_FOUND` when there is none.
+     * @throws {SandboxError} `SANDBOX_NOT_FOUND` if it does not exist.
      */
     connect(id: string): Promise<RemoteSandbox>;
     /**
-     * A sandbox that bears all of these labels, else a new one with them. Two that ask for the same labels at once get the same.
+     * Returns a sandbox with all of these labels, or creates one. Concurrent calls with the same labels get the same sandbox.
      *
-     * @throws {SandboxError} as {@link create}.
+     * @throws {SandboxError} like {@link create}.
      */
     getOrCreate(labels: Readonly<Record<string, string>>): Promise<RemoteSandbox>;
     /**
-     * One page of the sandboxes that are not gone.
+     * Returns a page of the existing sandboxes.
      *
-     * @throws {SandboxError} when the provider does not answer.
+     * @throws {SandboxError} if the provider does not respond.
      */
     list(options?: ListOptions): Promise<SandboxPage>;
     /**
-     * Deletes a sandbox and waits until it is gone. One that is gone already is no error.
+     * Deletes a sandbox and waits until it is deleted. A missing sandbox is not an error.
      *
-     * @throws {SandboxError} when the provider does not answer or refuses.
+     * @throws {SandboxError} if the provider does not respond or rejects the request.
      */
     delete(id: string): Promise<void>;
 }
 /**
- * A new sandbox at a provider: `createSandbox("e2b")` in the place of `Sandbox.create()`. It lives on when the program ends, at
- * most {@link RemoteOptions.timeToLiveMs}; {@link RemoteProvider} finds and deletes it.
+ * Creates a sandbox at a provider: `createSandbox("e2b")` instead of `Sandbox.create()`. It outlives the program, at most for
+ * {@link RemoteOptions.timeToLiveMs}; {@link RemoteProvider} finds and deletes it.
  *
- * @throws {SandboxError} as {@link RemoteProvider.open} and {@link RemoteProvider.create}.
+ * @throws {SandboxError} like {@link RemoteProvider.open} and {@link RemoteProvider.create}.
  */
 export declare function createSandbox(provider: ProviderName, options?: RemoteOptions): Promise<RemoteSandbox>;

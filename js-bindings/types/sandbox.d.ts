@@ -1,4 +1,4 @@
-/** The class: a sandbox in a Worker of its own. */
+/** The local sandbox class: a sandbox in its own worker. */
 import { AgentBackend } from "./agent_backend.js";
 import type { NetworkLog } from "./network_options.js";
 import type { CallOptions, SandboxOptions } from "./options.js";
@@ -6,91 +6,91 @@ import { PythonSession } from "./python_session.js";
 import type { SnapshotDiff } from "./snapshot.js";
 import { Snapshot } from "./snapshot.js";
 /**
- * A whole sandbox: files, a shell and some two hundred commands, in a Worker of its own and with nothing of the host.
+ * A sandbox: files, a shell and about two hundred commands, in its own worker and without access to the host.
  *
- * It is a backend for Deep Agents: `createDeepAgent({ backend: await Sandbox.create() })`. Its tool methods never throw:
- * what goes wrong is in the answer. Calls may overlap.
+ * It is a backend for Deep Agents: `createDeepAgent({ backend: await Sandbox.create() })`. Its tool methods never throw: errors
+ * are part of the result. Calls may overlap.
  */
 export declare class Sandbox extends AgentBackend {
     #private;
-    /** A sandbox that is not started yet; see {@link initialize}. */
+    /** Creates a sandbox that is not started; see {@link initialize}. */
     constructor(options?: SandboxOptions);
     /**
-     * Makes a sandbox and starts it.
+     * Creates a sandbox and starts it.
      *
-     * @throws {SandboxError} for options that cannot be, and when no Worker can be started.
+     * @throws {SandboxError} for invalid options, or if the worker cannot be started.
      */
     static create(options?: SandboxOptions): Promise<Sandbox>;
     /**
-     * Starts a sandbox that was made by its constructor.
+     * Starts a sandbox that was created by its constructor.
      *
-     * @throws {SandboxError} as {@link create}, and when it was started before.
+     * @throws {SandboxError} like {@link create}, and if it was started before.
      */
     initialize(): Promise<void>;
-    /** Never empty once it is started. */
+    /** The sandbox id. Not empty after the sandbox is started. */
     get id(): string;
-    /** Whether commands can be run. */
+    /** True if commands can be run. */
     get isRunning(): boolean;
     /**
-     * Keeps what the sandbox is now: its files and its shell session. Commands may run meanwhile: the files are those between two
-     * of their system calls. Takes time for what the sandbox has written, of which equal blocks count once.
+     * Takes a snapshot of the files and the shell session. Commands may run during it: the files are those between two of their
+     * system calls. The time depends on the data that the sandbox has written, with equal blocks counted once.
      *
-     * @throws {SandboxError} for a sandbox that is not open, and for one with copy-on-write mounts.
+     * @throws {SandboxError} for a sandbox that is not open, or with copy-on-write mounts.
      */
     snapshot(options?: CallOptions): Promise<Snapshot>;
     /**
-     * Puts files and shell session back to what they were. Commands that run are stopped; they answer with exit code 137 and
-     * `stoppedBy` `cancelled`. The snapshot may be another sandbox's. What lies in mounts, and tools, stay as they are.
+     * Restores files and shell session. Running commands are stopped with exit code 137 and `stoppedBy` `cancelled`. The snapshot
+     * may be from another sandbox. Mounts and tools are not affected.
      *
-     * @throws {SandboxError} as {@link snapshot}, and for bytes that are no snapshot or more than the limits hold; nothing has
-     * changed then.
+     * @throws {SandboxError} like {@link snapshot}, and for bytes that are not a snapshot or exceed the limits; then nothing has
+     * changed.
      */
     restore(snapshot: Snapshot, options?: CallOptions): Promise<void>;
     /**
-     * A second sandbox, in a Worker of its own, that begins as this one is now: with the same options, an id of its own, and the
-     * same functions as tools. From here on each goes its own way. What runs here does not run there.
+     * Creates a second sandbox from the current state, in its own worker, with the same options, a new id, and the same functions
+     * as tools. Both are independent afterwards. Running commands are not copied.
      *
-     * The time of a deterministic sandbox goes on in its fork, with randomness of its own that is the same in every run.
+     * The fork of a deterministic sandbox continues its clock, with different random numbers that are the same in every run.
      *
-     * @throws {SandboxError} as {@link create} and {@link snapshot}.
+     * @throws {SandboxError} like {@link create} and {@link snapshot}.
      */
     fork(options?: CallOptions): Promise<Sandbox>;
     /**
-     * What changed from one snapshot to another, by default to what the sandbox is now. Either may be another sandbox's. Times,
-     * owners and hard links are not compared.
+     * Compares two snapshots, by default with the current state. Either may be from another sandbox. Times, owners and hard links
+     * are not compared.
      *
-     * @throws {SandboxError} as {@link restore}.
+     * @throws {SandboxError} like {@link restore}.
      */
     diff(before: Snapshot, after?: Snapshot, options?: CallOptions): Promise<SnapshotDiff>;
     /**
-     * All that the sandbox, or a snapshot, has made or changed as a tar, with names that count from `/`. It keeps modes, times of
-     * change and links; not the shell session. {@link SandboxOptions.tar} reads it.
+     * Returns all files that the sandbox, or a snapshot, has created or changed, as a tar archive with names relative to `/`. It
+     * keeps modes, modification times and links, but not the shell session. {@link SandboxOptions.tar} reads it.
      *
-     * @throws {SandboxError} as {@link restore}.
+     * @throws {SandboxError} like {@link restore}.
      */
     toTar(snapshot?: Snapshot, options?: CallOptions): Promise<Uint8Array>;
     /**
-     * A tar as a snapshot, to begin with or to compare with. The tar is not trusted: names with `..`, devices, sparse files and
-     * what lies in the place of the system's files are refused by name.
+     * Converts a tar archive to a snapshot, to start from or to compare with. The archive is untrusted: names with `..`, devices,
+     * sparse files and replacements of system files are rejected by name.
      *
-     * @throws {SandboxError} for bytes that are no such tar, or more than the limits hold.
+     * @throws {SandboxError} for bytes that are not such an archive, or exceed the limits.
      */
     fromTar(tar: Uint8Array, options?: CallOptions): Promise<Snapshot>;
     /**
-     * All requests that programs of this sandbox have sent, refused ones included. Empty without {@link SandboxOptions.network};
-     * begins anew when the Worker does.
+     * Returns all network requests of this sandbox, including denied ones. Empty without {@link SandboxOptions.network}; reset when
+     * the worker restarts.
      *
      * @throws {SandboxError} for a sandbox that is not open.
      */
     networkLog(options?: CallOptions): Promise<NetworkLog>;
     /**
-     * Begins an interpreter of Python that keeps its variables, open files and imported modules from one call to the next. It starts with the
-     * first one. A sandbox may have several; none of them is in a snapshot or a fork.
+     * Creates a Python interpreter that keeps its variables, open files and imported modules between calls. It starts with the
+     * first call. A sandbox may have several; they are not part of snapshots and forks.
      *
-     * @throws {SandboxError} `INVALID_OPTIONS` for a sandbox without Python ({@link SandboxOptions.packs}), `UNSUPPORTED` where the engine cannot
-     * suspend WebAssembly (JSPI), and for a sandbox that is not open.
+     * @throws {SandboxError} `INVALID_OPTIONS` for a sandbox without Python ({@link SandboxOptions.packs}), `UNSUPPORTED` if the
+     * engine cannot suspend WebAssembly (JSPI), and for a sandbox that is not open.
      */
     pythonSession(): Promise<PythonSession>;
-    /** Ends what runs, and the Worker. The files are gone. Closing twice is no error. */
+    /** Stops running commands and terminates the worker. The files are deleted. Closing twice is not an error. */
     close(): Promise<void>;
 }

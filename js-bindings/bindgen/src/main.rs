@@ -1,6 +1,6 @@
-//! Writes the JavaScript that belongs to a module built with wasm-bindgen: `tidebox-bindgen MODULE FOLDER NAME`.
+//! Generates the JavaScript of a module built with wasm-bindgen: `tidebox-bindgen MODULE DIRECTORY NAME`.
 //!
-//! The library instead of its command, because the command brings an HTTP server for tests along.
+//! Uses the library instead of the command line tool, whose dependencies include an HTTP server for tests.
 
 use std::process::ExitCode;
 
@@ -11,10 +11,15 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
-    let written = bindgen
-        .input_path(module)
-        .web(true)
-        .and_then(|bindgen| bindgen.typescript(true).omit_default_module_path(true).remove_name_section(true).remove_producers_section(true).out_name(name).generate(folder));
+    let written = bindgen.input_path(module).web(true).and_then(|bindgen| {
+        bindgen
+            .typescript(true)
+            .omit_default_module_path(true)
+            .remove_name_section(true)
+            .remove_producers_section(true)
+            .out_name(name)
+            .generate(folder)
+    });
     if let Err(error) = written {
         eprintln!("tidebox-bindgen: {module}: {error:#}");
         return ExitCode::FAILURE;

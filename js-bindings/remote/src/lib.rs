@@ -1,8 +1,8 @@
 //! Sandboxes of cloud providers for JavaScript: the adapters of `tidebox-remote-adapters` over `fetch`.
 //!
-//! `js/remote.ts` has the classes that users see. This module lives in the caller's thread: it only waits for replies.
+//! `js/remote.ts` has the public classes. This module runs in the caller's thread, because it only waits for responses.
 
-// Natively there is `tidebox-remote-adapters` itself.
+// Native programs use `tidebox-remote-adapters` directly.
 #![cfg(target_family = "wasm")]
 
 mod options;

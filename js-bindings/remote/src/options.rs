@@ -1,7 +1,7 @@
-//! Options as `js/remote_options.ts` has checked them; what is missing is absent.
+//! Reads options that `js/remote_options.ts` has checked; missing ones are `undefined`.
 
 use tidebox_core::{Dialect, Error, ErrorKind, Result, SandboxPath};
-use tidebox_js_shapes::value::{count, duration, entries, get, list, text, variables};
+use tidebox_js_values::value::{count, duration, entries, get, list, text, variables};
 use tidebox_remote_adapters::transport::HttpTransport;
 use tidebox_remote_adapters::{NetworkAccess, Options};
 use wasm_bindgen::{JsCast, JsValue};
@@ -37,7 +37,7 @@ pub(crate) fn read(given: &JsValue) -> Result<Options> {
         }
     }
     if let Ok(fetch) = get(given, "fetch").dyn_into() {
-        options.transport = Some(HttpTransport::over(fetch));
+        options.transport = Some(HttpTransport::with_fetch(fetch));
     }
     Ok(options)
 }

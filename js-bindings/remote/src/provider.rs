@@ -1,19 +1,19 @@
-//! A provider as the TypeScript class calls it.
+//! A provider for the TypeScript class.
 
 use std::sync::Arc;
 
 use js_sys::{Array, Promise};
 use tidebox_core::{Error, ListPage, ListRequest, SandboxId, SandboxPath, SandboxProvider, Selector};
-use tidebox_js_shapes::answer::{failure, object};
-use tidebox_js_shapes::promise;
-use tidebox_js_shapes::value::variables;
+use tidebox_js_values::promise;
+use tidebox_js_values::response::{failure, object};
+use tidebox_js_values::value::variables;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::options;
 use crate::sandbox::Sandbox;
 
-/// Makes, finds, lists and deletes sandboxes at one provider.
+/// Creates, finds, lists and deletes sandboxes at one provider.
 #[wasm_bindgen(js_name = RemoteProvider)]
 #[derive(Debug)]
 pub struct Provider {
@@ -23,11 +23,10 @@ pub struct Provider {
 
 #[wasm_bindgen(js_class = RemoteProvider)]
 impl Provider {
-    /// The provider of this name.
+    /// Opens the provider with this name.
     ///
     /// # Errors
-    /// An object of `kind` and `message` for a name that is not known, for options that the provider cannot keep, and when
-    /// there is no key.
+    /// An object of `kind` and `message` for an unknown name, for unsupported options, and without a key.
     #[wasm_bindgen(constructor)]
     pub fn new(name: &str, given: &JsValue) -> Result<Self, JsValue> {
         let open = || {
@@ -38,30 +37,30 @@ impl Provider {
         open().map_err(|error: Error| failure(&error))
     }
 
-    /// A new sandbox, which bears the labels of the options.
+    /// Creates a sandbox with the labels of the options.
     pub fn create(&self) -> Promise {
         self.find(Ok(Selector::any_new()))
     }
 
-    /// The sandbox of this name.
+    /// Connects to the sandbox with this id.
     pub fn connect(&self, id: String) -> Promise {
         self.find(Selector::id(id))
     }
 
-    /// A sandbox that bears these labels, else a new one with them.
+    /// Returns a sandbox with these labels, or creates one.
     #[wasm_bindgen(js_name = getOrCreate)]
     pub fn get_or_create(&self, labels: &JsValue) -> Promise {
         self.find(Ok(Selector::labels(variables(labels))))
     }
 
-    /// One page of sandboxes that bear these labels.
+    /// Returns a page of sandboxes with these labels.
     pub fn list(&self, labels: &JsValue, cursor: Option<String>) -> Promise {
         let provider = Arc::clone(&self.provider);
         let request = ListRequest { cursor, labels: variables(labels).into_iter().collect() };
         promise(async move { Ok(page(provider.list(request).await?)) })
     }
 
-    /// Deletes a sandbox; one that is gone is no error.
+    /// Deletes a sandbox; a missing one is not an error.
     pub fn delete(&self, id: String) -> Promise {
         let provider = Arc::clone(&self.provider);
         promise(async move {

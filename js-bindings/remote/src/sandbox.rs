@@ -1,18 +1,19 @@
-//! One sandbox as the TypeScript class calls it: methods that answer promises of plain objects.
+//! One remote sandbox for the TypeScript class: methods that return promises of plain objects.
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::future::{AbortHandle, Abortable};
 use js_sys::{Array, Function, Promise, Uint8Array};
 use send_wrapper::SendWrapper;
+use tidebox_core::lock::Mutex;
 use tidebox_core::{
-    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputEvent, OutputStream, SandboxBackend, SandboxPath,
+    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, SandboxBackend, SandboxPath,
     ShellMode, StopReason,
 };
-use tidebox_js_shapes::value::{bytes, duration, get, text, variables};
-use tidebox_js_shapes::{FileTools, answer, promise};
+use tidebox_js_values::value::{bytes, duration, get, text, variables};
+use tidebox_js_values::{FileTools, promise, response};
 use tidebox_remote_adapters::transport::now;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
@@ -23,15 +24,15 @@ use wasm_bindgen::{JsCast, JsValue};
 pub struct Sandbox {
     backend: Arc<dyn SandboxBackend>,
     files: FileTools,
-    /// Commands in progress, by the numbers that their caller gave them.
+    /// Commands in progress, by the numbers that JavaScript assigned.
     running: Rc<RefCell<Vec<(u32, AbortHandle)>>>,
 }
 
-/// Exit code of a command that its caller has given up.
+/// Exit code of a cancelled command.
 const KILLED_CODE: i32 = 137;
 
 impl Sandbox {
-    /// What JavaScript calls this backend by. Relative paths are below `cwd`.
+    /// Wraps a backend. Relative paths are resolved against `cwd`.
     pub(crate) fn new(backend: Arc<dyn SandboxBackend>, cwd: Option<SandboxPath>) -> Self {
         let files = FileTools::new(Arc::clone(&backend), cwd);
         Self { backend, files, running: Rc::default() }
@@ -40,53 +41,52 @@ impl Sandbox {
 
 #[wasm_bindgen(js_class = RemoteSandbox)]
 impl Sandbox {
-    /// The sandbox's name at its provider.
+    /// The sandbox's id at its provider.
     #[wasm_bindgen(getter)]
     pub fn id(&self) -> String {
         self.backend.id().as_str().to_owned()
     }
 
-    /// Runs a command line. `call` names it for [`cancel`](Self::cancel), and `streams` asks for its output as it arrives, so that
-    /// a command that is given up answers what it wrote so far. `watch` is `undefined`, or is given the pieces: whether they are
-    /// of standard error, and the bytes.
-    pub fn execute(&self, command: String, given: &JsValue, call: u32, streams: bool, watch: &JsValue) -> Promise {
+    /// Runs a command line. `call` identifies it for [`cancel`](Self::cancel). `streams` requests its output as it arrives, so
+    /// that a cancelled command returns its partial output. `watch` is `undefined` or a callback that receives chunks: whether
+    /// they are standard error, and the bytes.
+    pub fn execute(&self, command: String, given: &JsValue, call: u32, streams: bool, on_chunk: &JsValue) -> Promise {
         let (backend, running) = (Arc::clone(&self.backend), Rc::clone(&self.running));
         let request = self.request(command, given);
-        let watch = watch.dyn_ref::<Function>().cloned().map(SendWrapper::new);
+        let on_chunk = on_chunk.dyn_ref::<Function>().cloned().map(SendWrapper::new);
         promise(async move {
             let request = match request {
                 Ok(request) => request,
-                Err(refusal) if refusal.kind() == ErrorKind::FileOperationFailed => return Ok(refused(&refusal)),
+                Err(error) if error.kind() == ErrorKind::FileOperationFailed => return Ok(cwd_error(&error)),
                 Err(error) => return Err(error),
             };
             let (handle, registration) = AbortHandle::new_pair();
             running.borrow_mut().push((call, handle));
-            let seen = Mutex::new(ExecuteResponse::default());
-            let mut sink = |event: OutputEvent| {
-                seen.lock().unwrap_or_else(PoisonError::into_inner).push(&event);
-                if let Some(watch) = &watch {
+            let partial = Mutex::new(ExecuteResponse::default());
+            let mut sink = |event: OutputChunk| {
+                partial.lock().push_chunk(&event);
+                if let Some(on_chunk) = &on_chunk {
                     let piece = Uint8Array::from(event.bytes.as_slice());
-                    // The function is ours, and catches what the caller's throws.
-                    let _ = watch.call2(&JsValue::UNDEFINED, &(event.stream == OutputStream::Stderr).into(), &piece);
+                    // The callback is part of this package and catches what the caller's throws.
+                    let _ = on_chunk.call2(&JsValue::UNDEFINED, &(event.stream == OutputStream::Stderr).into(), &piece);
                 }
             };
-            let begun = now();
+            let started = now();
             let command =
                 if streams { backend.execute_streaming(request, &mut sink) } else { backend.execute(request) };
             let ended = Abortable::new(command, registration).await;
             running.borrow_mut().retain(|(number, _)| *number != call);
             let response = ended.unwrap_or_else(|_| {
-                let mut response = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let mut response = partial.into_inner();
                 (response.exit_code, response.stopped_by) = (Some(KILLED_CODE), Some(StopReason::Cancelled));
-                response.duration = begun.elapsed();
+                response.duration = started.elapsed();
                 Ok(response)
             });
-            Ok(answer::executed(&response?))
+            Ok(response::execute_result(&response?))
         })
     }
 
-    /// Stops the command that [`execute`](Self::execute) was given this number for, there too. It answers as one that its
-    /// caller has given up.
+    /// Cancels the command that [`execute`](Self::execute) runs under this number, also at the provider.
     pub fn cancel(&self, call: u32) {
         for (_, command) in self.running.borrow().iter().filter(|(number, _)| *number == call) {
             command.abort();
@@ -119,12 +119,12 @@ impl Sandbox {
         self.files.edit(path, old, new, all)
     }
 
-    /// Removes a file, or a directory and what is in it.
+    /// Removes a file, or a directory with its contents.
     pub fn delete(&self, path: &str) -> Promise {
         self.files.delete(path)
     }
 
-    /// Finds lines that hold a text.
+    /// Finds lines that contain a text.
     pub fn grep(&self, pattern: String, path: &str, glob: Option<String>, most: Option<f64>) -> Promise {
         self.files.grep(pattern, path, glob, most)
     }
@@ -134,19 +134,19 @@ impl Sandbox {
         self.files.glob(pattern, path)
     }
 
-    /// Puts files in: an array of pairs of path and bytes.
+    /// Uploads files: an array of pairs of path and bytes.
     #[wasm_bindgen(js_name = uploadFiles)]
     pub fn upload_files(&self, files: &Array) -> Promise {
         self.files.upload_files(files)
     }
 
-    /// Takes files out: an array of paths.
+    /// Downloads files: an array of paths.
     #[wasm_bindgen(js_name = downloadFiles)]
     pub fn download_files(&self, paths: &Array) -> Promise {
         self.files.download_files(paths)
     }
 
-    /// Ends what runs; the sandbox stays where it is.
+    /// Stops running commands and keeps the sandbox.
     pub fn close(&self) -> Promise {
         let backend = Arc::clone(&self.backend);
         promise(async move {
@@ -169,8 +169,8 @@ impl Sandbox {
     }
 }
 
-/// A command whose directory can be none, as the local sandbox answers it.
-fn refused(refusal: &Error) -> JsValue {
-    let output = JsValue::from_str(&format!("tidebox: {}\n", refusal.message()));
-    answer::object([("output", output), ("exitCode", 126.into()), ("truncated", JsValue::FALSE)])
+/// Result of a command with an invalid working directory, as of the local sandbox.
+fn cwd_error(error: &Error) -> JsValue {
+    let output = JsValue::from_str(&format!("tidebox: {}\n", error.message()));
+    response::object([("output", output), ("exitCode", 126.into()), ("truncated", JsValue::FALSE)])
 }

@@ -1,4 +1,4 @@
-//! The bodies of functions: indices as they are in the new module, and checks where a guest could run for ever.
+//! Rewrites function bodies: new indices, and checks in loops and calls.
 
 use std::convert::Infallible;
 
@@ -24,7 +24,7 @@ impl Reencode for Translation<'_> {
     }
 }
 
-/// A function of the module's own. A function that neither calls nor loops ends by itself and is not checked.
+/// Rewrites a function of the module. A function without calls and loops terminates on its own and is not checked.
 pub(super) fn body(layout: &Layout, body: &FunctionBody<'_>) -> Result<Function, Error<Infallible>> {
     let mut translation = Translation(layout);
     let mut function = translation.new_function_with_parsed_locals(body)?;

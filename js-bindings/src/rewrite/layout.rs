@@ -1,13 +1,13 @@
-//! Where everything is in the module before and after.
+//! Index spaces of the module before and after rewriting.
 
 use std::collections::BTreeMap;
 
 use wasmparser::{ExternalKind, FuncType, Parser, Payload, TypeRef};
 
-use super::Refusal;
+use super::RewriteError;
 
-/// Functions of the engine that a module imports after its own imports, and their numbers of parameters. The last one is for
-/// prepared programs.
+/// Engine functions that a module imports after its own imports, with their number of parameters. The last one is only for
+/// pre-initialized programs.
 const ENGINE_FUNCTIONS: [(&str, usize); 4] = [("wait", 2), ("tick", 1), ("grow", 3), ("answer", 4)];
 
 /// A function that the module imports.
@@ -18,42 +18,41 @@ pub(super) struct Import {
     pub(super) ty: FuncType,
 }
 
-/// What is known of a prepared program.
+/// Properties of a pre-initialized program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Prepared {
-    /// The function that makes room for an answer, in the old module.
-    pub(super) room: u32,
-    /// Pages of the memory that it begins with.
+pub(super) struct PreinitInfo {
+    /// The function that allocates memory for a response, by its old index.
+    pub(super) alloc_function: u32,
+    /// Pages of its initial memory.
     pub(super) pages: u32,
 }
 
-/// Numbers of the old module, and where they are in the new one.
+/// Indices of the old module and their mapping to the new one.
 ///
-/// Functions are, in this order: the module's imports, those of the engine, the module's own, a wrapper for each import,
-/// and those of [`Layout::check`], [`Layout::grow`] and [`Layout::charge`]. Globals are the process's number, the module's own, and the
-/// counter.
+/// Functions are in this order: the module's imports, those of the engine, the module's own, a wrapper for each import, and those
+/// of [`Layout::check`], [`Layout::grow`] and [`Layout::charge`]. Globals are the pid, the module's own, and the counter.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     pub(super) types: u32,
     pub(super) imports: Vec<Import>,
-    /// Functions that the module defines.
+    /// Number of functions that the module defines.
     pub(super) defined: u32,
-    /// Globals that the module defines, and whether each can be changed.
+    /// Globals that the module defines: whether each is mutable.
     pub(super) globals: Vec<bool>,
     /// Initial pages of the memory; `None` without a memory.
     pub(super) memory_pages: Option<u64>,
     pub(super) start: Option<u32>,
-    /// Whether it has the function that a fork's child enters.
+    /// True if it exports the entry of a forked child.
     pub(super) forks: bool,
-    /// Globals that it exports by itself.
+    /// Globals that it exports itself.
     pub(super) exported_globals: Vec<u32>,
     /// Functions that it exports.
     pub(super) exported: BTreeMap<String, u32>,
-    pub(super) prepared: Option<Prepared>,
+    pub(super) preinit: Option<PreinitInfo>,
 }
 
 impl Layout {
-    pub(super) fn of(wasm: &[u8]) -> Result<Self, Refusal> {
+    pub(super) fn of(wasm: &[u8]) -> Result<Self, RewriteError> {
         let mut layout = Self::default();
         let mut types = Vec::new();
         for payload in Parser::new(0).parse_all(wasm) {
@@ -68,7 +67,7 @@ impl Layout {
                     for import in section.into_imports() {
                         let import = import?;
                         let TypeRef::Func(ty) = import.ty else { continue };
-                        let ty = types.get(ty as usize).cloned().ok_or_else(broken)?;
+                        let ty = types.get(ty as usize).cloned().ok_or_else(internal_error)?;
                         let (module, name) = (import.module.to_owned(), import.name.to_owned());
                         layout.imports.push(Import { module, name, ty });
                     }
@@ -108,37 +107,37 @@ impl Layout {
         u32::try_from(self.imports.len()).unwrap_or(u32::MAX)
     }
 
-    /// Suspends the guest until it can go on.
+    /// Index of the function that suspends the guest.
     pub(super) fn wait(&self) -> u32 {
         self.imported()
     }
 
-    /// Asks whether the guest may go on, and for how many checks.
+    /// Index of the function that ends the time slice or returns the next number of checks.
     pub(super) fn tick(&self) -> u32 {
         self.imported() + 1
     }
 
-    /// Asks for memory.
+    /// Index of the function that requests memory.
     pub(super) fn may_grow(&self) -> u32 {
         self.imported() + 2
     }
 
-    /// Takes the answer of a call over.
+    /// Index of the function that copies the response of a call.
     pub(super) fn answer(&self) -> u32 {
         self.imported() + 3
     }
 
-    /// The functions of the engine that it imports.
+    /// Returns the imported engine functions.
     pub(super) fn engine_functions(&self) -> &'static [(&'static str, usize)] {
         let [commands @ .., _] = &ENGINE_FUNCTIONS;
-        if self.prepared.is_some() { &ENGINE_FUNCTIONS } else { commands }
+        if self.preinit.is_some() { &ENGINE_FUNCTIONS } else { commands }
     }
 
     fn engine_count(&self) -> u32 {
         u32::try_from(self.engine_functions().len()).unwrap_or(u32::MAX)
     }
 
-    /// A function of the old module in the new one.
+    /// Returns the new index of a function.
     pub(super) fn function(&self, old: u32) -> u32 {
         match old.checked_sub(self.imported()) {
             Some(defined) => self.imported() + self.engine_count() + defined,
@@ -146,27 +145,27 @@ impl Layout {
         }
     }
 
-    /// The wrapper of an import.
+    /// Returns the index of the wrapper of an import.
     pub(super) fn wrapper(&self, import: u32) -> u32 {
         self.imported() + self.engine_count() + self.defined + import
     }
 
-    /// What is called when the counter has run out.
+    /// Index of the function that is called when the counter is exhausted.
     pub(super) fn check(&self) -> u32 {
         self.wrapper(self.imported())
     }
 
-    /// What stands for `memory.grow`.
+    /// Index of the replacement of `memory.grow`.
     pub(super) fn grow(&self) -> u32 {
         self.check() + 1
     }
 
-    /// What takes the length of a piece of memory off the counter before it is filled or copied.
+    /// Index of the function that charges a fill or copy to the counter.
     pub(super) fn charge(&self) -> u32 {
         self.check() + 2
     }
 
-    /// The number of the process, a global that the engine gives.
+    /// Index of the pid, a global that the engine provides.
     pub(super) fn pid(&self) -> u32 {
         0
     }
@@ -175,22 +174,22 @@ impl Layout {
         old + 1
     }
 
-    /// The counter of checks that are left.
+    /// Index of the counter of remaining checks.
     pub(super) fn counter(&self) -> u32 {
         u32::try_from(self.globals.len()).unwrap_or(u32::MAX - 1) + 1
     }
 
-    /// Whether it asks for more of a Unix than preview1 has.
-    pub(super) fn is_aware(&self) -> bool {
-        self.prepared.is_some() || self.imports.iter().any(|import| import.module == "tidebox_v1")
+    /// Returns whether it is a Tidebox guest.
+    pub(super) fn is_tidebox_guest(&self) -> bool {
+        self.preinit.is_some() || self.imports.iter().any(|import| import.module == "tidebox_v1")
     }
 }
 
-pub(super) fn count(n: usize) -> Result<u32, Refusal> {
-    u32::try_from(n).map_err(|_| broken())
+pub(super) fn count(n: usize) -> Result<u32, RewriteError> {
+    u32::try_from(n).map_err(|_| internal_error())
 }
 
-/// What was validated cannot be so; the message is for the case that it is.
-pub(super) fn broken() -> Refusal {
-    Refusal::new("the module refers to what is not there")
+/// Unreachable for a validated module.
+pub(super) fn internal_error() -> RewriteError {
+    RewriteError::new("the module has an invalid index")
 }

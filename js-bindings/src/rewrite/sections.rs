@@ -1,4 +1,4 @@
-//! Putting the new module together, section by section.
+//! Assembles the new module section by section.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use wasmparser::{Parser, Payload};
 
 use super::body::{Translation, body};
 use super::check::PAGE;
-use super::layout::{Layout, Prepared, count};
-use super::{Bounds, DOOR, ENGINE, GLOBAL_PREFIX, Refusal, SECTION, START, TURN, wrapper};
+use super::layout::{Layout, PreinitInfo, count};
+use super::{CHECKS_PER_SLICE, ENGINE, GLOBAL_PREFIX, HOST_CALL, RewriteError, RewriteLimits, SECTION, START, wrapper};
 
-/// Version of the custom section: a byte with it, a byte that is 1 for an aware guest, and the initial pages of memory.
+/// Version of the custom section: a byte with the version, a byte that is 1 for a Tidebox guest, and the initial pages of memory.
 const VERSION: u8 = 1;
 
 #[derive(Default)]
@@ -34,10 +34,10 @@ struct Sections {
     data: DataSection,
 }
 
-pub(super) fn assemble(wasm: &[u8], layout: &Layout, bounds: Bounds) -> Result<Vec<u8>, Refusal> {
+pub(super) fn assemble(wasm: &[u8], layout: &Layout, limits: RewriteLimits) -> Result<Vec<u8>, RewriteError> {
     let mut sections = Sections::default();
     for payload in Parser::new(0).parse_all(wasm) {
-        sections.take(payload?, layout, bounds)?;
+        sections.take(payload?, layout, limits)?;
     }
     sections.add_types_and_imports(layout)?;
     sections.add_functions(layout);
@@ -45,8 +45,8 @@ pub(super) fn assemble(wasm: &[u8], layout: &Layout, bounds: Bounds) -> Result<V
     Ok(sections.finish(layout))
 }
 
-/// The type of a call of the kernel: the number of the process comes first, and there is always an answer.
-fn kernel_type(types: &mut TypeSection, ty: &wasmparser::FuncType, layout: &Layout) -> Result<(), Refusal> {
+/// Adds the type of a kernel call: the pid is the first parameter, and it always returns an `i32`.
+fn kernel_type(types: &mut TypeSection, ty: &wasmparser::FuncType, layout: &Layout) -> Result<(), RewriteError> {
     let mut parameters = vec![ValType::I32];
     parameters.extend(Translation(layout).val_types(ty.params().to_vec())?);
     types.ty().function(parameters, [ValType::I32]);
@@ -54,7 +54,7 @@ fn kernel_type(types: &mut TypeSection, ty: &wasmparser::FuncType, layout: &Layo
 }
 
 impl Sections {
-    fn take(&mut self, payload: Payload<'_>, layout: &Layout, bounds: Bounds) -> Result<(), Refusal> {
+    fn take(&mut self, payload: Payload<'_>, layout: &Layout, limits: RewriteLimits) -> Result<(), RewriteError> {
         let mut translation = Translation(layout);
         match payload {
             Payload::TypeSection(section) => translation.parse_type_section(&mut self.types, section)?,
@@ -62,20 +62,20 @@ impl Sections {
             Payload::TableSection(section) => {
                 for table in section {
                     let mut table = table?;
-                    let most = bounds.table_elements;
-                    table.ty.maximum = Some(table.ty.maximum.map_or(most, |maximum| maximum.min(most)));
+                    let max_pages = limits.table_elements;
+                    table.ty.maximum = Some(table.ty.maximum.map_or(max_pages, |maximum| maximum.min(max_pages)));
                     translation.parse_table(&mut self.tables, table)?;
                 }
             }
             Payload::MemorySection(section) => {
                 for memory in section {
                     let mut memory = memory?;
-                    if let Some(prepared) = layout.prepared {
-                        memory.initial = memory.initial.max(prepared.pages.into());
+                    if let Some(preinit) = layout.preinit {
+                        memory.initial = memory.initial.max(preinit.pages.into());
                     }
-                    // A memory that begins with more than it may have does not start; the kernel says so.
-                    let most = (bounds.memory_bytes / PAGE).min(1 << 16).max(memory.initial);
-                    memory.maximum = Some(memory.maximum.map_or(most, |maximum| maximum.min(most)));
+                    // A memory whose initial size exceeds the limit is rejected by the kernel at start.
+                    let max_pages = (limits.memory_bytes / PAGE).min(1 << 16).max(memory.initial);
+                    memory.maximum = Some(memory.maximum.map_or(max_pages, |maximum| maximum.min(max_pages)));
                     self.memories.memory(translation.memory_type(memory)?);
                 }
             }
@@ -88,14 +88,13 @@ impl Sections {
             Payload::CodeSectionEntry(function) => {
                 self.code.function(&body(layout, &function)?);
             }
-            // Imports are written from the layout, the start function becomes an export, and what custom sections say is
-            // no longer true.
+            // Imports are written from the layout, the start function becomes an export, and custom sections are no longer valid.
             _ => {}
         }
         Ok(())
     }
 
-    fn add_types_and_imports(&mut self, layout: &Layout) -> Result<(), Refusal> {
+    fn add_types_and_imports(&mut self, layout: &Layout) -> Result<(), RewriteError> {
         for (at, import) in (0..).zip(&layout.imports) {
             kernel_type(&mut self.types, &import.ty, layout)?;
             self.imports.import(&import.module, &import.name, EntityType::Function(layout.types + at));
@@ -107,7 +106,7 @@ impl Sections {
             self.imports.import(ENGINE, name, EntityType::Function(first + at));
         }
         self.imports.import(ENGINE, "pid", GlobalType { val_type: ValType::I32, mutable: false, shared: false });
-        // Of the functions that are added beside the wrappers.
+        // Types of the functions that are added in addition to the wrappers.
         self.types.ty().function([], []);
         self.types.ty().function([ValType::I32], [ValType::I32]);
         let added = first + count(layout.engine_functions().len())?;
@@ -120,7 +119,7 @@ impl Sections {
             self.functions.function(added + 2 + at);
         }
         self.functions.function(added);
-        // Without a memory nothing can ask for more of it, or work on it.
+        // Without a memory there are no `memory.grow`, `fill` and `copy`.
         if layout.memory_pages.is_some() {
             self.functions.function(added + 1).function(added + 1);
         }
@@ -129,9 +128,9 @@ impl Sections {
 
     fn add_functions(&mut self, layout: &Layout) {
         for (at, import) in (0..).zip(&layout.imports) {
-            let prepared = layout.prepared.filter(|_| (import.module.as_str(), import.name.as_str()) == DOOR);
-            self.code.function(&match prepared {
-                Some(Prepared { room, .. }) => wrapper::door(layout, at, room),
+            let preinit = layout.preinit.filter(|_| (import.module.as_str(), import.name.as_str()) == HOST_CALL);
+            self.code.function(&match preinit {
+                Some(PreinitInfo { alloc_function, .. }) => wrapper::host_call_wrapper(layout, at, alloc_function),
                 None => wrapper::wrapper(layout, at, &import.ty),
             });
         }
@@ -140,10 +139,10 @@ impl Sections {
             self.code.function(&wrapper::grow(layout)).function(&wrapper::charge(layout));
         }
         let counter = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
-        self.globals.global(counter, &ConstExpr::i32_const(TURN));
+        self.globals.global(counter, &ConstExpr::i32_const(CHECKS_PER_SLICE));
     }
 
-    fn add_exports(&mut self, layout: &Layout) -> Result<(), Refusal> {
+    fn add_exports(&mut self, layout: &Layout) -> Result<(), RewriteError> {
         if let Some(start) = layout.start {
             self.exports.export(START, ExportKind::Func, layout.function(start));
         }
@@ -156,19 +155,19 @@ impl Sections {
     }
 
     fn finish(self, layout: &Layout) -> Vec<u8> {
-        let mut about = vec![VERSION, u8::from(layout.is_aware())];
+        let mut metadata = vec![VERSION, u8::from(layout.is_tidebox_guest())];
         let pages = u32::try_from(layout.memory_pages.unwrap_or(0)).unwrap_or(u32::MAX);
-        let pages = pages.max(layout.prepared.map_or(0, |prepared| prepared.pages));
-        about.extend_from_slice(&pages.to_le_bytes());
+        let pages = pages.max(layout.preinit.map_or(0, |preinit| preinit.pages));
+        metadata.extend_from_slice(&pages.to_le_bytes());
         let mut module = Module::new();
         module
-            .section(&CustomSection { name: Cow::Borrowed(SECTION), data: Cow::Owned(about) })
+            .section(&CustomSection { name: Cow::Borrowed(SECTION), data: Cow::Owned(metadata) })
             .section(&self.types)
             .section(&self.imports)
             .section(&self.functions)
             .section(&self.tables)
             .section(&self.memories);
-        // An engine that has no exceptions does not know the section.
+        // Engines without exceptions do not accept the section.
         if !self.tags.is_empty() {
             module.section(&self.tags);
         }
@@ -177,8 +176,8 @@ impl Sections {
             module.section(&DataCountSection { count });
         }
         module.section(&self.code);
-        // The data of a prepared program is the memory that it begins with, which is put behind it.
-        if layout.prepared.is_none() {
+        // The caller appends the data of a pre-initialized program.
+        if layout.preinit.is_none() {
             module.section(&self.data);
         }
         module.finish()

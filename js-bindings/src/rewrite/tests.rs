@@ -1,22 +1,22 @@
 use wasmparser::{ExternalKind, Parser, Payload, TypeRef, Validator, WasmFeatures};
 
-use super::{Bounds, Exceptions, FEATURES, rewrite};
+use super::{Exceptions, FEATURES, RewriteLimits, rewrite};
 
 fn module(body: &str) -> Vec<u8> {
     wat::parse_str(format!("(module {body} (func (export \"_start\")))")).expect("the test's module is well-formed")
 }
 
 fn rewritten(body: &str) -> Vec<u8> {
-    let wasm = rewrite(&module(body), Bounds::default()).expect("the module is accepted");
+    let wasm = rewrite(&module(body), RewriteLimits::default()).expect("the module is accepted");
     Validator::new_with_features(FEATURES).validate_all(&wasm).expect("what was rewritten is valid");
     wasm
 }
 
 fn refused(body: &str) -> String {
-    rewrite(&module(body), Bounds::default()).expect_err("the module is refused").to_string()
+    rewrite(&module(body), RewriteLimits::default()).expect_err("the module is refused").to_string()
 }
 
-/// The operators of the functions that a module defines, in order.
+/// Returns the operators of the defined functions, in order.
 fn functions(wasm: &[u8]) -> Vec<Vec<String>> {
     let payloads = Parser::new(0).parse_all(wasm).map(|payload| payload.expect("valid"));
     let bodies = payloads.filter_map(|payload| match payload {
@@ -55,7 +55,7 @@ fn exports(wasm: &[u8]) -> Vec<(String, ExternalKind)> {
 const CLOSE: &str = "(import \"wasi_snapshot_preview1\" \"fd_close\" (func $close (param i32) (result i32)))";
 
 #[test]
-fn a_loop_is_checked_at_its_header_and_a_plain_leaf_is_not() {
+fn loops_are_checked_and_simple_leaf_functions_are_not() {
     let wasm = rewritten("(func (loop $l br $l)) (func (result i32) i32.const 1)");
     let functions = functions(&wasm);
     let of_loop = &functions[0];
@@ -64,13 +64,13 @@ fn a_loop_is_checked_at_its_header_and_a_plain_leaf_is_not() {
 }
 
 #[test]
-fn a_function_that_calls_is_checked_at_its_entry() {
+fn functions_with_calls_are_checked_at_their_entry() {
     let wasm = rewritten("(func $f call $f)");
     assert!(functions(&wasm)[0][0].starts_with("GlobalGet"));
 }
 
 #[test]
-fn a_call_of_the_sandbox_goes_to_a_wrapper_that_passes_the_process_first() {
+fn sandbox_calls_go_through_a_wrapper_with_the_pid() {
     let wasm = rewritten(&format!("{CLOSE} (func (drop (call $close (i32.const 9))))"));
     let expected = [("wasi_snapshot_preview1", "fd_close"), ("tidebox_engine", "wait"), ("tidebox_engine", "tick")];
     for ((module, name), found) in expected.iter().zip(imports(&wasm)) {
@@ -86,7 +86,7 @@ fn a_call_of_the_sandbox_goes_to_a_wrapper_that_passes_the_process_first() {
 }
 
 #[test]
-fn an_import_in_a_table_is_its_wrapper_too() {
+fn imports_in_tables_are_replaced_by_wrappers() {
     let wasm =
         rewritten(&format!("{CLOSE} (table 1 funcref) (elem (i32.const 0) $close) (export \"again\" (func $close))"));
     let wrapper = 5;
@@ -109,10 +109,10 @@ fn an_import_in_a_table_is_its_wrapper_too() {
 }
 
 #[test]
-fn memory_and_tables_get_the_maximum_and_growth_asks_first() {
-    let bounds = Bounds { memory_bytes: 10 << 16, table_elements: 20, ..Bounds::default() };
+fn memory_and_tables_get_a_maximum_and_growth_is_checked() {
+    let limits = RewriteLimits { memory_bytes: 10 << 16, table_elements: 20, ..RewriteLimits::default() };
     let wasm = module("(memory (export \"memory\") 2 100) (table 3 funcref) (func (drop (memory.grow (i32.const 1))))");
-    let wasm = rewrite(&wasm, bounds).expect("the module is accepted");
+    let wasm = rewrite(&wasm, limits).expect("the module is accepted");
     for payload in Parser::new(0).parse_all(&wasm) {
         match payload.expect("valid") {
             Payload::MemorySection(section) => {
@@ -137,7 +137,7 @@ fn filling_and_copying_memory_counts_by_its_length() {
     for operator in ["memory.fill", "memory.copy"] {
         let body = format!("(func (local i32) local.get 0 local.get 0 local.get 0 {operator})");
         let functions = functions(&rewritten(&format!("(memory 1) {body}")));
-        // Functions: those of the engine are 0 to 2, then the own one, `_start`, the check, growth and the charge.
+        // Functions: those of the engine are 0 to 2, then the module's own, `_start`, `check`, `grow` and `charge`.
         let charged = functions[0].windows(2).any(|pair| {
             pair[0] == "Call { function_index: 7 }"
                 && (pair[1].starts_with("MemoryFill") || pair[1].starts_with("MemoryCopy"))
@@ -151,7 +151,7 @@ fn filling_and_copying_memory_counts_by_its_length() {
 }
 
 #[test]
-fn a_module_that_forks_exports_what_its_child_needs() {
+fn forking_modules_export_their_globals() {
     let globals = "(global (mut i32) (i32.const 1)) (global i64 (i64.const 2)) (global (mut i64) (i64.const 3))";
     let names = |wasm: &[u8]| exports(wasm).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
     let forks = rewritten(&format!("{globals} (func (export \"tidebox_fork_child\") (param i32))"));
@@ -160,7 +160,7 @@ fn a_module_that_forks_exports_what_its_child_needs() {
 }
 
 #[test]
-fn a_start_function_waits_until_the_host_knows_the_memory() {
+fn start_functions_become_exports() {
     let wasm = rewritten("(func $first) (start $first)");
     assert!(exports(&wasm).contains(&("tidebox:start".to_owned(), ExternalKind::Func)));
     let starts = Parser::new(0).parse_all(&wasm).any(|payload| matches!(payload, Ok(Payload::StartSection { .. })));
@@ -168,7 +168,7 @@ fn a_start_function_waits_until_the_host_knows_the_memory() {
 }
 
 #[test]
-fn what_the_host_must_know_is_in_a_section_and_other_custom_sections_are_gone() {
+fn custom_sections_are_replaced_by_one() {
     let aware =
         "(import \"tidebox_v1\" \"getids\" (func (param i32) (result i32))) (memory 3) (@custom \"name\" \"x\")";
     let wasm = rewritten(aware);
@@ -180,12 +180,12 @@ fn what_the_host_must_know_is_in_a_section_and_other_custom_sections_are_gone() 
 }
 
 #[test]
-fn a_module_without_types_globals_or_memory_is_rewritten_too() {
+fn minimal_modules_are_rewritten() {
     rewritten("");
 }
 
 #[test]
-fn what_this_sandbox_does_not_have_is_named() {
+fn errors_name_the_unsupported_feature() {
     for (body, words) in [
         ("(import \"env\" \"system\" (func))", "the function env::system"),
         ("(import \"env\" \"memory\" (memory 1))", "the memory env::memory"),
@@ -196,11 +196,11 @@ fn what_this_sandbox_does_not_have_is_named() {
         ("(memory i64 1)", "a memory of 64 bits"),
         ("(memory 1) (memory 1)", "several memories"),
         ("(tag)", "the module uses exceptions, which this JavaScript engine does not have; Node 24.15"),
-        (LEGACY, "exceptions of the kind that was given up"),
+        (LEGACY, "legacy exceptions"),
         ("(memory i64 1) (tag)", "a memory of 64 bits"),
         (
             "(import \"wasi_snapshot_preview1\" \"fd_write\" (func (param i64) (result i64)))",
-            "imports wasi_snapshot_preview1::fd_write with a type that it does not have",
+            "imports wasi_snapshot_preview1::fd_write with a wrong type",
         ),
     ] {
         let reason = refused(body);
@@ -214,13 +214,14 @@ const LEGACY: &str = "(tag $t (param i32)) (func (export \"f\") (result i32) \
     try (result i32) loop i32.const 7 throw $t end unreachable catch $t catch_all rethrow 0 end)";
 
 #[test]
-fn exceptions_pass_where_the_engine_has_them_and_loops_in_them_are_checked() {
+fn exceptions_are_accepted_if_the_engine_supports_them() {
     let both = Exceptions { standard: true, legacy: true };
     for (body, exceptions) in
         [(STANDARD, Exceptions { legacy: false, ..both }), (LEGACY, Exceptions { standard: false, ..both })]
     {
         for exceptions in [exceptions, both] {
-            let wasm = rewrite(&module(body), Bounds { exceptions, ..Bounds::default() }).expect("it is accepted");
+            let wasm = rewrite(&module(body), RewriteLimits { exceptions, ..RewriteLimits::default() })
+                .expect("it is accepted");
             let features = FEATURES.union(WasmFeatures::EXCEPTIONS).union(WasmFeatures::LEGACY_EXCEPTIONS);
             Validator::new_with_features(features).validate_all(&wasm).expect("what was rewritten is valid");
             let function = &functions(&wasm)[0];
@@ -228,22 +229,22 @@ fn exceptions_pass_where_the_engine_has_them_and_loops_in_them_are_checked() {
             assert!(function[at + 1].starts_with("GlobalGet"), "{function:?}");
         }
     }
-    let other = Bounds { exceptions: Exceptions { legacy: false, ..both }, ..Bounds::default() };
+    let other = RewriteLimits { exceptions: Exceptions { legacy: false, ..both }, ..RewriteLimits::default() };
     assert!(rewrite(&module(LEGACY), other).is_err());
 }
 
 #[test]
-fn bytes_that_are_no_command_are_refused_with_the_reason() {
-    let refused = |wasm: &[u8]| rewrite(wasm, Bounds::default()).expect_err("refused").to_string();
+fn invalid_commands_are_rejected_with_the_reason() {
+    let refused = |wasm: &[u8]| rewrite(wasm, RewriteLimits::default()).expect_err("refused").to_string();
     assert!(refused(b"").starts_with("not a valid WebAssembly module"), "{}", refused(b""));
     assert!(refused(b"\0asm\x01\0\0\0\x01\xff").starts_with("not a valid WebAssembly module"));
     assert!(refused(b"\0asm\x01\0\0\0").contains("exports no _start function"));
     assert!(refused(b"\0asm\x0d\0\x01\0").contains("components cannot run in JavaScript"));
 }
 
-/// Every prefix and many damaged copies of a module that uses all that is rewritten are refused or valid, and none panics.
+/// Prefixes and mutations of a module that uses all rewritten features are rejected or valid. None panics.
 #[test]
-fn damaged_modules_never_panic() {
+fn corrupt_modules_never_panic() {
     let whole = module(&format!(
         "{CLOSE} (memory 1) (table 2 funcref) (elem (i32.const 0) $close) (global $g (mut i32) (i32.const 0)) \
          (func $f (loop $l (br_if $l (memory.grow (i32.const 1)))) (global.set $g (i32.const 1))) (start $f) (data (i32.const 0) \"x\")"
@@ -252,16 +253,16 @@ fn damaged_modules_never_panic() {
         for value in [0, 1, 0x40, 0x7f, 0x80, 0xff] {
             let mut damaged = whole.clone();
             damaged[at] = value;
-            if let Ok(wasm) = rewrite(&damaged, Bounds::default()) {
+            if let Ok(wasm) = rewrite(&damaged, RewriteLimits::default()) {
                 Validator::new_with_features(FEATURES).validate_all(&wasm).expect("what was rewritten is valid");
             }
         }
-        let _ = rewrite(&whole[..at], Bounds::default());
+        let _ = rewrite(&whole[..at], RewriteLimits::default());
     }
 }
 
 #[test]
-fn types_of_imports_begin_with_the_process() {
+fn import_types_start_with_the_pid() {
     let wasm = rewritten(CLOSE);
     let mut types = Vec::new();
     let mut of_imports = Vec::new();
@@ -285,7 +286,7 @@ fn types_of_imports_begin_with_the_process() {
 }
 
 #[test]
-fn what_no_engine_compiles_in_bounded_time_is_refused_as_natively() {
+fn oversized_functions_are_rejected_as_natively() {
     let many = refused(&"(func)".repeat(200_000));
     assert_eq!(many, "the module has 200001 functions, more than 200000");
     let long = refused(&format!("(func {})", "nop ".repeat(1 << 20)));
@@ -295,21 +296,22 @@ fn what_no_engine_compiles_in_bounded_time_is_refused_as_natively() {
     );
 }
 
-/// A prepared program of a few lines.
-fn prepared(body: &str) -> Vec<u8> {
-    let door = "(import \"host\" \"call\" (func $door (param i32 i32 i32 i32) (result i32)))";
-    wat::parse_str(format!("(module {door} (memory (export \"memory\") 1) {body})")).expect("the module is well-formed")
+/// A small pre-initialized program.
+fn preinit(body: &str) -> Vec<u8> {
+    let host_call = "(import \"host\" \"call\" (func $host_call (param i32 i32 i32 i32) (result i32)))";
+    wat::parse_str(format!("(module {host_call} (memory (export \"memory\") 1) {body})"))
+        .expect("the module is well-formed")
 }
 
 const PREPARED: &str =
-    "(func (export \"run\") (result i32) (call $door (i32.const 0) (i32.const 8) (i32.const 16) (i32.const 20)))
+    "(func (export \"run\") (result i32) (call $host_call (i32.const 0) (i32.const 8) (i32.const 16) (i32.const 20)))
     (func $room (export \"host_alloc\") (param i32) (result i32) (i32.const 64))
     (data (i32.const 0) \"left out\")";
 
 #[test]
-fn a_prepared_program_begins_with_its_pages_and_without_its_data() {
+fn preinit_programs_have_initial_pages_and_no_data() {
     let exceptions = Exceptions { standard: true, legacy: false };
-    let wasm = super::rewrite_prepared(&prepared(PREPARED), 7, exceptions).expect("it is accepted");
+    let wasm = super::rewrite_preinit(&preinit(PREPARED), 7, exceptions).expect("it is accepted");
     Validator::new_with_features(FEATURES).validate_all(&wasm).expect("what was rewritten is valid");
     let mut pages = Vec::new();
     for payload in Parser::new(0).parse_all(&wasm) {
@@ -329,11 +331,11 @@ fn a_prepared_program_begins_with_its_pages_and_without_its_data() {
 }
 
 #[test]
-fn a_prepared_program_makes_room_for_what_its_door_answers() {
+fn preinit_programs_allocate_memory_for_responses() {
     let exceptions = Exceptions { standard: true, legacy: false };
-    let wasm = super::rewrite_prepared(&prepared(PREPARED), 1, exceptions).expect("it is accepted");
+    let wasm = super::rewrite_preinit(&preinit(PREPARED), 1, exceptions).expect("it is accepted");
     let functions = functions(&wasm);
-    // Its own two, then the wrapper of the door; imports are numbered before them: the door, `wait`, `tick`, `grow`, `answer`.
+    // Its own two, then the wrapper of `host.call`. Imports are numbered first: `host.call`, `wait`, `tick`, `grow`, `answer`.
     let calls: Vec<&str> =
         functions[2].iter().filter(|operator| operator.starts_with("Call")).map(String::as_str).collect();
     let call = |function: u32| format!("Call {{ function_index: {function} }}");
@@ -341,16 +343,16 @@ fn a_prepared_program_makes_room_for_what_its_door_answers() {
 }
 
 #[test]
-fn what_is_no_prepared_program_is_refused() {
+fn invalid_preinit_programs_are_rejected() {
     let refused = |wasm: &[u8], standard| {
         let exceptions = Exceptions { standard, legacy: false };
-        super::rewrite_prepared(wasm, 1, exceptions).expect_err("it is refused").to_string()
+        super::rewrite_preinit(wasm, 1, exceptions).expect_err("it is refused").to_string()
     };
-    assert!(refused(&prepared(PREPARED), false).contains("exceptions, which this JavaScript engine does not have"));
-    assert!(refused(&prepared("(func (export \"host_alloc\"))"), true).contains("exports no run function"));
-    assert!(refused(&prepared("(func (export \"run\"))"), true).contains("exports no host_alloc function"));
+    assert!(refused(&preinit(PREPARED), false).contains("exceptions, which this JavaScript engine does not have"));
+    assert!(refused(&preinit("(func (export \"host_alloc\"))"), true).contains("exports no run function"));
+    assert!(refused(&preinit("(func (export \"run\"))"), true).contains("exports no host_alloc function"));
     let other =
         wat::parse_str("(module (import \"host\" \"other\" (func)) (func (export \"run\")))").expect("well-formed");
     assert!(refused(&other, true).contains("the function host::other"));
-    assert!(rewrite(&prepared(PREPARED), Bounds::default()).is_err(), "a command has no such door");
+    assert!(rewrite(&preinit(PREPARED), RewriteLimits::default()).is_err(), "a command must not import host.call");
 }

@@ -1,113 +1,118 @@
-//! The functions that are added to a module.
+//! Functions that are added to a module.
 
 use wasm_encoder::{BlockType, Function, Instruction, ValType};
 use wasmparser::FuncType;
 
-use super::TURN;
+use super::CHECKS_PER_SLICE;
 use super::layout::Layout;
 
-/// What the kernel's exports answer instead of an errno; see `syscalls.rs`.
-pub(super) const LEAVE: i32 = -2;
+/// Status of the kernel's exports instead of an errno; see `syscalls.rs`.
+pub(super) const EXIT: i32 = -2;
 
-/// What [`Layout::wait`] answers: the guest must end.
-const ENDED: i32 = 0;
-/// The call is to be made again.
-const AGAIN: i32 = 1;
+/// Result of [`Layout::wait`]: the guest must exit.
+const GUEST_EXITED: i32 = 0;
+/// Result of [`Layout::wait`]: the call must be retried.
+const RETRY: i32 = 1;
 
-/// Bytes that are filled or copied while a check is passed, as a power of two.
-const CHARGED: i32 = 4;
+/// Bytes filled or copied per check, as a power of two.
+const BYTES_PER_CHECK_LOG2: i32 = 4;
 
 const EMPTY: BlockType = BlockType::Empty;
 
-/// What stands for an imported function inside the module:
+/// Returns the wrapper of an imported function:
 /// ```text
 /// loop
 ///   r = import(pid, arguments...)
 ///   if r >= 0 { return r }
-///   if r == LEAVE { unreachable }
+///   if r == EXIT { unreachable }
 ///   r = wait(pid, r)
-///   if r == AGAIN { continue }
-///   if r == ENDED { unreachable }
+///   if r == RETRY { continue }
+///   if r == GUEST_EXITED { unreachable }
 ///   return 0
 /// ```
-/// A guest ends by a trap and not by an exception, because it could catch that.
+/// A guest exits by a trap, not by an exception, because it could catch that.
 pub(super) fn wrapper(layout: &Layout, import: u32, ty: &FuncType) -> Function {
     let parameters = u32::try_from(ty.params().len()).unwrap_or(u32::MAX - 1);
-    let answer = parameters;
-    let answers = !ty.results().is_empty();
+    let result = parameters;
+    let has_result = !ty.results().is_empty();
     let mut f = Function::new([(1, ValType::I32)]);
     let mut code = f.instructions();
     code.loop_(EMPTY).global_get(layout.pid());
     for parameter in 0..parameters {
         code.local_get(parameter);
     }
-    code.call(import).local_tee(answer).i32_const(0).i32_ge_s().if_(EMPTY);
-    if answers {
-        code.local_get(answer);
+    code.call(import).local_tee(result).i32_const(0).i32_ge_s().if_(EMPTY);
+    if has_result {
+        code.local_get(result);
     }
     code.return_().end();
-    unless_left(&mut f, answer);
+    unless_exited(&mut f, result);
     let mut code = f.instructions();
-    code.global_get(layout.pid()).local_get(answer).call(layout.wait()).local_tee(answer).i32_const(AGAIN).i32_eq();
-    code.br_if(0).local_get(answer).i32_const(ENDED).i32_eq().if_(EMPTY).unreachable().end();
-    if answers {
+    code.global_get(layout.pid()).local_get(result).call(layout.wait()).local_tee(result).i32_const(RETRY).i32_eq();
+    code.br_if(0).local_get(result).i32_const(GUEST_EXITED).i32_eq().if_(EMPTY).unreachable().end();
+    if has_result {
         code.i32_const(0);
     }
     code.return_().end().unreachable().end();
     f
 }
 
-/// What stands for `host.call` of a prepared program. The kernel answers how many bytes its answer has, the program makes room
-/// for them, and they are put there:
+/// Returns the wrapper of `host.call` of a pre-initialized program. The kernel returns the length of the response, the program
+/// allocates memory for it, and the response is copied there:
 /// ```text
 /// loop
 ///   r = import(pid, at, len, at_out, len_out)
-///   if r > 0 { return answer(pid, room(r), at_out, len_out) }
+///   if r > 0 { return answer(pid, alloc(r), at_out, len_out) }
 ///   if r == 0 { return -2 }
 ///   (as above)
 /// ```
-pub(super) fn door(layout: &Layout, import: u32, room: u32) -> Function {
-    const ANSWER: u32 = 4;
+pub(super) fn host_call_wrapper(layout: &Layout, import: u32, alloc_function: u32) -> Function {
+    const RESULT: u32 = 4;
     const NO_REQUEST: i32 = -2;
     let mut f = Function::new([(1, ValType::I32)]);
     let mut code = f.instructions();
     code.loop_(EMPTY).global_get(layout.pid()).local_get(0).local_get(1).local_get(2).local_get(3).call(import);
-    code.local_tee(ANSWER).i32_const(0).i32_gt_s().if_(EMPTY).global_get(layout.pid()).local_get(ANSWER);
-    code.call(layout.function(room)).local_get(2).local_get(3).call(layout.answer()).return_().end();
-    code.local_get(ANSWER).i32_eqz().if_(EMPTY).i32_const(NO_REQUEST).return_().end();
-    unless_left(&mut f, ANSWER);
+    code.local_tee(RESULT).i32_const(0).i32_gt_s().if_(EMPTY).global_get(layout.pid()).local_get(RESULT);
+    code.call(layout.function(alloc_function)).local_get(2).local_get(3).call(layout.answer()).return_().end();
+    code.local_get(RESULT).i32_eqz().if_(EMPTY).i32_const(NO_REQUEST).return_().end();
+    unless_exited(&mut f, RESULT);
     let mut code = f.instructions();
-    code.global_get(layout.pid()).local_get(ANSWER).call(layout.wait()).local_tee(ANSWER).i32_const(ENDED).i32_eq();
+    code.global_get(layout.pid())
+        .local_get(RESULT)
+        .call(layout.wait())
+        .local_tee(RESULT)
+        .i32_const(GUEST_EXITED)
+        .i32_eq();
     code.if_(EMPTY).unreachable().end().br(0).end().unreachable().end();
     f
 }
 
-fn unless_left(f: &mut Function, answer: u32) {
-    f.instructions().local_get(answer).i32_const(LEAVE).i32_eq().if_(EMPTY).unreachable().end();
+fn unless_exited(f: &mut Function, result: u32) {
+    f.instructions().local_get(result).i32_const(EXIT).i32_eq().if_(EMPTY).unreachable().end();
 }
 
-/// What is called when the counter has run out: asks for more, lets others have a turn when it is told to, and ends the
-/// guest when it is to die.
+/// Returns the function that is called when the counter is exhausted: it resets the counter, yields to other guests if requested,
+/// or ends the guest.
 /// ```text
 /// r = tick(pid)
 /// if r >= 0 { counter = r; return }
-/// if r == LEAVE { unreachable }
-/// if wait(pid, r) == ENDED { unreachable }
-/// counter = TURN
+/// if r == EXIT { unreachable }
+/// if wait(pid, r) == GUEST_EXITED { unreachable }
+/// counter = CHECKS_PER_SLICE
 /// ```
 pub(super) fn check(layout: &Layout) -> Function {
     let mut f = Function::new([(1, ValType::I32)]);
     let mut code = f.instructions();
     code.global_get(layout.pid()).call(layout.tick()).local_tee(0).i32_const(0).i32_ge_s();
     code.if_(EMPTY).local_get(0).global_set(layout.counter()).return_().end();
-    unless_left(&mut f, 0);
+    unless_exited(&mut f, 0);
     let mut code = f.instructions();
-    code.global_get(layout.pid()).local_get(0).call(layout.wait()).i32_const(ENDED).i32_eq();
-    code.if_(EMPTY).unreachable().end().i32_const(TURN).global_set(layout.counter()).end();
+    code.global_get(layout.pid()).local_get(0).call(layout.wait()).i32_const(GUEST_EXITED).i32_eq();
+    code.if_(EMPTY).unreachable().end().i32_const(CHECKS_PER_SLICE).global_set(layout.counter()).end();
     f
 }
 
-/// What stands for `memory.grow`: the same, after the kernel has agreed.
+/// Returns the replacement of `memory.grow`, which needs the kernel's permission.
 pub(super) fn grow(layout: &Layout) -> Function {
     let mut f = Function::new([]);
     let mut code = f.instructions();
@@ -116,18 +121,18 @@ pub(super) fn grow(layout: &Layout) -> Function {
     f
 }
 
-/// What stands before `memory.fill` and `memory.copy`, which take their time: one check for each piece of memory that takes as
-/// long as one. Answers the length that it was given.
+/// Returns the function that runs before `memory.fill` and `memory.copy`: it charges the time of the operation as checks. Returns
+/// its argument, the length.
 pub(super) fn charge(layout: &Layout) -> Function {
     let mut f = Function::new([]);
     let mut code = f.instructions();
-    code.global_get(layout.counter()).local_get(0).i32_const(CHARGED).i32_shr_u().i32_sub();
+    code.global_get(layout.counter()).local_get(0).i32_const(BYTES_PER_CHECK_LOG2).i32_shr_u().i32_sub();
     code.global_set(layout.counter()).global_get(layout.counter()).i32_const(0).i32_lt_s();
     code.if_(EMPTY).call(layout.check()).end().local_get(0).end();
     f
 }
 
-/// The check itself, which stands at loop headers and function entries.
+/// Returns the check at loop headers and function entries.
 pub(super) fn checkpoint(layout: &Layout) -> [Instruction<'static>; 10] {
     let counter = layout.counter();
     [

@@ -14,7 +14,7 @@ import { serve } from "./server.mjs";
 
 const root = new URL("../", import.meta.url).pathname;
 const [python] = await listPacks();
-const missing = "the pack python is not here; add it with `npx tidebox pack add python`";
+const missing = "the pack python is not installed; install it with `npx tidebox pack add python`";
 assert.ok(python.ready || process.env.CI === undefined, missing);
 
 const RECORD = "pack.json";
@@ -76,20 +76,20 @@ describe("packs in a page", { skip: skip || (python.ready ? false : missing) }, 
     return { from: server.url, close: () => Promise.all([server.close(), rm(other, { recursive: true })]) };
   }
 
-  test("a pack that the browser does not have, and that nobody names, is told", async () => {
+  test("a missing pack without a URL is an error", async () => {
     const { code, message } = await run(["python"], "true");
     assert.equal(code, "SETUP_FAILED");
-    assert.match(message, /is not in this browser.*npx tidebox pack export python FOLDER.*from: /);
+    assert.match(message, /is not in this browser.*npx tidebox pack export python DIRECTORY.*from: /);
     assert.equal((await run([{ name: "python", folder: "/x" }], "true")).code, "UNSUPPORTED");
     assert.equal((await run([{ name: "nosuch", from: packs.url }], "true")).code, "INVALID_OPTIONS");
     assert.match((await run([{ name: "python", from: packs.url, sha256: "1" }], "true")).message, /64 hexadecimal digits/);
   });
 
-  test("what is not the pack, or not what was pinned, is refused and not used", async () => {
+  test("an invalid or unpinned pack is rejected", async () => {
     const page = await run([{ name: "python", from: `${pages.url}/browser/` }], "true");
-    assert.match(page.message, /pack\.json cannot be fetched: .*404/);
+    assert.match(page.message, /cannot download .*pack\.json: .*404/);
     const unpinned = await run([{ name: "python", from: packs.url, sha256: "0".repeat(64) }], "true");
-    assert.match(unpinned.message, /is not what was pinned.*cannot be trusted/);
+    assert.match(unpinned.message, /does not match its pinned hash.*cannot be trusted/);
 
     const damaged = await changed("main.signals.packed", async (path, bytes) => {
       const { gunzipSync, gzipSync } = await import("node:zlib");
@@ -97,7 +97,7 @@ describe("packs in a page", { skip: skip || (python.ready ? false : missing) }, 
     });
     const { message } = await run([{ name: "python", from: damaged.from }], "true");
     await damaged.close();
-    assert.match(message, /main\.signals\.packed is not what was pinned/);
+    assert.match(message, /main\.signals\.packed does not match its pinned hash/);
 
     const other = await changed(RECORD, (path, bytes) => writeFile(path, String(bytes).replace('"made_by": "', '"made_by": "9.9.9 ')));
     const old = await run([{ name: "python", from: other.from }], "true");
@@ -120,7 +120,7 @@ describe("packs in a page", { skip: skip || (python.ready ? false : missing) }, 
     }, { from: packs.url, sha256 });
     // The files that the damaged server had right were kept.
     assert.deepEqual([progress.before, progress.after], [false, true]);
-    assert.deepEqual(progress.said, ["fetching main.signals", "fetching tree.index", "fetching tree.data", "rewriting the module for this browser"]);
+    assert.deepEqual(progress.said, ["downloading main.signals", "downloading tree.index", "downloading tree.data", "rewriting the module for this browser"]);
     await packs.close();
     const program = "seq 1 1000 | python3 -c 'import sys, json; print(json.dumps(sum(map(int, sys.stdin))))'";
     assert.deepEqual(await run(["python"], program), { stdout: "500500\n", stderr: "", exitCode: 0 });
@@ -140,7 +140,7 @@ describe("packs in a page", { skip: skip || (python.ready ? false : missing) }, 
     assert.deepEqual(found, ["True\n", "False\n", "True\n"]);
   });
 
-  test("the page goes on while Python computes, and its time ends it", async () => {
+  test("the page stays responsive while Python computes, and a timeout ends it", async () => {
     const found = await inPage(async () => {
       const { Sandbox } = await import("tidebox");
       const sandbox = await Sandbox.create({ packs: ["python"] });
@@ -193,7 +193,7 @@ describe("packs in a page", { skip: skip || (python.ready ? false : missing) }, 
     });
   }
 
-  test("a pack that is removed is gone", async () => {
+  test("a removed pack is deleted", async () => {
     const found = await inPage(async () => {
       const { listPacks, removePack } = await import("/node_modules/tidebox/dist/pack_add.web.js");
       const removed = [await removePack("python"), await removePack("python")];

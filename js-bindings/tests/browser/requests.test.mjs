@@ -83,7 +83,7 @@ describe("requests of a sandbox in a page", { skip }, () => {
     assert.match(away.stderr, /redirect/);
   });
 
-  test("what the policy does not allow is not asked for", async () => {
+  test("denied requests are not sent", async () => {
     const before = seen.length;
     const { exitCode, stderr } = await run("curl -sS -X PUT -d x $API/json");
     assert.ok(exitCode > 0, stderr);

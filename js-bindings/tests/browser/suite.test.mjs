@@ -37,7 +37,7 @@ describe("the package in Chromium", { skip }, () => {
     assert.ok(page.includes(`"/node_modules/tidebox/${exports["."].browser.slice(2)}"`), exports["."].browser);
   });
 
-  test("guests can be suspended there", async (context) => {
+  test("guests can be suspended", async (context) => {
     const { page, complaints } = await open(browser, `${server.url}/browser/suite.html`);
     const version = browser.version();
     context.diagnostic(`Chromium ${version}`);

@@ -63,7 +63,7 @@ describe("a terminal in a page", { skip }, () => {
     assert.equal(await run("seq 1 1000 | grep 7 | wc -l"), "271\n");
   });
 
-  test("the session stays in the folder that it went to, and the prompt says so", async () => {
+  test("the session keeps its directory, shown by the prompt", async () => {
     assert.equal(await run("mkdir -p a/b && cd a/b && n=7"), "");
     assert.equal(await page.locator("#prompt").textContent(), "~/a/b $");
     assert.equal(await run("pwd; echo $n; cd"), "/workspace/a/b\n7\n");
@@ -104,7 +104,7 @@ describe("a terminal in a page", { skip }, () => {
     assert.deepEqual(await readFile(await download.path()), Buffer.concat([bytes, bytes]));
   });
 
-  test("an endless loop ends when its time is up, and the page goes on meanwhile", async () => {
+  test("an endless loop times out without blocking the page", async () => {
     await page.locator("#limit").fill("1");
     await page.evaluate(() => {
       let last = performance.now();
@@ -131,18 +131,18 @@ describe("a terminal in a page", { skip }, () => {
     assert.equal(await run("cat poem.txt | wc -l"), "3\n");
   });
 
-  test("a command is given up by Ctrl+C and by a button, and what it wrote stays", async () => {
+  test("Ctrl+C and a button cancel a command and keep its output", async () => {
     for (const give of [() => page.keyboard.press("Control+c"), () => page.locator("#stop").click()]) {
       await type("echo begun | tee begun.txt; sleep 60; echo never");
       await page.waitForFunction(() => document.getElementById("screen").textContent.endsWith("begun\n"));
       await give();
       await ready();
-      assert.match(await screen(), /begun\ntidebox: the command was stopped because its caller gave it up\n$/);
+      assert.match(await screen(), /begun\ntidebox: the command was stopped because its caller cancelled it\n$/);
       assert.equal(await run("cat begun.txt; rm begun.txt"), "begun\n");
     }
   });
 
-  test("nothing was asked of any other server, and nothing went wrong that nobody saw", () => {
+  test("no other server was contacted and no error is unhandled", () => {
     assert.deepEqual(complaints, []);
   });
 

@@ -52,7 +52,7 @@ describe("Workers of a page", { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("a sandbox goes on after its Worker broke, with the files after the last call that was answered", async (context) => {
+  test("a sandbox continues after its Worker failed, with the files of the last call", async (context) => {
     const { page } = await opened(context);
     const found = await page.evaluate(async () => {
       const { Sandbox } = await import("tidebox");
@@ -68,11 +68,11 @@ describe("Workers of a page", { skip }, () => {
       await sandbox.close();
       return { output, exitCode, files: files.output, same, started: globalThis.started.length };
     });
-    assert.match(found.output, /had to start again \(broken by a test\)/);
+    assert.match(found.output, /was restarted \(broken by a test\)/);
     assert.deepEqual([found.exitCode, found.files, found.same, found.started], [null, "b.txt\n", true, 2]);
   });
 
-  test("a Worker that the browser ends is noticed at once, by every call", async (context) => {
+  test("a Worker terminated by the browser fails all calls immediately", async (context) => {
     const { page, complaints } = await opened(context);
     const found = await page.evaluate(async () => {
       const { Sandbox } = await import("tidebox");
@@ -87,7 +87,7 @@ describe("Workers of a page", { skip }, () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       return { output, exitCode, after: after.output, started: globalThis.started.length };
     });
-    assert.match(found.output, /had to start again \(the browser has ended the sandbox's Worker\)/);
+    assert.match(found.output, /was restarted \(the browser has terminated the worker of the sandbox\)/);
     assert.deepEqual([found.exitCode, found.after, found.started], [null, "/workspace/d\nkept\n", 2]);
     assert.deepEqual(complaints, []);
   });
@@ -122,11 +122,11 @@ describe("Workers of a page", { skip }, () => {
     assert.deepEqual(complaints.filter((complaint) => !complaint.startsWith(`asked for ${other.url}/`)), []);
   });
 
-  test("a server that lacks a file of the package is told which", async (context) => {
+  test("a missing file of the package is named", async (context) => {
     for (const [missing, words] of [
-      ["/node_modules/tidebox/dist/kernel_bg.wasm", /kernel_bg\.wasm cannot be loaded \(404\)/],
-      ["/node_modules/tidebox/userland/programs.json", /programs\.json cannot be loaded \(404\)/],
-      ["/node_modules/tidebox/dist/worker.web.js", /Worker cannot/],
+      ["/node_modules/tidebox/dist/kernel_bg.wasm", /cannot load .*kernel_bg\.wasm \(404\)/],
+      ["/node_modules/tidebox/userland/programs.json", /cannot load .*programs\.json \(404\)/],
+      ["/node_modules/tidebox/dist/worker.web.js", /cannot start the worker/],
     ]) {
       const { page, complaints } = await opened(context);
       await page.route(`**${missing}`, (route) => route.fulfill({ status: 404 }));
@@ -153,7 +153,7 @@ describe("Workers of a page", { skip }, () => {
     }
   });
 
-  test("a page that may not start Workers is told so", async (context) => {
+  test("a page that must not start Workers gets an error", async (context) => {
     const { page, complaints } = await opened(context);
     const message = await page.evaluate(async () => {
       globalThis.Worker = class {
@@ -179,7 +179,7 @@ describe("Workers of a page", { skip }, () => {
       await sandbox.close();
       return [output, exitCode, after];
     });
-    assert.match(output, /^jq: cannot execute: .*\/userland\/jq\.wasm.* cannot be loaded \(404\)/);
+    assert.match(output, /^jq: cannot execute: cannot load .*\/userland\/jq\.wasm.* \(404\)/);
     assert.deepEqual([exitCode, after], [126, "alive\n"]);
   });
 });

@@ -75,7 +75,7 @@ describe("an agent that uses every tool", () => {
     );
   });
 
-  test("what goes wrong is told, and the agent goes on", async () => {
+  test("errors are reported, and the agent continues", async () => {
     const file_path = "/workspace/twice.txt";
     await says(
       ["write_file", { file_path, content: "same\nsame\n" }, `Successfully wrote to '${file_path}'`],
@@ -96,7 +96,7 @@ describe("an agent that uses every tool", () => {
     );
   });
 
-  test("files that the caller put in are worked on, and what comes of it is taken out", async () => {
+  test("uploaded files are processed, and results are downloaded", async () => {
     const lines = Array.from({ length: 300 }, (_, n) => `${n % 7} line ${n}`).join("\n");
     assert.deepEqual(await sandbox.uploadFiles([["/workspace/in.txt", new TextEncoder().encode(lines)], ["/workspace/dot.png", PNG]]), [
       { path: "/workspace/in.txt", error: null },
@@ -116,7 +116,7 @@ describe("an agent that uses every tool", () => {
     assert.deepEqual(gunzipSync(packed.content), Buffer.from(three.content));
   });
 
-  test("a result that is too large is put aside, and read from there", async () => {
+  test("a large result is offloaded to a file and read from it", async () => {
     const aside = "/large_tool_results/call-0-0.txt";
     const [large] = await says(
       ["execute", { command: "seq 1 30000" }, /large_tool_results\/call-0-0\.txt/],

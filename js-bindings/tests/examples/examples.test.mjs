@@ -95,11 +95,11 @@ describe("examples", { concurrency: 2 }, () => {
     });
   }
 
-  test("deep-agents in the cloud says what it lacks", async () => {
+  test("deep-agents in the cloud reports missing settings", async () => {
     const { code, stderr } = await node("deep-agents", { SANDBOX_PROVIDER: "daytona", DAYTONA_API_KEY: "" });
     assert.equal(code, 1);
-    assert.match(stderr, /there is no key for daytona; set DAYTONA_API_KEY/);
+    assert.match(stderr, /missing key for daytona; set DAYTONA_API_KEY/);
     const unknown = await node("deep-agents", { SANDBOX_PROVIDER: "moon" });
-    assert.match(unknown.stderr, /^SANDBOX_PROVIDER=moon: there are tidebox \(the default\), daytona, e2b, langsmith, runloop\n$/);
+    assert.match(unknown.stderr, /^unknown SANDBOX_PROVIDER moon; expected one of: tidebox \(the default\), daytona, e2b, langsmith, runloop\n$/);
   });
 });

@@ -1,5 +1,5 @@
-//! Answers in the shapes of Deep Agents for JavaScript. What is absent is `undefined` there and never `null`, except where
-//! its protocol says otherwise: exit codes, and the errors of transfers.
+//! Converts responses to the types of Deep Agents for JavaScript. Missing values are `undefined`, never `null`, except where its
+//! protocol requires it: exit codes, and errors of transfers.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ use tidebox_core::{
 };
 use wasm_bindgen::JsValue;
 
-/// An object of these properties; those that are `undefined` are left out.
+/// Creates an object with these properties, omitting those that are `undefined`.
 pub fn object<'a>(properties: impl IntoIterator<Item = (&'a str, JsValue)>) -> JsValue {
     let object = Object::new();
     for (name, value) in properties.into_iter().filter(|(_, value)| !value.is_undefined()) {
@@ -21,7 +21,7 @@ pub fn object<'a>(properties: impl IntoIterator<Item = (&'a str, JsValue)>) -> J
     object.into()
 }
 
-/// Bytes as a text; U+FFFD for what is not UTF-8.
+/// Decodes bytes; U+FFFD replaces invalid UTF-8.
 pub fn text(bytes: &[u8]) -> JsValue {
     JsValue::from_str(&String::from_utf8_lossy(bytes))
 }
@@ -30,12 +30,12 @@ fn bytes(bytes: &[u8]) -> JsValue {
     Uint8Array::from(bytes).into()
 }
 
-/// A count.
+/// Converts a count.
 pub fn count(n: u64) -> JsValue {
     JsValue::from_f64(n as f64)
 }
 
-fn maybe<T>(value: Option<T>, show: impl FnOnce(T) -> JsValue) -> JsValue {
+fn optional<T>(value: Option<T>, show: impl FnOnce(T) -> JsValue) -> JsValue {
     value.map_or(JsValue::UNDEFINED, show)
 }
 
@@ -43,29 +43,29 @@ fn list(items: impl Iterator<Item = JsValue>) -> JsValue {
     items.collect::<Array>().into()
 }
 
-/// The answer, or the refusal as one.
-pub fn told<T>(result: FileResult<T>, show: impl FnOnce(T) -> JsValue) -> JsValue {
-    result.map_or_else(|refusal| refused(&refusal), show)
+/// Converts a file result: the response, or the error.
+pub fn file_result<T>(result: FileResult<T>, show: impl FnOnce(T) -> JsValue) -> JsValue {
+    result.map_or_else(|error| file_error(&error), show)
 }
 
-/// A refusal.
-pub fn refused(refusal: &FileError) -> JsValue {
-    object([("error", JsValue::from_str(&refusal.message)), ("code", JsValue::from_str(refusal.code.as_str()))])
+/// Converts a file error.
+pub fn file_error(error: &FileError) -> JsValue {
+    object([("error", JsValue::from_str(&error.message)), ("code", JsValue::from_str(error.code.as_str()))])
 }
 
-/// What is thrown at the Worker; the class makes an answer or a `SandboxError` of it.
+/// Converts an error to the object that is thrown to TypeScript, which converts it to a result or a `SandboxError`.
 pub fn failure(error: &Error) -> JsValue {
     object([("kind", JsValue::from_str(error.kind().as_str())), ("message", JsValue::from_str(&error.to_string()))])
 }
 
-/// A failure with a sentence of ours.
+/// Creates an error object with this message.
 pub fn invalid(operation: &'static str, message: &str) -> JsValue {
     failure(&Error::new(ErrorKind::InvalidRequest, operation, message))
 }
 
-/// How a command went.
-pub fn executed(response: &ExecuteResponse) -> JsValue {
-    let told_by_text = std::str::from_utf8(&response.output).is_ok();
+/// Converts the response of a command.
+pub fn execute_result(response: &ExecuteResponse) -> JsValue {
+    let is_lossless = std::str::from_utf8(&response.output).is_ok();
     object([
         ("output", text(&response.output)),
         ("exitCode", response.exit_code.map_or(JsValue::NULL, JsValue::from)),
@@ -74,11 +74,11 @@ pub fn executed(response: &ExecuteResponse) -> JsValue {
         ("stderr", text(&response.stderr)),
         ("stdoutBytes", bytes(&response.stdout)),
         ("stderrBytes", bytes(&response.stderr)),
-        ("outputBytes", if told_by_text { JsValue::UNDEFINED } else { bytes(&response.output) }),
-        ("stoppedBy", maybe(response.stopped_by.map(StopReason::as_str), JsValue::from_str)),
+        ("outputBytes", if is_lossless { JsValue::UNDEFINED } else { bytes(&response.output) }),
+        ("stoppedBy", optional(response.stopped_by.map(StopReason::as_str), JsValue::from_str)),
         ("durationMs", (response.duration.as_secs_f64() * 1e3).into()),
-        // A provider does not tell it.
-        ("peakMemoryBytes", maybe(Some(response.peak_memory_bytes).filter(|bytes| *bytes > 0), count)),
+        // Providers do not report it.
+        ("peakMemoryBytes", optional(Some(response.peak_memory_bytes).filter(|bytes| *bytes > 0), count)),
     ])
 }
 
@@ -101,40 +101,43 @@ fn file(info: &FileInfo) -> JsValue {
         ("path", text(&info.path)),
         ("is_dir", info.is_dir().into()),
         ("kind", JsValue::from_str(kind(info.kind))),
-        ("size", maybe(info.size, count)),
-        ("modified_at", maybe(info.modified, time)),
+        ("size", optional(info.size, count)),
+        ("modified_at", optional(info.modified, time)),
     ])
 }
 
-/// What a directory holds.
-pub fn listed(response: &LsResponse) -> JsValue {
+/// Converts a directory listing.
+pub fn ls_result(response: &LsResponse) -> JsValue {
     object([("files", list(response.entries.iter().map(file)))])
 }
 
-/// That a list leaves something out, and why.
-fn cut(truncated: Option<Truncation>) -> [(&'static str, JsValue); 2] {
+/// Returns the fields of an incomplete list.
+fn truncation_fields(truncated: Option<Truncation>) -> [(&'static str, JsValue); 2] {
     let by = truncated.map(Truncation::as_str);
-    [("truncated", maybe(truncated, |_| JsValue::TRUE)), ("truncatedBy", maybe(by, JsValue::from_str))]
+    [("truncated", optional(truncated, |_| JsValue::TRUE)), ("truncatedBy", optional(by, JsValue::from_str))]
 }
 
-/// Files that were found by name.
-pub fn globbed(response: &GlobResponse) -> JsValue {
-    let [truncated, by] = cut(response.truncated);
+/// Converts the response of `glob`.
+pub fn glob_result(response: &GlobResponse) -> JsValue {
+    let [truncated, by] = truncation_fields(response.truncated);
     object([("files", list(response.files.iter().map(file))), truncated, by])
 }
 
-/// Lines that were found.
-pub fn found(response: &GrepResponse) -> JsValue {
-    let matches = response
-        .matches
-        .iter()
-        .map(|found| object([("path", text(&found.path)), ("line", count(found.line)), ("text", text(&found.text))]));
-    let [truncated, by] = cut(response.truncated);
+/// Converts the response of `grep`.
+pub fn grep_result(response: &GrepResponse) -> JsValue {
+    let matches = response.matches.iter().map(|grep_result| {
+        object([
+            ("path", text(&grep_result.path)),
+            ("line", count(grep_result.line)),
+            ("text", text(&grep_result.text)),
+        ])
+    });
+    let [truncated, by] = truncation_fields(response.truncated);
     object([("matches", list(matches)), truncated, by])
 }
 
-/// A page, as the tool of Deep Agents shows it.
-pub fn page(response: &ReadResponse) -> JsValue {
+/// Converts a page of a file, as the tool of Deep Agents shows it.
+pub fn read_result(response: &ReadResponse) -> JsValue {
     let content = match (&response.content, response.tool_content(Dialect::Js)) {
         (Content::Binary(content), _) => bytes(content),
         (Content::Text(_), ToolContent::Text(content)) => JsValue::from_str(&content),
@@ -144,39 +147,39 @@ pub fn page(response: &ReadResponse) -> JsValue {
     object([
         ("content", content),
         ("mimeType", JsValue::from_str(&response.mime)),
-        ("totalLines", maybe(window, |window| count(window.total))),
-        ("startLine", maybe(window, |window| count(window.start))),
-        ("endLine", maybe(window, |window| count(window.end))),
-        ("nextOffset", maybe(window.and_then(LineWindow::next_offset), count)),
-        ("lineCut", if response.line_cut { JsValue::TRUE } else { JsValue::UNDEFINED }),
+        ("totalLines", optional(window, |window| count(window.total))),
+        ("startLine", optional(window, |window| count(window.start))),
+        ("endLine", optional(window, |window| count(window.end))),
+        ("nextOffset", optional(window.and_then(LineWindow::next_offset), count)),
+        ("lineCut", if response.line_truncated { JsValue::TRUE } else { JsValue::UNDEFINED }),
     ])
 }
 
-/// A whole file with its data, as `readRaw` answers.
-pub fn raw(page: &ReadResponse, content: &[u8]) -> JsValue {
-    let content = match (&page.content, std::str::from_utf8(content)) {
+/// Converts a whole file with its metadata, for `readRaw`.
+pub fn read_raw_result(read_result: &ReadResponse, content: &[u8]) -> JsValue {
+    let content = match (&read_result.content, std::str::from_utf8(content)) {
         (Content::Text(_), Ok(content)) => JsValue::from_str(content),
         _ => bytes(content),
     };
-    let modified = page.modified.map_or_else(|| time(UNIX_EPOCH), time);
+    let modified = read_result.modified.map_or_else(|| time(UNIX_EPOCH), time);
     object([(
         "data",
         object([
             ("content", content),
-            ("mimeType", JsValue::from_str(&page.mime)),
-            // The kernel keeps no time of birth.
+            ("mimeType", JsValue::from_str(&read_result.mime)),
+            // The kernel stores no creation time.
             ("created_at", modified.clone()),
             ("modified_at", modified),
         ]),
     )])
 }
 
-fn transfer_code(refusal: Option<&FileError>) -> JsValue {
-    refusal.map_or(JsValue::NULL, |refusal| JsValue::from_str(refusal.code.transfer_code().as_str()))
+fn transfer_code(error: Option<&FileError>) -> JsValue {
+    error.map_or(JsValue::NULL, |error| JsValue::from_str(error.code.transfer_code().as_str()))
 }
 
-/// What became of files that were put in.
-pub fn uploaded(results: &[UploadResult]) -> JsValue {
+/// Converts the results of an upload.
+pub fn upload_results(results: &[UploadResult]) -> JsValue {
     list(
         results
             .iter()
@@ -184,8 +187,8 @@ pub fn uploaded(results: &[UploadResult]) -> JsValue {
     )
 }
 
-/// Files that were taken out.
-pub fn downloaded(results: &[Download]) -> JsValue {
+/// Converts the results of a download.
+pub fn download_results(results: &[Download]) -> JsValue {
     list(results.iter().map(|file| {
         let content = file.result.as_ref().map_or(JsValue::NULL, |content| bytes(content));
         object([("path", text(&file.path)), ("content", content), ("error", transfer_code(file.result.as_ref().err()))])

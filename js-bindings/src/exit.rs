@@ -1,93 +1,93 @@
-//! How a guest's end becomes the status of its process.
+//! Converts the end of a guest to the exit status of its process.
 
 use std::sync::Arc;
 
-use tidebox_kernel::{Pid, SharedKernel, Signal, Status};
+use tidebox_kernel::{ExitStatus, Pid, SharedKernel, Signal};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::engine::wake_session;
-use crate::guest::{guest, guests, lock};
+use crate::engine::wake_execution;
+use crate::guest::{guest, guests};
 
-/// JavaScript says that a guest's function has returned, or was left by an error with this message.
+/// Called when a guest's function has returned or has thrown an error with this message.
 #[wasm_bindgen(js_name = guestEnded)]
 pub fn guest_ended(pid: u32, error: Option<String>) {
-    let found = guest(pid, |guest| (guest.leaving, guest.fatal(), guest.refused));
-    let Some((leaving, fatal, refused)) = found else { return };
-    match (leaving, fatal, error) {
-        (Some(status), ..) => ended(pid, status),
-        (None, Some(signal), _) => ended(pid, Status::Killed(signal)),
-        (None, None, None) => ended(pid, Status::Exited(0)),
-        (None, None, Some(_)) if refused => out_of_memory(pid),
+    let found = guest(pid, |guest| (guest.exit_status, guest.fatal(), guest.memory_denied));
+    let Some((exit_status, fatal, memory_denied)) = found else { return };
+    match (exit_status, fatal, error) {
+        (Some(status), ..) => report_exit(pid, status),
+        (None, Some(signal), _) => report_exit(pid, ExitStatus::Killed(signal)),
+        (None, None, None) => report_exit(pid, ExitStatus::Exited(0)),
+        (None, None, Some(_)) if memory_denied => out_of_memory(pid),
         (None, None, Some(error)) => {
             let (what, signal) = trap(&error);
-            say(pid, |name, _| format!("{name}: {what}\n"));
-            ended(pid, Status::Killed(signal));
+            write_stderr(pid, |name, _| format!("{name}: {what}\n"));
+            report_exit(pid, ExitStatus::Killed(signal));
         }
     }
 }
 
-/// JavaScript says that the function of a prepared program has returned its exit code.
+/// Called when the entry of a pre-initialized program has returned its exit code.
 #[wasm_bindgen(js_name = guestReturned)]
 pub fn guest_returned(pid: u32, code: i32) {
-    let found = guest(pid, |guest| (guest.leaving, guest.fatal()));
-    let Some((leaving, fatal)) = found else { return };
-    ended(pid, leaving.or(fatal.map(Status::Killed)).unwrap_or(Status::from_exit(code)));
+    let found = guest(pid, |guest| (guest.exit_status, guest.fatal()));
+    let Some((exit_status, fatal)) = found else { return };
+    report_exit(pid, exit_status.or(fatal.map(ExitStatus::Killed)).unwrap_or(ExitStatus::from_exit(code)));
 }
 
-/// JavaScript says that a program could not be compiled or instantiated.
+/// Called when a program could not be compiled or instantiated.
 #[wasm_bindgen(js_name = guestCannotStart)]
 pub fn cannot_execute(pid: u32, reason: &str) {
-    say(pid, |name, _| format!("{name}: cannot execute: {reason}\n"));
-    // Exit code 126, as a shell gives for a file that cannot be executed.
-    ended(pid, Status::Exited(126));
+    write_stderr(pid, |name, _| format!("{name}: cannot execute: {reason}\n"));
+    // Exit code 126, as in shells for a file that cannot be executed.
+    report_exit(pid, ExitStatus::Exited(126));
 }
 
-/// What cannot be where guests run to completion.
-pub(crate) const AT_ONCE: &str = "it needs another program to run at the same time, which takes an engine that can suspend \
+/// Message for operations that are not supported if guests run to completion.
+pub(crate) const NEEDS_SUSPENSION: &str = "another program must run at the same time, which requires an engine that can suspend \
     WebAssembly (JSPI): Node 24.20, Deno 2.4 or a current browser";
 
-/// Where guests run to completion: a guest waits for another one that waits below it on the stack. It is to leave.
-#[wasm_bindgen(js_name = cannotWait)]
+/// Without JSPI: called if a guest waits for another one that waits below it on the stack. The guest must exit.
+#[wasm_bindgen(js_name = rejectWait)]
 pub fn cannot_wait(pid: u32) {
-    say(pid, |name, _| format!("{name}: cannot wait: {AT_ONCE}\n"));
-    guest(pid, |guest| guest.leaving = Some(Status::Exited(126)));
+    write_stderr(pid, |name, _| format!("{name}: cannot wait: {NEEDS_SUSPENSION}\n"));
+    guest(pid, |guest| guest.exit_status = Some(ExitStatus::Exited(126)));
 }
 
 pub(crate) fn out_of_memory(pid: u32) {
-    say(pid, |name, kernel| {
+    write_stderr(pid, |name, kernel| {
         let limits = kernel.limits();
         let (process, sandbox) = (limits.process_memory_bytes >> 10, limits.sandbox_memory_bytes >> 10);
         let limits = format!("the limits are {process} KiB for a process and {sandbox} KiB for all of a sandbox");
         format!("{name}: out of memory ({limits})\n")
     });
     if let Some(kernel) = kernel(pid) {
-        lock(&kernel).out_of_memory(Pid(pid));
+        kernel.lock().report_out_of_memory(Pid(pid));
     }
-    ended(pid, Status::Killed(Signal::Kill));
+    report_exit(pid, ExitStatus::Killed(Signal::Kill));
 }
 
 fn kernel(pid: u32) -> Option<SharedKernel> {
     guest(pid, |guest| Arc::clone(&guest.kernel))
 }
 
-fn say(pid: u32, line: impl FnOnce(&str, &tidebox_kernel::Kernel) -> String) {
+fn write_stderr(pid: u32, line: impl FnOnce(&str, &tidebox_kernel::Kernel) -> String) {
     let Some(kernel) = kernel(pid) else { return };
-    let mut kernel = lock(&kernel);
+    let mut kernel = kernel.lock();
     let name = kernel.program_name(Pid(pid));
     let line = line(&name, &kernel);
-    kernel.message(Pid(pid), &line);
+    kernel.write_stderr(Pid(pid), &line);
 }
 
-fn ended(pid: u32, status: Status) {
+fn report_exit(pid: u32, status: ExitStatus) {
     let Some(guest) = guests(|guests| guests.remove(&pid)) else { return };
-    lock(&guest.kernel).exited(Pid(pid), status);
-    wake_session(guest.session);
+    guest.kernel.lock().process_exited(Pid(pid), status);
+    wake_execution(guest.session);
 }
 
-/// What V8 and its relatives say of a trap, in the words of the native engine, and the signal.
+/// Maps the trap messages of JavaScript engines to those of the native engine, and to signals.
 fn trap(error: &str) -> (String, Signal) {
     let has = |words: &[&str]| words.iter().any(|word| error.contains(word));
-    if has(&["exception that nobody caught"]) {
+    if has(&["uncaught exception"]) {
         return (error.to_owned(), Signal::Abrt);
     }
     if has(&["unreachable"]) {
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn traps_are_told_in_the_words_of_the_native_engine() {
+    fn traps_have_the_messages_of_the_native_engine() {
         for (engine, what, signal) in [
             ("unreachable", "aborted", Signal::Abrt),
             ("Maximum call stack size exceeded", "stack overflow", Signal::Segv),

@@ -1,4 +1,4 @@
-//! File tools and transfers as JavaScript calls them: methods that answer promises of plain objects.
+//! File tools and transfers for JavaScript: methods that return promises of plain objects.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use tidebox_core::{
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::future_to_promise;
 
-use crate::answer::{self, failure, object, refused, told};
-use crate::value::{bytes, whole};
+use crate::response::{self, failure, file_error, file_result, object};
+use crate::value::{bytes, to_integer};
 
-/// A future of an answer as a promise. What is thrown is a plain object of `kind` and `message`.
+/// Converts a future to a promise. Errors reject it with a plain object of `kind` and `message`.
 pub fn promise(answer: impl Future<Output = Result<JsValue, Error>> + 'static) -> Promise {
     future_to_promise(async move { answer.await.map_err(|error| failure(&error)) })
 }
@@ -28,15 +28,15 @@ pub struct FileTools {
 }
 
 impl FileTools {
-    /// Relative paths are below `cwd`; without one they are refused.
+    /// Relative paths are resolved against `cwd`, and rejected without one.
     pub fn new(backend: Backend, cwd: Option<SandboxPath>) -> Self {
         Self { backend, cwd }
     }
 
-    /// A path as a caller gives it.
+    /// Parses a path from a caller.
     ///
     /// # Errors
-    /// A refusal for what can be no path, and for a relative path where nobody knows what it is relative to.
+    /// An error for an invalid path, and for a relative path without a working directory.
     pub fn path(&self, path: &str) -> FileResult<SandboxPath> {
         match &self.cwd {
             Some(cwd) => cwd.resolve(path),
@@ -46,29 +46,31 @@ impl FileTools {
 
     /// Lists a directory.
     pub fn ls(&self, path: &str) -> Promise {
-        self.at(path, |backend, path| async move { Ok(told(backend.ls(&path).await?, |found| answer::listed(&found))) })
+        self.at(path, |backend, path| async move {
+            Ok(file_result(backend.ls(&path).await?, |found| response::ls_result(&found)))
+        })
     }
 
     /// Reads lines of a file.
     pub fn read(&self, path: &str, offset: f64, limit: Option<f64>) -> Promise {
         self.at(path, move |backend, path| async move {
-            let mut request = ReadRequest::new(path).with_offset(whole(offset));
-            request.limit = limit.map(whole);
-            Ok(told(backend.read(request).await?, |page| answer::page(&page)))
+            let mut request = ReadRequest::new(path).with_offset(to_integer(offset));
+            request.limit = limit.map(to_integer);
+            Ok(file_result(backend.read(request).await?, |page| response::read_result(&page)))
         })
     }
 
-    /// Reads a whole file.
+    /// Reads a to_integer file.
     pub fn read_raw(&self, path: &str) -> Promise {
         self.at(path, |backend, path| async move {
             let page = match backend.read(ReadRequest::new(path.clone()).with_limit(1)).await? {
                 Ok(page) => page,
-                Err(refusal) => return Ok(refused(&refusal)),
+                Err(error) => return Ok(file_error(&error)),
             };
             let downloads = backend.download_files(vec![path.as_bytes().to_vec()]).await?;
             Ok(match downloads.into_iter().next().map(|download| download.result) {
-                Some(Ok(content)) => answer::raw(&page, &content),
-                Some(Err(refusal)) => refused(&refusal),
+                Some(Ok(content)) => response::read_raw_result(&page, &content),
+                Some(Err(error)) => file_error(&error),
                 None => JsValue::UNDEFINED,
             })
         })
@@ -78,7 +80,7 @@ impl FileTools {
     pub fn write(&self, path: &str, content: &JsValue) -> Promise {
         let content = bytes(content);
         self.at(path, |backend, path| async move {
-            Ok(told(backend.write(WriteRequest::new(path, content)).await?, |written| {
+            Ok(file_result(backend.write(WriteRequest::new(path, content)).await?, |written| {
                 let created = written.created.into();
                 object([("path", path_text(&written.path)), ("created", created), ("filesUpdate", JsValue::NULL)])
             }))
@@ -90,7 +92,7 @@ impl FileTools {
         self.at(path, move |backend, path| async move {
             let mut request = EditRequest::new(path, old, new);
             request.replace_all = all;
-            Ok(told(backend.edit(request).await?, |edited| {
+            Ok(file_result(backend.edit(request).await?, |edited| {
                 object([
                     ("path", path_text(&edited.path)),
                     ("occurrences", (edited.occurrences as f64).into()),
@@ -100,31 +102,31 @@ impl FileTools {
         })
     }
 
-    /// Removes a file, or a directory and what is in it.
+    /// Removes a file, or a directory with its contents.
     pub fn delete(&self, path: &str) -> Promise {
         self.at(path, |backend, path| async move {
-            Ok(told(backend.delete(&path).await?, |deleted| object([("path", path_text(&deleted.path))])))
+            Ok(file_result(backend.delete(&path).await?, |deleted| object([("path", path_text(&deleted.path))])))
         })
     }
 
-    /// Finds lines that hold a text.
-    pub fn grep(&self, pattern: String, path: &str, glob: Option<String>, most: Option<f64>) -> Promise {
+    /// Finds lines that contain a text.
+    pub fn grep(&self, pattern: String, path: &str, glob: Option<String>, max_count: Option<f64>) -> Promise {
         self.at(path, move |backend, path| async move {
             let mut request = GrepRequest::new(pattern, path);
             request.glob = glob.map(String::into_bytes);
-            request.max_count = most.map(|most| usize::try_from(whole(most)).unwrap_or(usize::MAX));
-            Ok(told(backend.grep(request).await?, |matches| answer::found(&matches)))
+            request.max_count = max_count.map(|max_count| usize::try_from(to_integer(max_count)).unwrap_or(usize::MAX));
+            Ok(file_result(backend.grep(request).await?, |matches| response::grep_result(&matches)))
         })
     }
 
     /// Finds files by name.
     pub fn glob(&self, pattern: String, path: &str) -> Promise {
         self.at(path, move |backend, path| async move {
-            Ok(told(backend.glob(GlobRequest::new(pattern, path)).await?, |files| answer::globbed(&files)))
+            Ok(file_result(backend.glob(GlobRequest::new(pattern, path)).await?, |files| response::glob_result(&files)))
         })
     }
 
-    /// Puts files in: an array of pairs of path and bytes.
+    /// Uploads files: an array of pairs of path and bytes.
     pub fn upload_files(&self, files: &Array) -> Promise {
         let backend = Arc::clone(&self.backend);
         let uploads = files.iter().map(|pair| {
@@ -132,14 +134,14 @@ impl FileTools {
             Upload::new(bytes(&pair.get(0)), bytes(&pair.get(1)))
         });
         let uploads: Vec<Upload> = uploads.collect();
-        promise(async move { Ok(answer::uploaded(&backend.upload_files(uploads).await?)) })
+        promise(async move { Ok(response::upload_results(&backend.upload_files(uploads).await?)) })
     }
 
-    /// Takes files out: an array of paths.
+    /// Downloads files: an array of paths.
     pub fn download_files(&self, paths: &Array) -> Promise {
         let backend = Arc::clone(&self.backend);
         let paths: Vec<Vec<u8>> = paths.iter().map(|path| bytes(&path)).collect();
-        promise(async move { Ok(answer::downloaded(&backend.download_files(paths).await?)) })
+        promise(async move { Ok(response::download_results(&backend.download_files(paths).await?)) })
     }
 
     fn at<F>(&self, path: &str, run: impl FnOnce(Backend, SandboxPath) -> F + 'static) -> Promise
@@ -150,7 +152,7 @@ impl FileTools {
         promise(async move {
             match path {
                 Ok(path) => run(backend, path).await,
-                Err(refusal) => Ok(refused(&refusal)),
+                Err(error) => Ok(file_error(&error)),
             }
         })
     }

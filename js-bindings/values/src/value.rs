@@ -1,42 +1,42 @@
-//! Values as JavaScript gives them. TypeScript has checked their types already; what is missing is absent.
+//! Reads values from JavaScript. TypeScript has checked their types; missing ones are `undefined`.
 
 use std::time::Duration;
 
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 
-/// A property; `undefined` for one that cannot be read.
+/// Returns a property, or `undefined` if it cannot be read.
 pub fn get(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
 }
 
-/// A property that is a text.
+/// Returns a string property.
 pub fn text(object: &JsValue, name: &str) -> Option<String> {
     get(object, name).as_string()
 }
 
-/// A property that is a number.
+/// Returns a number property.
 pub fn number(object: &JsValue, name: &str) -> Option<f64> {
     get(object, name).as_f64()
 }
 
-/// A count. JavaScript's numbers hold up to 2^53 exactly; more, and infinity, mean the most there is.
+/// Returns a count property. JavaScript numbers are exact up to 2^53; larger ones and infinity saturate.
 pub fn count(object: &JsValue, name: &str) -> Option<u64> {
-    number(object, name).map(whole)
+    number(object, name).map(to_integer)
 }
 
-/// The whole part, 0 for what is negative and for what is no number.
-pub fn whole(number: f64) -> u64 {
+/// Returns the integer part, 0 for negative numbers and NaN.
+pub fn to_integer(number: f64) -> u64 {
     number as u64
 }
 
-/// A property that is a number of milliseconds.
+/// Returns a property in milliseconds as a duration.
 pub fn duration(object: &JsValue, name: &str) -> Option<Duration> {
     let milliseconds = number(object, name)?;
     Some(Duration::try_from_secs_f64(milliseconds.max(0.0) / 1e3).unwrap_or(Duration::MAX))
 }
 
-/// Text as its UTF-8, bytes as they are.
+/// Returns the UTF-8 of a string, or the bytes of an array.
 pub fn bytes(value: &JsValue) -> Vec<u8> {
     match value.as_string() {
         Some(text) => text.into_bytes(),
@@ -44,7 +44,7 @@ pub fn bytes(value: &JsValue) -> Vec<u8> {
     }
 }
 
-/// Names and values of an object, in its order.
+/// Returns the entries of an object, in order.
 pub fn entries(object: &JsValue) -> Vec<(String, JsValue)> {
     let Some(object) = object.dyn_ref::<Object>() else { return Vec::new() };
     Object::entries(object)
@@ -56,12 +56,12 @@ pub fn entries(object: &JsValue) -> Vec<(String, JsValue)> {
         .collect()
 }
 
-/// The items of an array; none of what is none.
+/// Returns the items of an array, or nothing for other values.
 pub fn list(value: &JsValue) -> Vec<JsValue> {
     value.dyn_ref::<Array>().map(Array::to_vec).unwrap_or_default()
 }
 
-/// Names and texts of an object.
+/// Returns the string entries of an object.
 pub fn variables(object: &JsValue) -> Vec<(String, String)> {
     entries(object).into_iter().map(|(name, value)| (name, value.as_string().unwrap_or_default())).collect()
 }
