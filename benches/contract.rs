@@ -1,7 +1,7 @@
 //! Every method of the contract in sandboxes of 10, 1,000 and 100,000 files.
 //!
-//! What an operation costs should depend on what it touches, not on what else there is: the rows of one method for the
-//! three sizes are alike, except where the method looks at all files.
+//! The cost of an operation should depend on what it touches, not on the size of the sandbox: the rows of one method for the
+//! three sizes are similar unless the method visits all files.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -19,7 +19,7 @@ const SIZES: [u64; 3] = [10, 1000, 100_000];
 /// Files of one directory. The smallest sandbox has one such directory.
 const TO_A_DIRECTORY: u64 = 10;
 
-/// What every file holds, about a kilobyte.
+/// Content of every file, about a kilobyte.
 fn text(number: u64) -> String {
     (0..20).map(|line| format!("file {number}, line {line}: some words of a source file here\n")).collect()
 }
@@ -28,7 +28,7 @@ fn path(text: &str) -> SandboxPath {
     SandboxPath::parse(text).expect("the path is valid")
 }
 
-/// A sandbox with so many files, and what runs it. Made once for all methods.
+/// A sandbox with a given number of files, and its runtime. Created once for all methods.
 struct Filled {
     runtime: Runtime,
     sandbox: Sandbox,
@@ -60,7 +60,7 @@ fn measure<T>(c: &mut Criterion, all: &[Filled], name: &str, mut run: impl FnMut
     group.finish();
 }
 
-/// Measures one method that looks at all files.
+/// Measures one method that visits all files.
 fn measure_all<T>(c: &mut Criterion, all: &[Filled], name: &str, mut run: impl FnMut(&Filled) -> T) {
     let mut group: BenchmarkGroup<'_, WallTime> = c.benchmark_group(name);
     group.sample_size(10);
@@ -98,7 +98,7 @@ fn changing(c: &mut Criterion, all: &[Filled]) {
     measure(c, all, "edit of a kilobyte", |filled| {
         let (old, new) = if forth.replace(!forth.get()) { ("line 11:", "line 7:") } else { ("line 7:", "line 11:") };
         let request = EditRequest::new(file.clone(), old, new).all();
-        // Both strings are in a fresh file, so it does not matter which way a sandbox begins.
+        // A new file contains both strings, so the order of the edits does not matter.
         filled.runtime.block_on(filled.sandbox.edit(request)).expect("edit answers").expect("it edits")
     });
     measure(c, all, "upload of ten files", |filled| {

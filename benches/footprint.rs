@@ -1,4 +1,4 @@
-//! Memory of an idle sandbox: what a thousand of them add to the resident size of the process, each after its first
+//! Memory of an idle sandbox: the growth of the resident size with a thousand of them, each after its first
 //! command.
 
 #![allow(clippy::print_stdout, reason = "the figure is what this program is for")]
@@ -16,7 +16,7 @@ fn main() {
         assert_eq!(response.stdout, b"hi\n");
         sandbox
     };
-    // The first ones warm what all share: native code, pool slots, the allocator.
+    // Warm up shared resources: native code, pool slots, the allocator.
     let warm: Vec<Sandbox> = (0..50).map(|_| make()).collect();
     match resident_bytes() {
         None => println!("footprint: skipped, /proc/self/statm is not there to read the resident size from"),

@@ -1,14 +1,14 @@
-//! Many sandboxes in one process: what they cost while they live, and that nothing of them stays.
+//! Many sandboxes in one process: their cost while they exist, and a check that they leave nothing.
 //!
 //! - `cargo bench --bench load -- soak --minutes 10`: a thousand sandboxes live, and commands of every kind run in them at random;
-//! - `cargo bench --bench load -- idle 10000`: sandboxes that were made and do nothing;
-//! - `cargo bench --bench load -- churn 100000`: sandboxes made, used and dropped.
+//! - `cargo bench --bench load -- idle 10000`: idle sandboxes;
+//! - `cargo bench --bench load -- churn 100000`: sandboxes created, used and dropped.
 //!
-//! Each prints its figures and ends with 1 when something was wrong: a failed command, a wrong output, or memory, descriptors or
-//! threads that did not come back. Without a word all three run on a small scale.
+//! Each prints its figures and ends with 1 on a failed command, a wrong output, or a leak of memory, descriptors or threads.
+//! Without arguments all three run on a small scale.
 //!
-//! Memory is compared between two moments at which the same was done before: a first round warms what is kept on purpose (places of the
-//! pool, native code, the allocator's own), and what grows after it is a leak.
+//! Memory is compared after two equal rounds: the first one fills what is kept on purpose (pool slots, native code, the allocator),
+//! and growth after it is a leak.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this program is for")]
 
@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 use tidebox::{ExecuteRequest, Limits, Sandbox, SandboxBackend, WriteRequest};
 use tokio::task::JoinSet;
 
-/// Sandboxes that live through a soak.
+/// Number of sandboxes in a soak.
 const LIVE: usize = 1000;
 
-/// What may be left of memory, as a part of what was there when all was warm.
+/// Allowed growth of memory, as a fraction of the warm size.
 const GROWTH: f64 = 0.10;
 
 /// Resident bytes, descriptors and threads of this process.
@@ -34,7 +34,7 @@ struct Footprint {
 }
 
 impl Footprint {
-    /// Nothing where there is no `/proc` to ask.
+    /// Returns `None` on hosts without `/proc`.
     fn now() -> Option<Self> {
         let count = |folder| std::fs::read_dir(folder).map(Iterator::count).ok();
         let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
@@ -47,7 +47,7 @@ impl Footprint {
     }
 }
 
-/// Repeatable choices.
+/// A reproducible random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -57,7 +57,7 @@ impl Dice {
     }
 }
 
-/// Commands with what they print; `None` for those that chance or a limit ends.
+/// Commands with their output; `None` if the output is random or a limit ends the command.
 const COMMANDS: [(&str, Option<&str>); 14] = [
     ("echo hi", Some("hi\n")),
     ("seq 1 1000 | grep 7 | sort -r | head -1", Some("997\n")),
@@ -81,14 +81,14 @@ fn sandbox() -> Sandbox {
     tidebox::sandbox().and_then(|builder| builder.limits(limits).build()).expect("the sandbox is made")
 }
 
-/// Runs one command at random in a sandbox; what was wrong with it.
+/// Runs one random command in a sandbox and returns an error message on failure.
 async fn step(sandbox: &Sandbox, dice: &mut Dice) -> Option<String> {
     let (command, expected) = COMMANDS[dice.below(COMMANDS.len())];
     let endless = expected.is_none();
     let wall_time = if endless { Duration::from_millis(20) } else { Duration::from_secs(300) };
     let request = ExecuteRequest::new(command).with_timeout(wall_time);
     if endless && dice.below(2) == 0 {
-        // Given up somewhere on its way.
+        // Cancelled at a random point.
         let _ = tokio::time::timeout(Duration::from_millis(5), sandbox.execute(request)).await;
         return None;
     }
@@ -121,16 +121,16 @@ fn main() {
     std::process::exit(i32::from(!wrong.is_empty()));
 }
 
-/// What this process has open.
+/// Returns the open descriptors of this process.
 fn open_now() -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     entries.filter_map(|entry| std::fs::read_link(entry.path()).ok()).collect()
 }
 
-/// Lets what is shared become warm: native code, the allocator, the threads.
+/// Warms up shared resources: native code, the allocator, the threads.
 ///
-/// Every program that a command here starts is started once. Its native code is a file of the cache that stays open as long as the engine
-/// lives, because the memory that processes of it begin with is mapped from there; no other descriptor is opened late.
+/// Every program that the commands use is started once. The file of its native code stays open as long as the engine, because initial
+/// memory is mapped from it; no other descriptor is opened late.
 async fn warm(workers: usize) {
     let first = sandbox();
     for (command, _) in COMMANDS.iter().filter(|(_, expected)| expected.is_some()) {
@@ -150,14 +150,14 @@ async fn warm(workers: usize) {
     while running.join_next().await.is_some() {}
 }
 
-/// Processes that live at once over all sandboxes: those that `tidebox::RuntimeConfig` allows unless it is told otherwise.
+/// Concurrent processes over all sandboxes: the default of `tidebox::RuntimeConfig`.
 const PLACES: usize = 1000;
 
 /// Processes of the pipeline below, with the shell and the first command.
 const STAGES: usize = 20;
 
-/// Has as many processes live at once as may, each of which writes more memory than a place keeps. What a place keeps of a process
-/// is there afterwards, and the rest of the soak cannot add to it.
+/// Runs the maximum number of concurrent processes, each of which writes more memory than a pool slot keeps resident. Afterwards all
+/// slots hold their maximum, and the rest of the soak cannot add to it.
 async fn use_every_place() {
     let stage = " | { x=$(printf '%1500000d' 1); cat; }";
     let line = format!("sleep 5{}", stage.repeat(STAGES - 2));
@@ -169,10 +169,10 @@ async fn use_every_place() {
     while running.join_next().await.is_some() {}
 }
 
-/// Sandboxes of one worker, so that there is always one to choose from.
+/// Number of sandboxes of one worker.
 const EACH: usize = 20;
 
-/// Rounds of a soak, each with sandboxes of its own. The first is what the others are compared with.
+/// Rounds of a soak, each with new sandboxes. The first is the baseline for the others.
 const ROUNDS: u32 = 5;
 
 async fn soak(length: Duration, live: usize) -> Vec<String> {
@@ -192,7 +192,7 @@ async fn soak(length: Duration, live: usize) -> Vec<String> {
     wrong
 }
 
-/// Makes all sandboxes, keeps them busy and drops them.
+/// Creates all sandboxes, runs commands in them and drops them.
 async fn round(length: Duration, live: usize, number: u32) -> Vec<String> {
     let ends = Instant::now() + length;
     let commands = Arc::new(AtomicU64::new(0));
@@ -213,7 +213,7 @@ async fn round(length: Duration, live: usize, number: u32) -> Vec<String> {
             while Instant::now() < ends && wrong.len() < 10 {
                 let at = dice.below(all.len());
                 match dice.below(40) {
-                    // A sandbox goes, and a fork of another takes its place.
+                    // Replace a sandbox by a fork of another one.
                     0 => {
                         let from = dice.below(all.len());
                         match all[from].fork() {
@@ -230,7 +230,7 @@ async fn round(length: Duration, live: usize, number: u32) -> Vec<String> {
                     _ => wrong.extend(step(&all[at], &mut dice).await),
                 }
                 commands.fetch_add(1, Ordering::Relaxed);
-                let left = all[at].holdings();
+                let left = all[at].resource_usage();
                 if (left.processes, left.open_files, left.memory_bytes) != (0, 0, 0) {
                     wrong.push(format!("something is left: {left:?}"));
                 }
@@ -255,7 +255,7 @@ async fn round(length: Duration, live: usize, number: u32) -> Vec<String> {
     wrong
 }
 
-/// Room that ten thousand sandboxes may take.
+/// Maximum memory of ten thousand sandboxes in bytes.
 const IDLE_BYTES: f64 = 2.0 * (1u64 << 30) as f64 / 10_000.0;
 
 async fn idle(count: usize) -> Vec<String> {
@@ -266,7 +266,7 @@ async fn idle(count: usize) -> Vec<String> {
     };
     let mut wrong = Vec::new();
     let mut peaks = Vec::new();
-    // Twice: what the allocator keeps from the first time serves the second, and a leak does not.
+    // Twice: memory that the allocator keeps is used again, a leak is not.
     for _ in 0..2 {
         let begun = Instant::now();
         let all: Vec<Sandbox> = (0..count).map(|_| sandbox()).collect();
@@ -324,7 +324,7 @@ async fn churn(count: usize) -> Vec<String> {
     wrong
 }
 
-/// What did not come back.
+/// Returns a description of the leaks.
 fn compare(what: &str, before: Option<Footprint>, scale: usize) -> Vec<String> {
     let Some((before, after)) = before.zip(Footprint::now()) else { return Vec::new() };
     println!(
@@ -337,14 +337,14 @@ fn compare(what: &str, before: Option<Footprint>, scale: usize) -> Vec<String> {
         after.threads
     );
     let mut wrong = Vec::new();
-    // On a small scale the allocator's own habits are larger than what is measured.
+    // On a small scale the noise of the allocator exceeds the measured growth.
     if scale >= LIVE && after.mib() > before.mib() * (1.0 + GROWTH) {
         wrong.push(format!("{what} kept {:.0} MiB", after.mib() - before.mib()));
     }
     if after.descriptors > before.descriptors {
         wrong.push(format!("{what} kept {} descriptors of {:?}", after.descriptors - before.descriptors, open_now()));
     }
-    // Tokio's threads for blocking work go when they were idle for some seconds.
+    // Tokio ends its blocking threads after some idle seconds.
     if after.threads > before.threads + 8 {
         wrong.push(format!("{what} kept {} threads", after.threads - before.threads));
     }

@@ -1,7 +1,7 @@
-//! How far beyond its deadline a command goes on, whatever it does: every guest of `userland/hostile` with a wall time that is over
-//! before the guest is, several times, as a histogram and with the worst of each.
+//! The time that a command continues after its deadline: every guest of `userland/hostile` with a wall time shorter than its run,
+//! several times, as a histogram and with the worst of each.
 //!
-//! `cargo bench --bench overshoot [-- NAME]`; an idle machine, because the scheduler of a busy one is in the figure, too.
+//! `cargo bench --bench overshoot [-- NAME]`; run it on an idle host, because its scheduler is part of the figure.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this program is for")]
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use guest::{Guest, Table};
 use tidebox::{ExecuteRequest, Sandbox, SandboxBackend, StopReason, Upload};
 
-/// Deadlines, so that different moments of a guest's life are met.
+/// Deadlines, to stop guests at different points.
 const WALL_TIMES: [u64; 7] = [25, 50, 75, 100, 150, 220, 310];
 
 /// Upper ends of the histogram's rows, in milliseconds.
@@ -46,11 +46,11 @@ fn main() {
     }
 }
 
-/// How long after its deadline the command came back; nothing when it ended before.
+/// Returns the time between the deadline and the response, or `None` if the command ended before.
 async fn overshoot(guest: &Guest, wall_time: u64) -> Option<Duration> {
     let wall_time = Duration::from_millis(wall_time);
     let mut limits = guest.limits();
-    // What ends a guest early is in the way here.
+    // Other limits would end the guest early.
     limits.output_bytes = 8 << 20;
     let sandbox: Sandbox =
         tidebox::sandbox().and_then(|sandbox| sandbox.limits(limits).build()).expect("the sandbox is made");

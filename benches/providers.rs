@@ -1,14 +1,13 @@
-//! Our adapters beside the providers' own clients, on the same emulators in one run.
+//! Our adapters compared with the providers' clients, on the same emulators in one run.
 //!
-//! `cargo bench --bench providers`, or with the names of providers behind `--`. Medians of a command that prints a word and of a
-//! MiB in each direction, of the whole call and of the work of the client's side:
-//! - the whole call: what it takes by itself, through our adapter and through the client for Python, and what ours adds as a share of what
-//!   the client adds. By itself a call is the adapter's own request, sent again by a program that does nothing else, so that
-//!   receiving and answering are in it. Where that cannot be done it is a call of the emulated sandbox, without an emulator: frames
-//!   of Deno and Modal are numbered, and so are commands anywhere but at E2B;
-//! - the processor time of the client's side: of that bare program, of the one thread that our adapter has, and of the process of
-//!   the client; ours as a share of the client's, in all and in what is added to the bare program's;
-//! - round trips: how often a call waits for the other side, which is what it costs over a distance.
+//! `cargo bench --bench providers`, or with the names of providers after `--`. Medians of a command that prints a word and of one
+//! MiB in each direction, for the whole call and for the client side:
+//! - the whole call: the bare request, through our adapter, and through the Python client, and our overhead relative to the client's.
+//!   The bare request is the adapter's request, sent again by a program without other work. Where requests cannot be repeated (frames
+//!   of Deno and Modal are numbered, and so are commands except at E2B), it is a call of the emulated sandbox without an emulator;
+//! - the CPU time of the client side: of the bare program, of the thread of our adapter, and of the client's process; ours relative to
+//!   the client's, in total and above the bare program;
+//! - round trips: the number of times that a call waits for the other side, which determines its cost over a distance.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use std::time::{Duration, Instant};
 use nix::time::ClockId;
 use tidebox::remote::PROVIDERS;
 use tidebox::{ExecuteRequest, SandboxBackend, Selector, Upload};
-use tidebox_emulators::{Emulator, House, Serving};
+use tidebox_emulators::{Emulator, SandboxRegistry, Serving};
 use tokio::runtime::{Builder, Runtime};
 
 #[path = "providers/bare.rs"]
@@ -29,10 +28,10 @@ mod driver;
 #[path = "../tests/deepagents/install.rs"]
 mod install;
 
-/// What is measured, in the order in which it is.
+/// The measured operations, in order.
 const WORK: [&str; 3] = ["execute", "upload", "download"];
 
-/// How often a command is run, and how many KiB are transferred at once.
+/// Number of commands, and KiB of one transfer.
 #[derive(Clone, Copy)]
 struct Amount {
     count: usize,
@@ -40,19 +39,19 @@ struct Amount {
 }
 
 impl Amount {
-    /// How often a file goes each way.
+    /// Number of transfers in each direction.
     fn transfers(self) -> usize {
         (self.count / 5).max(1)
     }
 }
 
-/// Deno's client for Python waits for ever for a file whose message is longer than a MiB.
+/// Deno's Python client never returns for a file whose message is longer than one MiB.
 const DENO_KIB: usize = 512;
 
-/// How often a command is run over a distance.
+/// Number of commands over a distance.
 const FAR_COUNT: usize = 5;
 
-/// What one call took, in seconds.
+/// Times of one call, in seconds.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     wall: f64,
@@ -62,10 +61,10 @@ struct Cost {
 /// The cost of each of [`WORK`]: of one command, and of one transfer.
 type Costs = [Cost; 3];
 
-/// How often everything near is measured, one after the other, so that a machine that is slower for a while is so for all.
+/// Number of rounds. Each round measures everything, so that a temporarily slow host affects all figures.
 const ROUNDS: usize = 5;
 
-/// What one provider's figures are.
+/// The figures of one provider.
 struct Figures {
     alone: Costs,
     bare: [Option<Cost>; 3],
@@ -76,7 +75,7 @@ struct Figures {
 }
 
 fn main() {
-    // `cargo test --bench` only wants to know that it works.
+    // `cargo test --bench` only checks that it works.
     let is_once = std::env::args().any(|argument| argument == "--test") || !std::env::args().any(|a| a == "--bench");
     let amount = if is_once { Amount { count: 1, kib: 1024 } } else { Amount { count: 100, kib: 16 << 10 } };
     let rounds = if is_once { 1 } else { ROUNDS };
@@ -131,7 +130,7 @@ fn measure(runtime: &Runtime, provider: &str, amount: Amount, rounds: usize) -> 
 
 fn show(provider: &str, amount: Amount, figures: &Figures) {
     for (at, what) in WORK.iter().enumerate() {
-        // A transfer is told by the MiB, its round trips as they were.
+        // Transfers are reported per MiB, round trips unscaled.
         let unit = if *what == "execute" { 1.0 } else { amount.kib as f64 / 1024.0 };
         let millis = |seconds: f64| format!("{:.3} ms", seconds / unit * 1e3);
         let trips = |near: Costs, far: Costs| format!("{:.1}", distance::round_trips(far[at].wall - near[at].wall));
@@ -163,7 +162,7 @@ fn show(provider: &str, amount: Amount, figures: &Figures) {
     }
 }
 
-/// What ours adds to the least, as a share of what the client adds. What is within the noise of the least adds nothing.
+/// Returns our overhead above the minimum relative to the client's overhead. Differences within the noise count as zero.
 fn added(ours: f64, theirs: f64, least: f64) -> String {
     if theirs <= least { "none".to_owned() } else { format!("{:.2}", (ours - least).max(0.0) / (theirs - least)) }
 }
@@ -174,30 +173,31 @@ fn clocked<T>(work: impl FnOnce() -> T) -> (Cost, T) {
     (Cost { wall: begun.elapsed().as_secs_f64(), processor: (processor_time() - processor).as_secs_f64() }, done)
 }
 
-/// What this thread has worked.
+/// Returns the CPU time of this thread.
 fn processor_time() -> Duration {
     ClockId::CLOCK_THREAD_CPUTIME_ID.now().expect("the system counts it").into()
 }
 
-/// The emulator at a distance, and who can hear what is sent to it.
+/// The emulator at a distance, and the recorder of its traffic.
 async fn far(provider: &str) -> std::io::Result<(Serving, bare::Heard)> {
     let make = |_| {
         let made = tidebox::sandbox().and_then(|builder| Ok(Arc::new(builder.build()?) as Arc<dyn SandboxBackend>));
         Box::pin(std::future::ready(made)) as tidebox::BoxFuture<'static, _>
     };
     let emulator = Emulator { provider: provider.to_owned(), key: "key-of-the-bench".to_owned() };
-    let serve =
-        |listen, url: String| async move { emulator.serve_behind(listen, House::new(Arc::new(make)), &url).await };
+    let serve = |listen, url: String| async move {
+        emulator.serve_behind(listen, SandboxRegistry::new(Arc::new(make)), &url).await
+    };
     distance::behind(serve).await
 }
 
-/// The emulated sandbox by itself.
+/// The emulated sandbox without an emulator.
 async fn alone(serving: &Serving, amount: Amount) -> Costs {
     let sandbox = tidebox::sandbox().expect("the options are good").build().expect("it is made");
     costs(&(Arc::new(sandbox) as Arc<dyn SandboxBackend>), driver::home(serving.provider()), amount).await
 }
 
-/// What each of [`WORK`] sends, for a program that does nothing else.
+/// Records the request of each of [`WORK`] for the bare program.
 async fn requests(far: &Serving, heard: &bare::Heard, amount: Amount) -> [Option<Vec<u8>>; 3] {
     let provider = tidebox::remote::provider(far.provider(), far.options()).expect("the options are good");
     let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
@@ -208,7 +208,7 @@ async fn requests(far: &Serving, heard: &bare::Heard, amount: Amount) -> [Option
     sandbox.upload_files(file()).await.expect("a transfer");
     heard.listen();
     sandbox.execute(ExecuteRequest::new("echo hi")).await.expect("it runs");
-    // A number by which a service knows a command that it was asked for before makes the second one another thing.
+    // A repeated command id would make the second request a different operation.
     let command = heard.take_request().filter(|_| far.provider() == "e2b");
     heard.listen();
     sandbox.upload_files(file()).await.expect("a transfer");
@@ -222,7 +222,7 @@ fn content(kib: usize) -> Vec<u8> {
     (0..=255).cycle().take(kib << 10).collect()
 }
 
-/// The same through our adapter.
+/// Measures the calls through our adapter.
 async fn ours(serving: &Serving, amount: Amount) -> Costs {
     let provider = tidebox::remote::provider(serving.provider(), serving.options()).expect("the options are good");
     let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
@@ -261,13 +261,13 @@ async fn timed<T>(work: impl Future<Output = T>) -> (Cost, T) {
     (Cost { wall: begun.elapsed().as_secs_f64(), processor: (processor_time() - processor).as_secs_f64() }, done)
 }
 
-/// The median of each figure, without the first call, which opens connections.
+/// Returns the median of each figure without the first call, which opens connections.
 fn median(mut costs: Vec<Cost>) -> Cost {
     costs.remove(0);
     middle(costs)
 }
 
-/// The median over rounds.
+/// Returns the median over rounds.
 fn middles(rounds: Vec<Costs>) -> Costs {
     [0, 1, 2].map(|at| middle(rounds.iter().map(|costs| costs[at]).collect()))
 }
@@ -281,7 +281,7 @@ fn middle(costs: Vec<Cost>) -> Cost {
     Cost { wall: middle(|cost| cost.wall), processor: middle(|cost| cost.processor) }
 }
 
-/// The same by the official client, which measures itself: its start is not counted.
+/// Measures the calls of the official client, which measures itself: its start is not counted.
 fn theirs(serving: &Serving, Amount { count, kib }: Amount) -> Result<Costs, String> {
     let mut command = driver::driver(serving.provider())?;
     command.args(["measure", &count.to_string(), &kib.to_string()]).envs(serving.variables().to_vec());

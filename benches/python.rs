@@ -1,13 +1,13 @@
-//! Python in the sandbox beside the machine's own, in one run: medians, and how many times as long ours takes.
+//! Python in the sandbox and on the host in one run: medians and their ratio.
 //!
-//! `cargo bench --bench python`. Without the pack, or without a `python3` on the machine, it says so and measures what there is.
+//! `cargo bench --bench python`. If the pack or the host's `python3` is missing, it prints that and measures the other one.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tidebox::{ExecuteRequest, Packs, Sandbox, SandboxBackend};
 
-/// What is measured: a name, a program, and how often.
+/// Measured programs: name, source and number of runs.
 const WORK: [(&str, &str, usize); 7] = [
     ("start", "print(1)", 30),
     ("loop of 10 million", "t = 0\nfor i in range(10**7): t += i", 3),
@@ -27,7 +27,7 @@ const WORK: [(&str, &str, usize); 7] = [
 ];
 
 fn main() {
-    // `cargo test --bench` only wants to know that it works.
+    // `cargo test --bench` only checks that it works.
     let once = std::env::args().any(|argument| argument == "--test") || !std::env::args().any(|a| a == "--bench");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let sandbox = Packs::user()
@@ -49,7 +49,7 @@ fn main() {
     }
 }
 
-/// The median of some runs after one that does not count; `None` when one fails.
+/// Returns the median of some runs after one warm-up run, or `None` if one fails.
 fn median(times: usize, mut run: impl FnMut() -> Option<Duration>) -> Option<Duration> {
     run()?;
     let mut taken = (0..times).map(|_| run()).collect::<Option<Vec<_>>>()?;

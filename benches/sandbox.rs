@@ -1,7 +1,7 @@
-//! What a user waits for: making a sandbox, running a command, starting a process, moving bytes.
+//! The latencies that a user sees: creating a sandbox, running a command, starting a process, moving bytes.
 //!
-//! `native` rows run the same command line by `sh -c` on the host in the same run; compare with those, not with figures
-//! of another machine.
+//! `native` rows run the same command line with `sh -c` on the host in the same run; compare with those, not with figures
+//! of another host.
 
 use std::hint::black_box;
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 
 const PIPELINE: &str = "seq 1 1000 | grep 7 | sort -r | head -5";
 
-/// Bytes that go through the pipe in one measured run.
+/// Bytes through the pipe in one measured run.
 const PIPED: u64 = 64 << 20;
 
 /// Processes started in one measured run.
@@ -63,7 +63,7 @@ fn execute(c: &mut Criterion) {
     group.finish();
 }
 
-/// What taking part in a session adds to `execute/true`.
+/// The cost of a shell session in addition to `execute/true`.
 fn session(c: &mut Criterion) {
     let runtime = runtime();
     let session = || {
@@ -89,17 +89,17 @@ fn session(c: &mut Criterion) {
     group.finish();
 }
 
-/// The time of one more process: a run that starts many, less a run that starts none.
+/// Measures one more process: a run that starts many minus a run that starts none.
 fn spawn(c: &mut Criterion) {
     let runtime = runtime();
     let own = |name: &str| {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("userland/dist").join(name);
         std::fs::read(path).expect("`cargo xtask userland` has built the guest programs")
     };
-    // One program of the standard library, for each generation of WASI, under the name that makes it print its arguments.
+    // One program of the standard library for each WASI version, under the name that makes it print its arguments.
     let sandbox = tidebox::sandbox().and_then(|sandbox| {
-        let sandbox = sandbox.host_tool("answer", |_| async { 0 }).tool("tell", own("own_tool.wasm"));
-        sandbox.file("/tmp/0.2/tell", own("own_tool.component.wasm")).build()
+        let sandbox = sandbox.host_tool("answer", |_| async { 0 }).tool("tell", own("test_tool.wasm"));
+        sandbox.file("/tmp/0.2/tell", own("test_tool.component.wasm")).build()
     });
     let sandbox = sandbox.expect("the sandbox is made");
     let starting = |program: &str| format!("for i in {{1..{STARTED}}}; do {program}; done");

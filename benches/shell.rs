@@ -1,7 +1,7 @@
-//! The shell and the start of every tool, with native bash and the native tools beside them in the same run.
+//! The shell and the start of every tool, compared with native bash and the native tools in the same run.
 //!
-//! `TIDEBOX_USERLAND=userland cargo bench --bench shell` takes the guest programs of that folder as they are now, so that
-//! who works on one need not build the host anew.
+//! `TIDEBOX_USERLAND=userland cargo bench --bench shell` uses the guest programs of that directory, so that a change of one does
+//! not need a new host build.
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
@@ -13,7 +13,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use serde::Deserialize;
 use tidebox::{ExecuteRequest, Program, Runtime, RuntimeConfig, Sandbox, SandboxBackend};
 
-/// What scripts spend their time with. Each is one line of bash that ends with exit code 0.
+/// Typical work of scripts. Each is one line of bash that ends with exit code 0.
 const SCRIPTS: &[(&str, &str)] = &[
     ("while of 1,000 steps", "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done"),
     ("while of 100,000 steps", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"),
@@ -87,12 +87,12 @@ fn waiting() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts")
 }
 
-/// Runs a command line and answers its exit code.
+/// Runs a command line and returns its exit code.
 fn run(waiting: &tokio::runtime::Runtime, sandbox: &Sandbox, command: &str) -> Option<i32> {
     waiting.block_on(sandbox.execute(ExecuteRequest::new(command))).expect("the command runs").exit_code
 }
 
-/// The same by the machine's bash.
+/// Runs a command line with the host's bash.
 fn native(command: &str) -> Option<i32> {
     let mut bash = Command::new("bash");
     bash.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -111,16 +111,16 @@ fn scripts(c: &mut Criterion) {
     group.finish();
 }
 
-/// Starts of one program that are measured together.
+/// Number of program starts in one measurement.
 const STARTS: u32 = 20;
 
-/// How often that is repeated. The shortest counts, and what others do on the machine only ever adds.
+/// Number of repetitions. The shortest one counts, because other load on the host only adds time.
 const ROUNDS: usize = 5;
 
-/// How long it is repeated for the shells, whose start is promised to the microsecond: what others do comes in bursts of seconds.
+/// Duration of the repetitions for the shells, long enough to outlast bursts of other load on the host.
 const SHELL_TIME: Duration = Duration::from_secs(4);
 
-/// The time of one more start in a script: a loop that starts the program, less one that does not. Both are repeated in turn.
+/// Measures one more start in a script: a loop that starts the program minus one that does not, alternately.
 fn start(run: &dyn Fn(&str), command: &str, at_least: Duration) -> Duration {
     let script =
         |command: &str| format!("for i in {{1..{STARTS}}}; do {command}; done >/dev/null 2>&1 </dev/null; true");
@@ -140,7 +140,7 @@ fn start(run: &dyn Fn(&str), command: &str, at_least: Duration) -> Duration {
     shortest.saturating_sub(empty) / STARTS
 }
 
-/// One start of every command, as a table with the native command beside it where the machine has it.
+/// Prints a table with one start of every command, and of the native command if the host has it.
 fn starts(_: &mut Criterion) {
     let (waiting, sandbox) = (waiting(), sandbox());
     let ours = |script: &str| {
@@ -151,11 +151,11 @@ fn starts(_: &mut Criterion) {
     };
     println!("{:14} {:>10} {:>10}", "start of", "here", "native");
     let modules = tools(&Path::new(env!("CARGO_MANIFEST_DIR")).join("userland"));
-    // `yes` would not end, and the shells have a row of their own.
+    // `yes` does not end, and the shells have a separate row.
     let names = modules.into_iter().flat_map(|module| module.commands);
     let names = names.filter(|name| !matches!(name.as_str(), "yes" | "bash" | "sh"));
     let shells = ["(:)", "sh -c :"].map(|command| (command.to_owned(), command.to_owned(), SHELL_TIME));
-    // Every program knows `--version` or complains about it; either way it has started and done nothing else.
+    // Every program accepts or rejects `--version`; either way it only starts.
     let programs = names.map(|name| (format!("/bin/{name} --version"), name, Duration::ZERO));
     for (command, name, time) in shells.into_iter().chain(programs) {
         let (here, native) = (start(&ours, &command, time), start(&theirs, &command, time));

@@ -10,14 +10,14 @@ const FILES: u64 = 10_000;
 
 const FILE_BYTES: u64 = 10_000;
 
-/// Files that differ where a few do.
+/// Number of changed files in the small difference.
 const CHANGED: u64 = 10;
 
 fn runtime() -> Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts")
 }
 
-/// Text that compresses about as source code does, different in every file.
+/// Returns text that compresses like source code and differs in every file.
 fn content(number: u64) -> Vec<u8> {
     let line =
         |at: u64| format!("    let value_{at} = compute({});\n", number.wrapping_mul(31).wrapping_add(at) % 9973);
@@ -93,8 +93,8 @@ fn exporting(c: &mut Criterion) {
     group.bench_function("from a tar", |b| {
         b.iter_batched(|| tar.clone(), |tar| builder().tar(tar).build().expect("our own"), BatchSize::PerIteration);
     });
-    group.bench_function("to a compact file", |b| b.iter(|| snapshot.to_bytes()));
-    group.bench_function("from a compact file", |b| {
+    group.bench_function("to a snapshot file", |b| b.iter(|| snapshot.to_bytes()));
+    group.bench_function("from a snapshot file", |b| {
         b.iter(|| builder().snapshot_bytes(&file).and_then(|builder| builder.build()).expect("our own"));
     });
     group.finish();

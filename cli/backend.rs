@@ -1,9 +1,9 @@
-//! `tidebox backend`: one sandbox for a program in any language, one JSON object per line. `docs/stdio-backend.md` is the
-//! text of the protocol.
+//! `tidebox backend`: one sandbox for a program in any language, one JSON object per line. `docs/stdio-backend.md` specifies the
+//! protocol.
 
-mod answer;
 mod python;
 mod request;
+mod response;
 #[cfg(test)]
 mod tests;
 
@@ -19,30 +19,29 @@ use tokio::select;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::arguments::Setting;
-use crate::session;
+use crate::args::SandboxArgs;
+use crate::sandbox;
 use python::Interpreters;
 use request::Request;
 
-/// Longest line that is read: an upload of the largest file that a sandbox may hold is about 700 MiB in base64, and
-/// whoever sends more does not speak this protocol.
+/// Maximum length of a request in bytes. An upload of the largest file that a sandbox may hold is about 700 MiB in base64.
 const LINE_BYTES: u64 = 1 << 30;
 
-/// Lines that wait to be taken up. A program that sends faster than the sandbox answers waits then.
-const WAITING: usize = 16;
+/// Maximum number of queued requests. If the queue is full, the client has to wait.
+const MAX_QUEUED_LINES: usize = 16;
 
-/// Requests in progress. More than an agent starts in a turn, and few enough that the processes of as many commands stay
-/// below what one sandbox may have.
-const AT_ONCE: usize = 64;
+/// Maximum number of requests in progress. More than an agent starts at the same time, and few enough that their processes stay
+/// below the limit of one sandbox.
+const MAX_CONCURRENT: usize = 64;
 
-/// What requests are answered with.
+/// State of the server.
 #[derive(Debug)]
-struct Served {
+struct ServerState {
     sandbox: Arc<Sandbox>,
     python: Interpreters,
 }
 
-/// The answer to one request.
+/// The reply to one request.
 #[derive(Debug, Serialize)]
 struct Reply {
     id: Value,
@@ -53,9 +52,9 @@ struct Reply {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Outcome {
-    /// What the sandbox answers; that something is not there is an answer too.
+    /// The result of the sandbox, including failed file operations.
     Result(Value),
-    /// We could not do our job, or did not understand the request.
+    /// The request is invalid, or Tidebox failed.
     Error { kind: &'static str, message: String, retryable: bool },
 }
 
@@ -65,40 +64,40 @@ impl From<Error> for Outcome {
     }
 }
 
-/// Answers requests until there are no more and the last one is answered, or until nobody reads the answers.
-pub(crate) fn serve(setting: &Setting, dialect: Dialect) -> Result<u8> {
-    let sandbox = Arc::new(session::shaped(setting)?.dialect(dialect).build()?);
-    session::runtime()?.block_on(answer_all(sandbox))
+/// Handles requests until the end of input and the last reply, or until the reader of the replies closes its end.
+pub(crate) fn serve(options: &SandboxArgs, dialect: Dialect) -> Result<u8> {
+    let sandbox = Arc::new(sandbox::builder_with_options(options)?.dialect(dialect).build()?);
+    sandbox::runtime()?.block_on(handle_all(sandbox))
 }
 
-async fn answer_all(sandbox: Arc<Sandbox>) -> Result<u8> {
-    let served = Arc::new(Served { sandbox, python: Interpreters::default() });
+async fn handle_all(sandbox: Arc<Sandbox>) -> Result<u8> {
+    let state = Arc::new(ServerState { sandbox, python: Interpreters::default() });
     let mut lines = lines()?;
     let mut running = JoinSet::new();
     let mut more = true;
     while more || !running.is_empty() {
         let reply = select! {
-            line = lines.recv(), if more && running.len() < AT_ONCE => {
+            line = lines.recv(), if more && running.len() < MAX_CONCURRENT => {
                 match line {
-                    Some(line) => drop(running.spawn(answer(Arc::clone(&served), line?))),
+                    Some(line) => drop(running.spawn(answer(Arc::clone(&state), line?))),
                     None => more = false,
                 }
                 continue;
             }
-            Some(reply) = running.join_next() => reply.context("a request failed in a way that is a defect of ours")?,
+            Some(reply) = running.join_next() => reply.context("a request task panicked; this is a bug in tidebox")?,
         };
         match print(&reply) {
-            // Whoever asked has gone; what still runs ends with this process.
+            // The client has exited. Running commands end with this process.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(0),
-            printed => printed.context("cannot write an answer to stdout")?,
+            printed => printed.context("cannot write a reply to stdout")?,
         }
     }
     Ok(0)
 }
 
-/// Lines of standard input, from a thread of its own because reading it blocks.
+/// Reads lines of standard input on a separate thread, because reads block.
 fn lines() -> Result<mpsc::Receiver<io::Result<Vec<u8>>>> {
-    let (arrives, lines) = mpsc::channel(WAITING);
+    let (sender, lines) = mpsc::channel(MAX_QUEUED_LINES);
     let read = move || {
         let mut input = BufReader::new(io::stdin().lock());
         loop {
@@ -107,14 +106,14 @@ fn lines() -> Result<mpsc::Receiver<io::Result<Vec<u8>>>> {
             let line = match read {
                 Ok(0) => return,
                 Ok(_) if line.len() as u64 == LINE_BYTES && line.last() != Some(&b'\n') => {
-                    Err(io::Error::new(io::ErrorKind::InvalidData, "a request is longer than 1 GiB"))
+                    Err(io::Error::new(io::ErrorKind::InvalidData, "the request exceeds 1 GiB"))
                 }
                 Ok(_) if line.trim_ascii().is_empty() => continue,
                 Ok(_) => Ok(line),
                 Err(error) => Err(error),
             };
             let failed = line.is_err();
-            if arrives.blocking_send(line).is_err() || failed {
+            if sender.blocking_send(line).is_err() || failed {
                 return;
             }
         }
@@ -134,13 +133,13 @@ fn print(reply: &Reply) -> io::Result<()> {
     stdout.flush()
 }
 
-async fn answer(served: Arc<Served>, line: Vec<u8>) -> Reply {
+async fn answer(state: Arc<ServerState>, line: Vec<u8>) -> Reply {
     let (id, request) = Request::parse(&line);
-    // The request holds what matters; a long line need not wait for its answer too.
+    // Free a long line before the request runs.
     drop(line);
-    let answered = match request {
-        Ok(request) => answer::answer(&served, request).await,
-        Err(why) => Err(Error::new(ErrorKind::InvalidRequest, "request", why)),
+    let result = match request {
+        Ok(request) => response::answer(&state, request).await,
+        Err(message) => Err(Error::new(ErrorKind::InvalidRequest, "request", message)),
     };
-    Reply { id, outcome: answered.map_or_else(Outcome::from, Outcome::Result) }
+    Reply { id, outcome: result.map_or_else(Outcome::from, Outcome::Result) }
 }

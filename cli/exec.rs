@@ -1,4 +1,4 @@
-//! `tidebox exec`: one command line, from its start to its exit code.
+//! `tidebox exec`: runs one command line.
 
 use std::future::pending;
 use std::io::{self, Read as _, Write as _};
@@ -7,37 +7,37 @@ use anyhow::{Context, Result, bail};
 use tidebox::{ExecuteRequest, ExecuteResponse, SandboxBackend};
 use tokio::select;
 
-use crate::arguments::Exec;
-use crate::printer::{Broken, Printer};
+use crate::args::Exec;
+use crate::printer::{OutputClosed, Printer};
 use crate::report::Report;
-use crate::session;
+use crate::sandbox;
 
-/// As a shell reports a writer that SIGPIPE ended.
-const READER_GONE: u8 = 128 + 13;
+/// Exit code of a writer killed by SIGPIPE, as in shells.
+const EXIT_SIGPIPE: u8 = 128 + 13;
 
 /// Runs the command and returns its exit code.
 pub(crate) fn exec(exec: Exec) -> Result<u8> {
     let stdin = if exec.stdin { read_stdin()? } else { Vec::new() };
-    session::runtime()?.block_on(async {
-        let sandbox = session::open(&exec.setting)?;
-        let request = session::request(&exec.setting, exec.command)?.with_stdin(stdin);
+    sandbox::runtime()?.block_on(async {
+        let sandbox = sandbox::open(&exec.options)?;
+        let request = sandbox::request(&exec.options, exec.command)?.with_stdin(stdin);
         let response = if exec.json {
             let response = sandbox.execute(request).await?;
             print_report(&response)?;
             response
         } else {
             match stream(&*sandbox, request, pending()).await? {
-                Ended::Response(response) => response,
-                Ended::ReaderGone | Ended::Stopped => return Ok(READER_GONE),
+                StreamEnd::Response(response) => response,
+                StreamEnd::OutputClosed | StreamEnd::Stopped => return Ok(EXIT_SIGPIPE),
             }
         };
-        session::exit_code(&response)
+        sandbox::exit_code(&response)
     })
 }
 
 fn read_stdin() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes).context("cannot read the standard input that --stdin asks for")?;
+    io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input for --stdin")?;
     Ok(bytes)
 }
 
@@ -47,46 +47,46 @@ fn print_report(response: &ExecuteResponse) -> Result<()> {
     io::stdout().lock().write_all(&line).context("cannot write to stdout")
 }
 
-/// How a command that was printed as it ran came to its end.
+/// Outcome of a command with streamed output.
 #[derive(Debug)]
-pub(crate) enum Ended {
-    /// By itself or by a limit.
+pub(crate) enum StreamEnd {
+    /// It exited or was stopped by a limit.
     Response(ExecuteResponse),
-    /// The reader of our output has gone, which ended the command.
-    ReaderGone,
-    /// The caller's `stop` came first, which ended the command.
+    /// Standard output was closed, and the command was cancelled.
+    OutputClosed,
+    /// `stop` completed first, and the command was cancelled.
     Stopped,
 }
 
-/// Runs a command and prints its output as it arrives, until its end or until `stop` is ready.
+/// Runs a command and prints its output as it arrives, until it ends or `stop` completes.
 pub(crate) async fn stream(
     sandbox: &dyn SandboxBackend,
     request: ExecuteRequest,
     stop: impl Future<Output = ()>,
-) -> Result<Ended> {
-    let (printer, broken) = Printer::start()?;
+) -> Result<StreamEnd> {
+    let (printer, closed) = Printer::start()?;
     let mut sink = |event| printer.print(event);
-    let ended = select! {
-        response = sandbox.execute_streaming(request, &mut sink) => Ended::Response(response?),
-        () = broke(broken) => Ended::ReaderGone,
-        () = stop => Ended::Stopped,
+    let end = select! {
+        response = sandbox.execute_streaming(request, &mut sink) => StreamEnd::Response(response?),
+        () = wait_output_closed(closed) => StreamEnd::OutputClosed,
+        () = stop => StreamEnd::Stopped,
     };
     match printer.finish() {
         Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Ended::ReaderGone),
-        Err(error) => bail!("cannot print what the command wrote: {error}"),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(StreamEnd::OutputClosed),
+        Err(error) => bail!("cannot print the output of the command: {error}"),
     }
-    if let Ended::Response(response) = &ended
+    if let StreamEnd::Response(response) = &end
         && response.truncated
     {
-        eprintln!("tidebox: the command wrote more than is kept; raise --limits output=N to see the rest");
+        eprintln!("tidebox: the output exceeded the limit and was truncated; raise --limits output=N");
     }
-    Ok(ended)
+    Ok(end)
 }
 
-/// Ends when printing has failed, and never when the printer ended well.
-async fn broke(broken: Broken) {
-    if broken.await.is_err() {
+/// Completes if printing fails. Never completes if the printer ends normally.
+async fn wait_output_closed(closed: OutputClosed) {
+    if closed.await.is_err() {
         pending::<()>().await;
     }
 }

@@ -4,57 +4,57 @@ use std::fmt::Write as _;
 
 use tidebox::Limits;
 
-use crate::arguments::seconds;
+use crate::args::parse_seconds;
 
-/// One limit as the command line names it.
-struct Key {
+/// A limit of `--limits`.
+struct LimitKey {
     name: &'static str,
-    /// What it bounds, for the usage.
+    /// Description for the help.
     meaning: &'static str,
     set: fn(&mut Limits, &str) -> Result<(), String>,
-    /// The value that is in force, as one would type it.
+    /// Formats the value as the user would type it.
     show: fn(&Limits) -> String,
 }
 
-/// A key whose value is a count or a size in bytes.
+/// A key with a count or a size in bytes.
 macro_rules! number {
     ($name:literal, $field:ident, $meaning:literal) => {
-        Key {
+        LimitKey {
             name: $name,
             meaning: $meaning,
             set: |limits, text| {
                 limits.$field = size(text)?.try_into().map_err(|_| format!("{text:?} is too large"))?;
                 Ok(())
             },
-            show: |limits| shown(limits.$field.into()),
+            show: |limits| format_size(limits.$field.into()),
         }
     };
 }
 
-const KEYS: &[Key] = &[
-    Key {
+const KEYS: &[LimitKey] = &[
+    LimitKey {
         name: "wall-time",
-        meaning: "seconds for one command",
+        meaning: "seconds per command",
         set: |limits, text| {
-            limits.wall_time = seconds(text)?;
+            limits.wall_time = parse_seconds(text)?;
             Ok(())
         },
         show: |limits| limits.wall_time.as_secs_f64().to_string(),
     },
     number!("memory", sandbox_memory_bytes, "memory of all processes together"),
     number!("process-memory", process_memory_bytes, "memory of one process"),
-    number!("processes", processes, "processes at once"),
+    number!("processes", processes, "concurrent processes"),
     number!("descriptors", descriptors, "open descriptors of one process"),
     number!("pipe", pipe_bytes, "capacity of a pipe"),
-    number!("output", output_bytes, "output kept of one command"),
+    number!("output", output_bytes, "captured output of one command"),
     number!("files", file_bytes, "bytes of all files"),
     number!("file", single_file_bytes, "bytes of one file"),
-    number!("inodes", inodes, "files, folders and links"),
+    number!("inodes", inodes, "files, directories and links"),
     number!("path", path_bytes, "length of a path"),
     number!("symlinks", symlink_depth, "links followed in one path"),
     number!("arguments", argument_bytes, "arguments and environment of one process"),
-    number!("module", module_bytes, "size of a program of your own"),
-    number!("nesting", nesting, "function calls and processes within each other"),
+    number!("module", module_bytes, "size of a custom program"),
+    number!("nesting", nesting, "nested function calls and processes"),
     number!("shell-state", shell_state_bytes, "variables and functions kept between commands"),
 ];
 
@@ -62,17 +62,17 @@ const KEYS: &[Key] = &[
 pub(crate) fn apply(limits: &mut Limits, text: &str) -> Result<(), String> {
     for pair in text.split(',') {
         let (name, value) =
-            pair.split_once('=').ok_or_else(|| format!("--limits {pair:?} is not of the form KEY=VALUE"))?;
+            pair.split_once('=').ok_or_else(|| format!("invalid --limits {pair:?}: expected KEY=VALUE"))?;
         let key = KEYS
             .iter()
             .find(|key| key.name == name)
-            .ok_or_else(|| format!("there is no limit {name:?}; there are: {}", names()))?;
+            .ok_or_else(|| format!("unknown limit {name:?}; expected one of: {}", names()))?;
         (key.set)(limits, value).map_err(|error| format!("--limits {name}: {error}"))?;
     }
     Ok(())
 }
 
-/// The table of all keys with their defaults, for the usage.
+/// Returns the table of all keys with their defaults, for the help.
 pub(crate) fn table() -> String {
     let limits = Limits::default();
     let mut table = String::new();
@@ -87,7 +87,7 @@ fn names() -> String {
     KEYS.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
 }
 
-/// A whole number, in units of 1024 (`K`), 1024² (`M`) or 1024³ (`G`) when it says so.
+/// Parses an integer with an optional unit of 1024 (`K`), 1024² (`M`) or 1024³ (`G`).
 fn size(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.strip_suffix(['K', 'k']) {
         Some(digits) => (digits, 1 << 10),
@@ -99,16 +99,13 @@ fn size(text: &str) -> Result<u64, String> {
             },
         },
     };
-    digits
-        .parse::<u64>()
-        .ok()
-        .filter(|number| *number > 0)
-        .and_then(|number| number.checked_mul(unit))
-        .ok_or_else(|| format!("{text:?} is not a whole number above 0, as in 64, 16K, 512M or 1G"))
+    digits.parse::<u64>().ok().filter(|number| *number > 0).and_then(|number| number.checked_mul(unit)).ok_or_else(
+        || format!("invalid number {text:?}: expected an integer greater than 0, for example 64, 16K, 512M or 1G"),
+    )
 }
 
-/// A size in the largest unit that divides it.
-fn shown(number: u64) -> String {
+/// Formats a size in the largest unit that divides it.
+fn format_size(number: u64) -> String {
     for (unit, letter) in [(1 << 30, 'G'), (1 << 20, 'M'), (1 << 10, 'K')] {
         if number > 0 && number.is_multiple_of(unit) {
             return format!("{}{letter}", number / unit);
@@ -126,7 +123,7 @@ mod tests {
     #[test]
     fn sizes_are_read_in_units_of_1024() {
         let mut limits = Limits::default();
-        apply(&mut limits, "memory=64M,output=3K,wall-time=0.5,inodes=12,files=2g").expect("all of them are limits");
+        apply(&mut limits, "memory=64M,output=3K,wall-time=0.5,inodes=12,files=2g").expect("the limits are valid");
         assert_eq!(limits.sandbox_memory_bytes, 64 << 20);
         assert_eq!(limits.output_bytes, 3 << 10);
         assert_eq!(limits.wall_time, Duration::from_millis(500));
@@ -135,30 +132,30 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_limit_is_named() {
+    fn errors_name_the_invalid_limit() {
         for (text, expected) in [
-            ("memory", "not of the form KEY=VALUE"),
-            ("", "not of the form KEY=VALUE"),
-            ("speed=1", "there is no limit \"speed\""),
-            ("memory=lots", "--limits memory: \"lots\" is not a whole number"),
-            ("memory=-1", "not a whole number above 0"),
-            ("memory=0", "not a whole number above 0"),
-            ("memory=99999999999999999999G", "not a whole number above 0"),
-            ("memory=18446744073709551615G", "not a whole number above 0"),
+            ("memory", "expected KEY=VALUE"),
+            ("", "expected KEY=VALUE"),
+            ("speed=1", "unknown limit \"speed\""),
+            ("memory=lots", "--limits memory: invalid number \"lots\""),
+            ("memory=-1", "expected an integer greater than 0"),
+            ("memory=0", "expected an integer greater than 0"),
+            ("memory=99999999999999999999G", "expected an integer greater than 0"),
+            ("memory=18446744073709551615G", "expected an integer greater than 0"),
             ("processes=8G", "--limits processes: \"8G\" is too large"),
-            ("wall-time=0", "not a number of seconds above 0"),
+            ("wall-time=0", "expected seconds greater than 0"),
         ] {
-            let error = apply(&mut Limits::default(), text).expect_err("this is no limit");
+            let error = apply(&mut Limits::default(), text).expect_err("the limit is invalid");
             assert!(error.contains(expected), "{text:?}: {error}");
         }
     }
 
     #[test]
-    fn every_default_is_shown_as_one_would_type_it() {
+    fn displayed_defaults_can_be_parsed() {
         let limits = Limits::default();
         for key in KEYS {
             let mut copy = limits.clone();
-            (key.set)(&mut copy, &(key.show)(&limits)).expect("a shown value can be typed");
+            (key.set)(&mut copy, &(key.show)(&limits)).expect("the displayed value is valid");
             assert_eq!(copy, limits, "{}", key.name);
         }
         assert!(table().contains("memory          1G"), "{}", table());

@@ -1,14 +1,14 @@
-//! The command `tidebox`: one command line, or a session, in a sandbox of this process.
+//! The command `tidebox`: runs commands in a sandbox of this process.
 
-mod arguments;
+mod args;
 mod backend;
 mod exec;
 mod limits;
 mod pack;
 mod printer;
 mod report;
+mod sandbox;
 mod serve;
-mod session;
 mod shell;
 
 use std::io::Write as _;
@@ -16,51 +16,50 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use arguments::Call;
+use args::Command;
 
-/// The exit code when we could not do our job, as of `env`, `timeout` and their kin: no command can be told from it by
-/// accident, because commands keep away from it for that reason.
-const OWN_FAILURE: u8 = 125;
+/// Exit code if Tidebox itself failed, as of `env` and `timeout`. Commands avoid it, so it is unambiguous in practice.
+const EXIT_INTERNAL_ERROR: u8 = 125;
 
 fn main() -> ExitCode {
-    let call = match arguments::parse(std::env::args_os().skip(1)) {
-        Ok(call) => call,
+    let command = match args::parse(std::env::args_os().skip(1)) {
+        Ok(command) => command,
         Err(error) => return failed(&error),
     };
-    match run(call) {
+    match run(command) {
         Ok(code) => ExitCode::from(code),
-        Err(error) => failed(&told(&error)),
+        Err(error) => failed(&format_error_chain(&error)),
     }
 }
 
-fn run(call: Call) -> Result<u8> {
-    match call {
-        Call::Exec(exec) => exec::exec(exec),
-        Call::Shell(setting) => shell::shell(setting),
-        Call::Backend(setting, dialect) => backend::serve(&setting, dialect),
-        Call::Pack(call) => pack::pack(call),
-        Call::Serve(call) => serve::serve(call),
-        Call::Warm => session::warm(),
-        Call::Help => say(&usage()),
-        Call::Version => say(concat!("tidebox ", env!("CARGO_PKG_VERSION"), "\n")),
+fn run(command: Command) -> Result<u8> {
+    match command {
+        Command::Exec(exec) => exec::exec(exec),
+        Command::Shell(options) => shell::shell(options),
+        Command::Backend(options, dialect) => backend::serve(&options, dialect),
+        Command::Pack(command) => pack::pack(command),
+        Command::Serve(command) => serve::serve(command),
+        Command::Precompile => sandbox::precompile(),
+        Command::Help => print(&usage()),
+        Command::Version => print(concat!("tidebox ", env!("CARGO_PKG_VERSION"), "\n")),
     }
 }
 
 fn failed(error: &dyn std::fmt::Display) -> ExitCode {
     eprintln!("tidebox: {error}");
-    ExitCode::from(OWN_FAILURE)
+    ExitCode::from(EXIT_INTERNAL_ERROR)
 }
 
-/// The error and its causes in one line. A cause whose words are in the line already adds nothing.
-fn told(error: &anyhow::Error) -> String {
+/// Formats an error and its causes in one line, without causes whose text is already included.
+fn format_error_chain(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |line, cause| match line.as_str() {
         "" => cause,
-        said if said.contains(&cause) => line,
-        said => format!("{said}: {cause}"),
+        line_so_far if line_so_far.contains(&cause) => line,
+        line_so_far => format!("{line_so_far}: {cause}"),
     })
 }
 
-fn say(text: &str) -> Result<u8> {
+fn print(text: &str) -> Result<u8> {
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(0)
 }
@@ -68,49 +67,55 @@ fn say(text: &str) -> Result<u8> {
 fn usage() -> String {
     format!(
         "\
-tidebox runs shell commands in a sandbox inside this process.
+Run shell commands in a sandbox inside this process.
 
-usage:
-  tidebox exec [options] [--json] [--stdin] 'COMMAND'
-  tidebox shell [options]
-  tidebox backend [options] [--dialect js|python|langchain-tests]
-  tidebox serve --provider NAME,...|all [--listen ADDRESS:PORT] [--key KEY] [options]
+Usage:
+  tidebox exec [OPTIONS] [--json] [--stdin] 'COMMAND'
+  tidebox shell [OPTIONS]
+  tidebox backend [OPTIONS] [--dialect js|python|langchain-tests]
+  tidebox serve --provider NAME,...|all [--listen ADDRESS:PORT] [--key KEY] [OPTIONS]
   tidebox pack add NAME [--with PACKAGE,...] | pack list | pack remove NAME
 
-exec runs one command line, prints what it prints as it arrives, and ends with its exit code: 124 when time was up, {OWN_FAILURE}
-when tidebox itself could not do its job. shell is an interactive session; files, the working directory,
-variables, functions and aliases persist between its lines.
-backend gives a program in any language a sandbox: it reads one JSON request per line and answers each in one line.
-serve stands in for sandbox providers, with sandboxes of this process: it prints the variables that point their own clients to it,
-and serves until it is interrupted. Providers: {}.
-pack fetches an optional runtime once and keeps it in the user's cache folder: `tidebox pack add python`.
+Commands:
+  exec     Run one command line and print its output as it arrives. The exit code is that of the command,
+           124 after a timeout, or {EXIT_INTERNAL_ERROR} if tidebox itself failed
+  shell    Start an interactive session. Files, the working directory, variables, functions and aliases
+           persist between lines
+  backend  Serve one sandbox to a program in any language: read one JSON request per line from stdin,
+           write one JSON reply per line to stdout
+  serve    Emulate sandbox providers with sandboxes of this process. Print the environment variables that
+           point the providers' clients to the emulators, and serve until interrupted.
+           Providers: {}
+  pack     Manage optional runtimes in your cache directory, for example: tidebox pack add python
 
-options:
-  --file HOST:GUEST     put a file of the host into the sandbox, its execute bit kept; may be given again
+Options:
+  --file HOST:GUEST     Copy a host file into the sandbox, keeping the execute bit (repeatable)
   --mount HOST:GUEST[:ro|rw|cow]
-                        show a folder of the host: read-only (ro, the default), written through (rw), or copy-on-write
-                        (cow: changes stay in the sandbox); may be given again
-  --cwd DIR             start in this directory; default /workspace
-  --allow HOST          let commands read from this host over https; may be given again; without it there is no network
-  --pip                 let `pip install` have packages for Python, fetched by this machine's own pip
-  --env NAME=VALUE      set an environment variable; may be given again; nothing of the host's is set
-  --timeout SECONDS     end a command after this wall time, fractions allowed
-  --limits KEY=N,...    change limits, see below; sizes take K, M or G
-of exec only:
-  --json                print one JSON object at the end instead: stdout, stderr, output (both in the order of arrival),
-                        exit_code, truncated, stopped_by, duration_ms, peak_memory_bytes; bytes that are not UTF-8
-                        become U+FFFD there
-  --stdin               let the command read the standard input of tidebox; without it the command reads nothing
+                        Mount a host directory: read-only (ro), read-write (rw), or copy-on-write (cow: changes
+                        stay in the sandbox) [default: ro] (repeatable)
+  --cwd DIR             Set the working directory [default: /workspace]
+  --allow HOST          Allow read requests (GET, HEAD) to this host over HTTPS (repeatable) [default: no network]
+  --pip                 Enable `pip install` of Python packages, downloaded by the pip of the host
+  --env NAME=VALUE      Set an environment variable (repeatable). Variables of the host are not passed
+  --timeout SECONDS     Stop each command after this wall time; fractions are allowed [default: the wall-time limit]
+  --limits KEY=N,...    Change limits, see below; sizes accept the suffixes K, M and G (repeatable)
 
-of serve only:
-  --provider NAME,...   which providers, or all; each has a port of its own, one after the other
-  --listen ADDRESS:PORT where the first one serves; default 127.0.0.1:0, which takes any free port for each
-  --key KEY             what clients have to show; must be named where others reach the address
+Options of exec:
+  --json                Print one JSON object at the end instead of streaming the output: stdout, stderr, output
+                        (both in the order of arrival), exit_code, truncated, stopped_by, duration_ms,
+                        peak_memory_bytes. U+FFFD replaces invalid UTF-8
+  --stdin               Pass the standard input of tidebox to the command [default: empty input]
 
-of backend only:
-  --dialect NAME        whose rules the file tools follow: js (default), python or langchain-tests
+Options of serve:
+  --provider NAME,...   Providers to emulate, or all. Each one gets its own port
+  --listen ADDRESS:PORT Address of the first provider; the others get the next ports [default: 127.0.0.1:0, any
+                        free port for each]
+  --key KEY             API key that clients must send. Required unless --listen is a loopback address
 
-limits and their defaults:
+Options of backend:
+  --dialect NAME        Conventions of the file tools: js, python or langchain-tests [default: js]
+
+Limits and their defaults:
 {}",
         tidebox::emulators::EMULATORS.join(", "),
         limits::table()
@@ -119,12 +124,12 @@ limits and their defaults:
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::format_error_chain;
 
     #[test]
-    fn a_cause_that_was_told_already_is_not_told_again() {
+    fn repeated_causes_are_omitted() {
         let error =
-            anyhow::anyhow!("no space").context("file operation: no space (code=no_space)").context("cannot go on");
-        assert_eq!(told(&error), "cannot go on: file operation: no space (code=no_space)");
+            anyhow::anyhow!("no space").context("file operation: no space (code=no_space)").context("cannot continue");
+        assert_eq!(format_error_chain(&error), "cannot continue: file operation: no space (code=no_space)");
     }
 }

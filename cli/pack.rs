@@ -6,17 +6,17 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use tidebox::Packs;
 
-use crate::arguments::PackCall;
-use crate::session;
+use crate::args::PackCommand;
+use crate::sandbox;
 
-/// Does what was asked of packs.
-pub(crate) fn pack(call: PackCall) -> Result<u8> {
-    match call {
-        PackCall::Add { name, with } => add(&name, &with),
-        PackCall::List => list(),
-        PackCall::Remove { name } => {
+/// Runs `tidebox pack`.
+pub(crate) fn pack(command: PackCommand) -> Result<u8> {
+    match command {
+        PackCommand::Add { name, with } => add(&name, &with),
+        PackCommand::List => list(),
+        PackCommand::Remove { name } => {
             if !Packs::user().remove(&name)? {
-                bail!("the pack {name} is not here");
+                bail!("the pack {name} is not installed");
             }
             eprintln!("removed the pack {name}");
             Ok(0)
@@ -24,11 +24,11 @@ pub(crate) fn pack(call: PackCall) -> Result<u8> {
     }
 }
 
-/// Adds a pack that is not there yet, or not with all that was asked for.
+/// Installs a pack, unless it is installed with all requested packages.
 fn add(name: &str, with: &[String]) -> Result<u8> {
     let packs = Packs::user();
-    let there = packs.list().into_iter().find(|state| state.name == name && state.ready);
-    if there.is_some_and(|state| with.iter().all(|wanted| state.with.contains(wanted))) {
+    let installed = packs.list().into_iter().find(|state| state.name == name && state.ready);
+    if installed.is_some_and(|state| with.iter().all(|package| state.with.contains(package))) {
         eprintln!("the pack {name} is ready");
         return Ok(0);
     }
@@ -37,10 +37,10 @@ fn add(name: &str, with: &[String]) -> Result<u8> {
         let seconds = std::mem::replace(&mut step, Instant::now()).elapsed().as_secs();
         match seconds {
             0 => eprintln!("{name}: {what}"),
-            seconds => eprintln!("{name}: {what} (the step before took {seconds} s)"),
+            seconds => eprintln!("{name}: {what} (previous step: {seconds} s)"),
         }
     };
-    session::runtime()?.block_on(packs.add(name, with, progress))?;
+    sandbox::runtime()?.block_on(packs.add(name, with, progress))?;
     eprintln!("the pack {name} is ready");
     Ok(0)
 }
@@ -48,7 +48,7 @@ fn add(name: &str, with: &[String]) -> Result<u8> {
 fn list() -> Result<u8> {
     let mut out = io::stdout().lock();
     for state in Packs::user().list() {
-        let ready = if state.ready { "ready" } else { "not added" };
+        let ready = if state.ready { "ready" } else { "not installed" };
         write!(out, "{}\t{}\t{ready}\t{}", state.name, state.version, state.about)?;
         if !state.with.is_empty() {
             write!(out, ", with {}", state.with.join(", "))?;

@@ -1,57 +1,57 @@
-//! Prints what a command writes, as it arrives, without ever keeping the command waiting.
+//! Prints the output of a command as it arrives, without blocking the command.
 
 use std::io::{self, Write};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result};
-use tidebox::{OutputEvent, OutputStream};
+use tidebox::{OutputChunk, OutputStream};
 use tokio::sync::oneshot;
 
-/// A thread that writes to our stdout and stderr. A reader that is slow holds up the thread and not the sandbox, whose
-/// deadline goes on; what waits meanwhile is bounded by the limit on output.
+/// Thread that writes to stdout and stderr. A slow reader blocks this thread and not the sandbox, whose deadline continues. The
+/// buffered data is bounded by the output limit.
 #[derive(Debug)]
 pub(crate) struct Printer {
-    events: mpsc::Sender<OutputEvent>,
+    chunks: mpsc::Sender<OutputChunk>,
     thread: JoinHandle<io::Result<()>>,
 }
 
-/// Resolves when nothing can be printed any more, because whoever reads our output has gone.
-pub(crate) type Broken = oneshot::Receiver<()>;
+/// Resolves when the output was closed by its reader.
+pub(crate) type OutputClosed = oneshot::Receiver<()>;
 
 impl Printer {
-    pub(crate) fn start() -> Result<(Self, Broken)> {
-        let (events, arriving) = mpsc::channel();
-        let (breaks, broken) = oneshot::channel();
+    pub(crate) fn start() -> Result<(Self, OutputClosed)> {
+        let (chunks, receiver) = mpsc::channel();
+        let (on_closed, closed) = oneshot::channel();
         let thread = thread::Builder::new()
             .name("printer".to_owned())
-            .spawn(move || print_all(&arriving, breaks))
-            .context("cannot start the thread that prints")?;
-        Ok((Self { events, thread }, broken))
+            .spawn(move || print_all(&receiver, on_closed))
+            .context("cannot start the printer thread")?;
+        Ok((Self { chunks, thread }, closed))
     }
 
-    /// Prints this some time soon.
-    pub(crate) fn print(&self, event: OutputEvent) {
-        // The thread ends early only when printing failed, and then `finish` tells.
-        let _ = self.events.send(event);
+    /// Queues a chunk for printing.
+    pub(crate) fn print(&self, chunk: OutputChunk) {
+        // The thread ends early only after a print error, which `finish` returns.
+        let _ = self.chunks.send(chunk);
     }
 
     /// Waits until everything is printed.
     pub(crate) fn finish(self) -> io::Result<()> {
-        drop(self.events);
-        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that prints has ended badly")))
+        drop(self.chunks);
+        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the printer thread panicked")))
     }
 }
 
-fn print_all(arriving: &mpsc::Receiver<OutputEvent>, breaks: oneshot::Sender<()>) -> io::Result<()> {
-    while let Ok(event) = arriving.recv() {
-        let printed = match event.stream {
-            OutputStream::Stdout => print(io::stdout().lock(), &event.bytes),
-            OutputStream::Stderr => print(io::stderr().lock(), &event.bytes),
+fn print_all(receiver: &mpsc::Receiver<OutputChunk>, on_closed: oneshot::Sender<()>) -> io::Result<()> {
+    while let Ok(chunk) = receiver.recv() {
+        let printed = match chunk.stream {
+            OutputStream::Stdout => print(io::stdout().lock(), &chunk.bytes),
+            OutputStream::Stderr => print(io::stderr().lock(), &chunk.bytes),
         };
         if printed.is_err() {
-            // Nobody may be waiting for the news any more; then `finish` is about to be called.
-            let _ = breaks.send(());
+            // The receiver may be dropped already; then `finish` reports the error.
+            let _ = on_closed.send(());
             return printed;
         }
     }

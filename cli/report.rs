@@ -1,9 +1,9 @@
-//! The one object that `--json` prints.
+//! The JSON object of `--json`.
 
 use serde::Serialize;
 use tidebox::ExecuteResponse;
 
-/// An [`ExecuteResponse`] as text. Bytes that are not UTF-8 become U+FFFD, because JSON has no bytes.
+/// An [`ExecuteResponse`] as text. U+FFFD replaces invalid UTF-8, because JSON has no bytes.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report<'a> {
     stdout: std::borrow::Cow<'a, str>,
@@ -25,7 +25,7 @@ impl<'a> Report<'a> {
             exit_code: response.exit_code,
             truncated: response.truncated,
             stopped_by: response.stopped_by.map(tidebox::StopReason::as_str),
-            // To the microsecond: most commands take less than a millisecond.
+            // Microsecond resolution: most commands take less than a millisecond.
             duration_ms: response.duration.as_micros() as f64 / 1e3,
             peak_memory_bytes: response.peak_memory_bytes,
         }

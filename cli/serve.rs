@@ -1,7 +1,7 @@
-//! `tidebox serve`: stand-ins for providers, for programs that use the providers' own clients.
+//! `tidebox serve`: emulators of providers, for programs that use the providers' clients.
 //!
-//! Each provider has a port of its own. Their paths collide (`/v2/sandboxes` is E2B's and Deno's), gRPC knows no prefix of a
-//! path, and a fault that is asked of one is not to befall another.
+//! Each provider has its own port: their paths collide (`/v2/sandboxes` exists at E2B and Deno), gRPC has no path prefixes, and
+//! injected failures must affect only one provider.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -10,82 +10,82 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use tidebox::emulators::{EMULATORS, Serving};
 
-use crate::arguments::Serve;
-use crate::session;
+use crate::args::Serve;
+use crate::sandbox;
 
-/// The key that clients show when none is named. It protects nothing, which is why it is for this machine alone.
+/// Default API key. It is public, so it is allowed only for loopback addresses.
 const KEY: &str = "tidebox-local";
 
-/// Serves until a signal asks it to end.
-pub(crate) fn serve(call: Serve) -> Result<u8> {
+/// Serves until a shutdown signal.
+pub(crate) fn serve(args: Serve) -> Result<u8> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.context("cannot start the runtime")?.block_on(until_told(call))
+    runtime.context("cannot start the runtime")?.block_on(serve_until_signal(args))
 }
 
-async fn until_told(call: Serve) -> Result<u8> {
-    let providers = chosen(&call.providers)?;
-    if !call.listen.ip().is_loopback() && call.key.is_none() {
-        bail!("others reach {}; name a key that they do not know with --key", call.listen.ip());
+async fn serve_until_signal(args: Serve) -> Result<u8> {
+    let providers = select_providers(&args.providers)?;
+    if !args.listen.ip().is_loopback() && args.key.is_none() {
+        bail!("cannot listen on {}: not a loopback address; set an API key with --key", args.listen.ip());
     }
-    // Asked for before anything is served, so that no signal is missed.
-    let told = told_to_end()?;
-    let key = call.key.unwrap_or_else(|| KEY.to_owned());
-    let setting = Arc::new(call.setting);
+    // Registered before the servers start, so that no signal is missed.
+    let shutdown = shutdown_signal()?;
+    let key = args.key.unwrap_or_else(|| KEY.to_owned());
+    let options = Arc::new(args.options);
     let mut all = Vec::new();
     for (number, provider) in (0..).zip(providers) {
-        let setting = Arc::clone(&setting);
-        let make = move || session::shaped(&setting).map_err(defect);
-        all.push((provider, tidebox::emulate(provider, port(call.listen, number)?, &key, make).await?));
+        let options = Arc::clone(&options);
+        let make = move || sandbox::builder_with_options(&options).map_err(sandbox_error);
+        all.push((provider, tidebox::emulate(provider, port(args.listen, number)?, &key, make).await?));
     }
     match print(&all) {
-        // Whoever wanted to read has gone; the servers are of use all the same.
+        // The reader of the output has exited, but the servers are still useful.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         printed => printed.context("cannot write to stdout")?,
     }
-    told.await;
+    shutdown.await;
     for (_, serving) in all {
         serving.end().await;
     }
     Ok(0)
 }
 
-/// What was wrong with the options is found when the first sandbox is made.
-fn defect(error: anyhow::Error) -> tidebox::Error {
-    tidebox::Error::new(tidebox::ErrorKind::InvalidRequest, "make a sandbox", format!("{error:#}"))
+/// Errors of the options appear when the first sandbox is created.
+fn sandbox_error(error: anyhow::Error) -> tidebox::Error {
+    tidebox::Error::new(tidebox::ErrorKind::InvalidRequest, "create sandbox", format!("{error:#}"))
 }
 
-fn chosen(names: &[String]) -> Result<Vec<&'static str>> {
+fn select_providers(names: &[String]) -> Result<Vec<&'static str>> {
     if names.iter().any(|name| name == "all") {
         return Ok(EMULATORS.to_vec());
     }
-    let known = |name: &String| match EMULATORS.iter().find(|known| *known == name) {
-        Some(known) => Ok(*known),
-        None => bail!("there is no emulator of {name:?}; there are: {}, all", EMULATORS.join(", ")),
+    let find = |name: &String| match EMULATORS.iter().find(|provider| *provider == name) {
+        Some(provider) => Ok(*provider),
+        None => bail!("unknown provider {name:?}; expected one of: {}, all", EMULATORS.join(", ")),
     };
-    let mut chosen = Vec::new();
+    let mut selected = Vec::new();
     for name in names {
-        let name = known(name)?;
-        if !chosen.contains(&name) {
-            chosen.push(name);
+        let name = find(name)?;
+        if !selected.contains(&name) {
+            selected.push(name);
         }
     }
-    if chosen.is_empty() {
-        bail!("say which provider: tidebox serve --provider {}, or all", EMULATORS.join(","));
+    if selected.is_empty() {
+        bail!("missing --provider; expected one or more of: {}, all", EMULATORS.join(","));
     }
-    Ok(chosen)
+    Ok(selected)
 }
 
-/// The address of the provider with this number: port after port, or any that is free.
+/// Returns the address of the n-th provider: consecutive ports, or any free port.
 fn port(listen: SocketAddr, number: u16) -> Result<SocketAddr> {
     let mut address = listen;
     if listen.port() != 0 {
         let port = listen.port().checked_add(number);
-        address.set_port(port.with_context(|| format!("there are not enough ports behind {listen}"))?);
+        address.set_port(port.with_context(|| format!("cannot assign ports: not enough ports after {listen}"))?);
     }
     Ok(address)
 }
 
-/// Lines that a shell can read: `eval` of them points the clients here.
+/// Prints lines for `eval` in a shell, which point clients to the emulators.
 fn print(all: &[(&str, Serving)]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for (provider, serving) in all {
@@ -94,13 +94,13 @@ fn print(all: &[(&str, Serving)]) -> io::Result<()> {
             writeln!(out, "export {name}={}", tidebox::shell_backend::quote(value))?;
         }
     }
-    writeln!(out, "# ready; an interrupt (Ctrl-C) ends it and every sandbox")?;
+    writeln!(out, "# ready; Ctrl-C stops the servers and deletes all sandboxes")?;
     out.flush()
 }
 
-/// Comes to its end when this process is asked to end.
+/// Completes on a shutdown signal.
 #[cfg(unix)]
-fn told_to_end() -> Result<impl Future<Output = ()>> {
+fn shutdown_signal() -> Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupted = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let mut terminated = signal(SignalKind::terminate()).context("cannot listen for signals")?;
@@ -113,9 +113,9 @@ fn told_to_end() -> Result<impl Future<Output = ()>> {
 }
 
 #[cfg(not(unix))]
-fn told_to_end() -> Result<impl Future<Output = ()>> {
+fn shutdown_signal() -> Result<impl Future<Output = ()>> {
     Ok(async {
-        // Where it cannot be listened for, the interrupt ends the process by itself.
+        // If the handler cannot be installed, the interrupt terminates the process.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

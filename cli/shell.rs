@@ -1,5 +1,4 @@
-//! `tidebox shell`: an interactive session in one sandbox. What lasts from line to line is the sandbox's own shell
-//! session.
+//! `tidebox shell`: an interactive session in one sandbox. State is kept by the sandbox's shell session.
 
 mod input;
 
@@ -10,44 +9,44 @@ use tidebox::{ExecuteRequest, Sandbox, SandboxBackend, ShellMode};
 use tokio::runtime::Runtime;
 use tokio::signal;
 
-use crate::arguments::Setting;
-use crate::exec::{self, Ended};
-use crate::session;
+use crate::args::SandboxArgs;
+use crate::exec::{self, StreamEnd};
+use crate::sandbox;
 use input::{Input, Line};
 
-/// As a shell reports a command that Ctrl-C ended.
+/// Exit code of a command interrupted by Ctrl-C, as in shells.
 const INTERRUPTED: u8 = 128 + 2;
 
-/// What bash says about a text that ends too early.
-const UNFINISHED: [&str; 3] = ["unexpected end of file", "unexpected EOF while", "delimited by end-of-file"];
+/// Messages of bash for incomplete input.
+const INCOMPLETE_MESSAGES: [&str; 3] = ["unexpected end of file", "unexpected EOF while", "delimited by end-of-file"];
 
 /// Reads and runs lines until the end of input, and returns the exit code of the last one.
-pub(crate) fn shell(setting: Setting) -> Result<u8> {
-    let runtime = session::runtime()?;
-    let mut shell = Shell { runtime: &runtime, sandbox: open(&setting)?, timeout: setting.timeout, last: 0 };
-    if let Some(cwd) = &setting.cwd {
-        shell.start_in(cwd)?;
+pub(crate) fn shell(options: SandboxArgs) -> Result<u8> {
+    let runtime = sandbox::runtime()?;
+    let mut shell = Shell { runtime: &runtime, sandbox: open(&options)?, timeout: options.timeout, last: 0 };
+    if let Some(cwd) = &options.cwd {
+        shell.change_dir(cwd)?;
     }
     let mut input = Input::open()?;
-    input.greet(
-        "Files, the working directory, variables, functions and aliases persist between lines. Ctrl-C ends a command, \
-         Ctrl-D the session.",
+    input.print_banner(
+        "Files, the working directory, variables, functions and aliases persist between lines. Ctrl-C stops a command, \
+         Ctrl-D ends the session.",
     );
     loop {
         let text = match input.read(&shell.prompt()?, |text| shell.is_unfinished(text))? {
             Line::Text(text) => text,
-            Line::Dropped => continue,
+            Line::Cancelled => continue,
             Line::End => return Ok(shell.last),
         };
-        match leaving(&text) {
+        match parse_exit(&text) {
             Some(code) => return Ok(code.unwrap_or(shell.last)),
             None => shell.run(&text)?,
         }
     }
 }
 
-/// The exit code when a line asks to leave the session: `exit`, `exit N` or `logout` alone.
-fn leaving(text: &str) -> Option<Option<u8>> {
+/// Returns the exit code if a line only leaves the session: `exit`, `exit N` or `logout`.
+fn parse_exit(text: &str) -> Option<Option<u8>> {
     let mut words = text.split_whitespace();
     match (words.next()?, words.next(), words.next()) {
         ("exit" | "logout", None, _) => Some(None),
@@ -56,24 +55,25 @@ fn leaving(text: &str) -> Option<Option<u8>> {
     }
 }
 
-/// A sandbox whose commands make one session. The options' variables are the sandbox's, so that a line may change them.
-fn open(setting: &Setting) -> Result<Sandbox> {
-    let variables = setting.env.iter();
-    let sandbox = variables.fold(session::builder(setting)?, |sandbox, (name, value)| sandbox.env(name, value));
+/// Creates a sandbox with a persistent shell session. Variables of the options belong to the sandbox, so that a line may change
+/// them.
+fn open(options: &SandboxArgs) -> Result<Sandbox> {
+    let variables = options.env.iter();
+    let sandbox = variables.fold(sandbox::builder(options)?, |sandbox, (name, value)| sandbox.env(name, value));
     Ok(sandbox.shell_mode(ShellMode::Persistent).build()?)
 }
 
 struct Shell<'a> {
     runtime: &'a Runtime,
     sandbox: Sandbox,
-    /// For each line.
+    /// Timeout of each line.
     timeout: Option<Duration>,
     last: u8,
 }
 
 impl Shell<'_> {
-    /// Moves the session to the directory of `--cwd`.
-    fn start_in(&self, cwd: &str) -> Result<()> {
+    /// Changes the session to the directory of `--cwd`.
+    fn change_dir(&self, cwd: &str) -> Result<()> {
         let request = ExecuteRequest::new("cd -- \"$DIR\"; unset OLDPWD; export OLDPWD").with_env("DIR", cwd);
         let moved = self.runtime.block_on(self.sandbox.execute(request))?;
         if !moved.stderr.is_empty() {
@@ -82,24 +82,24 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// The prompt shows where the session is, which only the session knows. A directory that is gone is told here.
+    /// Returns the prompt with the working directory of the session. Prints an error if the directory was deleted.
     fn prompt(&self) -> Result<String> {
         let response = self.runtime.block_on(self.sandbox.execute(ExecuteRequest::new("builtin pwd")))?;
         eprint!("{}", response.stderr_text());
         Ok(format!("tidebox:{}$ ", response.stdout_text().trim_end_matches('\n')))
     }
 
-    /// Whether the shell inside would go on reading: an open quote, a loop or a here-document without its end.
+    /// Returns whether the shell would read more: an open quote, loop or here-document.
     fn is_unfinished(&self, text: &str) -> bool {
         let request =
             ExecuteRequest::new("sh -n -c \"$TEXT\"").with_env("TEXT", text).with_shell_mode(ShellMode::Fresh);
         self.runtime.block_on(self.sandbox.execute(request)).is_ok_and(|response| {
-            let complaint = response.stderr_text();
-            UNFINISHED.iter().any(|end| complaint.contains(end))
+            let message = response.stderr_text();
+            INCOMPLETE_MESSAGES.iter().any(|end| message.contains(end))
         })
     }
 
-    /// Runs a line, its output going to ours.
+    /// Runs a line and prints its output.
     fn run(&mut self, text: &str) -> Result<()> {
         if text.trim().is_empty() {
             return Ok(());
@@ -107,18 +107,18 @@ impl Shell<'_> {
         let mut request = ExecuteRequest::new(text);
         request.timeout = self.timeout;
         let interrupt = async {
-            // Without a handler Ctrl-C would end the whole session, which is what the caller gets then.
+            // If the handler cannot be installed, Ctrl-C terminates the session.
             if signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }
         };
         match self.runtime.block_on(exec::stream(&self.sandbox, request, interrupt))? {
-            Ended::Response(response) => self.last = session::exit_code(&response)?,
-            Ended::Stopped => {
+            StreamEnd::Response(response) => self.last = sandbox::exit_code(&response)?,
+            StreamEnd::Stopped => {
                 self.last = INTERRUPTED;
                 eprintln!();
             }
-            Ended::ReaderGone => bail!("nobody reads the output of this session any more"),
+            StreamEnd::OutputClosed => bail!("cannot continue the session: its output was closed"),
         }
         Ok(())
     }
@@ -126,15 +126,15 @@ impl Shell<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::leaving;
+    use super::parse_exit;
 
     #[test]
-    fn a_session_is_left_by_exit_alone() {
-        assert_eq!(leaving("exit"), Some(None));
-        assert_eq!(leaving("  exit 3 "), Some(Some(3)));
-        assert_eq!(leaving("logout"), Some(None));
+    fn only_exit_and_logout_leave_the_session() {
+        assert_eq!(parse_exit("exit"), Some(None));
+        assert_eq!(parse_exit("  exit 3 "), Some(Some(3)));
+        assert_eq!(parse_exit("logout"), Some(None));
         for stays in ["", "exit 3 4", "exit now", "exit 300", "exit; echo", "echo exit"] {
-            assert_eq!(leaving(stays), None, "{stays:?}");
+            assert_eq!(parse_exit(stays), None, "{stays:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What an agent's framework does with its backend: it keeps a result that is too large for the model in a file of its own,
+//! The use of a backend by an agent framework: it stores a result that is too large for the model in a separate file,
 //! and the model then reads and searches that file, by the rules of the framework's language.
 
 use tidebox::{
@@ -12,7 +12,7 @@ async fn main() -> Result<(), tidebox::Error> {
         let sandbox = sandbox()?.dialect(dialect).build()?;
         let listing = sandbox.execute(ExecuteRequest::new("seq -f 'line %g of the build log' 20000")).await?;
 
-        // The name that Deep Agents gives to an evicted result; the directory is nobody's but the framework's.
+        // The name that Deep Agents gives to an evicted result; the directory belongs to the framework.
         let evicted = SandboxPath::parse("/large_tool_results/call_1.txt")?;
         sandbox.write(WriteRequest::new(evicted.clone(), listing.stdout)).await??;
 
@@ -25,7 +25,7 @@ async fn main() -> Result<(), tidebox::Error> {
         let found = sandbox.grep(GrepRequest::new("line 1234 of", evicted)).await??;
         assert_eq!(found.matches.len(), 1);
 
-        // The summary of a conversation is kept in the same way.
+        // The summary of a conversation is stored in the same way.
         let history = SandboxPath::parse("/conversation_history/thread-1.md")?;
         sandbox.write(WriteRequest::new(history.clone(), "# Summary\n")).await??;
         let kept = sandbox.download_files(vec![history.as_bytes().to_vec()]).await?;

@@ -26,7 +26,7 @@ async fn main() -> Result<()> {
     let (response, files) = run(1).await?;
     assert_eq!(run(1).await?, (response.clone(), files.clone()));
     assert_ne!(run(2).await?.0.stdout, response.stdout);
-    // The minute of the sandbox's clock took no time of ours.
+    // A minute of the sandbox's clock took no real time.
     assert!(response.stdout_text().contains("00:01:0"), "{}", response.output_text());
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tidebox::{Disconnected, ExecuteRequest, HostCall, Sandbox, SandboxBackend};
+use tidebox::{BrokenPipe, ExecuteRequest, HostCall, Sandbox, SandboxBackend};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), tidebox::Error> {
@@ -13,7 +13,7 @@ async fn main() -> Result<(), tidebox::Error> {
         .host_tool("ticker", ticker)
         .build()?;
 
-    // The command knows the token, and whoever calls it does not.
+    // The command knows the token; its callers do not.
     assert_eq!(run(&sandbox, "price pear").await?, "pear: 3\n");
     assert_eq!(
         run(&sandbox, "cat $(which price); env; cat /proc/self/environ | grep swordfish").await?.find("sk-"),
@@ -23,10 +23,10 @@ async fn main() -> Result<(), tidebox::Error> {
     // It takes a path and reads it with the rights of the sandbox.
     assert_eq!(run(&sandbox, "printf 'fig\\npear\\n' > list; price -f list | sort -r").await?, "pear: 3\nfig: 9\n");
 
-    // It is a command like every other.
+    // It works like any other command.
     assert_eq!(run(&sandbox, "echo Uryyb | rot13 | tee greeting | wc -l; cat greeting").await?, "1\nHello\n");
 
-    // It writes while it goes on, and ends when nobody reads any more.
+    // It writes continuously, and ends when its reader closes the pipe.
     assert_eq!(run(&sandbox, "ticker | head -3 | tr '\\n' ' '").await?, "1 2 3 ");
     Ok(())
 }
@@ -35,13 +35,13 @@ async fn run(sandbox: &Sandbox, command: &str) -> Result<String, tidebox::Error>
     Ok(sandbox.execute(ExecuteRequest::new(command)).await?.output_text().into_owned())
 }
 
-/// The service, which wants a token.
+/// The service, which requires a token.
 fn lookup(token: &str, name: &str) -> Option<u32> {
     let prices = [("pear", 3), ("fig", 9)];
     prices.iter().find(|(known, _)| *known == name && token == "sk-swordfish").map(|(_, price)| *price)
 }
 
-/// Tells the price of its argument, or of every line of the file after `-f`.
+/// Prints the price of its argument, or of every line of the file after `-f`.
 async fn price(mut call: HostCall, token: String) -> u8 {
     let fruit = match call.argument(1).as_deref() {
         Some("-f") => match call.files.read(call.arguments.get(2).cloned().unwrap_or_default(), 64 << 10).await {
@@ -60,13 +60,13 @@ async fn price(mut call: HostCall, token: String) -> u8 {
             None => format!("{name}: unknown\n"),
         };
         if call.stdout.write(line).await.is_err() {
-            return Disconnected::EXIT_CODE;
+            return BrokenPipe::EXIT_CODE;
         }
     }
     0
 }
 
-/// Copies its input, letter by letter another one.
+/// Copies its input with every letter replaced.
 async fn rot13(mut call: HostCall) -> u8 {
     loop {
         let mut bytes = call.stdin.read(64 << 10).await;
@@ -80,16 +80,16 @@ async fn rot13(mut call: HostCall) -> u8 {
             }
         }
         if call.stdout.write(bytes).await.is_err() {
-            return Disconnected::EXIT_CODE;
+            return BrokenPipe::EXIT_CODE;
         }
     }
 }
 
-/// Writes a number now and then, for ever.
+/// Writes a number periodically, without end.
 async fn ticker(mut call: HostCall) -> u8 {
     for number in 1u64.. {
         if call.stdout.write(format!("{number}\n")).await.is_err() {
-            return Disconnected::EXIT_CODE;
+            return BrokenPipe::EXIT_CODE;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

@@ -1,4 +1,4 @@
-//! Shows folders of the host and other file systems to a sandbox, and a sandbox to programs that speak `vfs`.
+//! Mounts host directories and other file systems in a sandbox, and shows a sandbox to programs that use `vfs`.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let repo = tempfile::tempdir()?;
     std::fs::write(repo.path().join("main.c"), "int main() { return 1; }\n")?;
 
-    // What the agent changes stays in the sandbox.
+    // Changes by the agent stay in the sandbox.
     let sandbox = tidebox::sandbox()?.mount_host(repo.path(), "/workspace/repo", MountMode::CopyOnWrite)?.build()?;
     let changed =
         output(&sandbox, "cd repo && sed -i 's/return 1/return 0/' main.c && rm -rf .git && cat main.c").await?;
     assert_eq!(changed, "int main() { return 0; }\n");
     assert_eq!(std::fs::read_to_string(repo.path().join("main.c"))?, "int main() { return 1; }\n");
 
-    // Nothing changes at all.
+    // Read-only.
     let sandbox = tidebox::sandbox()?.mount_host(repo.path(), "/repo", MountMode::ReadOnly)?.build()?;
     let refused = output(&sandbox, "echo x > /repo/main.c").await?;
     assert!(refused.contains("Read-only file system"), "{refused}");
@@ -35,8 +35,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     output(&sandbox, "echo $(( $(cat /shared/question) )) > /shared/answer").await?;
     assert_eq!(shared.join("answer")?.read_to_string()?, "42\n");
 
-    // And the sandbox as such a file system.
-    let files: VfsPath = SandboxFs::below(Arc::clone(&sandbox), "/workspace").into();
+    // The sandbox as such a file system.
+    let files: VfsPath = SandboxFs::at_dir(Arc::clone(&sandbox), "/workspace").into();
     files.join("notes.txt")?.create_file()?.write_all(b"from the application\n")?;
     assert_eq!(output(&sandbox, "cat notes.txt").await?, "from the application\n");
     Ok(())

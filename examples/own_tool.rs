@@ -1,8 +1,8 @@
-//! Gives a sandbox a program of one's own: a WebAssembly module is a command like every other.
+//! Adds a custom program to a sandbox: a WebAssembly module works like any other command.
 
 use tidebox::{ExecuteRequest, SandboxBackend};
 
-/// Capital letters for small ones. A real program is the `.wasm` file of `cargo build --target wasm32-wasip1` or of any
+/// Converts to upper case. A real program is the `.wasm` file of `cargo build --target wasm32-wasip1` or of any
 /// other toolchain for WASI.
 const SHOUT: &str = r#"(module
   (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))

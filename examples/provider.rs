@@ -1,22 +1,22 @@
-//! One sandbox for each conversation, which is there again when the program is.
+//! One sandbox for each conversation, which survives a restart of the program.
 
 use std::path::Path;
 use std::time::Duration;
 
 use tidebox::{Error, ExecuteRequest, ListRequest, Provider, SandboxProvider, Selector};
 
-/// What a server does at its start.
+/// The start of a server.
 fn start(folder: &Path) -> Result<Provider, Error> {
     let week = Duration::from_secs(7 * 24 * 60 * 60);
     tidebox::provider()?
         .sandbox(|new| new.file("README.md", "Your notes go here.\n"))
         .labels([("app", "notes")])
-        .idle(week)
-        .persist(folder)
+        .idle_timeout(week)
+        .save_in(folder)
         .build()
 }
 
-/// What it does for each message of a conversation.
+/// Handles one message of a conversation.
 async fn run(provider: &Provider, thread_id: &str, command: &str) -> Result<String, Error> {
     let sandbox = provider.get_or_create(Selector::labels([("thread", thread_id)])).await?;
     Ok(sandbox.execute(ExecuteRequest::new(command)).await?.output_text().into_owned())
@@ -29,7 +29,7 @@ async fn main() -> Result<(), Error> {
     let provider = start(folder.path())?;
     run(&provider, "alice", "echo 'buy milk' >> README.md").await?;
     run(&provider, "bob", "rm README.md").await?;
-    // The program ends here, in whatever way: what a call has answered is saved.
+    // The program may end here in any way: the changes of every finished call are saved.
     drop(provider);
 
     let provider = start(folder.path())?;
@@ -37,7 +37,7 @@ async fn main() -> Result<(), Error> {
     assert_eq!(run(&provider, "bob", "ls").await?, "");
     assert_eq!(provider.list(ListRequest::default()).await?.sandboxes.len(), 2);
 
-    // A conversation that is over takes its sandbox along.
+    // Delete the sandbox with its conversation.
     let sandbox = provider.get_or_create(Selector::labels([("thread", "bob")])).await?;
     provider.delete(sandbox.id()).await?;
     assert_eq!(run(&provider, "bob", "ls").await?, "README.md\n");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tidebox::layer::{RecordMode, Redaction};
 use tidebox::{CassetteFile, Error, ErrorKind, ExecuteRequest, SandboxBackend, SandboxPath, Secret, WriteRequest};
 
-/// What a program under test does with a sandbox.
+/// The program under test.
 async fn build(sandbox: &dyn SandboxBackend) -> Result<String, Error> {
     let script = SandboxPath::parse("/workspace/build.sh")?;
     sandbox.write(WriteRequest::new(script, "echo \"built with $TOKEN\"")).await??;
@@ -19,7 +19,7 @@ async fn main() -> Result<(), Error> {
     let path = folder.path().join("build.json");
     let redaction = Redaction::new().secret("TOKEN", Secret::new("t0p-secret"));
 
-    // The first time nothing is recorded, so a live sandbox is made. Any backend or provider will do.
+    // The first run has no recording, so it creates a live sandbox. Any backend or provider works.
     let file = CassetteFile::open(&path, RecordMode::Missing)?.redaction(redaction.clone());
     let live = || async { Ok(Arc::new(tidebox::sandbox()?.build()?) as Arc<dyn SandboxBackend>) };
     let sandbox = file.backend(live).await?;
@@ -28,16 +28,19 @@ async fn main() -> Result<(), Error> {
     let text = std::fs::read_to_string(&path).expect("the cassette was saved");
     assert!(!text.contains("t0p-secret") && text.contains("built with [redacted:TOKEN]"));
 
-    // From then on the cassette answers, with no sandbox and no network.
+    // Later runs replay the cassette, without a sandbox and without network.
     let file = CassetteFile::open(&path, RecordMode::Never)?.redaction(redaction);
     let none = || async { Err(Error::new(ErrorKind::Unavailable, "connect", "there is no live sandbox here")) };
     let sandbox = file.backend(none).await?;
     assert_eq!(build(&*sandbox).await?, "built with [redacted:TOKEN]\n");
     assert!(file.unused().is_empty());
 
-    // What was not recorded fails, and says what is nearest.
+    // An unrecorded request fails and reports the closest recorded one.
     let error = sandbox.execute(ExecuteRequest::new("bash build.sh --fast")).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotRecorded);
-    assert!(error.message().contains(r#"command: asked "bash build.sh --fast", recorded "bash build.sh""#), "{error}");
+    assert!(
+        error.message().contains(r#"command: requested "bash build.sh --fast", recorded "bash build.sh""#),
+        "{error}"
+    );
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! Tries two ways from one point, compares them, keeps the better one in a file and begins a new sandbox with it.
+//! Tries two changes from one snapshot, compares them, saves the better one to a file and creates a new sandbox from it.
 
 use tidebox::{ExecuteRequest, Result, Sandbox, SandboxBackend, Snapshot};
 
 async fn run(sandbox: &Sandbox, command: &str) -> Result<String> {
     let response = sandbox.execute(ExecuteRequest::new(command)).await?;
-    Ok(response.success()?.stdout_text().into_owned())
+    Ok(response.into_success()?.stdout_text().into_owned())
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -12,7 +12,7 @@ async fn main() -> Result<()> {
     let sandbox = tidebox::sandbox()?.file("words.txt", "pear\napple\nfig\n").build()?;
     let start = sandbox.snapshot()?;
 
-    // Two attempts at once, each in a sandbox of its own that shares the bytes with this one.
+    // Two concurrent attempts, each in a fork that shares its files with this sandbox.
     let (sorted, broken) = (sandbox.fork()?, sandbox.fork()?);
     run(&sorted, "sort -o words.txt words.txt && echo done > state").await?;
     run(&broken, "rm words.txt").await?;
@@ -26,7 +26,7 @@ async fn main() -> Result<()> {
     broken.restore(&start)?;
     assert_eq!(run(&broken, "wc -l < words.txt").await?.trim(), "3");
 
-    // Kept as one file, and as a tar that every program reads.
+    // Save it as a snapshot file, and as a tar archive that other programs can read.
     let file = sorted.snapshot()?.to_bytes();
     let later = tidebox::sandbox()?.snapshot_bytes(&file)?.build()?;
     assert_eq!(run(&later, "cat words.txt state").await?, "apple\nfig\npear\ndone\n");

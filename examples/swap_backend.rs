@@ -1,14 +1,14 @@
-//! The same program on the development backend and at every provider: one word is another.
+//! The same program on the local backend and at every provider: only the name changes.
 //!
 //! The providers are emulators in this process here, so that it runs without an account. With a key in the provider's own variable,
-//! `Options::default()` in the place of `serving.options()` is the service itself.
+//! `Options::default()` instead of `serving.options()` uses the service itself.
 
 use std::net::SocketAddr;
 
 use tidebox::remote::{Options, PROVIDERS};
 use tidebox::{EditRequest, Error, ExecuteRequest, LOCAL, SandboxBackend, SandboxPath, WriteRequest};
 
-/// What an agent does: writes a program, runs it, reads why it fails, mends it, and takes the result along.
+/// The work of an agent: writes a program, runs it, reads the error, fixes it, and downloads the result.
 async fn work(sandbox: &dyn SandboxBackend) -> Result<Vec<u8>, Error> {
     let script = SandboxPath::parse("/tmp/market/count.sh")?;
     let program = "sort /tmp/market/fruit | uniq -c | sort -rn | awk '{ print $2, $1 }' > /tmp/market/counts\nexit 1\n";
@@ -23,7 +23,7 @@ async fn work(sandbox: &dyn SandboxBackend) -> Result<Vec<u8>, Error> {
     let second = sandbox
         .execute(ExecuteRequest::new("sh count.sh && cat counts").with_cwd(SandboxPath::parse("/tmp/market")?))
         .await?;
-    second.success()?;
+    second.into_success()?;
 
     let files = sandbox.download_files(vec![b"/tmp/market/counts".to_vec()]).await?;
     let counts = files.into_iter().next().expect("one result for each path");

@@ -4,12 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tidebox_core::layer::{Cassette, Deck, Matching, RecordMode, Redaction};
+use tidebox_core::layer::{Cassette, Matching, RecordMode, RecordReplay, Redaction};
 use tidebox_core::{Error, ErrorKind, Result, SandboxBackend, SandboxProvider};
 
 use crate::atomic_file;
 
-/// A cassette in a file, and when to record onto it.
+/// A cassette in a file, with its record mode.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::atomic_file;
 ///
 /// # async fn example() -> tidebox::Result<()> {
 /// let file = CassetteFile::open("tests/cassettes/build.json", RecordMode::Missing)?;
-/// // The live sandbox is made only when something has to be recorded.
+/// // The live sandbox is created only when a request has to be recorded.
 /// let sandbox = file.backend(|| async { Ok(Arc::new(tidebox::sandbox()?.build()?) as Arc<dyn SandboxBackend>) }).await?;
 /// sandbox.execute(ExecuteRequest::new("make")).await?;
 /// file.save()?;
@@ -28,15 +28,15 @@ use crate::atomic_file;
 #[derive(Debug)]
 pub struct CassetteFile {
     path: PathBuf,
-    deck: Deck,
+    record_replay: RecordReplay,
 }
 
 impl CassetteFile {
-    /// Opens the cassette at `path`; with [`RecordMode::Missing`] and [`RecordMode::Always`] it need not be there.
+    /// Opens the cassette at `path`. It may be missing with [`RecordMode::Missing`] and [`RecordMode::Always`].
     ///
     /// # Errors
-    /// [`ErrorKind::Storage`] when the file cannot be read; [`ErrorKind::InvalidRequest`] when it is no cassette, with the
-    /// line. A cassette that is recorded anew is not read.
+    /// [`ErrorKind::Storage`] if the file cannot be read; [`ErrorKind::InvalidRequest`] with the line if it is not a cassette.
+    /// With [`RecordMode::Always`] the file is not read.
     pub fn open(path: impl Into<PathBuf>, mode: RecordMode) -> Result<Self> {
         let path = path.into();
         let cassette = match mode {
@@ -47,66 +47,65 @@ impl CassetteFile {
                 loaded => Some(loaded?),
             },
         };
-        Ok(Self { path, deck: Deck::new(mode, cassette) })
+        Ok(Self { path, record_replay: RecordReplay::new(mode, cassette) })
     }
 
-    /// Which recording answers a repeated request. Default [`Matching::InOrder`].
+    /// Sets how repeated requests are matched. Default [`Matching::InOrder`].
     #[must_use]
     pub fn matching(mut self, matching: Matching) -> Self {
-        self.deck = self.deck.matching(matching);
+        self.record_replay = self.record_replay.matching(matching);
         self
     }
 
-    /// Keeps secrets out of the file. Default: nothing is replaced.
+    /// Sets the redaction of secrets. Default: none.
     #[must_use]
     pub fn redaction(mut self, redaction: Redaction) -> Self {
-        self.deck = self.deck.redaction(redaction);
+        self.record_replay = self.record_replay.redaction(redaction);
         self
     }
 
-    /// The recorded or replayed backend, see [`Deck::backend`].
+    /// Returns the recorded or replayed backend; see [`RecordReplay::backend`].
     ///
     /// # Errors
-    /// Those of [`Deck::backend`].
+    /// Those of [`RecordReplay::backend`].
     pub async fn backend<F>(&self, live: impl Fn() -> F + Send + Sync + 'static) -> Result<Arc<dyn SandboxBackend>>
     where
         F: Future<Output = Result<Arc<dyn SandboxBackend>>> + Send + 'static,
     {
-        self.deck.backend(live).await
+        self.record_replay.backend(live).await
     }
 
-    /// The recorded or replayed provider, see [`Deck::provider`].
+    /// Returns the recorded or replayed provider; see [`RecordReplay::provider`].
     ///
     /// # Errors
-    /// Those of [`Deck::provider`].
+    /// Those of [`RecordReplay::provider`].
     pub async fn provider<F>(&self, live: impl FnOnce() -> F) -> Result<Arc<dyn SandboxProvider>>
     where
         F: Future<Output = Result<Arc<dyn SandboxProvider>>>,
     {
-        self.deck.provider(live).await
+        self.record_replay.provider(live).await
     }
 
-    /// Writes the file when something was recorded, and answers whether. The folder is made when it is missing. A crash
-    /// leaves the old file or the new one, never half of one.
+    /// Writes the file if something was recorded, and returns whether it was written. Creates a missing directory. The file is
+    /// replaced atomically.
     ///
     /// # Errors
-    /// [`ErrorKind::Storage`] when it cannot be written.
+    /// [`ErrorKind::Storage`] if it cannot be written.
     pub fn save(&self) -> Result<bool> {
-        if !self.deck.is_changed() {
+        if !self.record_replay.is_changed() {
             return Ok(false);
         }
-        let text = self.deck.cassette().to_text()?;
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        folder
-            .map_or(Ok(()), std::fs::create_dir_all)
+        let text = self.record_replay.cassette().to_text()?;
+        let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty());
+        dir.map_or(Ok(()), std::fs::create_dir_all)
             .and_then(|()| atomic_file::replace(&self.path, text.as_bytes()))
-            .map_err(|error| failed("write cassette", &self.path, "is the folder writable?", error))?;
+            .map_err(|error| failed("write cassette", &self.path, "check that the directory is writable", error))?;
         Ok(true)
     }
 
-    /// What was recorded before and has not been asked for, one line each.
+    /// Returns the recorded requests that were not replayed, one line each.
     pub fn unused(&self) -> Vec<String> {
-        self.deck.unused()
+        self.record_replay.unused()
     }
 }
 
@@ -122,7 +121,7 @@ fn is_absent(error: &Error) -> bool {
     source.is_some_and(|source| source.kind() == io::ErrorKind::NotFound)
 }
 
-fn failed(operation: &'static str, path: &Path, advice: &str, error: io::Error) -> Error {
-    let message = format!("{}: {error}; {advice}", path.display());
+fn failed(operation: &'static str, path: &Path, hint: &str, error: io::Error) -> Error {
+    let message = format!("{}: {error}; {hint}", path.display());
     Error::new(ErrorKind::Storage, operation, message).with_source(error)
 }

@@ -1,4 +1,4 @@
-//! A whole sandbox inside your process for code that language models write.
+//! An in-process sandbox for code written by language models.
 //!
 //! ```no_run
 //! use tidebox::{ExecuteRequest, SandboxBackend};
@@ -11,50 +11,51 @@
 //! # }
 //! ```
 //!
-//! This crate puts the parts together: the contract (`tidebox-core`), the kernel, the Wasmtime engine, the development
-//! backend and the programs of the userland.
+//! This crate combines the backend contract (`tidebox-core`), the kernel, the Wasmtime engine, the local backend and the
+//! userland.
 
 #![forbid(unsafe_code)]
 
 mod atomic_file;
-#[cfg(feature = "remote")]
-mod by_name;
 mod cassette_file;
-#[cfg(feature = "emulators")]
-mod emulated;
-mod host;
-mod pack;
 #[cfg(doctest)]
-mod pages;
+mod doc_tests;
+#[cfg(feature = "emulators")]
+mod emulate;
+mod pack;
 mod pip;
 mod provider;
+#[cfg(feature = "remote")]
+mod providers;
 mod python_session;
 mod runtime;
 mod store;
+mod system;
 
-#[cfg(feature = "remote")]
-pub use by_name::{LOCAL, create_sandbox, provider_by_name};
 pub use cassette_file::CassetteFile;
 #[cfg(feature = "emulators")]
-pub use emulated::emulate;
-pub use pack::{PackState, Packs, ReadyPack};
+pub use emulate::emulate;
+pub use pack::{InstalledPack, PackState, Packs};
 pub use pip::PipExt;
 pub use provider::{ProviderBuilder, provider};
+#[cfg(feature = "remote")]
+pub use providers::{LOCAL, create_sandbox, provider_by_name};
 pub use python_session::{PythonError, PythonExt, PythonResponse, PythonSession};
 pub use runtime::{Runtime, RuntimeConfig, sandbox};
-pub use store::FolderStore;
+pub use store::DirStore;
 pub use tidebox_core::*;
 #[cfg(feature = "emulators")]
 pub use tidebox_emulators as emulators;
 #[cfg(unix)]
 pub use tidebox_mounts::{HostDir, MountError};
-pub use tidebox_mounts::{MountExt, MountMode, SandboxFs, SeedFolder, VfsMount, mounting};
+pub use tidebox_mounts::{MountExt, MountMode, SandboxFs, SeedDir, VfsMount, mount_api};
 pub use tidebox_network::NativeGateway;
 pub use tidebox_packs::WheelSource;
 #[cfg(feature = "remote")]
 pub use tidebox_remote_adapters as remote;
 pub use tidebox_vfs_backend::{
-    BaseImage, Change, ContentChange, Holdings, Look, Planter, Program, SandboxBuilder, SavedSandbox, Saving, Side,
-    Snapshot, SnapshotDiff, SnapshotStore, Usage, VfsBackend as Sandbox, VfsProvider as Provider,
+    BaseImage, Change, ContentChange, DiffSide, FileAttributes, FileUsage, Program, ResourceUsage, SandboxBuilder,
+    SavePolicy, SavedSandbox, SeedWriter, Snapshot, SnapshotDiff, SnapshotStore, VfsBackend as Sandbox,
+    VfsProvider as Provider,
 };
 pub use tidebox_wasi_runner::CacheDir;

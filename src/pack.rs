@@ -1,4 +1,4 @@
-//! Packs made ready: the runtime compiled, and the memory that its processes begin with.
+//! Installation of packs: compiles the runtime and pre-initializes its memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,108 +7,108 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tidebox_core::{Error, ErrorKind, ExecuteRequest, Limits, Result, SandboxBackend};
 use tidebox_kernel::fs::FileBytes;
-use tidebox_packs::{Installed, PACKS, Pack, Staged, Store, TreeFile};
+use tidebox_packs::{InstalledPack as StoredPack, PACKS, Pack, PackStore, StagedPack, TreeFile};
 use tidebox_vfs_backend::Program;
-use tidebox_wasi_runner::{CacheDir, Provision, Task, take_apart, write_first_image};
+use tidebox_wasi_runner::{CacheDir, PreinitMode, PreinitSource, split_module as split_wasm, write_first_image};
 
-use crate::host;
 use crate::runtime::{Runtime, RuntimeConfig};
+use crate::system;
 
-/// Our part of the interpreter, put beside its library.
-const OWN: &[(&str, &str)] = &[
+/// Tidebox's part of the interpreter, added to its library.
+const PYTHON_SOURCES: &[(&str, &str)] = &[
     ("_multiprocessing.py", include_str!("../packs/python/_multiprocessing.py")),
     ("_tidebox/__init__.py", include_str!("../packs/python/_tidebox/__init__.py")),
     ("_tidebox/command.py", include_str!("../packs/python/_tidebox/command.py")),
-    ("_tidebox/door.py", include_str!("../packs/python/_tidebox/door.py")),
+    ("_tidebox/host_call.py", include_str!("../packs/python/_tidebox/host_call.py")),
     ("_tidebox/image.py", include_str!("../packs/python/_tidebox/image.py")),
     ("_tidebox/memory.py", include_str!("../packs/python/_tidebox/memory.py")),
     ("_tidebox/network.py", include_str!("../packs/python/_tidebox/network.py")),
-    ("_tidebox/numbers.py", include_str!("../packs/python/_tidebox/numbers.py")),
+    ("_tidebox/errno_map.py", include_str!("../packs/python/_tidebox/errno_map.py")),
     ("_tidebox/packages.py", include_str!("../packs/python/_tidebox/packages.py")),
-    ("_tidebox/parked.py", include_str!("../packs/python/_tidebox/parked.py")),
+    ("_tidebox/preloaded.py", include_str!("../packs/python/_tidebox/preloaded.py")),
     ("_tidebox/processes.py", include_str!("../packs/python/_tidebox/processes.py")),
     ("_tidebox/session.py", include_str!("../packs/python/_tidebox/session.py")),
-    ("_tidebox/settle.py", include_str!("../packs/python/_tidebox/settle.py")),
+    ("_tidebox/finalize.py", include_str!("../packs/python/_tidebox/finalize.py")),
     ("_tidebox/system.py", include_str!("../packs/python/_tidebox/system.py")),
     ("grp.py", include_str!("../packs/python/grp.py")),
     ("pwd.py", include_str!("../packs/python/pwd.py")),
     ("venv.py", include_str!("../packs/python/venv.py")),
 ];
 
-/// Functions of the interpreter that we call and that its module does not export.
+/// Functions of the interpreter that Tidebox calls and that its module does not export.
 const IMPORT: &str = "PyImport_ImportModule";
 const INTERRUPT: &str = "PyErr_SetInterruptEx";
 
-/// What makes an interpreter's memory, before our part is imported.
+/// Functions that initialize the interpreter, before Tidebox's modules are imported.
 const SETUP: [&str; 2] = ["_initialize", "wizer.initialize"];
-const IMAGE_MODULES: [&str; 2] = ["_tidebox.image", "_tidebox.settle"];
+const IMAGE_MODULES: [&str; 2] = ["_tidebox.image", "_tidebox.finalize"];
 
-/// Signals that a program may handle: those of a terminal, of `kill` and of timers, and those that are free.
+/// Signals that a program may handle: those of terminals, of `kill` and of timers, and the user-defined ones.
 const SIGNALS: [u32; 8] = [1, 2, 3, 10, 12, 14, 15, 28];
 
-/// The interpreter's stack, which lies first in its memory.
+/// Size of the interpreter's stack, which is at the start of its memory.
 const STACK_BYTES: usize = 16 << 20;
 
 const MODULE: &str = "module.wasm";
 const FIRST_IMAGE: &str = "first.image";
 const IMAGE: &str = "main.image";
 
-/// Where the interpreter looks for its library at first.
+/// Path where the interpreter initially searches its library.
 const FIRST_PATH: &str = "/usr/local/lib/python315.zip";
 
-/// Memory for making the image: all that is imported into it at once.
-const PREPARING_BYTES: u64 = 3 << 30;
-const PREPARING_TIME: Duration = Duration::from_secs(3600);
+/// Memory limit of the pre-initialization, in bytes: all modules are imported into it.
+const PREINIT_MEMORY_BYTES: u64 = 3 << 30;
+const PREINIT_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// Packs on this machine: optional runtimes, fetched and made ready once, and used offline from then on.
+/// Packs on this host: optional runtimes that are downloaded and prepared once, and then used offline.
 #[derive(Clone, Debug)]
 pub struct Packs {
-    store: Option<Store>,
+    store: Option<PackStore>,
 }
 
-/// How a pack is.
+/// State of a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PackState {
     /// Its name.
     pub name: &'static str,
-    /// The version that this version of Tidebox knows.
+    /// The version supported by this version of Tidebox.
     pub version: &'static str,
-    /// One line about it.
+    /// Description in one line.
     pub about: &'static str,
-    /// Whether it is there and ready.
+    /// True if it is installed and ready.
     pub ready: bool,
-    /// What was added to it, as it was asked for.
+    /// Additional packages, as requested.
     pub with: Vec<String>,
 }
 
-/// A pack that sandboxes can use.
+/// An installed pack that sandboxes can use.
 #[derive(Clone, Debug)]
-pub struct ReadyPack {
+pub struct InstalledPack {
     pack: &'static Pack,
     folder: PathBuf,
     digest: [u8; 32],
     files: Vec<TreeFile>,
-    task: Task,
+    task: PreinitMode,
     image: PathBuf,
     native: PathBuf,
-    /// What the commands' file holds: it only has to be a module of its own, for which the engine starts the runtime.
+    /// Content of its command files: a unique module that identifies the runtime.
     stub: FileBytes,
 }
 
 impl Packs {
-    /// Those in the user's cache folder. Without such a folder there are none, and none can be added.
+    /// Packs in the user's cache directory. Without one, packs cannot be installed.
     #[must_use]
     pub fn user() -> Self {
-        Self { store: host::packs_dir().map(Store::new) }
+        Self { store: system::packs_dir().map(PackStore::new) }
     }
 
-    /// Those in a folder, which need not be there yet.
-    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
-        Self { store: Some(Store::new(folder)) }
+    /// Packs in a directory, which may be missing.
+    pub fn in_dir(folder: impl Into<PathBuf>) -> Self {
+        Self { store: Some(PackStore::new(folder)) }
     }
 
-    /// All packs that there are, and whether they are here.
+    /// Lists all packs with their state.
     #[must_use]
     pub fn list(&self) -> Vec<PackState> {
         let state = |pack: &'static Pack| {
@@ -118,96 +118,97 @@ impl Packs {
                 version: pack.version,
                 about: pack.about,
                 ready: installed.is_some(),
-                with: installed.map(|installed| installed.record.with).unwrap_or_default(),
+                with: installed.map(|installed| installed.manifest.extra_packages).unwrap_or_default(),
             }
         };
         PACKS.iter().map(state).collect()
     }
 
-    /// Those that can be used now: none without the cargo feature `python`. One that another version of Tidebox made ready is left out: add it again.
+    /// Returns the packs that are ready. Empty without the cargo feature `python`. A pack installed by another version of Tidebox
+    /// is omitted; add it again.
     #[must_use]
-    pub fn ready(&self) -> Vec<ReadyPack> {
+    pub fn ready(&self) -> Vec<InstalledPack> {
         if !cfg!(feature = "python") {
             return Vec::new();
         }
-        let ready = |pack| ReadyPack::of(&self.installed(pack)?, self.store.as_ref()?.native());
+        let ready = |pack| InstalledPack::of(&self.installed(pack)?, self.store.as_ref()?.native());
         PACKS.iter().filter_map(ready).collect()
     }
 
-    fn installed(&self, pack: &'static Pack) -> Option<Installed> {
-        self.store.as_ref()?.installed(pack).filter(|installed| installed.record.made_by == made_by())
+    fn installed(&self, pack: &'static Pack) -> Option<StoredPack> {
+        self.store.as_ref()?.installed(pack).filter(|installed| installed.manifest.built_by == build_fingerprint())
     }
 
-    /// Fetches a pack with the machine's `pip`, verifies it, compiles it and makes it ready; what was done before is not done
-    /// again, so after a failure call it again. `with` names further packages of the same kind (`NAME` or `NAME==VERSION`).
-    /// `progress` is told what is being done. Compiling takes a minute or two of all processors, during which this does not
-    /// yield. Runtimes that are there already do not notice; make a new one.
+    /// Downloads a pack with the host's `pip`, verifies it, compiles it and pre-initializes it. Completed steps are kept, so call
+    /// it again after a failure. `with` names additional packages (`NAME` or `NAME==VERSION`). `progress` receives a description
+    /// of each step. Compilation takes one to two minutes on all processors and blocks the calling task. Existing runtimes are
+    /// not affected; create a new one.
     ///
     /// Like [`execute`](SandboxBackend::execute), it must be awaited inside a Tokio runtime.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] for a name that is no pack's; [`ErrorKind::Engine`] for everything else, with what to do.
+    /// [`ErrorKind::InvalidRequest`] for an unknown name; [`ErrorKind::Engine`] for all other errors, with a hint.
     pub async fn add(&self, name: &str, with: &[String], mut progress: impl FnMut(&str)) -> Result<()> {
-        let (store, pack) = (self.store()?, known(name)?);
+        let (store, pack) = (self.store()?, find_pack(name)?);
         if !cfg!(feature = "python") {
-            return Err(failed(&"this program was built without the cargo feature `python`"));
+            return Err(failed(&"cannot add packs: this program was built without the cargo feature `python`"));
         }
-        let staged = store.stage(pack, with, OWN, &mut progress).map_err(|error| failed(&error))?;
+        let staged = store.stage(pack, with, PYTHON_SOURCES, &mut progress).map_err(|error| failed(&error))?;
         progress("splitting code and memory");
-        let digest = split(&staged).map_err(|message| failed(&message))?;
+        let digest = split_module(&staged).map_err(|message| failed(&message))?;
         let runtime = |task, image: &str| {
-            let folder = staged.folder().to_owned();
+            let folder = staged.dir().to_owned();
             let image = folder.join(image);
             let files = staged.files().map_err(|error| failed(&error))?;
-            let ready = ReadyPack::new(pack, folder, digest, files, task, image, store.native());
+            let ready = InstalledPack::new(pack, folder, digest, files, task, image, store.native());
             let config = RuntimeConfig { packs: vec![ready.clone()], ..RuntimeConfig::default() };
             Ok::<_, Error>((Runtime::new(config)?, ready))
         };
-        let keep = staged.folder().join(IMAGE);
-        let task = Task::Prepare {
+        let keep = staged.dir().join(IMAGE);
+        let task = PreinitMode::Initialize {
             setup: SETUP.map(str::to_owned).to_vec(),
             function: IMPORT.to_owned(),
             arguments: IMAGE_MODULES.map(str::to_owned),
             signals: Some((INTERRUPT.to_owned(), SIGNALS.to_vec(), STACK_BYTES)),
             keep,
         };
-        let (preparing, ready) = runtime(task, FIRST_IMAGE)?;
+        let (initializing, ready) = runtime(task, FIRST_IMAGE)?;
         progress("compiling");
-        preparing.prepare_pack(&ready)?;
-        progress("preparing the memory that processes begin with");
+        initializing.precompile_pack(&ready)?;
+        progress("pre-initializing the memory");
         let mut limits = Limits::default();
-        (limits.process_memory_bytes, limits.sandbox_memory_bytes) = (PREPARING_BYTES, PREPARING_BYTES);
-        limits.wall_time = PREPARING_TIME;
-        let sandbox = preparing.sandbox().limits(limits).build()?;
+        (limits.process_memory_bytes, limits.sandbox_memory_bytes) = (PREINIT_MEMORY_BYTES, PREINIT_MEMORY_BYTES);
+        limits.wall_time = PREINIT_TIMEOUT;
+        let sandbox = initializing.sandbox().limits(limits).build()?;
         let response = sandbox.execute(ExecuteRequest::new(pack.commands.first().copied().unwrap_or_default())).await?;
         if response.exit_code != Some(0) {
-            let said = response.output_text().trim().to_owned();
+            let output = response.output_text().trim().to_owned();
             let code = response.exit_code.map_or_else(|| "none".to_owned(), |code| code.to_string());
-            return Err(failed(&format!("the runtime could not be initialised, exit code {code}: {said}")));
+            return Err(failed(&format!("cannot initialize the runtime: exit code {code}: {output}")));
         }
-        let _ = fs::remove_file(staged.folder().join(FIRST_IMAGE));
-        store.finish(staged, made_by(), hex(&digest)).map_err(|error| failed(&error))?;
+        let _ = fs::remove_file(staged.dir().join(FIRST_IMAGE));
+        store.finish(staged, build_fingerprint(), hex(&digest)).map_err(|error| failed(&error))?;
         Ok(())
     }
 
-    /// Removes a pack, and tells whether it was there.
+    /// Removes a pack. Returns whether it was installed.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] for a name that is no pack's; [`ErrorKind::Engine`] when its folder cannot be removed.
+    /// [`ErrorKind::InvalidRequest`] for an unknown name; [`ErrorKind::Engine`] if its directory cannot be removed.
     pub fn remove(&self, name: &str) -> Result<bool> {
-        self.store()?.remove(known(name)?).map_err(|error| failed(&error))
+        self.store()?.remove(find_pack(name)?).map_err(|error| failed(&error))
     }
 
-    fn store(&self) -> Result<&Store> {
-        self.store.as_ref().ok_or_else(|| failed(&"there is no folder to keep packs in; set XDG_CACHE_HOME to one"))
+    fn store(&self) -> Result<&PackStore> {
+        self.store.as_ref().ok_or_else(|| failed(&"cannot store packs: no cache directory; set XDG_CACHE_HOME to one"))
     }
 }
 
-impl ReadyPack {
-    fn of(installed: &Installed, native: PathBuf) -> Option<Self> {
-        let (files, digest) = (installed.files().ok()?, unhex(&installed.record.module)?);
-        let image = installed.folder.join(IMAGE);
-        Some(Self::new(installed.pack, installed.folder.clone(), digest, files, Task::Run, image, native))
+impl InstalledPack {
+    fn of(installed: &StoredPack, native: PathBuf) -> Option<Self> {
+        let (files, digest) = (installed.files().ok()?, unhex(&installed.manifest.module)?);
+        let image = installed.dir.join(IMAGE);
+        Some(Self::new(installed.pack, installed.dir.clone(), digest, files, PreinitMode::Run, image, native))
     }
 
     fn new(
@@ -215,7 +216,7 @@ impl ReadyPack {
         folder: PathBuf,
         digest: [u8; 32],
         files: Vec<TreeFile>,
-        task: Task,
+        task: PreinitMode,
         image: PathBuf,
         native: PathBuf,
     ) -> Self {
@@ -228,30 +229,30 @@ impl ReadyPack {
         self.pack.name
     }
 
-    /// Its commands, and what the engine starts for them.
-    pub(crate) fn program(&self) -> (Program, Provision) {
+    /// Returns its commands and the source of their runtime.
+    pub(crate) fn program(&self) -> (Program, PreinitSource) {
         let program = Program::new(self.pack.commands.iter().copied(), self.stub.clone());
         let module = self.folder.join(MODULE);
-        let provision = Provision {
+        let source = PreinitSource {
             module,
             digest: self.digest,
             image: self.image.clone(),
-            // Beside the packs, so that it comes and goes with them.
+            // Stored with the packs, so that removing a pack removes it.
             native: CacheDir::open(&self.native).ok(),
             task: self.task.clone(),
         };
-        (program, provision)
+        (program, source)
     }
 
-    /// Its files. They are read when somebody opens them.
+    /// Returns its files. Their content is read when they are opened.
     pub(crate) fn files(&self) -> Result<Vec<(String, FileBytes)>> {
-        let preparing = matches!(self.task, Task::Prepare { .. });
+        let initializing = matches!(self.task, PreinitMode::Initialize { .. });
         let mut files = Vec::with_capacity(self.files.len());
         for file in &self.files {
             let host = file.host.clone();
-            let bytes = FileBytes::elsewhere(file.len, b"", move || fs::read(&host).unwrap_or_default());
-            // Until the image says otherwise, the interpreter looks where the makers of its module had an archive.
-            if let Some(name) = file.path.strip_prefix(self.pack.library_dir).filter(|_| preparing) {
+            let bytes = FileBytes::lazy(file.len, b"", move || fs::read(&host).unwrap_or_default());
+            // During initialization the interpreter searches the path that its module was built with.
+            if let Some(name) = file.path.strip_prefix(self.pack.library_dir).filter(|_| initializing) {
                 files.push((format!("{FIRST_PATH}{name}"), bytes.clone()));
             }
             files.push((file.path.clone(), bytes));
@@ -264,7 +265,7 @@ impl ReadyPack {
     }
 }
 
-/// A module that holds nothing but the name of the pack.
+/// Returns a module that contains only the name of the pack.
 fn stub(pack: &Pack) -> FileBytes {
     let text = format!("the runtime of the pack {} {}", pack.name, pack.version);
     let name = b"tidebox.pack";
@@ -276,23 +277,23 @@ fn stub(pack: &Pack) -> FileBytes {
     bytes.into()
 }
 
-/// Makes of the module as it was fetched the one that is compiled, and the memory that it begins with.
-fn split(staged: &Staged) -> std::result::Result<[u8; 32], String> {
+/// Splits the downloaded module into the module that is compiled and its initial memory. Returns the digest of the former.
+fn split_module(staged: &StagedPack) -> std::result::Result<[u8; 32], String> {
     let raw = staged.raw_module();
-    let told = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
-    let wasm = fs::read(&raw).map_err(|error| told(&raw, error))?;
-    let parts = take_apart(&wasm, &[IMPORT, INTERRUPT])?;
-    let (module, image) = (staged.folder().join(MODULE), staged.folder().join(FIRST_IMAGE));
-    fs::write(&module, &parts.module).map_err(|error| told(&module, error))?;
-    write_first_image(&image, &parts).map_err(|error| told(&image, error))?;
-    fs::remove_file(&raw).map_err(|error| told(&raw, error))?;
+    let path_error = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    let wasm = fs::read(&raw).map_err(|error| path_error(&raw, error))?;
+    let parts = split_wasm(&wasm, &[IMPORT, INTERRUPT])?;
+    let (module, image) = (staged.dir().join(MODULE), staged.dir().join(FIRST_IMAGE));
+    fs::write(&module, &parts.module).map_err(|error| path_error(&module, error))?;
+    write_first_image(&image, &parts).map_err(|error| path_error(&image, error))?;
+    fs::remove_file(&raw).map_err(|error| path_error(&raw, error))?;
     Ok(Sha256::digest(&parts.module).into())
 }
 
-/// What an image depends on beside the pack itself: our part of the interpreter, and how images are made.
-fn made_by() -> String {
+/// Returns a fingerprint of the build inputs of an image other than the pack itself: the Python sources and the version.
+fn build_fingerprint() -> String {
     let mut hasher = Sha256::new();
-    for (path, content) in OWN {
+    for (path, content) in PYTHON_SOURCES {
         hasher.update(path.as_bytes());
         hasher.update([0]);
         hasher.update(content.as_bytes());
@@ -317,10 +318,10 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
-fn known(name: &str) -> Result<&'static Pack> {
+fn find_pack(name: &str) -> Result<&'static Pack> {
     tidebox_packs::find(name).ok_or_else(|| {
         let names: Vec<&str> = PACKS.iter().map(|pack| pack.name).collect();
-        let message = format!("there is no pack '{}'; there are: {}", name.escape_debug(), names.join(", "));
+        let message = format!("unknown pack '{}'; expected one of: {}", name.escape_debug(), names.join(", "));
         Error::new(ErrorKind::InvalidRequest, "pack", message)
     })
 }

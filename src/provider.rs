@@ -1,4 +1,4 @@
-//! Local sandboxes by id and by labels.
+//! Provider of local sandboxes, by id and by labels.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,37 +7,37 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox_core::Result;
-use tidebox_vfs_backend::{ProviderSettings, SandboxBuilder, Saving, SnapshotStore, VfsProvider};
+use tidebox_vfs_backend::{ProviderSettings, SandboxBuilder, SavePolicy, SnapshotStore, VfsProvider};
 
 use crate::Runtime;
-use crate::host::HostClock;
-use crate::store::FolderStore;
+use crate::store::DirStore;
+use crate::system::HostClock;
 
-/// Sets a provider of local sandboxes up.
+/// Builder of a provider of local sandboxes.
 ///
 /// ```no_run
 /// use std::time::Duration;
 /// use tidebox::{SandboxProvider, Selector};
 ///
 /// # async fn example(thread_id: &str) -> tidebox::Result<()> {
-/// let provider = tidebox::provider()?.idle(Duration::from_secs(86_400)).persist("/var/lib/my-agent/sandboxes").build()?;
+/// let provider =
+///     tidebox::provider()?.idle_timeout(Duration::from_secs(86_400)).save_in("/var/lib/my-agent/sandboxes").build()?;
 /// let sandbox = provider.get_or_create(Selector::labels([("thread", thread_id)])).await?;
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// Defaults: every sandbox is what [`Runtime::sandbox`] makes, lives until it is deleted or closed, and is gone with the
-/// program.
+/// Defaults: every sandbox is created by [`Runtime::sandbox`], exists until it is deleted or closed, and is not saved.
 pub struct ProviderBuilder {
     make: Box<dyn Fn() -> Result<SandboxBuilder> + Send + Sync>,
-    folder: Option<PathBuf>,
+    dir: Option<PathBuf>,
     settings: ProviderSettings,
 }
 
 impl fmt::Debug for ProviderBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProviderBuilder")
-            .field("folder", &self.folder)
+            .field("dir", &self.dir)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
@@ -45,19 +45,18 @@ impl fmt::Debug for ProviderBuilder {
 
 impl ProviderBuilder {
     pub(crate) fn new(make: impl Fn() -> Result<SandboxBuilder> + Send + Sync + 'static) -> Self {
-        Self { make: Box::new(make), folder: None, settings: ProviderSettings::default() }
+        Self { make: Box::new(make), dir: None, settings: ProviderSettings::default() }
     }
 
-    /// Says what a new sandbox is: `provider()?.sandbox(|new| new.file("README.md", "Hello").env("LANG", "C"))`. A sandbox
-    /// that comes back from the disk keeps its own files in the place of those given here; everything else applies to it
-    /// too.
+    /// Configures new sandboxes: `provider()?.sandbox(|new| new.file("README.md", "Hello").env("LANG", "C"))`. A restored sandbox
+    /// keeps its own files instead of those given here; all other settings apply to it too.
     #[must_use]
-    pub fn sandbox(self, shape: impl Fn(SandboxBuilder) -> SandboxBuilder + Send + Sync + 'static) -> Self {
+    pub fn sandbox(self, configure: impl Fn(SandboxBuilder) -> SandboxBuilder + Send + Sync + 'static) -> Self {
         let make = self.make;
-        Self { make: Box::new(move || Ok(shape(make()?))), ..self }
+        Self { make: Box::new(move || Ok(configure(make()?))), ..self }
     }
 
-    /// Labels of every sandbox, beside those it is asked for with.
+    /// Adds labels to every sandbox, in addition to those of the request.
     #[must_use]
     pub fn labels<Name: Into<String>, Value: Into<String>>(
         mut self,
@@ -69,68 +68,67 @@ impl ProviderBuilder {
         self
     }
 
-    /// Deletes a sandbox that nobody has used for so long. One that runs a command is in use.
+    /// Deletes a sandbox that was unused for this long. A sandbox that runs a command is in use.
     #[must_use]
-    pub fn idle(mut self, idle: Duration) -> Self {
-        self.settings.idle = Some(idle);
+    pub fn idle_timeout(mut self, idle: Duration) -> Self {
+        self.settings.idle_timeout = Some(idle);
         self
     }
 
-    /// Deletes a sandbox that was made so long ago, even while it is used.
+    /// Deletes a sandbox at this age, even while it is used.
     #[must_use]
-    pub fn lifetime(mut self, lifetime: Duration) -> Self {
+    pub fn max_lifetime(mut self, lifetime: Duration) -> Self {
         self.settings.lifetime = Some(lifetime);
         self
     }
 
-    /// Saves sandboxes in a folder of the host, so that they are there when the program starts again. See
-    /// [`FolderStore`] for what that promises.
+    /// Saves sandboxes in a host directory, so that they survive a restart of the program. See [`DirStore`] for its guarantees.
     #[must_use]
-    pub fn persist(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.folder = Some(folder.into());
+    pub fn save_in(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.dir = Some(dir.into());
         self
     }
 
-    /// Saves sandboxes elsewhere.
+    /// Saves sandboxes in another store.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn SnapshotStore>) -> Self {
-        self.folder = None;
+        self.dir = None;
         self.settings.store = Some(store);
         self
     }
 
-    /// When sandboxes are saved. Default [`Saving::EachChange`].
+    /// Sets when sandboxes are saved. Default [`SavePolicy::EveryChange`].
     #[must_use]
-    pub fn saving(mut self, saving: Saving) -> Self {
+    pub fn saving(mut self, saving: SavePolicy) -> Self {
         self.settings.saving = saving;
         self
     }
 
-    /// Makes the provider.
+    /// Creates the provider.
     ///
     /// # Errors
-    /// Those of [`FolderStore::open`].
+    /// Those of [`DirStore::open`].
     pub fn build(self) -> Result<VfsProvider> {
-        let Self { make, folder, mut settings } = self;
-        if let Some(folder) = folder {
-            settings.store = Some(Arc::new(FolderStore::open(folder)?));
+        let Self { make, dir, mut settings } = self;
+        if let Some(dir) = dir {
+            settings.store = Some(Arc::new(DirStore::open(dir)?));
         }
         Ok(VfsProvider::with_settings(make, Box::new(HostClock::new()), settings))
     }
 }
 
 impl Runtime {
-    /// Begins a provider of sandboxes on this runtime.
+    /// Returns a builder of a provider on this runtime.
     pub fn provider(&self) -> ProviderBuilder {
         let runtime = self.clone();
         ProviderBuilder::new(move || Ok(runtime.sandbox()))
     }
 }
 
-/// Begins a provider of sandboxes on the runtime that this process shares.
+/// Returns a builder of a provider on the shared runtime of this process.
 ///
 /// # Errors
-/// [`tidebox_core::ErrorKind::Engine`] when the engine cannot start on this machine.
+/// [`tidebox_core::ErrorKind::Engine`] if the engine cannot start on this host.
 pub fn provider() -> Result<ProviderBuilder> {
     crate::sandbox()?;
     Ok(ProviderBuilder::new(crate::sandbox))

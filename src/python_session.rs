@@ -1,4 +1,4 @@
-//! Interpreters that keep their variables between calls.
+//! Python interpreters that keep their variables between calls.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use tidebox_core::{Error, ErrorKind, ExecuteResponse, OutputSink, Result};
-use tidebox_vfs_backend::{Conversation, Opening, VfsBackend as Sandbox};
+use tidebox_vfs_backend::{InteractiveCommand, InteractiveProcess, VfsBackend as Sandbox};
 
-/// Where the interpreter is, and the name by which it knows what it is started for.
+/// Path of the interpreter, and its argument 0 that selects the session mode.
 const PROGRAM: &str = "/bin/python3";
 const NAME: &str = "python3-session";
 
 /// Python sessions of a sandbox.
 pub trait PythonExt {
-    /// How the session holds the sandbox: a reference, or an `Arc` for one that is to be kept beside it.
+    /// Reference to the sandbox: `&Sandbox`, or `Arc<Sandbox>` for an owned one.
     type Sandbox: Deref<Target = Sandbox>;
 
-    /// Begins an interpreter that keeps its variables, open files and imported modules from one [`run`](PythonSession::run) to the next, as
-    /// notebooks do. It starts with the first one. A sandbox may have several.
+    /// Creates an interpreter that keeps its variables, open files and imported modules between calls of
+    /// [`run`](PythonSession::run), as in a notebook. It starts with the first call. A sandbox may have several.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] when the sandbox has no Python: the pack `python` has to be added before the runtime is made.
-    /// [`ErrorKind::Closed`] when the sandbox was closed.
+    /// [`ErrorKind::InvalidRequest`] if the sandbox has no Python: the pack `python` has to be installed before the runtime is
+    /// created. [`ErrorKind::Closed`] for a closed sandbox.
     fn python_session(self) -> Result<PythonSession<Self::Sandbox>>;
 }
 
@@ -42,7 +42,7 @@ impl PythonExt for Arc<Sandbox> {
     }
 }
 
-/// An interpreter that runs one piece of code after the other. Dropping it ends it and what it has started; files stay.
+/// An interpreter that runs code, one call after the other. Dropping it ends it and the processes that it started; files stay.
 ///
 /// ```no_run
 /// use tidebox::PythonExt;
@@ -58,97 +58,100 @@ impl PythonExt for Arc<Sandbox> {
 /// ```
 #[derive(Debug)]
 pub struct PythonSession<B: Deref<Target = Sandbox>> {
-    conversation: Conversation<B>,
+    process: InteractiveProcess<B>,
 }
 
-/// How a piece of code went.
+/// Result of a call.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PythonResponse {
-    /// What its last expression is worth, as `repr` shows it. `None` when the code ends with a statement, with a semicolon or with `None`.
+    /// `repr` of the last expression. `None` if the code ends with a statement, a semicolon or `None`.
     pub value: Option<String>,
-    /// The exception that nobody caught. Its traceback is on standard error, too.
+    /// The uncaught exception. Its traceback is also written to standard error.
     pub error: Option<PythonError>,
-    /// Paths of pictures: the figures of matplotlib that the code showed or left open.
-    pub pictures: Vec<String>,
-    /// What was printed, and how long it took. The exit code and the reason are there when the interpreter has ended.
+    /// Paths of images: the matplotlib figures that the code showed or left open.
+    pub figures: Vec<String>,
+    /// Output and duration. The exit code and the stop reason are set if the interpreter has exited.
     pub output: ExecuteResponse,
 }
 
-/// An exception of Python.
+/// A Python exception.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct PythonError {
-    /// Its class.
+    /// Name of its class.
     pub name: String,
-    /// What `str` makes of it.
+    /// Its text, as returned by `str`.
     pub message: String,
-    /// The whole text that Python prints of it.
+    /// The traceback as printed by Python.
     pub traceback: String,
 }
 
-/// What the interpreter answers.
+/// Response of the interpreter.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Reply {
     value: Option<String>,
     error: Option<PythonError>,
-    pictures: Vec<String>,
+    #[serde(rename = "pictures")]
+    figures: Vec<String>,
 }
 
 impl<B: Deref<Target = Sandbox>> PythonSession<B> {
     fn begin(sandbox: B) -> Result<Self> {
-        let conversation = Conversation::begin(sandbox, Opening::new(PROGRAM, NAME)).map_err(|error| {
+        let process = InteractiveProcess::spawn(sandbox, InteractiveCommand::new(PROGRAM, NAME)).map_err(|error| {
             if error.kind() != ErrorKind::InvalidRequest {
                 return error;
             }
-            let message = format!("{}; sandboxes have Python after `tidebox pack add python`", error.message());
+            let message = format!("{}; install Python with `tidebox pack add python`", error.message());
             Error::new(ErrorKind::InvalidRequest, OPERATION, message)
         })?;
-        Ok(Self { conversation })
+        Ok(Self { process })
     }
 
-    /// Runs a piece of code, for as long as a command may run.
+    /// Runs code with the default timeout of commands.
     ///
     /// # Errors
-    /// As [`run_with`](Self::run_with).
+    /// Like [`run_with`](Self::run_with).
     pub async fn run(&mut self, code: &str) -> Result<PythonResponse> {
         self.run_with(code, None, None).await
     }
 
-    /// Runs a piece of code for at most `timeout` ([`Limits::wall_time`](tidebox_core::Limits::wall_time) when that is `None`), and hands its output to `sink` as it is
-    /// printed. When the time is up, when memory that it cannot do without is refused and when it calls `exit` the interpreter ends, and with it all
-    /// variables; files stay. [`is_over`](Self::is_over) tells. A call that is dropped ends the interpreter, too.
+    /// Runs code for at most `timeout` (default [`Limits::wall_time`](tidebox_core::Limits::wall_time)) and passes its output to
+    /// `sink` as it is printed. The interpreter exits after a timeout, if it cannot continue without more memory, and if the code
+    /// calls `exit`. Its variables are lost then; files stay. [`has_exited`](Self::has_exited) reports it. Dropping a call ends
+    /// the interpreter, too.
     ///
     /// Like [`execute`](tidebox_core::SandboxBackend::execute), it must be awaited inside a Tokio runtime.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidRequest`] when the interpreter has ended before, or for more than 8 MiB of code; [`ErrorKind::Engine`] when the engine fails.
+    /// [`ErrorKind::InvalidRequest`] if the interpreter has exited before, or for more than 8 MiB of code; [`ErrorKind::Engine`]
+    /// if the engine fails.
     pub async fn run_with(
         &mut self,
         code: &str,
         timeout: Option<Duration>,
         sink: Option<OutputSink<'_>>,
     ) -> Result<PythonResponse> {
-        if self.is_over() {
-            let message = "the interpreter has ended, and its variables are gone; begin another session";
+        if self.has_exited() {
+            let message = "the interpreter has exited and its variables are lost; start another session";
             return Err(Error::new(ErrorKind::InvalidRequest, OPERATION, message));
         }
-        let answer = self.conversation.ask(code.as_bytes().to_vec(), timeout, sink).await?;
-        let reply: Reply = match &answer.reply {
+        let response = self.process.request(code.as_bytes().to_vec(), timeout, sink).await?;
+        let reply: Reply = match &response.reply {
             None => Reply::default(),
             Some(bytes) => serde_json::from_slice(bytes).map_err(|error| {
-                let message = format!("the interpreter answers what is no answer: {error}");
+                let message = format!("cannot parse the response of the interpreter: {error}");
                 Error::new(ErrorKind::Protocol, OPERATION, message)
             })?,
         };
-        let Reply { value, error, pictures } = reply;
-        Ok(PythonResponse { value, error, pictures, output: answer.response })
+        let Reply { value, error, figures } = reply;
+        Ok(PythonResponse { value, error, figures, output: response.response })
     }
 
-    /// Whether the interpreter has ended.
-    pub fn is_over(&self) -> bool {
-        self.conversation.is_over()
+    /// Returns whether the interpreter has exited.
+    pub fn has_exited(&self) -> bool {
+        self.process.has_exited()
     }
 }
 

@@ -1,50 +1,55 @@
-//! The engine and the userland that the sandboxes of a program share.
+//! The engine and the userland, shared by the sandboxes of a program.
 
 use std::sync::{Arc, OnceLock};
 
 use tidebox_core::{Error, ErrorKind, Result};
+use tidebox_kernel::fs::FileBytes;
 use tidebox_network::NativeGateway;
 use tidebox_vfs_backend::{BaseImage, Program, SandboxBuilder};
 use tidebox_wasi_runner::{CacheDir, EngineConfig, WasmtimeEngine};
 
-use crate::host::{self, HostClock, HostEntropy};
-use crate::pack::{Packs, ReadyPack};
+use crate::pack::{InstalledPack, Packs};
+use crate::system::{self, HostClock, HostEntropy};
 
-/// How a runtime is set up.
+/// Configuration of a runtime.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RuntimeConfig {
-    /// Processes for which places are kept, over all sandboxes. Default 1,000. Those beyond live in memory that is allocated for them,
-    /// and start slower; how many a sandbox may have is in its [`Limits`](crate::Limits::processes).
-    pub processes: u32,
-    /// Where native code is kept between runs. Default: `tidebox/aot` in the user's cache folder.
+    /// Preallocated process slots of all sandboxes. Default 1,000. Further processes use memory allocated on demand and start
+    /// slower. The limit per sandbox is [`Limits::processes`](crate::Limits::processes).
+    pub pool_slots: u32,
+    /// Cache of native code. Default: `tidebox/aot` in the user's cache directory.
     pub cache: Option<CacheDir>,
-    /// The programs under `/bin`. Default: those of the userland. A list without `sh` makes sandboxes that run nothing.
+    /// The programs in `/bin`. Default: the userland. Without `sh`, sandboxes cannot run commands.
     pub programs: Vec<Program>,
-    /// Optional runtimes whose commands and files sandboxes have too. Default: those that were [added](crate::Packs::add) to the
-    /// user's cache folder.
-    pub packs: Vec<ReadyPack>,
+    /// Optional runtimes whose commands and files are added to sandboxes. Default: those [installed](crate::Packs::add) in the
+    /// user's cache directory.
+    pub packs: Vec<InstalledPack>,
 }
 
 impl Default for RuntimeConfig {
     fn default() -> Self {
         let programs = tidebox_userland_bundle::MODULES
             .iter()
-            .map(|module| Program::new(module.commands.iter().copied(), module.wasm))
+            .map(|module| {
+                let bytes =
+                    FileBytes::lazy_with_digest(module.len, module.prefix, module.sha256, || module.decompress());
+                Program::new(module.commands.iter().copied(), bytes)
+            })
             .collect();
         Self {
-            processes: EngineConfig::default().slots,
-            cache: host::cache_dir(),
+            pool_slots: EngineConfig::default().pool_slots,
+            cache: system::cache_dir(),
             programs,
             packs: Packs::user().ready(),
         }
     }
 }
 
-/// What sandboxes share: the WebAssembly engine, the compiled programs and the file tree that each begins with.
+/// Resources shared by sandboxes: the WebAssembly engine, the compiled programs and the base files.
 ///
-/// Most programs need one, which [`sandbox`] keeps for them. Sharing it shares no state between sandboxes.
-/// A clone is the same runtime.
+/// Most programs need only one, which [`sandbox`] manages. Sandboxes share no state through it. A clone refers to the same
+/// runtime.
 #[derive(Clone, Debug)]
 pub struct Runtime {
     engine: Arc<WasmtimeEngine>,
@@ -54,19 +59,19 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Sets a runtime up. Programs are compiled when they are first started; [`prepare`](Self::prepare) does it ahead.
+    /// Creates a runtime. Programs are compiled when they are first started; [`precompile`](Self::precompile) does it in advance.
     ///
     /// # Errors
-    /// [`ErrorKind::Engine`] when the engine cannot start on this machine.
+    /// [`ErrorKind::Engine`] if the engine cannot start on this host.
     pub fn new(config: RuntimeConfig) -> Result<Self> {
-        let engine = WasmtimeEngine::new(EngineConfig { slots: config.processes, cache: config.cache })
+        let engine = WasmtimeEngine::new(EngineConfig { pool_slots: config.pool_slots, cache: config.cache })
             .map_err(|error| failed("start the engine", error.to_string()))?;
         let mut programs = config.programs;
         let mut files = Vec::new();
         for pack in &config.packs {
-            let (program, provision) = pack.program();
-            engine.provide(&program.bytes, provision);
-            // A command of a pack takes the place of one that only tells how to get it.
+            let (program, source) = pack.program();
+            engine.register_preinit(&program.bytes, source);
+            // A command of a pack replaces the placeholder that explains how to install it.
             for other in &mut programs {
                 other.names.retain(|name| !program.names.contains(name));
             }
@@ -77,30 +82,30 @@ impl Runtime {
         Ok(Self { engine: Arc::new(engine), base, programs, gateway: Arc::new(NativeGateway::new()) })
     }
 
-    /// Compiles every program now, or loads it from the cache. The first time this takes a minute or two.
-    /// `progress` is told the names of each program before it is compiled.
+    /// Compiles all programs, or loads them from the cache. The first time this takes one to two minutes. `progress` receives the
+    /// names of each program before it is compiled.
     ///
     /// # Errors
-    /// [`ErrorKind::Engine`] when a program cannot be compiled.
-    pub fn prepare(&self, mut progress: impl FnMut(&str)) -> Result<()> {
+    /// [`ErrorKind::Engine`] if a program cannot be compiled.
+    pub fn precompile(&self, mut progress: impl FnMut(&str)) -> Result<()> {
         for program in &self.programs {
             progress(&program.names.join(" "));
-            self.engine.prepare(&program.bytes).map_err(|error| failed("prepare the programs", error.message))?;
+            self.engine.precompile(&program.bytes).map_err(|error| failed("compile the programs", error.message))?;
         }
         Ok(())
     }
 
-    /// Compiles the runtime of a pack now, or loads it from the cache.
-    pub(crate) fn prepare_pack(&self, pack: &ReadyPack) -> Result<()> {
-        self.engine.prepare(pack.stub()).map_err(|error| failed("prepare the pack", error.message))
+    /// Compiles the runtime of a pack, or loads it from the cache.
+    pub(crate) fn precompile_pack(&self, pack: &InstalledPack) -> Result<()> {
+        self.engine.precompile(pack.stub()).map_err(|error| failed("compile the pack", error.message))
     }
 
-    /// Processes that live now, over all sandboxes of this runtime.
+    /// Returns the number of live processes of all sandboxes of this runtime.
     pub fn processes(&self) -> u64 {
         self.engine.processes()
     }
 
-    /// Begins a sandbox on this runtime.
+    /// Returns a builder of a sandbox on this runtime.
     pub fn sandbox(&self) -> SandboxBuilder {
         let engine = Arc::clone(&self.engine);
         let gateway = Arc::<NativeGateway>::clone(&self.gateway);
@@ -108,10 +113,11 @@ impl Runtime {
     }
 }
 
-/// Begins a sandbox on the runtime that this process shares, which the first call sets up with the defaults.
+/// Returns a builder of a sandbox on the shared runtime of this process, which the first call creates with the default
+/// configuration.
 ///
 /// # Errors
-/// [`ErrorKind::Engine`] when the engine cannot start on this machine.
+/// [`ErrorKind::Engine`] if the engine cannot start on this host.
 pub fn sandbox() -> Result<SandboxBuilder> {
     static SHARED: OnceLock<Result<Runtime, String>> = OnceLock::new();
     match SHARED.get_or_init(|| Runtime::new(RuntimeConfig::default()).map_err(|error| error.to_string())) {

@@ -1,20 +1,20 @@
-//! Giving a command up at any moment: its future is dropped after one poll, after two, and so on until it would have ended. Each time
-//! everything that it had is free again, the files that it did not touch are as they were, and the sandbox goes on.
+//! Cancellation of a command at any moment: its future is dropped after one poll, after two, and so on until it would have
+//! ended. Each time all its resources are released, untouched files are unchanged, and the sandbox stays usable.
 
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use tidebox::{ExecuteRequest, Holdings, Runtime, RuntimeConfig, Sandbox, SandboxBackend, ShellMode, Upload};
+use tidebox::{ExecuteRequest, ResourceUsage, Runtime, RuntimeConfig, Sandbox, SandboxBackend, ShellMode, Upload};
 
-/// Processes for which there is a place: so few that commands here live beyond them, too.
+/// Process slots of the pool, fewer than the commands need, so that some processes run outside the pool.
 const SLOTS: u32 = 12;
 
-/// Most polls after which a command is dropped. Commands that end by themselves need fewer.
-const MOST_POLLS: u32 = 40;
+/// Maximum number of polls after which a command is dropped. Commands that end earlier need fewer.
+const MAX_POLLS: u32 = 40;
 
-/// Commands of every kind: pipes, subshells, background jobs, signals, files, programs of one's own, waiting and computing.
+/// Commands of every kind: pipes, subshells, background jobs, signals, files, custom programs, waiting and computing.
 const COMMANDS: [&str; 10] = [
     "seq 20000 | sort -rn | head -3 | cat",
     "for i in 1 2 3 4; do (echo $i; (sleep 0.001; echo $i)) & done; wait",
@@ -28,7 +28,7 @@ const COMMANDS: [&str; 10] = [
     "exec {fd}<> f; echo kept >&$fd; rm f; mkdir -p a/b/c; find . -name c; tar cf t.tar a; rm -r a t.tar",
 ];
 
-/// A program that is new every time, so that it has to be compiled.
+/// Returns a program that differs every time, so that it has to be compiled.
 fn guest(number: u32) -> Vec<u8> {
     let text = format!(
         r#"(module (memory 1) (func (export "_start") (local i32) (local.set 0 (i32.const {number}))
@@ -38,7 +38,7 @@ fn guest(number: u32) -> Vec<u8> {
     wat::parse_str(text).expect("the guest is valid")
 }
 
-/// Polls a command as often as that. Whether it ended by itself.
+/// Polls a command this number of times. Returns whether it completed.
 async fn run_for(sandbox: &Sandbox, request: ExecuteRequest, polls: u32) -> bool {
     let mut running = pin!(sandbox.execute(request));
     let mut left = polls;
@@ -54,8 +54,8 @@ async fn run_for(sandbox: &Sandbox, request: ExecuteRequest, polls: u32) -> bool
 }
 
 fn expect_nothing_left(sandbox: &Sandbox, what: &str) {
-    let left = sandbox.holdings();
-    let nothing = Holdings::default();
+    let left = sandbox.resource_usage();
+    let nothing = ResourceUsage::default();
     let seen = [left.commands, left.processes, left.open_files, left.pipes, left.memory_bytes, left.pipe_bytes];
     assert_eq!(seen, [0; 6], "{what}: {left:?}");
     assert_eq!(left.argument_bytes, nothing.argument_bytes, "{what}");
@@ -63,18 +63,18 @@ fn expect_nothing_left(sandbox: &Sandbox, what: &str) {
 
 fn runtime() -> Runtime {
     let mut config = RuntimeConfig::default();
-    config.processes = SLOTS;
+    config.pool_slots = SLOTS;
     Runtime::new(config).expect("the engine starts")
 }
 
 #[tokio::test]
-async fn a_command_that_is_dropped_after_any_number_of_polls_leaves_nothing_behind() {
+async fn dropping_a_command_at_any_poll_leaks_nothing() {
     let runtime = runtime();
     let mut module = 0;
     for mode in [ShellMode::Fresh, ShellMode::Persistent] {
         for command in COMMANDS {
             let sandbox = runtime.sandbox().build().expect("the sandbox is made");
-            for polls in 1..=MOST_POLLS {
+            for polls in 1..=MAX_POLLS {
                 module += 1;
                 let upload = Upload::new("/workspace/guest", guest(module));
                 sandbox.upload_files(vec![upload]).await.expect("the sandbox answers");
@@ -88,16 +88,16 @@ async fn a_command_that_is_dropped_after_any_number_of_polls_leaves_nothing_behi
             let look = "rm -rf /workspace/*; ls /proc | grep -c '^[0-9]'; ls -A /workspace; echo alive";
             let response = sandbox.execute(ExecuteRequest::new(look)).await.expect("the sandbox answers");
             assert_eq!(response.output_text(), "3\nalive\n", "after {command}");
-            assert!(sandbox.holdings().files.file_bytes < 1 << 16, "{command}: {:?}", sandbox.holdings());
+            assert!(sandbox.resource_usage().files.file_bytes < 1 << 16, "{command}: {:?}", sandbox.resource_usage());
         }
     }
     assert_eq!(runtime.processes(), 0, "the engine has processes of commands that are gone");
 }
 
 #[tokio::test]
-async fn a_child_whose_turn_never_came_is_given_back_with_its_command() {
+async fn a_child_that_never_ran_is_freed_with_its_command() {
     let runtime = runtime();
-    // The first two end in the turn in which they fork, the last by its time somewhere on its way.
+    // The first two end in the poll in which they fork. The last one is stopped by its timeout at a random point.
     for command in ["(sleep 1000; echo never) &", "(exit) & (exit) & exit 0", ":() { : | : & }; :"] {
         let sandbox = runtime.sandbox().build().expect("the sandbox is made");
         for time in 0..2 * u64::from(SLOTS) {
@@ -110,7 +110,7 @@ async fn a_child_whose_turn_never_came_is_given_back_with_its_command() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn commands_of_one_sandbox_that_are_dropped_at_once_leave_the_others_alone() {
+async fn dropping_concurrent_commands_does_not_affect_others() {
     let sandbox = std::sync::Arc::new(tidebox::sandbox().and_then(|builder| builder.build()).expect("it is made"));
     for round in 0..6 {
         let mut running = tokio::task::JoinSet::new();

@@ -1,4 +1,4 @@
-//! Sandboxes and commands at the same time: agents start several tools in one turn, and servers hold many agents.
+//! Concurrent sandboxes and commands: agents start several tools in one step, and servers run many agents.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ fn sandbox() -> Arc<Sandbox> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn commands_of_one_sandbox_run_at_once_and_share_its_files() {
+async fn commands_of_one_sandbox_run_concurrently_and_share_files() {
     let mut running = JoinSet::new();
     for which in 0..SANDBOXES {
         let sandbox = sandbox();
@@ -36,7 +36,7 @@ async fn commands_of_one_sandbox_run_at_once_and_share_its_files() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn a_spinning_command_lets_others_of_its_thread_go_on() {
+async fn a_busy_loop_does_not_block_others_on_its_thread() {
     let (spinning, quick) = (sandbox(), sandbox());
     let spin = tokio::spawn(async move { spinning.execute(ExecuteRequest::new("while :; do :; done")).await });
     tokio::task::yield_now().await;
@@ -58,14 +58,14 @@ async fn a_dropped_execute_leaves_nothing_running() {
     endless.abort();
     assert!(endless.await.is_err_and(|ended| ended.is_cancelled()), "the endless command ended by itself");
     let response = sandbox.execute(ExecuteRequest::new("ls /proc | grep -c '^[0-9]'")).await.expect("it runs");
-    // The shell, `ls` and `grep` themselves are all there is.
+    // Only the shell, `ls` and `grep` themselves are running.
     assert_eq!(response.stdout_text(), "3\n");
 }
 
 #[tokio::test]
-async fn processes_that_find_no_place_in_the_pool_run_beyond_it() {
+async fn processes_run_outside_the_pool_when_it_is_full() {
     let mut config = RuntimeConfig::default();
-    config.processes = 3;
+    config.pool_slots = 3;
     let runtime = Runtime::new(config).expect("the engine starts");
     let sandbox = runtime.sandbox().build().expect("the sandbox is made");
     let guest = r#"(module (memory (export "memory") 1) (func (export "_start")))"#;
@@ -109,7 +109,7 @@ async fn processes_that_find_no_place_in_the_pool_run_beyond_it() {
 }
 
 #[tokio::test]
-async fn a_large_memory_is_given_back_after_its_command() {
+async fn a_large_memory_is_freed_after_its_command() {
     let runtime = Runtime::new(RuntimeConfig::default()).expect("the engine starts");
     let sandbox = runtime.sandbox().build().expect("the sandbox is made");
     let guest = r#"(module (memory (export "memory") 1000) (func (export "_start") (loop (br 0))))"#;
@@ -118,7 +118,7 @@ async fn a_large_memory_is_given_back_after_its_command() {
     for _ in 0..4 {
         let endless = ExecuteRequest::new("chmod +x guest; ./guest").with_timeout(Duration::from_millis(100));
         assert_eq!(sandbox.execute(endless).await.expect("the sandbox answers").exit_code, Some(124));
-        assert_eq!(sandbox.holdings().memory_bytes, 0, "the sandbox is not charged for it any more");
+        assert_eq!(sandbox.resource_usage().memory_bytes, 0, "the sandbox is not charged for it any more");
     }
     let begun = std::time::Instant::now();
     while runtime.processes() > 0 {

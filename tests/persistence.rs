@@ -1,4 +1,4 @@
-//! What a provider has saved outlives the program, also one that is killed at any moment.
+//! State saved by a provider survives a restart of the program, even if the program is killed at any moment.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -10,17 +10,17 @@ use tidebox::{
     SandboxProvider, Selector, ShellMode, StopReason, WriteRequest,
 };
 
-/// Names the folder to the child, which is this test program again.
+/// Environment variable that passes the directory to the child process, which is this test binary.
 const FOLDER: &str = "TIDEBOX_TEST_FOLDER";
 
-/// Children that are killed at least. Each takes some hundredths of a second.
+/// Minimum number of children to kill. Each takes some hundredths of a second.
 const KILLED: u32 = 40;
-/// And at most, until one was killed in the middle of a save.
-const MOST_KILLED: u32 = 1_000;
+/// Maximum number of children, reached if none was killed during a save.
+const MAX_KILLED: u32 = 1_000;
 
 fn open(folder: &Path) -> tidebox::Result<Provider> {
     let shape = |new: SandboxBuilder| new.shell_mode(ShellMode::Persistent).host_tool("ask", answer);
-    tidebox::provider()?.sandbox(shape).persist(folder).build()
+    tidebox::provider()?.sandbox(shape).save_in(folder).build()
 }
 
 async fn answer(mut call: HostCall) -> u8 {
@@ -35,7 +35,7 @@ fn numbered() -> SandboxPath {
     SandboxPath::parse("/workspace/number").expect("an absolute path")
 }
 
-/// Bytes that no compression makes small, and that begin with a number and end with it, so that half of a file shows.
+/// Incompressible bytes with a number at the start and at the end, so that a partial file is detected.
 fn content(number: u64) -> Vec<u8> {
     let mut state = number.wrapping_add(1);
     let mut bytes = format!("{number:08}").into_bytes();
@@ -55,7 +55,7 @@ async fn number(sandbox: &dyn SandboxBackend) -> Option<u64> {
     Some(number)
 }
 
-/// The child: saves one number after the other, and tells of each that is saved.
+/// The child: saves one number after the other, and prints each number after it is saved.
 #[test]
 #[ignore = "it runs until it is killed, and is started by the test below"]
 fn a_program_that_saves_until_it_is_killed() {
@@ -82,12 +82,12 @@ fn start(folder: &Path) -> Child {
 }
 
 #[test]
-fn a_program_killed_while_it_saves_loses_nothing_that_was_saved() {
+fn a_kill_during_saving_loses_no_saved_state() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("sandboxes");
     let (mut last, mut in_the_middle) = (None, 0);
-    for round in 0..MOST_KILLED {
-        // The moments are chance, so it goes on until one of them was within a save.
+    for round in 0..MAX_KILLED {
+        // The moments are random, so repeat until a kill interrupted a save.
         if round >= KILLED && in_the_middle > 0 {
             break;
         }
@@ -109,7 +109,7 @@ fn a_program_killed_while_it_saves_loses_nothing_that_was_saved() {
             assert_eq!(sandboxes.len(), 1);
             number(&*provider.get_or_create(thread()).await.unwrap()).await.expect("something was saved")
         });
-        // What was saved and not told any more may be there, too.
+        // A state that was saved but not yet printed may exist, too.
         assert!(found == told || found == told + 1, "round {round}: told {told}, found {found}");
         last = Some(told);
     }
@@ -117,7 +117,7 @@ fn a_program_killed_while_it_saves_loses_nothing_that_was_saved() {
 }
 
 #[tokio::test]
-async fn files_and_shell_session_survive_a_restart_and_so_does_the_id() {
+async fn files_shell_session_and_id_survive_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let id = {
         let provider = open(folder.path()).unwrap();
@@ -137,13 +137,13 @@ async fn files_and_shell_session_survive_a_restart_and_so_does_the_id() {
 }
 
 #[tokio::test]
-async fn a_lifetime_that_is_over_ends_what_runs() {
+async fn an_expired_lifetime_ends_running_commands() {
     let lifetime = Duration::from_secs(2);
-    let provider = tidebox::provider().unwrap().lifetime(lifetime).build().unwrap();
+    let provider = tidebox::provider().unwrap().max_lifetime(lifetime).build().unwrap();
     let sandbox = provider.get_or_create(thread()).await.unwrap();
     let sweep = async {
         tokio::time::sleep(lifetime).await;
-        provider.sweep().await.unwrap()
+        provider.delete_expired().await.unwrap()
     };
     let (response, swept) = tokio::join!(sandbox.execute(ExecuteRequest::new("echo begun; sleep 60")), sweep);
     let response = response.unwrap();
@@ -153,7 +153,7 @@ async fn a_lifetime_that_is_over_ends_what_runs() {
 }
 
 #[tokio::test]
-async fn two_programs_do_not_share_a_folder() {
+async fn two_programs_cannot_share_a_directory() {
     let folder = tempfile::tempdir().unwrap();
     let provider = open(folder.path()).unwrap();
     let second = open(folder.path()).unwrap_err();
@@ -167,7 +167,7 @@ async fn two_programs_do_not_share_a_folder() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_sandbox_for_one_thread_of_a_conversation_however_many_ask() {
+async fn concurrent_requests_for_a_thread_get_one_sandbox() {
     let provider = std::sync::Arc::new(tidebox::provider().unwrap().labels([("app", "test")]).build().unwrap());
     let asking: Vec<_> = (0..64)
         .map(|number| {

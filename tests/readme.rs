@@ -1,34 +1,39 @@
-//! The README shows what is compiled and run, and names commands that exist.
+//! The README contains the tested example, existing links and existing options. `docs/commands.md` lists every command.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn read(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name} can be read: {error}"))
+use serde::Deserialize;
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The text between the first line that opens a block of `language` and the line that closes it.
+fn read(name: &str) -> String {
+    fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("cannot read {name}: {error}"))
+}
+
+/// The content of the first code block in `language`.
 fn block(markdown: &str, language: &str) -> String {
     let lines = markdown.lines().skip_while(|line| *line != format!("```{language}")).skip(1);
     lines.take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect()
 }
 
 #[test]
-fn the_rust_example_is_the_one_that_is_compiled() {
+fn rust_example_equals_the_compiled_one() {
     assert_eq!(block(&read("README.md"), "rust"), read("examples/first_sandbox.rs"));
 }
 
 #[test]
-fn every_example_runs_to_its_end() {
-    // `cargo test` builds examples beside the command, but gives their place to nobody.
-    let built =
-        Path::new(env!("CARGO_BIN_EXE_tidebox")).parent().expect("the command lies in a folder").join("examples");
-    let sources = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).expect("there are examples");
+fn every_example_succeeds() {
+    // `cargo test` builds the examples in a directory next to the command, and sets no variable with its path.
+    let built = Path::new(env!("CARGO_BIN_EXE_tidebox")).parent().expect("an absolute path").join("examples");
+    let sources = fs::read_dir(path("examples")).expect("examples exist");
     let mut failed = Vec::new();
     for source in sources {
-        let source = source.expect("the folder can be listed").path();
+        let source = source.expect("the directory can be listed").path();
         if source.is_dir() {
             continue; // Examples in JavaScript, which `cargo xtask npm test` runs.
         }
@@ -43,25 +48,102 @@ fn every_example_runs_to_its_end() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// The targets of all links of a page that are paths.
+fn links(markdown: &str) -> Vec<&str> {
+    let targets = markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    targets.filter(|link| !link.contains("://")).map(|link| link.split('#').next().unwrap_or(link)).collect()
+}
+
 #[test]
-fn every_page_that_the_readme_links_is_there() {
-    let readme = read("README.md");
-    let links: Vec<&str> = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
-    assert!(!links.is_empty());
-    for link in links.iter().filter(|link| !link.contains("://")) {
-        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(link).exists(), "{link}");
+fn every_linked_page_exists() {
+    let docs = fs::read_dir(path("docs")).expect("docs exist");
+    let mut pages: Vec<PathBuf> = docs.map(|entry| entry.expect("the directory can be listed").path()).collect();
+    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    pages.extend(["README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md"].map(path));
+    for page in pages {
+        let text = fs::read_to_string(&page).expect("pages are UTF-8");
+        for link in links(&text).into_iter().filter(|link| !link.is_empty()) {
+            let target = page.parent().expect("an absolute path").join(link);
+            assert!(target.exists(), "{} links to {link}", page.display());
+        }
     }
 }
 
 #[test]
-fn every_option_in_the_readme_is_one_that_the_command_has() {
+fn every_readme_option_is_in_the_help() {
     let help = Command::new(env!("CARGO_BIN_EXE_tidebox")).arg("--help").output().expect("the command starts").stdout;
-    let help = String::from_utf8(help).expect("the usage is text");
+    let help = String::from_utf8(help).expect("the help is UTF-8");
     let readme = read("README.md");
     let used = readme.lines().filter(|line| line.starts_with("tidebox ")).flat_map(str::split_whitespace);
     let options: Vec<&str> = used.filter(|word| word.starts_with("--")).collect();
     assert!(!options.is_empty());
     for option in options {
         assert!(help.contains(option), "{option}");
+    }
+}
+
+#[derive(Deserialize)]
+struct Modules {
+    module: Vec<Module>,
+}
+
+#[derive(Deserialize)]
+struct Module {
+    commands: Vec<String>,
+}
+
+/// `userland/commands.toml`.
+#[derive(Deserialize)]
+struct Notes {
+    group: Vec<Group>,
+}
+
+#[derive(Deserialize)]
+struct Group {
+    name: String,
+    tools: Vec<Tool>,
+}
+
+#[derive(Deserialize)]
+struct Tool {
+    /// Names of commands that share a row, separated by blanks.
+    commands: String,
+    engine: String,
+    #[serde(default)]
+    gaps: String,
+}
+
+fn tables(notes: &Notes) -> String {
+    let mut text = String::new();
+    for group in &notes.group {
+        text += &format!("\n## {}\n| command | engine | notable gaps |\n|---|---|---|\n", group.name);
+        for tool in &group.tools {
+            text += &format!("| `{}` | {} | {} |\n", tool.commands, tool.engine, tool.gaps);
+        }
+    }
+    text + "\n"
+}
+
+#[test]
+fn commands_page_is_up_to_date() {
+    const START: &str = "<!-- tables: generated from userland/commands.toml -->\n";
+    const END: &str = "<!-- end of tables -->\n";
+    let modules: Modules = toml::from_str(&read("userland/tools.toml")).expect("tools.toml is valid");
+    let notes: Notes = toml::from_str(&read("userland/commands.toml")).expect("commands.toml is valid");
+    let installed: BTreeSet<&str> =
+        modules.module.iter().flat_map(|module| &module.commands).map(String::as_str).collect();
+    let described: Vec<&str> =
+        notes.group.iter().flat_map(|group| &group.tools).flat_map(|tool| tool.commands.split(' ')).collect();
+    assert_eq!(described.iter().copied().collect::<BTreeSet<_>>(), installed);
+    assert_eq!(described.len(), installed.len(), "a command is in two rows of commands.toml");
+
+    let page = read("docs/commands.md");
+    let (head, rest) = page.split_once(START).expect("the page marks the tables");
+    let (_, tail) = rest.split_once(END).expect("the page marks the end of the tables");
+    let generated = format!("{head}{START}{}{END}{tail}", tables(&notes));
+    if std::env::var_os("TIDEBOX_WRITE_PAGES").is_some() {
+        fs::write(path("docs/commands.md"), &generated).expect("the page can be written");
+    } else {
+        assert_eq!(page, generated, "run `TIDEBOX_WRITE_PAGES=1 cargo test --test readme`");
     }
 }

@@ -1,11 +1,11 @@
-//! A live sandbox is recorded over a long session that uses every method, and the cassette answers the same.
+//! A live sandbox is recorded over a long session that uses every method; the cassette must replay the same results.
 
 use std::fs;
 use std::sync::Arc;
 
 use tidebox::layer::{RecordMode, Redaction};
 use tidebox::{
-    CassetteFile, EditRequest, Error, ErrorKind, ExecuteRequest, GlobRequest, GrepRequest, OutputEvent, ReadRequest,
+    CassetteFile, EditRequest, Error, ErrorKind, ExecuteRequest, GlobRequest, GrepRequest, OutputChunk, ReadRequest,
     Result, SandboxBackend, SandboxPath, Upload, WriteRequest,
 };
 
@@ -21,7 +21,7 @@ async fn no_live() -> Result<Arc<dyn SandboxBackend>> {
     Err(Error::new(ErrorKind::Unavailable, "connect", "a replay must not need a live sandbox"))
 }
 
-/// What an agent does in an afternoon, and all that it sees.
+/// Runs a typical agent session and returns all results.
 async fn session(sandbox: &dyn SandboxBackend) -> Vec<String> {
     let mut seen = Vec::new();
     let mut see = |what: &dyn std::fmt::Debug| seen.push(format!("{what:?}"));
@@ -51,7 +51,7 @@ async fn session(sandbox: &dyn SandboxBackend) -> Vec<String> {
     ] {
         let mut events = Vec::new();
         let request = ExecuteRequest::new(command).with_timeout(std::time::Duration::from_secs(2));
-        see(&sandbox.execute_streaming(request.clone(), &mut |event: OutputEvent| events.push(event)).await);
+        see(&sandbox.execute_streaming(request.clone(), &mut |event: OutputChunk| events.push(event)).await);
         see(&events);
         see(&sandbox.execute(request.with_stdin("in\n").with_env("A", "b").with_cwd(path("/tmp"))).await);
     }
@@ -70,7 +70,7 @@ async fn session(sandbox: &dyn SandboxBackend) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_replay_answers_every_method_as_the_sandbox_did_without_waiting() {
+async fn a_replay_returns_the_recorded_results_without_waiting() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("new/folder/session.json");
     let recording = CassetteFile::open(&file, RecordMode::Missing).unwrap();
@@ -94,7 +94,7 @@ async fn a_replay_answers_every_method_as_the_sandbox_did_without_waiting() {
 }
 
 #[tokio::test]
-async fn a_new_request_is_recorded_on_a_live_sandbox_that_has_caught_up() {
+async fn a_new_request_is_recorded_after_catching_up() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("session.json");
     let run = async |commands: &[&str]| {
@@ -115,7 +115,7 @@ async fn a_new_request_is_recorded_on_a_live_sandbox_that_has_caught_up() {
 }
 
 #[tokio::test]
-async fn files_that_are_missing_or_damaged_are_named() {
+async fn missing_or_damaged_files_are_named() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("none.json");
     let missing = CassetteFile::open(&file, RecordMode::Never).unwrap_err();

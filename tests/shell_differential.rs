@@ -1,14 +1,14 @@
-//! The shell beside real bash: every script of `userland/sh/tests/corpus` runs in both, and standard output, standard
-//! error and exit code are compared.
+//! Compares the shell with real bash: every script of `userland/sh/tests/corpus` runs in both, and standard output, standard
+//! error and exit code must be equal.
 //!
-//! A script may say `# differs: <reason>` to leave standard error out of the comparison.
+//! A line `# differs: <reason>` in a script excludes standard error from the comparison.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tidebox::{ExecuteRequest, Sandbox, SandboxBackend};
 
-/// What a script did.
+/// Outcome of a script.
 #[derive(Debug, PartialEq, Eq)]
 struct Ran {
     stdout: String,
@@ -31,23 +31,23 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs the script by the machine's bash, in an empty folder and with the variables that the sandbox has.
+/// Runs the script with the host's bash, in an empty directory and with the sandbox's variables.
 fn by_bash(name: &str, script: &[u8]) -> Ran {
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join(name), script).expect("the script can be written");
-    // Signals that whoever runs the tests ignores (`nohup` does) would show in what `trap` prints.
+    // Reset ignored signals: `trap` would print those that the parent process ignores (as `nohup` does).
     let output = Command::new("env")
         .args(["--default-signal", "bash", name])
         .current_dir(folder.path())
         .env_clear()
         .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TERM", "dumb")])
         .env("HOME", folder.path())
-        // In the sandbox the script's shell is started by one that runs the command line.
+        // In the sandbox, a shell that runs the command line starts the script's shell.
         .env("SHLVL", "1")
         .stdin(Stdio::null())
         .output()
         .expect("bash runs");
-    // A script that prints where it is must not differ for that alone.
+    // A script that prints its working directory must not differ only because of the path.
     let here = folder.path().to_str().expect("temporary folders have plain names");
     let told = |bytes: &[u8]| text(bytes).replace(here, "/workspace");
     Ran { stdout: told(&output.stdout), stderr: told(&output.stderr), exit_code: output.status.code() }
@@ -60,14 +60,14 @@ async fn by_ours(sandbox: &Sandbox, name: &str, script: &[u8]) -> Ran {
     Ran { stdout: text(&response.stdout), stderr: text(&response.stderr), exit_code: response.exit_code }
 }
 
-/// The version that the shell takes as its model; older ones differ in what scripts can see.
+/// Returns whether the host has the bash version that the shell implements; older ones differ in script-visible behaviour.
 fn bash_is_current() -> bool {
     let script = "((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 502))";
     Command::new("bash").args(["-c", script]).status().is_ok_and(|status| status.success())
 }
 
 #[tokio::test]
-async fn every_script_of_the_corpus_does_what_bash_does() {
+async fn every_script_of_the_corpus_matches_bash() {
     if !bash_is_current() {
         eprintln!("skipped: there is no bash 5.2 or newer on this machine to compare with");
         return;

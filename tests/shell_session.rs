@@ -1,4 +1,4 @@
-//! A session of commands in one sandbox: what a command finds of those before it, and what ends without a trace.
+//! Shell sessions: the state that persists between commands in one sandbox, and the state that does not.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ fn path(text: &str) -> SandboxPath {
 }
 
 #[tokio::test]
-async fn directory_variables_functions_and_aliases_stay() {
+async fn directory_variables_functions_and_aliases_persist() {
     let s = sandbox();
     says(&s, "mkdir -p src && cd src; n=1; export E=x; f() { echo f$1 $n; }; alias ll='echo listing'", "").await;
     says(&s, "pwd; echo $n; env | grep ^E=; f 2; ll here", "/workspace/src\n1\nE=x\nf2 1\nlisting here\n").await;
@@ -44,7 +44,7 @@ async fn directory_variables_functions_and_aliases_stay() {
 }
 
 #[tokio::test]
-async fn options_traps_status_parameters_descriptors_and_the_umask_do_not_stay() {
+async fn options_traps_parameters_and_umask_do_not_persist() {
     let s = sandbox();
     let command = "set -eu -o pipefail; shopt -s nullglob; trap 'echo bye' EXIT; umask 077; exec 5>/tmp/five; set -- a b; \
                    sleep 100 & (exit 7) || true";
@@ -60,7 +60,7 @@ async fn options_traps_status_parameters_descriptors_and_the_umask_do_not_stay()
 }
 
 #[tokio::test]
-async fn what_the_shell_computes_begins_anew() {
+async fn computed_shell_variables_are_reset() {
     let s = sandbox();
     says(&s, "SHLVL=7; RANDOM=1; SECONDS=1000; first=$RANDOM; pid=$PPID", "").await;
     says(&s, "echo $SHLVL; (( SECONDS < 900 )) && [ $PPID = \"$pid\" ] && echo anew", "1\nanew\n").await;
@@ -72,7 +72,7 @@ async fn what_the_shell_computes_begins_anew() {
 }
 
 #[tokio::test]
-async fn every_ordered_end_leaves_what_it_has() {
+async fn every_regular_exit_saves_the_state() {
     let s = sandbox();
     for (command, code, expected) in [
         ("a=1; exit 3", 3, "1"),
@@ -92,7 +92,7 @@ async fn every_ordered_end_leaves_what_it_has() {
 }
 
 #[tokio::test]
-async fn a_command_that_is_stopped_leaves_the_session_as_it_was() {
+async fn a_stopped_command_does_not_change_the_session() {
     let s = sandbox();
     says(&s, "a=before; cd /tmp", "").await;
     let endless = ExecuteRequest::new("a=lost; cd /; while :; do :; done").with_timeout(Duration::from_millis(200));
@@ -108,7 +108,7 @@ async fn a_command_that_is_stopped_leaves_the_session_as_it_was() {
 }
 
 #[tokio::test]
-async fn subshells_scripts_and_shells_inside_have_no_part_in_it() {
+async fn subshells_and_scripts_do_not_change_the_session() {
     let s = sandbox();
     says(&s, "a=1; (a=2; cd /); echo x | { read a; }; bash -c 'a=3; cd /tmp; f() { :; }'; echo $a", "1\n").await;
     says(&s, "printf '#!/bin/sh\\na=4\\ncd /tmp\\n' > s.sh; chmod +x s.sh; ./s.sh; { a=5; cd /; } & wait", "").await;
@@ -117,7 +117,7 @@ async fn subshells_scripts_and_shells_inside_have_no_part_in_it() {
 }
 
 #[tokio::test]
-async fn directory_and_variables_of_a_request_hold_for_that_command_alone() {
+async fn cwd_and_env_of_a_request_apply_to_one_command() {
     let s = sandbox();
     says(&s, "cd /tmp; A=session; export B=session", "").await;
     let request = |command: &str| {
@@ -128,7 +128,7 @@ async fn directory_and_variables_of_a_request_hold_for_that_command_alone() {
     assert_eq!(told.output_text(), "/usr\nrequest request request\nrequest request request\n");
     says(&s, "pwd; echo $A $B ${C-none}; bash -c 'echo ${A-none} $B'", "/tmp\nsession session none\nnone session\n")
         .await;
-    // What the command itself changes is no longer the request's.
+    // State that the command itself changes is saved.
     ask(&s, request("cd /bin; A=command; C=$C-command")).await;
     says(&s, "pwd; echo $A $B $C", "/bin\ncommand session request-command\n").await;
     says(&s, "readonly B", "").await;
@@ -137,23 +137,26 @@ async fn directory_and_variables_of_a_request_hold_for_that_command_alone() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_gone_is_told_once_and_the_session_goes_on_at_the_sandboxs() {
+async fn a_deleted_cwd_is_reported_once_and_the_session_resets() {
     let s = sandbox();
     says(&s, "mkdir -p /tmp/d; cd /tmp/d; a=1", "").await;
     s.delete(&path("/tmp/d")).await.expect("answered").expect("deleted");
     let response = ask(&s, ExecuteRequest::new("pwd; echo $a")).await;
     assert_eq!(response.stdout_text(), "/workspace\n1\n");
-    assert_eq!(response.stderr_text(), "bash: /tmp/d: No such file or directory; the session goes on in /workspace\n");
+    assert_eq!(
+        response.stderr_text(),
+        "bash: /tmp/d: No such file or directory; the session continues in /workspace\n"
+    );
     says(&s, "pwd", "/workspace\n").await;
     s.delete(&path("/workspace")).await.expect("answered").expect("deleted");
     let response = ask(&s, ExecuteRequest::new("pwd; mkdir /workspace")).await;
     assert_eq!(response.stdout_text(), "/\n", "{}", response.stderr_text());
-    assert!(response.stderr_text().contains("working directory is gone"), "{}", response.stderr_text());
+    assert!(response.stderr_text().contains("working directory is missing"), "{}", response.stderr_text());
     says(&s, "pwd; echo $a", "/workspace\n1\n").await;
 }
 
 #[tokio::test]
-async fn a_session_follows_the_sandboxs_environment_where_it_changed_nothing() {
+async fn unchanged_variables_follow_the_sandboxs_environment() {
     let first = builder().env("GIVEN", "first").env("CHANGED", "first").env("DROPPED", "first").build().expect("made");
     says(&first, "CHANGED=session; unset DROPPED; own=1", "").await;
     let second =
@@ -163,10 +166,10 @@ async fn a_session_follows_the_sandboxs_environment_where_it_changed_nothing() {
 }
 
 #[tokio::test]
-async fn a_session_without_changes_is_empty_and_a_hundred_variables_are_small() {
+async fn the_session_state_is_small() {
     let s = sandbox();
     says(&s, "local_to_the_command() { :; }; unset -f local_to_the_command; cd /tmp; cd /workspace; ls", "").await;
-    // `cd` has set OLDPWD.
+    // `cd` set OLDPWD.
     says(&s, "OLDPWD=; unset OLDPWD; export OLDPWD", "").await;
     assert!(s.shell_state().is_empty(), "{:?}", s.shell_state());
     says(&s, "for i in {1..100}; do declare variable_$i=\"value $i\"; done; unset i", "").await;
@@ -174,7 +177,7 @@ async fn a_session_without_changes_is_empty_and_a_hundred_variables_are_small() 
 }
 
 #[tokio::test]
-async fn values_of_every_kind_come_back_byte_for_byte() {
+async fn values_of_every_kind_are_restored_exactly() {
     let s = sandbox();
     let all = "for i in {1..255}; do printf -v c '\\\\x%x' $i; printf -v b '%b' \"$c\"; all+=$b; done; unset i b c; big=$(seq 1 100000)";
     says(&s, all, "").await;
@@ -186,7 +189,7 @@ async fn values_of_every_kind_come_back_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn a_state_beyond_the_limit_is_told_and_changes_nothing() {
+async fn a_state_over_the_limit_is_reported_and_discarded() {
     let mut limits = Limits::default();
     limits.shell_state_bytes = 10_000;
     let s = builder().limits(limits).build().expect("made");
@@ -204,7 +207,7 @@ async fn a_state_beyond_the_limit_is_told_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_damaged_state_is_told_and_the_session_begins_anew() {
+async fn a_damaged_state_is_reported_and_the_session_restarts() {
     let s = sandbox();
     says(&s, "a=1; f() { echo f; }", "").await;
     let good = s.shell_state();
@@ -216,7 +219,7 @@ async fn a_damaged_state_is_told_and_the_session_begins_anew() {
         assert_eq!(response.stderr_text(), "bash: the state of the session is damaged; the session begins anew\n");
         says(&s, "echo ${a-none}", "none\n").await;
     }
-    // A function whose text is not one: found out when it is called.
+    // A function with an invalid body is detected when it is called.
     let hostile: Vec<u8> = good.iter().map(|byte| if *byte == b'{' { b'(' } else { *byte }).collect();
     state(&hostile);
     let (output, code) = run(&s, "echo $a; f; echo after").await;
@@ -224,7 +227,7 @@ async fn a_damaged_state_is_told_and_the_session_begins_anew() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn commands_at_the_same_time_corrupt_nothing() {
+async fn concurrent_commands_do_not_corrupt_the_session() {
     let s = Arc::new(sandbox());
     says(&s, "shared=begin; f() { echo \"$shared\"; }", "").await;
     let mut running = tokio::task::JoinSet::new();
@@ -238,7 +241,7 @@ async fn commands_at_the_same_time_corrupt_nothing() {
     while let Some(ended) = running.join_next().await {
         assert_eq!(ended.expect("no panic"), (String::new(), 0));
     }
-    // Whoever ended last has left a whole state of its own.
+    // The command that ended last has saved a complete state.
     let (output, _) = run(&s, "echo $shared $mine ${#filler}; f").await;
     let words: Vec<&str> = output.split_whitespace().collect();
     let [shared, mine, filler, again] = words[..] else { panic!("{output}") };
@@ -247,7 +250,7 @@ async fn commands_at_the_same_time_corrupt_nothing() {
 }
 
 #[tokio::test]
-async fn a_fresh_sandbox_keeps_nothing_and_one_request_may_choose_otherwise() {
+async fn a_request_may_override_the_persistence_setting() {
     let s = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("made");
     says(&s, "a=1; cd /tmp; alias x='echo x'", "").await;
     says(&s, "echo ${a-none}; pwd; shopt expand_aliases | tr -d '\\t '", "none\n/workspace\nexpand_aliasesoff\n").await;
@@ -263,7 +266,7 @@ async fn a_fresh_sandbox_keeps_nothing_and_one_request_may_choose_otherwise() {
 }
 
 #[tokio::test]
-async fn a_session_survives_snapshot_and_restore_and_goes_its_own_way_in_a_fork() {
+async fn a_session_survives_restore_and_is_separate_in_a_fork() {
     let s = sandbox();
     says(&s, "mkdir -p /tmp/d; cd /tmp/d; a=1; f() { echo f $a; }; alias g='f'", "").await;
     let snapshot = s.snapshot().expect("open");

@@ -1,5 +1,5 @@
-//! What a transfer takes whoever asks for it: the request that our adapter sent, sent again by a program that does nothing else. The
-//! system's handing over of bytes and the emulator's work are in it; what a client takes beyond it is the client's own.
+//! The minimum cost of a transfer: the adapter's request, sent again by a program without other work. It includes the kernel's and
+//! the emulator's work; any additional time is the client's.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use super::{Cost, clocked, median};
 
-/// What each connection sent.
+/// Bytes sent by each connection.
 type Sent = Vec<(SocketAddr, Vec<u8>)>;
 
-/// What clients sent while somebody listened.
+/// Bytes sent by clients while a recorder was attached.
 #[derive(Clone, Default)]
 pub(crate) struct Heard(Arc<Mutex<Option<Sent>>>);
 
@@ -28,7 +28,7 @@ impl Heard {
         }
     }
 
-    /// What one call sent, if it was one request of HTTP/1. Frames of HTTP/2 and of a WebSocket are numbered, and cannot be sent again.
+    /// Returns the bytes of one call if it was one HTTP/1 request. Frames of HTTP/2 and WebSocket are numbered and cannot be repeated.
     pub(crate) fn take_request(&self) -> Option<Vec<u8>> {
         let heard = self.0.lock().expect("nobody panicked").take()?;
         let [(_, request)] = heard.as_slice() else { return None };
@@ -37,7 +37,7 @@ impl Heard {
     }
 }
 
-/// Sends a request again and again, over one connection.
+/// Sends a request repeatedly over one connection.
 pub(crate) fn cost(server: SocketAddr, request: &[u8], count: usize) -> std::io::Result<Cost> {
     let mut connection = TcpStream::connect(server)?;
     connection.set_nodelay(true)?;
@@ -54,7 +54,7 @@ pub(crate) fn cost(server: SocketAddr, request: &[u8], count: usize) -> std::io:
     Ok(median(costs))
 }
 
-/// Reads one whole answer, however its length is told.
+/// Reads one complete response, with a length or chunked.
 fn read_answer(connection: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Result<()> {
     let mut length = 0;
     loop {
@@ -71,7 +71,7 @@ fn read_answer(connection: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Res
         assert!(head.starts_with("HTTP/1.1 2"), "the emulator takes the request again: {head}");
         let is_whole = match header(&head, "content-length") {
             Some(told) => length - head.len() >= told.parse().expect("a length"),
-            // The last of its chunks is empty.
+            // The last chunk is empty.
             None if header(&head, "transfer-encoding").is_some() => answer.ends_with(b"\r\n0\r\n\r\n"),
             None => true,
         };
@@ -82,7 +82,7 @@ fn read_answer(connection: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Res
     }
 }
 
-/// The first line and the headers, if they are there.
+/// Returns the status line and the headers if they are complete.
 fn head_of(message: &[u8]) -> Option<String> {
     let limit = &message[..message.len().min(16 << 10)];
     let end = limit.windows(4).position(|four| four == b"\r\n\r\n")?;

@@ -1,6 +1,5 @@
-//! A way to an emulator on which every byte is under way for a while, as it is to a service. What a call takes longer over it
-//! says how often one side waited for the other, whatever the protocol: requests that wait for an answer, and windows that are full.
-//! What goes over it can be heard.
+//! A proxy to an emulator that delays every byte, like the distance to a service. The additional time of a call shows how often one
+//! side waited for the other in any protocol: requests that wait for a response, and full windows. The proxy can record traffic.
 
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,15 +14,15 @@ use tokio::time::{Instant, sleep_until};
 
 use super::bare::Heard;
 
-/// How long a byte is under way, in one direction. Far more than what a machine takes to answer.
+/// Delay of a byte in one direction, far longer than the processing time of a request.
 const WAY: Duration = Duration::from_millis(25);
 
-/// How often one side waited for the other in a call that took this many seconds longer than without a distance.
+/// Returns the round trips of a call from its additional seconds.
 pub(crate) fn round_trips(longer: f64) -> f64 {
     longer / (2.0 * WAY.as_secs_f64())
 }
 
-/// An emulator that tells its clients the near end of such a way, and everything that they send to it.
+/// An emulator that announces the address of the proxy to its clients, and the recorded traffic.
 pub(crate) async fn behind<F>(serve: impl FnOnce(SocketAddr, String) -> F) -> std::io::Result<(Serving, Heard)>
 where
     F: Future<Output = std::io::Result<Serving>>,
@@ -33,11 +32,11 @@ where
     let serving = serve(any, format!("http://{}", near.local_addr()?)).await?;
     let (far, heard) = (serving.address(), Heard::default());
     let hears = heard.clone();
-    // It goes on until the runtime ends.
+    // It runs until the runtime ends.
     tokio::spawn(async move {
         while let Ok((client, from)) = near.accept().await {
             if let Ok(server) = TcpStream::connect(far).await {
-                // Neither end holds back what is small.
+                // Send small writes immediately on both sides.
                 let _ = (client.set_nodelay(true), server.set_nodelay(true));
                 let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
                 let hears = hears.clone();
@@ -49,7 +48,7 @@ where
     Ok((serving, heard))
 }
 
-/// Everything that comes, in its order, each piece as late as the others.
+/// Forwards all bytes in order with the same delay.
 async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, hear: impl Fn(&[u8])) {
     let (send, mut receive) = mpsc::unbounded_channel::<(Instant, Vec<u8>)>();
     tokio::spawn(async move {

@@ -1,53 +1,55 @@
-//! Interpreters that keep their variables, by the names that the caller gives them.
+//! Python interpreters that keep their variables, by names of the client.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use tidebox_core::lock::Mutex;
 
 use tidebox::{PythonExt, PythonResponse, PythonSession, Result, Sandbox};
 
 use super::request::Python;
 
-/// One interpreter. Calls of it run one after the other.
-type Place = Arc<tokio::sync::Mutex<Option<PythonSession<Arc<Sandbox>>>>>;
+/// One interpreter. Its calls run one after the other.
+type InterpreterSlot = Arc<tokio::sync::Mutex<Option<PythonSession<Arc<Sandbox>>>>>;
 
-/// All of them.
+/// All interpreters.
 #[derive(Debug, Default)]
-pub(super) struct Interpreters(Mutex<BTreeMap<String, Place>>);
+pub(super) struct Interpreters(Mutex<BTreeMap<String, InterpreterSlot>>);
 
-/// How a call went, whether its interpreter is new, and whether it has ended.
-pub(super) struct Ran {
+/// Response of a call, and whether its interpreter is new or has exited.
+pub(super) struct PythonResult {
     pub(super) response: PythonResponse,
     pub(super) begun: bool,
     pub(super) ended: bool,
 }
 
 impl Interpreters {
-    /// Runs code in the interpreter of that name, which is begun when there is none.
-    pub(super) async fn run(&self, sandbox: &Arc<Sandbox>, request: Python) -> Result<Ran> {
-        let place = Arc::clone(self.places().entry(request.session).or_default());
-        let mut place = place.lock().await;
-        let begun = place.is_none();
-        let session = match &mut *place {
+    /// Runs code in the interpreter with that name, creating it if needed.
+    pub(super) async fn run(&self, sandbox: &Arc<Sandbox>, request: Python) -> Result<PythonResult> {
+        let slot = Arc::clone(self.slots().entry(request.session).or_default());
+        let mut slot = slot.lock().await;
+        let begun = slot.is_none();
+        let session = match &mut *slot {
             Some(session) => session,
             none => none.insert(Arc::clone(sandbox).python_session()?),
         };
         let timeout = request.timeout_ms.map(Duration::from_millis);
-        let ran = session.run_with(&request.code, timeout, None).await;
-        let ended = session.is_over();
+        let result = session.run_with(&request.code, timeout, None).await;
+        let ended = session.has_exited();
         if ended {
-            *place = None;
+            *slot = None;
         }
-        Ok(Ran { response: ran?, begun, ended })
+        Ok(PythonResult { response: result?, begun, ended })
     }
 
-    /// Ends an interpreter after what runs in it, and tells whether there was one.
+    /// Ends an interpreter after its current call. Returns whether it existed.
     pub(super) async fn end(&self, name: &str) -> bool {
-        let Some(place) = self.places().remove(name) else { return false };
-        place.lock().await.take().is_some()
+        let Some(slot) = self.slots().remove(name) else { return false };
+        slot.lock().await.take().is_some()
     }
 
-    fn places(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Place>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slots(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, InterpreterSlot>> {
+        self.0.lock()
     }
 }

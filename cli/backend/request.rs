@@ -1,4 +1,4 @@
-//! What a program may ask for.
+//! Requests of a client.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// Bytes, in JSON as base64.
+/// Bytes, encoded as base64 in JSON.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Bytes(pub(super) Vec<u8>);
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        BASE64.decode(text).map(Self).map_err(|error| serde::de::Error::custom(format!("this is not base64: {error}")))
+        BASE64.decode(text).map(Self).map_err(|error| serde::de::Error::custom(format!("invalid base64: {error}")))
     }
 }
 
@@ -22,25 +22,25 @@ impl<'de> Deserialize<'de> for Bytes {
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(tag = "method", content = "params", rename_all = "snake_case")]
 pub(super) enum Request {
-    Info(Nothing),
+    Info(NoParams),
     Execute(Execute),
     Python(Python),
     PythonEnd(Interpreter),
-    Ls(At),
+    Ls(PathParams),
     Read(Read),
     Write(Write),
     Edit(Edit),
-    Delete(At),
+    Delete(PathParams),
     Grep(Grep),
     Glob(Glob),
     UploadFiles(UploadFiles),
     DownloadFiles(DownloadFiles),
-    Close(Nothing),
+    Close(NoParams),
 }
 
 #[derive(Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+pub(super) struct NoParams {}
 
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
@@ -75,7 +75,7 @@ pub(super) enum Mode {
 #[serde(deny_unknown_fields)]
 pub(super) struct Python {
     pub(super) code: String,
-    /// Which interpreter; one is begun when there is none of this name.
+    /// Name of the interpreter; created if it does not exist.
     #[serde(default)]
     pub(super) session: String,
     #[serde(default)]
@@ -91,7 +91,7 @@ pub(super) struct Interpreter {
 
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
-pub(super) struct At {
+pub(super) struct PathParams {
     pub(super) path: String,
 }
 
@@ -165,15 +165,15 @@ pub(super) struct DownloadFiles {
 }
 
 impl Request {
-    /// The id, `null` where there is none that can be read, and the request or what is wrong with it.
+    /// Parses a request. Returns its id, or `null` if it has none, and the request or an error.
     pub(super) fn parse(line: &[u8]) -> (Value, Result<Self, String>) {
         let mut object = match serde_json::from_slice(line) {
             Ok(Value::Object(object)) => object,
-            Ok(_) => return (Value::Null, Err("a request is one JSON object in one line".to_owned())),
-            Err(error) => return (Value::Null, Err(format!("the line is not JSON: {error}"))),
+            Ok(_) => return (Value::Null, Err("invalid request: expected one JSON object per line".to_owned())),
+            Err(error) => return (Value::Null, Err(format!("invalid JSON: {error}"))),
         };
         let id = object.remove("id").unwrap_or(Value::Null);
-        // Methods without parameters may leave them out.
+        // Methods without parameters may omit `params`.
         object.entry("params").or_insert_with(|| Value::Object(serde_json::Map::new()));
         (id, serde_json::from_value(Value::Object(object)).map_err(|error| error.to_string()))
     }

@@ -7,7 +7,7 @@ fn parsed(line: &str) -> (Value, Result<Request, String>) {
 }
 
 #[test]
-fn a_request_has_an_id_of_any_kind_a_method_and_parameters() {
+fn requests_have_any_id_a_method_and_parameters() {
     let (id, request) =
         parsed(r#"{"id": {"a": [1]}, "method": "execute", "params": {"command": "x", "stdin_base64": "AAE="}}"#);
     assert_eq!(id, json!({"a": [1]}));
@@ -19,10 +19,10 @@ fn a_request_has_an_id_of_any_kind_a_method_and_parameters() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_the_id_is_kept_where_there_is_one() {
-    for (line, id, complaint) in [
-        ("{", Value::Null, "not JSON"),
-        ("[1]", Value::Null, "one JSON object"),
+fn errors_keep_the_id_of_the_request() {
+    for (line, id, expected) in [
+        ("{", Value::Null, "invalid JSON"),
+        ("[1]", Value::Null, "expected one JSON object"),
         (r#"{"id": 1}"#, json!(1), "missing field `method`"),
         (r#"{"id": 2, "method": "fly"}"#, json!(2), "unknown variant `fly`"),
         (r#"{"id": 3, "method": "ls"}"#, json!(3), "missing field `path`"),
@@ -31,11 +31,11 @@ fn what_is_wrong_is_said_and_the_id_is_kept_where_there_is_one() {
         (
             r#"{"id": 6, "method": "upload_files", "params": {"files": [{"path": "/a", "content_base64": "?"}]}}"#,
             json!(6),
-            "not base64",
+            "invalid base64",
         ),
     ] {
-        let (seen, request) = parsed(line);
+        let (actual_id, request) = parsed(line);
         let error = request.expect_err(line);
-        assert!(seen == id && error.contains(complaint), "{line}: {seen} {error}");
+        assert!(actual_id == id && error.contains(expected), "{line}: {actual_id} {error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Lines from the terminal, with editing and history, or from whatever else our standard input is.
+//! Reads lines from the terminal, with editing and history, or from other standard input.
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
@@ -8,26 +8,26 @@ use anyhow::{Context as _, Result};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 
-/// The prompt of a line that goes on.
-const CONTINUED: &str = "> ";
+/// Prompt of a continuation line.
+const CONTINUATION_PROMPT: &str = "> ";
 
-/// What was read.
+/// Result of reading.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A line, or several that belong together.
+    /// One line, or several that form one command.
     Text(String),
-    /// Ctrl-C before the end of the line.
-    Dropped,
-    /// Ctrl-D, or the end of the input.
+    /// Ctrl-C during input.
+    Cancelled,
+    /// Ctrl-D or end of input.
     End,
 }
 
-/// The terminal, or a pipe or file in its place.
+/// The terminal, or other standard input.
 #[derive(Debug)]
 pub(super) struct Input {
     editor: DefaultEditor,
     is_terminal: bool,
-    /// `None` where there is no terminal or no place for it.
+    /// `None` without a terminal or a state directory.
     history: Option<PathBuf>,
 }
 
@@ -37,28 +37,28 @@ impl Input {
         let is_terminal = io::stdin().is_terminal();
         let history = history_file().filter(|_| is_terminal);
         if let Some(file) = &history {
-            // There is none before the first session.
+            // The file does not exist before the first session.
             let _ = editor.load_history(file);
         }
         Ok(Self { editor, is_terminal, history })
     }
 
-    /// Tells a person at a terminal something.
-    pub(super) fn greet(&self, text: &str) {
+    /// Prints a text if standard input is a terminal.
+    pub(super) fn print_banner(&self, text: &str) {
         if self.is_terminal {
             eprintln!("{text}");
         }
     }
 
-    /// Reads until what was read is no longer `unfinished`.
+    /// Reads lines until the text is no longer `unfinished`.
     pub(super) fn read(&mut self, prompt: &str, unfinished: impl Fn(&str) -> bool) -> Result<Line> {
         let mut text = String::new();
         loop {
-            let prompt = if text.is_empty() { prompt } else { CONTINUED };
+            let prompt = if text.is_empty() { prompt } else { CONTINUATION_PROMPT };
             match self.editor.readline(prompt) {
                 Ok(line) => text.push_str(&line),
-                Err(ReadlineError::Interrupted) => return Ok(Line::Dropped),
-                // What an unfinished text lacks will not come any more; the shell inside says what it is.
+                Err(ReadlineError::Interrupted) => return Ok(Line::Cancelled),
+                // Run the incomplete text at the end of input; the shell reports the error.
                 Err(ReadlineError::Eof) if text.is_empty() => return Ok(Line::End),
                 Err(ReadlineError::Eof) => return Ok(Line::Text(text)),
                 Err(error) => return Err(error).context("cannot read the next line"),
@@ -74,20 +74,19 @@ impl Input {
 
     fn remember(&mut self, text: &str) {
         let Some(file) = &self.history else { return };
-        // Saved after every line, so that a session that is killed loses nothing. A history that cannot be saved is no
-        // reason to disturb the work.
+        // Saved after every line, so that a killed session loses nothing. Errors are ignored.
         let _ = self.editor.add_history_entry(text);
         let _ = self.editor.append_history(file);
     }
 }
 
-/// Where programs keep such state: below `XDG_STATE_HOME`, else below the home directory.
+/// Returns the history file below `XDG_STATE_HOME`, else below the home directory.
 fn history_file() -> Option<PathBuf> {
     let state = match env::var_os("XDG_STATE_HOME").filter(|dir| !dir.is_empty()) {
         Some(dir) => PathBuf::from(dir),
         None => env::home_dir()?.join(".local").join("state"),
     };
-    let folder = state.join("tidebox");
-    fs::create_dir_all(&folder).ok()?;
-    Some(folder.join("history"))
+    let dir = state.join("tidebox");
+    fs::create_dir_all(&dir).ok()?;
+    Some(dir.join("history"))
 }

@@ -1,4 +1,4 @@
-// A terminal in a page: what is typed runs in a sandbox that lives in a Worker of this page, and nowhere else.
+// A terminal in a page: commands run in a sandbox in a Worker of this page.
 
 import { Sandbox } from "tidebox";
 
@@ -8,7 +8,7 @@ const element = (id) => document.getElementById(id);
 const [terminal, screen, line, prompt, command] = ["terminal", "screen", "line", "prompt", "command"].map(element);
 const [files, upload, limit, stop] = ["files", "upload", "limit", "stop"].map(element);
 
-/** Puts text on the screen; `kind` is how it looks. */
+/** Prints text; `kind` selects its style. */
 function show(text, kind) {
   const piece = document.createElement("span");
   piece.className = kind;
@@ -17,7 +17,7 @@ function show(text, kind) {
   terminal.scrollTop = terminal.scrollHeight;
 }
 
-/** Set while a command runs: what ends it. */
+/** Aborts the running command; unset while none runs. */
 let running;
 
 async function runCommand(sandbox, text) {
@@ -33,11 +33,11 @@ async function runCommand(sandbox, text) {
   stop.hidden = true;
   if (!screen.textContent.endsWith("\n")) show("\n", "note");
   if (truncated) show("[the rest of the output was dropped]\n", "note");
-  // A command that was stopped has said so itself.
+  // A stopped command has already printed a message.
   if (exitCode !== 0 && stoppedBy === undefined) show(`[exit code ${exitCode}]\n`, "note");
 }
 
-/** The next line to type; where the shell is, is a part of it. */
+/** Shows the prompt with the working directory. */
 async function ask(sandbox) {
   const { stdout } = await sandbox.execute("pwd");
   prompt.textContent = `${stdout.trimEnd().replace(WORKSPACE, "~")} $`;
@@ -47,7 +47,7 @@ async function ask(sandbox) {
   terminal.scrollTop = terminal.scrollHeight;
 }
 
-/** Lists the files of the workspace; a click takes one out of the sandbox. */
+/** Lists the files of the workspace; a click downloads one. */
 async function list(sandbox) {
   const found = await sandbox.ls(WORKSPACE);
   const items = (found.files ?? []).filter(({ is_dir }) => !is_dir).map(({ path, size }) => {
@@ -80,7 +80,7 @@ async function put(sandbox, chosen) {
   await list(sandbox);
 }
 
-/** Lines that were typed before; the arrow keys bring them back. */
+/** History of lines for the arrow keys. */
 const typed = [];
 let at = 0;
 
@@ -91,7 +91,7 @@ function recall(step) {
 
 async function start() {
   show("Starting a sandbox in this page...\n", "note");
-  // A session keeps its folder and its variables from one line to the next.
+  // A session keeps its working directory and variables between lines.
   const sandbox = await Sandbox.create({
     shellMode: "persistent",
     files: { "poem.txt": "The tide comes in,\nthe tide goes out,\nthe box stays dry.\n" },

@@ -1,19 +1,19 @@
-//! Examples of inputs, which are changed at random: those below `corpus/`, and files of the repository that are such inputs already.
+//! Seed inputs for mutation: the files below `corpus/`, and files of the repository that are such inputs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Longest example.
+/// Maximum length of a seed in bytes.
 const LONGEST: u64 = 32 << 10;
 
-/// Examples of one target at most, so that each is used now and then.
+/// Maximum number of seeds of a target, so that each is used regularly.
 const MOST: usize = 2000;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// What a target's inputs are made of.
+/// Seeds of a target.
 pub fn examples(target: &str) -> Vec<Vec<u8>> {
     let own = files(&root().join("fuzz/corpus").join(target), "");
     let more = match target {
@@ -32,7 +32,7 @@ pub fn examples(target: &str) -> Vec<Vec<u8>> {
     own.into_iter().chain(more).take(MOST).collect()
 }
 
-/// Files of a folder whose names end so, in the order of their names.
+/// Returns the files of a directory with this suffix, sorted by name.
 fn files(folder: &Path, end: &str) -> Vec<Vec<u8>> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -46,19 +46,19 @@ fn after(start: &[u8], texts: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     texts.into_iter().map(|text| [start, &text].concat()).collect()
 }
 
-/// The scripts of the conformance cases that are about the shell, and those of the hostile guests.
+/// Returns the scripts of the recorded shell cases and of the hostile guests.
 fn scripts() -> Vec<Vec<u8>> {
     let mut scripts = files(&root().join("userland/hostile"), ".sh");
     for cases in files(&root().join("tests/spec/cases"), ".spec") {
         let text = String::from_utf8_lossy(&cases).into_owned();
         scripts.extend(text.split("\n--- ").filter(|part| part.len() < 600).map(|part| part.as_bytes().to_vec()));
     }
-    // From all files and not from the first ones only.
+    // Spread over all files.
     let step = scripts.len().div_ceil(MOST).max(1);
     scripts.into_iter().step_by(step).collect()
 }
 
-/// Words of those scripts that expand to something.
+/// Returns the shell words with expansions from those scripts.
 fn words() -> Vec<Vec<u8>> {
     let scripts = scripts();
     let words = scripts.iter().flat_map(|script| script.split(|byte| b" \n;".contains(byte)));
@@ -68,12 +68,12 @@ fn words() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// A state of a session: a directory, a variable that is gone, a function, an alias and a stack of directories, each with its length.
+/// Builds the state of a shell session: directory, unset variable, function, alias and directory stack, each with its length.
 fn session() -> Vec<u8> {
     b"tbsh\x01\x01\x04/tmp\x01\x04HOME\x00\x00\x01\x01f\x06{ :; }\x04bash\x01\x03\x01\x02ll\x05ls -l\x01\x01/".to_vec()
 }
 
-/// Modules of the hostile guests, and a component.
+/// Returns the modules of the hostile guests, and a component.
 fn modules() -> Vec<Vec<u8>> {
     let texts = files(&root().join("userland/hostile"), ".wat");
     let mut modules: Vec<Vec<u8>> = texts
@@ -87,7 +87,7 @@ fn modules() -> Vec<Vec<u8>> {
     modules
 }
 
-/// Each of them as a reply of everybody, with every status.
+/// Builds replies of every provider with every status from these bodies.
 fn replies() -> Vec<Vec<u8>> {
     let texts = [
         r#"{"sandboxID":"s1","envdAccessToken":"t","domain":"d","metadata":{"a":"b"}}"#,

@@ -1,8 +1,8 @@
-//! What is fed with bytes that nobody wrote, to find out that it answers and never panics.
+//! Fuzz targets: code that reads untrusted bytes and must return without a panic.
 //!
-//! A target is a plain function of bytes. It is run by `cargo fuzz run TARGET --features libfuzzer`, which learns from the code that
-//! bytes reach, and by this package's own program on a stable compiler (`cargo xtask fuzz`), which changes examples at random, the same
-//! for the same seed. What one of them finds is kept as a test beside the code that was wrong.
+//! A target is a function of bytes. `cargo fuzz run TARGET --features libfuzzer` runs it with coverage feedback; the program of this
+//! package (`cargo xtask fuzz`) runs it on a stable compiler with random mutations of the seeds, reproducible by seed. Every finding
+//! becomes a test next to the code it concerns.
 
 #![allow(clippy::print_stdout, reason = "the program says what it does")]
 
@@ -18,18 +18,18 @@ mod web;
 pub use corpus::examples;
 pub use mutate::{Dice, mutate};
 
-/// A function of bytes that must not panic, and says by a panic when it did what it must not.
+/// A function of bytes. It panics if the code under test violates a property, and must not panic otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name.
+    /// Name on the command line.
     pub name: &'static str,
-    /// Feeds it.
+    /// Runs the target on one input.
     pub run: fn(&[u8]),
-    /// Inputs that it gets where the time of all is short: most where they are quick.
+    /// Number of inputs in a short run: more for faster targets.
     pub inputs: u64,
 }
 
-/// All of them.
+/// All targets.
 pub const TARGETS: [Target; 13] = [
     Target { name: "system_calls", run: system::calls, inputs: 1500 },
     Target { name: "path_walk", run: system::paths, inputs: 1500 },
@@ -40,7 +40,7 @@ pub const TARGETS: [Target; 13] = [
     Target { name: "provider_replies", run: replies::read, inputs: 4000 },
     Target { name: "module_rewriting", run: modules::rewritten, inputs: 1500 },
     Target { name: "module_bounding", run: modules::bounded, inputs: 1500 },
-    Target { name: "modules_made", run: modules::made, inputs: 400 },
+    Target { name: "modules_made", run: modules::run_generated_module, inputs: 400 },
     Target { name: "snapshots", run: snapshots::compact, inputs: 1500 },
     Target { name: "tars", run: snapshots::tar, inputs: 1500 },
     Target { name: "urls_and_rules", run: web::urls, inputs: 6000 },

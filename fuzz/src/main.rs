@@ -1,7 +1,7 @@
-//! `tidebox-fuzz`: feeds the targets on a stable compiler, the same inputs for the same seed.
+//! `tidebox-fuzz`: runs the targets on a stable compiler, with the same inputs for the same seed.
 //!
-//! Each target runs in a process of its own, so that also an overflow of the stack or an exit is seen. An input that was too much is
-//! written to `fuzz/findings`, and `tidebox-fuzz TARGET FILE` feeds it again.
+//! Each target runs in a separate process, so that stack overflows and exits are detected. A failing input is written to
+//! `fuzz/findings`, and `tidebox-fuzz TARGET FILE` runs it again.
 
 #![allow(clippy::print_stdout, reason = "the program says what it does")]
 
@@ -17,13 +17,13 @@ usage: tidebox-fuzz [--minutes N] [--seed N] [TARGET...]   feeds all targets, or
        tidebox-fuzz TARGET FILE                            feeds one input
        tidebox-fuzz --list                                 names the targets";
 
-/// An input that takes longer hangs. Many times what the slowest needs on a busy machine.
+/// Timeout of one input: many times the time of the slowest one on a loaded host.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// Stack of a target, as of a thread that a program makes for such work.
+/// Stack size of a target in bytes, as for an ordinary thread.
 const STACK_BYTES: usize = 64 << 20;
 
-/// Where what was found is kept.
+/// The directory of findings.
 const FINDINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/findings");
 
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ struct Wanted {
     seed: u64,
     targets: Vec<&'static Target>,
     file: Option<String>,
-    /// Feed the target in this process.
+    /// Run the target in this process.
     here: bool,
 }
 
@@ -90,7 +90,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs one target in a process of its own. Says whether it went well.
+/// Runs one target in a separate process and returns whether it succeeded.
 fn apart(target: &Target, wanted: &Wanted) -> bool {
     let program = std::env::current_exe().expect("the program knows its file");
     let mut command = Command::new(program);
@@ -98,7 +98,7 @@ fn apart(target: &Target, wanted: &Wanted) -> bool {
     if let Some(minutes) = wanted.minutes {
         command.args(["--minutes", &(minutes / wanted.targets.len() as f64).to_string()]);
     }
-    // What a guest that is fuzzed sees of the machine is nothing.
+    // A fuzzed guest must not depend on the host's environment.
     let status = command.env_clear().env("PATH", "/nonexistent").env("RUST_BACKTRACE", "1").status();
     let well = status.as_ref().is_ok_and(std::process::ExitStatus::success);
     if !well {
@@ -107,7 +107,7 @@ fn apart(target: &Target, wanted: &Wanted) -> bool {
     well
 }
 
-/// Feeds inputs until they are enough. The one that is fed is known to a watch, and written down when it is the last.
+/// Runs inputs until the number or time is reached. A watchdog knows the current input and saves it if it hangs.
 fn feed(target: &'static Target, wanted: &Wanted) {
     let begun = Instant::now();
     let until = wanted.minutes.map(|minutes| begun + Duration::from_secs_f64(minutes * 60.0));
@@ -129,7 +129,7 @@ fn feed(target: &'static Target, wanted: &Wanted) {
         inputs.push(Vec::new());
         loop {
             let number = fed.load(Ordering::Relaxed);
-            // What stands in the repository first, as it is.
+            // The unchanged seeds come first.
             let input = inputs.pop().unwrap_or_else(|| mutate(&examples, &mut dice));
             if until.map_or(number >= target.inputs + examples.len() as u64, |until| Instant::now() >= until) {
                 break;
@@ -158,7 +158,7 @@ fn on_a_thread(run: fn(&[u8]), input: Vec<u8>) {
     }
 }
 
-/// Ends the process when one input takes too long.
+/// Ends the process if one input exceeds its timeout.
 fn watch(target: &'static Target, current: Arc<Mutex<Vec<u8>>>, count: Arc<AtomicU64>) {
     std::thread::spawn(move || {
         let (mut last, mut since) = (0, Instant::now());

@@ -1,21 +1,21 @@
-//! Modules that guests bring: as they are changed before they are compiled, for both engines.
+//! Fuzz targets for modules that guests bring: the rewriting before compilation, for both engines.
 
 use arbitrary::Unstructured;
-use tidebox_js_bindings::rewrite::{Bounds, Exceptions, FEATURES, rewrite};
+use tidebox_js_bindings::rewrite::{Exceptions, FEATURES, RewriteLimits, rewrite};
 use wasmparser::{Validator, WasmFeatures};
 
-/// The native engine's, whose own package would bring that engine along.
-#[path = "../../wasi-runner/src/program/bulk.rs"]
-#[allow(dead_code, reason = "its tests are run where it lives")]
-mod bulk;
+/// The native engine's rewriter, included by path: its package would pull in the whole engine.
+#[path = "../../wasi-runner/src/program/bulk_memory.rs"]
+#[allow(dead_code, reason = "its tests run in its own package")]
+mod bulk_memory;
 
-/// Why a file is no program, as the native engine says it.
+/// The native engine's error for a file that cannot be loaded.
 #[derive(Debug)]
-pub(crate) struct NotAProgram(String);
+pub(crate) struct LoadError(String);
 
-impl NotAProgram {
-    fn is_told(&self) {
-        assert!(!self.0.is_empty(), "a refusal without a reason");
+impl LoadError {
+    fn assert_has_reason(&self) {
+        assert!(!self.0.is_empty(), "an error without a reason");
     }
 }
 
@@ -23,10 +23,10 @@ fn valid(wasm: &[u8], features: WasmFeatures) -> Result<(), String> {
     Validator::new_with_features(features).validate_all(wasm).map(drop).map_err(|error| error.to_string())
 }
 
-/// Bytes that are a module or nearly one. What comes out is valid, as a browser will find.
+/// Rewrites an almost valid module. The output must validate, as a browser would check it.
 pub(crate) fn rewritten(input: &[u8]) {
     for exceptions in [Exceptions::default(), Exceptions { standard: true, legacy: true }] {
-        let bounds = Bounds { exceptions, ..Bounds::default() };
+        let bounds = RewriteLimits { exceptions, ..RewriteLimits::default() };
         match rewrite(input, bounds) {
             Ok(out) => {
                 let features = FEATURES | WasmFeatures::EXCEPTIONS | WasmFeatures::LEGACY_EXCEPTIONS;
@@ -37,21 +37,21 @@ pub(crate) fn rewritten(input: &[u8]) {
     }
 }
 
-/// The same for the native engine: what was valid is valid afterwards.
+/// Rewrites for the native engine: a valid module stays valid.
 pub(crate) fn bounded(input: &[u8]) {
     let is_component = input.get(4..8) == Some(&[0x0d, 0, 1, 0]);
-    match bulk::bound(input, is_component) {
+    match bulk_memory::check_and_rewrite(input, is_component) {
         Ok(out) => {
             if valid(input, WasmFeatures::default()).is_ok() {
                 valid(&out, WasmFeatures::default()).expect("what is written is valid");
             }
         }
-        Err(refusal) => refusal.is_told(),
+        Err(error) => error.assert_has_reason(),
     }
 }
 
-/// Valid modules of every shape, made from the input.
-pub(crate) fn made(input: &[u8]) {
+/// Generates a valid module from the input.
+pub(crate) fn run_generated_module(input: &[u8]) {
     let mut input = Unstructured::new(input);
     let config = wasm_smith::Config {
         gc_enabled: false,

@@ -1,16 +1,16 @@
-//! Changing examples at random.
+//! Random mutation of seeds.
 
-/// Repeatable choices.
+/// A reproducible random number generator.
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// The same choices for the same seed.
+    /// Creates a generator; the same seed gives the same numbers.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0xd1b5_4a32_d192_ed03)
     }
 
-    /// As SplitMix64 has it.
+    /// Returns the next number of SplitMix64.
     pub fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -19,19 +19,19 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `most`, and 0 when that is 0.
+    /// Returns a number below `limit`, or 0 if `limit` is 0.
     pub fn below(&mut self, most: usize) -> usize {
         usize::try_from(self.roll() >> 11).unwrap_or(0).checked_rem(most).unwrap_or(0)
     }
 }
 
-/// Longest input.
+/// Maximum length of an input in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// Bytes that mean something somewhere.
+/// Bytes with a meaning in some format.
 const ODD: [u8; 16] = [0, 1, 0x7f, 0x80, 0xff, b'\n', b' ', b'/', b'.', b'"', b'\\', b'{', b'}', b'(', b')', b'$'];
 
-/// A new input: one of the examples, changed in some places, or bytes that are like none.
+/// Returns a new input: a mutated seed, or random bytes.
 pub fn mutate(examples: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     let mut bytes = examples.get(dice.below(examples.len())).cloned().unwrap_or_default();
     if dice.below(20) == 0 {
@@ -61,14 +61,14 @@ fn change(bytes: &mut Vec<u8>, examples: &[Vec<u8>], dice: &mut Dice) {
         2 => bytes.insert(at, ODD[dice.below(ODD.len())]),
         3 => drop(bytes.drain(at..end)),
         4 => bytes.truncate(at),
-        // A piece once more, now and then very often: what is nested or counted grows that way.
+        // Repeat a part, sometimes many times: nesting and counters grow this way.
         5 => {
             let piece = bytes[at..end].to_vec();
             let times = if dice.below(16) == 0 { 1000 } else { dice.below(8) };
             let room = LONGEST.saturating_sub(bytes.len()) / piece.len().max(1);
             drop(bytes.splice(at..at, piece.repeat(times.min(room))));
         }
-        // A number where one may be.
+        // Overwrite a number.
         6 => {
             let number =
                 [0, 1, 0x7f, 0x80, 0xff, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, u64::MAX][dice.below(10)];
@@ -81,7 +81,7 @@ fn change(bytes: &mut Vec<u8>, examples: &[Vec<u8>], dice: &mut Dice) {
             let number = ["-1", "0", "9223372036854775807", "-9223372036854775808", "1e999", "99999999999999999999"];
             drop(bytes.splice(at..end, number[dice.below(number.len())].bytes()));
         }
-        // A piece of another.
+        // Insert a part of another seed.
         _ => {
             let Some(other) = examples.get(dice.below(examples.len())) else { return };
             let from = dice.below(other.len() + 1);

@@ -1,6 +1,6 @@
-//! The shell's reading of texts that nobody wrote.
+//! Fuzz targets for the parsers of the shell.
 
-/// The first byte says in which way the rest is read.
+/// The first byte selects the parser for the rest.
 pub(crate) fn parser(input: &[u8]) {
     let [how, text @ ..] = input else { return };
     tidebox_fuzz_shell::parse(text, how & 1 != 0, how & 2 != 0);
@@ -14,7 +14,7 @@ pub(crate) fn expansion(input: &[u8]) {
 pub(crate) fn matching(input: &[u8]) {
     let at = input.iter().position(|byte| *byte == b'\n').unwrap_or(input.len() / 2);
     let (pattern, text) = input.split_at(at);
-    // Groups within groups are bounded by an end of the whole shell.
+    // The shell limits nested groups by ending the whole process.
     if pattern.iter().filter(|byte| **byte == b'(').count() < 100 {
         tidebox_fuzz_shell::matching(pattern.get(..300).unwrap_or(pattern), text.get(..300).unwrap_or(text));
     }

@@ -1,4 +1,4 @@
-//! Saved sandboxes that are read back: compact files and tars.
+//! Fuzz targets for saved sandboxes: snapshot files and tar archives.
 
 use sha2::{Digest, Sha256};
 use tidebox_core::Limits;
@@ -17,7 +17,7 @@ fn limits() -> Limits {
 
 const DIGEST_BYTES: usize = 32;
 
-/// Both as it is and with a digest that fits, as a forger makes it. What is read is within the limits and reads back.
+/// Reads the input as it is and with a valid digest, as an attacker would make it. The result is within the limits and reads back.
 pub(crate) fn compact(input: &[u8]) {
     let (base, limits) = (base(), limits());
     let mut forged = input.to_vec();
@@ -31,9 +31,9 @@ pub(crate) fn compact(input: &[u8]) {
         let again = Snapshot::from_bytes(&snapshot.to_bytes(), &base, &limits).expect("what is written reads back");
         assert!(Snapshot::diff(&snapshot, &again).is_empty(), "it is another afterwards");
         if let Some(changes) = again.changes_since(&snapshot) {
-            snapshot.with_changes(&changes, &limits).expect("no changes apply");
+            snapshot.apply_changes(&changes, &limits).expect("no changes apply");
         }
-        let _ = snapshot.with_changes(input, &limits);
+        let _ = snapshot.apply_changes(input, &limits);
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn tar(input: &[u8]) {
     assert!(Snapshot::diff(&snapshot, &again).is_empty(), "it is another afterwards");
 }
 
-/// Blocks that look like headers have the sum that they should; otherwise nothing that was changed would be read.
+/// Corrects the checksums of header blocks; otherwise every mutated archive would be rejected at its first header.
 fn with_sums(input: &[u8]) -> Vec<u8> {
     let mut bytes = input.to_vec();
     for header in bytes.chunks_exact_mut(512).filter(|header| &header[257..262] == b"ustar") {
@@ -63,7 +63,7 @@ fn within(snapshot: &Snapshot, limits: &Limits) {
     assert!(snapshot.inodes() <= limits.inodes, "{} inodes", snapshot.inodes());
 }
 
-/// A sandbox's files with something of everything, as a compact file.
+/// Builds a snapshot file with every kind of file.
 pub(crate) fn examples() -> Vec<Vec<u8>> {
     tars()
         .iter()
@@ -72,7 +72,7 @@ pub(crate) fn examples() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// As a tar, with different things in it.
+/// Builds a tar archive with every kind of entry.
 pub(crate) fn tars() -> Vec<Vec<u8>> {
     let header = |name: &str, kind: u8, size: usize, link: &str| {
         let mut block = [0_u8; 512];

@@ -1,34 +1,37 @@
-//! Calls of guests: numbers, addresses and memory of any kind, and paths of any kind over a tree with links.
+//! System calls with arbitrary numbers, addresses, memory and paths, over a tree with links.
 
 use arbitrary::Unstructured;
 use tidebox_core::Limits;
 use tidebox_kernel::fs::{Device, Fs};
-use tidebox_kernel::wasi::{Fault, GuestMem, Sys, ext, p1};
-use tidebox_kernel::{FixedClock, Kernel, KernelConfig, Pid, SeededEntropy, SessionId, SessionSpec};
+use tidebox_kernel::wasi::{preview1, tidebox};
+use tidebox_kernel::{
+    ExecutionId, ExecutionSpec, GuestMemory, Kernel, KernelConfig, MemoryFault, Pid, SeededEntropy, SyscallOutcome,
+    VirtualClock,
+};
 
 const MEMORY_BYTES: usize = 128 << 10;
 
-/// Numbers at the edges of everything.
+/// Boundary values.
 const ODD: [u32; 14] =
     [0, 1, 2, 3, 4, 5, 67, 68, 4096, MEMORY_BYTES as u32 - 1, MEMORY_BYTES as u32, 0x7fff_ffff, u32::MAX - 1, u32::MAX];
 
 struct Memory(Vec<u8>);
 
 impl Memory {
-    fn range(&self, at: u32, len: usize) -> Result<std::ops::Range<usize>, Fault> {
+    fn range(&self, at: u32, len: usize) -> Result<std::ops::Range<usize>, MemoryFault> {
         let start = at as usize;
-        let end = start.checked_add(len).filter(|end| *end <= self.0.len()).ok_or(Fault)?;
+        let end = start.checked_add(len).filter(|end| *end <= self.0.len()).ok_or(MemoryFault)?;
         Ok(start..end)
     }
 }
 
-impl GuestMem for Memory {
-    fn read(&self, at: u32, dst: &mut [u8]) -> Result<(), Fault> {
+impl GuestMemory for Memory {
+    fn read(&self, at: u32, dst: &mut [u8]) -> Result<(), MemoryFault> {
         dst.copy_from_slice(&self.0[self.range(at, dst.len())?]);
         Ok(())
     }
 
-    fn write(&mut self, at: u32, src: &[u8]) -> Result<(), Fault> {
+    fn write(&mut self, at: u32, src: &[u8]) -> Result<(), MemoryFault> {
         let range = self.range(at, src.len())?;
         self.0[range].copy_from_slice(src);
         Ok(())
@@ -44,7 +47,7 @@ impl GuestMem for Memory {
     }
 }
 
-/// What an argument is made of.
+/// An integer argument, generated from the input.
 trait Number {
     fn of(input: &mut Unstructured<'_>) -> Self;
 }
@@ -83,9 +86,9 @@ impl Number for i32 {
     }
 }
 
-type Call = fn(&mut Kernel, Pid, &mut Memory, &mut Unstructured<'_>) -> Sys;
+type Call = fn(&mut Kernel, Pid, &mut Memory, &mut Unstructured<'_>) -> SyscallOutcome;
 
-/// A table of calls of what the kernel's own tables list.
+/// Builds a call table from a table of the kernel.
 macro_rules! calls {
     ($source:ident: $($name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
         &[$(|k, pid, m, input| $source::$name(k, pid, m, $(<$ty>::of(input)),*)),*]
@@ -93,27 +96,27 @@ macro_rules! calls {
 }
 
 const TABLES: [&[Call]; 6] = [
-    tidebox_kernel::preview1_at_once!(calls!()),
-    tidebox_kernel::preview1_in_turn!(calls!()),
-    tidebox_kernel::tidebox_v1_at_once!(calls!()),
-    tidebox_kernel::tidebox_v1_in_turn!(calls!()),
-    calls! { ext: fork(token: i32, out: u32); listen(request: u32, len: u32, out: u32); reply(from: u32, len: u32); },
-    calls! { p1: proc_exit(code: u32); },
+    tidebox_kernel::preview1_nonblocking!(calls!()),
+    tidebox_kernel::preview1_yielding!(calls!()),
+    tidebox_kernel::tidebox_v1_nonblocking!(calls!()),
+    tidebox_kernel::tidebox_v1_yielding!(calls!()),
+    calls! { tidebox: fork(token: i32, out: u32); listen(request: u32, len: u32, out: u32); reply(from: u32, len: u32); },
+    calls! { preview1: proc_exit(code: u32); },
 ];
 
-struct World {
+struct Fixture {
     kernel: Kernel,
-    session: SessionId,
+    execution: ExecutionId,
     pid: Pid,
 }
 
-impl World {
-    fn new(aware: bool) -> Self {
+impl Fixture {
+    fn new(tidebox_guest: bool) -> Self {
         let mut limits = Limits::default();
         (limits.inodes, limits.file_bytes, limits.single_file_bytes) = (300, 1 << 20, 1 << 19);
         (limits.descriptors, limits.processes) = (40, 12);
         let mut fs = Fs::new(&limits);
-        let made = [
+        let installed = [
             fs.install_dir(b"/", 0o755, 1000),
             fs.install_dir(b"/workspace", 0o755, 1000),
             fs.install_dir(b"/workspace/a/b", 0o755, 1000),
@@ -131,15 +134,15 @@ impl World {
             fs.install_proc(b"/proc"),
             fs.install_symlink(b"/dev/fd", b"/proc/self/fd"),
         ];
-        assert!(made.iter().all(Result::is_ok), "{made:?}");
+        assert!(installed.iter().all(Result::is_ok), "{installed:?}");
         let mut kernel = Kernel::new(KernelConfig {
             files: fs.snapshot(),
             limits,
-            clock: Box::new(FixedClock::new(1_000_000_000_000)),
+            clock: Box::new(VirtualClock::new(1_000_000_000_000)),
             entropy: Box::new(SeededEntropy::new(1)),
             hostname: "tidebox".to_owned(),
         });
-        let spec = SessionSpec {
+        let spec = ExecutionSpec {
             argv: vec![b"prog".to_vec(), b"one".to_vec()],
             env: vec![b"HOME=/workspace".to_vec()],
             cwd: b"/workspace".to_vec(),
@@ -147,29 +150,29 @@ impl World {
             stdin: b"some input".to_vec(),
             output_bytes: 1 << 16,
             shell_state: Some(b"state".as_slice().into()),
-            conversation: false,
+            interactive: false,
         };
-        let (session, pid) = kernel.begin(spec).expect("the program is there");
-        kernel.set_aware(pid, aware);
-        Self { kernel, session, pid }
+        let (execution, pid) = kernel.start_execution(spec).expect("the program is there");
+        kernel.set_tidebox_guest(pid, tidebox_guest);
+        Self { kernel, execution, pid }
     }
 
-    /// Whatever was done, nothing of it stays, and files are within their limits.
+    /// Ends the execution. Checks that files are within their limits and that all other resources are released.
     fn end(mut self) {
-        let usage = self.kernel.holdings().files;
+        let usage = self.kernel.resource_usage().files;
         let limits = self.kernel.limits();
         assert!(usage.file_bytes <= limits.file_bytes && usage.inodes <= limits.inodes, "{usage:?}");
-        self.kernel.end(self.session);
-        let left = self.kernel.holdings();
+        self.kernel.finish_execution(self.execution);
+        let left = self.kernel.resource_usage();
         let counts = [left.commands, left.processes, left.open_files, left.pipes];
         assert_eq!((counts, left.memory_bytes, left.pipe_bytes, left.argument_bytes), ([0; 4], 0, 0, 0), "{left:?}");
     }
 }
 
-/// Every function of preview1 and of `tidebox_v1`, in any order, with any arguments, over memory that the input fills.
+/// Calls the functions of preview1 and `tidebox_v1` in any order with any arguments over memory filled by the input.
 pub(crate) fn calls(input: &[u8]) {
     let mut input = Unstructured::new(input);
-    let mut world = World::new(input.arbitrary().unwrap_or(false));
+    let mut fixture = Fixture::new(input.arbitrary().unwrap_or(false));
     let filling = input.arbitrary_len::<u8>().unwrap_or(0).min(input.len() / 2);
     let filling = input.bytes(filling).unwrap_or(b"/a").to_vec();
     let mut memory = Memory(filling.iter().copied().cycle().take(MEMORY_BYTES).collect());
@@ -178,18 +181,18 @@ pub(crate) fn calls(input: &[u8]) {
         let Ok(choice) = input.arbitrary::<u8>() else { break };
         let count: usize = TABLES.iter().map(|table| table.len()).sum();
         let Some(call) = TABLES.iter().flat_map(|table| table.iter()).nth(choice as usize % count) else { break };
-        match call(&mut world.kernel, world.pid, &mut memory, &mut input) {
-            Sys::Done(_) | Sys::Block(_) => {}
-            Sys::Exit(_) | Sys::Kill(_) => break,
+        match call(&mut fixture.kernel, fixture.pid, &mut memory, &mut input) {
+            SyscallOutcome::Done(_) | SyscallOutcome::Block(_) => {}
+            SyscallOutcome::Exit(_) | SyscallOutcome::Kill(_) => break,
         }
         if input.is_empty() {
             break;
         }
     }
-    world.end();
+    fixture.end();
 }
 
-/// Pieces of paths.
+/// Components of paths.
 const NAMES: [&[u8]; 24] = [
     b"/",
     b"//",
@@ -217,7 +220,7 @@ const NAMES: [&[u8]; 24] = [
     b"1",
 ];
 
-/// A path of those pieces and of bytes of the input.
+/// Builds a path of those components and of bytes of the input.
 fn path(input: &mut Unstructured<'_>) -> Vec<u8> {
     let mut path = Vec::new();
     for _ in 0..input.int_in_range(0..=9).unwrap_or(0) {
@@ -234,42 +237,42 @@ fn path(input: &mut Unstructured<'_>) -> Vec<u8> {
     path
 }
 
-/// Calls that walk paths: they make, link, move, open and remove what the input says, and every answer is one.
+/// Calls that resolve paths: create, link, rename, open and remove. Every call must return a result.
 pub(crate) fn paths(input: &[u8]) {
     let mut input = Unstructured::new(input);
-    let mut world = World::new(true);
+    let mut fixture = Fixture::new(true);
     let mut memory = Memory(vec![0; MEMORY_BYTES]);
     while !input.is_empty() {
         let (one, two) = (path(&mut input), path(&mut input));
         let (at, at_two, out, buffer) = (1024_u32, 8192_u32, 16_u32, 65_536_u32);
         memory.write(at, &one).and_then(|()| memory.write(at_two, &two)).expect("paths are short");
         let (len, len_two) = (one.len() as u32, two.len() as u32);
-        let (k, m, pid) = (&mut world.kernel, &mut memory, world.pid);
+        let (k, m, pid) = (&mut fixture.kernel, &mut memory, fixture.pid);
         let flags = input.arbitrary::<u8>().unwrap_or(0);
         let (follow, bits) = (u32::from(flags & 1), u32::from(flags >> 1));
         let dir = if flags & 0x80 == 0 { 3 } else { 4 + u32::from(flags & 3) };
         let sys = match input.arbitrary::<u8>().unwrap_or(0) % 14 {
-            0 => p1::path_create_directory(k, pid, m, dir, at, len),
-            1 => p1::path_remove_directory(k, pid, m, dir, at, len),
-            2 => p1::path_unlink_file(k, pid, m, dir, at, len),
-            3 => p1::path_symlink(k, pid, m, at, len, dir, at_two, len_two),
-            4 => p1::path_link(k, pid, m, dir, follow, at, len, 3, at_two, len_two),
-            5 => p1::path_rename(k, pid, m, dir, at, len, 3, at_two, len_two),
-            6 => p1::path_filestat_get(k, pid, m, dir, follow, at, len, out),
-            7 => p1::path_readlink(k, pid, m, dir, at, len, buffer, 4096, out),
-            8 => ext::chdir(k, pid, m, at, len),
-            9 => ext::chmod(k, pid, m, at, len, bits << 3),
-            10 => ext::stat(k, pid, m, at, len, follow, out),
-            11 => ext::access(k, pid, m, at, len, bits & 7),
-            12 => p1::fd_readdir(k, pid, m, dir, buffer, 4096, 0, out),
-            _ => p1::path_open(k, pid, m, dir, follow, at, len, bits & 15, u64::MAX, u64::MAX, bits >> 4, out),
+            0 => preview1::path_create_directory(k, pid, m, dir, at, len),
+            1 => preview1::path_remove_directory(k, pid, m, dir, at, len),
+            2 => preview1::path_unlink_file(k, pid, m, dir, at, len),
+            3 => preview1::path_symlink(k, pid, m, at, len, dir, at_two, len_two),
+            4 => preview1::path_link(k, pid, m, dir, follow, at, len, 3, at_two, len_two),
+            5 => preview1::path_rename(k, pid, m, dir, at, len, 3, at_two, len_two),
+            6 => preview1::path_filestat_get(k, pid, m, dir, follow, at, len, out),
+            7 => preview1::path_readlink(k, pid, m, dir, at, len, buffer, 4096, out),
+            8 => tidebox::chdir(k, pid, m, at, len),
+            9 => tidebox::chmod(k, pid, m, at, len, bits << 3),
+            10 => tidebox::stat(k, pid, m, at, len, follow, out),
+            11 => tidebox::access(k, pid, m, at, len, bits & 7),
+            12 => preview1::fd_readdir(k, pid, m, dir, buffer, 4096, 0, out),
+            _ => preview1::path_open(k, pid, m, dir, follow, at, len, bits & 15, u64::MAX, u64::MAX, bits >> 4, out),
         };
         match sys {
-            Sys::Done(_) | Sys::Block(_) => {}
-            Sys::Exit(_) | Sys::Kill(_) => break,
+            SyscallOutcome::Done(_) | SyscallOutcome::Block(_) => {}
+            SyscallOutcome::Exit(_) | SyscallOutcome::Kill(_) => break,
         }
-        let (k, m) = (&mut world.kernel, &mut memory);
-        let _ = ext::getcwd(k, pid, m, buffer, 8192, out);
+        let (k, m) = (&mut fixture.kernel, &mut memory);
+        let _ = tidebox::getcwd(k, pid, m, buffer, 8192, out);
     }
-    world.end();
+    fixture.end();
 }

@@ -1,4 +1,4 @@
-//! URLs, rules, patterns and recordings: text that says what may be done.
+//! Fuzz targets for text that controls access: URLs, network rules, patterns and cassettes.
 
 use tidebox_core::Dialect;
 use tidebox_core::SandboxPath;
@@ -6,7 +6,7 @@ use tidebox_core::glob::GlobPattern;
 use tidebox_core::layer::Cassette;
 use tidebox_core::network::{AllowRule, NetworkPolicy, Target};
 
-/// The first byte says what the rest is.
+/// The first byte selects the kind of the rest.
 pub(crate) fn urls(input: &[u8]) {
     let [what, rest @ ..] = input else { return };
     let text = String::from_utf8_lossy(rest);
@@ -34,7 +34,7 @@ pub(crate) fn urls(input: &[u8]) {
     }
 }
 
-/// A URL that may be sent, alone and as what a reply leads to.
+/// Parses a URL as a request and as the target of a redirect.
 fn target(text: &str) {
     let (url, location) = text.split_once('\n').unwrap_or((text, "/"));
     let Ok(target) = Target::parse(url) else { return };

@@ -1,4 +1,4 @@
-//! One saved sandbox as a file: magic, version, a head in JSON with its checksum, the snapshot, and its checksum.
+//! Format of a saved sandbox: magic, version, a head in JSON with its checksum, the snapshot, and its checksum.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,37 +12,37 @@ use tidebox_vfs_backend::SavedSandbox;
 
 const MAGIC: &[u8; 8] = b"TIDEBOX\n";
 
-/// The only version that this code writes and reads.
+/// The only supported version.
 const VERSION: u32 = 1;
 
-/// Longest head that is read: an id and labels. A damaged length must not become an allocation.
-const HEAD_BYTES: u32 = 1 << 20;
+/// Maximum size of the head (id and labels) in bytes. Bounds the allocation for a corrupt length.
+const MAX_HEAD_BYTES: u32 = 1 << 20;
 
-/// Bytes of a checksum (SHA-256).
-const CHECKSUM: usize = 32;
+/// Size of a checksum (SHA-256) in bytes.
+const CHECKSUM_BYTES: usize = 32;
 
-/// Longest file name made of an id, well below what file systems take, with room for the extension.
-const STEM_BYTES: usize = 150;
+/// Maximum length of a file stem in bytes, below the limit of file systems including the extension.
+const MAX_STEM_BYTES: usize = 150;
 
-/// Why a file cannot be used.
+/// Error of reading a file.
 #[derive(Debug)]
-pub(super) enum Damage {
+pub(super) enum ReadError {
     Io(io::Error),
-    /// What is wrong, as the end of a sentence that begins with the file's name.
+    /// Description of the corruption, after the file's name.
     Content(String),
 }
 
-impl From<io::Error> for Damage {
+impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::Content("is damaged: it was cut off".to_owned()),
+            io::ErrorKind::UnexpectedEof => Self::Content("is corrupt: it is truncated".to_owned()),
             _ => Self::Io(error),
         }
     }
 }
 
-fn content<T>(what: &str) -> Result<T, Damage> {
-    Err(Damage::Content(what.to_owned()))
+fn corrupt<T>(what: &str) -> Result<T, ReadError> {
+    Err(ReadError::Content(what.to_owned()))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -55,9 +55,9 @@ struct Head {
     snapshot_bytes: u64,
 }
 
-/// The name of a sandbox's files without extension: the id, with `%` and two hexadecimal digits for every byte that is not
-/// a small letter, digit, `-` or `_`. File systems that ignore case keep names apart that differ in case only.
-pub(super) fn stem(id: &SandboxId) -> String {
+/// Returns the file stem of a sandbox: its id, with `%` and two hexadecimal digits for every byte other than a lower-case letter,
+/// a digit, `-` or `_`. Names are therefore distinct on case-insensitive file systems.
+pub(super) fn file_stem(id: &SandboxId) -> String {
     let mut stem = String::new();
     for byte in id.as_str().bytes() {
         match byte {
@@ -65,17 +65,17 @@ pub(super) fn stem(id: &SandboxId) -> String {
             other => stem.push_str(&format!("%{other:02x}")),
         }
     }
-    if stem.len() <= STEM_BYTES {
+    if stem.len() <= MAX_STEM_BYTES {
         return stem;
     }
-    // The mark is no hexadecimal digit, so that no short id has this name.
+    // `%lo` is not an escape, so no short id has this stem.
     let digest = Sha256::digest(id.as_str().as_bytes());
     digest.iter().fold("%long-".to_owned(), |stem, byte| stem + &format!("{byte:02x}"))
 }
 
-/// All that is before the snapshot.
+/// Returns the bytes before the snapshot.
 pub(super) fn head(saved: &SavedSandbox, snapshot: &[u8]) -> Result<Vec<u8>> {
-    let SavedSandbox { id, labels, created, used } = saved;
+    let SavedSandbox { id, labels, created, last_used: used } = saved;
     let head = Head {
         id: id.as_str().to_owned(),
         labels: labels.clone(),
@@ -85,8 +85,8 @@ pub(super) fn head(saved: &SavedSandbox, snapshot: &[u8]) -> Result<Vec<u8>> {
     };
     let json = serde_json::to_vec(&head)
         .map_err(|error| Error::new(ErrorKind::Storage, "save sandbox", error.to_string()).with_source(error))?;
-    let Some(length) = u32::try_from(json.len()).ok().filter(|length| *length <= HEAD_BYTES) else {
-        let message = format!("id and labels of a sandbox may have {HEAD_BYTES} bytes together; use shorter labels");
+    let Some(length) = u32::try_from(json.len()).ok().filter(|length| *length <= MAX_HEAD_BYTES) else {
+        let message = format!("id and labels exceed {MAX_HEAD_BYTES} bytes; use shorter labels");
         return Err(Error::new(ErrorKind::InvalidRequest, "save sandbox", message));
     };
     let mut bytes = [MAGIC.as_slice(), &VERSION.to_le_bytes(), &length.to_le_bytes(), &json].concat();
@@ -95,37 +95,37 @@ pub(super) fn head(saved: &SavedSandbox, snapshot: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-pub(super) fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
+pub(super) fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
     Sha256::digest(bytes).into()
 }
 
-/// What is known of the sandbox, without reading the snapshot.
-pub(super) fn read_head(path: &Path) -> Result<SavedSandbox, Damage> {
+/// Reads the head of a file without its snapshot.
+pub(super) fn read_head(path: &Path) -> Result<SavedSandbox, ReadError> {
     let (head, _) = open(path)?;
-    let id = SandboxId::parse(head.id).map_err(|error| Damage::Content(format!("is damaged: {error}")))?;
-    Ok(SavedSandbox { id, labels: head.labels, created: head.created, used: head.used })
+    let id = SandboxId::parse(head.id).map_err(|error| ReadError::Content(format!("is corrupt: {error}")))?;
+    Ok(SavedSandbox { id, labels: head.labels, created: head.created, last_used: head.used })
 }
 
-/// The snapshot of the sandbox of this id.
-pub(super) fn read(path: &Path, id: &SandboxId) -> Result<Vec<u8>, Damage> {
+/// Reads the snapshot of the sandbox with this id.
+pub(super) fn read(path: &Path, id: &SandboxId) -> Result<Vec<u8>, ReadError> {
     let (head, mut file) = open(path)?;
     if head.id != id.as_str() {
-        return content("is another sandbox's: somebody renamed it");
+        return corrupt("belongs to another sandbox: it was renamed");
     }
     let mut snapshot = Vec::new();
     file.read_to_end(&mut snapshot)?;
-    let Some(at) = snapshot.len().checked_sub(CHECKSUM).filter(|at| *at as u64 == head.snapshot_bytes) else {
-        return content("is damaged: it was cut off, or something was added");
+    let Some(at) = snapshot.len().checked_sub(CHECKSUM_BYTES).filter(|at| *at as u64 == head.snapshot_bytes) else {
+        return corrupt("is corrupt: its length is wrong");
     };
     let digest = snapshot.split_off(at);
     if digest != checksum(&snapshot) {
-        return content("is damaged: its checksum is wrong");
+        return corrupt("is corrupt: checksum mismatch");
     }
     Ok(snapshot)
 }
 
-/// The checked head, and the file behind it.
-fn open(path: &Path) -> Result<(Head, File), Damage> {
+/// Opens a file and returns its verified head and the file positioned at the snapshot.
+fn open(path: &Path) -> Result<(Head, File), ReadError> {
     let mut file = File::open(path)?;
     let mut start = [0; 16];
     file.read_exact(&mut start)?;
@@ -133,30 +133,30 @@ fn open(path: &Path) -> Result<(Head, File), Damage> {
     let (version, length) = rest.split_at(4);
     let number = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).unwrap_or(u32::MAX);
     if magic != MAGIC {
-        return content("is no saved sandbox");
+        return corrupt("is not a saved sandbox");
     }
     match number(version) {
         VERSION => {}
         other => {
-            let what = format!(
-                "has version {other} of the format and this program reads version {VERSION}: use the Tidebox that wrote it"
+            let description = format!(
+                "has format version {other}; this program supports version {VERSION}; use the version of Tidebox that wrote it"
             );
-            return Err(Damage::Content(what));
+            return Err(ReadError::Content(description));
         }
     }
     let length = number(length);
-    if length > HEAD_BYTES {
-        return content("is damaged: its head is too long");
+    if length > MAX_HEAD_BYTES {
+        return corrupt("is corrupt: its head is too long");
     }
     let mut json = vec![0; length as usize];
     file.read_exact(&mut json)?;
-    let mut digest = [0; CHECKSUM];
+    let mut digest = [0; CHECKSUM_BYTES];
     file.read_exact(&mut digest)?;
     if digest != checksum(&[&start, json.as_slice()].concat()) {
-        return content("is damaged: the checksum of its head is wrong");
+        return corrupt("is corrupt: checksum mismatch of its head");
     }
     match serde_json::from_slice(&json) {
         Ok(head) => Ok((head, file)),
-        Err(error) => Err(Damage::Content(format!("is damaged: {error}"))),
+        Err(error) => Err(ReadError::Content(format!("is corrupt: {error}"))),
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::run::{PLANTED, command, tidebox, tidebox_reading};
 
-/// Sends requests, numbered from 0, and returns the answers in their order.
+/// Sends requests, numbered from 0, and returns the replies in this order.
 fn ask(options: &[&str], requests: &[Value]) -> Vec<Value> {
     let lines = requests.iter().enumerate().map(|(id, request)| {
         let mut request = request.clone();
@@ -32,8 +32,8 @@ fn execute(command: &str) -> Value {
 }
 
 #[test]
-fn requests_are_answered_at_the_same_time_and_all_before_the_end() {
-    // Each waits until all have begun, and would wait in vain for one that begins after it.
+fn requests_run_concurrently_and_complete_before_exit() {
+    // Each waits until all have started.
     let wait = "while set -- begun.*; [ $# -lt 5 ]; do sleep 0.1; done";
     let requests: Vec<Value> = (0..5).map(|n| execute(&format!("touch begun.{n}; {wait}; echo {n}"))).collect();
     for (n, answer) in ask(&[], &requests).iter().enumerate() {
@@ -43,7 +43,7 @@ fn requests_are_answered_at_the_same_time_and_all_before_the_end() {
 }
 
 #[test]
-fn more_requests_than_run_at_once_are_all_answered() {
+fn requests_above_the_concurrency_limit_are_queued() {
     let requests: Vec<Value> = (0..400).map(|n| execute(&format!("echo {n}"))).collect();
     for (n, answer) in ask(&[], &requests).iter().enumerate() {
         assert_eq!(answer["result"]["stdout"], format!("{n}\n"), "{answer}");
@@ -51,7 +51,7 @@ fn more_requests_than_run_at_once_are_all_answered() {
 }
 
 #[test]
-fn refusals_are_results_and_what_is_not_understood_is_an_error() {
+fn file_errors_are_results_and_invalid_requests_are_errors() {
     let answers = ask(
         &[],
         &[
@@ -77,7 +77,7 @@ fn refusals_are_results_and_what_is_not_understood_is_an_error() {
 }
 
 #[test]
-fn bytes_that_are_no_text_go_in_and_out_as_base64() {
+fn binary_data_is_transferred_as_base64() {
     let mut child = command(&["backend"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("stdin is a pipe");
     let mut stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
@@ -109,7 +109,7 @@ fn bytes_that_are_no_text_go_in_and_out_as_base64() {
 }
 
 #[test]
-fn options_and_dialect_hold_for_the_sandbox_and_nothing_of_the_host_is_seen() {
+fn options_and_dialect_apply_and_the_host_is_invisible() {
     let options = ["--dialect", "python", "--env", "A=1", "--cwd", "/tmp/new", "--timeout", "0.3"];
     let answers = ask(
         &options,
@@ -132,7 +132,7 @@ fn options_and_dialect_hold_for_the_sandbox_and_nothing_of_the_host_is_seen() {
 }
 
 #[test]
-fn a_command_may_take_part_in_a_session() {
+fn persistent_commands_share_a_shell_session() {
     let mut child = command(&["backend"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("stdin is a pipe");
     let mut stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
@@ -148,7 +148,7 @@ fn a_command_may_take_part_in_a_session() {
 }
 
 #[test]
-fn it_ends_when_nobody_reads_its_answers() {
+fn it_exits_when_its_output_is_closed() {
     let mut child = command(&["backend"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().expect("stdin is a pipe");
@@ -161,9 +161,12 @@ fn it_ends_when_nobody_reads_its_answers() {
 }
 
 #[test]
-fn python_keeps_its_variables_in_sessions_that_the_caller_names() {
+fn named_python_sessions_keep_their_variables() {
     if !tidebox::Packs::user().ready().iter().any(|pack| pack.name() == "python") {
-        assert!(std::env::var_os("CI").is_none(), "the pack python is not here; add it with `tidebox pack add python`");
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "the pack python is not installed; add it with `tidebox pack add python`"
+        );
         return;
     }
     let python =

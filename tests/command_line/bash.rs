@@ -1,4 +1,4 @@
-//! Command lines whose output and exit code must be those of real bash with real tools.
+//! Command lines whose output and exit code must equal those of bash and GNU tools.
 
 use crate::run::{bash, exec};
 
@@ -10,7 +10,7 @@ fn same_as_bash(line: &str) {
     assert_eq!(ours.stderr.is_empty(), real.stderr.is_empty(), "stderr of {line:?}: {}", ours.stderr());
 }
 
-/// One test per command line, named by what it promises.
+/// One test per command line.
 macro_rules! same_as_bash {
     ($($name:ident: $line:expr;)*) => {$(
         #[test]
@@ -25,7 +25,7 @@ same_as_bash! {
         r#"printf "b\na\nc\n" | sort | tee sorted.txt | wc -l; cat sorted.txt"#;
     a_loop_feeds_a_pipeline_of_filters:
         r#"for i in $(seq 1 5); do echo "$((i*i))"; done | grep -v 4 | sed "s/^/n=/" | sort -r"#;
-    yes_ends_when_head_has_enough: "yes | head -3";
+    yes_ends_when_head_exits: "yes | head -3";
     the_status_of_a_pipeline_is_that_of_its_last_command: "false | true; echo $?; true | false; echo $?";
     pipefail_reports_the_command_that_failed: "set -o pipefail; false | true; echo $?";
     a_failing_command_ends_a_script_under_errexit: "set -euo pipefail; echo before; false; echo after";
@@ -35,10 +35,10 @@ same_as_bash! {
     a_quoted_here_document_expands_nothing: "cat <<'END'\nhello $name `date`\nEND";
     redirections_go_where_they_say: "{ echo out; echo err >&2; } >all 2>&1; cat all; echo more >>all; wc -l <all";
     stderr_can_be_piped: "{ echo err >&2; } 2>&1 | sed s/err/caught/";
-    arrays_keep_their_words: r#"a=(one "two three" four); for w in "${a[@]}"; do echo "[$w]"; done; echo ${#a[@]}"#;
+    arrays_keep_their_elements: r#"a=(one "two three" four); for w in "${a[@]}"; do echo "[$w]"; done; echo ${#a[@]}"#;
     functions_have_arguments_and_locals: r#"f() { local x=$1; echo "$x-$#"; return 3; }; f a b; echo $? ${x:-unset}"#;
     parameter_expansions_cut_and_replace: r#"p=/a/b/c.tar.gz; echo ${p##*/} ${p%.*} ${p%%.*} ${p/b/B} ${#p} ${p:3:4}"#;
-    a_case_chooses_by_pattern: r#"for f in a.txt b.py c; do case $f in *.txt) echo text;; *.py) echo py;; *) echo other;; esac; done"#;
+    case_selects_by_pattern: r#"for f in a.txt b.py c; do case $f in *.txt) echo text;; *.py) echo py;; *) echo other;; esac; done"#;
     double_brackets_match_patterns_and_regular_expressions:
         r#"x=abc123; [[ $x == abc* && $x =~ ([a-z]+)([0-9]+) ]] && echo "${BASH_REMATCH[1]}-${BASH_REMATCH[2]}""#;
     while_read_takes_a_line_at_a_time: r#"printf '1 a\n2 b\n' | while read -r n w; do echo "$w=$n"; done"#;
@@ -53,7 +53,7 @@ same_as_bash! {
     grep_counts_and_numbers_lines: "printf 'one\\ntwo\\nthree\\n' >f; grep -c e f; grep -n t f; grep -q zzz f; echo $?";
     sed_edits_in_place: "echo 'a b' >f; sed -i 's/a/x/; s/b/y/' f; cat f";
     an_unknown_command_is_127: "no_such_command_here; echo $?";
-    a_folder_is_no_command: "mkdir d; ./d; echo $?";
+    a_directory_is_not_a_command: "mkdir d; ./d; echo $?";
     a_file_without_execute_bit_is_126: "echo 'echo hi' >s; ./s; echo $?";
     a_script_with_an_interpreter_runs: "printf '#!/bin/sh\\necho \"script $1\"\\n' >s; chmod +x s; ./s arg";
     a_syntax_error_is_reported: "for in do; done";

@@ -1,10 +1,10 @@
-//! Commands that would never end or take everything: each ends with a message, and the host goes on.
+//! Commands that run forever or exhaust resources: each ends with a message, and the host continues.
 
 use std::time::Duration;
 
 use crate::run::{exec, tidebox};
 
-/// The machine may be busy with other tests for a moment, so the best of three counts.
+/// Other tests may slow the host down, so the best of three runs counts.
 fn best_of_three(arguments: &[&str], limit: Duration) -> crate::run::Ran {
     let mut ran = tidebox(arguments);
     for _ in 0..2 {
@@ -18,13 +18,13 @@ fn best_of_three(arguments: &[&str], limit: Duration) -> crate::run::Ran {
 }
 
 #[test]
-fn yes_ends_at_once_when_its_reader_has_gone() {
+fn yes_ends_when_its_reader_exits() {
     let ran = best_of_three(&["exec", "yes | head -3"], Duration::from_secs(1));
     assert_eq!((ran.code, ran.stdout()), (Some(0), "y\ny\ny\n".to_owned()));
 }
 
 #[test]
-fn an_endless_loop_ends_at_its_timeout_with_124_and_the_output_so_far() {
+fn an_endless_loop_times_out_with_124_and_its_output() {
     let line = "echo started; while :; do :; done";
     let ran = best_of_three(&["exec", "--timeout", "1", line], Duration::from_millis(1500));
     assert_eq!((ran.code, ran.stdout()), (Some(124), "started\n".to_owned()));
@@ -61,21 +61,21 @@ fn a_memory_bomb_ends_with_a_message() {
 }
 
 #[test]
-fn a_fork_bomb_ends_and_the_host_goes_on() {
+fn a_fork_bomb_ends_and_the_host_continues() {
     let ran = tidebox(&["exec", "--timeout", "5", "--limits", "processes=50", ":(){ :|:& }; :; wait; echo over"]);
     assert!(ran.code.is_some(), "the host was killed by a signal");
     assert_eq!(exec("echo alive").stdout(), "alive\n");
 }
 
 #[test]
-fn output_over_the_limit_is_cut_and_said_so() {
+fn output_over_the_limit_is_truncated_with_a_warning() {
     let ran = tidebox(&["exec", "--limits", "output=10K", "seq 1 100000"]);
     assert_eq!(ran.stdout.len(), 10 << 10);
     assert!(ran.stderr().contains("--limits output"), "{}", ran.stderr());
 }
 
 #[test]
-fn files_over_the_quota_are_refused_and_what_was_there_stays() {
+fn files_over_the_quota_fail_and_existing_files_stay() {
     let line = "echo kept >a; yes | head -c 200000 >b; echo $?; cat a";
     let ran = tidebox(&["exec", "--limits", "files=64K", line]);
     assert!(ran.stdout().ends_with("kept\n"), "{ran:?}");
@@ -83,7 +83,7 @@ fn files_over_the_quota_are_refused_and_what_was_there_stays() {
 }
 
 #[test]
-fn too_many_processes_are_refused() {
+fn processes_above_the_limit_fail() {
     let line = "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1 & done; wait";
     let ran = tidebox(&["exec", "--limits", "processes=4", line]);
     assert!(!ran.stderr.is_empty(), "{ran:?}");

@@ -1,11 +1,11 @@
-//! Nothing of the host is inside.
+//! Host files, variables and directories are not visible in the sandbox.
 
 use std::fs;
 
 use crate::run::{PLANTED, exec};
 
 #[test]
-fn neither_files_nor_environment_of_the_host_are_seen() {
+fn host_files_and_variables_are_invisible() {
     let ran = exec("cat /etc/passwd; env; ls -a /");
     let all = ran.stdout() + &ran.stderr();
     assert!(!all.contains(PLANTED.0) && !all.contains(PLANTED.1), "{all}");
@@ -15,7 +15,7 @@ fn neither_files_nor_environment_of_the_host_are_seen() {
 }
 
 #[test]
-fn only_what_the_sandbox_sets_is_in_the_environment() {
+fn the_environment_has_only_documented_variables() {
     let ran = exec("env");
     let documented = ["PATH", "HOME", "PWD", "USER", "LOGNAME", "SHELL", "LANG", "TERM"];
     let of_the_shell = ["OLDPWD", "SHLVL", "_"];
@@ -30,7 +30,7 @@ fn only_what_the_sandbox_sets_is_in_the_environment() {
 }
 
 #[test]
-fn the_root_holds_only_what_the_sandbox_makes() {
+fn the_root_has_only_sandbox_directories() {
     let ran = exec("ls /");
     let names: Vec<String> = ran.stdout().lines().map(str::to_owned).collect();
     for name in &names {
@@ -50,7 +50,7 @@ fn climbing_out_of_the_root_stays_in_the_root() {
 }
 
 #[test]
-fn the_working_folder_of_the_host_is_not_seen() {
+fn the_working_directory_of_the_host_is_invisible() {
     let ran = exec("pwd; ls -A");
     assert_eq!(ran.stdout(), "/workspace\n");
 }
@@ -62,7 +62,7 @@ fn two_runs_share_nothing() {
 }
 
 #[test]
-fn the_programs_of_the_system_cannot_be_replaced() {
+fn system_programs_cannot_be_replaced() {
     let ran = exec("echo evil >/bin/true; rm -f /bin/true; true; echo $?");
     assert!(ran.stdout().ends_with("0\n"), "{ran:?}");
     assert!(!ran.stderr.is_empty());

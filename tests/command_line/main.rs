@@ -1,4 +1,4 @@
-//! The command `tidebox` as a user meets it: what is promised for it, one test per promise, through the built binary.
+//! Tests of the command `tidebox` through the built binary.
 
 mod backend;
 mod bash;

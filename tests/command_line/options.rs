@@ -16,7 +16,7 @@ fn the_exit_code_is_that_of_the_command() {
 }
 
 #[test]
-fn each_stream_goes_to_its_own() {
+fn stdout_and_stderr_are_separate() {
     let ran = exec("echo out; echo err >&2");
     assert_eq!((ran.stdout(), ran.stderr()), ("out\n".to_owned(), "err\n".to_owned()));
 }
@@ -34,18 +34,18 @@ fn output_is_printed_as_it_arrives() {
     let first = Instant::now();
     stdout.read_to_string(&mut line).expect("the rest arrives");
     assert_eq!(line, "first\nsecond\n");
-    // Both would arrive at the end otherwise.
+    // Without streaming both lines would arrive at the end.
     assert!(first.elapsed() > Duration::from_secs(1), "the second line came {:?} after the first", first.elapsed());
     assert!(child.wait().expect("the command ends").success());
 }
 
 #[test]
-fn bytes_that_are_not_utf8_are_printed_as_they_are() {
+fn invalid_utf8_is_printed_unchanged() {
     assert_eq!(exec(r"printf '\xff\x00\xfe'").stdout, b"\xff\x00\xfe");
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_the_command() {
+fn closing_the_output_ends_the_command() {
     let mut child = command(&["exec", "--timeout", "30", "yes"]).stdout(Stdio::piped()).spawn().expect("it starts");
     let before = Instant::now();
     let mut start = [0; 4];
@@ -57,7 +57,7 @@ fn a_reader_that_goes_away_ends_the_command() {
 }
 
 #[test]
-fn json_is_one_object_with_every_field() {
+fn json_prints_one_object_with_all_fields() {
     let ran = tidebox(&["exec", "--json", "echo out; echo err >&2; exit 3"]);
     assert_eq!(ran.code, Some(3));
     let value: Value = serde_json::from_slice(&ran.stdout).expect("stdout is one JSON object");
@@ -79,7 +79,7 @@ fn json_is_one_object_with_every_field() {
 }
 
 #[test]
-fn json_says_what_stopped_a_command() {
+fn json_reports_the_stop_reason() {
     let ran = tidebox(&["exec", "--json", "--timeout", "0.2", "echo so far; sleep 9"]);
     let value: Value = serde_json::from_slice(&ran.stdout).expect("stdout is one JSON object");
     assert_eq!((ran.code, &value["exit_code"]), (Some(124), &Value::from(124)));
@@ -88,14 +88,14 @@ fn json_says_what_stopped_a_command() {
 }
 
 #[test]
-fn json_replaces_bytes_that_are_not_utf8() {
+fn json_replaces_invalid_utf8() {
     let ran = tidebox(&["exec", "--json", r"printf 'a\xffb'"]);
     let value: Value = serde_json::from_slice(&ran.stdout).expect("stdout is one JSON object");
     assert_eq!(value["stdout"], "a\u{fffd}b");
 }
 
 #[test]
-fn a_file_of_the_host_is_put_in_with_its_bytes_and_its_execute_bit() {
+fn host_files_keep_their_bytes_and_execute_bit() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let data = host_file(folder.path(), "data.bin", b"a\xff\0b", false);
     let script = host_file(folder.path(), "script", b"#!/bin/sh\necho ran \"$@\"\n", true);
@@ -111,14 +111,14 @@ fn a_file_of_the_host_is_put_in_with_its_bytes_and_its_execute_bit() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_an_error_of_ours() {
+fn a_missing_host_file_exits_with_125() {
     let ran = tidebox(&["exec", "--file", "no/such/file:/workspace/a", "true"]);
     assert_eq!(ran.code, Some(125));
     assert!(ran.stderr().contains("no/such/file"), "{}", ran.stderr());
 }
 
 #[test]
-fn a_file_cannot_be_put_over_the_system() {
+fn a_file_cannot_replace_a_system_program() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = host_file(folder.path(), "evil", b"evil", true);
     let ran = tidebox(&["exec", "--file", &format!("{file}:/bin/sh"), "true"]);
@@ -127,15 +127,15 @@ fn a_file_cannot_be_put_over_the_system() {
 }
 
 #[test]
-fn a_folder_is_refused_as_a_file() {
+fn a_directory_is_rejected_as_a_file() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let ran = tidebox(&["exec", "--file", &format!("{}:/workspace/a", folder.path().display()), "true"]);
     assert_eq!(ran.code, Some(125));
-    assert!(ran.stderr().contains("--file takes files"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("not a regular file"), "{}", ran.stderr());
 }
 
 #[test]
-fn directory_and_environment_are_as_asked() {
+fn cwd_and_env_options_are_applied() {
     let ran = tidebox(&[
         "exec",
         "--cwd",
@@ -150,7 +150,7 @@ fn directory_and_environment_are_as_asked() {
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_told() {
+fn a_missing_working_directory_is_reported() {
     let ran = tidebox(&["exec", "--cwd", "/no/such", "echo ran"]);
     assert!(ran.code.is_some_and(|code| code != 0), "{ran:?}");
     assert_eq!(ran.stdout(), "");
@@ -158,13 +158,13 @@ fn a_directory_that_is_not_there_is_told() {
 }
 
 #[test]
-fn standard_input_is_handed_in_when_asked_for_and_empty_else() {
+fn stdin_is_passed_only_with_the_option() {
     assert_eq!(tidebox_reading(&["exec", "--stdin", "tr a-z A-Z"], b"hello").stdout(), "HELLO");
     assert_eq!(tidebox_reading(&["exec", "wc -c"], b"hello").stdout().trim(), "0");
 }
 
 #[test]
-fn a_large_standard_input_arrives_whole() {
+fn a_large_stdin_arrives_completely() {
     let input = "0123456789abcdef\n".repeat(100_000);
     let ran = tidebox_reading(&["exec", "--stdin", "cat | tail -c 17; "], input.as_bytes());
     assert_eq!(ran.stdout(), "0123456789abcdef\n");
@@ -173,11 +173,11 @@ fn a_large_standard_input_arrives_whole() {
 }
 
 #[test]
-fn wrong_options_are_errors_of_ours_that_say_what_to_change() {
+fn invalid_options_exit_with_125_and_a_hint() {
     for (arguments, expected) in [
-        (&["exec"][..], "there is no command to run"),
-        (&["exec", "--limits", "speed=1", "true"], "there are: wall-time"),
-        (&["exec", "--timeout", "soon", "true"], "number of seconds"),
+        (&["exec"][..], "missing command"),
+        (&["exec", "--limits", "speed=1", "true"], "expected one of: wall-time"),
+        (&["exec", "--timeout", "soon", "true"], "expected seconds"),
         (&["exec", "--cwd", "", "true"], "empty"),
         (&["frobnicate"], "tidebox --help"),
     ] {
@@ -188,7 +188,7 @@ fn wrong_options_are_errors_of_ours_that_say_what_to_change() {
 }
 
 #[test]
-fn help_lists_every_option_and_goes_to_stdout() {
+fn help_lists_all_options_on_stdout() {
     let ran = tidebox(&["--help"]);
     assert_eq!(ran.code, Some(0));
     for option in ["--file", "--cwd", "--env", "--timeout", "--limits", "--json", "--stdin", "memory", "124", "125"] {

@@ -1,4 +1,4 @@
-//! A program of the user's own, compiled elsewhere and uploaded.
+//! A custom program, compiled by `rustc` and uploaded.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::run::{host_file, tidebox};
 
-/// Reads its input, names its arguments, and reads and writes files: what people's own tools do.
+/// Reads standard input, prints its arguments, and reads and writes files.
 const SOURCE: &str = r#"
 use std::io::Read as _;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 "#;
 
-/// Compiles the program with plain `rustc`, knowing nothing of this project.
+/// Compiles the program with plain `rustc`, without Tidebox libraries.
 fn compiled(folder: &Path) -> PathBuf {
     let (source, module) = (folder.join("tool.rs"), folder.join("tool.wasm"));
     fs::write(&source, SOURCE).expect("the source can be written");
@@ -46,7 +46,7 @@ fn compiled(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn an_uploaded_program_runs_with_arguments_in_pipes_and_on_the_same_files() {
+fn an_uploaded_program_has_arguments_pipes_and_files() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = format!("{}:/workspace/tool.wasm", compiled(folder.path()).display());
     let run = |line: &str| tidebox(&["exec", "--file", &file, "--env", "COLOUR=red", line]);
@@ -71,7 +71,7 @@ fn an_uploaded_program_runs_with_arguments_in_pipes_and_on_the_same_files() {
 }
 
 #[test]
-fn malformed_modules_are_refused_with_a_message_and_the_sandbox_goes_on() {
+fn malformed_modules_are_rejected_with_a_message() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     for (name, bytes) in [
         ("magic-only", &b"\0asm\x01\0\0\0"[..]),

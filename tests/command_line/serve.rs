@@ -1,4 +1,4 @@
-//! `tidebox serve`: stand-ins for providers.
+//! `tidebox serve`: emulators of providers.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::run::{PLANTED, command, tidebox};
 
-/// A server, and the variables that it printed.
+/// A server and the variables that it printed.
 struct Server {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -35,7 +35,7 @@ impl Server {
         line.starts_with("# ready")
     }
 
-    /// Sends a request to E2B's stand-in and returns status and body.
+    /// Sends a request to the E2B emulator and returns status and body.
     fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> (u16, Vec<u8>) {
         let address = self.variables["E2B_API_URL"].trim_start_matches("http://").to_owned();
         let mut stream = TcpStream::connect(&address).expect("it listens");
@@ -73,7 +73,7 @@ impl Server {
         String::from_utf8_lossy(&body).into_owned()
     }
 
-    /// Asks it to end, and returns its exit code and what it printed since it was ready.
+    /// Sends a signal, and returns its exit code and the output since it was ready.
     #[cfg(unix)]
     fn end(mut self, signal: nix::sys::signal::Signal) -> (Option<i32>, String) {
         let id = i32::try_from(self.child.id()).expect("a number of a process");
@@ -86,14 +86,14 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It has ended already where the test went well.
+        // It has already exited unless the test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 #[test]
-fn a_client_of_the_provider_makes_sandboxes_with_the_options_of_the_command() {
+fn clients_create_sandboxes_with_the_options() {
     let server = Server::start(&["--provider", "e2b", "--env", "A=1", "--limits", "output=1K"]);
     let sandbox = server.create();
     // `one` and a line end in base64, as the daemon sends bytes.
@@ -107,7 +107,7 @@ fn a_client_of_the_provider_makes_sandboxes_with_the_options_of_the_command() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_ends_the_server_with_what_runs_in_its_sandboxes() {
+fn an_interrupt_stops_the_server_and_its_commands() {
     use nix::sys::signal::Signal;
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
         let server = Server::start(&["--provider=all"]);
@@ -119,7 +119,7 @@ fn an_interrupt_ends_the_server_with_what_runs_in_its_sandboxes() {
 }
 
 #[test]
-fn ports_follow_one_another_and_one_that_is_taken_is_named() {
+fn a_port_in_use_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("an address").to_string();
     let refused = tidebox(&["serve", "--provider", "e2b", "--listen", &address]);
@@ -128,11 +128,11 @@ fn ports_follow_one_another_and_one_that_is_taken_is_named() {
 }
 
 #[test]
-fn what_cannot_be_served_is_said_before_anything_is() {
+fn invalid_serve_options_fail_before_serving() {
     for (options, expected) in [
-        (&["--provider", "e3b"][..], "there is no emulator of \"e3b\"; there are: "),
-        (&[], "say which provider"),
-        (&["--provider", "e2b", "--listen", "here"], "not of the form ADDRESS:PORT"),
+        (&["--provider", "e3b"][..], "unknown provider \"e3b\"; expected one of: "),
+        (&[], "missing --provider"),
+        (&["--provider", "e2b", "--listen", "here"], "expected ADDRESS:PORT"),
         (&["--provider", "e2b", "--listen", "0.0.0.0:0"], "--key"),
         (&["--provider", "e2b", "now"], "now"),
     ] {

@@ -1,4 +1,4 @@
-//! `tidebox shell`, with a pipe in place of the terminal.
+//! `tidebox shell` with a pipe as standard input.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
@@ -24,20 +24,20 @@ fn variables_functions_and_aliases_persist_and_options_do_not() {
 }
 
 #[test]
-fn a_variable_of_the_options_can_be_changed_by_a_line() {
+fn a_line_can_change_a_variable_of_the_options() {
     let ran = tidebox_reading(&["shell", "--env", "A=1"], b"echo $A; A=2\necho $A\n");
     assert_eq!(ran.stdout(), "1\n2\n", "{}", ran.stderr());
 }
 
 #[test]
-fn a_directory_of_the_options_that_is_not_there_is_told() {
+fn a_missing_directory_of_the_options_is_reported() {
     let ran = tidebox_reading(&["shell", "--cwd", "/nowhere"], b"pwd\n");
     assert_eq!(ran.code, Some(125));
     assert!(ran.stderr().contains("/nowhere: No such file or directory"), "{}", ran.stderr());
 }
 
 #[test]
-fn the_directory_is_kept_after_a_line_that_fails_or_exits() {
+fn a_failing_line_keeps_the_directory() {
     let ran = session("cd /tmp; false\npwd\ncd / && exit 3\npwd\n)\npwd\n");
     assert_eq!(ran.stdout(), "/tmp\n/\n/\n", "{}", ran.stderr());
 }
@@ -46,24 +46,24 @@ fn the_directory_is_kept_after_a_line_that_fails_or_exits() {
 fn a_directory_that_was_removed_does_not_end_the_session() {
     let ran = session("mkdir d; cd d; rmdir ../d\npwd\n");
     assert_eq!(ran.stdout(), "/workspace\n", "{}", ran.stderr());
-    assert!(ran.stderr().contains("the session goes on in /workspace"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("the session continues in /workspace"), "{}", ran.stderr());
 }
 
 #[test]
-fn a_session_ends_with_the_last_exit_code_or_the_one_it_is_left_with() {
+fn a_session_returns_the_last_or_given_exit_code() {
     assert_eq!(session("true\n(exit 4)\n").code, Some(4));
     assert_eq!(session("true\nexit 5\necho not reached\n").code, Some(5));
     assert_eq!(session("").code, Some(0));
 }
 
 #[test]
-fn a_line_that_is_unfinished_goes_on_in_the_next() {
+fn an_incomplete_line_continues_in_the_next() {
     let ran = session("for i in 1 2\ndo echo $i\ndone\necho 'two\nlines'\necho a\\\nb\ncat <<END\nhere\nEND\n");
     assert_eq!(ran.stdout(), "1\n2\ntwo\nlines\nab\nhere\n", "{}", ran.stderr());
 }
 
 #[test]
-fn options_hold_for_the_whole_session() {
+fn options_apply_to_the_whole_session() {
     let ran = tidebox_reading(
         &["shell", "--env", "A=1", "--cwd", "/tmp", "--timeout", "0.3"],
         b"echo $A; pwd\nsleep 9\necho $A\n",
@@ -73,7 +73,7 @@ fn options_hold_for_the_whole_session() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_ends_the_running_command_only() {
+fn an_interrupt_stops_only_the_running_command() {
     let mut child = command(&["shell"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -101,6 +101,6 @@ fn an_interrupt_ends_the_running_command_only() {
 }
 
 #[test]
-fn a_session_takes_no_command() {
+fn a_session_rejects_a_command() {
     assert_eq!(tidebox(&["shell", "echo hi"]).code, Some(125));
 }

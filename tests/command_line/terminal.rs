@@ -11,7 +11,7 @@ use nix::pty::{OpenptyResult, Winsize, openpty};
 
 use crate::run::command;
 
-/// A session whose standard streams are a terminal, and the person at it.
+/// A session on a pseudo-terminal, and the user's side of it.
 struct Terminal {
     child: Child,
     keyboard: File,
@@ -38,7 +38,7 @@ impl Terminal {
         let (arrives, screen) = mpsc::channel();
         thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // The read fails when the session has closed the other side.
+            // The read fails after the session has closed its side.
             while let Ok(read @ 1..) = output.read(&mut buffer) {
                 if arrives.send(buffer[..read].to_vec()).is_err() {
                     break;
@@ -52,7 +52,7 @@ impl Terminal {
         self.keyboard.write_all(keys.as_bytes()).expect("keys can be typed");
     }
 
-    /// Leaves the session at its next prompt. Before that, the terminal itself would take the key for the end of input.
+    /// Leaves the session at its next prompt. Earlier, the terminal itself would interpret the key as end of input.
     fn leave(mut self) {
         self.see("$ ");
         self.type_keys(CTRL_D);
@@ -68,7 +68,7 @@ impl Terminal {
         panic!("the session did not end; it showed {:?}", self.seen);
     }
 
-    /// Waits until `text` is on the screen, forgets everything up to there, and returns it.
+    /// Waits until `text` is on the screen. Returns and discards the screen up to there.
     fn see(&mut self, text: &str) -> String {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -82,7 +82,7 @@ impl Terminal {
     }
 }
 
-/// Longer than anything takes on a machine that is busy with other tests.
+/// Timeout of each step, longer than any step takes on a busy host.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const LEFT: &str = "\u{1b}[D";
@@ -91,7 +91,7 @@ const CTRL_C: &str = "\u{3}";
 const CTRL_D: &str = "\u{4}";
 
 #[test]
-fn lines_can_be_edited_recalled_and_dropped() {
+fn lines_can_be_edited_recalled_and_cancelled() {
     let state = tempfile::tempdir().expect("a temporary folder can be made");
     let mut terminal = Terminal::open(state.path());
     terminal.see("tidebox:/workspace$ ");
@@ -113,7 +113,7 @@ fn lines_can_be_edited_recalled_and_dropped() {
 }
 
 #[test]
-fn history_outlives_the_session() {
+fn history_persists_across_sessions() {
     let state = tempfile::tempdir().expect("a temporary folder can be made");
     let mut first = Terminal::open(state.path());
     first.see("$ ");

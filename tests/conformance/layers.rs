@@ -1,16 +1,16 @@
-//! Layers and saved sandboxes keep the contract, and a replay of the whole suite does.
+//! Layers, saved sandboxes and a replay of the whole suite fulfil the contract.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox::conformance::provider::{self, ProviderCapabilities};
-use tidebox::conformance::{self, Outcome};
-use tidebox::layer::{self, Cassette, Matching, Player, Recorder, Redaction};
+use tidebox::conformance::{self, CaseOutcome};
+use tidebox::layer::{self, Cassette, Matching, Recorder, Redaction, Replayer};
 use tidebox::{Dialect, SandboxBackend, SandboxPath, SandboxProvider};
 
 use crate::{OUTPUT_BYTES, capabilities, sandbox};
 
-/// What a replay cannot do, because it answers at once.
+/// Capabilities that a replay does not have, because it returns results immediately.
 const ABOUT_TIME: &[&str] = &["execute_streaming: output arrives while the command runs"];
 
 fn root() -> SandboxPath {
@@ -18,22 +18,22 @@ fn root() -> SandboxPath {
 }
 
 #[tokio::test]
-async fn a_backend_in_all_layers_keeps_the_contract_and_so_does_its_replay() {
+async fn a_layered_backend_and_its_replay_pass_the_suite() {
     let recorder = Recorder::default();
     let backend: Arc<dyn SandboxBackend> = Arc::new(sandbox(Dialect::Js));
-    let backend = layer::time_limit(backend, None, Duration::from_secs(120));
-    let backend = layer::output_cap(backend, OUTPUT_BYTES);
+    let backend = layer::timeout(backend, None, Duration::from_secs(120));
+    let backend = layer::output_limit(backend, OUTPUT_BYTES);
     let backend = recorder.backend(layer::trace(backend, |_| {}));
     let report = conformance::run(&*backend, &capabilities(Dialect::Js), &root()).await;
-    report.assert();
+    report.assert_success();
 
     let text = recorder.cassette().to_text().expect("a cassette has a text");
     let cassette = Cassette::parse(&text).expect("what was written can be read");
-    let player = Player::new(cassette, Matching::InOrder, Redaction::new()).expect("a player");
+    let player = Replayer::new(cassette, Matching::InOrder, Redaction::new()).expect("a player");
     let replay = player.backend().expect("one sandbox was recorded");
     let mut failed = Vec::new();
     for case in conformance::cases() {
-        if let Outcome::Failed(fault) = case.run(&*replay, &capabilities(Dialect::Js), &root()).await {
+        if let CaseOutcome::Failed(fault) = case.run(&*replay, &capabilities(Dialect::Js), &root()).await {
             println!("{}: {fault:?}", case.name);
             failed.push(case.name);
         }
@@ -42,16 +42,16 @@ async fn a_backend_in_all_layers_keeps_the_contract_and_so_does_its_replay() {
 }
 
 #[tokio::test]
-async fn a_provider_that_saves_keeps_the_contract_and_so_does_its_replay() {
+async fn a_saving_provider_and_its_replay_pass_the_suite() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let saving = tidebox::provider().and_then(|provider| provider.persist(folder.path()).build());
+    let saving = tidebox::provider().and_then(|provider| provider.save_in(folder.path()).build());
     let recorder = Recorder::default();
     let recorded = recorder.provider(Arc::new(saving.expect("the folder is free")));
     let report = provider::run(&*recorded, &ProviderCapabilities::full()).await;
-    report.assert();
+    report.assert_success();
     assert_eq!(report.skipped, []);
 
-    let player = Player::new(recorder.cassette(), Matching::InOrder, Redaction::new()).expect("a player");
+    let player = Replayer::new(recorder.cassette(), Matching::InOrder, Redaction::new()).expect("a player");
     let replay: Arc<dyn SandboxProvider> = player.provider();
-    provider::run(&*replay, &ProviderCapabilities::full()).await.assert();
+    provider::run(&*replay, &ProviderCapabilities::full()).await.assert_success();
 }

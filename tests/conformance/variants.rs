@@ -1,4 +1,4 @@
-//! Sandboxes that are not made from nothing, or not like the default, keep the same contract.
+//! Sandboxes that are forked, saved or configured differently fulfil the same contract.
 
 use tidebox::conformance::provider::{self, ProviderCapabilities};
 use tidebox::conformance::{self, Capabilities};
@@ -19,18 +19,18 @@ async fn run(sandbox: &Sandbox, capabilities: &Capabilities) -> conformance::Rep
     let root = SandboxPath::parse("/workspace").expect("the path is absolute");
     let report = conformance::run(sandbox, capabilities, &root).await;
     println!("{report}");
-    report.assert();
+    report.assert_success();
     report
 }
 
 #[tokio::test]
-async fn a_deterministic_sandbox_keeps_the_contract() {
+async fn a_deterministic_sandbox_passes_the_suite() {
     let sandbox = builder(Dialect::Python).deterministic(7, TODAY).build().expect("the sandbox is made");
     assert_nothing_else_is_skipped(&run(&sandbox, &capabilities(Dialect::Python)).await);
 }
 
 #[tokio::test]
-async fn a_fork_of_a_sandbox_in_use_keeps_the_contract() {
+async fn a_fork_of_a_used_sandbox_passes_the_suite() {
     let sandbox = builder(Dialect::Js).build().expect("the sandbox is made");
     let used = ExecuteRequest::new("mkdir -p a/b; seq 1 1000 > a/b/c; ln -s a d; chmod 700 a");
     sandbox.execute(used).await.expect("the command runs");
@@ -39,7 +39,7 @@ async fn a_fork_of_a_sandbox_in_use_keeps_the_contract() {
 }
 
 #[tokio::test]
-async fn a_sandbox_with_a_lasting_shell_keeps_the_rest_of_the_contract() {
+async fn a_persistent_shell_passes_the_rest_of_the_suite() {
     let sandbox = builder(Dialect::Js).shell_mode(ShellMode::Persistent).build().expect("the sandbox is made");
     let capabilities = Capabilities { fresh_shell: false, ..capabilities(Dialect::Js) };
     let report = run(&sandbox, &capabilities).await;
@@ -48,11 +48,11 @@ async fn a_sandbox_with_a_lasting_shell_keeps_the_rest_of_the_contract() {
 }
 
 #[tokio::test]
-async fn a_provider_that_keeps_its_sandboxes_on_disk_keeps_the_contract_of_providers() {
+async fn a_provider_with_disk_storage_passes_the_provider_suite() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let provider = tidebox::provider().expect("the engine starts").persist(folder.path()).build();
+    let provider = tidebox::provider().expect("the engine starts").save_in(folder.path()).build();
     let report = provider::run(&provider.expect("the provider is made"), &ProviderCapabilities::full()).await;
     println!("{report}");
-    report.assert();
+    report.assert_success();
     assert_eq!(report.skipped, []);
 }

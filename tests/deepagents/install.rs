@@ -1,11 +1,11 @@
-//! Packages of other languages, in a folder of the user's cache that outlives the test.
+//! Packages for other languages, in a subdirectory of the user's cache that is kept between test runs.
 
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The folder with what `wanted` lists, installed by `install` unless it is there already. The error is one line.
+/// Returns the directory with the packages of `wanted`, installed by `install` if missing. The error is one line.
 pub(crate) fn installed(
     name: &str,
     wanted: &str,
@@ -14,7 +14,7 @@ pub(crate) fn installed(
     let folder = cache()?.join("tidebox").join("tests").join(name);
     let failed = |error: std::io::Error| format!("{} cannot be used: {error}", folder.display());
     fs::create_dir_all(&folder).map_err(failed)?;
-    // The runner starts a process for every test, all at once.
+    // The runner starts one process per test, all concurrently.
     let lock = File::create(folder.join("lock")).map_err(failed)?;
     lock.lock().map_err(failed)?;
     let stamp = folder.join("installed");
@@ -32,7 +32,7 @@ fn cache() -> Result<PathBuf, String> {
     cache.ok_or_else(|| "there is no HOME and no XDG_CACHE_HOME to install packages in".to_owned())
 }
 
-/// Runs a step of an installation; what it complains of last is the reason.
+/// Runs a step of an installation. The error is its last line on standard error.
 pub(crate) fn step(what: &str, command: &mut Command) -> Result<String, String> {
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{what} does not start: {error}"))?;
     let stdout = String::from_utf8_lossy(&output.stdout).trim().to_owned();

@@ -1,4 +1,4 @@
-//! Deep Agents for JavaScript. Its standard tests are not in the package registry, so its tools are asked directly.
+//! Deep Agents for JavaScript. Its standard tests are not in the package registry, so the tests call its tools directly.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use libtest_mimic::{Failed, Trial};
 use crate::install::{installed, step};
 use crate::{output, says, trial};
 
-/// Lays the sources beside the packages, because Node looks for those from there upwards.
+/// Copies the sources next to the packages, because Node searches the parent directories for them.
 const SOURCES: [(&str, &str); 2] = [
     ("tidebox_backend.mjs", include_str!("javascript/tidebox_backend.mjs")),
     ("agent.test.mjs", include_str!("javascript/agent.test.mjs")),
@@ -33,7 +33,7 @@ fn prepare() -> Result<PathBuf, String> {
     installed("deepagents-javascript", wanted, |folder| {
         fs::write(folder.join("package.json"), wanted).map_err(|error| error.to_string())?;
         let mut npm = Command::new("npm");
-        // What Deep Agents asks of its peers contradicts itself; this set of versions works.
+        // The peer dependencies of Deep Agents contradict each other; this set of versions works.
         npm.args(["install", "--legacy-peer-deps", "--no-audit", "--no-fund", "--loglevel", "error"]);
         npm.args(["--fetch-retries", "1", "--fetch-timeout", "15000"]);
         step("npm install", npm.current_dir(folder)).map(drop)

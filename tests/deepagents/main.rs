@@ -1,8 +1,8 @@
-//! Deep Agents itself, for Python and for JavaScript, on sandboxes of `tidebox backend`: its standard tests, and what a
-//! scripted model sees through its tools.
+//! Deep Agents for Python and for JavaScript, on sandboxes of `tidebox backend`: its standard tests, and the results that a
+//! scripted model gets from its tools.
 //!
-//! Interpreters and packages are not ours to demand. Where one is missing, its tests are ignored, under a name that says
-//! why; none of them passes without having run. The packages are installed once, into the user's cache folder.
+//! Interpreters and packages are optional. If one is missing, its tests are ignored and their names state the reason; no test
+//! passes without running. The packages are installed once, into the user's cache directory.
 
 mod install;
 mod javascript;
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// A test, or an ignored one that is named after what is missing.
+/// Returns a test, or an ignored one whose name states the missing program.
 fn trial<P: Clone + Send + 'static>(
     name: &str,
     prepared: &Result<P, String>,
@@ -41,14 +41,14 @@ fn trial<P: Clone + Send + 'static>(
     }
 }
 
-/// Runs a program and gives its output when it ends well; else the output is the failure.
+/// Runs a program and returns its output if it succeeds; otherwise the output is the error.
 fn output(command: &mut Command) -> Result<String, Failed> {
     let output = command.env("TIDEBOX", TIDEBOX).stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     if output.status.success() { Ok(text) } else { Err(format!("{}\n{text}", output.status).into()) }
 }
 
-/// Checks that so many cases ran as the test says, and no fewer.
+/// Checks that exactly this number of cases ran.
 fn says(output: &str, summary: &str) -> Result<(), Failed> {
     if output.contains(summary) { Ok(()) } else { Err(format!("no {summary:?} in:\n{output}").into()) }
 }

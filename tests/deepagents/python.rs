@@ -1,5 +1,5 @@
-//! Deep Agents for Python: its 86 standard tests in two dialects. Two need the pack `python` and fail as expected where it is not;
-//! in the dialect of today so do seven that ask for rules of Deep Agents 0.6.
+//! Deep Agents for Python: its 86 standard tests in two dialects. Two need the pack `python` and fail as expected without it; in
+//! the default dialect seven that require Deep Agents 0.6 behaviour fail, too.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -55,6 +55,6 @@ fn python(environment: &Path) -> Command {
 }
 
 fn pytest(environment: &Path, file: &str) -> Result<String, Failed> {
-    // Nothing is written beside the sources.
+    // Do not write bytecode next to the sources.
     output(python(environment).args(["-m", "pytest", file]).current_dir(folder()).env("PYTHONDONTWRITEBYTECODE", "1"))
 }

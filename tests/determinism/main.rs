@@ -1,5 +1,5 @@
-//! Equal seeds give equal runs, byte for byte: the scripts of the folder `scripts` are run again and again, under other
-//! circumstances each time.
+//! Equal seeds give byte-identical runs: the scripts of the directory `scripts` are run repeatedly, under different conditions
+//! each time.
 
 use std::fs;
 use std::path::Path;
@@ -7,21 +7,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tidebox::{ExecuteRequest, HostCall, OutputEvent, Sandbox, SandboxBackend};
+use tidebox::{ExecuteRequest, HostCall, OutputChunk, Sandbox, SandboxBackend};
 
 /// 2026-11-21, in nanoseconds.
 const TODAY: u64 = 1_795_219_200_000_000_000;
 
 const SEED: u64 = 20_261_121;
 
-/// All that a caller can see of a run.
+/// All results of a run that a caller can observe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Run {
     name: String,
-    events: Vec<OutputEvent>,
+    events: Vec<OutputChunk>,
     exit_code: Option<i32>,
     duration: Duration,
-    /// The files with their times, as a compact file.
+    /// The files with their times, as a tar archive.
     files: Vec<u8>,
 }
 
@@ -60,7 +60,7 @@ async fn run_in(sandbox: &Sandbox, name: &str, script: &str) -> Run {
     Run { name: name.to_owned(), events, exit_code: response.exit_code, duration: response.duration, files }
 }
 
-/// Every script in a sandbox of its own.
+/// Runs every script in a separate sandbox.
 fn run_all(scripts: &[(String, String)]) -> Vec<Run> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
     scripts.iter().map(|(name, script)| runtime.block_on(run_in(&sandbox(), name, script))).collect()
@@ -90,7 +90,7 @@ fn cut(text: &str) -> String {
     text.chars().take(600).collect()
 }
 
-/// Keeps every core busy until it is dropped, so that epochs and wake-ups come at other moments.
+/// Keeps every core busy until dropped, so that epochs and wake-ups occur at different times.
 struct Load(Arc<AtomicBool>);
 
 impl Load {
@@ -115,7 +115,7 @@ impl Drop for Load {
 }
 
 #[test]
-fn sixty_scripts_run_twice_give_identical_bytes_whatever_happens_around_them() {
+fn scripts_give_identical_bytes_under_different_load() {
     let scripts = scripts();
     let first = run_all(&scripts);
     if let Ok(folder) = std::env::var("DETERMINISM_OUT") {
@@ -142,7 +142,7 @@ fn sixty_scripts_run_twice_give_identical_bytes_whatever_happens_around_them() {
 }
 
 #[test]
-fn sandboxes_that_run_at_the_same_time_in_one_runtime_do_not_disturb_each_other() {
+fn concurrent_sandboxes_do_not_affect_each_others_output() {
     let scripts: Vec<_> = scripts().into_iter().step_by(5).collect();
     let first = run_all(&scripts);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(3).enable_all().build().expect("starts");
@@ -162,7 +162,7 @@ fn sandboxes_that_run_at_the_same_time_in_one_runtime_do_not_disturb_each_other(
 }
 
 #[test]
-fn a_sandbox_that_lives_long_is_repeatable_and_its_fork_does_what_it_would_have_done() {
+fn a_long_lived_sandbox_and_its_fork_are_repeatable() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
     let scripts: Vec<_> = scripts().into_iter().step_by(4).collect();
     let life = |fork_after: Option<usize>| {
@@ -184,7 +184,7 @@ fn a_sandbox_that_lives_long_is_repeatable_and_its_fork_does_what_it_would_have_
 }
 
 #[test]
-fn another_seed_gives_another_run() {
+fn different_seeds_give_different_runs() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
     let run = |seed| {
         let sandbox = tidebox::sandbox().expect("starts").deterministic(seed, TODAY).build().expect("is made");
@@ -201,7 +201,7 @@ fn another_seed_gives_another_run() {
 }
 
 #[test]
-fn a_program_that_never_calls_is_still_stopped_when_its_time_is_up() {
+fn a_program_without_system_calls_stops_at_its_deadline() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
     let sandbox = sandbox();
     runtime.block_on(sandbox.execute(ExecuteRequest::new("true"))).expect("runs");
@@ -215,7 +215,7 @@ fn a_program_that_never_calls_is_still_stopped_when_its_time_is_up() {
 }
 
 #[test]
-fn the_callers_other_tasks_run_while_a_program_computes() {
+fn other_tasks_of_the_caller_run_while_a_program_computes() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
     let sandbox = sandbox();
     let ticks = runtime.block_on(async {
@@ -237,7 +237,7 @@ fn the_callers_other_tasks_run_while_a_program_computes() {
 }
 
 #[test]
-fn a_host_tool_that_takes_its_time_changes_nothing() {
+fn a_slow_host_tool_does_not_change_the_output() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
     let script =
         "for n in 1 2 3; do slow $n & done; for i in 1 2 3 4; do (echo line $i) & done; wait; echo x | slow end";

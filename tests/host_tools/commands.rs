@@ -1,9 +1,9 @@
-//! A host tool wherever a command can stand.
+//! Host tools in every position of a command line.
 
 use super::*;
 
 #[tokio::test]
-async fn it_is_found_as_every_command_is() {
+async fn it_is_found_like_every_command() {
     let sandbox = sandbox();
     prints(&sandbox, "which ask", "/usr/local/bin/ask\n").await;
     prints(&sandbox, "type ask", "ask is /usr/local/bin/ask\n").await;
@@ -14,7 +14,7 @@ async fn it_is_found_as_every_command_is() {
 }
 
 #[tokio::test]
-async fn it_is_told_what_every_process_is_told() {
+async fn it_receives_the_same_context_as_every_process() {
     let sandbox = sandbox();
     prints(&sandbox, "ask 'a b' \"\" c", "ask|a b||c in /workspace with A unset\n").await;
     prints(&sandbox, "cd /tmp; A=1 /usr/local/bin/ask", "/usr/local/bin/ask in /tmp with A 1\n").await;
@@ -22,7 +22,7 @@ async fn it_is_told_what_every_process_is_told() {
 }
 
 #[tokio::test]
-async fn it_works_at_both_ends_of_a_pipe_and_more_than_once() {
+async fn it_works_at_both_ends_of_a_pipe_and_repeatedly() {
     let sandbox = sandbox();
     prints(&sandbox, "printf 'b\\na\\n' | upper | sort", "A\nB\n").await;
     prints(&sandbox, "ask x | upper | tr A-Z a-z | upper", "ASK|X IN /WORKSPACE WITH A UNSET\n").await;
@@ -31,7 +31,7 @@ async fn it_works_at_both_ends_of_a_pipe_and_more_than_once() {
 }
 
 #[tokio::test]
-async fn it_heeds_redirections() {
+async fn it_respects_redirections() {
     let sandbox = sandbox();
     prints(&sandbox, "ask 1 > f; ask 2 >> f; upper < f | cut -d' ' -f1", "ASK|1\nASK|2\n").await;
     prints(&sandbox, "upper <<< hello; upper << E\nhere\nE", "HELLO\nHERE\n").await;
@@ -49,7 +49,7 @@ async fn it_heeds_redirections() {
 }
 
 #[tokio::test]
-async fn other_programs_start_it() {
+async fn other_programs_can_start_it() {
     let sandbox = sandbox();
     prints(&sandbox, "echo \"<$(echo in | upper)>\"", "<IN>\n").await;
     prints(&sandbox, "printf '1\\n2\\n' | xargs -n1 ask | cut -d' ' -f1", "ask|1\nask|2\n").await;
@@ -72,14 +72,14 @@ async fn other_programs_start_it() {
 }
 
 #[tokio::test]
-async fn a_name_of_the_userland_is_the_tools() {
+async fn a_tool_overrides_a_userland_command() {
     let sandbox = tidebox::sandbox().expect("the engine starts").host_tool("seq", ask).build().expect("it is made");
     prints(&sandbox, "seq 3", "seq|3 in /workspace with A unset\n").await;
     prints(&sandbox, "/bin/seq 2", "1\n2\n").await;
 }
 
 #[tokio::test]
-async fn many_run_at_once() {
+async fn many_calls_run_concurrently() {
     let sandbox = tidebox::sandbox()
         .expect("the engine starts")
         .host_tool("nap", |_| async {
@@ -94,12 +94,12 @@ async fn many_run_at_once() {
 }
 
 #[tokio::test]
-async fn neither_a_copy_nor_a_forgery_of_its_file_is_the_tool() {
+async fn a_copied_or_forged_file_does_not_run_the_tool() {
     let sandbox = sandbox();
     let copied = run(&sandbox, "cp /usr/local/bin/ask mine; ./mine x; echo $?").await;
     assert_eq!(copied.stdout_text(), "126\n");
     assert!(
-        copied.stderr_text().starts_with("mine: the application does not answer this file"),
+        copied.stderr_text().starts_with("mine: cannot run this file: it is a stub of a host tool"),
         "{}",
         copied.stderr_text()
     );
@@ -111,7 +111,7 @@ async fn neither_a_copy_nor_a_forgery_of_its_file_is_the_tool() {
 }
 
 #[tokio::test]
-async fn nothing_of_the_host_is_to_be_seen_from_inside() {
+async fn host_data_is_invisible_in_the_sandbox() {
     let secret = "swordfish".to_owned();
     let sandbox = tidebox::sandbox()
         .expect("the engine starts")

@@ -1,27 +1,27 @@
-//! Functions of this program as commands, under the real shell and beside the real tools.
+//! Host functions as commands, run by the real shell together with the real tools.
 
 mod commands;
-mod ends;
-mod outside;
-mod storm;
+mod external_io;
 mod streams;
+mod stress;
+mod termination;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tidebox::{ExecuteRequest, ExecuteResponse, HostCall, Limits, Sandbox, SandboxBackend, SandboxBuilder};
 
-/// What a program says whose output nobody reads any more.
-const BROKEN_PIPE: u8 = tidebox::Disconnected::EXIT_CODE;
+/// Error message of a program whose output pipe has no reader.
+const BROKEN_PIPE: u8 = tidebox::BrokenPipe::EXIT_CODE;
 
-/// How many calls of `hang` are in progress, and how many bytes `gush` could write.
+/// Number of running calls of `hang`, and number of bytes that `gush` has written.
 #[derive(Clone, Default)]
 struct Seen {
     hanging: Arc<AtomicU64>,
     gushed: Arc<AtomicU64>,
 }
 
-/// A sandbox with the tools that the tests call.
+/// Creates a sandbox with the tools that the tests call.
 fn builder(seen: &Seen) -> SandboxBuilder {
     let (hanging, gushed) = (Arc::clone(&seen.hanging), Arc::clone(&seen.gushed));
     tidebox::sandbox()
@@ -42,7 +42,7 @@ async fn run(sandbox: &Sandbox, command: &str) -> ExecuteResponse {
     sandbox.execute(ExecuteRequest::new(command)).await.expect("the command runs")
 }
 
-/// Runs a command that succeeds and prints this.
+/// Runs a command and checks that it succeeds with this output.
 async fn prints(sandbox: &Sandbox, command: &str, expected: &str) {
     let response = run(sandbox, command).await;
     assert_eq!((response.output_text().as_ref(), response.exit_code), (expected, Some(0)), "{command}");
@@ -54,7 +54,7 @@ fn limited(change: impl FnOnce(&mut Limits)) -> Limits {
     limits
 }
 
-/// Says what it was called with.
+/// Prints its arguments and context.
 async fn ask(mut call: HostCall) -> u8 {
     let arguments: Vec<String> =
         call.arguments.iter().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect();
@@ -63,7 +63,7 @@ async fn ask(mut call: HostCall) -> u8 {
     call.stdout.write(line).await.map_or(BROKEN_PIPE, |()| 0)
 }
 
-/// Copies its input in capital letters.
+/// Copies its input in upper case.
 async fn upper(mut call: HostCall) -> u8 {
     loop {
         let bytes = call.stdin.read(8192).await;
@@ -76,7 +76,7 @@ async fn upper(mut call: HostCall) -> u8 {
     }
 }
 
-/// Tells how many bytes of input there are, at most as many as its argument says.
+/// Prints the number of input bytes. Reads at most the number given as its argument.
 async fn count(mut call: HostCall) -> u8 {
     let most = call.argument(1).and_then(|most| most.parse().ok()).unwrap_or(usize::MAX);
     let mut total = 0;
@@ -89,7 +89,7 @@ async fn count(mut call: HostCall) -> u8 {
     call.stdout.write(format!("{total}\n")).await.map_or(BROKEN_PIPE, |()| 0)
 }
 
-/// Writes a gigabyte, or as many bytes as its argument says.
+/// Writes a gigabyte, or the number of bytes given as its argument.
 async fn gush(mut call: HostCall, gushed: Arc<AtomicU64>) -> u8 {
     let line = "y\n".repeat(500);
     let total = call.argument(1).and_then(|total| total.parse().ok()).unwrap_or(1_000_000_000);

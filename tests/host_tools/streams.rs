@@ -1,9 +1,9 @@
-//! Much to write, much to read, and nobody at the other end.
+//! Large output, large input, and pipes without a reader or writer.
 
 use super::*;
 
 #[tokio::test]
-async fn a_gigabyte_for_a_reader_of_one_line_ends_at_once() {
+async fn a_gigabyte_writer_ends_when_its_reader_exits() {
     let seen = Seen::default();
     let sandbox = builder(&seen).build().expect("the sandbox is made");
     prints(&sandbox, "gush | head -1; echo ${PIPESTATUS[0]}", "y\n141\n").await;
@@ -12,7 +12,7 @@ async fn a_gigabyte_for_a_reader_of_one_line_ends_at_once() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_holds_the_writer_back() {
+async fn a_slow_reader_blocks_the_writer() {
     let seen = Seen::default();
     let sandbox = builder(&seen).build().expect("the sandbox is made");
     prints(&sandbox, "gush | { sleep 0.3; head -c 2; }", "y\n").await;
@@ -22,7 +22,7 @@ async fn a_slow_reader_holds_the_writer_back() {
 }
 
 #[tokio::test]
-async fn an_endless_writer_ends_when_the_tool_has_read_enough() {
+async fn an_endless_writer_ends_when_the_tool_stops_reading() {
     let sandbox = sandbox();
     prints(&sandbox, "yes | count 1000; echo ${PIPESTATUS[0]}", "1000\n141\n").await;
     prints(&sandbox, "yes | code 0; echo ${PIPESTATUS[0]}", "141\n").await;
@@ -30,7 +30,7 @@ async fn an_endless_writer_ends_when_the_tool_has_read_enough() {
 }
 
 #[tokio::test]
-async fn output_beyond_the_limit_is_dropped_and_reported() {
+async fn output_over_the_limit_is_dropped_and_reported() {
     let limits = limited(|limits| limits.output_bytes = 5000);
     let sandbox = builder(&Seen::default()).limits(limits).build().expect("the sandbox is made");
     let response = run(&sandbox, "gush 2000000").await;
@@ -38,7 +38,7 @@ async fn output_beyond_the_limit_is_dropped_and_reported() {
 }
 
 #[tokio::test]
-async fn a_full_file_system_is_told_to_tool_and_user() {
+async fn a_full_file_system_is_reported_to_tool_and_user() {
     let limits = limited(|limits| limits.single_file_bytes = 100_000);
     let sandbox = builder(&Seen::default()).limits(limits).build().expect("the sandbox is made");
     let response = run(&sandbox, "gush > f; echo $?; wc -c < f; gush > /dev/full; echo $?").await;
@@ -50,7 +50,7 @@ async fn a_full_file_system_is_told_to_tool_and_user() {
 }
 
 #[tokio::test]
-async fn an_endless_writer_to_the_captured_output_meets_the_deadline() {
+async fn an_endless_writer_to_captured_output_times_out() {
     let sandbox = builder(&Seen::default())
         .limits(limited(|limits| limits.output_bytes = 100_000))
         .host_tool("endless", |mut call| async move {

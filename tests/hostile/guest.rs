@@ -1,4 +1,4 @@
-//! What `userland/hostile` holds: its table, and guests as they are handed to a sandbox.
+//! The directory `userland/hostile`: its table, and the guests in the form in which a sandbox runs them.
 
 #![allow(dead_code, reason = "the benchmark of deadlines reads the same table, and less of it")]
 
@@ -13,46 +13,46 @@ use tidebox::Limits;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// The borders that guests are held against, each with what it promises.
+    /// The security boundaries that guests attack, each with its guarantee.
     pub(crate) borders: BTreeMap<String, String>,
     pub(crate) guests: Vec<Guest>,
 }
 
-/// A guest, what it attacks and how it has to end.
+/// A guest, the limits and boundaries that it attacks, and its expected outcome.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Guest {
     /// The file: a script, or a module as text.
     pub(crate) file: String,
-    /// What holds against it. The name of its test.
+    /// The guarantee that stops it. The name of its test.
     pub(crate) promise: String,
     /// Fields of `Limits` that it attacks.
     #[serde(default)]
     pub(crate) limits: Vec<String>,
-    /// Borders that it attacks.
+    /// Boundaries that it attacks.
     #[serde(default)]
     pub(crate) borders: Vec<String>,
-    /// Limits of its sandbox that are not the defaults.
+    /// Limits of its sandbox that differ from the defaults.
     #[serde(default)]
     pub(crate) with: BTreeMap<String, u64>,
-    /// The command that runs a module, `./guest` unless it says another.
+    /// The command that runs a module, by default `./guest`.
     pub(crate) run: Option<String>,
-    /// Whether the command takes part in the session of the sandbox's shell.
+    /// True if the command uses the sandbox's shell session.
     #[serde(default)]
     pub(crate) session: bool,
-    /// Exit codes that are right. More than one where chance decides which bound is met first.
+    /// Accepted exit codes. More than one if it is random which limit is reached first.
     pub(crate) exit: Vec<i32>,
-    /// What the answer says of why it was stopped; nothing for a guest that ended by itself.
+    /// The stop reason of the response; `None` for a guest that exits without being stopped.
     pub(crate) stopped_by: Option<String>,
-    /// Words that standard error holds.
+    /// Texts that standard error contains.
     #[serde(default)]
     pub(crate) stderr: Vec<String>,
-    /// All of standard output, where it is always the same.
+    /// The complete standard output, if it is always the same.
     pub(crate) stdout: Option<String>,
-    /// Whether output beyond the limit was dropped.
+    /// True if output over the limit was dropped.
     #[serde(default)]
     pub(crate) truncated: bool,
-    /// Why it does not run in JavaScript's engines, for whose tests the table is, too.
+    /// Reason for not running it in JavaScript engines, whose tests use the same table.
     #[serde(default)]
     pub(crate) not_in_javascript: Option<String>,
 }
@@ -73,13 +73,13 @@ impl Guest {
         self.file.ends_with(".wat")
     }
 
-    /// Its file with everything written out.
+    /// Returns its file with all repetitions expanded.
     pub(crate) fn text(&self) -> String {
         let text = fs::read_to_string(folder().join(&self.file)).expect("the guest's file is there");
         written_out(&text)
     }
 
-    /// The module's bytes.
+    /// Returns the module as bytes.
     pub(crate) fn module(&self) -> Vec<u8> {
         let broken = |error| panic!("userland/hostile/{}: {error}", self.file);
         wat::parse_str(self.text()).unwrap_or_else(broken)
@@ -87,7 +87,7 @@ impl Guest {
 
     pub(crate) fn limits(&self) -> Limits {
         let mut limits = Limits::default();
-        // A machine that does other things must not decide how a guest ends.
+        // The load of the host must not affect how a guest ends.
         limits.wall_time = std::time::Duration::from_secs(120);
         for (name, value) in &self.with {
             set(&mut limits, name, *value);
@@ -96,7 +96,7 @@ impl Guest {
     }
 }
 
-/// Puts a limit by its name. Times are in milliseconds.
+/// Sets a limit by its name. Times are in milliseconds.
 fn set(limits: &mut Limits, name: &str, value: u64) {
     let small = || u32::try_from(value).expect("a limit of 32 bits");
     match name {
@@ -120,8 +120,8 @@ fn set(limits: &mut Limits, name: &str, value: u64) {
     }
 }
 
-/// Writes out what a guest has many times: `@TEXT*1000@` stands for a thousand times TEXT. Text without such a piece, and an `@`
-/// that begins none, stay as they are.
+/// Expands repetitions: `@TEXT*1000@` represents TEXT 1000 times. Other text, and an `@` that starts no repetition, is
+/// unchanged.
 pub(crate) fn written_out(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

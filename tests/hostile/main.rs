@@ -1,12 +1,12 @@
-//! Programs that attack: one test for each guest of `userland/hostile`, named after what holds against it.
+//! Malicious programs: one test for each guest of `userland/hostile`, named after the guarantee that stops it.
 //!
-//! Every guest meets a limit or a border, ends as the table says with a message, leaves nothing behind in its sandbox, and the
-//! sandbox answers what comes next. One more test holds the table to the limits and to the files: a limit without a guest, a border
-//! without a guest, or a file without a test fails.
+//! Every guest reaches a limit or a security boundary, ends with a message as the table specifies and leaves no resources in its
+//! sandbox, which stays usable. One more test compares the table with the limits and the files: a limit without a guest, a
+//! boundary without a guest, or a file without a test fails.
 //!
 //! `TIDEBOX_HOSTILE=show cargo test --test hostile` prints how each guest ends instead.
 
-mod complete;
+mod coverage;
 mod guest;
 mod run;
 
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         Trial::test("every limit, border and file of userland/hostile has its guest and its test", {
             let table = Arc::clone(&table);
             move || {
-                complete::check(&table);
+                coverage::check(&table);
                 Ok(())
             }
         }),

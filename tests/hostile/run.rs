@@ -1,4 +1,4 @@
-//! Running a guest in a sandbox of its own, and what must be so afterwards.
+//! Runs a guest in a separate sandbox and checks the state afterwards.
 
 use std::io::Write as _;
 
@@ -6,10 +6,10 @@ use tidebox::{ExecuteRequest, ExecuteResponse, Sandbox, SandboxBackend, ShellMod
 
 use crate::guest::{Guest, Table};
 
-/// Most of a stream that a message shows.
+/// Maximum number of bytes of a stream in an assertion message.
 const SHOWN: usize = 600;
 
-/// Runs it and holds its end against the table.
+/// Runs the guest and compares its outcome with the table.
 pub(crate) fn hold(guest: &Guest) {
     let runtime = runtime();
     runtime.block_on(async {
@@ -18,7 +18,7 @@ pub(crate) fn hold(guest: &Guest) {
         bring(&sandbox, guest).await;
         let ended = run(&sandbox, guest).await;
         expect(guest, &ended);
-        let left = sandbox.holdings();
+        let left = sandbox.resource_usage();
         let nothing = [left.commands, left.processes, left.open_files, left.pipes];
         let bytes = [left.memory_bytes, left.pipe_bytes, left.argument_bytes];
         assert_eq!((nothing, bytes), ([0; 4], [0; 3]), "the guest has left something: {left:?}");
@@ -32,7 +32,7 @@ fn expect(guest: &Guest, ended: &ExecuteResponse) {
     let stopped_by = ended.stopped_by.map(|why| why.as_str());
     match (&guest.stopped_by, ended.exit_code) {
         (Some(expected), _) => assert_eq!(stopped_by, Some(expected.as_str()), "{told}"),
-        // Where chance decides, the reason is the one of the exit code.
+        // If the exit code is random, the stop reason must match it.
         (None, Some(124)) => assert_eq!(stopped_by, Some("timeout"), "{told}"),
         (None, Some(137)) => assert!(matches!(stopped_by, None | Some("memory")), "{told}"),
         (None, _) => assert_eq!(stopped_by, None, "{told}"),
@@ -48,7 +48,7 @@ fn expect(guest: &Guest, ended: &ExecuteResponse) {
     assert!(ended.peak_memory_bytes <= limits.sandbox_memory_bytes, "{told}");
 }
 
-/// Prints how each guest ends whose file name holds `wanted`.
+/// Prints the outcome of each guest whose file name contains `wanted`.
 pub(crate) fn show(table: &Table, wanted: &str) {
     let runtime = runtime();
     for guest in table.guests.iter().filter(|guest| guest.file.contains(wanted)) {
@@ -72,7 +72,7 @@ fn sandbox(guest: &Guest) -> Sandbox {
     builder.build().expect("the sandbox is made")
 }
 
-/// Puts a module where its command finds it.
+/// Uploads a module to the path of its command.
 async fn bring(sandbox: &Sandbox, guest: &Guest) {
     if guest.is_module() {
         let upload = Upload::new("/workspace/guest", guest.module());
@@ -94,7 +94,7 @@ async fn run(sandbox: &Sandbox, guest: &Guest) -> ExecuteResponse {
     sandbox.execute(request).await.expect("the sandbox answers")
 }
 
-/// What a command sees of the sandbox's processes, and that it can do its work: read, write and start programs.
+/// Lists the sandbox's processes, and checks that a command can read, write and start programs.
 async fn inside(sandbox: &Sandbox) -> String {
     let look = "cd /tmp; rm -rf /workspace/* /tmp/*; ls /proc | grep -c '^[0-9]'; ls /proc/self/fd | wc -l; \
                 seq 100 > numbers; sort -rn numbers | head -1; rm numbers; ls -d /bin /etc /workspace";

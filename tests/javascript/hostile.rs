@@ -1,5 +1,5 @@
 //! The guests of `userland/hostile` through the JavaScript class: each ends as it does natively, the class throws nothing, no
-//! promise of it is left to nobody, and the sandbox goes on.
+//! rejection is unhandled, and the sandbox stays usable.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,23 +7,23 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 use tidebox::{ExecuteRequest, ExecuteResponse, Result, SandboxBackend, ShellMode, Upload};
 
-use crate::class::Class;
+use crate::backend::Class;
 use crate::hostile_guest::{Guest, Table};
 use crate::node::Node;
 
-/// Most of a stream that a message shows.
+/// Maximum bytes of a stream in a message.
 const SHOWN: usize = 600;
 
-/// Guests that end otherwise here, and why. They run, and the sandbox has to go on after them.
+/// Guests with other results in JavaScript, and the reasons. They run, and the sandbox must stay usable.
 const OTHERWISE: [(&str, &str); 2] = [
     ("slow_compile.wat", "V8 compiles only what runs, so the module is not slow to compile"),
     ("write_flood.wat", "what one call writes for seconds is gone with its Worker, and how much it was"),
 ];
 
-/// The same where programs run one after the other.
+/// Further ones without JSPI.
 const OTHERWISE_WITHOUT_JSPI: [(&str, &str); 4] = [
     (
-        "fifo_of_nobody.sh",
+        "fifo_without_peer.sh",
         "nothing waits for the other end of a named pipe; what is written is kept for who reads it later",
     ),
     ("memory_of_sort.sh", "a pipe that holds too much is cut before the reader runs"),
@@ -31,35 +31,35 @@ const OTHERWISE_WITHOUT_JSPI: [(&str, &str); 4] = [
     ("fork_bomb.sh", "programs nest on one stack instead of filling the table of processes"),
 ];
 
-/// Guests that are waited for by what has to run at the same time.
-const AT_THE_SAME_TIME: [&str; 2] = ["timeout_of_deaf.sh", "daemon.sh"];
+/// Guests that require concurrent processes.
+const AT_THE_SAME_TIME: [&str; 2] = ["timeout_with_ignored_signals.sh", "daemon.sh"];
 
-/// Why a guest is not run.
+/// Returns the reason if a guest is skipped.
 fn left_out(guest: &Guest, jspi: bool) -> Option<&str> {
     let together = !jspi && AT_THE_SAME_TIME.contains(&guest.file.as_str());
     let reason = together.then_some("its programs must run at the same time, which takes JSPI");
     guest.not_in_javascript.as_deref().or(reason)
 }
 
-/// Why a guest does not end as the table says.
+/// Returns the reason if a guest has another result than the table.
 fn otherwise(guest: &Guest, jspi: bool) -> Option<&'static str> {
     let more = if jspi { &[][..] } else { &OTHERWISE_WITHOUT_JSPI };
     OTHERWISE.iter().chain(more).find(|(file, _)| guest.file == *file).map(|(_, reason)| *reason)
 }
 
-/// A limit as JavaScript calls it.
+/// Returns the JavaScript name of a limit.
 fn name_of(limit: &str) -> String {
     let mut words = limit.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     let rest = words.map(|word| word[..1].to_uppercase() + &word[1..]);
     let name = first + &rest.collect::<String>();
-    // Times are in milliseconds, and their names say so.
+    // Times are in milliseconds and have a suffix.
     if limit.ends_with("_time") { name + "Ms" } else { name }
 }
 
 async fn sandbox(node: &Arc<Node>, guest: &Guest) -> Class {
     let mut limits: Map<String, Value> = guest.with.iter().map(|(name, value)| (name_of(name), json!(value))).collect();
-    // A machine that does other things must not decide how a guest ends.
+    // A busy host must not change how a guest ends.
     limits.entry("wallTimeMs").or_insert(json!(120_000));
     Class::create(node, json!({ "limits": limits, "env": { "SECRET_OF_GUEST": "given" } })).await
 }
@@ -80,7 +80,7 @@ async fn run(sandbox: &Class, guest: &Guest) -> Result<ExecuteResponse> {
     sandbox.execute(request).await
 }
 
-/// What is not as the table says.
+/// Returns the differences from the table.
 fn wrong(guest: &Guest, ended: &ExecuteResponse) -> Vec<String> {
     let mut wrong = Vec::new();
     if !ended.exit_code.is_some_and(|code| guest.exit.contains(&code)) {
@@ -89,7 +89,7 @@ fn wrong(guest: &Guest, ended: &ExecuteResponse) -> Vec<String> {
     let stopped_by = ended.stopped_by.map(|why| why.as_str());
     let right = match (&guest.stopped_by, ended.exit_code) {
         (Some(expected), _) => stopped_by == Some(expected.as_str()),
-        // Where chance decides, the reason is the one of the exit code.
+        // If scheduling decides, the reason follows from the exit code.
         (None, Some(124)) => stopped_by == Some("timeout"),
         (None, Some(137)) => matches!(stopped_by, None | Some("memory")),
         (None, _) => stopped_by.is_none(),
@@ -112,7 +112,7 @@ fn wrong(guest: &Guest, ended: &ExecuteResponse) -> Vec<String> {
     wrong
 }
 
-/// What a command sees of the sandbox's processes, and that it can do its work: read, write and start programs.
+/// Lists the processes, and checks that a command can read, write and start programs.
 async fn inside(sandbox: &Class) -> String {
     let look = "cd /tmp; rm -rf /workspace/* /tmp/*; ls /proc | grep -c '^[0-9]'; ls /proc/self/fd | wc -l; \
                 seq 100 > numbers; sort -rn numbers | head -1; rm numbers; ls -d /bin /etc /workspace";
@@ -132,7 +132,7 @@ fn describe(ended: &ExecuteResponse) -> String {
 }
 
 #[tokio::test]
-async fn hostile_guests_end_as_they_do_natively_and_nothing_is_thrown() {
+async fn hostile_guests_end_as_natively_without_exceptions() {
     let node = Node::start();
     let wanted = std::env::var("TIDEBOX_HOSTILE").unwrap_or_default();
     let jspi = node.suspends();

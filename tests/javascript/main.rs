@@ -1,9 +1,9 @@
-//! The npm package against what runs natively: its class keeps the contract of backends, and its engine does what Wasmtime
-//! does. `cargo xtask npm test` runs these tests, once for each kind of JavaScript engine.
+//! The npm package compared with the native library: its class passes the conformance suite, and its engine behaves like
+//! Wasmtime. `cargo xtask npm test` runs these tests once per kind of JavaScript engine.
 
 #![allow(clippy::print_stdout, reason = "the report belongs to the test's output")]
 
-mod class;
+mod backend;
 mod contract;
 #[allow(dead_code, reason = "the test of recorded cases prints them too")]
 #[path = "../spec/format.rs"]

@@ -1,19 +1,21 @@
-//! A Node process that makes sandboxes of the npm package and calls them: `js-bindings/tests/line_protocol.mjs`.
+//! A Node process that creates and calls sandboxes of the npm package: `js-bindings/tests/line_protocol.mjs`.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+
+use tidebox_core::lock::Mutex;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-/// Calls that wait for their answers.
+/// Pending calls.
 type Calls = Arc<Mutex<HashMap<u64, UnboundedSender<Value>>>>;
 
 #[derive(Debug)]
@@ -24,18 +26,18 @@ pub(crate) struct Node {
     last: AtomicU64,
 }
 
-/// Where the package is installed, and by what it runs; `cargo xtask npm test` says both.
+/// Reads a setting of `cargo xtask npm test`: the location of the package, and the engine.
 fn setting(name: &str) -> PathBuf {
     let said = std::env::var_os(name);
     said.unwrap_or_else(|| panic!("{name} is not set: run these tests by `cargo xtask npm test`")).into()
 }
 
-/// Bytes as the protocol writes them.
+/// Encodes bytes for the protocol.
 pub(crate) fn bytes(bytes: &[u8]) -> Value {
     json!({ "base64": BASE64.encode(bytes) })
 }
 
-/// Bytes that the protocol has written.
+/// Decodes bytes of the protocol.
 pub(crate) fn read_bytes(value: &Value) -> Option<Vec<u8>> {
     let text = value.get("base64")?.as_str()?;
     Some(BASE64.decode(text).expect("the protocol writes base64"))
@@ -56,54 +58,54 @@ impl Node {
     }
 
     fn send(&self, line: &Value) {
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut requests = self.requests.lock();
         let Some(requests) = requests.as_mut() else { return };
         writeln!(requests, "{line}").expect("Node reads its requests");
     }
 
-    /// Sends a request; what comes of it is received.
+    /// Sends a request. The call receives its responses.
     pub(crate) fn call(self: &Arc<Self>, mut request: Value) -> Call {
         let id = self.last.fetch_add(1, Ordering::Relaxed);
         let (tells, answers) = mpsc::unbounded_channel();
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(id, tells);
+        self.calls.lock().insert(id, tells);
         request["id"] = json!(id);
         self.send(&request);
         Call { id, answers, node: Arc::clone(self), ended: false }
     }
 
-    /// Whether this engine can suspend guests; `cargo xtask npm test` says so.
+    /// Returns whether this engine can suspend guests, as set by `cargo xtask npm test`.
     pub(crate) fn suspends(&self) -> bool {
         setting("TIDEBOX_NODE_SUSPENDS") == PathBuf::from("1")
     }
 
-    /// Makes a sandbox; answers its number and its id.
+    /// Creates a sandbox. Returns its number and its id.
     pub(crate) async fn create(self: &Arc<Self>, options: Value) -> (u64, String) {
-        self.made(json!({ "method": "create", "args": [options] })).await
+        self.create_sandbox(json!({ "method": "create", "args": [options] })).await
     }
 
-    /// Makes a sandbox at a provider; answers its number and its id.
+    /// Creates a sandbox at a provider. Returns its number and its id.
     pub(crate) async fn create_at(self: &Arc<Self>, provider: &str, options: Value) -> (u64, String) {
-        self.made(json!({ "method": "createAt", "args": [provider, options] })).await
+        self.create_sandbox(json!({ "method": "createAt", "args": [provider, options] })).await
     }
 
-    async fn made(self: &Arc<Self>, request: Value) -> (u64, String) {
+    async fn create_sandbox(self: &Arc<Self>, request: Value) -> (u64, String) {
         let made = self.call(request).result().await["result"].take();
         let id = made["id"].as_str().expect("a sandbox has an id").to_owned();
         (made["sandbox"].as_u64().expect("a sandbox has a number"), id)
     }
 
-    /// Lets the process end, which it has to do by itself and without an error that nobody caught.
+    /// Waits for the process, which must exit on its own and without an unhandled error.
     pub(crate) fn finish(&self) {
-        *self.requests.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let status = self.process.lock().unwrap_or_else(PoisonError::into_inner).wait().expect("it was started");
+        *self.requests.lock() = None;
+        let status = self.process.lock().wait().expect("it was started");
         assert!(status.success(), "Node ended with {status}");
     }
 }
 
 impl Drop for Node {
     fn drop(&mut self) {
-        let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // It has ended already unless a test has failed.
+        let process = self.process.get_mut();
+        // It has already exited unless a test failed.
         let _ = process.kill();
         let _ = process.wait();
     }
@@ -114,21 +116,21 @@ fn hand_out(answers: ChildStdout, calls: &Calls) {
         let Ok(line) = line else { break };
         let answer: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
         let id = answer["id"].as_u64().expect("an answer names its call");
-        let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut calls = calls.lock();
         if let Some(tells) = calls.get(&id) {
             let done = answer.get("piece").is_none();
-            // Whoever asked may have given up.
+            // The receiver may be dropped.
             let _ = tells.send(answer);
             if done {
                 calls.remove(&id);
             }
         }
     }
-    // Who still waits is told by the end of the channel.
-    calls.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    // Dropping the senders ends the pending calls.
+    calls.lock().clear();
 }
 
-/// A call in progress. Dropped before its end, it is given up on the other side too.
+/// A call in progress. Dropping it cancels it in Node too.
 #[derive(Debug)]
 pub(crate) struct Call {
     id: u64,
@@ -138,7 +140,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// The next piece of output, or the end.
+    /// Receives the next chunk of output, or the result.
     pub(crate) async fn next(&mut self) -> Value {
         let answer = self.answers.recv().await.expect("Node has ended before it answered");
         self.ended = answer.get("piece").is_none();
@@ -148,7 +150,7 @@ impl Call {
         answer
     }
 
-    /// The end, without the pieces before it.
+    /// Receives the result, discarding earlier chunks.
     pub(crate) async fn result(mut self) -> Value {
         loop {
             let answer = self.next().await;

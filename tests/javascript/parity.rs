@@ -1,5 +1,4 @@
-//! The same guests and the same scripts on both engines, Wasmtime and the JavaScript engine: what they print, how they end and
-//! the files that they leave are compared byte for byte.
+//! Guests and scripts on Wasmtime and on the JavaScript engine: output, exit status and files must be identical.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -7,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Map, json};
 use tidebox::{ExecuteRequest, ExecuteResponse, Limits, Runtime, RuntimeConfig, SandboxBackend, SandboxId, StopReason};
 
-use crate::class::Class;
+use crate::backend::Class;
 use crate::format;
 use crate::guest;
 use crate::node::{self, Node};
@@ -17,19 +16,19 @@ const TODAY: u64 = 1_795_219_200_000;
 
 const SEED: u64 = 20_261_122;
 
-/// Guests may have little here, so that those that take all they get are quick.
+/// Memory limit of a process: small, so that guests which exhaust it are fast.
 const PROCESS_MEMORY_BYTES: u64 = 64 << 20;
 
 const ID: &str = "sb-parity";
 
-/// Sequences of calls that the probe makes up, and the calls of each.
+/// Number of random call sequences, and calls per sequence.
 const SEEDS: u64 = 24;
 const STEPS: u32 = 200;
 
-/// Recorded cases in which one program is signalled by another while it runs.
+/// Recorded cases in which a program is signalled by another one while it runs.
 const SIGNALLED: [&str; 2] = ["dd asked how far it is", "an interrupt while a program runs that takes it"];
 
-/// Scripts of `tests/determinism` in which it shows who runs when. Without JSPI programs run one after the other.
+/// Scripts of `tests/determinism` whose results depend on the scheduling order. Without JSPI programs run one after the other.
 const AT_THE_SAME_TIME: [&str; 23] = [
     "background_writers",
     "broken_pipe",
@@ -56,34 +55,34 @@ const AT_THE_SAME_TIME: [&str; 23] = [
     "xargs_parallel_sleep",
 ];
 
-/// One command line in a sandbox of its own.
+/// One command line in a separate sandbox.
 struct Play {
     name: String,
     files: Vec<(String, Vec<u8>)>,
     script: String,
 }
 
-/// All that is compared.
+/// The compared results.
 #[derive(Debug, PartialEq, Eq)]
-struct Seen {
+struct Observation {
     stdout: String,
     stderr: String,
     exit_code: Option<i32>,
     stopped_by: Option<StopReason>,
-    /// The files with their times and modes, as a tar.
+    /// The files with times and modes, as a tar archive.
     files: Vec<u8>,
 }
 
-impl Seen {
+impl Observation {
     fn new(response: ExecuteResponse, files: Vec<u8>) -> Self {
-        // Bytes beyond ASCII one by one, so that those that are no text stay apart.
+        // Escape bytes outside ASCII, so that invalid UTF-8 is compared exactly.
         let exact = |bytes: Vec<u8>| bytes.escape_ascii().to_string().replace("\\n", "\n");
         let (stdout, stderr) = (exact(response.stdout), exact(response.stderr));
         Self { stdout, stderr, exit_code: response.exit_code, stopped_by: response.stopped_by, files }
     }
 }
 
-/// What the package has: no optional runtimes, whose files would change the numbers of all others.
+/// The runtime of the package: without optional runtimes, whose files would change inode numbers.
 fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| {
@@ -93,7 +92,7 @@ fn runtime() -> &'static Runtime {
     })
 }
 
-async fn natively(play: &Play) -> Seen {
+async fn natively(play: &Play) -> Observation {
     let mut limits = Limits::default();
     limits.process_memory_bytes = PROCESS_MEMORY_BYTES;
     let id = SandboxId::parse(ID).expect("an id");
@@ -106,10 +105,10 @@ async fn natively(play: &Play) -> Seen {
     let response = sandbox.execute(ExecuteRequest::new(&play.script)).await.expect("it answers");
     let mut files = Vec::new();
     sandbox.snapshot().expect("it is open").to_tar(&mut files).expect("memory takes what is written");
-    Seen::new(response, files)
+    Observation::new(response, files)
 }
 
-async fn in_javascript(node: &Arc<Node>, play: &Play) -> Seen {
+async fn in_javascript(node: &Arc<Node>, play: &Play) -> Observation {
     let files: Map<_, _> = play.files.iter().map(|(path, bytes)| (path.clone(), node::bytes(bytes))).collect();
     let options = json!({
         "id": ID, "files": files, "env": { "TZ": "UTC" }, "limits": { "processMemoryBytes": PROCESS_MEMORY_BYTES },
@@ -119,10 +118,10 @@ async fn in_javascript(node: &Arc<Node>, play: &Play) -> Seen {
     let response = class.execute(ExecuteRequest::new(&play.script)).await.expect("it answers");
     let files = class.tar().await;
     class.close().await.expect("it closes");
-    Seen::new(response, files)
+    Observation::new(response, files)
 }
 
-/// Plays all of them on both engines. `left_out` says why one cannot be played without JSPI.
+/// Runs all command lines on both engines. `left_out` returns a reason to skip one without JSPI.
 async fn compare(plays: &[Play], left_out: impl Fn(&Play) -> Option<&'static str>) {
     let node = Node::start();
     let (mut same, mut skipped, mut different) = (0, 0, Vec::new());
@@ -136,7 +135,7 @@ async fn compare(plays: &[Play], left_out: impl Fn(&Play) -> Option<&'static str
         if native == javascript {
             same += 1;
         } else {
-            different.push(shown(&play.name, &native, &javascript));
+            different.push(format_difference(&play.name, &native, &javascript));
         }
     }
     println!("{same} the same, {} different, {skipped} skipped", different.len());
@@ -145,7 +144,7 @@ async fn compare(plays: &[Play], left_out: impl Fn(&Play) -> Option<&'static str
     node.finish();
 }
 
-fn shown(name: &str, native: &Seen, javascript: &Seen) -> String {
+fn format_difference(name: &str, native: &Observation, javascript: &Observation) -> String {
     let mut shown = format!("=== {name}\n");
     for (part, native, javascript) in [
         ("stdout", native.stdout.clone(), javascript.stdout.clone()),
@@ -168,7 +167,7 @@ fn folder(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// A guest of a few lines, started by the shell.
+/// A small guest, started by the shell.
 fn guest_of(name: &str, wat: &str) -> Play {
     let script = "chmod +x guest child; ./guest < input; echo \"ended with $?\"";
     let child = guest::compile(&guest::leave(42));
@@ -178,7 +177,7 @@ fn guest_of(name: &str, wat: &str) -> Play {
 }
 
 #[tokio::test]
-async fn guests_of_a_few_lines_do_and_end_alike() {
+async fn small_guests_behave_identically() {
     let spawned = guest::spawn_and_exit_with_its_status("/workspace/child");
     let plays = [
         guest_of("nothing", guest::QUIET),
@@ -189,10 +188,10 @@ async fn guests_of_a_few_lines_do_and_end_alike() {
         guest_of("a pointer without a memory", guest::WITHOUT_MEMORY),
         guest_of("a pipe that nobody reads", guest::WRITE_WITHOUT_READER),
         guest_of("an exit code of nine bits", &guest::leave(0x0107)),
-        guest_of("words to standard output", &guest::say(1, "said\n")),
-        guest_of("words to standard error", &guest::say(2, "careful\n")),
+        guest_of("words to standard output", &guest::print(1, "said\n")),
+        guest_of("words to standard error", &guest::print(2, "careful\n")),
         guest_of("an hour's sleep", &guest::sleep(3600)),
-        guest_of("a nap", &guest::nap_milliseconds(20)),
+        guest_of("a nap", &guest::sleep_milliseconds(20)),
         guest_of("a child that is spawned", &spawned),
         guest_of("a child that is forked", guest::FORK),
         guest_of("a fork without its entry", guest::FORK_WITHOUT_ENTRY),
@@ -201,17 +200,17 @@ async fn guests_of_a_few_lines_do_and_end_alike() {
     compare(&plays, |_| None).await;
 }
 
-/// The probe calls every function of preview1; the oracle of `wasi-runner` holds it against another implementation.
+/// A call of the probe, which calls every function of preview1.
 fn probed(name: &str) -> Play {
     let probe = std::fs::read(folder("userland/dist/probe.wasm")).expect("the guest programs are built");
     let files = vec![("/opt/probe".to_owned(), probe)];
-    // Both directories that a guest begins with: 3 is `/`, 4 the one that it is started in.
+    // Both preopened directories: 3 is `/`, 4 is the working directory.
     let script = format!("mkdir play; cd play; /opt/probe 4 {name} < /dev/null; echo \"ended with $?\"; find . -ls");
     Play { name: name.to_owned(), files, script }
 }
 
 #[tokio::test]
-async fn every_call_of_preview1_is_answered_alike() {
+async fn every_preview1_call_returns_the_same() {
     let listed = natively(&probed("list")).await.stdout;
     let names = listed.lines().take_while(|line| !line.starts_with("ended with"));
     let mut plays: Vec<Play> = names.map(probed).collect();
@@ -221,7 +220,7 @@ async fn every_call_of_preview1_is_answered_alike() {
 }
 
 #[tokio::test]
-async fn scripts_whose_runs_are_repeatable_do_the_same() {
+async fn deterministic_scripts_behave_identically() {
     let entries = std::fs::read_dir(folder("tests/determinism/scripts")).expect("the scripts are there");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
     paths.sort();
@@ -235,7 +234,7 @@ async fn scripts_whose_runs_are_repeatable_do_the_same() {
 }
 
 #[tokio::test]
-async fn what_is_not_as_in_bash_is_the_same_on_both() {
+async fn differences_from_bash_are_identical() {
     let entries = std::fs::read_dir(folder("tests/spec/cases")).expect("the cases are there");
     let mut plays = Vec::new();
     for entry in entries {

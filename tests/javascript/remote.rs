@@ -1,4 +1,4 @@
-//! The shared suite for backends, run through the JavaScript class of sandboxes at providers, over the emulators.
+//! The conformance suite through the JavaScript class of remote sandboxes, over the emulators.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -7,22 +7,22 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tidebox::conformance::{self, Capabilities};
 use tidebox::{Dialect, SandboxBackend, SandboxPath};
-use tidebox_emulators::{Emulator, House, Serving};
+use tidebox_emulators::{Emulator, SandboxRegistry, Serving};
 
-use crate::class::Class;
+use crate::backend::Class;
 use crate::node::Node;
 
-/// The key that the emulators ask for.
+/// API key of the emulators.
 const KEY: &str = "planted-key-of-the-emulator";
 
-/// What one command may print here: small, so that the case that prints more is quick.
+/// Output limit of one command: small, so that the case that exceeds it is fast.
 const OUTPUT_BYTES: u64 = 1 << 20;
 
-/// A busy machine wakes a task late; how exactly a timeout is met is measured elsewhere.
+/// Tolerance of timeouts: a busy host schedules tasks late. The precision is tested elsewhere.
 const SLACK: Duration = Duration::from_secs(20);
 
 async fn emulator(provider: &str) -> Serving {
-    let house = House::new(Arc::new(|env| {
+    let house = SandboxRegistry::new(Arc::new(|env| {
         Box::pin(async move {
             let mut builder = tidebox::sandbox()?;
             for (name, value) in env {
@@ -35,7 +35,7 @@ async fn emulator(provider: &str) -> Serving {
     emulator.serve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), house).await.expect("the emulator serves")
 }
 
-/// Options of JavaScript that point to an emulator.
+/// Returns the options for an emulator.
 fn options(serving: &Serving) -> Value {
     let options = serving.options();
     json!({
@@ -46,7 +46,7 @@ fn options(serving: &Serving) -> Value {
     })
 }
 
-/// Runs the suite; `root` is where the provider's commands begin.
+/// Runs the suite; `root` is the initial directory of the provider's commands.
 async fn keeps_the_contract(provider: &str, root: &str, binary_output: bool) {
     let serving = emulator(provider).await;
     let node = Node::start();
@@ -54,38 +54,38 @@ async fn keeps_the_contract(provider: &str, root: &str, binary_output: bool) {
     let capabilities = Capabilities {
         dialect: Dialect::Js,
         binary_output,
-        // Paths are strings in JavaScript, which are text.
-        byte_names: false,
+        // Paths are strings in JavaScript.
+        non_utf8_names: false,
         output_bytes: Some(OUTPUT_BYTES),
         glob_files: Some(10_000),
-        timeout_slack: SLACK,
-        may_close: true,
+        timeout_tolerance: SLACK,
+        allow_close: true,
         ..Capabilities::FULL
     };
     let root = SandboxPath::parse(root).expect("the path is absolute");
     let report = conformance::run(&class, &capabilities, &root).await;
     println!("{report}");
-    report.assert();
+    report.assert_success();
     node.finish();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_class_keeps_the_contract_at_daytona() {
+async fn the_class_passes_the_suite_at_daytona() {
     keeps_the_contract("daytona", "/home/daytona", true).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_class_keeps_the_contract_at_e2b() {
+async fn the_class_passes_the_suite_at_e2b() {
     keeps_the_contract("e2b", "/home/user", true).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_class_keeps_the_contract_at_langsmith() {
+async fn the_class_passes_the_suite_at_langsmith() {
     keeps_the_contract("langsmith", "/home/user", true).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_class_keeps_the_contract_at_runloop() {
-    // Output is text there.
+async fn the_class_passes_the_suite_at_runloop() {
+    // Its output is text.
     keeps_the_contract("runloop", "/home/user", false).await;
 }

@@ -1,4 +1,4 @@
-//! Folders of the host in a sandbox with the real shell and tools.
+//! Host directories mounted in a sandbox with the real shell and tools.
 
 #![cfg(unix)]
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use tidebox::{ExecuteRequest, GrepRequest, MountExt, MountMode, Sandbox, SandboxBackend, SandboxPath, WriteRequest};
 
-/// A small repository, and a secret beside it.
+/// A small repository, and a secret next to it.
 fn repository() -> TempDir {
     let top = tempfile::tempdir().expect("a folder");
     let repo = top.path().join("repo");
@@ -41,7 +41,7 @@ async fn run(sandbox: &Sandbox, command: &str) -> String {
     response.output_text().into_owned()
 }
 
-/// Every file of a folder with its content, sorted.
+/// Returns every file below a directory with its content, sorted.
 fn tree(folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut pending = vec![folder.to_owned()];
@@ -63,7 +63,7 @@ fn tree(folder: &Path) -> Vec<(String, String)> {
     found
 }
 
-/// What an agent does to a repository, and what it has to print.
+/// Commands of an agent on a repository, with their expected output.
 const SESSION: [(&str, &str); 13] = [
     ("grep -rn TODO . | sort", "./README.md:3:TODO: write\n./src/main.rs:2:    println!(\"old\"); // TODO\n"),
     ("sed -i 's/old/new/; s| // TODO||' src/main.rs && cat entry", "fn main() {\n    println!(\"new\");\n}\n"),
@@ -81,7 +81,7 @@ const SESSION: [(&str, &str); 13] = [
 ];
 
 #[tokio::test]
-async fn an_agents_session_shows_the_same_on_a_copy_and_leaves_the_host_as_it_was() {
+async fn a_session_on_a_copy_does_not_change_the_host() {
     let top = repository();
     let before = tree(top.path());
     let copy = sandbox(&top, MountMode::CopyOnWrite);
@@ -95,7 +95,7 @@ async fn an_agents_session_shows_the_same_on_a_copy_and_leaves_the_host_as_it_wa
 }
 
 #[tokio::test]
-async fn the_same_session_changes_the_host_when_it_is_written_through() {
+async fn a_session_on_a_writable_mount_changes_the_host() {
     let top = repository();
     let through = sandbox(&top, MountMode::ReadWrite);
     for (command, expected) in SESSION {
@@ -122,7 +122,7 @@ async fn the_same_session_changes_the_host_when_it_is_written_through() {
 }
 
 #[tokio::test]
-async fn nothing_leads_out_of_a_mount() {
+async fn no_path_escapes_a_mount() {
     let top = repository();
     let repo = top.path().join("repo");
     std::os::unix::fs::symlink("../secret", repo.join("out")).expect("free");
@@ -162,7 +162,7 @@ async fn file_tools_work_on_mounts_as_on_other_files() {
 }
 
 #[tokio::test]
-async fn a_program_of_a_mount_can_be_run() {
+async fn a_program_in_a_mount_can_be_run() {
     use std::os::unix::fs::PermissionsExt;
     let top = repository();
     let script = top.path().join("repo/hello");

@@ -1,4 +1,4 @@
-//! Files that move between file systems, and the ways in which programs replace files: write beside it and rename.
+//! Moves between file systems, and the methods by which programs replace files: write a temporary file and rename it.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tidebox::{ExecuteRequest, MountExt, MountMode, Sandbox, SandboxBackend};
 use vfs::{FileSystem, MemoryFS};
 
-/// What a command writes, both streams, where `work` is the folder that it begins in.
+/// Returns both output streams of a command that starts in the directory `work`.
 async fn run(sandbox: &Sandbox, work: &str, command: &str) -> String {
     let request = ExecuteRequest::new(format!("cd {work}\nexec 2>&1\n{command}"));
     sandbox.execute(request).await.expect("the command runs").output_text().into_owned()
@@ -20,7 +20,7 @@ async fn expect(sandbox: &Sandbox, work: &str, cases: &[(&str, &str)]) {
     }
 }
 
-/// A folder of the host and a file system in memory, both written through, and a folder that cannot be written.
+/// Creates a host directory and an in-memory file system, both writable, and a read-only directory.
 fn three_mounts() -> (TempDir, Sandbox) {
     let top = tempfile::tempdir().expect("a folder");
     for folder in ["host", "fixed"] {
@@ -71,7 +71,7 @@ async fn files_move_into_a_mount_and_out_of_it() {
 }
 
 #[tokio::test]
-async fn folders_move_with_all_that_is_in_them_or_stay_whole() {
+async fn directories_move_completely_or_not_at_all() {
     let (_top, sandbox) = three_mounts();
     expect(&sandbox, "/workspace", &[
         ("mkdir -p d/sub; echo x > d/sub/x; ln -s sub/x d/l; ln d/sub/x d/hard; chmod 750 d/sub; touch -d 2020-01-01 d/sub d", ""),
@@ -84,7 +84,7 @@ async fn folders_move_with_all_that_is_in_them_or_stay_whole() {
         ("mv host/d d && ls d && cat d/l && rm d/l d/hard", "hard\nl\nsub\nx\ny\n"),
         ("chmod 755 d/sub; mv d memory/d; echo $?; cat memory/d/sub/x; ls", "0\nx\ny\nfixed\nhost\nmemory\n"),
         ("mv memory/d host/d && cat host/d/sub/x; ls memory", "x\ny\n"),
-        // What a file system cannot hold stays where it was.
+        // A file that a file system cannot represent stays at its source.
         ("ln -s sub/x host/d/l; mv host/d memory/d; echo $?; readlink host/d/l; cat host/d/sub/x",
             "mv: cannot create symbolic link 'memory/d/l': Operation not supported\n1\nsub/x\nx\ny\n"),
         ("mkdir -p out/a; ln -s ../../../x out/a/l; mv out host/out; echo $?; readlink out/a/l",
@@ -93,9 +93,9 @@ async fn folders_move_with_all_that_is_in_them_or_stay_whole() {
     .await;
 }
 
-/// `MemoryFS` moves nothing, and no file system of that crate moves over a file; the mount does it for all programs.
+/// `MemoryFS` has no rename, and no file system of that crate renames over a file; the mount implements it for all programs.
 #[tokio::test]
-async fn files_are_replaced_on_a_file_system_that_cannot_rename_over_them() {
+async fn files_are_replaced_without_an_overwriting_rename() {
     let (_top, sandbox) = three_mounts();
     expect(
         &sandbox,
@@ -114,7 +114,7 @@ async fn files_are_replaced_on_a_file_system_that_cannot_rename_over_them() {
     .await;
 }
 
-/// What editors, build tools and git do to files, and what it prints on any file system that has modes and links.
+/// File operations of editors, build tools and git, with their output on any file system that has modes and links.
 const REPLACING: &[(&str, &str)] = &[
     ("echo new > .README.tmp && mv -f .README.tmp README.md && cat README.md && ls -A", "new\nREADME.md\nsrc\n"),
     (
@@ -156,7 +156,7 @@ const REPLACING: &[(&str, &str)] = &[
     ("mv README.md src/ && mv src lib && ls lib && mv lib/README.md . && rmdir lib && ls", "README.md\nREADME.md\n"),
 ];
 
-/// The files that those commands begin with.
+/// Initial files of those commands.
 fn project(folder: &Path) {
     fs::create_dir_all(folder.join("src/deep")).expect("free");
     for (path, text) in [("README.md", "old\n"), ("src/main.rs", "old main\n"), ("src/deep/lib.rs", "old lib\n")] {
@@ -165,7 +165,7 @@ fn project(folder: &Path) {
 }
 
 #[tokio::test]
-async fn files_are_replaced_alike_in_the_sandbox_on_a_copy_and_on_the_host() {
+async fn files_are_replaced_equally_in_sandbox_copy_and_host() {
     let make = "mkdir -p own/src/deep; cd own; echo old > README.md; echo old main > src/main.rs; echo old lib > src/deep/lib.rs";
     let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is made");
     assert_eq!(run(&sandbox, "/workspace", make).await, "");

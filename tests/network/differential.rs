@@ -1,4 +1,4 @@
-//! The same commands by the machine's own curl and wget, and by ours in a sandbox, against the same server.
+//! Compares the host's curl and wget with those of the sandbox, with the same commands and the same server.
 
 use std::process::Command;
 
@@ -6,8 +6,8 @@ use tidebox::network::{AllowRule, NetworkPolicy};
 
 use super::{Server, sandbox};
 
-/// Commands whose output, exit code and files must be equal. `$U` is the server; `$S` tells the two sides apart, where a
-/// path must be asked for by each for the first time. Messages on stderr are compared where they are sent to stdout.
+/// Commands whose output, exit code and files must be equal. `$U` is the server; `$S` differs between the two sides, for paths
+/// that each side must request for the first time. Messages on stderr are compared only if redirected to stdout.
 const CASES: &[&str] = &[
     "curl -s $U/hello",
     "curl -s -i $U/hello",
@@ -102,7 +102,7 @@ fn native(script: &str) -> String {
 }
 
 #[tokio::test]
-async fn curl_and_wget_do_what_the_real_ones_do() {
+async fn curl_and_wget_match_the_real_ones() {
     if let Some(missing) = ["bash", "curl", "wget"].into_iter().find(|tool| !is_there(tool)) {
         eprintln!("skipped: this machine has no {missing} to compare with");
         return;
@@ -110,10 +110,10 @@ async fn curl_and_wget_do_what_the_real_ones_do() {
     let server = Server::start();
     let mut different = Vec::new();
     for case in CASES {
-        // The same name on both sides, for it shows in what comes back.
+        // Both sides use the same name, because the response contains it.
         let policy = NetworkPolicy::new()
             .allow(AllowRule::host("*").expect("any").http().port(server.port).port(80).any_method())
-            .resolve("localhost", [127, 0, 0, 1].into())
+            .pin_address("localhost", [127, 0, 0, 1].into())
             .expect("pinned");
         let script = |side: &str| format!("S={side} U=http://localhost:{}\n{case}", server.port);
         let sandbox = sandbox(policy);

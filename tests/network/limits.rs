@@ -1,4 +1,4 @@
-//! Every limit of the network has a guest that attacks it: a script, how it ends, and that the sandbox goes on.
+//! One guest per network limit: a script, its outcome, and a check that the sandbox stays usable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
@@ -9,10 +9,10 @@ use tidebox::network::{AllowRule, NetworkLimits};
 use super::server::Server;
 use super::{NAME, policy, run, sandbox};
 
-/// A guest and what it attacks.
+/// A guest and the limit that it attacks.
 struct Guest {
     limit: &'static str,
-    /// What differs from the defaults.
+    /// Changes to the default limits.
     with: fn(&mut NetworkLimits),
     script: &'static str,
     stdout: &'static str,
@@ -32,47 +32,47 @@ const GUESTS: [Guest; 10] = [
         with: |limits| limits.concurrent = 2,
         script: "curl -s $U/silent & curl -s $U/silent & sleep 0.5; curl -sS $U/hello; echo $?; kill %1 %2; wait; curl -s $U/hello",
         stdout: "7\nhello\n",
-        stderr: "this sandbox already has 2 requests on their way; wait for one to end",
+        stderr: "this sandbox already has 2 concurrent requests; wait for one to end",
     },
     Guest {
         limit: "request_bytes",
         with: |limits| limits.request_bytes = 10_000,
         script: "yes | curl -sS -T - $U/count; echo $?; head -c 100000 /dev/zero > f; curl -s -T f $U/count; echo $?",
         stdout: "7\n7\n",
-        stderr: "the body is larger than the 10000 bytes that one request may send",
+        stderr: "the request body exceeds the limit of 10000 bytes",
     },
     Guest {
         limit: "reply_bytes",
         with: |limits| limits.reply_bytes = 100_000,
         script: "curl -sS $U/big/1000000000 > f; echo $?; [ $(wc -c < f) -le 100000 ] && echo bounded; curl -s $U/hello",
         stdout: "63\nbounded\nhello\n",
-        stderr: "the reply is larger than the 100000 bytes that one request may receive",
+        stderr: "the response body exceeds the limit of 100000 bytes",
     },
     Guest {
         limit: "total_sent_bytes",
         with: |limits| limits.total_sent_bytes = 20_000,
         script: "head -c 9000 /dev/zero > f; for i in 1 2 3 4; do curl -sS -T f $U/count || echo $?; done",
         stdout: "9000\n9000\n7\n7\n",
-        stderr: "this sandbox may send 20000 bytes in all, and they are used up",
+        stderr: "this sandbox has used up its total of 20000 sent bytes",
     },
     Guest {
         limit: "total_received_bytes",
         with: |limits| limits.total_received_bytes = 150_000,
         script: "for i in 1 2 3; do curl -sS $U/big/90000 -o f; echo $?; done",
         stdout: "0\n63\n7\n",
-        stderr: "this sandbox may receive 150000 bytes in all, and they are used up",
+        stderr: "this sandbox has used up its total of 150000 received bytes",
     },
     Guest {
-        limit: "head_bytes",
-        with: |limits| limits.head_bytes = 4096,
+        limit: "header_bytes",
+        with: |limits| limits.header_bytes = 4096,
         script: "curl -sS -H \"X: $(printf %09000d 1)\" $U/hello; echo $?",
         stdout: "7\n",
-        stderr: "and 4096 are allowed; send less",
+        stderr: "and the limit is 4096; send less",
     },
-    // The other direction: what a server sends as a head.
+    // The other direction: headers sent by a server.
     Guest {
-        limit: "head_bytes",
-        with: |limits| limits.head_bytes = 4096,
+        limit: "header_bytes",
+        with: |limits| limits.header_bytes = 4096,
         script: "curl -sS $U/long-head > f 2> e; test $? != 0 && echo refused; cat e >&2; wc -c < f",
         stdout: "refused\n0\n",
         stderr: "",
@@ -84,7 +84,7 @@ const GUESTS: [Guest; 10] = [
         stdout: "28\n28\n",
         stderr: "Operation timed out after ",
     },
-    // A server that takes the connection and never begins TLS.
+    // A server that accepts the connection and never starts TLS.
     Guest {
         limit: "connect_time",
         with: |limits| limits.connect_time = Duration::from_millis(300),
@@ -95,23 +95,23 @@ const GUESTS: [Guest; 10] = [
 ];
 
 #[tokio::test]
-async fn every_limit_of_the_network_holds_against_its_guest() {
+async fn every_network_limit_stops_its_guest() {
     for guest in &GUESTS {
         let server = Server::start();
         let mut limits = NetworkLimits::default();
         (guest.with)(&mut limits);
-        // Connections are made and wait for somebody who takes them.
+        // The kernel completes connections that no process accepts.
         let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = silent.local_addr().expect("its address").port();
         let mute = AllowRule::host("mute.test").expect("a name").port(port);
         let policy =
-            policy(&server).allow(mute).resolve("mute.test", [127, 0, 0, 1].into()).expect("a name can be pinned");
-        let sandbox = sandbox(policy.limited(limits));
+            policy(&server).allow(mute).pin_address("mute.test", [127, 0, 0, 1].into()).expect("a name can be pinned");
+        let sandbox = sandbox(policy.with_limits(limits));
         let response = run(&sandbox, &server, &format!("P={port}; {}", guest.script)).await;
         let told = format!("{} against {NAME}: {}\n{}", guest.limit, response.stdout_text(), response.stderr_text());
         assert_eq!(response.stdout_text(), guest.stdout, "{told}");
         assert!(response.stderr_text().contains(guest.stderr), "{told}");
-        let left = sandbox.holdings();
+        let left = sandbox.resource_usage();
         assert_eq!((left.processes, left.open_files, left.pipes), (0, 0, 0), "{told}");
         let after = run(&sandbox, &server, "echo alive").await;
         assert_eq!(after.stdout_text(), "alive\n", "{told}");
@@ -119,7 +119,7 @@ async fn every_limit_of_the_network_holds_against_its_guest() {
 }
 
 #[test]
-fn every_limit_of_the_network_has_a_guest_that_attacks_it() {
+fn every_network_limit_has_a_guest() {
     let printed = format!("{:#?}", NetworkLimits::default());
     let fields: BTreeMap<&str, &str> = printed.lines().filter_map(|line| line.trim().split_once(": ")).collect();
     let fields: BTreeSet<&str> = fields.into_keys().collect();

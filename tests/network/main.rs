@@ -1,4 +1,4 @@
-//! The network through the real shell, `curl` and `wget`, and what keeps a sandbox within its policy.
+//! Network access through the real shell, `curl` and `wget`, and enforcement of a sandbox's policy.
 
 mod differential;
 mod limits;
@@ -8,18 +8,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use server::Server;
-use tidebox::network::{AllowRule, Decision, Injection, NetworkLimits, NetworkPolicy, RefusalKind};
+use tidebox::network::{AllowRule, DenyReason, HeaderInjection, NetworkLimits, NetworkPolicy, RequestOutcome};
 use tidebox::{ExecuteRequest, ExecuteResponse, Sandbox, SandboxBackend, Secret};
 
 const NAME: &str = "api.test";
 
-/// Everything to the server, which is `api.test` and `other.test` inside.
+/// A policy that allows all requests to the server, named `api.test` and `other.test` in the sandbox.
 fn policy(server: &Server) -> NetworkPolicy {
     let mut policy = NetworkPolicy::new();
     for name in [NAME, "other.test"] {
         policy = policy
             .allow(AllowRule::host(name).expect("a name").http().port(server.port).any_method())
-            .resolve(name, [127, 0, 0, 1].into())
+            .pin_address(name, [127, 0, 0, 1].into())
             .expect("a name can be pinned");
     }
     policy
@@ -54,7 +54,7 @@ async fn without_a_policy_there_is_no_network() {
 }
 
 #[tokio::test]
-async fn a_host_that_is_not_allowed_is_refused_with_the_reason() {
+async fn a_disallowed_host_is_rejected_with_the_reason() {
     let server = Server::start();
     let sandbox = sandbox(policy(&server));
     let response =
@@ -64,16 +64,16 @@ async fn a_host_that_is_not_allowed_is_refused_with_the_reason() {
                     wget: the sandbox's network policy does not allow example.com; it allows api.test, other.test\n";
     assert_eq!(response.stderr_text(), expected);
     let log = sandbox.network_log();
-    assert!(log.events.iter().all(|event| matches!(event.decision, Decision::Refused(RefusalKind::Host, _))));
+    assert!(log.events.iter().all(|event| matches!(event.outcome, RequestOutcome::Denied(DenyReason::Host, _))));
     assert_eq!(log.events.len(), 2);
 }
 
 #[tokio::test]
-async fn a_method_that_is_not_allowed_is_refused() {
+async fn a_disallowed_method_is_rejected() {
     let server = Server::start();
     let policy = NetworkPolicy::new()
         .allow(AllowRule::host(NAME).expect("a name").http().port(server.port))
-        .resolve(NAME, [127, 0, 0, 1].into())
+        .pin_address(NAME, [127, 0, 0, 1].into())
         .expect("pinned");
     let response = run(&sandbox(policy), &server, "curl -s $U/hello; curl -sS -d x $U/echo; echo $?").await;
     assert_eq!(response.stdout_text(), "hello\n7\n");
@@ -85,7 +85,7 @@ async fn a_method_that_is_not_allowed_is_refused() {
 }
 
 #[tokio::test]
-async fn a_private_address_is_refused_in_a_url_and_in_a_redirect() {
+async fn a_private_address_is_rejected_in_urls_and_redirects() {
     let server = Server::start();
     let open = policy(&server).allow(AllowRule::host("*").expect("any").http().port(server.port).port(80).any_method());
     let sandbox = sandbox(open);
@@ -98,18 +98,18 @@ async fn a_private_address_is_refused_in_a_url_and_in_a_redirect() {
     let response = run(&sandbox, &server, &command).await;
     let stdout = response.stdout_text();
     assert!(!stdout.contains("hello\n") && stdout.lines().all(|line| line.ends_with('7')), "{stdout}");
-    assert!(response.stderr_text().contains("169.254.169.254 is not an address of the public internet"));
+    assert!(response.stderr_text().contains("169.254.169.254 has no address of the public internet"));
     assert_eq!(server.seen().len(), 1, "only the redirect itself was asked for");
 }
 
 #[tokio::test]
-async fn a_credential_is_used_and_never_seen() {
+async fn a_credential_is_used_and_invisible() {
     const TOKEN: &str = "planted-token-7f3a";
     let server = Server::start();
     let secret = Secret::new(format!("Bearer {TOKEN}"));
     let injection =
-        Injection::new(NAME, "Authorization", secret).expect("it can be sent").over_http().named("the token");
-    let sandbox = sandbox(policy(&server).attach(injection));
+        HeaderInjection::new(NAME, "Authorization", secret).expect("it can be sent").over_http().with_name("the token");
+    let sandbox = sandbox(policy(&server).with_injection(injection));
     let command = format!(
         "curl -sS $U/hello; curl -sSv -H 'Authorization: Bearer mine' $U/echo 2>&1; \
          curl -sSL \"$U/to?http://other.test:{}/echo\"; wget -S -O - $U/echo 2>&1; curl -sS $U/no 2>&1; curl -sS --max-filesize 1 $U/echo 2>&1; \
@@ -158,18 +158,18 @@ async fn every_request_is_in_the_log() {
             line("GET", "/empty", None),
         ]
     );
-    assert!(events[..4].iter().all(|event| event.decision == Decision::Answered), "{events:#?}");
-    assert!(matches!(events[4].decision, Decision::Failed(..)));
+    assert!(events[..4].iter().all(|event| event.outcome == RequestOutcome::Completed), "{events:#?}");
+    assert!(matches!(events[4].outcome, RequestOutcome::Failed(..)));
     assert!(events[1].sent_bytes > 3 && events[1].received_bytes > 10 && events[1].duration > Duration::ZERO);
 }
 
 #[tokio::test]
-async fn limits_hold_with_a_message_that_names_them() {
+async fn exceeded_network_limits_are_named_in_the_message() {
     let server = Server::start();
     let mut limits = NetworkLimits::default();
     (limits.reply_bytes, limits.request_bytes, limits.requests) = (100_000, 1000, 4);
     limits.request_time = Duration::from_millis(700);
-    let sandbox = sandbox(policy(&server).limited(limits));
+    let sandbox = sandbox(policy(&server).with_limits(limits));
     let command = "curl -sS $U/big/200000 -o big; echo $?; head -c 2000 /dev/zero | curl -sS -T - $U/count; echo $?; \
                    curl -sS $U/silent; echo $?; curl -sS $U/hello; echo $?; curl -sS $U/hello; echo $?";
     let started = Instant::now();
@@ -177,15 +177,15 @@ async fn limits_hold_with_a_message_that_names_them() {
     assert_eq!(response.stdout_text(), "63\n7\n28\nhello\n0\n7\n");
     let stderr = response.stderr_text();
     let lines: Vec<&str> = stderr.lines().collect();
-    assert_eq!(lines[0], "curl: (63) the reply is larger than the 100000 bytes that one request may receive");
-    assert_eq!(lines[1], "curl: (7) the body is larger than the 1000 bytes that one request may send");
+    assert_eq!(lines[0], "curl: (63) the response body exceeds the limit of 100000 bytes");
+    assert_eq!(lines[1], "curl: (7) the request body exceeds the limit of 1000 bytes");
     assert!(lines[2].starts_with("curl: (28) Operation timed out after "), "{stderr}");
     assert_eq!(lines[3], "curl: (7) this sandbox has used up its 4 requests");
     assert!(started.elapsed() < Duration::from_secs(20));
 }
 
 #[tokio::test]
-async fn much_data_streams_both_ways_with_little_memory() {
+async fn large_data_streams_both_ways_in_bounded_memory() {
     const BYTES: u64 = 64 << 20;
     let server = Server::start();
     let sandbox = sandbox(policy(&server));
@@ -208,21 +208,21 @@ async fn killing_a_client_cancels_its_request() {
     let response = run(&sandbox, &server, command).await;
     assert_eq!(response.stdout_text(), "124\n137\n28\n");
     assert!(started.elapsed() < Duration::from_secs(20), "nothing waited for the silent server");
-    let decisions: Vec<Decision> = sandbox.network_log().events.into_iter().map(|event| event.decision).collect();
+    let decisions: Vec<RequestOutcome> = sandbox.network_log().events.into_iter().map(|event| event.outcome).collect();
     assert!(
-        matches!(&decisions[..], [Decision::Cancelled, Decision::Cancelled, Decision::Failed(..)]),
+        matches!(&decisions[..], [RequestOutcome::Cancelled, RequestOutcome::Cancelled, RequestOutcome::Failed(..)]),
         "{decisions:?}"
     );
-    // A deadline of the whole command ends it, too.
+    // The deadline of the whole command ends it, too.
     let mut request = ExecuteRequest::new(format!("curl -sS http://{NAME}:{}/silent", server.port));
     request.timeout = Some(Duration::from_millis(500));
     let response = sandbox.execute(request).await.expect("it runs");
     assert_eq!(response.exit_code, Some(124));
-    assert!(matches!(sandbox.network_log().events[3].decision, Decision::Cancelled));
+    assert!(matches!(sandbox.network_log().events[3].outcome, RequestOutcome::Cancelled));
 }
 
 #[tokio::test]
-async fn a_fork_has_the_same_policy_and_a_log_of_its_own() {
+async fn a_fork_has_the_same_policy_and_a_separate_log() {
     let server = Server::start();
     let sandbox = Arc::new(sandbox(policy(&server)));
     run(&sandbox, &server, "curl -s $U/hello").await;

@@ -1,4 +1,4 @@
-//! A web server of this machine, one thread for each connection, that says what a path asks for.
+//! A web server on this host with one thread per connection. The path of a request selects the response.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A request as the server saw it.
+/// A request as received by the server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) method: String,
@@ -16,7 +16,7 @@ pub(crate) struct Seen {
     pub(crate) body: Vec<u8>,
 }
 
-/// The server: its port, and what it has seen.
+/// The server: its port, and the requests that it received.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) port: u16,
@@ -38,12 +38,12 @@ impl Server {
         server
     }
 
-    /// What was asked so far, in the order of arrival.
+    /// Requests in the order of arrival.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().expect("no test panics here").clone()
     }
 
-    /// One request; the connection ends with the answer.
+    /// Handles one request; the connection closes after the response.
     fn connection(&self, mut stream: TcpStream) {
         let mut reader = BufReader::new(stream.try_clone().expect("cloned"));
         let Some(seen) = read(&mut reader, &mut stream) else { return };
@@ -53,7 +53,7 @@ impl Server {
             all.push(seen.clone());
             before == 0
         };
-        // Who has gone does not read the answer.
+        // The client may have closed the connection; ignore the error.
         let _ = answer(&mut stream, &seen, flaky);
     }
 }
@@ -100,13 +100,13 @@ fn reply(stream: &mut TcpStream, status: &str, headers: &[(&str, &str)], body: &
     stream.write_all(&[head.as_bytes(), body].concat())
 }
 
-/// The request as text, without what every client sends in its own way.
+/// Formats the request without the headers that differ between clients.
 fn echo(seen: &Seen) -> String {
     let mut text = format!("{} {}\n", seen.method, seen.path);
     for (name, value) in &seen.headers {
         let value = match name.as_str() {
             "host" | "connection" | "expect" => continue,
-            // The boundary is a random one.
+            // The boundary is random.
             "content-type" if value.starts_with("multipart/form-data; boundary=") => "multipart/form-data",
             "content-length" if seen.headers.get("content-type").is_some_and(|kind| kind.starts_with("multi")) => {
                 continue;
@@ -149,7 +149,8 @@ fn answer(stream: &mut TcpStream, seen: &Seen, is_first: bool) -> std::io::Resul
         }
         "login" => reply(stream, "302 Found", &[("Set-Cookie", "session=s1; Path=/"), ("Location", "/echo")], b""),
         "gzip" => {
-            // `hello\n`, as gzip writes it.
+            // `hello
+            // `, compressed by gzip.
             let packed = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xcbH\xcd\xc9\xc9\xe7\x02\0\x20\x30\x3a\x36\x06\0\0\0";
             reply(stream, "200 OK", &[("Content-Encoding", "gzip"), TEXT], packed)
         }

@@ -3,7 +3,7 @@
 use super::{fails, prints, run, sandbox};
 
 #[tokio::test]
-async fn programs_come_from_an_argument_a_file_a_module_and_standard_input() {
+async fn programs_run_from_argument_file_module_and_stdin() {
     let Some(sandbox) = sandbox() else { return };
     prints(&sandbox, "python3 -c 'print(6 * 7)'", "42\n").await;
     prints(&sandbox, "echo 'print(1)' | python3", "1\n").await;
@@ -43,7 +43,7 @@ async fn exit_codes_are_those_of_the_program() {
 }
 
 #[tokio::test]
-async fn without_the_pack_the_command_that_adds_it_is_told() {
+async fn a_missing_pack_is_reported_with_the_command_to_add_it() {
     let mut config = tidebox::RuntimeConfig::default();
     config.packs = Vec::new();
     let runtime = tidebox::Runtime::new(config).expect("the engine starts");
@@ -55,7 +55,7 @@ async fn without_the_pack_the_command_that_adds_it_is_told() {
 }
 
 #[tokio::test]
-async fn a_traceback_names_the_programs_own_lines_and_no_others() {
+async fn a_traceback_names_only_the_programs_lines() {
     let Some(sandbox) = sandbox() else { return };
     let script = "printf 'def f():\\n    return 1 / 0\\n\\nf()\\n' > t.py; python3 t.py";
     let response = run(&sandbox, script).await;
@@ -66,7 +66,7 @@ async fn a_traceback_names_the_programs_own_lines_and_no_others() {
 }
 
 #[tokio::test]
-async fn options_and_variables_do_what_they_do_elsewhere() {
+async fn options_and_variables_work_as_in_cpython() {
     let Some(sandbox) = sandbox() else { return };
     prints(&sandbox, "python3 -V", "Python 3.15.0\n").await;
     prints(&sandbox, "python3 -O -c 'assert False; print(__debug__)'", "False\n").await;
@@ -108,7 +108,7 @@ async fn pipes_work_at_both_ends() {
 }
 
 #[tokio::test]
-async fn modules_that_were_not_imported_do_not_show() {
+async fn unimported_modules_are_not_visible() {
     let Some(sandbox) = sandbox() else { return };
     prints(&sandbox, "python3 -c 'import sys; print(\"numpy\" in sys.modules, \"logging\" in sys.modules); import numpy; print(\"numpy\" in sys.modules)'", "False False\nTrue\n").await;
     prints(
@@ -120,9 +120,9 @@ async fn modules_that_were_not_imported_do_not_show() {
 }
 
 #[tokio::test]
-async fn an_interrupt_is_an_exception_and_a_handler_of_python_runs() {
+async fn an_interrupt_raises_an_exception_and_runs_handlers() {
     let Some(sandbox) = sandbox() else { return };
-    // The signal is sent when the program says that it runs, however long that took.
+    // The signal is sent after the program has reported that it runs.
     let signalled = |signal: &str, program: &str| {
         let sender =
             format!("until [ -e ready ]; do sleep 0.02; done; pid=$(cat ready); rm ready; kill -{signal} $pid");
@@ -151,7 +151,7 @@ async fn archives_are_programs_and_so_are_directories_in_them() {
 }
 
 #[tokio::test]
-async fn a_program_begins_with_the_names_that_it_has_elsewhere() {
+async fn a_program_starts_with_the_global_names_of_cpython() {
     let Some(sandbox) = sandbox() else { return };
     let usual = "['__builtins__', '__doc__', '__loader__', '__name__', '__package__', '__spec__']\n";
     prints(&sandbox, "python3 -c 'print(sorted(globals()))'", usual).await;
@@ -165,7 +165,7 @@ async fn a_program_begins_with_the_names_that_it_has_elsewhere() {
 }
 
 #[tokio::test]
-async fn streams_that_are_closed_are_none_and_what_cannot_be_read_is_told_with_its_place() {
+async fn closed_streams_are_none_and_bad_source_is_located() {
     let Some(sandbox) = sandbox() else { return };
     prints(&sandbox, "python3 -c 'print(1)' >&-; echo $?", "0\n").await;
     prints(&sandbox, "python3 -c 'import sys; print(sys.stdin)' <&-", "None\n").await;
@@ -177,7 +177,7 @@ async fn streams_that_are_closed_are_none_and_what_cannot_be_read_is_told_with_i
 }
 
 #[tokio::test]
-async fn an_interactive_interpreter_goes_on_after_an_exception_and_shows_its_line() {
+async fn the_interactive_interpreter_continues_after_an_exception() {
     let Some(sandbox) = sandbox() else { return };
     let response = run(&sandbox, "printf 'x = 5\\nx / 0\\nx + 1\\nexit(3)\\n' | python3 -q -i").await;
     let err = String::from_utf8_lossy(&response.stderr).into_owned();
@@ -186,7 +186,7 @@ async fn an_interactive_interpreter_goes_on_after_an_exception_and_shows_its_lin
 }
 
 #[tokio::test]
-async fn modules_that_are_commands_do_their_work() {
+async fn modules_that_are_commands_run() {
     let Some(sandbox) = sandbox() else { return };
     prints(&sandbox, "echo '{\"a\":[1]}' | python3 -m json.tool --indent 1", "{\n \"a\": [\n  1\n ]\n}\n").await;
     fails(&sandbox, "echo '{\"a\":' | python3 -m json.tool", 1, "Expecting value: line 2 column 1 (char 6)").await;

@@ -1,4 +1,4 @@
-//! What bounds other programs bounds this one.
+//! The limits of a sandbox apply to Python.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tidebox::{ExecuteRequest, Limits, SandboxBackend, StopReason};
 use super::{ready, run};
 
 #[tokio::test]
-async fn too_much_memory_is_an_exception_that_can_be_caught() {
+async fn exceeding_memory_raises_a_catchable_exception() {
     if !ready() {
         return;
     }
@@ -20,7 +20,7 @@ async fn too_much_memory_is_an_exception_that_can_be_caught() {
 }
 
 #[tokio::test]
-async fn a_loop_without_end_is_stopped() {
+async fn an_endless_loop_is_stopped() {
     if !ready() {
         return;
     }
@@ -32,7 +32,7 @@ async fn a_loop_without_end_is_stopped() {
 }
 
 #[tokio::test]
-async fn recursion_without_end_is_an_exception() {
+async fn endless_recursion_raises_an_exception() {
     if !ready() {
         return;
     }
@@ -43,7 +43,7 @@ async fn recursion_without_end_is_an_exception() {
 }
 
 #[tokio::test]
-async fn memory_that_nobody_catches_ends_the_program_and_nothing_else() {
+async fn an_uncaught_memory_error_ends_only_the_program() {
     if !ready() {
         return;
     }
@@ -58,7 +58,7 @@ async fn memory_that_nobody_catches_ends_the_program_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn output_is_cut_where_the_limit_is_and_files_are_refused_there() {
+async fn output_is_truncated_and_files_fail_at_their_limits() {
     if !ready() {
         return;
     }
@@ -73,7 +73,7 @@ async fn output_is_cut_where_the_limit_is_and_files_are_refused_there() {
     assert_eq!(response.stdout_text(), "No space left on device\n");
 }
 
-/// Runs a program within limits that were changed, and answers what it printed.
+/// Runs a program with modified limits and returns its output.
 async fn within(change: impl FnOnce(&mut Limits), program: &str) -> tidebox::ExecuteResponse {
     let mut limits = Limits::default();
     change(&mut limits);
@@ -86,7 +86,7 @@ async fn within(change: impl FnOnce(&mut Limits), program: &str) -> tidebox::Exe
 }
 
 #[tokio::test]
-async fn a_program_that_ignores_that_there_is_no_memory_is_bounded_by_its_time() {
+async fn ignoring_memory_errors_ends_at_the_deadline() {
     if !ready() {
         return;
     }
@@ -101,7 +101,7 @@ async fn a_program_that_ignores_that_there_is_no_memory_is_bounded_by_its_time()
 }
 
 #[tokio::test]
-async fn an_interpreter_without_room_to_start_is_killed_for_its_memory() {
+async fn an_interpreter_without_memory_to_start_is_killed() {
     if !ready() {
         return;
     }
@@ -110,7 +110,7 @@ async fn an_interpreter_without_room_to_start_is_killed_for_its_memory() {
 }
 
 #[tokio::test]
-async fn the_memory_of_all_processes_together_is_bounded() {
+async fn the_total_memory_of_all_processes_is_limited() {
     if !ready() {
         return;
     }
@@ -124,7 +124,7 @@ async fn the_memory_of_all_processes_together_is_bounded() {
 }
 
 #[tokio::test]
-async fn descriptors_processes_inodes_and_long_files_are_refused_by_their_errors() {
+async fn exceeded_resource_limits_raise_their_errors() {
     if !ready() {
         return;
     }
@@ -147,7 +147,7 @@ async fn descriptors_processes_inodes_and_long_files_are_refused_by_their_errors
 }
 
 #[tokio::test]
-async fn time_is_up_for_a_program_that_sleeps_waits_or_computes_in_c() {
+async fn the_deadline_ends_sleep_waits_and_c_code() {
     if !ready() {
         return;
     }
@@ -164,7 +164,7 @@ async fn time_is_up_for_a_program_that_sleeps_waits_or_computes_in_c() {
 }
 
 #[tokio::test]
-async fn threads_and_sockets_are_refused_in_words() {
+async fn threads_and_sockets_fail_with_a_message() {
     if !ready() {
         return;
     }
@@ -180,7 +180,7 @@ async fn threads_and_sockets_are_refused_in_words() {
 }
 
 #[tokio::test]
-async fn much_output_passes_a_pipe_within_little_memory() {
+async fn large_output_passes_a_pipe_in_bounded_memory() {
     if !ready() {
         return;
     }
@@ -194,9 +194,9 @@ async fn much_output_passes_a_pipe_within_little_memory() {
     assert_eq!(response.stdout_text(), "209715200\n", "{}", String::from_utf8_lossy(&response.stderr));
 }
 
-/// Whatever recurses in C counts its depth or ends the process; neither reaches the host's stack.
+/// Recursive C code counts its depth or ends the process; neither overflows the host's stack.
 #[tokio::test]
-async fn deep_recursion_in_c_ends_in_python_and_the_sandbox_goes_on() {
+async fn deep_recursion_in_c_ends_only_the_interpreter() {
     if !ready() {
         return;
     }
@@ -233,7 +233,7 @@ async fn deep_recursion_in_c_ends_in_python_and_the_sandbox_goes_on() {
         request.timeout = Some(Duration::from_secs(120));
         let response = sandbox.execute(request).await.expect("the sandbox answers");
         let (stdout, stderr) = (response.stdout_text().into_owned(), response.stderr_text().into_owned());
-        // Done, an exception, or the end of this process alone.
+        // Success, an exception, or the end of this process alone.
         let ended = ["ended 0\n", "ended 1\n", "ended 134\n", "ended 137\n", "ended 139\n"]
             .iter()
             .any(|end| stdout.ends_with(end));

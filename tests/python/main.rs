@@ -1,7 +1,6 @@
-//! `python3` in the sandbox: the pack as people and agents use it.
+//! `python3` in the sandbox: typical use of the pack by people and agents.
 //!
-//! The pack is added by `cargo xtask test`. Where it is not, these tests fail on a machine of CI and say what to do on
-//! others.
+//! `cargo xtask test` adds the pack. Without it these tests fail in CI, and elsewhere print how to add it.
 
 mod command;
 mod data;
@@ -15,7 +14,7 @@ mod session;
 
 use tidebox::{ExecuteRequest, ExecuteResponse, Packs, Sandbox, SandboxBackend};
 
-/// A sandbox with Python, or why there is none.
+/// Creates a sandbox with Python, or returns the reason why it is not available.
 fn sandbox() -> Option<Sandbox> {
     let builder = tidebox::sandbox().expect("the engine starts");
     ready().then(|| builder.build().expect("the sandbox is made"))
@@ -35,14 +34,14 @@ async fn run(sandbox: &Sandbox, command: &str) -> ExecuteResponse {
     sandbox.execute(ExecuteRequest::new(command)).await.expect("the command runs")
 }
 
-/// Runs a command that succeeds, prints this, and complains of nothing.
+/// Runs a command and checks that it succeeds with this output and an empty standard error.
 async fn prints(sandbox: &Sandbox, command: &str, expected: &str) {
     let response = run(sandbox, command).await;
     let (out, err) = (String::from_utf8_lossy(&response.stdout), String::from_utf8_lossy(&response.stderr));
     assert_eq!((out.as_ref(), err.as_ref(), response.exit_code), (expected, "", Some(0)), "{command}");
 }
 
-/// Runs a command that fails with this code and says this on standard error.
+/// Runs a command and checks that it fails with this code and prints this to standard error.
 async fn fails(sandbox: &Sandbox, command: &str, code: i32, said: &str) {
     let response = run(sandbox, command).await;
     let err = String::from_utf8_lossy(&response.stderr);

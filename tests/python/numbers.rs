@@ -1,9 +1,9 @@
-//! Error numbers: those of Linux, whoever made the exception.
+//! Error numbers are those of Linux for every source of an exception.
 
 use super::{prints, sandbox};
 
 #[tokio::test]
-async fn exceptions_have_the_numbers_texts_and_classes_of_linux() {
+async fn exceptions_have_linux_numbers_texts_and_classes() {
     let Some(sandbox) = sandbox() else { return };
     let program = r#"
 import errno, os
@@ -46,7 +46,7 @@ OSError ESPIPE [Errno 29] Illegal seek
 }
 
 #[tokio::test]
-async fn numbers_that_a_program_names_mean_what_they_mean_on_linux() {
+async fn named_error_numbers_have_their_linux_meaning() {
     let Some(sandbox) = sandbox() else { return };
     let program = r#"
 import errno, io, os, socket, pathlib

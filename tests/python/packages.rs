@@ -5,7 +5,7 @@ use tidebox::{PipExt, SandboxBackend, WheelSource};
 use super::{fails, prints, ready, run, sandbox};
 
 #[tokio::test]
-async fn what_is_there_already_is_installed_without_asking_anybody() {
+async fn installed_packages_need_no_download() {
     let Some(sandbox) = sandbox() else { return };
     let response = run(&sandbox, "pip install numpy 'pandas>=1' && python3 -m pip install -q pytest; echo $?").await;
     let said = response.stdout_text().into_owned();
@@ -15,18 +15,19 @@ async fn what_is_there_already_is_installed_without_asking_anybody() {
 }
 
 #[tokio::test]
-async fn packages_are_not_fetched_where_that_is_not_allowed_and_it_is_said_how_it_is() {
+async fn downloads_are_denied_with_a_hint_by_default() {
     let Some(sandbox) = sandbox() else { return };
     for pip in ["pip", "python3 -m pip"] {
         fails(&sandbox, &format!("{pip} install nosuch-package"), 1, "tidebox exec --pip").await;
     }
-    fails(&sandbox, "pip install 'numpy<1'", 1, "numpy<1: not here, and this sandbox may not fetch packages").await;
+    fails(&sandbox, "pip install 'numpy<1'", 1, "numpy<1: not installed, and this sandbox may not download packages")
+        .await;
     fails(&sandbox, "pip install", 1, "You must give at least one requirement to install").await;
     fails(&sandbox, "pip install ./here", 1, "only packages of the index can be installed").await;
     fails(&sandbox, "pip install -r nosuch.txt", 1, "Could not open requirements file").await;
 }
 
-/// A wheel with a module, a command and something that it needs, made by the sandbox's own Python.
+/// A wheel with a module, a command and a dependency, built by the sandbox's Python.
 const MAKE: &str = r#"
 cat > make.py <<'P'
 import zipfile
@@ -47,7 +48,7 @@ P
 python3 make.py"#;
 
 #[tokio::test]
-async fn packages_come_through_the_host_with_what_they_need_where_that_is_allowed() {
+async fn allowed_packages_and_dependencies_are_downloaded() {
     if !ready() {
         return;
     }
@@ -61,15 +62,15 @@ async fn packages_come_through_the_host_with_what_they_need_where_that_is_allowe
         let bytes = found.into_iter().next().expect("an answer").result.expect("the wheel is there");
         std::fs::write(folder.join(file), bytes).expect("it can be written");
     }
-    let builder = tidebox::sandbox().expect("the engine starts").pip(WheelSource::Folder(folder.clone()));
+    let builder = tidebox::sandbox().expect("the engine starts").pip(WheelSource::Directory(folder.clone()));
     let sandbox = builder.build().expect("the sandbox is made");
     prints(&sandbox, "pip install greeting", "Successfully installed greeting-1.0 tone-1.0\n").await;
     prints(&sandbox, "cd /tmp; python3 -c 'import greeting; greeting.main()'", "hello\n").await;
     prints(&sandbox, "~/.local/bin/greeting-says; pip freeze | grep greeting", "hello\ngreeting==1.0\n").await;
     prints(&sandbox, "pip install -q greeting; ls /tmp", "").await;
     fails(&sandbox, "pip install nosuch-package", 1, "ERROR: ").await;
-    fails(&sandbox, "tidebox-packages /tmp --index-url=x", 1, "is no name of a package").await;
-    fails(&sandbox, "tidebox-packages /tmp", 1, "takes 1 to 100 packages").await;
+    fails(&sandbox, "tidebox-packages /tmp --index-url=x", 1, "is not a package name").await;
+    fails(&sandbox, "tidebox-packages /tmp", 1, "(1 to 100 packages)").await;
     let inside = "python3 -m venv env; . env/bin/activate; pip install -q tone; \
         python3 -c 'import tone; print(tone.__file__)'; tone-says 2>&1 | tail -1 | cut -c1-11";
     prints(&sandbox, inside, "/workspace/env/lib/python3.15/site-packages/tone/__init__.py\nImportError\n").await;
@@ -77,7 +78,7 @@ async fn packages_come_through_the_host_with_what_they_need_where_that_is_allowe
 }
 
 #[tokio::test]
-async fn a_virtual_environment_is_an_interpreter_with_packages_of_its_own() {
+async fn a_virtual_environment_has_separate_packages() {
     let Some(sandbox) = sandbox() else { return };
     let made = "python3 -m venv .venv && echo 'x = 5' > .venv/lib/python3.15/site-packages/mine.py; ls .venv";
     prints(&sandbox, made, "bin\ninclude\nlib\npyvenv.cfg\n").await;

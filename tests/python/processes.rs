@@ -55,7 +55,7 @@ print(p.wait(), p.poll())
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_an_exception() {
+async fn a_failed_start_raises_an_exception() {
     let Some(sandbox) = sandbox() else { return };
     fails(
         &sandbox,
@@ -88,7 +88,7 @@ async fn files_have_modes_and_owners() {
 }
 
 #[tokio::test]
-async fn modes_masks_and_variables_are_those_that_were_asked_for() {
+async fn modes_masks_and_variables_are_as_requested() {
     let Some(sandbox) = sandbox() else { return };
     let program = r#"
 import os, stat, subprocess, tempfile

@@ -1,4 +1,4 @@
-//! Programs of the kinds that people and agents write, each to its last line.
+//! Complete programs as people and agents write them.
 
 use super::{fails, prints, sandbox};
 
@@ -9,7 +9,7 @@ async fn says(program: &str, expected: &str) {
 }
 
 #[tokio::test]
-async fn a_command_line_is_parsed_and_its_mistakes_are_told() {
+async fn command_lines_are_parsed_and_errors_reported() {
     let Some(sandbox) = sandbox() else { return };
     let program = r#"
 import argparse
@@ -26,7 +26,7 @@ print(vars(p.parse_args()))
 }
 
 #[tokio::test]
-async fn a_report_goes_from_csv_over_groups_to_json() {
+async fn csv_is_grouped_and_written_as_json() {
     let program = r#"
 import collections, csv, json, statistics
 with open("rows.csv", "w", newline="") as file:
@@ -44,7 +44,7 @@ print(open("r.json").read(), open("rows.csv", newline="").read(15).encode())
 }
 
 #[tokio::test]
-async fn a_loop_of_asyncio_waits_for_times_queues_and_programs() {
+async fn asyncio_waits_for_timers_queues_and_programs() {
     let program = r#"
 import asyncio, sys
 async def work(n, queue):
@@ -81,7 +81,7 @@ asyncio.run(main())
 }
 
 #[tokio::test]
-async fn files_are_made_moved_packed_and_changed() {
+async fn files_are_created_moved_packed_and_changed() {
     let program = r#"
 import os, pathlib, shutil, stat, tarfile, tempfile, zipfile
 with tempfile.TemporaryDirectory() as name:
@@ -142,7 +142,7 @@ except sqlite3.OperationalError as error:
 }
 
 #[tokio::test]
-async fn a_test_case_tells_its_failures_and_errors() {
+async fn unittest_reports_failures_and_errors() {
     let Some(sandbox) = sandbox() else { return };
     let program = r#"
 import unittest, unittest.mock
@@ -164,7 +164,7 @@ unittest.main()
 }
 
 #[tokio::test]
-async fn questions_are_answered_from_standard_input_to_its_end() {
+async fn input_reads_standard_input_to_its_end() {
     let Some(sandbox) = sandbox() else { return };
     let program = "name = input('name? ')\nprint('hi', name)\nimport sys\nprint([*sys.stdin])\ntry: input()\nexcept EOFError as e: print(e)\n";
     let made = format!("cat > p.py <<'P'\n{program}P\nprintf 'bob\\nx\\ny' | python3 p.py");
@@ -172,7 +172,7 @@ async fn questions_are_answered_from_standard_input_to_its_end() {
 }
 
 #[tokio::test]
-async fn what_needs_a_second_interpreter_is_refused_in_words() {
+async fn multiprocessing_fails_with_a_message() {
     let Some(sandbox) = sandbox() else { return };
     let said = "ImportError: multiprocessing cannot start interpreters in this sandbox; subprocess starts programs";
     let process = "python3 -c 'import multiprocessing as m; m.Process(target=print).start()'";

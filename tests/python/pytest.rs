@@ -1,4 +1,4 @@
-//! A package with tests, made and tested in the sandbox.
+//! A package with tests, created and tested in the sandbox.
 
 use super::{run, sandbox};
 
@@ -37,7 +37,7 @@ T
 "#;
 
 #[tokio::test]
-async fn a_package_is_made_and_its_tests_pass() {
+async fn a_package_is_created_and_its_tests_pass() {
     let Some(sandbox) = sandbox() else { return };
     let response = run(&sandbox, &format!("{PACKAGE} python3 -m pytest -q")).await;
     let out = String::from_utf8_lossy(&response.stdout).into_owned();
@@ -46,7 +46,7 @@ async fn a_package_is_made_and_its_tests_pass() {
 }
 
 #[tokio::test]
-async fn a_test_that_fails_is_shown_with_its_values() {
+async fn a_failing_test_is_shown_with_its_values() {
     let Some(sandbox) = sandbox() else { return };
     let script = "printf 'def test_sum():\\n    a = [1, 2]\\n    assert sum(a) == 4\\n' > test_a.py; python3 -m pytest";
     let response = run(&sandbox, script).await;

@@ -1,9 +1,9 @@
-//! Interpreters that keep their variables.
+//! Interpreter sessions that keep their variables.
 
 use std::time::Duration;
 
 use tidebox::{ErrorKind, ExecuteRequest, Limits, PythonExt, PythonResponse, PythonSession, Sandbox, SandboxBackend};
-use tidebox::{OutputEvent, OutputStream, StopReason};
+use tidebox::{OutputChunk, OutputStream, StopReason};
 
 use super::{prints, ready, sandbox};
 
@@ -13,7 +13,7 @@ async fn run(session: &mut Session<'_>, code: &str) -> PythonResponse {
     session.run(code).await.expect("the interpreter is there")
 }
 
-/// Runs code whose last expression has this value, and that prints nothing.
+/// Runs code and checks that its last expression has this value and that it prints nothing.
 async fn gives(session: &mut Session<'_>, code: &str, value: &str) {
     let response = run(session, code).await;
     assert_eq!((response.value.as_deref(), response.error.as_ref()), (Some(value), None), "{code}");
@@ -21,7 +21,7 @@ async fn gives(session: &mut Session<'_>, code: &str, value: &str) {
 }
 
 #[tokio::test]
-async fn variables_imports_and_open_files_stay_and_the_last_expression_is_told() {
+async fn state_persists_and_the_last_value_is_returned() {
     let Some(sandbox) = sandbox() else { return };
     let mut session = sandbox.python_session().expect("python is there");
     for (code, value) in [
@@ -46,12 +46,12 @@ async fn variables_imports_and_open_files_stay_and_the_last_expression_is_told()
 }
 
 #[tokio::test]
-async fn output_comes_by_its_stream_as_it_is_printed_and_programs_print_there_too() {
+async fn output_of_code_and_programs_arrives_by_stream() {
     let Some(sandbox) = sandbox() else { return };
     let mut session = sandbox.python_session().expect("python is there");
     let code = "import subprocess, sys\nprint('one', flush=True)\nprint('two', file=sys.stderr)\nsubprocess.run(['echo', 'three'])\ninput()";
     let mut seen = Vec::new();
-    let mut sink = |event: OutputEvent| seen.push((event.stream, String::from_utf8_lossy(&event.bytes).into_owned()));
+    let mut sink = |event: OutputChunk| seen.push((event.stream, String::from_utf8_lossy(&event.bytes).into_owned()));
     let response = session.run_with(code, None, Some(&mut sink)).await.expect("the interpreter is there");
     assert_eq!(response.output.stdout_text(), "one\nthree\n");
     assert!(response.output.stderr_text().starts_with("two\nTraceback"), "{}", response.output.stderr_text());
@@ -60,7 +60,7 @@ async fn output_comes_by_its_stream_as_it_is_printed_and_programs_print_there_to
 }
 
 #[tokio::test]
-async fn an_exception_is_told_with_its_lines_and_nothing_is_lost() {
+async fn an_exception_is_reported_and_keeps_the_state() {
     let Some(sandbox) = sandbox() else { return };
     let mut session = sandbox.python_session().expect("python is there");
     run(&mut session, "kept = 1").await;
@@ -76,7 +76,7 @@ async fn an_exception_is_told_with_its_lines_and_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn the_end_of_time_ends_the_interpreter_and_nothing_else() {
+async fn the_deadline_ends_only_the_interpreter() {
     let Some(sandbox) = sandbox() else { return };
     let mut session = sandbox.python_session().expect("python is there");
     let mut other = sandbox.python_session().expect("python is there");
@@ -85,10 +85,10 @@ async fn the_end_of_time_ends_the_interpreter_and_nothing_else() {
     let response = session.run_with(code, Some(Duration::from_secs(3)), None).await.expect("the interpreter is there");
     assert_eq!((response.output.stopped_by, response.output.exit_code), (Some(StopReason::Timeout), Some(124)));
     assert!(response.output.stderr_text().contains("it ran for 3s"), "{}", response.output.stderr_text());
-    assert!(session.is_over());
+    assert!(session.has_exited());
     let error = session.run("1").await.expect_err("it has ended");
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
-    assert!(error.message().contains("begin another session"), "{error}");
+    assert!(error.message().contains("start another session"), "{error}");
     prints(&sandbox, "cat before", "x").await;
     gives(&mut other, "kept", "5").await;
     let code = "import time; time.sleep(0.1); 'time is counted for each'";
@@ -96,7 +96,7 @@ async fn the_end_of_time_ends_the_interpreter_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_ends_the_interpreter() {
+async fn dropping_a_call_ends_the_interpreter() {
     let Some(sandbox) = sandbox() else { return };
     let mut session = sandbox.python_session().expect("python is there");
     run(&mut session, "x = 1").await;
@@ -105,7 +105,7 @@ async fn a_call_that_is_given_up_ends_the_interpreter() {
         _ = session.run("while True: pass") => panic!("it never ends"),
         () = tokio::time::sleep(Duration::from_millis(50)) => {}
     }
-    assert!(session.is_over());
+    assert!(session.has_exited());
     drop(session);
     prints(&sandbox, "ps -e | grep -c python3 || true", "0\n").await;
 }
@@ -116,11 +116,11 @@ async fn an_exit_ends_the_interpreter_with_its_code() {
     let mut session = sandbox.python_session().expect("python is there");
     let response = run(&mut session, "import atexit; atexit.register(print, 'bye'); exit(3)").await;
     assert_eq!((response.output.exit_code, response.output.stdout_text().as_ref()), (Some(3), "bye\n"));
-    assert!(session.is_over() && response.output.stopped_by.is_none());
+    assert!(session.has_exited() && response.output.stopped_by.is_none());
 }
 
 #[tokio::test]
-async fn limits_of_memory_and_output_hold_for_each_call() {
+async fn memory_and_output_limits_apply_to_each_call() {
     if !ready() {
         return;
     }
@@ -143,14 +143,14 @@ async fn limits_of_memory_and_output_hold_for_each_call() {
 }
 
 #[tokio::test]
-async fn figures_that_were_drawn_become_pictures() {
+async fn drawn_figures_are_returned_as_images() {
     let Some(sandbox) = sandbox() else { return };
     let mut session = sandbox.python_session().expect("python is there");
     run(&mut session, "import matplotlib.pyplot as plt").await;
     let shown = run(&mut session, "plt.plot([1, 4, 9]); plt.show()\nplt.figure(figsize=(2, 1));").await;
-    assert_eq!(shown.pictures, ["/tmp/figures/figure-1.png", "/tmp/figures/figure-2.png"]);
+    assert_eq!(shown.figures, ["/tmp/figures/figure-1.png", "/tmp/figures/figure-2.png"]);
     assert_eq!(shown.output.output_text(), "");
-    let paths = shown.pictures.iter().map(|path| path.clone().into_bytes()).collect();
+    let paths = shown.figures.iter().map(|path| path.clone().into_bytes()).collect();
     let pictures = sandbox.download_files(paths).await.expect("the sandbox is there");
     let sizes: Vec<(u32, u32)> = pictures
         .into_iter()
@@ -162,11 +162,11 @@ async fn figures_that_were_drawn_become_pictures() {
         })
         .collect();
     assert_eq!(sizes, [(640, 480), (200, 100)]);
-    assert!(run(&mut session, "1").await.pictures.is_empty());
+    assert!(run(&mut session, "1").await.figures.is_empty());
 }
 
 #[tokio::test]
-async fn a_sandbox_without_python_says_how_to_get_it() {
+async fn a_sandbox_without_python_reports_how_to_add_it() {
     let mut config = tidebox::RuntimeConfig::default();
     config.packs = Vec::new();
     let runtime = tidebox::Runtime::new(config).expect("the engine starts");
@@ -184,6 +184,6 @@ async fn closing_the_sandbox_ends_its_sessions() {
     sandbox.close().await.expect("it closes");
     let response = run(&mut session, "x").await;
     assert_eq!((response.value, response.output.stopped_by), (None, Some(StopReason::Cancelled)));
-    assert!(session.is_over());
+    assert!(session.has_exited());
     assert!(sandbox.execute(ExecuteRequest::new("true")).await.is_err());
 }

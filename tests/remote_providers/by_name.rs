@@ -1,4 +1,4 @@
-//! Providers by their names, the development backend among them.
+//! Providers by name, including the local backend.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn options(change: impl FnOnce(&mut Options)) -> Options {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_options_of_remote_sandboxes_hold_for_local_ones() {
+async fn remote_options_apply_to_local_sandboxes() {
     let options = options(|options| {
         options.env = vec![("A".to_owned(), "1".to_owned())];
         options.cwd = Some(tidebox::SandboxPath::parse("/tmp").expect("an absolute path"));
@@ -21,22 +21,22 @@ async fn the_options_of_remote_sandboxes_hold_for_local_ones() {
         options.setup = Some("echo made > /tmp/set-up".to_owned());
         options.disk_mib = Some(1);
     });
-    let sandbox = tidebox::create_sandbox(LOCAL, options).await.expect("it is made");
+    let sandbox = tidebox::create_sandbox(LOCAL, options).await.expect("created");
     let run = |command: &str| sandbox.execute(ExecuteRequest::new(command));
-    let response = run("pwd").await.expect("it runs");
+    let response = run("pwd").await.expect("the command runs");
     assert_eq!((response.stdout_text().as_ref(), response.truncated), ("/tmp", true));
-    assert_eq!(run("cat set-up").await.expect("it runs").stdout_text(), "made");
-    assert_eq!(run("echo $A").await.expect("it runs").stdout_text(), "1\n");
-    assert_ne!(run("head -c 2000000 /dev/zero > big").await.expect("it runs").exit_code, Some(0));
-    // One that gives no command this time to itself: a machine may be too busy for any in it.
+    assert_eq!(run("cat set-up").await.expect("the command runs").stdout_text(), "made");
+    assert_eq!(run("echo $A").await.expect("the command runs").stdout_text(), "1\n");
+    assert_ne!(run("head -c 2000000 /dev/zero > big").await.expect("the command runs").exit_code, Some(0));
+    // Runs alone: on a busy host its command may exceed the time limit.
     let hurried = self::options(|options| options.command_time = std::time::Duration::from_millis(300));
-    let sandbox = tidebox::create_sandbox(LOCAL, hurried).await.expect("it is made");
-    let late = sandbox.execute(ExecuteRequest::new("sleep 600")).await.expect("it runs");
+    let sandbox = tidebox::create_sandbox(LOCAL, hurried).await.expect("created");
+    let late = sandbox.execute(ExecuteRequest::new("sleep 600")).await.expect("the command runs");
     assert_eq!(late.stopped_by, Some(StopReason::Timeout));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_local_sandboxes_do_not_have_is_refused_by_its_name() {
+async fn unsupported_options_of_local_sandboxes_are_named() {
     for (name, change) in [
         ("region", (|options| options.region = Some("eu".to_owned())) as fn(&mut Options)),
         ("image", |options| options.image = Some("debian".to_owned())),
@@ -52,22 +52,22 @@ async fn what_local_sandboxes_do_not_have_is_refused_by_its_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unknown_name_is_answered_with_those_that_there_are() {
-    let error = tidebox::create_sandbox("e3b", Options::default()).await.expect_err("there is none");
+async fn an_unknown_provider_lists_the_known_ones() {
+    let error = tidebox::create_sandbox("e3b", Options::default()).await.expect_err("the lookup fails");
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(PROVIDERS.iter().chain([&LOCAL]).all(|name| error.message().contains(name)), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_local_provider_keeps_the_contract_of_providers() {
+async fn the_local_provider_passes_the_provider_suite() {
     let provider = tidebox::provider_by_name(LOCAL, options(|options| options.setup = Some("true".to_owned())));
     let report = provider::run(&*provider.expect("the options are good"), &ProviderCapabilities::full()).await;
     println!("{report}");
-    report.assert();
+    report.assert_success();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_local_set_up_script_runs_once_for_all_who_ask_and_leaves_nothing_when_it_fails() {
+async fn a_local_setup_script_runs_once_and_cleans_up_on_failure() {
     let scripted = |script: &str| {
         let provider = tidebox::provider_by_name(LOCAL, options(|options| options.setup = Some(script.to_owned())));
         provider.expect("the options are good")
@@ -79,8 +79,8 @@ async fn a_local_set_up_script_runs_once_for_all_who_ask_and_leaves_nothing_when
     };
     let asked: Vec<_> = (0..4).map(|_| ask()).collect();
     for sandbox in asked {
-        let sandbox = sandbox.await.expect("it does not panic").expect("it is made");
-        let times = sandbox.execute(ExecuteRequest::new("cat /tmp/times")).await.expect("it runs");
+        let sandbox = sandbox.await.expect("no panic").expect("created");
+        let times = sandbox.execute(ExecuteRequest::new("cat /tmp/times")).await.expect("the command runs");
         assert_eq!(times.stdout_text(), "once\n");
     }
     let failing = scripted("echo reason >&2; exit 3");

@@ -1,6 +1,6 @@
-//! The providers' own clients against our emulators: a third party that knows the protocol and not us.
+//! The providers' official clients against the emulators, as an independent check of the protocols.
 //!
-//! Each is installed by itself, at the one version that its file in `clients` names: they do not agree about what they are made of.
+//! Each client is installed separately, at the version pinned in its file in `clients`: their dependencies conflict.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,22 +8,22 @@ use std::process::Command;
 use serde::Deserialize;
 
 use self::Language::{JavaScript, Python};
+use crate::coverage;
+use crate::coverage::Feature::{
+    self, Delete, Download, Find, Killed, Labels, Limit, List, Live, Make, Over, Run, Stop, Streams, Upload, Wake,
+};
 use crate::driver;
 use crate::emulator;
 use crate::node;
-use crate::proved;
-use crate::proved::Feature::{
-    self, Delete, Download, Find, Killed, Labels, Limit, List, Live, Make, Over, Run, Stop, Streams, Upload, Wake,
-};
 
-/// The language of a client.
+/// Language of a client.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 pub(crate) enum Language {
     Python,
     JavaScript,
 }
 
-/// What the session of each client proves, and says so by itself.
+/// Features that each client's session verifies and reports.
 pub(crate) const SESSIONS: [(&str, Language, &[Feature]); 11] = [
     ("daytona", Python, &[Make, Run, Streams, Live, Limit, Killed, Upload, Download, List, Labels, Find, Wake, Delete]),
     (
@@ -58,8 +58,7 @@ pub(crate) const SESSIONS: [(&str, Language, &[Feature]); 11] = [
     ("runloop", JavaScript, &[Make, Run, Streams, Live, Stop, Upload, Download, List, Find, Wake, Delete, Over]),
 ];
 
-/// What runs a session: a Python or a Node with the client, and with nothing of this machine's own settings that may point it
-/// elsewhere.
+/// Returns a Python or Node command with the client, without environment variables of the host that could redirect it.
 fn runner(provider: &str, language: Language) -> Result<Command, String> {
     if language == JavaScript {
         return node::node(provider);
@@ -69,7 +68,7 @@ fn runner(provider: &str, language: Language) -> Result<Command, String> {
     Ok(command)
 }
 
-/// Runs a session of a client, or says why there is none.
+/// Runs a session of a client, or returns why it cannot run.
 async fn session(provider: &'static str, language: Language) {
     let runner = tokio::task::spawn_blocking(move || runner(provider, language)).await.expect("the installation runs");
     let mut command = match runner {
@@ -88,69 +87,69 @@ async fn session(provider: &'static str, language: Language) {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let text = format!("{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && text.contains("the session is done"), "{text}");
-    let declared = SESSIONS.iter().find(|(of, by, _)| (*of, *by) == (provider, language)).expect("it is in the table");
-    proved::exactly(declared.2, proved::said(&said));
+    let declared = SESSIONS.iter().find(|(of, by, _)| (*of, *by) == (provider, language)).expect("listed in the table");
+    coverage::exactly(declared.2, coverage::parse_features(&said));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_of_e2b_works_a_session_over_the_emulator() {
+async fn the_official_e2b_client_runs_a_session() {
     session("e2b", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_of_e2b_in_javascript_works_a_session_over_the_emulator() {
+async fn the_official_e2b_client_in_javascript_runs_a_session() {
     session("e2b", JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_of_daytona_works_a_session_over_the_emulator() {
+async fn the_official_daytona_client_runs_a_session() {
     session("daytona", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_of_daytona_in_javascript_works_a_session_over_the_emulator() {
+async fn the_official_daytona_client_in_javascript_runs_a_session() {
     session("daytona", JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_of_modal_works_a_session_over_the_emulator() {
+async fn the_official_modal_client_runs_a_session() {
     session("modal", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_of_runloop_works_a_session_over_the_emulator() {
+async fn the_official_runloop_client_runs_a_session() {
     session("runloop", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_of_runloop_in_javascript_works_a_session_over_the_emulator() {
+async fn the_official_runloop_client_in_javascript_runs_a_session() {
     session("runloop", JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_of_langsmith_works_a_session_over_the_emulator() {
+async fn the_official_langsmith_client_runs_a_session() {
     session("langsmith", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_of_langsmith_in_javascript_works_a_session_over_the_emulator() {
+async fn the_official_langsmith_client_in_javascript_runs_a_session() {
     session("langsmith", JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_of_deno_works_a_session_over_the_emulator() {
+async fn the_official_deno_client_runs_a_session() {
     session("deno", Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_official_client_of_deno_in_javascript_works_a_session_over_the_emulator() {
+async fn the_official_deno_client_in_javascript_runs_a_session() {
     session("deno", JavaScript).await;
 }
 
 #[test]
-fn every_session_is_in_the_table_of_what_sessions_prove_once() {
+fn every_session_is_listed_once() {
     let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remote_providers/clients");
-    let files = std::fs::read_dir(clients).expect("the folder is there").map(|file| file.expect("a file").file_name());
+    let files = std::fs::read_dir(clients).expect("the directory exists").map(|file| file.expect("a file").file_name());
     let mut there: Vec<String> =
         files.filter_map(|name| name.into_string().ok().filter(|name| name.contains("_session."))).collect();
     let ending = |language| if language == Python { "py" } else { "cjs" };

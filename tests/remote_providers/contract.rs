@@ -1,98 +1,97 @@
-//! The shared suites over an adapter and its emulator.
+//! Conformance suites of an adapter with its emulator.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tidebox_core::lock::Mutex;
+
 use tidebox::conformance::provider::{self, ProviderCapabilities, ProviderCase};
-use tidebox::conformance::{self, Capabilities, Case, Need, Outcome, Report};
+use tidebox::conformance::{self, Capabilities, Case, CaseOutcome, Report, Requirement};
 use tidebox::{Dialect, SandboxPath, SandboxProvider, Selector};
 
-use crate::proved::Feature;
+use crate::coverage::Feature;
 use crate::{adapter, emulator};
 
-/// What of a sandbox is shown when all of these cases were run and passed, in both dialects.
+/// Features of a sandbox, each verified if all of its cases pass in both dialects.
 const SANDBOX: [(Feature, &[&str]); 7] = [
     (
         Feature::Run,
         &[
-            "execute: a command that succeeds has its output and exit code 0",
-            "execute: every exit code arrives as it is",
-            "execute: environment variables arrive as they are",
-            "execute: a command starts in the directory that was given",
+            "execute: a successful command returns its output and exit code 0",
+            "execute: every exit code is unchanged",
+            "execute: environment variables are unchanged",
+            "execute: a command starts in the requested directory",
         ],
     ),
-    (Feature::Streams, &["execute: standard output and standard error are told apart"]),
+    (Feature::Streams, &["execute: standard output and standard error are separate"]),
     (Feature::Live, &["execute_streaming: output arrives while the command runs"]),
-    (
-        Feature::Limit,
-        &[
-            "execute: a command whose time is up has exit code 124",
-            "execute: what a command wrote before its time was up is kept",
-        ],
-    ),
+    (Feature::Limit, &["execute: a timed-out command has exit code 124", "execute: output before the timeout is kept"]),
     (
         Feature::Killed,
         &[
-            "execute: a command whose time was up leaves nothing running",
-            "execute: a command that ignores SIGTERM is stopped when its time is up",
+            "execute: a timed-out command leaves no processes",
+            "execute: a command that ignores SIGTERM is stopped at its timeout",
         ],
     ),
-    (Feature::Upload, &["upload_files: every byte stays as it is", "upload_files: ten megabytes arrive whole"]),
-    (Feature::Download, &["upload_files: every byte stays as it is", "upload_files: ten megabytes arrive whole"]),
+    (Feature::Upload, &["upload_files: all byte values are unchanged", "upload_files: 10 MiB arrive complete"]),
+    (Feature::Download, &["upload_files: all byte values are unchanged", "upload_files: 10 MiB arrive complete"]),
 ];
 
-/// The same of a provider.
+/// Features of a provider, verified in the same way.
 const PROVIDER: [(Feature, &[&str]); 5] = [
-    (Feature::Make, &["get_or_create: without labels each sandbox is new, with an id of its own"]),
+    (Feature::Make, &["get_or_create: without labels each sandbox is new and has a unique id"]),
     (
         Feature::List,
         &[
-            "list: what was made is listed with its labels",
-            "list: pages hold every sandbox exactly once, in the same order each time",
+            "list: a created sandbox is listed with its labels",
+            "list: pages contain every sandbox once, in a stable order",
         ],
     ),
     (
         Feature::Labels,
         &[
-            "list: only sandboxes with the labels asked for are listed",
+            "list: only sandboxes with the requested labels are listed",
             "get_or_create: the same labels find the same sandbox",
         ],
     ),
     (
         Feature::Find,
-        &["get_or_create: a sandbox is found by its id", "get_or_create: a sandbox that is found again has its files"],
+        &[
+            "get_or_create: a sandbox is found by its id",
+            "get_or_create: a sandbox that is found again keeps its files",
+        ],
     ),
     (Feature::Delete, &["delete: a deleted sandbox is not found by its id", "delete: a deleted sandbox is not listed"]),
 ];
 
-/// The features all of whose cases passed.
-fn shown(cases: &[(Feature, &[&str])], report: &Report) -> Vec<Feature> {
+/// Returns the features whose cases all passed.
+fn verified_features(cases: &[(Feature, &[&str])], report: &Report) -> Vec<Feature> {
     let passed = |cases: &[&str]| cases.iter().all(|case| report.passed.contains(case));
     cases.iter().filter(|(_, cases)| passed(cases)).map(|(feature, _)| *feature).collect()
 }
 
-/// Sandboxes at the same time in each dialect. Cases mostly wait: for a second until a command is stopped, for an answer.
+/// Concurrent sandboxes per dialect. Cases mostly wait: for a one-second timeout, or a response.
 const LANES: usize = 4;
 
-/// What one `execute` keeps of its output, so that a case can exceed it.
+/// Output limit of one `execute`, small enough for a case to exceed it.
 const OUTPUT_BYTES: u64 = 1 << 20;
 
-/// What every adapter claims over its emulator. Transfers of all providers name files in URLs or in JSON.
+/// Capabilities claimed by every adapter with its emulator. All providers transfer file names in URLs or JSON.
 fn claimed(dialect: Dialect) -> Capabilities {
     Capabilities {
         dialect,
-        byte_names: false,
+        non_utf8_names: false,
         output_bytes: Some(OUTPUT_BYTES),
         glob_files: Some(10_000),
-        timeout_slack: Duration::from_secs(20),
-        may_close: true,
+        timeout_tolerance: Duration::from_secs(20),
+        allow_close: true,
         ..Capabilities::FULL
     }
 }
 
-/// Runs the whole suite in both dialects, each case in one of several sandboxes of one emulator.
-pub(crate) async fn sandboxes_keep_it(name: &str, root: &str, claim: fn(&mut Capabilities)) -> Vec<Feature> {
+/// Runs the whole suite in both dialects, with several sandboxes of one emulator in parallel.
+pub(crate) async fn sandbox_suite_passes(name: &str, root: &str, claim: fn(&mut Capabilities)) -> Vec<Feature> {
     let serving = emulator(name).await;
     let root = SandboxPath::parse(root).expect("the path is absolute");
     let in_dialect = |dialect| {
@@ -106,22 +105,22 @@ pub(crate) async fn sandboxes_keep_it(name: &str, root: &str, claim: fn(&mut Cap
     let (js, python) = tokio::join!(in_dialect(Dialect::Js), in_dialect(Dialect::Python));
     for report in [&js, &python] {
         println!("{report}");
-        report.assert();
+        report.assert_success();
     }
-    let python = shown(&SANDBOX, &python);
-    shown(&SANDBOX, &js).into_iter().filter(|feature| python.contains(feature)).collect()
+    let python = verified_features(&SANDBOX, &python);
+    verified_features(&SANDBOX, &js).into_iter().filter(|feature| python.contains(feature)).collect()
 }
 
 async fn suite(provider: Arc<dyn SandboxProvider>, capabilities: Capabilities, root: SandboxPath) -> Report {
-    let (closing, cases): (Vec<&Case>, Vec<&Case>) =
-        conformance::cases().partition(|case| case.needs.iter().any(|need| matches!(need, Need::MayClose)));
-    // The longest first, so that nobody waits for it at the end: ten thousand files, each in a request of its own.
+    let (closing, cases): (Vec<&Case>, Vec<&Case>) = conformance::cases()
+        .partition(|case| case.requirements.iter().any(|need| matches!(need, Requirement::AllowClose)));
+    // Slowest case first, so that it does not run alone at the end: ten thousand files, one request each.
     let (longest, others): (Vec<&Case>, Vec<&Case>) =
-        cases.into_iter().partition(|case| case.needs.iter().any(|need| matches!(need, Need::GlobFiles)));
+        cases.into_iter().partition(|case| case.requirements.iter().any(|need| matches!(need, Requirement::GlobFiles)));
     let lane = |queue: Arc<Queue<&'static Case>>| {
         let (provider, capabilities, root) = (Arc::clone(&provider), capabilities.clone(), root.clone());
         async move {
-            let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
+            let sandbox = provider.get_or_create(Selector::any_new()).await.expect("created");
             let mut done = Done::new();
             while let Some((place, case)) = queue.next() {
                 let begun = Instant::now();
@@ -137,13 +136,13 @@ async fn suite(provider: Arc<dyn SandboxProvider>, capabilities: Capabilities, r
     for lane in lanes {
         done.extend(lane.await.expect("a case does not panic"));
     }
-    // What closes the sandbox has one to itself.
+    // A case that closes the sandbox gets its own.
     done.extend(lane(Queue::new(closing)).await);
     report(done)
 }
 
-/// Runs the suite of providers, several cases at a time: each makes sandboxes with labels of its own.
-pub(crate) async fn provider_keeps_it(name: &str) -> Vec<Feature> {
+/// Runs the provider suite with several cases in parallel; each case creates sandboxes with its own labels.
+pub(crate) async fn provider_suite_passes(name: &str) -> Vec<Feature> {
     let serving = emulator(name).await;
     let provider = adapter(name, serving.options());
     let queue = Queue::new(provider::cases().collect());
@@ -167,14 +166,14 @@ pub(crate) async fn provider_keeps_it(name: &str) -> Vec<Feature> {
     }
     let report = report(done);
     println!("{report}");
-    report.assert();
-    shown(&PROVIDER, &report)
+    report.assert_success();
+    verified_features(&PROVIDER, &report)
 }
 
-/// Cases that were run: their places in the suite, names, outcomes and times.
-type Done = Vec<(usize, &'static str, Outcome, Duration)>;
+/// Finished cases: index in the suite, name, outcome and duration.
+type Done = Vec<(usize, &'static str, CaseOutcome, Duration)>;
 
-/// Cases that wait for a lane.
+/// Cases waiting for a sandbox.
 struct Queue<C>(Mutex<VecDeque<(usize, C)>>);
 
 impl<C: Copy> Queue<C> {
@@ -183,11 +182,11 @@ impl<C: Copy> Queue<C> {
     }
 
     fn next(&self) -> Option<(usize, C)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        self.0.lock().pop_front()
     }
 }
 
-/// The report in the order of the suite, after the cases that took longest.
+/// Returns the report in suite order, after the slowest cases.
 fn report(mut done: Done) -> Report {
     done.sort_by_key(|(.., time)| std::cmp::Reverse(*time));
     for (_, name, _, time) in done.iter().take(8) {

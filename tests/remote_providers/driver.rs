@@ -1,12 +1,12 @@
-//! The providers' own clients for Python, each by itself at the one version that its file in `clients` names, and one script that
-//! drives any of them.
+//! The providers' official Python clients, each installed separately at the version pinned in its file in `clients`,
+//! and one script that drives any of them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::install::{installed, step};
 
-/// A provider, what its client is installed from, and where files of its sandboxes are.
+/// Provider, package of its client, and directory for files in its sandboxes.
 const CLIENTS: [(&str, &str, &str); 6] = [
     ("daytona", include_str!("clients/daytona.txt"), "/home/daytona"),
     ("deno", include_str!("clients/deno.txt"), "/home/app"),
@@ -20,12 +20,12 @@ fn client(provider: &str) -> &'static (&'static str, &'static str, &'static str)
     CLIENTS.iter().find(|(name, ..)| *name == provider).expect("every provider has a client")
 }
 
-/// The directory of a sandbox that is everybody's to write to.
+/// Returns a directory that every user of a sandbox may write to.
 pub(crate) fn home(provider: &str) -> &'static str {
     client(provider).2
 }
 
-/// A Python with the client of a provider. The error is one line that says what is missing.
+/// Returns a Python with the client of a provider. The error is one line that names what is missing.
 pub(crate) fn python(provider: &str) -> Result<PathBuf, String> {
     let packages = client(provider).1;
     let folder = installed(&format!("client-python-{provider}"), packages, |folder| {
@@ -38,7 +38,7 @@ pub(crate) fn python(provider: &str) -> Result<PathBuf, String> {
     Ok(folder.join("venv/bin/python"))
 }
 
-/// The script that says and does the same with every client, with nothing of this machine's own settings.
+/// Returns a command that runs the same operations with every client, without settings of the host.
 pub(crate) fn driver(provider: &str) -> Result<Command, String> {
     let mut command = Command::new(python(provider)?);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remote_providers/clients/driver.py");

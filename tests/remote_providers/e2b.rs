@@ -5,20 +5,20 @@ use std::time::Duration;
 use tidebox::{ErrorKind, ExecuteRequest, ListRequest, Selector, StopReason};
 use tidebox_emulators::FaultKind;
 
-use crate::proved::{Feature, shows};
-use crate::{KEY, adapter, contract, emulator, fault, made, scenarios};
+use crate::coverage::{Feature, shows};
+use crate::{KEY, adapter, contract, create_sandbox, emulator, fault, scenarios};
 
 shows! {
     the_adapter_of_e2b_keeps_the_contract_over_its_emulator:
-        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandboxes_keep_it("e2b", "/home/user", |_| {});
+        [Run, Streams, Live, Limit, Killed, Upload, Download] by contract::sandbox_suite_passes("e2b", "/home/user", |_| {});
     the_provider_of_e2b_keeps_the_contract_over_its_emulator:
-        [Make, List, Labels, Find, Delete] by contract::provider_keeps_it("e2b");
+        [Make, List, Labels, Find, Delete] by contract::provider_suite_passes("e2b");
     a_refusal_with_a_time_is_waited_for_and_then_done_once:
-        [Pause] by scenarios::a_pause_that_is_asked_for_is_kept("e2b", "/v2/sandboxes");
+        [Pause] by scenarios::a_requested_pause_is_respected("e2b", "/v2/sandboxes");
     a_command_that_nobody_waits_for_any_more_is_killed_there_too:
-        [Stop] by scenarios::a_command_that_nobody_waits_for_is_killed("e2b");
+        [Stop] by scenarios::a_dropped_command_is_killed("e2b");
     a_sandbox_whose_time_is_over_is_gone_by_name_and_in_lists:
-        [Over] by scenarios::a_sandbox_whose_time_is_over_is_gone("e2b");
+        [Over] by scenarios::an_expired_sandbox_is_deleted("e2b");
     a_command_whose_stream_breaks_is_an_error_and_is_never_sent_twice:
         [Broken] by broken();
     a_sandbox_that_sleeps_is_woken_by_its_id_and_by_its_labels_and_keeps_its_files:
@@ -27,7 +27,7 @@ shows! {
 
 async fn broken() -> [Feature; 1] {
     let serving = emulator("e2b").await;
-    let sandbox = made(&serving).await;
+    let sandbox = create_sandbox(&serving).await;
     fault(&serving, "/process.Process/Start", 1, FaultKind::BreakAfter { bytes: 60 });
     let request = ExecuteRequest::new("echo once >> /tmp/count; echo something that is long enough to be cut");
     let error = sandbox.execute(request).await.expect_err("the stream broke");
@@ -38,67 +38,67 @@ async fn broken() -> [Feature; 1] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reply_in_single_bytes_is_the_same_reply() {
+async fn a_response_in_one_byte_chunks_is_parsed_the_same() {
     let serving = emulator("e2b").await;
-    let sandbox = made(&serving).await;
+    let sandbox = create_sandbox(&serving).await;
     fault(&serving, "/process.Process/Start", 1, FaultKind::Split { bytes: 1 });
     let request = ExecuteRequest::new("printf 'é\\377\\000'; echo oh >&2; exit 7");
-    let response = sandbox.execute(request).await.expect("it runs");
+    let response = sandbox.execute(request).await.expect("the command runs");
     assert_eq!((response.stdout.as_slice(), response.exit_code), (b"\xc3\xa9\xff\0".as_slice(), Some(7)));
     assert_eq!(response.stderr_text(), "oh\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_that_is_no_longer_good_is_told_as_such() {
+async fn an_expired_token_is_rejected() {
     let serving = emulator("e2b").await;
-    let sandbox = made(&serving).await;
-    serving.house().change(sandbox.id().as_str(), |room| room.token = "another".to_owned());
+    let sandbox = create_sandbox(&serving).await;
+    serving.registry().update(sandbox.id().as_str(), |record| record.token = "another".to_owned());
     let error = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("the token is wrong");
     assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_set_up_script_that_fails_leaves_nothing_running() {
-    scenarios::a_set_up_that_fails_leaves_nothing("e2b").await;
+async fn a_failing_setup_script_deletes_the_sandbox() {
+    scenarios::a_failing_setup_leaves_no_sandbox("e2b").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_timeout_has_the_output_so_far_and_exit_code_124() {
+async fn a_timeout_returns_partial_output_and_exit_code_124() {
     let serving = emulator("e2b").await;
-    let sandbox = made(&serving).await;
+    let sandbox = create_sandbox(&serving).await;
     let request = ExecuteRequest::new("echo before; sleep 30; echo after").with_timeout(Duration::from_secs(1));
-    let response = sandbox.execute(request).await.expect("it runs");
+    let response = sandbox.execute(request).await.expect("the command runs");
     assert_eq!((response.exit_code, response.stopped_by), (Some(124), Some(StopReason::Timeout)));
     assert_eq!(response.stdout_text(), "before\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_files_each_has_its_own_result() {
-    scenarios::each_file_has_its_own_result("e2b").await;
+async fn files_in_one_transfer_have_separate_results() {
+    scenarios::each_file_has_a_separate_result("e2b").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_of_the_first_version_is_spoken_to_in_it() {
+async fn the_first_api_version_is_used_as_a_fallback() {
     let serving = emulator("e2b").await;
     let unknown = || FaultKind::Refuse { status: 404, retry_after: None, body: "404 page not found".to_owned() };
     fault(&serving, "/v2/sandboxes", 2, unknown());
     let provider = adapter("e2b", serving.options());
-    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
-    let again = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect("it is found");
-    assert_eq!(again.execute(ExecuteRequest::new("echo hi")).await.expect("it runs").stdout_text(), "hi\n");
+    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("created");
+    let again = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect("the sandbox is found");
+    assert_eq!(again.execute(ExecuteRequest::new("echo hi")).await.expect("the command runs").stdout_text(), "hi\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_creation_whose_answer_is_lost_makes_one_sandbox() {
+async fn a_lost_create_response_creates_one_sandbox() {
     let serving = emulator("e2b").await;
     fault(&serving, "/v2/sandboxes", 1, FaultKind::BreakAfter { bytes: 10 });
     let provider = adapter("e2b", serving.options());
-    // What was answered in part is not asked again by itself; who asks again for the labels finds what was made.
+    // A partially received response is not retried; a second request for the labels finds the created sandbox.
     let labels = Selector::labels([("thread", "1")]);
     let made = provider.get_or_create(labels.clone()).await;
     let sandbox = match made {
         Ok(sandbox) => sandbox,
-        Err(_) => provider.get_or_create(labels).await.expect("it is found"),
+        Err(_) => provider.get_or_create(labels).await.expect("the sandbox is found"),
     };
     let listed = provider.list(ListRequest::default()).await.expect("a list").sandboxes;
     assert_eq!(listed.iter().map(|one| &one.id).collect::<Vec<_>>(), [sandbox.id()]);
@@ -108,23 +108,23 @@ async fn woken() -> [Feature; 1] {
     let serving = emulator("e2b").await;
     let provider = adapter("e2b", serving.options());
     let labels = || Selector::labels([("thread", "1")]);
-    let sandbox = provider.get_or_create(labels()).await.expect("it is made");
-    sandbox.execute(ExecuteRequest::new("echo kept > /tmp/file")).await.expect("it runs");
+    let sandbox = provider.get_or_create(labels()).await.expect("created");
+    sandbox.execute(ExecuteRequest::new("echo kept > /tmp/file")).await.expect("the command runs");
     let id = sandbox.id().clone();
     for selector in [Selector::Id(id.clone()), labels()] {
-        assert!(serving.house().change(id.as_str(), |room| room.paused = true), "it falls asleep");
-        let error = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("its daemon does not answer");
+        assert!(serving.registry().update(id.as_str(), |record| record.paused = true), "the sandbox is paused");
+        let error = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("the daemon does not respond");
         assert_eq!(error.kind(), ErrorKind::SandboxNotFound, "{error}");
-        let woken = provider.get_or_create(selector).await.expect("it is woken");
+        let woken = provider.get_or_create(selector).await.expect("the sandbox is started");
         assert_eq!(woken.id(), &id);
-        let response = woken.execute(ExecuteRequest::new("cat /tmp/file")).await.expect("it runs");
+        let response = woken.execute(ExecuteRequest::new("cat /tmp/file")).await.expect("the command runs");
         assert_eq!(response.stdout_text(), "kept\n");
     }
     [Feature::Wake]
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_of_a_creation_that_the_service_would_not_take_is_refused_here_too() {
+async fn an_invalid_idempotency_key_is_rejected() {
     use tidebox_remote_adapters::transport::{HttpTransport, Method, Request, Transport as _};
     let serving = emulator("e2b").await;
     let transport = HttpTransport::new(None).expect("a transport");
@@ -134,6 +134,6 @@ async fn a_key_of_a_creation_that_the_service_would_not_take_is_refused_here_too
             .header("x-api-key", KEY)
             .header("idempotency-key", key)
             .json(&serde_json::json!({ "templateID": "base" }));
-        assert_eq!(transport.send(&request).await.expect("it answers").status, status, "{key}");
+        assert_eq!(transport.send(&request).await.expect("a response").status, status, "{key}");
     }
 }

@@ -1,6 +1,7 @@
-//! The services themselves, for whoever has an account. Nobody has run this from the place where it was written.
+//! Tests with the real services, for users with an account. They have not been run yet.
 //!
-//! `TIDEBOX_LIVE=1` and a provider's own variables (`E2B_API_KEY`, `MODAL_TOKEN_ID`, ...) turn it on: sandboxes cost money.
+//! `TIDEBOX_LIVE=1` and a provider's own variables (`E2B_API_KEY`, `MODAL_TOKEN_ID`, ...) enable them: sandboxes cost
+//! money.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,11 +9,11 @@ use std::time::Duration;
 use tidebox::{ErrorKind, ExecuteRequest, ListRequest, Result, SandboxBackend, Selector, StopReason, Upload};
 use tidebox_remote_adapters::{Options, PROVIDERS, provider};
 
-/// Everything that is made bears this label, so that what a broken run left can be found.
+/// Label of every created sandbox, so that leftovers of a failed run can be found.
 const LABEL: (&str, &str) = ("tidebox-test", "live");
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_service_of_every_provider_whose_key_is_there_works_a_session() {
+async fn live_services_with_a_key_run_a_session() {
     for name in PROVIDERS {
         if std::env::var_os("TIDEBOX_LIVE").is_none_or(|value| value != "1") {
             println!("skipped: {name}: TIDEBOX_LIVE=1 is not set, and sandboxes of services cost money");

@@ -1,13 +1,16 @@
-//! Adapters of providers against the emulators, with sandboxes of our own behind them.
+//! Provider adapters against the emulators, backed by local sandboxes.
 
 #![allow(clippy::print_stdout, reason = "reports, and why something was skipped, belong to the test's output")]
 
 mod by_name;
+mod canaries;
 mod clients;
 mod connections;
 mod contract;
+mod coverage;
 mod daytona;
 mod deno;
+mod docs_tables;
 mod driver;
 mod e2b;
 #[path = "../deepagents/install.rs"]
@@ -16,9 +19,6 @@ mod langsmith;
 mod live;
 mod modal;
 mod node;
-mod page;
-mod planted;
-mod proved;
 mod runloop;
 mod scenarios;
 mod wire;
@@ -27,15 +27,15 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use tidebox::{SandboxBackend, SandboxProvider, Selector};
-use tidebox_emulators::{Emulator, Fault, FaultKind, House, Serving};
+use tidebox_emulators::{Emulator, FaultKind, InjectedFault, SandboxRegistry, Serving};
 use tidebox_remote_adapters::{Options, provider};
 
-/// The key that the emulators ask for.
+/// Key required by the emulators.
 const KEY: &str = "planted-key-of-the-emulator";
 
-/// Sandboxes of our own, with these variables in the environment of their commands.
-fn house() -> House {
-    House::new(Arc::new(|env| {
+/// Creates local sandboxes with these environment variables for their commands.
+fn registry() -> SandboxRegistry {
+    SandboxRegistry::new(Arc::new(|env| {
         Box::pin(async move {
             let mut builder = tidebox::sandbox()?;
             for (name, value) in env {
@@ -49,26 +49,26 @@ fn house() -> House {
 async fn emulator(provider: &str) -> Serving {
     let emulator = Emulator { provider: provider.to_owned(), key: KEY.to_owned() };
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    emulator.serve(listen, house()).await.expect("the emulator serves")
+    emulator.serve(listen, registry()).await.expect("the emulator serves")
 }
 
-/// Our adapter, pointed to an emulator.
+/// Returns the adapter, pointed to an emulator.
 fn adapter(name: &str, options: Options) -> Arc<dyn SandboxProvider> {
     provider(name, options.with_api_key(KEY)).expect("the options are good")
 }
 
-/// A new sandbox behind an emulator.
-async fn made(serving: &Serving) -> Arc<dyn SandboxBackend> {
+/// Creates a sandbox in an emulator.
+async fn create_sandbox(serving: &Serving) -> Arc<dyn SandboxBackend> {
     let adapter = adapter(serving.provider(), serving.options());
-    adapter.get_or_create(Selector::any_new()).await.expect("it is made")
+    adapter.get_or_create(Selector::any_new()).await.expect("created")
 }
 
-/// Lets requests whose paths begin so be befallen by something, so many of them.
+/// Injects a fault for this many requests with this path prefix.
 fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
-    serving.faults().add(Fault { path: path.to_owned(), times, kind });
+    serving.faults().add(InjectedFault { path: path.to_owned(), times, kind });
 }
 
-/// A refusal without words.
+/// A rejection without a message.
 fn refuse(status: u16, retry_after: Option<u64>) -> FaultKind {
     FaultKind::Refuse { status, retry_after, body: String::new() }
 }

@@ -1,11 +1,12 @@
-//! The providers' own clients for JavaScript, each by itself at the one version that its file in `clients` names.
+//! The providers' official JavaScript clients, each installed separately at the version pinned in its file in
+//! `clients`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::install::{installed, step};
 
-/// A provider, and what its client is installed from.
+/// Provider, and package of its client.
 const CLIENTS: [(&str, &str); 5] = [
     ("daytona", include_str!("clients/daytona.npm")),
     ("deno", include_str!("clients/deno.npm")),
@@ -14,10 +15,10 @@ const CLIENTS: [(&str, &str); 5] = [
     ("runloop", include_str!("clients/runloop.npm")),
 ];
 
-/// A Node that finds the client of a provider. The error is one line that says what is missing.
+/// Returns a Node command that finds the client of a provider. The error is one line that names what is missing.
 pub(crate) fn node(provider: &str) -> Result<Command, String> {
     let node = step("node", Command::new("node").args(["-p", "process.execPath"]))?;
-    let (_, packages) = CLIENTS.iter().find(|(name, _)| *name == provider).expect("it has a client for JavaScript");
+    let (_, packages) = CLIENTS.iter().find(|(name, _)| *name == provider).expect("it has a JavaScript client");
     let folder = installed(&format!("client-npm-{provider}"), packages, |folder| {
         std::fs::write(folder.join("package.json"), "{\"private\":true}").map_err(|error| error.to_string())?;
         let mut npm = Command::new("npm");
@@ -25,12 +26,12 @@ pub(crate) fn node(provider: &str) -> Result<Command, String> {
         step("npm install", npm.args(packages.split_whitespace())).map(drop)
     })?;
     let mut command = Command::new(PathBuf::from(node));
-    // Nothing of this machine's own settings may point the client elsewhere.
+    // Settings of the host must not redirect the client.
     command.env_clear().env("HOME", "/nonexistent").env("NODE_PATH", folder.join("node_modules"));
     Ok(command)
 }
 
-/// The script that says and does the same with every client.
+/// Returns a command that runs the same operations with every client.
 pub(crate) fn driver(provider: &str) -> Result<Command, String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remote_providers/clients/driver.cjs");
     let mut command = node(provider)?;

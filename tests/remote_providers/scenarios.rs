@@ -1,46 +1,46 @@
-//! What has to happen alike at every provider, whatever it says on the wire.
+//! Scenarios with the same result at every provider, whatever its protocol.
 
 use std::time::{Duration, Instant};
 
 use tidebox::{ErrorKind, ExecuteRequest, ListRequest, SandboxBackend, Selector, Upload};
 
+use crate::coverage::Feature;
 use crate::driver::home;
-use crate::proved::Feature;
-use crate::{adapter, emulator, fault, made, refuse};
+use crate::{adapter, create_sandbox, emulator, fault, refuse};
 
-/// A machine may be loaded: what has to come is waited for as long as this.
+/// Timeout for expected events, long enough for a loaded host.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A creation that is refused at this path, with the time of a pause, is made after it, once.
-pub(crate) async fn a_pause_that_is_asked_for_is_kept(provider: &str, path: &str) -> [Feature; 1] {
+/// A rejected creation with a requested pause is retried once, after the pause.
+pub(crate) async fn a_requested_pause_is_respected(provider: &str, path: &str) -> [Feature; 1] {
     let serving = emulator(provider).await;
     fault(&serving, path, 1, refuse(429, Some(1)));
     let begun = Instant::now();
     let provider = adapter(provider, serving.options());
-    provider.get_or_create(Selector::any_new()).await.expect("it is made after all");
+    provider.get_or_create(Selector::any_new()).await.expect("created after a retry");
     assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
     assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
     [Feature::Pause]
 }
 
-/// A sandbox whose time to live is over is not found, not listed, and may be deleted; who still has it cannot use it.
-pub(crate) async fn a_sandbox_whose_time_is_over_is_gone(provider: &str) -> [Feature; 1] {
+/// An expired sandbox is not found and not listed, and can be deleted; existing handles return errors.
+pub(crate) async fn an_expired_sandbox_is_deleted(provider: &str) -> [Feature; 1] {
     let serving = emulator(provider).await;
     let mut options = serving.options();
     options.time_to_live = Duration::from_secs(3);
     let provider = adapter(provider, options);
     let begun = Instant::now();
-    let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("it is made");
+    let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("created");
     if serving.provider() == "daytona" {
-        // It counts lives in minutes, so this one is shortened behind its back.
-        assert!(serving.house().change(sandbox.id().as_str(), |room| room.live(Duration::from_secs(3))));
+        // The provider counts lifetimes in minutes, so the test shortens this one in the emulator.
+        assert!(serving.registry().update(sandbox.id().as_str(), |room| room.set_ttl(Duration::from_secs(3))));
     }
     while !provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty() {
-        assert!(begun.elapsed() < PATIENCE, "it is still listed");
+        assert!(begun.elapsed() < PATIENCE, "the sandbox is still listed");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    assert!(begun.elapsed() >= Duration::from_secs(2), "it lived");
-    let error = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect_err("it is gone");
+    assert!(begun.elapsed() >= Duration::from_secs(2), "the sandbox existed");
+    let error = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect_err("the sandbox has expired");
     assert_eq!(error.kind(), ErrorKind::SandboxNotFound);
     let ran = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("nothing runs there any more");
     assert_eq!(ran.kind(), ErrorKind::SandboxNotFound, "{ran}");
@@ -48,12 +48,12 @@ pub(crate) async fn a_sandbox_whose_time_is_over_is_gone(provider: &str) -> [Fea
     assert_eq!(stored.kind(), ErrorKind::SandboxNotFound, "{stored}");
     let fetched = sandbox.download_files(vec![b"/tmp/file".to_vec()]).await.expect_err("nor fetched");
     assert_eq!(fetched.kind(), ErrorKind::SandboxNotFound, "{fetched}");
-    provider.delete(sandbox.id()).await.expect("deleting what is gone is no error");
+    provider.delete(sandbox.id()).await.expect("deleting a missing sandbox succeeds");
     [Feature::Over]
 }
 
-/// Where the script that sets a sandbox up fails, its words are told and no sandbox stays.
-pub(crate) async fn a_set_up_that_fails_leaves_nothing(provider: &str) {
+/// If the setup script fails, its message is returned and no sandbox remains.
+pub(crate) async fn a_failing_setup_leaves_no_sandbox(provider: &str) {
     let serving = emulator(provider).await;
     let mut options = serving.options();
     options.setup = Some("echo reason >&2; exit 3".to_owned());
@@ -63,10 +63,10 @@ pub(crate) async fn a_set_up_that_fails_leaves_nothing(provider: &str) {
     assert!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty());
 }
 
-/// A command whose future is dropped ends in the sandbox.
-pub(crate) async fn a_command_that_nobody_waits_for_is_killed(provider: &str) -> [Feature; 1] {
+/// Dropping a command's future kills it in the sandbox.
+pub(crate) async fn a_dropped_command_is_killed(provider: &str) -> [Feature; 1] {
     let serving = emulator(provider).await;
-    let sandbox = made(&serving).await;
+    let sandbox = create_sandbox(&serving).await;
     let size = || size_of(&*sandbox, "/tmp/grows");
     let begun = async {
         while size().await == 0 {
@@ -76,11 +76,11 @@ pub(crate) async fn a_command_that_nobody_waits_for_is_killed(provider: &str) ->
     let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
     tokio::select! {
         ended = endless => panic!("it ended by itself: {ended:?}"),
-        begun = tokio::time::timeout(PATIENCE, begun) => begun.expect("it begins"),
+        begun = tokio::time::timeout(PATIENCE, begun) => begun.expect("the command starts"),
     }
     let (dropped, mut before, mut still) = (Instant::now(), 0, 0);
     while still < 3 {
-        assert!(dropped.elapsed() < PATIENCE, "it still writes");
+        assert!(dropped.elapsed() < PATIENCE, "the process still writes");
         tokio::time::sleep(Duration::from_millis(500)).await;
         let now = size().await;
         still = if now == before { still + 1 } else { 0 };
@@ -89,16 +89,16 @@ pub(crate) async fn a_command_that_nobody_waits_for_is_killed(provider: &str) ->
     [Feature::Stop]
 }
 
-/// The length of a file, 0 where it is not there.
+/// Returns the length of a file, 0 if it does not exist.
 async fn size_of(sandbox: &dyn SandboxBackend, path: &str) -> usize {
     let files = sandbox.download_files(vec![path.as_bytes().to_vec()]).await.expect("a transfer");
     files.first().and_then(|file| file.result.as_ref().ok()).map_or(0, Vec::len)
 }
 
-/// Of several files in one transfer each is done, or refused with the code of its own reason.
-pub(crate) async fn each_file_has_its_own_result(provider: &str) {
+/// In a transfer of several files, each succeeds or fails with its own error code.
+pub(crate) async fn each_file_has_a_separate_result(provider: &str) {
     let serving = emulator(provider).await;
-    let sandbox = made(&serving).await;
+    let sandbox = create_sandbox(&serving).await;
     let below = |path: &str| format!("{}/{path}", home(provider));
     let files = vec![
         Upload::new(below("new/deep/a"), "1"),

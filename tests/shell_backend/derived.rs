@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use tidebox::{
-    BoxFuture, DeleteResponse, Download, EditRequest, EditResponse, ExecuteRequest, ExecuteResponse, FileResult,
-    GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, Outcome, OutputSink, ReadRequest, ReadResponse,
-    Result, SandboxBackend, SandboxId, SandboxPath, Upload, UploadResult, WriteRequest, WriteResponse,
+    BoxFuture, DeleteResponse, Download, EditRequest, EditResponse, ExecuteRequest, ExecuteResponse, FileFuture,
+    FileResult, GlobRequest, GlobResponse, GrepRequest, GrepResponse, LsResponse, OutputSink, ReadRequest,
+    ReadResponse, Result, SandboxBackend, SandboxId, SandboxPath, Upload, UploadResult, WriteRequest, WriteResponse,
 };
-use tidebox_core::shell_backend::{self as derived, ShellHost};
+use tidebox_core::shell_backend::{self as derived, ShellTransport};
 
-/// What has a shell and transfers.
-pub(crate) trait Machine: ShellHost + std::fmt::Debug {
+/// A sandbox with a shell and file transfers.
+pub(crate) trait Machine: ShellTransport + std::fmt::Debug {
     fn execute(&self, command: String, time: Duration) -> BoxFuture<'_, Result<ExecuteResponse>>;
     fn put(&self, upload: Upload) -> BoxFuture<'_, Result<UploadResult>>;
     fn get(&self, path: Vec<u8>) -> BoxFuture<'_, Result<Download>>;
@@ -28,7 +28,7 @@ impl<M> Derived<M> {
     }
 }
 
-fn boxed<'a, T>(operation: impl Future<Output = Result<FileResult<T>>> + Send + 'a) -> Outcome<'a, T> {
+fn boxed<'a, T>(operation: impl Future<Output = Result<FileResult<T>>> + Send + 'a) -> FileFuture<'a, T> {
     Box::pin(operation)
 }
 
@@ -49,31 +49,31 @@ impl<M: Machine> SandboxBackend for Derived<M> {
         self.execute(request)
     }
 
-    fn ls<'a>(&'a self, path: &'a SandboxPath) -> Outcome<'a, LsResponse> {
+    fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
         boxed(derived::ls(&self.machine, path))
     }
 
-    fn read(&self, request: ReadRequest) -> Outcome<'_, ReadResponse> {
+    fn read(&self, request: ReadRequest) -> FileFuture<'_, ReadResponse> {
         boxed(async move { derived::read(&self.machine, &request).await })
     }
 
-    fn write(&self, request: WriteRequest) -> Outcome<'_, WriteResponse> {
+    fn write(&self, request: WriteRequest) -> FileFuture<'_, WriteResponse> {
         boxed(async move { derived::write(&self.machine, &request).await })
     }
 
-    fn edit(&self, request: EditRequest) -> Outcome<'_, EditResponse> {
+    fn edit(&self, request: EditRequest) -> FileFuture<'_, EditResponse> {
         boxed(async move { derived::edit(&self.machine, &request).await })
     }
 
-    fn delete<'a>(&'a self, path: &'a SandboxPath) -> Outcome<'a, DeleteResponse> {
+    fn delete<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, DeleteResponse> {
         boxed(derived::delete(&self.machine, path))
     }
 
-    fn grep(&self, request: GrepRequest) -> Outcome<'_, GrepResponse> {
+    fn grep(&self, request: GrepRequest) -> FileFuture<'_, GrepResponse> {
         boxed(async move { derived::grep(&self.machine, &request).await })
     }
 
-    fn glob(&self, request: GlobRequest) -> Outcome<'_, GlobResponse> {
+    fn glob(&self, request: GlobRequest) -> FileFuture<'_, GlobResponse> {
         boxed(async move { derived::glob(&self.machine, &request).await })
     }
 

@@ -1,4 +1,4 @@
-//! A folder of this machine, with one of its shells.
+//! A host directory, with one of the host's shells.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tidebox::{
-    BoxFuture, Dialect, Download, Error, ErrorKind, ExecuteResponse, FileError, FileErrorCode, FileResult, Outcome,
+    BoxFuture, Dialect, Download, Error, ErrorKind, ExecuteResponse, FileError, FileErrorCode, FileFuture, FileResult,
     Result, SandboxPath, Upload, UploadResult,
 };
-use tidebox_core::shell_backend::{PieceSink, ShellHost};
+use tidebox_core::shell_backend::{ChunkSink, ShellTransport};
 
 use crate::derived::Machine;
 
-/// A program of this machine by its name.
+/// Returns the path of a host program by its name.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
@@ -23,7 +23,7 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
 pub(crate) struct Local {
     shell: PathBuf,
     folder: PathBuf,
-    /// Where busybox has its names, so that no other tools are found.
+    /// Directory with links to busybox, so that no other tools are found.
     applets: Option<tempfile::TempDir>,
     dialect: Dialect,
     temporary: AtomicU64,
@@ -70,7 +70,7 @@ impl Local {
     fn download(&self, given: &[u8]) -> FileResult<Vec<u8>> {
         let path = local(given)?;
         if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-            return Err(FileError::refused(FileErrorCode::NotARegularFile, given));
+            return Err(FileError::with_code(FileErrorCode::NotARegularFile, given));
         }
         std::fs::read(path).map_err(|error| refused(&error, given))
     }
@@ -80,7 +80,7 @@ fn local(path: &[u8]) -> FileResult<&Path> {
     use std::os::unix::ffi::OsStrExt as _;
     SandboxPath::parse(path)?;
     if path.ends_with(b"/") {
-        return Err(FileError::refused(FileErrorCode::IsDirectory, path));
+        return Err(FileError::with_code(FileErrorCode::IsDirectory, path));
     }
     Ok(Path::new(std::ffi::OsStr::from_bytes(path)))
 }
@@ -93,15 +93,15 @@ fn refused(error: &std::io::Error, path: &[u8]) -> FileError {
         std::io::ErrorKind::PermissionDenied => FileErrorCode::PermissionDenied,
         _ => FileErrorCode::InvalidPath,
     };
-    FileError::refused(code, path)
+    FileError::with_code(code, path)
 }
 
-impl ShellHost for Local {
+impl ShellTransport for Local {
     fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    fn passes_bytes(&self) -> bool {
+    fn is_binary_safe(&self) -> bool {
         true
     }
 
@@ -109,7 +109,7 @@ impl ShellHost for Local {
         self.execute(script, time)
     }
 
-    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: PieceSink<'a>) -> Outcome<'a, ()> {
+    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: ChunkSink<'a>) -> FileFuture<'a, ()> {
         Box::pin(async move {
             let mut file = match local(path.as_bytes()).map(std::fs::File::open) {
                 Ok(Ok(file)) => file,
@@ -126,7 +126,7 @@ impl ShellHost for Local {
         })
     }
 
-    fn store<'a>(&'a self, path: &'a SandboxPath, content: &'a [u8]) -> Outcome<'a, ()> {
+    fn store<'a>(&'a self, path: &'a SandboxPath, content: &'a [u8]) -> FileFuture<'a, ()> {
         Box::pin(async move { Ok(self.upload(&Upload::new(path.as_bytes(), content))) })
     }
 

@@ -1,13 +1,13 @@
-//! A sandbox of our own, of which only the shell and the transfers are used.
+//! A Tidebox sandbox that exposes only the shell and the file transfers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tidebox::{
-    BoxFuture, Dialect, Download, ExecuteRequest, ExecuteResponse, Outcome, Result, Sandbox, SandboxBackend,
+    BoxFuture, Dialect, Download, ExecuteRequest, ExecuteResponse, FileFuture, Result, Sandbox, SandboxBackend,
     SandboxPath, Upload, UploadResult,
 };
-use tidebox_core::shell_backend::{PieceSink, ShellHost};
+use tidebox_core::shell_backend::{ChunkSink, ShellTransport};
 
 use crate::derived::Machine;
 
@@ -26,12 +26,12 @@ impl Sandboxed {
     }
 }
 
-impl ShellHost for Sandboxed {
+impl ShellTransport for Sandboxed {
     fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    fn passes_bytes(&self) -> bool {
+    fn is_binary_safe(&self) -> bool {
         self.passes_bytes
     }
 
@@ -39,14 +39,14 @@ impl ShellHost for Sandboxed {
         Box::pin(async move {
             let mut response = self.execute(script, time).await?;
             if !self.passes_bytes {
-                // As an answer in JSON would have it.
+                // As in a JSON response.
                 response.stdout = response.stdout_text().into_owned().into_bytes();
             }
             Ok(response)
         })
     }
 
-    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: PieceSink<'a>) -> Outcome<'a, ()> {
+    fn fetch<'a>(&'a self, path: &'a SandboxPath, sink: ChunkSink<'a>) -> FileFuture<'a, ()> {
         Box::pin(async move {
             let download = self.get(path.as_bytes().to_vec()).await?;
             Ok(download.result.map(|content| {
@@ -59,7 +59,7 @@ impl ShellHost for Sandboxed {
         })
     }
 
-    fn store<'a>(&'a self, path: &'a SandboxPath, content: &'a [u8]) -> Outcome<'a, ()> {
+    fn store<'a>(&'a self, path: &'a SandboxPath, content: &'a [u8]) -> FileFuture<'a, ()> {
         Box::pin(async move { Ok(self.put(Upload::new(path.as_bytes(), content)).await?.result) })
     }
 

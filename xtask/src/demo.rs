@@ -10,50 +10,50 @@ use crate::project::Project;
 use crate::setup;
 use crate::step::Progress;
 
-/// One stop of the tour.
-struct Stop {
-    /// What it shows, in one line.
+/// One step of the tour.
+struct DemoStep {
+    /// Title, in one line.
     shows: &'static str,
     /// Options of `tidebox exec` before the command.
     options: &'static [&'static str],
     /// The command line that the sandbox runs.
     command: &'static str,
-    /// How it must end. A tour that goes on after a wrong answer would show nothing.
+    /// Expected exit code. The tour stops at any other one.
     exit_code: i32,
 }
 
-const TOUR: &[Stop] = &[
-    Stop {
+const DEMO_STEPS: &[DemoStep] = &[
+    DemoStep {
         shows: "A pipeline of real programs, each a WebAssembly process with its own memory",
         options: &[],
         command: r#"printf "b\na\nc\n" | sort | tee sorted.txt | wc -l; cat sorted.txt"#,
         exit_code: 0,
     },
-    Stop {
+    DemoStep {
         shows: "Shell scripts as agents write them",
         options: &[],
         command: r#"for i in $(seq 1 5); do echo "$((i*i))"; done | grep -v 4 | sed "s/^/n=/" | sort -r"#,
         exit_code: 0,
     },
-    Stop {
+    DemoStep {
         shows: "A writer whose reader has gone ends at once, as on any Unix",
         options: &[],
         command: "yes | head -3",
         exit_code: 0,
     },
-    Stop {
+    DemoStep {
         shows: "Nothing of the host is inside: no files, no environment",
         options: &[],
         command: "cat /etc/passwd; env | sort; ls /",
         exit_code: 0,
     },
-    Stop {
+    DemoStep {
         shows: "An endless loop meets its deadline; what it printed before is kept",
         options: &["--timeout", "1"],
         command: "echo started; while :; do :; done",
         exit_code: 124,
     },
-    Stop {
+    DemoStep {
         shows: "The result as JSON, with what stopped the command and how much memory it took",
         options: &["--json"],
         command: "echo out; echo err >&2; exit 3",
@@ -65,14 +65,14 @@ const TOUR: &[Stop] = &[
 pub(crate) fn demo(project: &Project, progress: &mut Progress) -> Result<()> {
     setup::setup(project, progress)?;
     println!();
-    for stop in TOUR {
+    for stop in DEMO_STEPS {
         take(project, stop)?;
     }
     println!("Your turn: {} shell", project.tidebox().display());
     Ok(())
 }
 
-fn take(project: &Project, stop: &Stop) -> Result<()> {
+fn take(project: &Project, stop: &DemoStep) -> Result<()> {
     let options: String = stop.options.iter().map(|option| format!("{option} ")).collect();
     println!("# {}", stop.shows);
     println!("$ tidebox exec {options}{}", quoted(stop.command));
@@ -96,7 +96,7 @@ fn take(project: &Project, stop: &Stop) -> Result<()> {
     Ok(())
 }
 
-/// In single quotes, as a shell reads it back.
+/// Quotes a word for a shell.
 fn quoted(command: &str) -> String {
     format!("'{}'", command.replace('\'', r"'\''"))
 }

@@ -1,8 +1,8 @@
-//! Who may depend on whom, held by a check instead of by memory.
+//! The check of dependencies between the packages.
 //!
-//! Three rules. Our packages depend on each other only along the arrows of `docs/architecture.md`. What the pure
-//! packages depend on, however far away, does no I/O. And the sources of the pure packages do not name what a browser
-//! does not have: files, environment, clock, threads, processes.
+//! Three rules: the packages depend on each other only along the arrows of `docs/architecture.md`; the dependencies of the
+//! packages without I/O, direct or not, do no I/O; and the sources of these packages do not name what a browser does not
+//! have: files, environment, clock, threads, processes.
 
 mod graph;
 mod source;
@@ -16,23 +16,23 @@ use crate::project::Project;
 use crate::step::{self, Progress};
 use graph::Graph;
 
-/// A package and the packages of ours that its library may depend on. A package that is not listed may not exist:
-/// whoever adds one decides here where it stands.
-const ARROWS: &[(&str, &[&str])] = &[
+/// A package and the packages of this workspace that its library may depend on. Every package must be listed, so that adding
+/// one is a decision about its layer.
+const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tidebox-core", &[]),
     ("tidebox-kernel", &["tidebox-core"]),
-    ("tidebox-pack-module", &[]),
-    ("tidebox-wasi-runner", &["tidebox-core", "tidebox-kernel", "tidebox-pack-module"]),
+    ("tidebox-pack-split", &[]),
+    ("tidebox-wasi-runner", &["tidebox-core", "tidebox-kernel", "tidebox-pack-split"]),
     ("tidebox-vfs-backend", &["tidebox-core", "tidebox-kernel"]),
     ("tidebox-mounts", &["tidebox-core", "tidebox-kernel", "tidebox-vfs-backend"]),
     ("tidebox-network", &["tidebox-core"]),
     ("tidebox-packs", &[]),
-    ("tidebox-js-shapes", &["tidebox-core"]),
+    ("tidebox-js-values", &["tidebox-core"]),
     (
         "tidebox-js-bindings",
-        &["tidebox-core", "tidebox-js-shapes", "tidebox-kernel", "tidebox-pack-module", "tidebox-vfs-backend"],
+        &["tidebox-core", "tidebox-js-values", "tidebox-kernel", "tidebox-pack-split", "tidebox-vfs-backend"],
     ),
-    ("tidebox-js-remote", &["tidebox-core", "tidebox-js-shapes", "tidebox-remote-adapters"]),
+    ("tidebox-js-remote", &["tidebox-core", "tidebox-js-values", "tidebox-remote-adapters"]),
     ("tidebox-remote-adapters", &["tidebox-core"]),
     ("tidebox-emulators", &["tidebox-core", "tidebox-remote-adapters"]),
     ("tidebox-userland-bundle", &[]),
@@ -54,12 +54,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// Packages that know no I/O and build for `wasm32-unknown-unknown`: name, folder.
-pub(crate) const PURE: &[(&str, &str)] =
+/// Packages without I/O, which build for `wasm32-unknown-unknown`: name and directory.
+pub(crate) const NO_IO_PACKAGES: &[(&str, &str)] =
     &[("tidebox-core", "core"), ("tidebox-kernel", "kernel"), ("tidebox-vfs-backend", "vfs-backend")];
 
-/// Packages that a pure package may not reach. A name ending in `-` stands for everything that begins with it.
-const IMPURE: &[&str] = &[
+/// Packages that a package without I/O must not depend on, directly or not. A name ending in `-` is a prefix.
+const BANNED_PACKAGES: &[&str] = &[
     "anyhow",
     "async-std",
     "cap-",
@@ -76,11 +76,11 @@ const IMPURE: &[&str] = &[
     "wasmtime-",
 ];
 
-/// Packages that only programs, tests and tooling may use: a library's errors have a type of their own.
+/// The package that only programs, tests and tooling may use: a library defines its own error types.
 const PROGRAMS_ONLY: &str = "anyhow";
 
-/// Paths that the sources of a pure package may not name.
-const ABSENT: &[&str] = &[
+/// Paths that the sources of a package without I/O must not name.
+const BANNED_PATHS: &[&str] = &[
     "std::env",
     "std::fs",
     "std::net",
@@ -88,28 +88,28 @@ const ABSENT: &[&str] = &[
     "std::process",
     "std::thread",
     "std::time::Instant",
-    // The type is a plain value; asking it for the time is what a browser cannot do.
+    // The type is a plain value; only reading the clock is unavailable in a browser.
     "std::time::SystemTime::now",
     "std::io::stdin",
     "std::io::stdout",
     "std::io::stderr",
 ];
 
-/// The check as a step of its own.
+/// Runs the check as a step.
 pub(crate) fn step(project: &Project, progress: &mut Progress) -> Result<()> {
     progress.step("layers", |_| check(project))
 }
 
 fn check(project: &Project) -> Result<()> {
     let mut metadata = project.cargo(&["metadata", "--format-version", "1", "--locked"]);
-    // Two platforms are enough to see every edge of ours, and cargo need not fetch what only others use.
+    // Two platforms cover every edge between our packages, and cargo need not fetch what only other platforms use.
     for platform in ["x86_64-unknown-linux-gnu", "wasm32-unknown-unknown"] {
         metadata.args(["--filter-platform", platform]);
     }
     let json = step::output(&mut metadata, "cargo xtask layers")?;
     let graph = Graph::parse(&json)?;
     let mut broken = check_graph(&graph);
-    for (_, folder) in PURE {
+    for (_, folder) in NO_IO_PACKAGES {
         check_sources(&project.root, &project.root.join(folder).join("src"), &mut broken)?;
     }
     if broken.is_empty() {
@@ -125,7 +125,7 @@ fn check(project: &Project) -> Result<()> {
 fn check_graph(graph: &Graph) -> Vec<String> {
     let mut broken = Vec::new();
     for member in graph.members() {
-        let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == member) else {
+        let Some((_, allowed)) = ALLOWED_DEPENDENCIES.iter().find(|(name, _)| *name == member) else {
             broken.push(format!("{member} has no place yet: add it to ARROWS in xtask/src/layers.rs"));
             continue;
         };
@@ -138,7 +138,7 @@ fn check_graph(graph: &Graph) -> Vec<String> {
             }
         }
     }
-    for (pure, _) in PURE {
+    for (pure, _) in NO_IO_PACKAGES {
         for path in graph.paths_to(pure, is_impure) {
             broken.push(format!("{pure} is pure but reaches {}", path.join(" -> ")));
         }
@@ -147,13 +147,13 @@ fn check_graph(graph: &Graph) -> Vec<String> {
 }
 
 fn is_impure(package: &str) -> bool {
-    IMPURE.iter().any(|impure| match impure.strip_suffix('-') {
+    BANNED_PACKAGES.iter().any(|impure| match impure.strip_suffix('-') {
         Some(_) => package.starts_with(impure),
         None => package == *impure,
     })
 }
 
-/// Reads every source file below `folder` but `tests.rs` files, which run on the host only.
+/// Reads every source file below `folder` except `tests.rs` files, which run on the host only.
 fn check_sources(root: &Path, folder: &Path, broken: &mut Vec<String>) -> Result<()> {
     let entries = fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     for entry in entries {
@@ -170,7 +170,7 @@ fn check_sources(root: &Path, folder: &Path, broken: &mut Vec<String>) -> Result
         }
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        for (line, name) in source::named(&text, ABSENT) {
+        for (line, name) in source::named(&text, BANNED_PATHS) {
             broken.push(format!("{shown}:{line} names {name}: the embedder hands such things in"));
         }
     }

@@ -1,4 +1,4 @@
-//! Whether everything that we link may be used under MIT and Apache-2.0 terms, or freer ones.
+//! The check that all linked packages have MIT, Apache-2.0 or more permissive licences.
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -6,8 +6,8 @@ use serde::Deserialize;
 use crate::project::Project;
 use crate::step::{self, Progress};
 
-/// Licences that ask for no more than a notice. What asks for source code (GPL, LGPL, MPL) is absent on purpose: users
-/// link Tidebox into closed programs.
+/// Licences that require no more than a notice. Copyleft licences (GPL, LGPL, MPL) are absent on purpose: users link Tidebox
+/// into closed programs.
 const ACCEPTED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -64,14 +64,14 @@ fn is_free(package: &Package) -> bool {
     package.license.as_deref().is_some_and(accepts)
 }
 
-/// Whether one may choose only accepted licences out of an SPDX expression. `/` is the old spelling of `OR`.
+/// Returns whether an SPDX expression can be satisfied by accepted licences. `/` is the old spelling of `OR`.
 fn accepts(expression: &str) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     matches!(any(&words), Some((true, [])))
 }
 
-/// `a OR b`: whether it is accepted, and the words that follow. `None` when it is no expression.
+/// Parses `a OR b`: returns whether it is accepted and the remaining tokens, or `None` if it is not an expression.
 fn any<'a>(words: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
     let (mut accepted, mut rest) = all(words)?;
     while let ["OR", after @ ..] = rest {
@@ -81,7 +81,7 @@ fn any<'a>(words: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
     Some((accepted, rest))
 }
 
-/// `a AND b`, which binds tighter than `OR`.
+/// Parses `a AND b`, which binds tighter than `OR`.
 fn all<'a>(words: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
     let (mut accepted, mut rest) = one(words)?;
     while let ["AND", after @ ..] = rest {

@@ -1,6 +1,6 @@
 //! `cargo xtask`: prepares a fresh machine, shows the sandbox and checks the whole workspace.
 //!
-//! It depends on none of our other packages, so it builds in seconds and runs before anything else can be built.
+//! Depends on no other package of the workspace, so that it builds quickly and runs before anything else is built.
 
 #![allow(clippy::print_stdout, reason = "progress on stdout is what this program is for")]
 
@@ -18,6 +18,7 @@ mod step;
 mod test;
 mod totals;
 mod userland;
+mod words;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,10 @@ usage: cargo xtask <command>
   setup     prepare what is missing: wasm targets, guest programs, compiled-module cache
   userland  build the guest programs only
   layers    check which package may depend on which
+  words [--accept]
+            check comments, documentation and names for banned idioms (xtask/words.toml); --accept lowers the counts
+  words show PREFIX [PATTERN]
+            list the matches in files whose path starts with PREFIX, of patterns that contain PATTERN
   npm       build the npm package and pack it into js-bindings/package
   npm test  the same from the guest programs that are there, then install it elsewhere and run its tests in Node
   python-tests [--suite FOLDER] [MODULE...]
@@ -50,6 +55,8 @@ usage: cargo xtask <command>
   spec compare [FILE]
             run the same cases, or those of the file that is named, on this machine and in the sandbox, and say how
             they differ; TIDEBOX_USERLAND=userland takes the guest programs that were built last
+  spec differences
+            rewrite tests/spec/DIFFERENCES.md from the cases and from tests/spec/known_gaps.md
 ";
 
 fn main() -> ExitCode {
@@ -61,6 +68,10 @@ fn main() -> ExitCode {
         ["setup"] => run(setup::setup),
         ["userland"] => run(setup::guests),
         ["layers"] => run(layers::step),
+        ["words"] => run(words::step),
+        ["words", "--accept"] => run(words::accept),
+        ["words", "show", prefix] => run(|project, _| words::show(project, prefix, "")),
+        ["words", "show", prefix, pattern] => run(|project, _| words::show(project, prefix, pattern)),
         ["npm"] => run(npm::npm),
         ["npm", "test"] => run(npm_tests::npm_tests),
         ["soak"] => run(|project, progress| soak(project, progress, "10")),

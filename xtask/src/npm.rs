@@ -15,11 +15,11 @@ const RETRY: &str = "cargo xtask npm";
 /// The profile of the kernel that is published; see the workspace's `Cargo.toml`.
 const PROFILE: &str = "npm";
 
-/// Most bytes of the packed package: everybody who installs it downloads them.
-const MOST_BYTES: u64 = 8_000_000;
+/// Maximum size of the packed package in bytes. Every user downloads it.
+const MAX_BYTES: u64 = 8_000_000;
 
 /// Files of the repository that go into the package as they are.
-const PAPERS: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+const LICENSE_FILES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Builds the package and packs it.
 pub(crate) fn npm(project: &Project, progress: &mut Progress) -> Result<()> {
@@ -27,8 +27,8 @@ pub(crate) fn npm(project: &Project, progress: &mut Progress) -> Result<()> {
     pack(project, progress, Types::Write).map(|_| ())
 }
 
-/// What becomes of `js-bindings/types`, the declarations as users see them, which are committed so that a change of them is
-/// one that somebody has looked at.
+/// The mode of `js-bindings/types`, the declarations as users see them. They are committed so that every change of them is
+/// reviewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Types {
     Write,
@@ -52,10 +52,10 @@ const TYPES: [&str; 16] = [
     "remote_options.d.ts",
     "sandbox.d.ts",
     "snapshot.d.ts",
-    "watch.d.ts",
+    "output.d.ts",
 ];
 
-/// Packs the package from the guest programs that are there; answers the archive.
+/// Packs the package from the current guest programs and returns the path of the archive.
 pub(crate) fn pack(project: &Project, progress: &mut Progress, types: Types) -> Result<PathBuf> {
     let bindings = project.root.join("js-bindings");
     for module in MODULES {
@@ -91,7 +91,7 @@ fn module(
     progress.run(&format!("build {what} for JavaScript"), cargo, RETRY)?;
     let file = format!("{}.wasm", package.replace('-', "_"));
     let module = project.target.join("wasm32-unknown-unknown").join(PROFILE).join(file);
-    // A workspace of its own and a folder of its own: what it links is nobody else's.
+    // A separate workspace and target directory: its dependencies are not shared.
     let mut bindgen =
         project.cargo(&["run", "--locked", "--quiet", "--manifest-path", "js-bindings/bindgen/Cargo.toml"]);
     bindgen.env("CARGO_TARGET_DIR", project.target.join("bindgen")).arg("--").arg(module);
@@ -99,9 +99,9 @@ fn module(
     progress.run(&format!("write the JavaScript of {what}"), bindgen, RETRY)
 }
 
-/// The tools that build and test the package, in the versions that its manifest names. There is no lock file: the few
-/// packages name exact versions of theirs, and npm cannot read a lock file without hosts back that has packages for other
-/// platforms in it.
+/// Installs the tools that build and test the package, in the versions that its manifest names. There is no lock file: the few
+/// packages pin their dependencies exactly, and npm cannot read a lock file without host names that lists packages for other
+/// platforms.
 fn install(progress: &mut Progress, bindings: &Path) -> Result<()> {
     let wanted = fs::read(bindings.join("package.json")).context("js-bindings/package.json cannot be read")?;
     let stamp = bindings.join("node_modules/.installed");
@@ -139,7 +139,7 @@ fn assemble(project: &Project, progress: &mut Progress, bindings: &Path, package
     for file in ["package.json", "README.md"] {
         copy(&bindings.join(file), &package.join(file))?;
     }
-    for file in PAPERS {
+    for file in LICENSE_FILES {
         copy(&project.root.join(file), &package.join(file))?;
     }
     let mut userland = project.cargo(&[
@@ -162,7 +162,7 @@ fn assemble(project: &Project, progress: &mut Progress, bindings: &Path, package
     let mut archive = Command::new("node");
     archive.current_dir(bindings).arg("build/archive.mjs").args([&rewritten, &package.join("userland"), &packed]);
     progress.run("pack the guest programs", archive, RETRY)?;
-    addresses(package)
+    write_url_module(package)
 }
 
 /// The Worker of Node and Deno in one file of CommonJS: every sandbox reads it, and a Worker that loads a dozen modules takes a
@@ -180,14 +180,14 @@ fn bundle(progress: &mut Progress, bindings: &Path) -> Result<()> {
         "--define:import.meta.url=address",
         address,
         "--outfile=package/dist/worker.node.cjs",
-        // It warns of what wasm-bindgen writes twice.
+        // wasm-bindgen writes some declarations twice, which causes a warning.
         "--log-level=error",
     ];
     progress.run("bundle the Worker of Node", npm_command(bindings, &bundle), RETRY)
 }
 
 /// A module that names the file of each program in a way that bundlers see; `js/userland.web.d.ts` declares it.
-fn addresses(package: &Path) -> Result<()> {
+fn write_url_module(package: &Path) -> Result<()> {
     let listed = fs::read(package.join("userland/programs.json")).context("the programs are not listed")?;
     let listed: Vec<serde_json::Value> = serde_json::from_slice(&listed)?;
     let mut module = String::from("/** Where the programs of the package are. */\nexport default {\n");
@@ -213,7 +213,7 @@ fn archive(progress: &mut Progress, package: &Path) -> Result<PathBuf> {
         let name = packed["filename"].as_str().context("npm told no file name")?;
         let [size, unpacked] = ["size", "unpackedSize"].map(|field| packed[field].as_u64().unwrap_or(u64::MAX));
         progress.say(&format!("{name}: {size} bytes packed, {unpacked} bytes unpacked"));
-        ensure!(size <= MOST_BYTES, "the package is larger than {MOST_BYTES} bytes; look what has grown in {name}");
+        ensure!(size <= MAX_BYTES, "the package is larger than {MAX_BYTES} bytes; look what has grown in {name}");
         Ok(package.join(name))
     })
 }

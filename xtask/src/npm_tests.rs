@@ -1,4 +1,4 @@
-//! Tests of the npm package as users get it: packed, installed into an empty folder, and run by several versions of Node, by
+//! Tests of the npm package as users get it: packed, installed into an empty directory, and run by several versions of Node, by
 //! Deno and by Chromium.
 
 mod chromium;
@@ -21,14 +21,14 @@ use folder::Tests;
 
 pub(crate) const RETRY: &str = "cargo xtask npm test";
 
-/// Tests of what finds errors that nobody caught.
+/// Tests that watch for unhandled errors.
 const GUARD: &str = "guard.test.mjs";
 
-/// What runs in every version: what a person types and what comes back, the file tools, and sandboxes at providers.
+/// Tests for every version: the REPL-like use of the package, the file tools, and sandboxes at providers.
 const MAIN: [&str; 4] = ["execute.test.mjs", "files.test.mjs", "remote.test.mjs", GUARD];
 
-/// Tests of sandboxes that reach out, and of what is there outside.
-const REACHING_OUT: [&str; 7] = [
+/// Tests of sandboxes with network access.
+const NETWORK_TESTS: [&str; 7] = [
     "mounts.test.mjs",
     "network.test.mjs",
     "packs.test.mjs",
@@ -38,7 +38,7 @@ const REACHING_OUT: [&str; 7] = [
     "seed.test.mjs",
 ];
 
-/// What drives Chromium.
+/// The driver of Chromium.
 const BROWSER: [&str; 7] = [
     "suite.test.mjs",
     "terminal.test.mjs",
@@ -49,13 +49,13 @@ const BROWSER: [&str; 7] = [
     "providers.test.mjs",
 ];
 
-/// Deno, below the folder of the package.
+/// The path of Deno below the directory of the package.
 const DENO: &str = "node_modules/.bin/deno";
 
-/// Each so many-th recorded case runs; see `js-bindings/tests/spec_folder.mjs`.
+/// One of this many recorded cases runs; see `js-bindings/tests/spec_folder.mjs`.
 const SPEC_EVERY: &str = "TIDEBOX_SPEC_EVERY";
 
-/// Packs the package and runs what is in `js-bindings/tests`.
+/// Packs the package and runs `js-bindings/tests`.
 pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     let archive = npm::pack(project, progress, npm::Types::Check)?;
     let tests = folder::lay_out(project, progress, &archive)?;
@@ -72,13 +72,13 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
             // One engine plays all recorded cases, the others a part.
             command.env(SPEC_EVERY, "1");
         }
-        counted(progress, &format!("Node {}", node.version), &files.join(" "), command)?;
+        run_and_count(progress, &format!("Node {}", node.version), &files.join(" "), command)?;
     }
     for node in nodes.iter().filter(|node| fullest.contains(&node.version.as_str())) {
         beside_native(progress, &setting, &tests.folder, node)?;
     }
     if let Some(node) = nodes.iter().find(|node| node.jspi) {
-        // Calls that overlap are among what is tested, which takes JSPI.
+        // The tests include overlapping calls, which need JSPI.
         run(progress, &setting, &tests.folder.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
         run(progress, &setting, &tests.folder.join("examples"), node, &["examples.test.mjs"])?;
         browser(progress, &setting, &tests, node)?;
@@ -86,7 +86,7 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
     deno(progress, &setting, &tests)
 }
 
-/// A program of a user in TypeScript, as strict as that can be, for each way of finding modules, with and without the types of Node.
+/// Compiles a user's program in strict TypeScript, for each kind of module resolution, with and without the types of Node.
 fn types(project: &Project, progress: &mut Progress, tests: &Tests) -> Result<()> {
     let bindings = project.root.join("js-bindings");
     for config in ["nodenext", "node16", "bundler", "page"] {
@@ -97,38 +97,38 @@ fn types(project: &Project, progress: &mut Progress, tests: &Tests) -> Result<()
     Ok(())
 }
 
-/// What all tests run beside.
+/// The servers and directories that all tests share.
 #[derive(Debug)]
 struct Setting<'a> {
     project: &'a Project,
     emulators: Emulators,
 }
 
-/// Runs test files in a folder by one version of Node.
+/// Runs test files in a directory with one version of Node.
 fn run(progress: &mut Progress, setting: &Setting<'_>, folder: &Path, node: &Node, files: &[&str]) -> Result<()> {
-    counted(progress, &format!("Node {}", node.version), &files.join(" "), command(setting, folder, node, files))
+    run_and_count(progress, &format!("Node {}", node.version), &files.join(" "), command(setting, folder, node, files))
 }
 
-/// The class against the contract of backends, and its engine against Wasmtime: tests in Rust, which drive Node.
+/// Runs the Rust tests that drive Node: the backend contract, and the engine compared with Wasmtime.
 fn beside_native(progress: &mut Progress, setting: &Setting<'_>, folder: &Path, node: &Node) -> Result<()> {
     let mut command =
         setting.project.cargo(&["test", "--locked", "--workspace", "--test", "javascript", "--", "--nocapture"]);
     command.env("TIDEBOX_NPM_FOLDER", folder).env("TIDEBOX_NODE", &node.program);
     command.env("TIDEBOX_NODE_SUSPENDS", u8::from(node.jspi).to_string());
     setting.emulators.point(&mut command);
-    counted(progress, &format!("Node {}", node.version), "the contract, and Wasmtime beside it", command)
+    run_and_count(progress, &format!("Node {}", node.version), "the contract, and Wasmtime beside it", command)
 }
 
-/// Chromium runs the same tests, and those of pages; Node drives it.
+/// Runs the same tests, and those of pages, in Chromium, driven by Node.
 fn browser(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests, node: &Node) -> Result<()> {
     let Some(version) = chromium::version(progress) else { return Ok(()) };
     let command = command(setting, &tests.folder.join("browser"), node, &BROWSER);
-    counted(progress, &version, "all, and pages", command)
+    run_and_count(progress, &version, "all, and pages", command)
 }
 
 fn command(setting: &Setting<'_>, folder: &Path, node: &Node, files: &[&str]) -> Command {
     let mut command = Command::new(&node.program);
-    // The reporter that prints totals in lines of their own, of which the runner of steps knows the form.
+    // The reporter that prints totals in separate lines, which the step runner parses.
     command.current_dir(folder).args(["--test", "--test-reporter=tap"]).args(files);
     command.env("TIDEBOX_SPEC_CASES", cases(setting.project));
     command.env("TIDEBOX_DENO", setting.project.root.join("js-bindings").join(DENO));
@@ -137,7 +137,7 @@ fn command(setting: &Setting<'_>, folder: &Path, node: &Node, files: &[&str]) ->
     command
 }
 
-/// Deno runs all tests but those of what watches Node. What needs no more than the files of the package gets no more.
+/// Runs all tests in Deno except those that watch Node. A test that needs only the files of the package gets no other permission.
 fn deno(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests) -> Result<()> {
     let program = setting.project.root.join("js-bindings").join(DENO);
     let version = match step::output(Command::new(&program).arg("--version"), RETRY) {
@@ -147,7 +147,7 @@ fn deno(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests) -> Result
             return Ok(());
         }
     };
-    let reaches_out = |file: &&String| REACHING_OUT.contains(&file.as_str());
+    let reaches_out = |file: &&String| NETWORK_TESTS.contains(&file.as_str());
     let (reaching, inside): (Vec<&String>, Vec<&String>) =
         tests.files.iter().filter(|file| *file != GUARD).partition(reaches_out);
     let run = |leave: &[&str], files: &[&String]| {
@@ -157,17 +157,17 @@ fn deno(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests) -> Result
         setting.emulators.point(&mut command);
         command
     };
-    counted(progress, &format!("Deno {version}"), "all", run(&[], &inside))?;
+    run_and_count(progress, &format!("Deno {version}"), "all", run(&[], &inside))?;
     let leave = ["--allow-net", "--allow-write", "--allow-run"];
-    counted(progress, &format!("Deno {version}"), "what reaches out", run(&leave, &reaching))
+    run_and_count(progress, &format!("Deno {version}"), "what reaches out", run(&leave, &reaching))
 }
 
 fn cases(project: &Project) -> PathBuf {
     project.root.join("tests/spec/cases")
 }
 
-/// Runs tests in an engine, and says how many there were.
-fn counted(progress: &mut Progress, engine: &str, what: &str, command: Command) -> Result<()> {
+/// Runs tests in an engine and counts them.
+fn run_and_count(progress: &mut Progress, engine: &str, what: &str, command: Command) -> Result<()> {
     let before = progress.totals.clone();
     progress.run_tests(&format!("tests of the npm package in {engine}: {what}"), command, RETRY)?;
     let (passed, skipped) = (progress.totals.passed - before.passed, progress.totals.skipped - before.skipped);

@@ -15,7 +15,7 @@ use crate::setup;
 use crate::step::Progress;
 use expected::Expected;
 
-/// What is run when no module is named.
+/// Modules to run when none is named.
 const MODULES: [&str; 10] = [
     "test_json",
     "test_re",
@@ -37,8 +37,8 @@ const RUN: &str = include_str!("python_tests/run.py");
 const SECONDS: &str = "900";
 const RETRY: &str = "cargo xtask python-tests";
 
-/// `cargo xtask python-tests`: the modules that are named, or those of a usual selection. `--suite FOLDER` says where the package
-/// `test` is.
+/// Runs `cargo xtask python-tests`: the named modules, or the default selection. `--suite FOLDER` is the directory of the package
+/// `test`.
 pub(crate) fn python_tests(project: &Project, progress: &mut Progress, words: &[&str]) -> Result<()> {
     let (suite, modules) = match words {
         ["--suite", folder, modules @ ..] => (PathBuf::from(folder), modules),
@@ -47,14 +47,14 @@ pub(crate) fn python_tests(project: &Project, progress: &mut Progress, words: &[
     if let Some(option) = modules.iter().find(|word| word.starts_with('-')) {
         bail!("`cargo xtask python-tests` takes --suite FOLDER and names of modules, not {option}");
     }
-    // With all tests, so that it is the one that they use, whose packages have the features that all of them ask for.
+    // Built with all tests, so that the features of its packages match and nothing is built twice.
     let build = project.cargo(&["test", "--locked", "--workspace", "--test", "python", "--no-run"]);
     progress.run("build the command tidebox", build, RETRY)?;
     setup::packs(project, progress)?;
     run(project, progress, &suite, if modules.is_empty() { &MODULES } else { modules })
 }
 
-/// The quick modules, where the tests can be had: they are not ours to keep.
+/// Runs the quick modules where the tests can be fetched: the repository does not contain them.
 pub(crate) fn quick(project: &Project, progress: &mut Progress) -> Result<()> {
     match suite::folder() {
         Ok(suite) => run(project, progress, &suite, &QUICK),
@@ -84,12 +84,12 @@ fn run(project: &Project, progress: &mut Progress, suite: &Path, modules: &[&str
     })
 }
 
-/// How the tests of a module ended.
+/// The result of the tests of a module.
 #[derive(Debug, Default)]
 struct Outcomes {
     counts: BTreeMap<String, usize>,
     seconds: String,
-    /// What differs from what is expected.
+    /// Differences from the expected results.
     wrong: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ fn outcomes(project: &Project, suite: &Path, folder: &Path, module: &str, expect
         line.push_str(test);
     }
     let mut command = Command::new(project.tidebox());
-    // The tests' own complaints are many, and what matters of them is in their outcomes.
+    // The tests print many messages; only their results matter.
     let complaints = folder.join(format!("{module}.log"));
     command.args(["exec", "--timeout", SECONDS, "--mount", &mounted, "--file", &program, &line]);
     command.stderr(Stdio::from(fs::File::create(&complaints)?)).stdin(Stdio::null()).stdout(Stdio::piped());

@@ -1,4 +1,4 @@
-//! What a fresh machine lacks, each part skipped when it is there already.
+//! Preparation of a fresh host. Each part is skipped if it is already installed.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,10 +9,10 @@ use crate::project::Project;
 use crate::step::{self, Progress};
 use crate::userland;
 
-/// The targets that the workspace builds for besides the host's own.
+/// The targets that the workspace builds for, besides the host.
 const TARGETS: [&str; 3] = [userland::TARGET, userland::COMPONENT_TARGET, "wasm32-unknown-unknown"];
 
-/// Everything: targets, guest programs, the command `tidebox`, compiled modules, packs.
+/// Prepares everything: targets, guest programs, the command `tidebox`, compiled modules, packs.
 pub(crate) fn setup(project: &Project, progress: &mut Progress) -> Result<()> {
     guests(project, progress)?;
     progress.run(
@@ -20,11 +20,11 @@ pub(crate) fn setup(project: &Project, progress: &mut Progress) -> Result<()> {
         project.cargo(&["build", "--locked", "--package", "tidebox", "--bin", "tidebox"]),
         "cargo xtask setup",
     )?;
-    warm(project, progress)?;
+    precompile(project, progress)?;
     packs(project, progress)
 }
 
-/// Targets and guest programs: what a host build needs to be there.
+/// Prepares targets and guest programs, which a host build needs.
 pub(crate) fn guests(project: &Project, progress: &mut Progress) -> Result<()> {
     targets(progress)?;
     progress.step("build the guest programs", |progress| {
@@ -34,14 +34,14 @@ pub(crate) fn guests(project: &Project, progress: &mut Progress) -> Result<()> {
     })
 }
 
-/// Compiles the guest programs to machine code ahead of time, so that no command pays for it.
-pub(crate) fn warm(project: &Project, progress: &mut Progress) -> Result<()> {
+/// Compiles the guest programs to native code ahead of time, so that no command waits for it.
+pub(crate) fn precompile(project: &Project, progress: &mut Progress) -> Result<()> {
     let mut command = Command::new(project.tidebox());
     command.arg("warm");
     progress.run("compile the guest programs ahead of time", command, "cargo xtask setup")
 }
 
-/// Adds the packs that tests need: fetched and compiled once for a user, and there from then on.
+/// Adds the packs that tests need. They are fetched and compiled once for a user and kept.
 pub(crate) fn packs(project: &Project, progress: &mut Progress) -> Result<()> {
     let mut command = Command::new(project.tidebox());
     command.args(["pack", "add", "python"]);
@@ -64,8 +64,8 @@ fn targets(progress: &mut Progress) -> Result<()> {
     progress.run("install the wasm targets", rustup, "cargo xtask setup")
 }
 
-/// Whether the active toolchain has a standard library for `target`. Asked of rustc, so that a toolchain that came
-/// without rustup passes too.
+/// Returns whether the active toolchain has a standard library for `target`. Queries rustc, so that a toolchain without
+/// rustup passes too.
 fn is_installed(target: &str) -> Result<bool> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(rustc);

@@ -1,18 +1,19 @@
-//! Recording what real bash and the GNU tools make of the cases in `tests/spec`, and comparing.
+//! Records and compares the cases in `tests/spec` and generates the page of their differences.
 
 use anyhow::{Result, bail};
 
 use crate::project::Project;
 use crate::step::Progress;
 
-/// Records or compares the cases whose file name contains `files`; the test itself does the work, because it knows the
-/// cases. `compare` takes the path of another file of cases, too.
+/// Runs the test `spec` in one of its modes on the cases whose file name contains `files`. `record` and `compare` need bash and
+/// the tools on the host; `compare` also accepts the path of another file of cases. `differences` rewrites
+/// `tests/spec/DIFFERENCES.md`.
 pub(crate) fn run(project: &Project, progress: &mut Progress, what: &str, files: &str) -> Result<()> {
-    if !["record", "compare"].contains(&what) {
-        bail!("`cargo xtask spec` knows `record` and `compare`, not `{what}`");
+    if !["record", "compare", "differences"].contains(&what) {
+        bail!("unknown mode `{what}` of `cargo xtask spec`: use `record`, `compare` or `differences`");
     }
-    // The whole workspace, as all other tests: its packages would be built with other features otherwise.
+    // The whole workspace, like all other tests, so that its packages are built with the same features.
     let mut test = project.cargo(&["test", "--locked", "--workspace", "--test", "spec"]);
     test.env("TIDEBOX_SPEC", what).env("TIDEBOX_SPEC_FILES", files);
-    progress.run(&format!("{what} the cases of tests/spec"), test, &format!("cargo xtask spec {what}"))
+    progress.run(&format!("{what} of tests/spec"), test, &format!("cargo xtask spec {what}"))
 }

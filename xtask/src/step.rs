@@ -1,4 +1,4 @@
-//! Steps: what is being done, since when, and what to type when it fails.
+//! Steps with their times, and the command to repeat when one fails.
 
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
@@ -12,13 +12,15 @@ use crate::totals::{self, Totals};
 #[derive(Debug)]
 pub(crate) struct Progress {
     started: Instant,
-    /// What the test runners reported so far.
+    /// Names of the finished steps with the seconds they took, in order.
+    finished: Vec<(String, f64)>,
+    /// Totals that the test runners reported until now.
     pub(crate) totals: Totals,
 }
 
 impl Progress {
     pub(crate) fn start() -> Self {
-        Self { started: Instant::now(), totals: Totals::default() }
+        Self { started: Instant::now(), finished: Vec::new(), totals: Totals::default() }
     }
 
     /// Prints a line that belongs to no step.
@@ -31,17 +33,27 @@ impl Progress {
         self.say(name);
         let before = Instant::now();
         let value = work(self).with_context(|| format!("the step \"{name}\" failed"))?;
-        self.say(&format!("{name}: done in {:.1} s", before.elapsed().as_secs_f64()));
+        let seconds = before.elapsed().as_secs_f64();
+        self.say(&format!("{name}: done in {seconds:.1} s"));
+        self.finished.push((name.to_owned(), seconds));
         Ok(value)
     }
 
-    /// Runs one command as the step `name`. When it fails, the error says which command it was and that `retry` goes
-    /// on from there.
+    /// Prints the time of every finished step. A step within another one counts in both.
+    pub(crate) fn print_times(&self) {
+        println!("seconds per step:");
+        for (name, seconds) in &self.finished {
+            println!("{seconds:9.1}  {name}");
+        }
+    }
+
+    /// Runs one command as the step `name`. On failure the error names the command and `retry`, the command that
+    /// continues from there.
     pub(crate) fn run(&mut self, name: &str, mut command: Command, retry: &str) -> Result<()> {
         self.step(name, |_| run(&mut command, retry))
     }
 
-    /// Like [`run`](Self::run) for a test runner: what it prints passes through, and its totals are added up.
+    /// Like [`run`](Self::run) for a test runner: passes its output through and adds up its totals.
     pub(crate) fn run_tests(&mut self, name: &str, mut command: Command, retry: &str) -> Result<()> {
         self.step(name, |progress| {
             let (status, counted) = totals::run_and_count(&mut command, std::io::stdout(), std::io::stderr())
@@ -55,7 +67,7 @@ impl Progress {
     }
 }
 
-/// Runs a command to its end, its output going where ours goes.
+/// Runs a command to its end with inherited output.
 pub(crate) fn run(command: &mut Command, retry: &str) -> Result<()> {
     let status = command.stdin(Stdio::null()).status().with_context(|| cannot_start(command, retry))?;
     if !status.success() {
@@ -89,7 +101,7 @@ fn failed(command: &Command, status: &str, retry: &str) -> String {
     )
 }
 
-/// The command as one would type it, without the folder of the program.
+/// Formats the command as a user would type it, without the directory of the program.
 fn command_line(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
     let mut line =

@@ -1,4 +1,4 @@
-//! Every check and every test of the workspace, the quick ones first.
+//! All checks and tests of the workspace, the quick ones first.
 
 use anyhow::Result;
 
@@ -11,18 +11,20 @@ use crate::python_tests;
 use crate::setup;
 use crate::step::Progress;
 use crate::userland;
+use crate::words;
 
 const RETRY: &str = "cargo xtask test";
 
-/// What CI runs.
+/// Runs everything that CI runs.
 pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
     format(project, progress)?;
     layers::step(project, progress)?;
     licences::step(project, progress)?;
+    words::step(project, progress)?;
     setup::guests(project, progress)?;
     lint(project, progress)?;
     lint_guests(project, progress)?;
-    pure_builds(project, progress)?;
+    build_no_io_packages(project, progress)?;
     document(project, progress)?;
     host_tests(project, progress)?;
     python_tests::quick(project, progress)?;
@@ -30,6 +32,7 @@ pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
     fuzz::step(project, progress)?;
     npm_tests::npm_tests(project, progress)?;
     benches(project, progress)?;
+    progress.print_times();
     let totals = &progress.totals;
     progress.say("everything passed");
     println!("{} passed, {} failed, {} skipped", totals.passed, totals.failed, totals.skipped);
@@ -57,10 +60,10 @@ fn lint_guests(project: &Project, progress: &mut Progress) -> Result<()> {
     progress.run("lints of the guests", project.guest_cargo(&arguments), RETRY)
 }
 
-/// The pure packages must build where there is neither file nor clock nor thread.
-fn pure_builds(project: &Project, progress: &mut Progress) -> Result<()> {
+/// Builds the packages without I/O for a target without files, clock and threads.
+fn build_no_io_packages(project: &Project, progress: &mut Progress) -> Result<()> {
     let mut arguments = vec!["build", "--locked", "--target", "wasm32-unknown-unknown"];
-    for (package, _) in layers::PURE {
+    for (package, _) in layers::NO_IO_PACKAGES {
         arguments.extend(["--package", package]);
     }
     progress.run("builds for wasm32-unknown-unknown", project.cargo(&arguments), RETRY)
@@ -81,24 +84,24 @@ fn host_tests(project: &Project, progress: &mut Progress) -> Result<()> {
         command
     };
     progress.run("build the tests", runner(&["--no-run"]), RETRY)?;
-    setup::warm(project, progress)?;
+    setup::precompile(project, progress)?;
     setup::packs(project, progress)?;
     progress.run_tests("tests", runner(&["--no-fail-fast"]), RETRY)?;
     if has_nextest {
-        // nextest leaves out the examples in doc comments; `cargo test` ran them.
+        // nextest does not run the examples in doc comments; `cargo test` did.
         let doc_tests = project.cargo(&["test", "--locked", "--workspace", "--doc"]);
         progress.run_tests("examples in the documentation", doc_tests, RETRY)?;
     }
     Ok(())
 }
 
-/// Guest code that needs no sandbox round it is tested as a host program.
+/// Runs the unit tests of guest code as host programs, without a sandbox.
 fn guest_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     let arguments = ["test", "--locked", "--workspace", "--no-fail-fast"];
     progress.run_tests("tests of the guests", project.guest_cargo(&arguments), RETRY)
 }
 
-/// Runs every benchmark once, without measuring: a benchmark that no longer works is found here.
+/// Runs every benchmark once, without measuring, to find those that no longer work.
 fn benches(project: &Project, progress: &mut Progress) -> Result<()> {
     let arguments = ["test", "--locked", "--workspace", "--bench", "*"];
     progress.run("benchmarks, once each", project.cargo(&arguments), RETRY)

@@ -1,4 +1,4 @@
-//! Adds up what the test runners report, so that the last line of a run says how many tests there were.
+//! Adds up the totals of the test runners for the last line of a run.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
@@ -6,7 +6,7 @@ use std::thread;
 
 use anyhow::{Context, Result};
 
-/// How many tests ran, over all runners.
+/// Number of tests, over all runners.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) passed: u64,
@@ -75,7 +75,7 @@ impl Totals {
         let Ok(number) = number.parse::<u64>() else { return };
         match word {
             "pass" => self.passed += number,
-            // A test that was cancelled did not prove anything.
+            // A cancelled test counts as failed.
             "fail" | "cancelled" => self.failed += number,
             "skipped" => self.skipped += number,
             _ => {}

@@ -1,29 +1,29 @@
-// Where the agent works: in this process, or in the cloud when SANDBOX_PROVIDER says so. The agent does not know which.
+// Selects the backend of the agent: in this process, or at the cloud provider named by SANDBOX_PROVIDER.
 
 import { createSandbox, RemoteProvider, Sandbox } from "tidebox";
 
-/** Providers that this program is used with. Their keys are in variables of their own, such as E2B_API_KEY. */
+/** Supported providers. Their keys are in environment variables such as E2B_API_KEY. */
 const CLOUD = ["daytona", "e2b", "langsmith", "runloop"];
 
-/** A backend for `createDeepAgent` with these files in it, and what ends it when the work is done. */
+/** Returns a backend for `createDeepAgent` with these files, and a function that ends it. */
 export async function openBackend(files, provider = process.env.SANDBOX_PROVIDER ?? "tidebox") {
   if (provider === "tidebox") {
     const backend = await Sandbox.create({ files });
     return { backend, end: () => backend.close() };
   }
   if (!CLOUD.includes(provider)) {
-    throw new Error(`SANDBOX_PROVIDER=${provider}: there are tidebox (the default), ${CLOUD.join(", ")}`);
+    throw new Error(`unknown SANDBOX_PROVIDER ${provider}; expected one of: tidebox (the default), ${CLOUD.join(", ")}`);
   }
   const backend = await createSandbox(provider, { timeToLiveMs: 10 * 60_000 });
   const end = async () => {
     await backend.close();
-    // A sandbox in the cloud outlives the program that made it.
+    // A cloud sandbox outlives this program.
     await (await RemoteProvider.open(provider)).delete(backend.id);
   };
   try {
     const uploads = Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]);
     for (const { path, error } of await backend.uploadFiles(uploads)) {
-      if (error !== null) throw new Error(`${path} cannot be uploaded: ${error}`);
+      if (error !== null) throw new Error(`cannot upload ${path}: ${error}`);
     }
   } catch (error) {
     await end();

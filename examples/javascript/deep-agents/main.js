@@ -1,5 +1,5 @@
 // A deep agent that works in a sandbox. Without MODEL its model is a script, so it needs neither key nor network; with
-// `MODEL=anthropic:claude-sonnet-4-5` and the package and the key of that provider a real one does the work.
+// `MODEL=anthropic:claude-sonnet-4-5` and the package and the key of that provider the agent uses a real model.
 
 import { fakeModel } from "@langchain/core/testing";
 import { AIMessage } from "@langchain/core/messages";
@@ -12,11 +12,11 @@ const PROJECT = {
   "/tmp/project/test.sh": 'test "$(sh greet.sh World)" = "Hello, World!" && echo pass\n',
 };
 
-/** What a model says that asks for tools. */
+/** A message of the model with tool calls. */
 const asks = (...calls) =>
   new AIMessage({ content: "", tool_calls: calls.map(([name, args]) => ({ name, args, id: crypto.randomUUID(), type: "tool_call" })) });
 
-/** What a model might do: look, run the tests, mend, run them again. */
+/** Scripted steps: inspect, run the tests, fix, run them again. */
 const scripted = () => fakeModel()
   .respond(asks(
     ["ls", { path: "/tmp/project" }],

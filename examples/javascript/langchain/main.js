@@ -1,5 +1,5 @@
 // An agent of LangChain whose tools work in a sandbox. Without MODEL its model is a script, so it needs neither key nor network;
-// with `MODEL=anthropic:claude-sonnet-4-5` and the package and the key of that provider a real one does the work.
+// with `MODEL=anthropic:claude-sonnet-4-5` and the package and the key of that provider the agent uses a real model.
 
 import { fakeModel } from "@langchain/core/testing";
 import { AIMessage } from "@langchain/core/messages";
@@ -8,11 +8,11 @@ import { Sandbox } from "tidebox";
 
 import { sandboxTools } from "./tools.js";
 
-/** What a model says that asks for tools. */
+/** A message of the model with tool calls. */
 const asks = (...calls) =>
   new AIMessage({ content: "", tool_calls: calls.map(([name, args]) => ({ name, args, id: crypto.randomUUID(), type: "tool_call" })) });
 
-/** What a model might do: look, work, check. */
+/** Scripted steps: inspect, work, check. */
 const scripted = () => fakeModel()
   .respond(asks(["bash", { command: "head -n 2 access.log; wc -l < access.log" }]))
   .respond(asks(["bash", { command: "awk '$2 >= 500 { print $3 }' access.log | sort | uniq -c | sort -rn > errors.txt" }]))

@@ -1,9 +1,9 @@
-// Tools of LangChain over a sandbox: what a model can ask for, and what it is told.
+// LangChain tools for a sandbox.
 
 import { tool } from "langchain";
 import { z } from "zod";
 
-/** The tools `bash`, `read_file` and `write_file` of one sandbox. They tell what went wrong and never throw. */
+/** The tools `bash`, `read_file` and `write_file` of one sandbox. They return errors as text and never throw. */
 export function sandboxTools(sandbox) {
   const bash = tool(
     async ({ command }, { signal }) => {
@@ -28,7 +28,7 @@ export function sandboxTools(sandbox) {
       description: "Reads lines of a text file.",
       schema: z.object({
         path: z.string().describe("an absolute path"),
-        offset: z.number().int().min(0).default(0).describe("lines to leave out at the beginning"),
+        offset: z.number().int().min(0).default(0).describe("lines to skip at the beginning"),
         limit: z.number().int().min(1).default(200).describe("lines to read"),
       }),
     },

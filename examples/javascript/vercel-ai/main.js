@@ -1,5 +1,5 @@
 // An agent of the AI SDK whose tools work in a sandbox. Its model is a script; put `model: "anthropic/claude-sonnet-4.5"` or the
-// model of a provider's package in its place, and a real one does the work.
+// model of a provider's package instead to use a real model.
 
 import { ToolLoopAgent } from "ai";
 import { Sandbox } from "tidebox";

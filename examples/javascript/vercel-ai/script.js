@@ -1,4 +1,4 @@
-// A model that follows a script, so that the example needs neither key nor network.
+// A scripted model, so that the example needs neither key nor network.
 
 import { MockLanguageModelV4 } from "ai/test";
 
@@ -16,7 +16,7 @@ function text(said) {
   return { content: [{ type: "text", text: said }], finishReason: { unified: "stop", raw: undefined }, usage, warnings: [] };
 }
 
-/** Asks for the tool calls of one turn after the other, and says the last words in the end. */
+/** Returns the tool calls of each turn in order, and the final text. */
 export function scripted(turns, lastWords) {
   return new MockLanguageModelV4({ doGenerate: [...turns.map((calls, turn) => toolCalls(turn, calls)), text(lastWords)] });
 }

@@ -1,15 +1,15 @@
-// A sandbox as the AI SDK's `Experimental_SandboxSession`: what tools find as `experimental_sandbox` in their options, whichever
-// sandbox the application has chosen. That interface is experimental and may change in a patch release of the SDK.
+// A sandbox as the AI SDK's `Experimental_SandboxSession`: tools receive it as `experimental_sandbox` in their options.
+// That interface is experimental and may change in a patch release of the SDK.
 
 const WORKSPACE = "/workspace";
 
-/** Relative paths are below the folder that commands start in. */
+/** Relative paths are resolved against the working directory. */
 const absolute = (path) => (path.startsWith("/") ? path : `${WORKSPACE}/${path}`);
 
 /** @returns {import("ai").Experimental_SandboxSession} */
 export function sandboxSession(sandbox) {
   const session = {
-    description: `A sandbox without network: bash and some two hundred commands. Commands start in ${WORKSPACE}.`,
+    description: `A sandbox without network: bash and about two hundred commands. Commands start in ${WORKSPACE}.`,
 
     async run({ command, workingDirectory, env, abortSignal }) {
       const options = { cwd: absolute(workingDirectory ?? WORKSPACE), env, signal: abortSignal };
@@ -20,7 +20,7 @@ export function sandboxSession(sandbox) {
     },
 
     async spawn({ command, workingDirectory, env, abortSignal, stdin }) {
-      if (stdin) throw new Error("standard input cannot be kept open; put what the command reads into a file");
+      if (stdin) throw new Error("cannot keep standard input open; write the input to a file");
       const killed = new AbortController();
       const signal = AbortSignal.any([killed.signal, ...(abortSignal === undefined ? [] : [abortSignal])]);
       const streams = { stdout: open(), stderr: open() };
@@ -48,7 +48,7 @@ export function sandboxSession(sandbox) {
       const [{ content, error }] = await sandbox.downloadFiles([absolute(path)], { signal: abortSignal });
       abortSignal?.throwIfAborted();
       if (error === "file_not_found") return null;
-      if (error !== null) throw new Error(`${path} cannot be read: ${error}`);
+      if (error !== null) throw new Error(`cannot read ${path}: ${error}`);
       return content;
     },
 
@@ -67,7 +67,7 @@ export function sandboxSession(sandbox) {
     async writeBinaryFile({ path, content, abortSignal }) {
       const [{ error }] = await sandbox.uploadFiles([[absolute(path), content]], { signal: abortSignal });
       abortSignal?.throwIfAborted();
-      if (error !== null) throw new Error(`${path} cannot be written: ${error}`);
+      if (error !== null) throw new Error(`cannot write ${path}: ${error}`);
     },
 
     async writeFile({ content, ...options }) {
@@ -75,7 +75,7 @@ export function sandboxSession(sandbox) {
     },
 
     async writeTextFile({ content, encoding = "utf-8", ...options }) {
-      if (!/^utf-?8$/i.test(encoding)) throw new Error(`text can be written as utf-8 only, not as ${encoding}`);
+      if (!/^utf-?8$/i.test(encoding)) throw new Error(`unsupported encoding ${encoding}: expected utf-8`);
       await session.writeBinaryFile({ ...options, content: new TextEncoder().encode(content) });
     },
 
@@ -89,7 +89,7 @@ export function sandboxSession(sandbox) {
     async listDirectory({ path, abortSignal }) {
       const found = await session.stat({ path, abortSignal });
       if (found === null) return null;
-      if (found.type !== "directory") throw new Error(`${path} is no directory`);
+      if (found.type !== "directory") throw new Error(`${path} is not a directory`);
       const command = 'find "$IT" -mindepth 1 -maxdepth 1 -printf "%y%f\\0"';
       const { stdout } = await session.run({ command, env: { IT: absolute(path) }, abortSignal });
       const types = { f: "file", d: "directory", l: "symlink" };
@@ -106,7 +106,7 @@ export function sandboxSession(sandbox) {
   return session;
 }
 
-/** A stream, and what fills it. */
+/** Returns a stream and its controller. */
 function open() {
   let controller;
   const readable = new ReadableStream({ start: (given) => void (controller = given) });

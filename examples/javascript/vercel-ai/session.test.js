@@ -1,4 +1,4 @@
-// The session does what the interface of the AI SDK promises. `node --test` runs it.
+// Tests of the session against the interface of the AI SDK; run with `node --test`.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -18,12 +18,12 @@ before(async () => {
 });
 after(() => sandbox.close());
 
-test("commands answer their streams and exit code, and start in one folder", async () => {
+test("commands return streams and exit code and share a directory", async () => {
   assert.deepEqual(await session.run({ command: "wc -l < a.txt; echo no >&2; cd /; exit 3" }), { exitCode: 3, stdout: "3\n", stderr: "no\n" });
   assert.equal((await session.run({ command: "pwd; echo $ONE", workingDirectory: ".", env: { ONE: "1" } })).stdout, "/workspace\n1\n");
 });
 
-test("files are read whole, as streams and by lines", async () => {
+test("files are read completely, as streams and by lines", async () => {
   assert.equal(await session.readTextFile({ path: "a.txt" }), "one\ntwo\nthree\n");
   assert.equal(await session.readTextFile({ path: "/workspace/a.txt", startLine: 2, endLine: 9 }), "two\nthree\n");
   assert.equal(await session.readTextFile({ path: "a.txt", startLine: 2, endLine: 2 }), "two");
@@ -33,7 +33,7 @@ test("files are read whole, as streams and by lines", async () => {
   }
 });
 
-test("files are written with the folders that they need", async () => {
+test("writing a file creates missing directories", async () => {
   await session.writeTextFile({ path: "d/e/text", content: "é\n" });
   await session.writeBinaryFile({ path: "d/bytes", content: new Uint8Array([0, 255]) });
   await session.writeFile({ path: "d/stream", content: new Blob(["streamed"]).stream() });
@@ -42,18 +42,18 @@ test("files are written with the folders that they need", async () => {
   await session.run({ command: "ln -s bytes d/link" });
   const entries = (await session.listDirectory({ path: "d" })).sort((one, two) => one.name.localeCompare(two.name));
   assert.deepEqual(entries.map(({ name, type }) => `${name} ${type}`), ["bytes file", "e directory", "link symlink", "stream file"]);
-  await assert.rejects(async () => session.writeTextFile({ path: "d", content: "" }), /d cannot be written: is_directory/);
-  await assert.rejects(async () => session.listDirectory({ path: "a.txt" }), /no directory/);
+  await assert.rejects(async () => session.writeTextFile({ path: "d", content: "" }), /cannot write d: is_directory/);
+  await assert.rejects(async () => session.listDirectory({ path: "a.txt" }), /a\.txt is not a directory/);
 });
 
-test("files are deleted, folders are not", async () => {
+test("deleting a directory fails", async () => {
   assert.equal(await session.deleteFile({ path: "d/link" }), true);
   assert.equal(await session.deleteFile({ path: "d/link" }), false);
   assert.ok(await session.stat({ path: "d/bytes" }));
   await assert.rejects(async () => session.deleteFile({ path: "d" }), /Is a directory/);
 });
 
-test("a process is watched, waited for and killed", async () => {
+test("a process is streamed, awaited and killed", async () => {
   const quick = await session.spawn({ command: "echo out; echo err >&2; exit 4" });
   const [out, err] = await Promise.all([quick.stdout, quick.stderr].map((stream) => new Response(stream).text()));
   assert.deepEqual([out, err, await quick.wait()], ["out\n", "err\n", { exitCode: 4 }]);
@@ -64,10 +64,10 @@ test("a process is watched, waited for and killed", async () => {
   await endless.kill();
   await endless.kill();
   assert.deepEqual(await endless.wait(), { exitCode: 137 });
-  await assert.rejects(async () => session.spawn({ command: "cat", stdin: true }), /cannot be kept open/);
+  await assert.rejects(async () => session.spawn({ command: "cat", stdin: true }), /cannot keep standard input open/);
 });
 
-test("a signal gives a command up with its reason", async () => {
+test("a signal aborts a command with its reason", async () => {
   const reason = new Error("enough");
   await assert.rejects(async () => session.run({ command: "sleep 60", abortSignal: AbortSignal.abort(reason) }), reason);
   const controller = new AbortController();

@@ -1,9 +1,9 @@
-// Tools in the shape of the AI SDK over a sandbox: what a model can ask for, and what it is told.
+// AI SDK tools for a sandbox.
 
 import { tool } from "ai";
 import { z } from "zod";
 
-/** The tools `bash`, `readFile` and `writeFile` of one sandbox. They tell what went wrong and never throw. */
+/** The tools `bash`, `readFile` and `writeFile` of one sandbox. They return errors as text and never throw. */
 export function sandboxTools(sandbox) {
   return {
     bash: tool({
@@ -12,7 +12,7 @@ export function sandboxTools(sandbox) {
       execute: async ({ command }, { abortSignal }) => {
         const answer = await sandbox.execute(command, { signal: abortSignal });
         const { stdout = "", stderr = "", exitCode, truncated, output } = answer;
-        // Without an exit code nothing has run, and the output says why.
+        // Without an exit code the command did not run, and the output has the reason.
         return exitCode === null ? { error: output } : { stdout, stderr, exitCode, truncated };
       },
     }),
@@ -20,7 +20,7 @@ export function sandboxTools(sandbox) {
       description: "Reads lines of a text file.",
       inputSchema: z.object({
         path: z.string().describe("an absolute path"),
-        offset: z.number().int().min(0).default(0).describe("lines to leave out at the beginning"),
+        offset: z.number().int().min(0).default(0).describe("lines to skip at the beginning"),
         limit: z.number().int().min(1).default(200).describe("lines to read"),
       }),
       execute: async ({ path, offset, limit }) => {

@@ -1,11 +1,11 @@
-// A small agent: a model says which command to run next, and sees what it printed, until it says that it is done.
+// A small agent: a model selects the next command and reads its output until it is done.
 
-/** At most so many commands. */
+/** Maximum number of commands. */
 const STEPS = 10;
 
 /**
- * Works on `task` with a shell. `model` is asked with all that happened and answers `{ command }` or `{ done }`; `sandbox` is
- * any backend that has `execute`.
+ * Works on `task` with a shell. `model` receives the transcript and returns `{ command }` or `{ done }`; `sandbox` is any backend
+ * with `execute`.
  */
 export async function solve(task, model, sandbox) {
   const history = [{ role: "user", text: task }];

@@ -1,11 +1,11 @@
-// Unit tests of an agent. Nothing leaves this process: the model is a script, and every command runs in a sandbox of its own.
+// Unit tests of an agent, all in this process: the model is scripted, and commands run in a separate sandbox per test.
 
 import { Sandbox } from "tidebox";
 import { describe, expect, test as base } from "vitest";
 
 import { solve } from "./agent.js";
 
-/** Each test gets a fresh sandbox with the same project; time and chance are the same in every run. */
+/** Each test gets a fresh sandbox with the same project; clock and random numbers are deterministic. */
 const test = base.extend({
   sandbox: async ({}, use) => {
     const sandbox = await Sandbox.create({
@@ -18,14 +18,14 @@ const test = base.extend({
   },
 });
 
-/** A model that runs these commands one after the other, and then says what the last one printed. */
+/** A model that runs these commands in order and returns the last output. */
 function script(...commands) {
   let next = 0;
   return async (history) => (next < commands.length ? { command: commands[next++] } : { done: history.at(-1).text });
 }
 
 describe("the agent", () => {
-  test("mends a program until its tests pass", async ({ sandbox }) => {
+  test("fixes a program until its tests pass", async ({ sandbox }) => {
     const model = script("sh test.sh", "sed -i 's/ - / + /' sum.sh", "sh test.sh");
     const { answer, history } = await solve("make the tests pass", model, sandbox);
     expect(history[2].text).toBe("fail\n[exit code 1]");
@@ -33,12 +33,12 @@ describe("the agent", () => {
     expect((await sandbox.read("/workspace/sum.sh")).content).toBe("echo $(($1 + $2))\n");
   });
 
-  test("sees the project as it was before the other test", async ({ sandbox }) => {
+  test("starts each test with a fresh project", async ({ sandbox }) => {
     const { answer } = await solve("look", script("cat sum.sh"), sandbox);
     expect(answer).toBe("echo $(($1 - $2))\n[exit code 0]");
   });
 
-  test("goes on after a command that hangs", async ({ sandbox }) => {
+  test("continues after a command that hangs", async ({ sandbox }) => {
     const { answer, history } = await solve("wait", script("while :; do :; done", "echo alive"), sandbox);
     expect(history[2].text).toMatch(/\[exit code 124\]$/);
     expect(answer).toBe("alive\n[exit code 0]");
@@ -50,13 +50,13 @@ describe("the agent", () => {
     expect(answer).not.toContain(process.env.PATH);
   });
 
-  test("gives up after ten commands", async ({ sandbox }) => {
+  test("stops after ten commands", async ({ sandbox }) => {
     const { answer, history } = await solve("go round", async () => ({ command: "date +%s" }), sandbox);
     expect(answer).toBeUndefined();
     expect(history).toHaveLength(21);
   });
 
-  test("sees the same numbers in every run", async ({ sandbox }) => {
+  test("has the same random numbers in every run", async ({ sandbox }) => {
     const { answer } = await solve("roll", script("echo $RANDOM; date -u +%Y"), sandbox);
     const again = await Sandbox.create({ deterministic: true });
     expect(answer).toBe(`${(await again.execute("echo $RANDOM; date -u +%Y")).output}[exit code 0]`);

@@ -1,4 +1,4 @@
-// A working session by Daytona's official client for JavaScript: whatever it meets is an emulator or the service, it cannot tell.
+// A session of Daytona's official JavaScript client, against an emulator or the service.
 
 const assert = require("node:assert/strict");
 const { Daytona, DaytonaNotFoundError } = require("@daytona/sdk");
@@ -48,7 +48,7 @@ async function main() {
   await sandbox.fs.deleteFile("/home/daytona/one");
   await assert.rejects(sandbox.fs.getFileDetails("/home/daytona/one"), DaytonaNotFoundError);
 
-  // Lists and lives.
+  // Lists and lifetimes.
   const listed = async (labels) => {
     const ids = [];
     for await (const found of daytona.list({ labels })) ids.push(found.id);
@@ -67,7 +67,7 @@ async function main() {
   proved("wake");
   await sandbox.delete();
   await assert.rejects(async () => {
-    // It may still be told of once, on its way out.
+    // The API may return it once more while it is being deleted.
     for (;;) await daytona.get(sandbox.id);
   }, DaytonaNotFoundError);
   proved("delete");

@@ -1,4 +1,4 @@
-"""A working session by Daytona's official client: whatever it meets is an emulator or the service, it cannot tell."""
+"""A session of Daytona's official Python client, against an emulator or the service."""
 
 import asyncio
 import time
@@ -43,7 +43,7 @@ proved("killed")
 assert process.exec("true", cwd="/nope").exit_code == -1
 assert process.exec("seq 5 | sort -r | head -n 2 | tr '\\n' ' '").result == "5 4 "
 
-# Sessions keep what a shell keeps, tell streams apart, and end with their shell.
+# Sessions keep the shell state, separate the streams, and end with their shell.
 process.create_session("s")
 assert process.execute_session_command("s", SessionExecuteRequest(command="cd /tmp; B='x y'; f() { echo f; }")).exit_code == 0
 said = process.execute_session_command("s", SessionExecuteRequest(command="pwd; echo $B; f; echo err >&2; (exit 3)"))
@@ -103,7 +103,7 @@ assert process.exec("stat -c %a new/words.txt").result == "700\n"
 files.delete_file("/home/daytona/new", recursive=True)
 raises(DaytonaNotFoundError, lambda: files.get_file_info("/home/daytona/new"))
 
-# Lists and lives.
+# Lists and lifetimes.
 image = CreateSandboxFromImageParams(image="debian:12", resources=Resources(cpu=2, memory=4), labels={"thread_id": "t 2"})
 second = daytona.create(image)
 assert (second.cpu, second.memory) == (2, 4)

@@ -1,4 +1,4 @@
-// A working session by Deno's official client for JavaScript: whatever it meets is an emulator or the service, it cannot tell.
+// A session of Deno's official JavaScript client, against an emulator or the service.
 
 const assert = require("node:assert/strict");
 const { Client, Sandbox } = require("@deno/sandbox");
@@ -43,7 +43,7 @@ async function main() {
   proved("stop");
   await assert.rejects(sandbox.spawn("true", { cwd: "/nowhere" }), /No such cwd/);
 
-  // Files: text, bytes, pieces, lists, moves.
+  // Files: text, bytes, chunks, lists, moves.
   const fs = sandbox.fs;
   await fs.mkdir("/home/app/a/b", { recursive: true });
   await fs.writeTextFile("/home/app/a/b/text", "héllo\n");
@@ -69,7 +69,7 @@ async function main() {
   await fs.remove("/home/app/a", { recursive: true });
   await assert.rejects(fs.stat("/home/app/a"), /No such file/);
 
-  // The environment, lists and lives.
+  // The environment, lists and lifetimes.
   await sandbox.env.set("B", "c");
   assert.equal(await sandbox.env.get("B"), "c");
   const client = new Client();
@@ -86,11 +86,11 @@ async function main() {
   assert.deepEqual(await client.sandboxes.list(), []);
   proved("delete");
 
-  // One that lives as long as its connection.
+  // A sandbox that ends with its connection.
   const short = await Sandbox.create();
   await short.close();
   await until(async () => (await client.sandboxes.list()).length === 0);
-  // And one that outlives it, until its time is over.
+  // A sandbox that outlives its connection until its end time.
   const timed = await Sandbox.create({ timeout: "3s" });
   assert.deepEqual((await client.sandboxes.list()).map((one) => one.id), [timed.id]);
   await until(async () => (await client.sandboxes.list()).length === 0);

@@ -1,4 +1,4 @@
-"""A working session by Deno's official client for Python: whatever it meets is an emulator or the service, it cannot tell."""
+"""A session of Deno's official Python client, against an emulator or the service."""
 
 from deno_sandbox import DenoDeploy
 
@@ -25,12 +25,12 @@ with deno.sandbox.create(labels={"thread": "t1"}, env={"A": "b"}, timeout="10m")
     proved("run")
 
     def run(line):
-        """What a line prints: the client loses output that comes right behind the answer, so it goes through a file."""
+        """Returns the output of a line. Uses a file, because the client loses output that arrives right after the response."""
         with sandbox.spawn("/bin/bash", args=["-c", f"{{ {line}; }} > /tmp/said"], stdout="piped", stderr="piped") as said:
             said.wait()
         return sandbox.fs.read_text_file("/tmp/said")
 
-    # Both streams, and output as it comes. It begins when the client can hear it.
+    # Both streams, and streamed output. It starts once the client is subscribed.
     waits = "until [ -e /tmp/heard ]; do sleep 0.05; done; echo first; until [ -e /tmp/seen ]; do sleep 0.05; done"
     with sandbox.spawn("/bin/bash", args=["-c", f"{waits}; echo second; echo err >&2"], stdout="piped", stderr="piped") as talks:
         sandbox.fs.write_text_file("/tmp/heard", "")
@@ -70,7 +70,7 @@ with deno.sandbox.create(labels={"thread": "t1"}, env={"A": "b"}, timeout="10m")
     fs.remove("/home/app/a", recursive=True)
     assert sorted(entry["name"] for entry in fs.read_dir("/home/app")) == ["copy", "link"]
 
-    # The environment, lists and lives.
+    # The environment, lists and lifetimes.
     sandbox.env.set("B", "c")
     assert (sandbox.env.get("A"), sandbox.env.get("B")) == ("b", "c")
     proved("make")

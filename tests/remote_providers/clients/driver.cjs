@@ -1,6 +1,6 @@
-// One script for every official client for JavaScript: the same few things, in the words of each, as `driver.py` does them.
+// One script for every official JavaScript client: runs the same operations as `driver.py` with each API.
 //
-// `driver.cjs PROVIDER` does each once and says what it does next at `$TIDEBOX_STEPS`, so that a proxy can tell the requests apart.
+// `driver.cjs PROVIDER` runs each once and reports the next step to `$TIDEBOX_STEPS`, so that a proxy can assign the requests.
 
 const assert = require("node:assert/strict");
 
@@ -76,11 +76,11 @@ const e2b = async () => {
 
 const langsmith = async () => {
   const { SandboxClient } = require("langsmith/sandbox");
-  // By itself it leaves the first step of the address out, which its generated half and its sibling for Python do not.
+  // By default it omits the first path segment, unlike its generated half and the Python client.
   const client = new SandboxClient({ apiEndpoint: `${process.env.LANGSMITH_ENDPOINT}/api/v2/sandboxes` });
-  // It knows no labels.
+  // It does not support labels.
   const sandbox = await client.createSandbox(undefined, { idleTtlSeconds: TTL_SECONDS });
-  // Otherwise it opens a WebSocket, as its sibling for Python does, and speaks to that.
+  // Otherwise it uses a WebSocket, like the Python client.
   sandbox._wsAvailable = async () => false;
   return {
     id: sandbox.name,
@@ -117,7 +117,7 @@ const runloop = async () => {
 
 const CLIENTS = { daytona, deno, e2b, langsmith, runloop };
 
-// Says that what stands above has worked. The test holds this against its table, and what was sent meanwhile against ours.
+// Reports that the step above succeeded. The test compares this with its table, and the requests sent with the adapter's.
 const proved = (feature) => console.log(`proved: ${feature}`);
 
 const step = (name) => fetch(`${process.env.TIDEBOX_STEPS}/${name}`, { method: "POST" });

@@ -1,8 +1,7 @@
-"""One script for every official client: the same few things, in the words of each.
+"""One script for every official client: runs the same operations with each API.
 
-`driver.py PROVIDER wire` does each once and says what it does next at `$TIDEBOX_STEPS`, so that a proxy can tell the requests apart;
-`driver.py PROVIDER measure COUNT KIB` prints how long a command and KIB in each direction take, in seconds: on the clock, and of the
-processor.
+`driver.py PROVIDER wire` runs each once and reports the next step to `$TIDEBOX_STEPS`, so that a proxy can assign the requests;
+`driver.py PROVIDER measure COUNT KIB` prints the wall time and CPU time, in seconds, of a command and of transfers of KIB.
 """
 
 import os
@@ -173,7 +172,7 @@ class Deno:
 
     def run(self, command):
         process = self.sandbox.spawn("/bin/bash", args=["-c", command], stdout="piped", stderr="piped")
-        # It loses output that comes right behind the answer, so waiting for the end of it may be for ever.
+        # It loses output that arrives right after the response, so waiting for its end may block forever.
         return process.wait()["code"]
 
     def upload(self, path, content):
@@ -231,7 +230,7 @@ class Modal:
 
 
 def proved(feature):
-    """Says that what stands above has worked. The test holds this against its table, and what was sent meanwhile against ours."""
+    """Reports that the step above succeeded. The test compares this with its table, and the requests sent with the adapter's."""
     print(f"proved: {feature}")
 
 
@@ -267,7 +266,7 @@ def wire(client):
 
 
 def medians(count, call):
-    """Of what a call takes on the clock, and of the processor time of this process with all of its threads."""
+    """Returns the medians of a call's wall time and of this process's CPU time, including threads."""
     call()
     taken = []
     for _ in range(count):
@@ -302,5 +301,5 @@ if __name__ == "__main__":
     else:
         measure(client, int(sys.argv[3]), int(sys.argv[4]))
     sys.stdout.flush()
-    # Clients with threads of their own would be waited for.
+    # Do not wait for the background threads of clients.
     os._exit(0)

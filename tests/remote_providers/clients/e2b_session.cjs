@@ -1,4 +1,4 @@
-// A working session by E2B's official client for JavaScript: whatever it meets is an emulator or the service, it cannot tell.
+// A session of E2B's official JavaScript client, against an emulator or the service.
 
 const assert = require("node:assert/strict");
 const { CommandExitError, FileType, NotFoundError, Sandbox, TimeoutError } = require("e2b");
@@ -54,7 +54,7 @@ async function main() {
   await sandbox.files.remove("/home/user/made");
   await assert.rejects(sandbox.files.read("/home/user/made/one"), NotFoundError);
 
-  // Lists and lives.
+  // Lists and lifetimes.
   const list = async (metadata) => (await Sandbox.list({ query: { metadata } }).nextItems()).map((one) => one.sandboxId);
   assert.deepEqual(await list({ thread: "t 1" }), [sandbox.sandboxId]);
   proved("list");

@@ -1,4 +1,4 @@
-"""A working session by E2B's official client: whatever it meets is an emulator or the service, it cannot tell."""
+"""A session of E2B's official Python client, against an emulator or the service."""
 
 from e2b import CommandExitException, NotFoundException, Sandbox, SandboxQuery, TimeoutException
 
@@ -60,7 +60,7 @@ assert sandbox.files.read("/home/user/new/three") == "3"
 sandbox.files.remove("/home/user/new")
 raises(NotFoundException, lambda: sandbox.files.read("/home/user/new/three"))
 
-# Lists and lives.
+# Lists and lifetimes.
 query = SandboxQuery(metadata={"thread_id": "t 1"})
 assert [found.sandbox_id for found in Sandbox.list(query=query).next_items()] == [sandbox.sandbox_id]
 proved("list")

@@ -1,4 +1,4 @@
-// A working session by LangSmith's official client for JavaScript: over its WebSocket, and over one request for each command.
+// A session of LangSmith's official JavaScript client, over its WebSocket and with one request per command.
 
 const assert = require("node:assert/strict");
 const { SandboxClient } = require("langsmith/sandbox");

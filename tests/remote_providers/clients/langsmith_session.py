@@ -1,4 +1,4 @@
-"""A working session by LangSmith's official client: whatever it meets is an emulator or the service, it cannot tell."""
+"""A session of LangSmith's official Python client, against an emulator or the service."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ def commands(sandbox):
     sandbox.run(f"{WAITS}; rm /tmp/seen", on_stdout=see)
     assert "".join(pieces) == "first\nsecond\n", pieces
     proved("live")
-    # More than is kept for a client that does not say what arrived.
+    # More output than the service keeps without an acknowledgement.
     long = sandbox.run("seq 200000; echo é")
     assert long.stdout == "".join(f"{n}\n" for n in range(1, 200001)) + "é\n"
     # The start of a command and its output by another connection.
@@ -47,7 +47,7 @@ def commands(sandbox):
 
 
 def control(sandbox):
-    """What only the WebSocket can do: input, and kill."""
+    """Features of the WebSocket only: input, and kill."""
     reading = sandbox.run("wc -l; echo read", wait=False, close_input=False)
     reading.send_input("one\ntwo\n")
     reading.close_input()
@@ -108,7 +108,7 @@ os.environ["LANGSMITH_EXPERIMENTAL_FEATURES"] = ""
 control(sandbox)
 files(sandbox)
 
-# Several at once.
+# Several concurrently.
 results = {}
 threads = [threading.Thread(target=lambda n=n: results.update({n: sandbox.run(f"sleep 0.2; echo {n}").stdout})) for n in range(4)]
 [thread.start() for thread in threads], [thread.join() for thread in threads]

@@ -1,4 +1,4 @@
-"""A working session by Modal's official client: whatever it meets is an emulator or the service, it cannot tell."""
+"""A session of Modal's official Python client, against an emulator or the service."""
 
 import modal
 from modal.exception import (
@@ -77,7 +77,7 @@ raises(SandboxFilesystemNotFoundError, lambda: files.read_bytes("/workspace/none
 raises(SandboxFilesystemIsADirectoryError, lambda: files.read_bytes("/workspace/new"))
 raises(SandboxFilesystemIsADirectoryError, lambda: files.write_text("x", "/workspace/new"))
 raises(SandboxFilesystemNotADirectoryError, lambda: files.write_text("x", "/workspace/bytes/below"))
-# It runs also when nobody waits, but when is not said.
+# It also runs without a waiting client, at an unspecified time.
 until(lambda: sandbox.exec("test", "-e", "/workspace/touched").wait() == 0)
 assert files.stat("/workspace/touched").is_file()
 

@@ -1,4 +1,4 @@
-// A working session by Runloop's official client for JavaScript: whatever it meets is an emulator or the service, it cannot tell.
+// A session of Runloop's official JavaScript client, against an emulator or the service.
 
 const assert = require("node:assert/strict");
 const { RunloopSDK, toFile } = require("@runloop/api-client");
@@ -42,7 +42,7 @@ async function main() {
   await devbox.file.write({ file_path: "notes.txt", contents: "héllo\n" });
   assert.equal(await devbox.file.read({ file_path: "notes.txt" }), "héllo\n");
 
-  // Lists and lives.
+  // Lists and lifetimes.
   const listed = [];
   for await (const found of sdk.api.devboxes.list({ status: "running", limit: 1 })) listed.push(found.id);
   assert.deepEqual(listed, [devbox.id]);

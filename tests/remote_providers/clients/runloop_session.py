@@ -1,4 +1,4 @@
-"""A working session by Runloop's official client: whatever it meets is an emulator or the service, it cannot tell."""
+"""A session of Runloop's official Python client, against an emulator or the service."""
 
 from runloop_api_client import BadRequestError, NotFoundError, Runloop, RunloopSDK
 
@@ -68,7 +68,7 @@ assert devbox.cmd.exec("cat notes.txt; wc -c < bytes").stdout() == f"héllo\n{le
 raises(NotFoundError, lambda: devbox.file.download(path="/none"))
 raises(BadRequestError, lambda: devbox.file.download(path="/home"))
 
-# Lists and lives.
+# Lists and lifetimes.
 second = sdk.devbox.create(metadata={"thread_id": "t 2"})
 ids = {devbox.id, second.id}
 assert {found.id for found in client.devboxes.list(limit=1)} == ids

@@ -1,22 +1,22 @@
-// What the sessions of all official clients for JavaScript have in common.
+// Helpers shared by the sessions of all official JavaScript clients.
 
 const assert = require("node:assert/strict");
 
-// A line that grows a file for as long as anything of it runs, and tells when it has begun.
+// A line that grows a file until all of its processes are killed, and prints a line when it has started.
 const GROWS = "echo begun; while :; do echo x >> /tmp/grows; sleep 0.05; done";
 
-// A command that goes on only when somebody has seen what it wrote and made the file.
+// A command that continues only after the session has seen its output and created the file.
 const WAITS = "echo first; until [ -e /tmp/seen ]; do sleep 0.05; done; echo second";
 
-// A machine may be loaded: what has to come is waited for as long as this.
+// Timeout for expected events, long enough for a loaded host.
 const PATIENCE = 60_000;
 
 const pause = (millis) => new Promise((resolve) => setTimeout(resolve, millis));
 
-// Says that what stands above has shown a feature. The test holds this against its table.
+// Reports that the steps above verified a feature. The test compares this with its table.
 const proved = (feature) => console.log(`proved: ${feature}`);
 
-// `run` runs a line and resolves to what it prints. `GROWS` has run before, and nothing of it may run on.
+// `run` runs a line and resolves to its output. `GROWS` has run before, and none of its processes may still run.
 async function nothingGrows(run) {
   const size = async () => Number(await run("cat /tmp/grows 2>/dev/null | wc -c"));
   const patience = Date.now() + PATIENCE;
@@ -38,7 +38,7 @@ async function until(found) {
   }
 }
 
-// Runs a session and ends the process, whatever the client still holds open.
+// Runs a session and exits, even if the client keeps handles open.
 function session(main) {
   main().then(
     () => {

@@ -1,14 +1,14 @@
-"""What the sessions of all official clients have in common."""
+"""Helpers shared by the sessions of all official clients."""
 
 import time
 
-# A line that grows a file for as long as anything of it runs, and tells when it has begun.
+# A line that grows a file until all of its processes are killed, and prints a line when it has started.
 GROWS = "echo begun; while :; do echo x >> /tmp/grows; sleep 0.05; done"
 
-# A command that goes on only when somebody has seen what it wrote and made the file.
+# A command that continues only after the session has seen its output and created the file.
 WAITS = "echo first; until [ -e /tmp/seen ]; do sleep 0.05; done; echo second"
 
-# A machine may be loaded: what has to come is waited for as long as this.
+# Timeout for expected events, long enough for a loaded host.
 PATIENCE = 60
 
 
@@ -26,7 +26,7 @@ def raises(kind, call):
 
 
 def nothing_grows(run):
-    """`run` runs a line and returns what it prints. `GROWS` has run before, and nothing of it may run on."""
+    """`run` runs a line and returns its output. `GROWS` has run before, and none of its processes may still run."""
     size = lambda: int(run("cat /tmp/grows 2>/dev/null | wc -c"))
     before, still, patience = size(), 0, time.monotonic() + PATIENCE
     assert before > 0, "it never began"

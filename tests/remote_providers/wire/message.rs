@@ -1,15 +1,15 @@
-//! Messages of protobuf without their descriptions: numbers of fields, and what stands in them.
+//! Protobuf messages without a schema: field numbers and values.
 
 use prost::encoding::{WireType, decode_key, decode_varint};
 
-/// Calls `take` with every field that holds no other message: its way of numbers, and its value as text.
+/// Calls `take` with every leaf field: its path of field numbers, and its value as text.
 pub(crate) fn fields(name: &str, message: &[u8], take: &mut impl FnMut(String, String)) {
     for (number, field) in read(message).expect("a message of protobuf") {
         let name = format!("{name}.{number}");
         match field {
             Field::Number(number) => take(name, number.to_string()),
             Field::Bytes(bytes) => match (std::str::from_utf8(&bytes), read(&bytes)) {
-                // What can be read as text is text, unless it has to be a message.
+                // Valid text is text, unless the field must be a message.
                 (Ok(text), _) if !text.contains(|letter: char| letter.is_control() && letter != '\n') => {
                     take(name, text.to_owned());
                 }
@@ -26,18 +26,20 @@ enum Field {
     Bytes(Vec<u8>),
 }
 
-/// The fields of a message; `None` when the bytes are none.
+/// Parses the fields of a message; `None` if the bytes are not a message.
 fn read(mut bytes: &[u8]) -> Option<Vec<(u32, Field)>> {
     let mut fields = Vec::new();
     while !bytes.is_empty() {
         let (number, kind) = decode_key(&mut bytes).ok()?;
         let field = match kind {
             WireType::Varint => Field::Number(decode_varint(&mut bytes).ok()?),
-            WireType::SixtyFourBit => Field::Number(u64::from_le_bytes(*taken(&mut bytes, 8)?.first_chunk()?)),
-            WireType::ThirtyTwoBit => Field::Number(u32::from_le_bytes(*taken(&mut bytes, 4)?.first_chunk()?).into()),
+            WireType::SixtyFourBit => Field::Number(u64::from_le_bytes(*take_bytes(&mut bytes, 8)?.first_chunk()?)),
+            WireType::ThirtyTwoBit => {
+                Field::Number(u32::from_le_bytes(*take_bytes(&mut bytes, 4)?.first_chunk()?).into())
+            }
             WireType::LengthDelimited => {
                 let length = usize::try_from(decode_varint(&mut bytes).ok()?).ok()?;
-                Field::Bytes(taken(&mut bytes, length)?.to_vec())
+                Field::Bytes(take_bytes(&mut bytes, length)?.to_vec())
             }
             WireType::StartGroup | WireType::EndGroup => return None,
         };
@@ -46,7 +48,7 @@ fn read(mut bytes: &[u8]) -> Option<Vec<(u32, Field)>> {
     Some(fields)
 }
 
-fn taken<'a>(bytes: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+fn take_bytes<'a>(bytes: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
     let (taken, rest) = bytes.split_at_checked(length)?;
     *bytes = rest;
     Some(taken)

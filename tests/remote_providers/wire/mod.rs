@@ -1,5 +1,5 @@
-//! The same script by an official client and by our adapter, through one proxy before one emulator: what is sent is the same,
-//! but for what stands in `differences.toml` with its reason.
+//! Runs the same script with an official client and with the adapter, through one proxy before one emulator: both must
+//! send the same, except for the reviewed differences in `differences.toml`.
 
 mod message;
 mod proxy;
@@ -17,13 +17,13 @@ use self::proxy::Proxy;
 use self::view::{View, views};
 use crate::adapter;
 use crate::clients::Language::{self, JavaScript, Python};
+use crate::coverage;
+use crate::coverage::Feature::{self, Delete, Download, Find, Labels, List, Make, Run, Upload};
 use crate::driver::{driver, home};
 use crate::node;
-use crate::proved;
-use crate::proved::Feature::{self, Delete, Download, Find, Labels, List, Make, Run, Upload};
 
-/// What is compared in the script of each client: it says of each thing that it did it, and at least one request or message of it is
-/// sent by both sides.
+/// Features compared in the script of each client: the script reports each step, and both sides must send at least one
+/// request or message in it.
 pub(crate) const COMPARED: [(&str, Language, &[Feature]); 11] = [
     ("daytona", Python, &[Make, Run, Upload, Labels, Find, Delete]),
     ("daytona", JavaScript, &[Make, Run, Upload, Labels, Find, Delete]),
@@ -38,7 +38,7 @@ pub(crate) const COMPARED: [(&str, Language, &[Feature]); 11] = [
     ("runloop", JavaScript, &[Run, Upload, Download, List, Find, Delete]),
 ];
 
-/// The step in which a feature is seen.
+/// Returns the step that covers a feature.
 fn step(feature: Feature) -> &'static str {
     match feature {
         Make => "create",
@@ -52,25 +52,25 @@ fn step(feature: Feature) -> &'static str {
     }
 }
 
-/// What differs on purpose.
+/// An intended difference.
 #[derive(Debug, Deserialize)]
 struct Difference {
-    /// From which client; none says from all.
+    /// Client it applies to; `None` for all.
     client: Option<Language>,
-    /// Each as the comparison prints it. A star stands for anything.
+    /// Differences as printed by the comparison. A star matches anything.
     what: Vec<String>,
     why: String,
 }
 
-fn listed() -> BTreeMap<String, Vec<Difference>> {
+fn differences() -> BTreeMap<String, Vec<Difference>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remote_providers/wire/differences.toml");
-    toml::from_str(&std::fs::read_to_string(file).expect("the list is there")).expect("the list is TOML")
+    toml::from_str(&std::fs::read_to_string(file).expect("the list exists")).expect("the list is TOML")
 }
 
-/// The list for the page: provider, what differs, and why.
-pub(crate) fn page() -> String {
+/// Returns the list for the page: provider, difference and reason.
+pub(crate) fn differences_table() -> String {
     let mut page = String::new();
-    for (provider, differences) in listed() {
+    for (provider, differences) in differences() {
         let _ = writeln!(page, "\n**{provider}**");
         for Difference { client, what, why } in differences {
             let what: Vec<_> = what.iter().map(|what| format!("`{}`", what.replace('`', "'"))).collect();
@@ -86,36 +86,36 @@ async fn ours(proxy: &Proxy, root: &str) -> Vec<View> {
     options.labels.insert("thread".to_owned(), "t 1".to_owned());
     let provider = adapter(proxy.serving.provider(), options);
     proxy.begin("create");
-    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
+    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("created");
     proxy.begin("execute");
     let request =
         ExecuteRequest::new("echo out; echo err >&2; exit 3").with_timeout(std::time::Duration::from_secs(60));
-    let response = sandbox.execute(request).await.expect("it runs");
+    let response = sandbox.execute(request).await.expect("the command runs");
     assert_eq!((&*response.stdout_text(), response.exit_code), ("out\n", Some(3)));
     proxy.begin("upload");
     let path = format!("{root}/file").into_bytes();
     for file in sandbox.upload_files(vec![File::new(path.clone(), "content\n")]).await.expect("a transfer") {
-        file.result.expect("it is there");
+        file.result.expect("it exists");
     }
     proxy.begin("download");
     for file in sandbox.download_files(vec![path]).await.expect("a transfer") {
-        assert_eq!(file.result.expect("it is there"), b"content\n");
+        assert_eq!(file.result.expect("it exists"), b"content\n");
     }
     proxy.begin("list");
     let labels = BTreeMap::from([("thread".to_owned(), "t 1".to_owned())]);
     let listed = provider.list(ListRequest { labels, cursor: None }).await.expect("a list");
     assert_eq!(listed.sandboxes.len(), 1);
     proxy.begin("connect");
-    provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect("it is there");
+    provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect("it exists");
     proxy.begin("delete");
-    provider.delete(sandbox.id()).await.expect("it is deleted");
+    provider.delete(sandbox.id()).await.expect("deleted");
     proxy.begin("end");
     views(&proxy.take(), sandbox.id().as_str())
 }
 
-/// What one side said and the other did not.
+/// Returns the values sent by one side only.
 fn compare(theirs: &[View], ours: &[View]) -> BTreeSet<String> {
-    // Some are sent at the same time, the readers of both outputs for one, and which comes first is chance: the least is.
+    // Concurrent requests, such as the two output readers, arrive in random order; use the smallest.
     let least = |views: &[View], step: &str, name: &str| {
         let alike = views.iter().filter(|view| view.step == step && view.name == name);
         alike.map(|view| &view.said).min_by_key(|said| (said.len(), *said)).cloned()
@@ -141,19 +141,19 @@ fn compare(theirs: &[View], ours: &[View]) -> BTreeSet<String> {
 }
 
 fn matches(pattern: &str, found: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let Some(mut rest) = pieces.next().and_then(|beginning| found.strip_prefix(beginning)) else { return false };
+    let mut chunks = pattern.split('*');
+    let Some(mut rest) = chunks.next().and_then(|beginning| found.strip_prefix(beginning)) else { return false };
     let mut is_open = false;
-    for piece in pieces {
-        let Some(at) = rest.find(piece) else { return false };
-        rest = &rest[at + piece.len()..];
-        is_open = piece.is_empty();
+    for chunk in chunks {
+        let Some(at) = rest.find(chunk) else { return false };
+        rest = &rest[at + chunk.len()..];
+        is_open = chunk.is_empty();
     }
     is_open || rest.is_empty()
 }
 
-async fn hold(provider: &'static str, language: Language) {
-    let proxy = Proxy::of(provider).await;
+async fn assert_same_requests(provider: &'static str, language: Language) {
+    let proxy = Proxy::start(provider).await;
     let root = home(provider);
     let ours = ours(&proxy, root).await;
     let steps = proxy.steps();
@@ -166,7 +166,7 @@ async fn hold(provider: &'static str, language: Language) {
         command.arg("wire").env("TIDEBOX_STEPS", steps).envs(variables);
         command.output().map_err(|error| error.to_string())
     };
-    let output = match tokio::task::spawn_blocking(run).await.expect("it does not panic") {
+    let output = match tokio::task::spawn_blocking(run).await.expect("no panic") {
         Ok(output) => output,
         Err(missing) => {
             println!("skipped: the official client of {provider} for {language:?} is not there: {missing}");
@@ -175,10 +175,10 @@ async fn hold(provider: &'static str, language: Language) {
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8_lossy(&output.stdout);
-    let id = said.lines().find_map(|line| line.strip_prefix("id ")).expect("it says which sandbox it made");
+    let id = said.lines().find_map(|line| line.strip_prefix("id ")).expect("the script prints the sandbox id");
     let theirs = views(&proxy.take(), id);
     let found = compare(&theirs, &ours);
-    let listed = listed().remove(provider).unwrap_or_default();
+    let listed = differences().remove(provider).unwrap_or_default();
     let concerns = |difference: &&Difference| difference.client.is_none_or(|client| client == language);
     let patterns: Vec<&String> = listed.iter().filter(concerns).flat_map(|difference| &difference.what).collect();
     let new: Vec<_> = found.iter().filter(|found| !patterns.iter().any(|pattern| matches(pattern, found))).collect();
@@ -193,61 +193,61 @@ async fn hold(provider: &'static str, language: Language) {
         let both = |theirs: &View| ours.iter().any(|ours| (&ours.step, &ours.name) == (&theirs.step, &theirs.name));
         theirs.iter().any(|view| view.step == step(*feature) && both(view))
     };
-    let declared = COMPARED.iter().find(|(of, by, _)| (*of, *by) == (provider, language)).expect("it is in the table");
-    proved::exactly(declared.2, proved::said(&said).into_iter().filter(alike));
+    let declared = COMPARED.iter().find(|(of, by, _)| (*of, *by) == (provider, language)).expect("listed in the table");
+    coverage::exactly(declared.2, coverage::parse_features(&said).into_iter().filter(alike));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn daytona_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("daytona", Language::Python).await;
+async fn daytona_requests_match_the_python_client() {
+    assert_same_requests("daytona", Language::Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn deno_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("deno", Language::Python).await;
+async fn deno_requests_match_the_python_client() {
+    assert_same_requests("deno", Language::Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn e2b_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("e2b", Language::Python).await;
+async fn e2b_requests_match_the_python_client() {
+    assert_same_requests("e2b", Language::Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn langsmith_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("langsmith", Language::Python).await;
+async fn langsmith_requests_match_the_python_client() {
+    assert_same_requests("langsmith", Language::Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn modal_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("modal", Language::Python).await;
+async fn modal_requests_match_the_python_client() {
+    assert_same_requests("modal", Language::Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn runloop_sees_of_us_what_it_sees_of_its_own_client() {
-    hold("runloop", Language::Python).await;
+async fn runloop_requests_match_the_python_client() {
+    assert_same_requests("runloop", Language::Python).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn daytona_sees_of_us_what_it_sees_of_its_own_client_for_javascript() {
-    hold("daytona", Language::JavaScript).await;
+async fn daytona_requests_match_the_javascript_client() {
+    assert_same_requests("daytona", Language::JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn deno_sees_of_us_what_it_sees_of_its_own_client_for_javascript() {
-    hold("deno", Language::JavaScript).await;
+async fn deno_requests_match_the_javascript_client() {
+    assert_same_requests("deno", Language::JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn e2b_sees_of_us_what_it_sees_of_its_own_client_for_javascript() {
-    hold("e2b", Language::JavaScript).await;
+async fn e2b_requests_match_the_javascript_client() {
+    assert_same_requests("e2b", Language::JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn langsmith_sees_of_us_what_it_sees_of_its_own_client_for_javascript() {
-    hold("langsmith", Language::JavaScript).await;
+async fn langsmith_requests_match_the_javascript_client() {
+    assert_same_requests("langsmith", Language::JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn runloop_sees_of_us_what_it_sees_of_its_own_client_for_javascript() {
-    hold("runloop", Language::JavaScript).await;
+async fn runloop_requests_match_the_javascript_client() {
+    assert_same_requests("runloop", Language::JavaScript).await;
 }

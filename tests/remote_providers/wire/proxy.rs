@@ -1,7 +1,9 @@
-//! A proxy that writes down what clients send, and passes everything on.
+//! A proxy that records and forwards the requests of clients.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use tidebox_core::lock::Mutex;
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
@@ -20,19 +22,19 @@ use tidebox_emulators::{Emulator, Serving};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::{Error as WireError, Message as Wire, client::IntoClientRequest as _};
 
-use crate::{KEY, house};
+use crate::{KEY, registry};
 
-/// One request, and what was sent over it when it became a WebSocket.
+/// One request, and its messages if it became a WebSocket.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// What the client was about to do.
+    /// The client's current step.
     pub(crate) step: String,
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The step and the text of each message.
+    /// Step and text of each message.
     pub(crate) messages: Vec<(String, String)>,
 }
 
@@ -43,14 +45,14 @@ struct Book {
 }
 
 #[derive(Clone, Debug)]
-struct Way {
+struct ProxyState {
     target: SocketAddr,
     book: Arc<Mutex<Book>>,
     http1: Client<HttpConnector, Body>,
     http2: Client<HttpConnector, Body>,
 }
 
-/// An emulator that clients reach through a proxy only.
+/// An emulator that clients reach only through a proxy.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) serving: Serving,
@@ -66,12 +68,12 @@ impl Drop for Proxy {
 }
 
 impl Proxy {
-    pub(crate) async fn of(provider: &str) -> Self {
+    pub(crate) async fn start(provider: &str) -> Self {
         let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = TcpListener::bind(local).await.expect("a port is free");
-        let address = listener.local_addr().expect("it has an address");
+        let address = listener.local_addr().expect("a local address");
         let emulator = Emulator { provider: provider.to_owned(), key: KEY.to_owned() };
-        let serving = emulator.serve_behind(local, house(), &format!("http://{address}")).await;
+        let serving = emulator.serve_behind(local, registry(), &format!("http://{address}")).await;
         let serving = serving.expect("the emulator serves");
         let book = Arc::<Mutex<Book>>::default();
         let client = |http2: bool| {
@@ -79,8 +81,13 @@ impl Proxy {
             connector.set_nodelay(true);
             Client::builder(TokioExecutor::new()).http2_only(http2).build(connector)
         };
-        let way = Way { target: serving.address(), book: Arc::clone(&book), http1: client(false), http2: client(true) };
-        let router = Router::new().route("/_tidebox/step/{name}", post(step)).fallback(pass).with_state(way);
+        let state = ProxyState {
+            target: serving.address(),
+            book: Arc::clone(&book),
+            http1: client(false),
+            http2: client(true),
+        };
+        let router = Router::new().route("/_tidebox/step/{name}", post(step)).fallback(pass).with_state(state);
         let task = tokio::spawn(async move {
             let listener = listener.tap_io(|connection| drop(connection.set_nodelay(true)));
             // It ends with the test.
@@ -89,33 +96,29 @@ impl Proxy {
         Self { serving, book, address, task }
     }
 
-    /// Where a client says what it does next.
+    /// URL to which a client reports its next step.
     pub(crate) fn steps(&self) -> String {
         format!("http://{}/_tidebox/step", self.address)
     }
 
     pub(crate) fn begin(&self, step: &str) {
-        step.clone_into(&mut locked(&self.book).step);
+        step.clone_into(&mut self.book.lock().step);
     }
 
-    /// What was sent since the last time.
+    /// Returns the calls since the last time.
     pub(crate) fn take(&self) -> Vec<Call> {
-        std::mem::take(&mut *locked(&self.book)).calls
+        std::mem::take(&mut *self.book.lock()).calls
     }
 }
 
-fn locked(book: &Mutex<Book>) -> MutexGuard<'_, Book> {
-    book.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-async fn step(State(way): State<Way>, Path(name): Path<String>) -> StatusCode {
-    locked(&way.book).step = name;
+async fn step(State(state): State<ProxyState>, Path(name): Path<String>) -> StatusCode {
+    state.book.lock().step = name;
     StatusCode::NO_CONTENT
 }
 
-/// Writes a request down; its place among all.
-fn write_down(way: &Way, parts: &Parts, body: Bytes) -> usize {
-    let mut book = locked(&way.book);
+/// Records a request and returns its index.
+fn write_down(state: &ProxyState, parts: &Parts, body: Bytes) -> usize {
+    let mut book = state.book.lock();
     let call = Call {
         step: book.step.clone(),
         method: parts.method.to_string(),
@@ -129,22 +132,22 @@ fn write_down(way: &Way, parts: &Parts, body: Bytes) -> usize {
     book.calls.len() - 1
 }
 
-async fn pass(State(way): State<Way>, request: Request) -> Response {
+async fn pass(State(state): State<ProxyState>, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     if parts.headers.get("upgrade").is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket")) {
-        let place = write_down(&way, &parts, Bytes::new());
+        let place = write_down(&state, &parts, Bytes::new());
         let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &()).await.expect("a handshake");
-        return open(way, parts, upgrade, place).await;
+        return open(state, parts, upgrade, place).await;
     }
-    let body = to_bytes(body, usize::MAX).await.expect("a client sends what it began");
-    write_down(&way, &parts, body.clone());
-    let (client, http2) = if parts.version == Version::HTTP_2 { (&way.http2, true) } else { (&way.http1, false) };
+    let body = to_bytes(body, usize::MAX).await.expect("the request body is complete");
+    write_down(&state, &parts, body.clone());
+    let (client, http2) = if parts.version == Version::HTTP_2 { (&state.http2, true) } else { (&state.http1, false) };
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-    let mut onward = Request::builder().method(parts.method).uri(format!("http://{}{path}", way.target));
+    let mut onward = Request::builder().method(parts.method).uri(format!("http://{}{path}", state.target));
     if http2 {
         onward = onward.version(Version::HTTP_2);
     }
-    let mut onward = onward.body(Body::from(body)).expect("it was a request before");
+    let mut onward = onward.body(Body::from(body)).expect("a valid request");
     let mut headers = parts.headers;
     for name in ["connection", "transfer-encoding", "content-length"] {
         headers.remove(name);
@@ -161,7 +164,7 @@ async fn pass(State(way): State<Way>, request: Request) -> Response {
     }
 }
 
-/// Headers of a handshake, which each side of a proxy does by itself.
+/// Returns whether a header belongs to the handshake, which each side of a proxy does separately.
 fn is_of_handshake(name: &str) -> bool {
     name.starts_with("sec-websocket-") || matches!(name, "upgrade" | "connection" | "host" | "content-length")
 }
@@ -173,16 +176,16 @@ fn others(headers: &HeaderMap) -> impl Iterator<Item = (axum::http::HeaderName, 
         .map(|(name, value)| (name.clone(), value.clone()))
 }
 
-async fn open(way: Way, parts: Parts, upgrade: WebSocketUpgrade, place: usize) -> Response {
+async fn open(state: ProxyState, parts: Parts, upgrade: WebSocketUpgrade, place: usize) -> Response {
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-    let uri: Uri = format!("ws://{}{path}", way.target).parse().expect("it was a path before");
+    let uri: Uri = format!("ws://{}{path}", state.target).parse().expect("a valid path");
     let mut onward = uri.into_client_request().expect("a handshake");
     onward.headers_mut().extend(others(&parts.headers));
-    let stream = TcpStream::connect(way.target).await.expect("the emulator is there");
+    let stream = TcpStream::connect(state.target).await.expect("the emulator is reachable");
     stream.set_nodelay(true).expect("a socket of TCP");
     match tokio_tungstenite::client_async(onward, stream).await {
         Ok((far, answer)) => {
-            let mut response = upgrade.on_upgrade(move |near| relay(way, near, far, place));
+            let mut response = upgrade.on_upgrade(move |near| relay(state, near, far, place));
             response.headers_mut().extend(others(answer.headers()));
             response
         }
@@ -194,13 +197,13 @@ async fn open(way: Way, parts: Parts, upgrade: WebSocketUpgrade, place: usize) -
     }
 }
 
-async fn relay(way: Way, near: WebSocket, far: tokio_tungstenite::WebSocketStream<TcpStream>, place: usize) {
+async fn relay(state: ProxyState, near: WebSocket, far: tokio_tungstenite::WebSocketStream<TcpStream>, place: usize) {
     let ((mut to_near, mut from_near), (mut to_far, mut from_far)) = (near.split(), far.split());
     let out = async {
         while let Some(Ok(message)) = from_near.next().await {
             let message = match message {
                 Message::Text(text) => {
-                    let mut book = locked(&way.book);
+                    let mut book = state.book.lock();
                     let step = book.step.clone();
                     if let Some(call) = book.calls.get_mut(place) {
                         call.messages.push((step, text.as_str().to_owned()));
@@ -209,7 +212,7 @@ async fn relay(way: Way, near: WebSocket, far: tokio_tungstenite::WebSocketStrea
                 }
                 Message::Binary(bytes) => Wire::Binary(bytes),
                 Message::Close(_) => Wire::Close(None),
-                // Each side answers those of its own.
+                // Each side responds to its own.
                 Message::Ping(_) | Message::Pong(_) => continue,
             };
             if to_far.send(message).await.is_err() {
@@ -230,6 +233,6 @@ async fn relay(way: Way, near: WebSocket, far: tokio_tungstenite::WebSocketStrea
             }
         }
     };
-    // When one side has gone, the other is let go.
+    // When one side has closed, the other is closed as well.
     futures_util::future::select(Box::pin(out), Box::pin(back)).await;
 }

@@ -1,4 +1,4 @@
-//! What was sent, as names and values that can be compared: identifiers, boundaries and times are replaced.
+//! Sent requests as comparable names and values: identifiers, boundaries and times are replaced.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use tidebox_remote_adapters::transport::multipart;
 use super::message::fields;
 use super::proxy::Call;
 
-/// One request or message: what it is, and everything that was said in it.
+/// One request or message with all of its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct View {
     pub(crate) step: String,
@@ -17,7 +17,7 @@ pub(crate) struct View {
     pub(crate) said: BTreeMap<String, String>,
 }
 
-/// Headers that only name the client, its connection, its patience and its attempts.
+/// Headers that describe only the client, its connection, its timeouts and its attempts.
 const OF_THE_CLIENT: [&str; 34] = [
     "accept",
     "accept-encoding",
@@ -55,20 +55,20 @@ const OF_THE_CLIENT: [&str; 34] = [
     "x-throttle-retry-attempt",
 ];
 
-/// A word with a digit that is as long as this is an identifier or a time.
+/// Minimum length of a word with a digit that counts as an identifier or a time.
 const LONG: usize = 12;
 
-/// How much of a value is shown and compared.
+/// Maximum length of a shown and compared value.
 const SHOWN: usize = 90;
 
-/// Whether a word is an identifier or a time. Identifiers are drawn by chance, and one in fifty has no digit.
+/// Returns whether a word is an identifier or a time. Identifiers are random, and one in fifty has no digit.
 fn is_id(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let drawn = word.rsplit(['-', '_']).next().filter(|last| last.len() < word.len()).unwrap_or_default();
     let of_letters = drawn.len() >= LONG
         && drawn.contains(|letter: char| letter.is_ascii_uppercase())
         && drawn.contains(|letter: char| letter.is_ascii_lowercase());
-    // The digit of the second version of a call makes no identifier; a drawn word that happens to end so has others.
+    // The version digit of a call does not make a word an identifier; a random word with this suffix has other digits.
     let of_a_version = usize::from(word.ends_with("V2"));
     let has_digits = word.len() >= LONG && digits > of_a_version;
     of_letters || has_digits || word.len() >= 10 && digits == word.len()
@@ -82,7 +82,7 @@ fn identifiers_without_a_digit_are_identifiers() {
 }
 
 #[test]
-fn a_drawn_identifier_that_ends_as_a_version_does_is_an_identifier() {
+fn a_random_identifier_with_a_version_suffix_is_detected() {
     assert_eq!(without_ids("6zGYmK6fQBU8SXUfucMyKjB0fygwBagQ7dFfdjV2"), "<id>");
 }
 
@@ -111,7 +111,7 @@ fn value(text: &str) -> String {
     }
 }
 
-/// The views of some calls, in order. `id` is the sandbox, whose name need not look like one.
+/// Returns the views of calls, in order. `id` is the sandbox, whose name need not look like an identifier.
 pub(crate) fn views(calls: &[Call], id: &str) -> Vec<View> {
     let mut views = Vec::new();
     for call in calls {
@@ -156,7 +156,7 @@ pub(crate) fn views(calls: &[Call], id: &str) -> Vec<View> {
 fn header(name: &str, given: &str) -> String {
     match (name, given.split_once("boundary=")) {
         ("content-type", Some((before, _))) => format!("{before}boundary=<boundary>"),
-        // Drawn by chance as a whole, so that one in a thousand has no digit.
+        // Random as a whole, so that one in a thousand has no digit.
         ("x-access-token", _) => "<token>".to_owned(),
         // The configuration of a sandbox, in a header.
         ("x-deno-sandbox-config", _) => {
@@ -175,7 +175,7 @@ fn body(call: &Call, said: &mut BTreeMap<String, String>) {
     } else if media_type.starts_with("application/grpc") {
         for (number, message) in framed(&call.body).into_iter().enumerate() {
             fields(&format!("message {number}"), &message, &mut |name, text| {
-                // A field may be there several times.
+                // A field may occur several times.
                 let before = said.remove(&name).map_or_else(String::new, |before| format!("{before} | "));
                 said.insert(name, before + &value(&text));
             });
@@ -196,7 +196,7 @@ fn body(call: &Call, said: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Messages behind a byte and their length.
+/// Messages prefixed with a byte and their length.
 fn framed(mut body: &[u8]) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
     while let [_, a, b, c, d, rest @ ..] = body {

@@ -1,4 +1,4 @@
-//! The dependency graph as `cargo metadata` prints it, without what only tests use.
+//! The dependency graph as `cargo metadata` prints it, without dependencies of tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,12 +82,12 @@ impl Graph {
         self.members.contains(package)
     }
 
-    /// What a package depends on directly, tests left out.
+    /// Returns the direct dependencies of a package, without those of tests.
     pub(super) fn dependencies(&self, package: &str) -> impl Iterator<Item = &str> {
         self.edges.get(package).into_iter().flatten().map(String::as_str)
     }
 
-    /// One path from `package` to each reachable package that `wanted` names, `package` itself left out.
+    /// Returns one path from `package` to each other reachable package that `wanted` names.
     pub(super) fn paths_to(&self, package: &str, wanted: fn(&str) -> bool) -> Vec<Vec<&str>> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();

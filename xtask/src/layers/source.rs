@@ -1,9 +1,9 @@
 //! Finds standard-library paths in source text, `use` groups included.
 //!
-//! It is no parser: it drops comments and string contents and reads `std::...` paths as tokens. A path that is
-//! spelled by way of an alias (`use std as s`) goes past it; nobody does that by accident.
+//! Not a parser: it drops comments and string contents and reads `std::...` paths as tokens. A path through an alias
+//! (`use std as s`) is not found; aliases do not appear by accident.
 
-/// The places where `source` names one of `paths` or something below one of them: line (from 1) and the path.
+/// Returns the occurrences of `paths`, or of paths below them, in `source`: line (from 1) and path.
 pub(super) fn named<'a>(source: &str, paths: &[&'a str]) -> Vec<(usize, &'a str)> {
     let tokens = tokens(source);
     let mut found = Vec::new();
@@ -81,7 +81,7 @@ fn use_tree(tokens: &[Token<'_>], mut at: usize, prefix: &mut Vec<String>, used:
     at
 }
 
-/// Words, `::` and single characters; comments and the contents of string literals are left out.
+/// Splits source into words, `::` and single characters, without comments and the contents of string literals.
 fn tokens(source: &str) -> Vec<Token<'_>> {
     let bytes = source.as_bytes();
     let mut tokens = Vec::new();

@@ -8,13 +8,13 @@ use crate::step::Progress;
 /// Debian's package, and the font that screenshots are compared in.
 const PACKAGES: [&str; 2] = ["chromium", "fonts-dejavu-core"];
 
-/// What Chromium says of itself. On a Debian where we are root it is installed when it is missing; elsewhere the reason is said.
+/// Returns the version of Chromium. Installs it if it is missing and the host is a Debian with root access; otherwise returns the reason.
 pub(super) fn version(progress: &mut Progress) -> Option<String> {
     if let Some(version) = ask() {
         return Some(version);
     }
     let left_out = "tests in Chromium are left out: there is no Chromium";
-    if !is_root() || said(Command::new("apt-get").arg("--version")).is_none() {
+    if !is_root() || stdout_of(Command::new("apt-get").arg("--version")).is_none() {
         progress.say(&format!(
             "{left_out}, and only root can install it here; `apt-get install {}` does, or name its program in \
              TIDEBOX_CHROMIUM",
@@ -47,17 +47,17 @@ fn install(progress: &mut Progress) -> anyhow::Result<()> {
 
 fn ask() -> Option<String> {
     let program = std::env::var_os("TIDEBOX_CHROMIUM").unwrap_or_else(|| "chromium".into());
-    let printed = said(Command::new(program).arg("--version"))?;
+    let printed = stdout_of(Command::new(program).arg("--version"))?;
     // `Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)`
     Some(printed.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
 }
 
 fn is_root() -> bool {
-    said(Command::new("id").arg("-u")).is_some_and(|id| id.trim() == "0")
+    stdout_of(Command::new("id").arg("-u")).is_some_and(|id| id.trim() == "0")
 }
 
-/// What a program that exists and succeeds prints.
-fn said(command: &mut Command) -> Option<String> {
+/// Returns the output of a program, or `None` if it is missing or fails.
+fn stdout_of(command: &mut Command) -> Option<String> {
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -1,4 +1,4 @@
-//! Stand-ins for the providers in the cloud, for the tests of sandboxes there: `tidebox serve` as a user runs it.
+//! Emulators of the cloud providers for tests: `tidebox serve` as a user runs it.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -9,16 +9,16 @@ use super::RETRY;
 use crate::project::Project;
 use crate::step::Progress;
 
-/// The key that they ask for. Tests look for it where it may not be.
+/// The API key of the emulators. Tests check that it does not leak.
 const KEY: &str = "planted-key-of-the-emulator";
 
 /// Servers that run until this is dropped.
 #[derive(Debug)]
 pub(super) struct Emulators {
     process: Child,
-    /// Kept open: who writes there may go on.
+    /// Kept open, so that the emulators can continue to write.
     _printed: BufReader<ChildStdout>,
-    /// What points programs to them.
+    /// Environment variables with their addresses.
     variables: Vec<(String, String)>,
 }
 
@@ -44,7 +44,7 @@ impl Emulators {
         }
     }
 
-    /// Points a program to them.
+    /// Sets the variables for a program.
     pub(super) fn point(&self, command: &mut Command) {
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
     }
@@ -52,7 +52,7 @@ impl Emulators {
 
 impl Drop for Emulators {
     fn drop(&mut self) {
-        // It may have ended already; its sandboxes end with it.
+        // The process may have exited already; its sandboxes end with it.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! The versions of Node that the package says it runs in.
+//! The versions of Node that the package supports.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use crate::npm;
 use crate::project::Project;
 use crate::step::{self, Progress};
 
-/// The newest of each release line that is maintained, as the npm package `node` has them. The machine's own takes the place of
-/// the one of its line.
+/// The newest version of each maintained release line, as the npm package `node` has them. The host's own Node replaces the
+/// version of its line.
 const LINES: [&str; 4] = ["20.20.2", "22.23.3", "24.21.0", "26.10.0"];
 
 /// An engine that can run the tests.
@@ -21,13 +21,13 @@ pub(super) struct Node {
     pub(super) program: PathBuf,
     /// Without the `v`.
     pub(super) version: String,
-    /// Whether it can suspend guests.
+    /// True if the engine can suspend guests (JSPI).
     pub(super) jspi: bool,
 }
 
-/// One for each release line, in their order. What cannot be had is said and left out.
+/// Returns one engine for each release line, in order. Prints and skips versions that cannot be installed.
 pub(super) fn nodes(project: &Project, progress: &mut Progress) -> Vec<Node> {
-    let own = ask(Path::new("node")).ok();
+    let own = probe_version(Path::new("node")).ok();
     let mut nodes = Vec::new();
     for wanted in LINES {
         let node = match &own {
@@ -42,7 +42,7 @@ pub(super) fn nodes(project: &Project, progress: &mut Progress) -> Vec<Node> {
     nodes
 }
 
-/// The versions of the first engine that can suspend guests and of the first that cannot: everything runs there.
+/// Returns the versions of the first engine that can suspend guests and of the first that cannot: all tests run there.
 pub(super) fn one_of_each_kind(nodes: &[Node]) -> Vec<&str> {
     let first = |jspi| nodes.iter().find(|node| node.jspi == jspi).map(|node| node.version.as_str());
     [false, true].into_iter().filter_map(first).collect()
@@ -53,8 +53,8 @@ fn line(version: &str) -> &str {
     version.split('.').next().unwrap_or(version)
 }
 
-/// What a program says of itself.
-fn ask(program: &Path) -> Result<Node> {
+/// Returns the version that a program prints.
+fn probe_version(program: &Path) -> Result<Node> {
     let mut command = Command::new(program);
     command.args(["-p", "`${process.versions.node} ${typeof WebAssembly.Suspending}`"]);
     let printed = String::from_utf8(step::output(&mut command, RETRY)?).context("node printed no text")?;
@@ -62,7 +62,7 @@ fn ask(program: &Path) -> Result<Node> {
     Ok(Node { program: program.to_owned(), version: version.to_owned(), jspi: suspending == "function" })
 }
 
-/// Installs a version beside the builds, where it outlives a clone.
+/// Installs a version into the target directory, where it outlives a clone.
 fn installed(project: &Project, progress: &mut Progress, version: &str) -> Result<Node> {
     let folder = project.target.join("npm-engines").join(version);
     let program = folder.join("node_modules/node/bin/node");
@@ -73,7 +73,7 @@ fn installed(project: &Project, progress: &mut Progress, version: &str) -> Resul
         npm.arg(format!("node@{version}"));
         progress.run(&format!("install Node {version}"), npm, RETRY)?;
     }
-    let node = ask(&program)?;
+    let node = probe_version(&program)?;
     ensure!(node.version == version, "{} says that it is {}", program.display(), node.version);
     Ok(node)
 }

@@ -1,4 +1,4 @@
-//! The folder that the tests run in: the tests, what they need, and the package as `npm pack` made it.
+//! The directory that the tests run in: the tests, their dependencies, and the package as `npm pack` made it.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,17 +12,17 @@ use crate::npm;
 use crate::project::Project;
 use crate::step::Progress;
 
-/// What a model sees of a sandbox through the tools of Deep Agents: tests that take any backend, and what they need.
+/// Tests of Deep Agents' tools over any backend, and their dependencies.
 const DEEP_AGENTS: &str = "tests/deepagents/javascript";
 const AGENT: &str = "agent.test.mjs";
 
-/// Folders of tests that need npm packages of their own.
+/// Directories of tests that need additional npm packages.
 const WORKSPACES: [&str; 2] = ["deepagents", "browser"];
 
-/// The folder with a program of a user in TypeScript.
+/// The directory with a user's TypeScript program.
 const TYPES: &str = "types";
 
-/// Folders whose folders are examples, and the one that is an example itself.
+/// Directories of examples, and the directory that is an example itself.
 const EXAMPLES: &str = "examples/javascript";
 const BROWSER_EXAMPLE: &str = "examples/browser";
 
@@ -34,7 +34,7 @@ pub(super) struct Tests {
     pub(super) files: Vec<String>,
 }
 
-/// Lays out the tests and installs the archive beside them. npm packages that are there from an earlier run are kept.
+/// Copies the tests and installs the archive. npm packages of an earlier run are kept.
 pub(super) fn lay_out(project: &Project, progress: &mut Progress, archive: &Path) -> Result<Tests> {
     let folder = folder(project);
     fs::create_dir_all(&folder).context("the folder of tests cannot be made")?;
@@ -78,7 +78,7 @@ fn folder(project: &Project) -> PathBuf {
     project.target.join("npm-tests")
 }
 
-/// What every process of the tests loads first.
+/// The module that every process of the tests loads first.
 pub(super) fn guard(project: &Project) -> String {
     folder(project).join("guard.mjs").display().to_string()
 }
@@ -98,8 +98,8 @@ fn remove_all_but(folder: &Path, kept: &str) -> Result<()> {
     Ok(())
 }
 
-/// Installs the archive and the packages of the workspaces. npm takes a file of a name that it knows for installed, so the name
-/// tells what is in it.
+/// Installs the archive and the packages of the workspaces. npm considers a file with a known name installed, so the name
+/// contains a hash of the content.
 fn install(
     project: &Project,
     progress: &mut Progress,
@@ -126,7 +126,7 @@ fn install(
     progress.run("install the packed package, and what its tests and examples need", npm, RETRY)
 }
 
-/// Examples name the version of the package that they are for; here they take the one that was packed.
+/// Makes the examples use the packed archive instead of the published version that they name.
 fn take_from_archive(manifest: &Path, archive: &str) -> Result<()> {
     let text = fs::read(manifest).with_context(|| format!("{} is missing", manifest.display()))?;
     let mut value: Value = serde_json::from_slice(&text)?;
@@ -135,7 +135,7 @@ fn take_from_archive(manifest: &Path, archive: &str) -> Result<()> {
     fs::write(manifest, serde_json::to_vec_pretty(&value)?).map_err(Into::into)
 }
 
-/// Copies the files of a folder, without the folders in it; answers the names of those that hold tests.
+/// Copies the files of a directory, without its subdirectories, and returns the names of the test files.
 fn copy_files(from: &Path, to: &Path) -> Result<Vec<String>> {
     fs::create_dir_all(to)?;
     let mut tests = Vec::new();

@@ -1,9 +1,9 @@
-//! What is known to fail, and why.
+//! Known failures, with reasons.
 
 use std::collections::BTreeMap;
 
 /// The list, `tests/python/cpython.txt`: a line that begins with `#` is the reason of the tests below it; `!` before a test
-/// says that it must not be run, because it ends the interpreter.
+/// means that it must not run, because it ends the interpreter.
 #[derive(Debug, Default)]
 pub(super) struct Expected {
     failing: BTreeMap<String, String>,

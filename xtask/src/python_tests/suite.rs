@@ -1,4 +1,4 @@
-//! CPython's `test` package, which the pack does not have: from Debian's packages of the same version of Python.
+//! CPython's `test` package, which the pack lacks, from Debian's packages of the same Python version.
 
 use std::env;
 use std::fs;
@@ -9,17 +9,17 @@ use anyhow::{Context, Result, ensure};
 
 use crate::step;
 
-/// The packages that it is spread over, and the folder in them.
+/// The packages that contain it, and the directory in each.
 const PACKAGES: [&str; 2] = ["libpython3.15-testsuite", "libpython3.15-stdlib"];
 const INSIDE: &str = "usr/lib/python3.15/test";
 
-/// The distribution that has them, at the mirror that this machine uses.
+/// The distribution that has them, on the mirror of this host.
 const DISTRIBUTION: &str = "sid";
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 const RETRY: &str = "cargo xtask python-tests";
 
-/// The folder that has the package `test` in it, fetched when it is not there yet.
+/// Returns the directory that contains the package `test`, and fetches it if it is missing.
 pub(super) fn folder() -> Result<PathBuf> {
     let kept = cache()?.join("cpython-3.15-tests");
     if !kept.join("test/test_json").is_dir() {
@@ -37,7 +37,7 @@ fn cache() -> Result<PathBuf> {
     Ok(base.join("tidebox/tests"))
 }
 
-/// Fetches with an apt of its own, whose sources and lists are not the machine's.
+/// Fetches with a separate configuration of apt, apart from the sources and lists of the host.
 fn fetch(kept: &Path) -> Result<()> {
     let made = kept.with_extension("new");
     let _ = fs::remove_dir_all(&made);
@@ -75,7 +75,7 @@ fn fetch(kept: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Where this machine's apt has its Debian packages from.
+/// Returns the mirror that the host's apt uses.
 fn mirror() -> Result<String> {
     let mut asked = Command::new("apt-get");
     asked.args(["indextargets", "--format", "$(ORIGIN) $(SITE)", "Created-By: Packages"]);

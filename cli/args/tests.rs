@@ -1,0 +1,96 @@
+use super::*;
+
+fn parsed(arguments: &[&str]) -> Result<Command, String> {
+    parse(arguments.iter().map(OsString::from)).map_err(|error| error.to_string())
+}
+
+fn executed(arguments: &[&str]) -> Exec {
+    match parsed(arguments) {
+        Ok(Command::Exec(exec)) => exec,
+        other => panic!("{arguments:?} is not exec: {other:?}"),
+    }
+}
+
+#[test]
+fn mounts_are_read_only_by_default() {
+    let mount = |text: &str| executed(&["exec", "--mount", text, "ls"]).options.mounts;
+    let mount_arg = |host: &str, guest: &str, mode| [MountArg { host: host.into(), guest: guest.to_owned(), mode }];
+    assert_eq!(mount("src:/workspace/src"), mount_arg("src", "/workspace/src", MountMode::ReadOnly));
+    assert_eq!(mount("src:s:ro"), mount_arg("src", "s", MountMode::ReadOnly));
+    assert_eq!(mount("C:\\x:/x:rw"), mount_arg("C:\\x", "/x", MountMode::ReadWrite));
+    assert_eq!(mount(".:/workspace/repo:cow"), mount_arg(".", "/workspace/repo", MountMode::CopyOnWrite));
+    for invalid in ["src", "src:", ":/workspace", "src:rw", ":cow"] {
+        let error = parsed(&["exec", "--mount", invalid, "ls"]).expect_err(invalid);
+        assert!(error.contains("HOST:GUEST[:ro|rw|cow]"), "{error}");
+    }
+}
+
+#[test]
+fn exec_accepts_options_before_and_after_the_command() {
+    let exec = executed(&[
+        "exec",
+        "--file",
+        "a.txt:/workspace/a.txt",
+        "--env=A=1=2",
+        "--cwd",
+        "/tmp",
+        "--allow",
+        "a.example",
+        "--allow=*.b.example",
+        "cat a.txt",
+        "--timeout",
+        "0.25",
+        "--json",
+        "--stdin",
+        "--limits",
+        "processes=7",
+    ]);
+    assert_eq!(exec.command, "cat a.txt");
+    assert_eq!(exec.options.files, [Upload { host: "a.txt".into(), guest: "/workspace/a.txt".into() }]);
+    assert_eq!(exec.options.env, [("A".to_owned(), "1=2".to_owned())]);
+    assert_eq!(exec.options.cwd.as_deref(), Some("/tmp"));
+    assert_eq!(exec.options.timeout, Some(Duration::from_millis(250)));
+    assert_eq!(exec.options.allow, ["a.example", "*.b.example"]);
+    assert_eq!(exec.options.limits.processes, 7);
+    assert!(exec.json && exec.stdin);
+}
+
+#[test]
+fn two_dashes_precede_a_command_with_a_leading_dash() {
+    assert_eq!(executed(&["exec", "--", "--version"]).command, "--version");
+}
+
+#[test]
+fn host_paths_may_contain_a_colon() {
+    let exec = executed(&["exec", "--file", r"C:\a.txt:/b", "true"]);
+    assert_eq!(exec.options.files, [Upload { host: r"C:\a.txt".into(), guest: "/b".into() }]);
+}
+
+#[test]
+fn errors_name_the_invalid_argument() {
+    for (arguments, expected) in [
+        (&["exec"][..], "missing command"),
+        (&["exec", "echo", "hi"], "unexpected argument \"hi\" after the command"),
+        (&["exec", "--file", "nothing", "true"], "expected HOST:GUEST"),
+        (&["exec", "--file", ":/a", "true"], "expected HOST:GUEST"),
+        (&["exec", "--env", "=x", "true"], "expected NAME=VALUE"),
+        (&["exec", "--timeout", "0", "true"], "expected seconds greater than 0"),
+        (&["exec", "--timeout", "-1", "true"], "expected seconds greater than 0"),
+        (&["exec", "--timeout", "nan", "true"], "expected seconds greater than 0"),
+        (&["exec", "--timeout", "1e300", "true"], "expected seconds greater than 0"),
+        (&["exec", "--jsn", "true"], "--jsn"),
+        (&["run", "true"], "unknown command \"run\""),
+        (&["shell", "true"], "true"),
+        (&["warm", "now"], "now"),
+    ] {
+        let error = parsed(arguments).expect_err("the arguments are invalid");
+        assert!(error.contains(expected), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn no_arguments_print_the_help() {
+    assert_eq!(parsed(&[]), Ok(Command::Help));
+    assert_eq!(parsed(&["exec", "--help"]), Ok(Command::Help));
+    assert_eq!(parsed(&["--version"]), Ok(Command::Version));
+}

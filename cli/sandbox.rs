@@ -1,0 +1,124 @@
+//! Creates the sandbox of the options, with the files of the host.
+
+use std::fs;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use tidebox::network::{AllowRule, NetworkPolicy};
+use tidebox::{
+    ExecuteRequest, ExecuteResponse, MountExt, PipExt, RuntimeConfig, SandboxBackend, SandboxBuilder, SandboxPath,
+    WheelSource,
+};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::args::{self, SandboxArgs};
+
+/// Base of relative paths.
+pub(crate) const WORKSPACE: &str = "/workspace";
+
+/// A single-threaded runtime: all processes of a sandbox share one thread.
+pub(crate) fn runtime() -> Result<Runtime> {
+    Builder::new_current_thread().enable_all().build().context("cannot start the runtime")
+}
+
+/// Creates the sandbox with the files of `--file`.
+pub(crate) fn open(options: &SandboxArgs) -> Result<Arc<dyn SandboxBackend>> {
+    Ok(Arc::new(builder(options)?.build()?))
+}
+
+/// Returns a builder with the mounts of `--mount` and the files of `--file`.
+pub(crate) fn builder(options: &SandboxArgs) -> Result<SandboxBuilder> {
+    let mut sandbox = tidebox::sandbox()?.limits(options.limits.clone());
+    for mount in &options.mounts {
+        sandbox = sandbox.mount_host(&mount.host, mount.guest.as_str(), mount.mode)?;
+    }
+    for file in &options.files {
+        sandbox = with_file(sandbox, file)?;
+    }
+    if options.pip {
+        sandbox = sandbox.pip(WheelSource::Index);
+    }
+    if !options.allow.is_empty() {
+        let mut policy = NetworkPolicy::new();
+        for host in &options.allow {
+            policy = policy.allow(AllowRule::host(host)?);
+        }
+        sandbox = sandbox.network(policy);
+    }
+    Ok(sandbox)
+}
+
+/// Returns a builder with all options, including variables, working directory and timeout.
+pub(crate) fn builder_with_options(options: &SandboxArgs) -> Result<SandboxBuilder> {
+    let mut builder = builder(options)?;
+    for (name, value) in &options.env {
+        builder = builder.env(name, value);
+    }
+    if let Some(cwd) = cwd(options)? {
+        builder = builder.cwd(cwd);
+    }
+    let mut limits = options.limits.clone();
+    if let Some(timeout) = options.timeout {
+        limits.wall_time = timeout;
+    }
+    Ok(builder.limits(limits))
+}
+
+/// Returns the request with working directory, environment and timeout of the options.
+pub(crate) fn request(options: &SandboxArgs, command: String) -> Result<ExecuteRequest> {
+    let mut request = ExecuteRequest::new(command);
+    request.timeout = options.timeout;
+    request.env = options.env.clone();
+    request.cwd = cwd(options)?;
+    Ok(request)
+}
+
+/// Returns the directory of `--cwd`.
+pub(crate) fn cwd(options: &SandboxArgs) -> Result<Option<SandboxPath>> {
+    let Some(cwd) = &options.cwd else { return Ok(None) };
+    Ok(Some(SandboxPath::parse(WORKSPACE)?.resolve(cwd)?))
+}
+
+/// Converts the exit code. Fails if the backend does not report one.
+pub(crate) fn exit_code(response: &ExecuteResponse) -> Result<u8> {
+    match response.exit_code {
+        Some(code) => u8::try_from(code).with_context(|| format!("cannot return exit code {code}")),
+        None => bail!("the command ended without a known exit code"),
+    }
+}
+
+/// Compiles the guest programs into the cache, printing each name.
+pub(crate) fn precompile() -> Result<u8> {
+    let config = RuntimeConfig::default();
+    if config.cache.is_none() {
+        bail!("cannot open the cache: no cache directory that only you can write to; set XDG_CACHE_HOME to one");
+    }
+    tidebox::Runtime::new(config)?.precompile(|program| eprintln!("  {program}"))?;
+    Ok(0)
+}
+
+/// Adds a host file, keeping its execute bit.
+fn with_file(sandbox: SandboxBuilder, file: &args::Upload) -> Result<SandboxBuilder> {
+    let host = file.host.display();
+    let metadata = fs::metadata(&file.host).with_context(|| format!("cannot read {host}"))?;
+    if !metadata.is_file() {
+        bail!("cannot add {host}: not a regular file; use --mount for directories");
+    }
+    let content = fs::read(&file.host).with_context(|| format!("cannot read {host}"))?;
+    let path = SandboxPath::parse(WORKSPACE)?.resolve(&file.guest)?;
+    Ok(match is_executable(&metadata) {
+        true => sandbox.executable(path.as_bytes(), content),
+        false => sandbox.file(path.as_bytes(), content),
+    })
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &fs::Metadata) -> bool {
+    false
+}

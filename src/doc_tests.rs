@@ -1,0 +1,22 @@
+//! Pages of `docs` whose code blocks are compiled and run as doc tests.
+
+#[doc = include_str!("../docs/record-and-replay.md")]
+mod record_and_replay {}
+
+#[doc = include_str!("../docs/mounts.md")]
+mod mounts {}
+
+#[doc = include_str!("../docs/providers.md")]
+mod providers {}
+
+#[doc = include_str!("../docs/host-tools.md")]
+mod host_tools {}
+
+#[doc = include_str!("../docs/snapshots.md")]
+mod snapshots {}
+
+#[doc = include_str!("../docs/determinism.md")]
+mod determinism {}
+
+#[doc = include_str!("../docs/network.md")]
+mod network {}

@@ -1,0 +1,38 @@
+//! Completeness of the table: every limit and boundary has a guest, and every file has a test.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use tidebox::Limits;
+
+use crate::guest::{Table, folder};
+
+pub(crate) fn check(table: &Table) {
+    let attacked: BTreeSet<&str> = table.guests.iter().flat_map(|guest| &guest.limits).map(String::as_str).collect();
+    let printed = format!("{:#?}", Limits::default());
+    let limits: BTreeSet<&str> = printed.lines().filter_map(|line| Some(line.trim().split_once(": ")?.0)).collect();
+    assert!(limits.len() > 10, "the limits are read wrongly: {limits:?}");
+    assert_eq!(
+        attacked, limits,
+        "every limit has a guest in userland/hostile/guests.json that attacks it, and no other"
+    );
+
+    let attacked: BTreeSet<&String> = table.guests.iter().flat_map(|guest| &guest.borders).collect();
+    let borders: BTreeSet<&String> = table.borders.keys().collect();
+    assert_eq!(attacked, borders, "every border has a guest that attacks it, and no other");
+
+    let tested: BTreeSet<String> = table.guests.iter().map(|guest| guest.file.clone()).collect();
+    let entries = fs::read_dir(folder()).expect("the guests are there").map(|entry| entry.expect("it can be listed"));
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let there: BTreeSet<String> = names.filter(|name| name.ends_with(".sh") || name.ends_with(".wat")).collect();
+    assert_eq!(tested, there, "every file of userland/hostile has an entry in guests.json, and every entry a file");
+
+    let mut promises = BTreeSet::new();
+    for guest in &table.guests {
+        assert!(promises.insert(&guest.promise), "two guests are held by one promise: {}", guest.promise);
+        assert!(!guest.exit.is_empty(), "{} does not say how it ends", guest.file);
+        assert!(!guest.limits.is_empty() || !guest.borders.is_empty(), "{} attacks nothing", guest.file);
+        let told = !guest.stderr.is_empty() || guest.stdout.is_some() || guest.truncated;
+        assert!(told, "{} does not say what it is told", guest.file);
+    }
+}
