@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Maximum length of a seed in bytes.
-const LONGEST: u64 = 32 << 10;
+const MAX_SEED_BYTES: u64 = 32 << 10;
 
 /// Maximum number of seeds of a target, so that each is used regularly.
-const MOST: usize = 2000;
+const MAX_SEEDS: usize = 2000;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -29,16 +29,16 @@ pub fn examples(target: &str) -> Vec<Vec<u8>> {
         "shell_session" => vec![session()],
         _ => Vec::new(),
     };
-    own.into_iter().chain(more).take(MOST).collect()
+    own.into_iter().chain(more).take(MAX_SEEDS).collect()
 }
 
 /// Returns the files of a directory with this suffix, sorted by name.
-fn files(folder: &Path, end: &str) -> Vec<Vec<u8>> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+fn files(dir: &Path, suffix: &str) -> Vec<Vec<u8>> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.to_string_lossy().ends_with(end) && path.is_file());
+    paths.retain(|path| path.to_string_lossy().ends_with(suffix) && path.is_file());
     paths.sort();
-    let short = |path: &PathBuf| fs::metadata(path).is_ok_and(|file| file.len() <= LONGEST);
+    let short = |path: &PathBuf| fs::metadata(path).is_ok_and(|file| file.len() <= MAX_SEED_BYTES);
     paths.iter().filter(|path| short(path)).filter_map(|path| fs::read(path).ok()).collect()
 }
 
@@ -54,7 +54,7 @@ fn scripts() -> Vec<Vec<u8>> {
         scripts.extend(text.split("\n--- ").filter(|part| part.len() < 600).map(|part| part.as_bytes().to_vec()));
     }
     // Spread over all files.
-    let step = scripts.len().div_ceil(MOST).max(1);
+    let step = scripts.len().div_ceil(MAX_SEEDS).max(1);
     scripts.into_iter().step_by(step).collect()
 }
 
@@ -108,6 +108,6 @@ fn replies() -> Vec<Vec<u8>> {
         "\0\0\0\0\u{b}{\"event\":{}}\u{2}\0\0\0\u{2}{}",
         "\n\u{5}hello\u{12}\u{2}hi\u{18}\u{1}",
     ];
-    let each = |text: &str| (0..9).map(|whose| [&[whose, 2], text.as_bytes()].concat()).collect::<Vec<_>>();
+    let each = |text: &str| (0..9).map(|provider| [&[provider, 2], text.as_bytes()].concat()).collect::<Vec<_>>();
     texts.iter().flat_map(|text| each(text)).collect()
 }

@@ -20,13 +20,13 @@ impl Dice {
     }
 
     /// Returns a number below `limit`, or 0 if `limit` is 0.
-    pub fn below(&mut self, most: usize) -> usize {
-        usize::try_from(self.roll() >> 11).unwrap_or(0).checked_rem(most).unwrap_or(0)
+    pub fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.roll() >> 11).unwrap_or(0).checked_rem(limit).unwrap_or(0)
     }
 }
 
 /// Maximum length of an input in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_INPUT_BYTES: usize = 64 << 10;
 
 /// Bytes with a meaning in some format.
 const ODD: [u8; 16] = [0, 1, 0x7f, 0x80, 0xff, b'\n', b' ', b'/', b'.', b'"', b'\\', b'{', b'}', b'(', b')', b'$'];
@@ -40,7 +40,7 @@ pub fn mutate(examples: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     for _ in 0..=dice.below(8) {
         change(&mut bytes, examples, dice);
     }
-    bytes.truncate(LONGEST);
+    bytes.truncate(MAX_INPUT_BYTES);
     bytes
 }
 
@@ -63,10 +63,10 @@ fn change(bytes: &mut Vec<u8>, examples: &[Vec<u8>], dice: &mut Dice) {
         4 => bytes.truncate(at),
         // Repeat a part, sometimes many times: nesting and counters grow this way.
         5 => {
-            let piece = bytes[at..end].to_vec();
+            let part = bytes[at..end].to_vec();
             let times = if dice.below(16) == 0 { 1000 } else { dice.below(8) };
-            let room = LONGEST.saturating_sub(bytes.len()) / piece.len().max(1);
-            drop(bytes.splice(at..at, piece.repeat(times.min(room))));
+            let available = MAX_INPUT_BYTES.saturating_sub(bytes.len()) / part.len().max(1);
+            drop(bytes.splice(at..at, part.repeat(times.min(available))));
         }
         // Overwrite a number.
         6 => {

@@ -45,7 +45,7 @@ pub(crate) fn read_bytes(value: &Value) -> Option<Vec<u8>> {
 
 impl Node {
     pub(crate) fn start() -> Arc<Self> {
-        let folder = setting("TIDEBOX_NPM_FOLDER");
+        let folder = setting("TIDEBOX_NPM_DIR");
         let mut command = Command::new(setting("TIDEBOX_NODE"));
         command.current_dir(&folder).arg("--import").arg(folder.join("guard.mjs")).arg("line_protocol.mjs");
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("Node starts");

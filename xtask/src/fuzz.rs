@@ -18,10 +18,7 @@ pub(crate) fn run(project: &Project, minutes: &str, targets: &[&str]) -> Result<
     let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |now| now.as_secs());
     let mut command = cargo(project, &["run", "--locked", "--", "--minutes", minutes, "--seed", &seed.to_string()]);
     command.args(targets);
-    anyhow::ensure!(
-        command.status()?.success(),
-        "something was found; it is told above, and its input is in fuzz/findings"
-    );
+    anyhow::ensure!(command.status()?.success(), "a target failed, see above; its input is in fuzz/findings");
     Ok(())
 }
 

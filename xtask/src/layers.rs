@@ -108,59 +108,59 @@ fn check(project: &Project) -> Result<()> {
     }
     let json = step::output(&mut metadata, "cargo xtask layers")?;
     let graph = Graph::parse(&json)?;
-    let mut broken = check_graph(&graph);
-    for (_, folder) in NO_IO_PACKAGES {
-        check_sources(&project.root, &project.root.join(folder).join("src"), &mut broken)?;
+    let mut violations = check_graph(&graph);
+    for (_, dir) in NO_IO_PACKAGES {
+        check_sources(&project.root, &project.root.join(dir).join("src"), &mut violations)?;
     }
-    if broken.is_empty() {
+    if violations.is_empty() {
         return Ok(());
     }
     bail!(
-        "the layers do not hold:\n  {}\nmove the code to the package whose job it is (docs/architecture.md), then run \
-         `cargo xtask layers` again",
-        broken.join("\n  ")
+        "dependencies between packages break the layers:\n  {}\nmove the code to the package that is responsible for it \
+         (docs/architecture.md), then run `cargo xtask layers` again",
+        violations.join("\n  ")
     )
 }
 
 fn check_graph(graph: &Graph) -> Vec<String> {
-    let mut broken = Vec::new();
+    let mut violations = Vec::new();
     for member in graph.members() {
         let Some((_, allowed)) = ALLOWED_DEPENDENCIES.iter().find(|(name, _)| *name == member) else {
-            broken.push(format!("{member} has no place yet: add it to ARROWS in xtask/src/layers.rs"));
+            violations.push(format!("{member} has no layer: add it to ALLOWED_DEPENDENCIES in xtask/src/layers.rs"));
             continue;
         };
         for dependency in graph.dependencies(member) {
             if graph.is_member(dependency) && !allowed.contains(&dependency) {
-                broken.push(format!("{member} may not depend on {dependency}"));
+                violations.push(format!("{member} may not depend on {dependency}"));
             }
             if dependency == PROGRAMS_ONLY && !matches!(member, "tidebox" | "xtask") {
-                broken.push(format!("{member} is a library and may not use {PROGRAMS_ONLY} in its errors"));
+                violations.push(format!("{member} is a library and may not use {PROGRAMS_ONLY} in its errors"));
             }
         }
     }
-    for (pure, _) in NO_IO_PACKAGES {
-        for path in graph.paths_to(pure, is_impure) {
-            broken.push(format!("{pure} is pure but reaches {}", path.join(" -> ")));
+    for (package, _) in NO_IO_PACKAGES {
+        for path in graph.paths_to(package, does_io) {
+            violations.push(format!("{package} must not do I/O but depends on {}", path.join(" -> ")));
         }
     }
-    broken
+    violations
 }
 
-fn is_impure(package: &str) -> bool {
-    BANNED_PACKAGES.iter().any(|impure| match impure.strip_suffix('-') {
-        Some(_) => package.starts_with(impure),
-        None => package == *impure,
+fn does_io(package: &str) -> bool {
+    BANNED_PACKAGES.iter().any(|banned| match banned.strip_suffix('-') {
+        Some(_) => package.starts_with(banned),
+        None => package == *banned,
     })
 }
 
-/// Reads every source file below `folder` except `tests.rs` files, which run on the host only.
-fn check_sources(root: &Path, folder: &Path, broken: &mut Vec<String>) -> Result<()> {
-    let entries = fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+/// Reads every source file below `dir` except `tests.rs` files, which run on the host only.
+fn check_sources(root: &Path, dir: &Path, violations: &mut Vec<String>) -> Result<()> {
+    let entries = fs::read_dir(dir).with_context(|| format!("cannot list {}", dir.display()))?;
     for entry in entries {
         let path = entry?.path();
         if path.is_dir() {
             if path.file_name().is_none_or(|name| name != "tests") {
-                check_sources(root, &path, broken)?;
+                check_sources(root, &path, violations)?;
             }
             continue;
         }
@@ -171,7 +171,7 @@ fn check_sources(root: &Path, folder: &Path, broken: &mut Vec<String>) -> Result
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         for (line, name) in source::named(&text, BANNED_PATHS) {
-            broken.push(format!("{shown}:{line} names {name}: the embedder hands such things in"));
+            violations.push(format!("{shown}:{line} uses {name}: accept it from the embedder instead"));
         }
     }
     Ok(())

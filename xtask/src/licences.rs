@@ -40,21 +40,21 @@ struct Package {
 pub(crate) fn step(project: &Project, progress: &mut Progress) -> Result<()> {
     let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform"];
     progress.step("licences", |_| {
-        let mut refused = Vec::new();
+        let mut rejected = Vec::new();
         for (mut cargo, platform) in [
             (project.cargo(&arguments), "x86_64-unknown-linux-gnu"),
             (project.guest_cargo(&arguments), crate::userland::TARGET),
         ] {
             let json = step::output(cargo.arg(platform), "cargo xtask test")?;
             let metadata: Metadata =
-                serde_json::from_slice(&json).context("`cargo metadata` printed something unexpected")?;
-            refused.extend(metadata.packages.iter().filter(|package| !is_free(package)).map(|package| {
+                serde_json::from_slice(&json).context("cannot parse the output of `cargo metadata`")?;
+            rejected.extend(metadata.packages.iter().filter(|package| !is_free(package)).map(|package| {
                 let licence = package.license.as_deref().unwrap_or("none");
                 format!("{} {}: {licence}", package.name, package.version)
             }));
         }
-        if !refused.is_empty() {
-            bail!("these packages have licences that we do not link, so choose others:\n  {}", refused.join("\n  "));
+        if !rejected.is_empty() {
+            bail!("these packages have licences that are not accepted (ACCEPTED in xtask/src/licences.rs); choose other packages:\n  {}", rejected.join("\n  "));
         }
         Ok(())
     })
@@ -67,13 +67,13 @@ fn is_free(package: &Package) -> bool {
 /// Returns whether an SPDX expression can be satisfied by accepted licences. `/` is the old spelling of `OR`.
 fn accepts(expression: &str) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    matches!(any(&words), Some((true, [])))
+    let tokens: Vec<&str> = spaced.split_whitespace().collect();
+    matches!(any(&tokens), Some((true, [])))
 }
 
 /// Parses `a OR b`: returns whether it is accepted and the remaining tokens, or `None` if it is not an expression.
-fn any<'a>(words: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
-    let (mut accepted, mut rest) = all(words)?;
+fn any<'a>(tokens: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
+    let (mut accepted, mut rest) = all(tokens)?;
     while let ["OR", after @ ..] = rest {
         let (next, after) = all(after)?;
         (accepted, rest) = (accepted || next, after);
@@ -82,8 +82,8 @@ fn any<'a>(words: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
 }
 
 /// Parses `a AND b`, which binds tighter than `OR`.
-fn all<'a>(words: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
-    let (mut accepted, mut rest) = one(words)?;
+fn all<'a>(tokens: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
+    let (mut accepted, mut rest) = one(tokens)?;
     while let ["AND", after @ ..] = rest {
         let (next, after) = one(after)?;
         (accepted, rest) = (accepted && next, after);
@@ -91,8 +91,8 @@ fn all<'a>(words: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
     Some((accepted, rest))
 }
 
-fn one<'a>(words: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
-    match words {
+fn one<'a>(tokens: &'a [&'a str]) -> Option<(bool, &'a [&'a str])> {
+    match tokens {
         ["(", inner @ ..] => match any(inner)? {
             (accepted, [")", rest @ ..]) => Some((accepted, rest)),
             _ => None,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_asks_for_source_code_is_refused() {
+    fn copyleft_licences_are_rejected() {
         for expression in [
             "GPL-3.0",
             "MPL-2.0",
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_is_refused() {
+    fn malformed_expressions_are_rejected() {
         for expression in ["", "(MIT", "MIT)", "MIT OR", "MIT Apache-2.0"] {
             assert!(!accepts(expression), "{expression}");
         }

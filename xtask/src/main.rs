@@ -1,8 +1,8 @@
-//! `cargo xtask`: prepares a fresh machine, shows the sandbox and checks the whole workspace.
+//! `cargo xtask`: prepares a fresh host, shows the sandbox and checks the whole workspace.
 //!
 //! Depends on no other package of the workspace, so that it builds quickly and runs before anything else is built.
 
-#![allow(clippy::print_stdout, reason = "progress on stdout is what this program is for")]
+#![allow(clippy::print_stdout, reason = "progress on stdout is the purpose of this program")]
 
 mod demo;
 mod fuzz;
@@ -30,31 +30,30 @@ use step::Progress;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  demo      prepare what is missing, then take a short tour of the sandbox
-  test      prepare what is missing, then run every check and every test
-  setup     prepare what is missing: wasm targets, guest programs, compiled-module cache
-  userland  build the guest programs only
-  layers    check which package may depend on which
+  setup     install what is missing: wasm targets, guest programs, the cache of compiled programs, packs
+  demo      run setup, then show the sandbox in a few commands
+  test      run setup, then every check and every test
+  userland  build the guest programs
+  layers    check the dependencies between packages
   words [--accept]
             check comments, documentation and names for banned idioms (xtask/words.toml); --accept lowers the counts
+            in that file to the current ones
   words show PREFIX [PATTERN]
             list the matches in files whose path starts with PREFIX, of patterns that contain PATTERN
   npm       build the npm package and pack it into js-bindings/package
-  npm test  the same from the guest programs that are there, then install it elsewhere and run its tests in Node
-  python-tests [--suite FOLDER] [MODULE...]
-            run CPython's own tests in the sandbox, or the modules of them that are named; they are fetched from Debian's
-            packages, or FOLDER has the package `test`
+  npm test  build and pack the npm package from the current guest programs, install it elsewhere and run its tests
+  python-tests [--suite DIR] [MODULE...]
+            run modules of CPython's own tests in the sandbox [default: ten of them]; DIR contains the package `test`
+            [default: fetched from Debian's packages]
   soak [--minutes N]
-            keep a thousand sandboxes busy for ten or N minutes, and say what went wrong or did not come back
+            run random commands in a thousand sandboxes and report errors and leaks [default: 10 minutes]
   fuzz [--minutes N [TARGET...]]
-            feed what reads bytes of strangers with bytes that nobody wrote, all targets or these, for N minutes in all;
-            without a number as many inputs as `test` feeds
+            run the fuzz targets, all or the named ones, for N minutes in total [default: a fixed number of inputs]
   spec record [FILE]
-            run the cases of tests/spec (those whose file name contains FILE) on this machine's bash and tools, as
-            root, and write down what they do
+            record the cases of tests/spec whose file name contains FILE with the bash and tools of this host, as root
   spec compare [FILE]
-            run the same cases, or those of the file that is named, on this machine and in the sandbox, and say how
-            they differ; TIDEBOX_USERLAND=userland takes the guest programs that were built last
+            run the same cases, or those of the file FILE, on this host and in the sandbox, and report differences;
+            TIDEBOX_USERLAND=userland selects the guest programs that were built last
   spec differences
             rewrite tests/spec/DIFFERENCES.md from the cases and from tests/spec/known_gaps.md
 ";
@@ -76,17 +75,19 @@ fn main() -> ExitCode {
         ["npm", "test"] => run(npm_tests::npm_tests),
         ["soak"] => run(|project, progress| soak(project, progress, "10")),
         ["soak", "--minutes", minutes] => run(|project, progress| soak(project, progress, minutes)),
-        ["python-tests", words @ ..] => run(|project, progress| python_tests::python_tests(project, progress, words)),
+        ["python-tests", arguments @ ..] => {
+            run(|project, progress| python_tests::python_tests(project, progress, arguments))
+        }
         ["fuzz"] => run(fuzz::step),
         ["fuzz", "--minutes", minutes, targets @ ..] => run(|project, _| fuzz::run(project, minutes, targets)),
-        ["spec", what] => run(|project, progress| spec::run(project, progress, what, "")),
-        ["spec", what, files] => run(|project, progress| spec::run(project, progress, what, files)),
+        ["spec", mode] => run(|project, progress| spec::run(project, progress, mode, "")),
+        ["spec", mode, files] => run(|project, progress| spec::run(project, progress, mode, files)),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())
         }
         [other, ..] => {
-            eprintln!("xtask: there is no command {other:?} with these arguments\n\n{USAGE}");
+            eprintln!("xtask: unknown command or invalid arguments: {other:?}\n\n{USAGE}");
             return ExitCode::from(2);
         }
     };
@@ -104,7 +105,7 @@ fn soak(project: &Project, progress: &mut Progress, minutes: &str) -> Result<()>
     setup::guests(project, progress)?;
     let mut command =
         project.cargo(&["bench", "--locked", "--workspace", "--bench", "load", "--", "soak", "--minutes", minutes]);
-    anyhow::ensure!(command.status()?.success(), "the soak found mistakes; they are listed above");
+    anyhow::ensure!(command.status()?.success(), "the soak found errors; they are listed above");
     Ok(())
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn npm(project: &Project, progress: &mut Progress) -> Result<()> {
     pack(project, progress, Types::Write).map(|_| ())
 }
 
-/// The mode of `js-bindings/types`, the declarations as users see them. They are committed so that every change of them is
+/// What to do with `js-bindings/types`, the declarations for users. They are committed, so that every change of them is
 /// reviewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Types {
@@ -64,7 +64,7 @@ pub(crate) fn pack(project: &Project, progress: &mut Progress, types: Types) -> 
     install(progress, &bindings)?;
     let package = bindings.join("package");
     if package.exists() {
-        fs::remove_dir_all(&package).context("the old package cannot be removed")?;
+        fs::remove_dir_all(&package).context("cannot remove the old package")?;
     }
     progress.run("compile the TypeScript", npm_command(&bindings, &["exec", "--", "tsc", "-p", "."]), RETRY)?;
     declarations(&bindings, &package, types)?;
@@ -72,10 +72,10 @@ pub(crate) fn pack(project: &Project, progress: &mut Progress, types: Types) -> 
     archive(progress, &package)
 }
 
-/// Modules of the package: what users see them as, the package that each is built from, and the name of its files.
+/// Modules of the package: the name in messages, the package that each is built from, and the name of its files.
 const MODULES: [(&str, &str, &str); 2] = [
     ("the kernel", "tidebox-js-bindings", "kernel"),
-    ("the module that speaks to providers", "tidebox-js-remote", "remote_kernel"),
+    ("the module for cloud providers", "tidebox-js-remote", "remote_kernel"),
 ];
 
 /// A module and the JavaScript that belongs to it.
@@ -99,30 +99,30 @@ fn module(
     progress.run(&format!("write the JavaScript of {what}"), bindgen, RETRY)
 }
 
-/// Installs the tools that build and test the package, in the versions that its manifest names. There is no lock file: the few
+/// Installs the tools that build and test the package, in the versions that its manifest names. A lock file is not used: the few
 /// packages pin their dependencies exactly, and npm cannot read a lock file without host names that lists packages for other
 /// platforms.
 fn install(progress: &mut Progress, bindings: &Path) -> Result<()> {
-    let wanted = fs::read(bindings.join("package.json")).context("js-bindings/package.json cannot be read")?;
+    let manifest = fs::read(bindings.join("package.json")).context("cannot read js-bindings/package.json")?;
     let stamp = bindings.join("node_modules/.installed");
-    if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
-        progress.say("npm packages are there");
+    if fs::read(&stamp).is_ok_and(|installed| installed == manifest) {
+        progress.print("the npm packages are installed");
         return Ok(());
     }
     progress.run("install npm packages", npm_command(bindings, &["install"]), RETRY)?;
-    fs::write(&stamp, wanted).context("the folder of npm packages cannot be written")
+    fs::write(&stamp, manifest).with_context(|| format!("cannot write {}", stamp.display()))
 }
 
 fn declarations(bindings: &Path, package: &Path, types: Types) -> Result<()> {
     fs::create_dir_all(bindings.join("types"))?;
     for name in TYPES {
-        let (made, kept) = (package.join("dist").join(name), bindings.join("types").join(name));
-        let same = fs::read(&made)? == fs::read(&kept).unwrap_or_default();
+        let (generated, committed) = (package.join("dist").join(name), bindings.join("types").join(name));
+        let same = fs::read(&generated)? == fs::read(&committed).unwrap_or_default();
         match types {
             _ if same => {}
-            Types::Write => copy(&made, &kept)?,
+            Types::Write => copy(&generated, &committed)?,
             Types::Check => {
-                bail!("js-bindings/types/{name} is not what the TypeScript says; run `{RETRY}` and commit it")
+                bail!("js-bindings/types/{name} differs from the TypeScript sources; run `{RETRY}` and commit the file")
             }
         }
     }
@@ -188,15 +188,15 @@ fn bundle(progress: &mut Progress, bindings: &Path) -> Result<()> {
 
 /// A module that names the file of each program in a way that bundlers see; `js/userland.web.d.ts` declares it.
 fn write_url_module(package: &Path) -> Result<()> {
-    let listed = fs::read(package.join("userland/programs.json")).context("the programs are not listed")?;
+    let listed = fs::read(package.join("userland/programs.json")).context("cannot read userland/programs.json")?;
     let listed: Vec<serde_json::Value> = serde_json::from_slice(&listed)?;
-    let mut module = String::from("/** Where the programs of the package are. */\nexport default {\n");
+    let mut module = String::from("/** URLs of the programs of the package. */\nexport default {\n");
     for program in &listed {
-        let file = program["file"].as_str().context("a program has no file")?;
+        let file = program["file"].as_str().context("a program in userland/programs.json has no file")?;
         module.push_str(&format!("  \"{file}.piece\": new URL(\"../userland/{file}.piece\", import.meta.url),\n"));
     }
     module.push_str("};\n");
-    fs::write(package.join("dist/userland.web.js"), module).context("the addresses of the programs cannot be written")
+    fs::write(package.join("dist/userland.web.js"), module).context("cannot write dist/userland.web.js")
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
@@ -206,14 +206,15 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 fn archive(progress: &mut Progress, package: &Path) -> Result<PathBuf> {
     progress.step("pack", |progress| {
         let printed = step::output(&mut npm_command(package, &["pack", "--json"]), RETRY)?;
-        let packed: serde_json::Value = serde_json::from_slice(&printed).context("npm printed no JSON")?;
+        let packed: serde_json::Value =
+            serde_json::from_slice(&printed).context("cannot parse the output of `npm pack` as JSON")?;
         let Some(packed) = first(&packed) else {
-            bail!("npm packed nothing; look at js-bindings/package.json");
+            bail!("`npm pack` listed no package; check js-bindings/package.json");
         };
-        let name = packed["filename"].as_str().context("npm told no file name")?;
+        let name = packed["filename"].as_str().context("`npm pack` printed no file name")?;
         let [size, unpacked] = ["size", "unpackedSize"].map(|field| packed[field].as_u64().unwrap_or(u64::MAX));
-        progress.say(&format!("{name}: {size} bytes packed, {unpacked} bytes unpacked"));
-        ensure!(size <= MAX_BYTES, "the package is larger than {MAX_BYTES} bytes; look what has grown in {name}");
+        progress.print(&format!("{name}: {size} bytes packed, {unpacked} bytes unpacked"));
+        ensure!(size <= MAX_BYTES, "{name} is larger than {MAX_BYTES} bytes; find out which file has grown");
         Ok(package.join(name))
     })
 }
@@ -223,8 +224,8 @@ fn first(packed: &serde_json::Value) -> Option<&serde_json::Value> {
     packed.get(0).or_else(|| packed.as_object()?.values().next())
 }
 
-pub(crate) fn npm_command(folder: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn npm_command(dir: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("npm");
-    command.current_dir(folder).args(arguments);
+    command.current_dir(dir).args(arguments);
     command
 }

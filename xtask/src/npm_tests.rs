@@ -4,7 +4,7 @@
 mod chromium;
 mod emulators;
 mod engines;
-mod folder;
+mod test_dir;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +17,7 @@ use crate::step::{self, Progress};
 
 use emulators::Emulators;
 use engines::Node;
-use folder::Tests;
+use test_dir::Tests;
 
 pub(crate) const RETRY: &str = "cargo xtask npm test";
 
@@ -58,7 +58,7 @@ const SPEC_EVERY: &str = "TIDEBOX_SPEC_EVERY";
 /// Packs the package and runs `js-bindings/tests`.
 pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()> {
     let archive = npm::pack(project, progress, npm::Types::Check)?;
-    let tests = folder::lay_out(project, progress, &archive)?;
+    let tests = test_dir::prepare(project, progress, &archive)?;
     types(project, progress, &tests)?;
     let setting = Setting { project, emulators: Emulators::start(project, progress)? };
     let nodes = engines::nodes(project, progress);
@@ -67,20 +67,20 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
         let everything: Vec<&str> = tests.files.iter().map(String::as_str).collect();
         let full = fullest.contains(&node.version.as_str());
         let files = if full { everything.as_slice() } else { &MAIN };
-        let mut command = command(&setting, &tests.folder, node, files);
+        let mut command = command(&setting, &tests.dir, node, files);
         if full && node.jspi && std::env::var_os(SPEC_EVERY).is_none() {
-            // One engine plays all recorded cases, the others a part.
+            // One engine runs all recorded cases, the others a part.
             command.env(SPEC_EVERY, "1");
         }
         run_and_count(progress, &format!("Node {}", node.version), &files.join(" "), command)?;
     }
     for node in nodes.iter().filter(|node| fullest.contains(&node.version.as_str())) {
-        beside_native(progress, &setting, &tests.folder, node)?;
+        compare_with_native(progress, &setting, &tests.dir, node)?;
     }
     if let Some(node) = nodes.iter().find(|node| node.jspi) {
         // The tests include overlapping calls, which need JSPI.
-        run(progress, &setting, &tests.folder.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
-        run(progress, &setting, &tests.folder.join("examples"), node, &["examples.test.mjs"])?;
+        run(progress, &setting, &tests.dir.join("deepagents"), node, &["agent.test.mjs", "tools.test.mjs"])?;
+        run(progress, &setting, &tests.dir.join("examples"), node, &["examples.test.mjs"])?;
         browser(progress, &setting, &tests, node)?;
     }
     deno(progress, &setting, &tests)
@@ -91,7 +91,7 @@ fn types(project: &Project, progress: &mut Progress, tests: &Tests) -> Result<()
     let bindings = project.root.join("js-bindings");
     for config in ["nodenext", "node16", "bundler", "page"] {
         let mut tsc = npm::npm_command(&bindings, &["exec", "--", "tsc", "--typeRoots", "node_modules/@types", "-p"]);
-        tsc.arg(tests.folder.join(format!("types/{config}.json")));
+        tsc.arg(tests.dir.join(format!("types/{config}.json")));
         progress.run(&format!("check a program of a user ({config})"), tsc, RETRY)?;
     }
     Ok(())
@@ -105,34 +105,34 @@ struct Setting<'a> {
 }
 
 /// Runs test files in a directory with one version of Node.
-fn run(progress: &mut Progress, setting: &Setting<'_>, folder: &Path, node: &Node, files: &[&str]) -> Result<()> {
-    run_and_count(progress, &format!("Node {}", node.version), &files.join(" "), command(setting, folder, node, files))
+fn run(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node, files: &[&str]) -> Result<()> {
+    run_and_count(progress, &format!("Node {}", node.version), &files.join(" "), command(setting, dir, node, files))
 }
 
 /// Runs the Rust tests that drive Node: the backend contract, and the engine compared with Wasmtime.
-fn beside_native(progress: &mut Progress, setting: &Setting<'_>, folder: &Path, node: &Node) -> Result<()> {
+fn compare_with_native(progress: &mut Progress, setting: &Setting<'_>, dir: &Path, node: &Node) -> Result<()> {
     let mut command =
         setting.project.cargo(&["test", "--locked", "--workspace", "--test", "javascript", "--", "--nocapture"]);
-    command.env("TIDEBOX_NPM_FOLDER", folder).env("TIDEBOX_NODE", &node.program);
+    command.env("TIDEBOX_NPM_DIR", dir).env("TIDEBOX_NODE", &node.program);
     command.env("TIDEBOX_NODE_SUSPENDS", u8::from(node.jspi).to_string());
     setting.emulators.point(&mut command);
-    run_and_count(progress, &format!("Node {}", node.version), "the contract, and Wasmtime beside it", command)
+    run_and_count(progress, &format!("Node {}", node.version), "contract, and comparison with Wasmtime", command)
 }
 
 /// Runs the same tests, and those of pages, in Chromium, driven by Node.
 fn browser(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests, node: &Node) -> Result<()> {
     let Some(version) = chromium::version(progress) else { return Ok(()) };
-    let command = command(setting, &tests.folder.join("browser"), node, &BROWSER);
-    run_and_count(progress, &version, "all, and pages", command)
+    let command = command(setting, &tests.dir.join("browser"), node, &BROWSER);
+    run_and_count(progress, &version, "all tests, and those of pages", command)
 }
 
-fn command(setting: &Setting<'_>, folder: &Path, node: &Node, files: &[&str]) -> Command {
+fn command(setting: &Setting<'_>, dir: &Path, node: &Node, files: &[&str]) -> Command {
     let mut command = Command::new(&node.program);
     // The reporter that prints totals in separate lines, which the step runner parses.
-    command.current_dir(folder).args(["--test", "--test-reporter=tap"]).args(files);
+    command.current_dir(dir).args(["--test", "--test-reporter=tap"]).args(files);
     command.env("TIDEBOX_SPEC_CASES", cases(setting.project));
     command.env("TIDEBOX_DENO", setting.project.root.join("js-bindings").join(DENO));
-    command.env("NODE_OPTIONS", format!("--import={}", folder::guard(setting.project)));
+    command.env("NODE_OPTIONS", format!("--import={}", test_dir::guard(setting.project)));
     setting.emulators.point(&mut command);
     command
 }
@@ -143,23 +143,23 @@ fn deno(progress: &mut Progress, setting: &Setting<'_>, tests: &Tests) -> Result
     let version = match step::output(Command::new(&program).arg("--version"), RETRY) {
         Ok(version) => String::from_utf8_lossy(&version).split_whitespace().nth(1).unwrap_or_default().to_owned(),
         Err(error) => {
-            progress.say(&format!("tests in Deno are left out: {error:#}"));
+            progress.print(&format!("tests in Deno are skipped: {error:#}"));
             return Ok(());
         }
     };
-    let reaches_out = |file: &&String| NETWORK_TESTS.contains(&file.as_str());
-    let (reaching, inside): (Vec<&String>, Vec<&String>) =
-        tests.files.iter().filter(|file| *file != GUARD).partition(reaches_out);
-    let run = |leave: &[&str], files: &[&String]| {
+    let uses_network = |file: &&String| NETWORK_TESTS.contains(&file.as_str());
+    let (with_network, without_network): (Vec<&String>, Vec<&String>) =
+        tests.files.iter().filter(|file| *file != GUARD).partition(uses_network);
+    let run = |permissions: &[&str], files: &[&String]| {
         let mut command = Command::new(&program);
-        command.current_dir(&tests.folder).args(["test", "--allow-read", "--allow-env"]).args(leave).args(files);
+        command.current_dir(&tests.dir).args(["test", "--allow-read", "--allow-env"]).args(permissions).args(files);
         command.env("TIDEBOX_SPEC_CASES", cases(setting.project)).env("NO_COLOR", "1");
         setting.emulators.point(&mut command);
         command
     };
-    run_and_count(progress, &format!("Deno {version}"), "all", run(&[], &inside))?;
-    let leave = ["--allow-net", "--allow-write", "--allow-run"];
-    run_and_count(progress, &format!("Deno {version}"), "what reaches out", run(&leave, &reaching))
+    run_and_count(progress, &format!("Deno {version}"), "tests without network access", run(&[], &without_network))?;
+    let permissions = ["--allow-net", "--allow-write", "--allow-run"];
+    run_and_count(progress, &format!("Deno {version}"), "tests with network access", run(&permissions, &with_network))
 }
 
 fn cases(project: &Project) -> PathBuf {
@@ -171,7 +171,7 @@ fn run_and_count(progress: &mut Progress, engine: &str, what: &str, command: Com
     let before = progress.totals.clone();
     progress.run_tests(&format!("tests of the npm package in {engine}: {what}"), command, RETRY)?;
     let (passed, skipped) = (progress.totals.passed - before.passed, progress.totals.skipped - before.skipped);
-    ensure!(passed > 0, "{engine} has run no tests: {what}");
-    progress.say(&format!("{engine}: {passed} passed, {skipped} skipped"));
+    ensure!(passed > 0, "no test ran in {engine}: {what}");
+    progress.print(&format!("{engine}: {passed} passed, {skipped} skipped"));
     Ok(())
 }

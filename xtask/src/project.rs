@@ -19,8 +19,8 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn find() -> Result<Self> {
         // Not the path at compile time: one target directory may serve several clones.
-        let package = env::var_os("CARGO_MANIFEST_DIR").context("start this by `cargo xtask`")?;
-        let root = Path::new(&package).parent().context("the xtask package has no parent folder")?.to_path_buf();
+        let package = env::var_os("CARGO_MANIFEST_DIR").context("CARGO_MANIFEST_DIR is not set; run `cargo xtask`")?;
+        let root = Path::new(&package).parent().context("the xtask package has no parent directory")?.to_path_buf();
         let target = match env::var_os("CARGO_TARGET_DIR") {
             Some(dir) => root.join(dir),
             None => root.join("target"),

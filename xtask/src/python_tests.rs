@@ -15,7 +15,7 @@ use crate::setup;
 use crate::step::Progress;
 use expected::Expected;
 
-/// Modules to run when none is named.
+/// Modules that run by default.
 const MODULES: [&str; 10] = [
     "test_json",
     "test_re",
@@ -37,17 +37,17 @@ const RUN: &str = include_str!("python_tests/run.py");
 const SECONDS: &str = "900";
 const RETRY: &str = "cargo xtask python-tests";
 
-/// Runs `cargo xtask python-tests`: the named modules, or the default selection. `--suite FOLDER` is the directory of the package
+/// Runs `cargo xtask python-tests`: the named modules, or the default selection. `--suite DIR` is the directory of the package
 /// `test`.
-pub(crate) fn python_tests(project: &Project, progress: &mut Progress, words: &[&str]) -> Result<()> {
-    let (suite, modules) = match words {
-        ["--suite", folder, modules @ ..] => (PathBuf::from(folder), modules),
-        modules => (suite::folder()?, modules),
+pub(crate) fn python_tests(project: &Project, progress: &mut Progress, arguments: &[&str]) -> Result<()> {
+    let (suite, modules) = match arguments {
+        ["--suite", dir, modules @ ..] => (PathBuf::from(dir), modules),
+        modules => (suite::suite_dir()?, modules),
     };
-    if let Some(option) = modules.iter().find(|word| word.starts_with('-')) {
-        bail!("`cargo xtask python-tests` takes --suite FOLDER and names of modules, not {option}");
+    if let Some(option) = modules.iter().find(|argument| argument.starts_with('-')) {
+        bail!("`cargo xtask python-tests` accepts --suite DIR and names of modules, not {option}");
     }
-    // Built with all tests, so that the features of its packages match and nothing is built twice.
+    // Built with all tests, so that the features of its packages match and no package is built twice.
     let build = project.cargo(&["test", "--locked", "--workspace", "--test", "python", "--no-run"]);
     progress.run("build the command tidebox", build, RETRY)?;
     setup::packs(project, progress)?;
@@ -56,10 +56,10 @@ pub(crate) fn python_tests(project: &Project, progress: &mut Progress, words: &[
 
 /// Runs the quick modules where the tests can be fetched: the repository does not contain them.
 pub(crate) fn quick(project: &Project, progress: &mut Progress) -> Result<()> {
-    match suite::folder() {
+    match suite::suite_dir() {
         Ok(suite) => run(project, progress, &suite, &QUICK),
         Err(error) => {
-            progress.say(&format!("CPython's own tests are left out: {error:#}"));
+            progress.print(&format!("CPython's own tests are skipped: {error:#}"));
             Ok(())
         }
     }
@@ -69,17 +69,22 @@ fn run(project: &Project, progress: &mut Progress, suite: &Path, modules: &[&str
     let list = project.root.join(EXPECTED);
     let text = fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;
     let expected = Expected::parse(&text);
-    let folder = project.target.join("python-tests");
-    fs::create_dir_all(&folder)?;
-    fs::write(folder.join("run.py"), RUN)?;
+    let dir = project.target.join("python-tests");
+    fs::create_dir_all(&dir)?;
+    fs::write(dir.join("run.py"), RUN)?;
     progress.step("CPython's own tests", |progress| {
-        let mut wrong = Vec::new();
+        let mut differences = Vec::new();
         for module in modules {
-            let found = outcomes(project, suite, &folder, module, &expected)?;
-            progress.say(&found.line(module));
-            wrong.extend(found.wrong);
+            let found = outcomes(project, suite, &dir, module, &expected)?;
+            progress.print(&found.line(module));
+            differences.extend(found.differences);
         }
-        ensure!(wrong.is_empty(), "{} tests are not as {EXPECTED} has it:\n{}", wrong.len(), wrong.join("\n"));
+        ensure!(
+            differences.is_empty(),
+            "{} tests differ from {EXPECTED}:\n{}",
+            differences.len(),
+            differences.join("\n")
+        );
         Ok(())
     })
 }
@@ -90,7 +95,7 @@ struct Outcomes {
     counts: BTreeMap<String, usize>,
     seconds: String,
     /// Differences from the expected results.
-    wrong: Vec<String>,
+    differences: Vec<String>,
 }
 
 impl Outcomes {
@@ -98,26 +103,26 @@ impl Outcomes {
         let count = |how: &str| self.counts.get(how).copied().unwrap_or_default();
         let all: usize = self.counts.values().sum();
         let (passed, failed, skipped) = (count("passed"), count("failed"), count("skipped"));
-        let left_out = match count("left out") {
+        let excluded = match count("excluded") {
             0 => String::new(),
-            some => format!(", {some} left out"),
+            some => format!(", {some} excluded"),
         };
         format!(
-            "{module}: {all} tests, {passed} passed, {failed} failed, {skipped} skipped{left_out}, {} s",
+            "{module}: {all} tests, {passed} passed, {failed} failed, {skipped} skipped{excluded}, {} s",
             self.seconds
         )
     }
 
-    fn take(&mut self, line: &str, expected: &Expected) -> Result<()> {
+    fn add(&mut self, line: &str, expected: &Expected) -> Result<()> {
         let (test, how, why): (String, String, String) =
-            serde_json::from_str(line).with_context(|| format!("the tests printed a line of their own: {line}"))?;
+            serde_json::from_str(line).with_context(|| format!("cannot parse a line of the test runner: {line}"))?;
         if how == "seconds" {
             self.seconds = why;
             return Ok(());
         }
-        match (how.as_str(), expected.why(&test)) {
-            ("failed", None) => self.wrong.push(format!("  {test} failed: {why}")),
-            ("passed", Some(_)) => self.wrong.push(format!("  {test} passes by now; take it off the list")),
+        match (how.as_str(), expected.reason(&test)) {
+            ("failed", None) => self.differences.push(format!("  {test} failed: {why}")),
+            ("passed", Some(_)) => self.differences.push(format!("  {test} passes; remove it from the list")),
             _ => {}
         }
         *self.counts.entry(how).or_default() += 1;
@@ -125,29 +130,29 @@ impl Outcomes {
     }
 }
 
-fn outcomes(project: &Project, suite: &Path, folder: &Path, module: &str, expected: &Expected) -> Result<Outcomes> {
+fn outcomes(project: &Project, suite: &Path, dir: &Path, module: &str, expected: &Expected) -> Result<Outcomes> {
     let mounted = format!("{}:/tests/test:ro", suite.join("test").display());
-    let program = format!("{}:/workspace/run.py", folder.join("run.py").display());
+    let program = format!("{}:/workspace/run.py", dir.join("run.py").display());
     let mut line = format!("mkdir -p /tmp/tests; cd /tmp/tests; PYTHONPATH=/tests python3 /workspace/run.py {module}");
-    for test in expected.left_out() {
+    for test in expected.excluded() {
         line.push(' ');
         line.push_str(test);
     }
     let mut command = Command::new(project.tidebox());
     // The tests print many messages; only their results matter.
-    let complaints = folder.join(format!("{module}.log"));
+    let log = dir.join(format!("{module}.log"));
     command.args(["exec", "--timeout", SECONDS, "--mount", &mounted, "--file", &program, &line]);
-    command.stderr(Stdio::from(fs::File::create(&complaints)?)).stdin(Stdio::null()).stdout(Stdio::piped());
+    command.stderr(Stdio::from(fs::File::create(&log)?)).stdin(Stdio::null()).stdout(Stdio::piped());
     let output = command.output().with_context(|| format!("cannot start {}", project.tidebox().display()))?;
     ensure!(
         output.status.success(),
-        "the interpreter ended with {} in {module}; what it said is in {}",
+        "the interpreter exited with {} in {module}; its messages are in {}",
         output.status,
-        complaints.display()
+        log.display()
     );
     let mut found = Outcomes::default();
     for line in String::from_utf8(output.stdout)?.lines() {
-        found.take(line, expected)?;
+        found.add(line, expected)?;
     }
     Ok(found)
 }
@@ -157,21 +162,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_test_that_fails_unexpectedly_or_passes_unexpectedly_is_told() {
-        let expected = Expected::parse("# a reason\nm.C.known\nm.C.mended\n");
+    fn unexpected_failures_and_passes_are_reported() {
+        let expected = Expected::parse("# a reason\nm.C.known\nm.C.fixed\n");
         let mut found = Outcomes::default();
         for line in [
             r#"["m.C.fine", "passed", ""]"#,
             r#"["m.C.known", "failed", "x"]"#,
-            r#"["m.C.mended", "passed", ""]"#,
+            r#"["m.C.fixed", "passed", ""]"#,
             r#"["m.C.fresh", "failed", "y"]"#,
             r#"["m.C.later", "skipped", "z"]"#,
             r#"["", "seconds", "1.5"]"#,
         ] {
-            found.take(line, &expected).unwrap();
+            found.add(line, &expected).unwrap();
         }
-        assert_eq!(found.wrong, ["  m.C.mended passes by now; take it off the list", "  m.C.fresh failed: y"]);
+        assert_eq!(found.differences, ["  m.C.fixed passes; remove it from the list", "  m.C.fresh failed: y"]);
         assert_eq!(found.line("m"), "m: 5 tests, 2 passed, 2 failed, 1 skipped, 1.5 s");
-        assert!(found.take("what a test printed", &expected).is_err());
+        assert!(found.add("output of a test", &expected).is_err());
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn guests(project: &Project, progress: &mut Progress) -> Result<()> {
     targets(progress)?;
     progress.step("build the guest programs", |progress| {
         let built = userland::build(project, "cargo xtask userland")?;
-        progress.say(&format!("{} guest programs, {} of them new", built.programs, built.changed));
+        progress.print(&format!("{} guest programs, {} of them new", built.programs, built.changed));
         Ok(())
     })
 }
@@ -56,7 +56,7 @@ fn targets(progress: &mut Progress) -> Result<()> {
         }
     }
     if missing.is_empty() {
-        progress.say("wasm targets are there");
+        progress.print("the wasm targets are installed");
         return Ok(());
     }
     let mut rustup = Command::new("rustup");
@@ -71,7 +71,7 @@ fn is_installed(target: &str) -> Result<bool> {
     let mut command = Command::new(rustc);
     command.args(["--print", "target-libdir", "--target", target]);
     let printed = step::output(&mut command, "cargo xtask setup")?;
-    let folder = String::from_utf8(printed).context("rustc printed a folder that is not UTF-8")?;
-    let folder = PathBuf::from(folder.trim_end());
-    Ok(std::fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()))
+    let dir = String::from_utf8(printed).context("rustc printed a path that is not UTF-8")?;
+    let dir = PathBuf::from(dir.trim_end());
+    Ok(std::fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some()))
 }

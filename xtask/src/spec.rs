@@ -8,12 +8,12 @@ use crate::step::Progress;
 /// Runs the test `spec` in one of its modes on the cases whose file name contains `files`. `record` and `compare` need bash and
 /// the tools on the host; `compare` also accepts the path of another file of cases. `differences` rewrites
 /// `tests/spec/DIFFERENCES.md`.
-pub(crate) fn run(project: &Project, progress: &mut Progress, what: &str, files: &str) -> Result<()> {
-    if !["record", "compare", "differences"].contains(&what) {
-        bail!("unknown mode `{what}` of `cargo xtask spec`: use `record`, `compare` or `differences`");
+pub(crate) fn run(project: &Project, progress: &mut Progress, mode: &str, files: &str) -> Result<()> {
+    if !["record", "compare", "differences"].contains(&mode) {
+        bail!("unknown mode `{mode}` of `cargo xtask spec`: use `record`, `compare` or `differences`");
     }
     // The whole workspace, like all other tests, so that its packages are built with the same features.
     let mut test = project.cargo(&["test", "--locked", "--workspace", "--test", "spec"]);
-    test.env("TIDEBOX_SPEC", what).env("TIDEBOX_SPEC_FILES", files);
-    progress.run(&format!("{what} of tests/spec"), test, &format!("cargo xtask spec {what}"))
+    test.env("TIDEBOX_SPEC", mode).env("TIDEBOX_SPEC_FILES", files);
+    progress.run(&format!("{mode} of tests/spec"), test, &format!("cargo xtask spec {mode}"))
 }

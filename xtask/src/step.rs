@@ -23,18 +23,18 @@ impl Progress {
         Self { started: Instant::now(), finished: Vec::new(), totals: Totals::default() }
     }
 
-    /// Prints a line that belongs to no step.
-    pub(crate) fn say(&self, line: &str) {
+    /// Prints a line without starting a step.
+    pub(crate) fn print(&self, line: &str) {
         println!("[{:7.1} s] {line}", self.started.elapsed().as_secs_f64());
     }
 
     /// Runs `work` as the step `name`.
     pub(crate) fn step<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.say(name);
+        self.print(name);
         let before = Instant::now();
         let value = work(self).with_context(|| format!("the step \"{name}\" failed"))?;
         let seconds = before.elapsed().as_secs_f64();
-        self.say(&format!("{name}: done in {seconds:.1} s"));
+        self.print(&format!("{name}: done in {seconds:.1} s"));
         self.finished.push((name.to_owned(), seconds));
         Ok(value)
     }
@@ -91,14 +91,11 @@ fn cannot_start(command: &Command, retry: &str) -> String {
 }
 
 fn failed(command: &Command, status: &str, retry: &str) -> String {
-    let place = match command.get_current_dir() {
+    let dir = match command.get_current_dir() {
         Some(dir) => format!(" in {}", dir.display()),
         None => String::new(),
     };
-    format!(
-        "`{}`{place} ended with {status}; mend what it printed above, then run `{retry}` again",
-        command_line(command)
-    )
+    format!("`{}`{dir} exited with {status}; fix the errors above, then run `{retry}` again", command_line(command))
 }
 
 /// Formats the command as a user would type it, without the directory of the program.
@@ -122,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failing_command_is_named_with_what_to_type_next() {
+    fn an_error_names_the_command_and_how_to_retry() {
         let error =
             run(Command::new("sh").args(["-c", "exit 3"]), "cargo xtask test").expect_err("exit 3 is a failure");
         let text = format!("{error:#}");
@@ -132,16 +129,16 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_cannot_start_is_named_too() {
-        let error =
-            run(&mut Command::new("no-such-program-here"), "cargo xtask setup").expect_err("there is no such program");
+    fn an_error_names_a_command_that_cannot_start() {
+        let error = run(&mut Command::new("no-such-program-here"), "cargo xtask setup")
+            .expect_err("the program does not exist");
         let text = format!("{error:#}");
         assert!(text.contains("cannot start `no-such-program-here`"), "{text}");
         assert!(text.contains("cargo xtask setup"), "{text}");
     }
 
     #[test]
-    fn a_command_line_is_quoted_as_one_would_type_it() {
+    fn a_command_line_is_quoted_for_a_shell() {
         let mut command = Command::new("/somewhere/cargo");
         command.args(["clippy", "--", "-D", "it's", ""]);
         assert_eq!(command_line(&command), r"cargo clippy -- -D 'it'\''s' ''");

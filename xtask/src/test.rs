@@ -34,7 +34,7 @@ pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
     benches(project, progress)?;
     progress.print_times();
     let totals = &progress.totals;
-    progress.say("everything passed");
+    progress.print("everything passed");
     println!("{} passed, {} failed, {} skipped", totals.passed, totals.failed, totals.skipped);
     Ok(())
 }

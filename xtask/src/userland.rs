@@ -49,7 +49,7 @@ pub(crate) fn build(project: &Project, retry: &str) -> Result<Built> {
     for (name, path) in programs(&compile(project, &components, retry)?)? {
         modules.insert(name.replace(".wasm", ".component.wasm"), path);
     }
-    lay_out(&project.dist(), &modules)
+    write_dist(&project.dist(), &modules)
 }
 
 /// Builds packages of the guest workspace and returns cargo's messages.
@@ -84,14 +84,16 @@ fn programs(messages: &[u8]) -> Result<BTreeMap<String, PathBuf>> {
         }
     }
     if modules.is_empty() {
-        bail!("the guest workspace built no program; look at userland/Cargo.toml, then run `cargo xtask userland`");
+        bail!(
+            "the build of the guest workspace produced no program; check userland/Cargo.toml, then run `cargo xtask userland`"
+        );
     }
     Ok(modules)
 }
 
 /// Makes `dist` hold exactly `modules`.
-fn lay_out(dist: &Path, modules: &BTreeMap<String, PathBuf>) -> Result<Built> {
-    fs::create_dir_all(dist).with_context(|| format!("cannot make the folder {}", dist.display()))?;
+fn write_dist(dist: &Path, modules: &BTreeMap<String, PathBuf>) -> Result<Built> {
+    fs::create_dir_all(dist).with_context(|| format!("cannot create {}", dist.display()))?;
     for entry in fs::read_dir(dist).with_context(|| format!("cannot list {}", dist.display()))? {
         let entry = entry?;
         let name = entry.file_name();
@@ -134,10 +136,10 @@ fn compress(bytes: &[u8]) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn folder(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("tidebox-xtask-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).expect("the temporary folder can be made");
-        folder
+    fn temp_dir(name: &str) -> PathBuf {
+        let dir = std::env::temp_dir().join(format!("tidebox-xtask-{}-{name}", std::process::id()));
+        fs::create_dir_all(&dir).expect("the temporary directory can be created");
+        dir
     }
 
     #[test]
@@ -158,22 +160,22 @@ mod tests {
     }
 
     #[test]
-    fn dist_holds_exactly_the_modules_and_unchanged_files_stay_untouched() {
-        let folder = folder("dist");
-        let (from, dist) = (folder.join("sh.wasm"), folder.join("dist"));
+    fn dist_holds_the_modules_and_unchanged_files_are_kept() {
+        let dir = temp_dir("dist");
+        let (from, dist) = (dir.join("sh.wasm"), dir.join("dist"));
         fs::write(&from, b"one").expect("written");
         fs::create_dir_all(&dist).expect("made");
-        fs::write(dist.join("gone.wasm"), b"old").expect("written");
+        fs::write(dist.join("old.wasm"), b"old").expect("written");
         let modules = BTreeMap::from([("sh.wasm".to_owned(), from.clone())]);
 
-        let first = lay_out(&dist, &modules).expect("laid out");
-        let second = lay_out(&dist, &modules).expect("laid out again");
+        let first = write_dist(&dist, &modules).expect("written");
+        let second = write_dist(&dist, &modules).expect("written again");
         fs::write(&from, b"two").expect("written");
-        let third = lay_out(&dist, &modules).expect("laid out once more");
+        let third = write_dist(&dist, &modules).expect("written a third time");
 
         assert_eq!([first.changed, second.changed, third.changed], [1, 0, 1]);
-        assert!(!dist.join("gone.wasm").exists());
+        assert!(!dist.join("old.wasm").exists());
         assert_eq!(fs::read(dist.join("sh.wasm")).expect("read"), b"two");
-        fs::remove_dir_all(folder).expect("removed");
+        fs::remove_dir_all(dir).expect("removed");
     }
 }

@@ -1,8 +1,10 @@
 //! The language check: idioms that comments, documentation and names must not use.
 //!
-//! `xtask/words.toml` lists the patterns, what to write instead, and how often each may still occur. A count may fall and
-//! never rise: `cargo xtask words --accept` lowers the counts to what the tree has. A line with `words: allow <reason>`
-//! is skipped.
+//! `xtask/words.toml` lists the patterns, the preferred wording, and the allowed number of matches. A count may fall but
+//! never rise: `cargo xtask words --accept` lowers the counts to those of the tree.
+//!
+//! Exceptions: a rule removes the text that matches its `allow` before it is applied, and skips files whose path starts
+//! with a prefix of its `except`. A line with `words: allow <reason>` is skipped by all rules.
 
 mod text;
 
@@ -49,8 +51,18 @@ struct Rule {
     /// Text that is removed before the pattern is applied: the uses that are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     allow: Option<String>,
+    /// Files that the rule does not apply to, as prefixes of paths relative to the root: the pattern is a term there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    except: Vec<String>,
     /// Matches that the tree may have at most.
     count: usize,
+}
+
+impl Rule {
+    /// Returns whether the rule applies to a file, by its path relative to the root.
+    fn applies_to(&self, file: &str) -> bool {
+        !self.except.iter().any(|prefix| file.starts_with(prefix))
+    }
 }
 
 /// A match of a rule: file, line number from 1, and the text around it.
@@ -89,23 +101,23 @@ fn check(project: &Project, accept: bool) -> Result<()> {
     let mut list = read_list(project)?;
     let units = units(project)?;
     let mut errors = String::new();
-    let mut is_lower = false;
+    let mut has_fewer = false;
     for (kind, rules) in [("prose", &mut list.prose), ("code", &mut list.code), ("test", &mut list.test)] {
         for rule in rules {
             let found = matches(rule, kind, &units)?;
             if found.len() > rule.count {
                 report(rule, &found, &mut errors);
             }
-            is_lower |= found.len() < rule.count;
+            has_fewer |= found.len() < rule.count;
             rule.count = rule.count.min(found.len());
         }
     }
     if !errors.is_empty() {
         bail!(
-            "the text uses banned idioms; rewrite it (CONTRIBUTING.md, \"Style\"), then run `cargo xtask words`:\n{errors}"
+            "the text contains banned idioms; rewrite it (CONTRIBUTING.md, \"Style\"), then run `cargo xtask words`:\n{errors}"
         );
     }
-    if accept && is_lower {
+    if accept && has_fewer {
         let text = toml::to_string(&list).context("cannot write the list of words as TOML")?;
         let path = project.root.join(LIST);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
@@ -128,8 +140,8 @@ fn report(rule: &Rule, found: &[Match], errors: &mut String) {
         rule.count,
         rule.write
     );
-    for one in found.iter().take(MAX_EXAMPLES) {
-        let _ = writeln!(errors, "  {}:{}: {}", one.file, one.line, one.excerpt);
+    for example in found.iter().take(MAX_EXAMPLES) {
+        let _ = writeln!(errors, "  {}:{}: {}", example.file, example.line, example.excerpt);
     }
 }
 
@@ -189,7 +201,7 @@ fn matches(rule: &Rule, kind: &str, units: &[Unit]) -> Result<Vec<Match>> {
     let pattern = compile(&rule.pattern)?;
     let allow = rule.allow.as_deref().map(compile).transpose()?;
     let mut found = Vec::new();
-    for unit in units {
+    for unit in units.iter().filter(|unit| rule.applies_to(&unit.file)) {
         let paragraphs = match kind {
             "prose" => &unit.prose,
             "code" => &unit.code,
@@ -223,7 +235,13 @@ mod tests {
     use super::*;
 
     fn rule(pattern: &str, allow: Option<&str>) -> Rule {
-        Rule { pattern: pattern.to_owned(), write: String::new(), allow: allow.map(str::to_owned), count: 0 }
+        Rule {
+            pattern: pattern.to_owned(),
+            write: String::new(),
+            allow: allow.map(str::to_owned),
+            except: Vec::new(),
+            count: 0,
+        }
     }
 
     fn unit(content: &str) -> Unit {
@@ -255,6 +273,25 @@ mod tests {
     fn code_rules_skip_comments_and_strings() {
         let content = "// fn told() {}\nfn told() { print(\"fn told()\"); }\n";
         assert_eq!(lines(&rule(r"\bfn told\b", None), "code", content), [2]);
+    }
+
+    #[test]
+    fn a_rule_skips_the_files_of_its_exceptions() {
+        let unit = |file: &str| Unit { file: file.to_owned(), ..unit("// A word of the script.\n") };
+        let units = [unit("userland/sh/src/a.rs"), unit("userland/shape.rs"), unit("cli/userland/sh/a.rs")];
+        let rule = Rule { except: vec!["userland/sh/".to_owned()], ..rule(r"\bword\b", None) };
+        let found = matches(&rule, "prose", &units).expect("the pattern is valid");
+        let files: Vec<&str> = found.iter().map(|found| found.file.as_str()).collect();
+        assert_eq!(files, ["userland/shape.rs", "cli/userland/sh/a.rs"]);
+    }
+
+    #[test]
+    fn exceptions_are_read_and_written() {
+        let text = "pattern = 'a'\nwrite = \"b\"\nexcept = [\"userland/sh/\"]\ncount = 1\n";
+        let rule: Rule = toml::from_str(text).expect("a valid rule");
+        assert_eq!(rule.except, ["userland/sh/"]);
+        let written = toml::to_string(&rule).expect("a rule can be written");
+        assert_eq!(toml::from_str::<Rule>(&written).expect("a valid rule").except, rule.except);
     }
 
     #[test]

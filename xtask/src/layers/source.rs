@@ -81,7 +81,7 @@ fn use_tree(tokens: &[Token<'_>], mut at: usize, prefix: &mut Vec<String>, used:
     at
 }
 
-/// Splits source into words, `::` and single characters, without comments and the contents of string literals.
+/// Splits source into identifiers and numbers, `::` and single characters, without comments and the contents of string literals.
 fn tokens(source: &str) -> Vec<Token<'_>> {
     let bytes = source.as_bytes();
     let mut tokens = Vec::new();

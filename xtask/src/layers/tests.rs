@@ -27,7 +27,7 @@ fn graph(edges: &[(&str, &str, Option<&str>)]) -> Graph {
 }
 
 #[test]
-fn edges_along_the_arrows_pass() {
+fn dependencies_along_the_layers_are_accepted() {
     let graph = graph(&[
         ("tidebox-kernel", "tidebox-core", None),
         ("tidebox-vfs-backend", "tidebox-kernel", None),
@@ -37,27 +37,30 @@ fn edges_along_the_arrows_pass() {
 }
 
 #[test]
-fn an_edge_against_the_arrows_is_refused() {
+fn a_dependency_against_the_layers_is_rejected() {
     let graph = graph(&[("tidebox-core", "tidebox-kernel", None)]);
     assert_eq!(check_graph(&graph), ["tidebox-core may not depend on tidebox-kernel"]);
 }
 
 #[test]
-fn a_pure_package_may_not_reach_an_engine_however_far_away() {
+fn indirect_dependencies_on_an_engine_are_rejected() {
     let graph = graph(&[("tidebox-kernel", "innocent", None), ("innocent", "wasmtime-environ", Some("build"))]);
-    assert_eq!(check_graph(&graph), ["tidebox-kernel is pure but reaches innocent -> wasmtime-environ"]);
+    assert_eq!(check_graph(&graph), ["tidebox-kernel must not do I/O but depends on innocent -> wasmtime-environ"]);
 }
 
 #[test]
-fn what_only_tests_use_is_free() {
+fn dependencies_of_tests_are_accepted() {
     let graph = graph(&[("tidebox-core", "tokio", Some("dev"))]);
     assert_eq!(check_graph(&graph), Vec::<String>::new());
 }
 
 #[test]
-fn a_package_without_a_place_is_refused() {
+fn a_package_without_a_layer_is_rejected() {
     let graph = graph(&[("tidebox-surprise", "tidebox-core", None)]);
-    assert_eq!(check_graph(&graph), ["tidebox-surprise has no place yet: add it to ARROWS in xtask/src/layers.rs"]);
+    assert_eq!(
+        check_graph(&graph),
+        ["tidebox-surprise has no layer: add it to ALLOWED_DEPENDENCIES in xtask/src/layers.rs"]
+    );
 }
 
 #[test]
@@ -72,7 +75,7 @@ fn a_plain_path_is_found_with_its_line() {
 }
 
 #[test]
-fn a_use_group_is_looked_into() {
+fn paths_in_a_use_group_are_found() {
     let source =
         "use std::{\n    collections::BTreeMap,\n    io::{self, Read},\n    time::{Duration, Instant},\n    env,\n};";
     assert_eq!(named(source, BANNED_PATHS), [(4, "std::time::Instant"), (5, "std::env")]);
@@ -85,7 +88,7 @@ fn a_module_used_by_its_last_name_is_found() {
 }
 
 #[test]
-fn a_glob_brings_in_what_is_below_it() {
+fn a_glob_imports_all_banned_paths_below_it() {
     assert_eq!(
         named("use std::time::*;", BANNED_PATHS),
         [(1, "std::time::Instant"), (1, "std::time::SystemTime::now")]
@@ -93,21 +96,21 @@ fn a_glob_brings_in_what_is_below_it() {
 }
 
 #[test]
-fn comments_and_strings_name_nothing() {
+fn comments_and_strings_are_ignored() {
     let source =
         "// std::fs\n/* std::env */ let s = \"std::thread \\\" std::fs\"; /// std::process\nuse std::time::Duration;";
     assert_eq!(named(source, BANNED_PATHS), []);
 }
 
 #[test]
-fn quote_characters_and_raw_strings_hide_no_code() {
+fn code_after_quotes_and_raw_strings_is_checked() {
     let source =
         r####"let q = '"'; std::fs::read(p); let e = '\"'; let r = r#"std::env " \"#; std::thread::spawn(f);"####;
     assert_eq!(named(source, BANNED_PATHS), [(1, "std::fs"), (1, "std::thread")]);
 }
 
 #[test]
-fn a_point_in_time_may_be_held_but_not_asked_for() {
+fn system_time_is_allowed_as_a_type_only() {
     let source = "use std::time::SystemTime;\nfn f(at: SystemTime) {}\nfn g() { SystemTime::now(); }";
     assert_eq!(named(source, BANNED_PATHS), [(3, "std::time::SystemTime::now")]);
 }

@@ -8,27 +8,26 @@ use crate::step::Progress;
 /// Debian's package, and the font that screenshots are compared in.
 const PACKAGES: [&str; 2] = ["chromium", "fonts-dejavu-core"];
 
-/// Returns the version of Chromium. Installs it if it is missing and the host is a Debian with root access; otherwise returns the reason.
+/// Returns the version of Chromium. Installs it if it is missing and the host is a Debian with root access; otherwise prints the reason and returns `None`.
 pub(super) fn version(progress: &mut Progress) -> Option<String> {
-    if let Some(version) = ask() {
+    if let Some(version) = installed_version() {
         return Some(version);
     }
-    let left_out = "tests in Chromium are left out: there is no Chromium";
+    let skipped = "tests in Chromium are skipped: Chromium is not installed";
     if !is_root() || stdout_of(Command::new("apt-get").arg("--version")).is_none() {
-        progress.say(&format!(
-            "{left_out}, and only root can install it here; `apt-get install {}` does, or name its program in \
-             TIDEBOX_CHROMIUM",
+        progress.print(&format!(
+            "{skipped}; run `apt-get install {}` as root, or set TIDEBOX_CHROMIUM to the path of its program",
             PACKAGES.join(" ")
         ));
         return None;
     }
     if let Err(error) = install(progress) {
-        progress.say(&format!("{left_out}, and it cannot be installed: {error:#}"));
+        progress.print(&format!("{skipped}, and the installation failed: {error:#}"));
         return None;
     }
-    let version = ask();
+    let version = installed_version();
     if version.is_none() {
-        progress.say(&format!("{left_out}, although its package was installed"));
+        progress.print(&format!("{skipped}, although its package was installed"));
     }
     version
 }
@@ -45,7 +44,7 @@ fn install(progress: &mut Progress) -> anyhow::Result<()> {
     progress.run("install Chromium (apt-get install chromium fonts-dejavu-core)", install, RETRY)
 }
 
-fn ask() -> Option<String> {
+fn installed_version() -> Option<String> {
     let program = std::env::var_os("TIDEBOX_CHROMIUM").unwrap_or_else(|| "chromium".into());
     let printed = stdout_of(Command::new(program).arg("--version"))?;
     // `Chromium 156.0.8078.79 built on Debian GNU/Linux 12 (bookworm)`

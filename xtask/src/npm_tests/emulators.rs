@@ -29,13 +29,15 @@ impl Emulators {
         let mut command = Command::new(project.tidebox());
         command.args(["serve", "--provider", "all", "--listen", "127.0.0.1:0", "--key", KEY]);
         let mut process =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("the emulators do not start")?;
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("cannot start the emulators")?;
         let mut printed = BufReader::new(process.stdout.take().context("their output is a pipe")?);
         let mut variables = vec![("TIDEBOX_EMULATORS_KEY".to_owned(), KEY.to_owned())];
         loop {
             let mut line = String::new();
-            if printed.read_line(&mut line).context("the emulators print no text")? == 0 {
-                bail!("the emulators have ended before they were ready; run `tidebox serve --provider all`");
+            if printed.read_line(&mut line).context("cannot read the output of the emulators")? == 0 {
+                bail!(
+                    "the emulators exited before they were ready; run `tidebox serve --provider all` to see the cause"
+                );
             }
             if line.starts_with("# ready") {
                 return Ok(Self { process, _printed: printed, variables });

@@ -36,7 +36,7 @@ pub(super) fn nodes(project: &Project, progress: &mut Progress) -> Vec<Node> {
         };
         match node {
             Ok(node) => nodes.push(node),
-            Err(error) => progress.say(&format!("tests in Node {wanted} are left out: {error:#}")),
+            Err(error) => progress.print(&format!("tests in Node {wanted} are skipped: {error:#}")),
         }
     }
     nodes
@@ -57,24 +57,24 @@ fn line(version: &str) -> &str {
 fn probe_version(program: &Path) -> Result<Node> {
     let mut command = Command::new(program);
     command.args(["-p", "`${process.versions.node} ${typeof WebAssembly.Suspending}`"]);
-    let printed = String::from_utf8(step::output(&mut command, RETRY)?).context("node printed no text")?;
-    let (version, suspending) = printed.trim().split_once(' ').context("node did not tell its version")?;
+    let printed = String::from_utf8(step::output(&mut command, RETRY)?).context("node printed invalid UTF-8")?;
+    let (version, suspending) = printed.trim().split_once(' ').context("cannot parse the version that node printed")?;
     Ok(Node { program: program.to_owned(), version: version.to_owned(), jspi: suspending == "function" })
 }
 
 /// Installs a version into the target directory, where it outlives a clone.
 fn installed(project: &Project, progress: &mut Progress, version: &str) -> Result<Node> {
-    let folder = project.target.join("npm-engines").join(version);
-    let program = folder.join("node_modules/node/bin/node");
+    let dir = project.target.join("npm-engines").join(version);
+    let program = dir.join("node_modules/node/bin/node");
     if !program.exists() {
-        fs::create_dir_all(&folder).context("no folder for it can be made")?;
-        fs::write(folder.join("package.json"), r#"{ "private": true }"#)?;
-        let mut npm = npm::npm_command(&folder, &["install", "--no-package-lock", "--no-audit", "--no-fund"]);
+        fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
+        fs::write(dir.join("package.json"), r#"{ "private": true }"#)?;
+        let mut npm = npm::npm_command(&dir, &["install", "--no-package-lock", "--no-audit", "--no-fund"]);
         npm.arg(format!("node@{version}"));
         progress.run(&format!("install Node {version}"), npm, RETRY)?;
     }
     let node = probe_version(&program)?;
-    ensure!(node.version == version, "{} says that it is {}", program.display(), node.version);
+    ensure!(node.version == version, "{} is version {}", program.display(), node.version);
     Ok(node)
 }
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_runs_in_the_first_engine_with_jspi_and_the_first_without() {
+    fn all_tests_run_in_one_engine_with_and_one_without_jspi() {
         let nodes = [node("20.1.0", false), node("22.1.0", false), node("24.1.0", true), node("26.1.0", true)];
         assert_eq!(one_of_each_kind(&nodes), ["20.1.0", "24.1.0"]);
         assert_eq!(one_of_each_kind(&nodes[2..]), ["24.1.0"]);

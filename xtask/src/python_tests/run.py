@@ -1,4 +1,4 @@
-"""Runs modules of CPython's own `test` package and says how each test ended, one JSON list a line."""
+"""Runs modules of CPython's own `test` package and prints the result of each test, one JSON list per line."""
 
 import json
 import sys
@@ -9,21 +9,21 @@ WHY_CHARACTERS = 400
 
 
 class Outcome(unittest.TestResult):
-    """How each test ended. One of which a part failed has failed."""
+    """The result of each test. A test with a failed subtest has failed."""
 
-    def __init__(self, left_out):
+    def __init__(self, excluded):
         super().__init__()
-        self.left_out, self.told = left_out, {}
+        self.excluded, self.results = excluded, {}
 
     def startTest(self, test):
         super().startTest(test)
-        if test.id() in self.left_out:
-            # Its method is called next, and by now nothing else can keep it from running.
-            setattr(test, test._testMethodName, lambda *args, **kwargs: test.skipTest("left out"))
+        if test.id() in self.excluded:
+            # The method is called next; replacing it is the only way left to skip it.
+            setattr(test, test._testMethodName, lambda *args, **kwargs: test.skipTest("excluded"))
 
     def note(self, test, how, why=""):
-        if self.told.get(test.id(), ("passed",))[0] in ("passed", "skipped"):
-            self.told[test.id()] = how, why[:WHY_CHARACTERS]
+        if self.results.get(test.id(), ("passed",))[0] in ("passed", "skipped"):
+            self.results[test.id()] = how, why[:WHY_CHARACTERS]
 
     def note_error(self, test, error):
         self.note(test, "failed", f"{error[0].__name__}: {error[1]}")
@@ -42,7 +42,7 @@ class Outcome(unittest.TestResult):
             self.note_error(test, error)
 
     def addSkip(self, test, reason):
-        self.note(test, "left out" if reason == "left out" else "skipped", reason)
+        self.note(test, "excluded" if reason == "excluded" else "skipped", reason)
 
     def addExpectedFailure(self, test, error):
         self.note(test, "passed")
@@ -51,17 +51,17 @@ class Outcome(unittest.TestResult):
         self.note(test, "failed", "it passed and was not expected to")
 
 
-def main(module, left_out):
+def main(module, excluded):
     from test import support
 
     support.verbose = 0
-    # As CPython's own runner has it when it is not told otherwise: nothing that is large, slow or reaches for the network.
+    # The default of CPython's own runner: no tests that are large, slow or need the network.
     support.use_resources = {}
-    # They say that WASI can start no programs. Here it can.
+    # CPython assumes that WASI cannot start programs. In the sandbox it can.
     support.has_subprocess_support = True
-    outcome, start = Outcome(left_out), time.monotonic()
+    outcome, start = Outcome(excluded), time.monotonic()
     unittest.defaultTestLoader.loadTestsFromName(f"test.{module}")(outcome)
-    for test, (how, why) in sorted(outcome.told.items()):
+    for test, (how, why) in sorted(outcome.results.items()):
         print(json.dumps([test, how, why]))
     print(json.dumps(["", "seconds", f"{time.monotonic() - start:.1f}"]))
 

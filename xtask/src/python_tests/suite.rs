@@ -20,12 +20,12 @@ const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 const RETRY: &str = "cargo xtask python-tests";
 
 /// Returns the directory that contains the package `test`, and fetches it if it is missing.
-pub(super) fn folder() -> Result<PathBuf> {
+pub(super) fn suite_dir() -> Result<PathBuf> {
     let kept = cache()?.join("cpython-3.15-tests");
     if !kept.join("test/test_json").is_dir() {
         fetch(&kept).context(
-            "CPython's own tests come from Debian's packages, by apt-get; elsewhere put CPython 3.15's Lib/test into a folder and \
-             name that: cargo xtask python-tests --suite FOLDER",
+            "cannot fetch CPython's own tests from Debian's packages; copy Lib/test of CPython 3.15 into a directory DIR and run \
+             `cargo xtask python-tests --suite DIR`",
         )?;
     }
     Ok(kept)
@@ -33,53 +33,54 @@ pub(super) fn folder() -> Result<PathBuf> {
 
 fn cache() -> Result<PathBuf> {
     let base = env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let base = base.or_else(|| Some(env::home_dir()?.join(".cache"))).context("there is no home folder")?;
+    let base = base.or_else(|| Some(env::home_dir()?.join(".cache"))).context("cannot find the home directory")?;
     Ok(base.join("tidebox/tests"))
 }
 
 /// Fetches with a separate configuration of apt, apart from the sources and lists of the host.
 fn fetch(kept: &Path) -> Result<()> {
-    let made = kept.with_extension("new");
-    let _ = fs::remove_dir_all(&made);
-    for folder in ["state/lists/partial", "cache/archives/partial", "unpacked"] {
-        fs::create_dir_all(made.join(folder)).with_context(|| format!("cannot make {}", made.display()))?;
+    let partial = kept.with_extension("new");
+    let _ = fs::remove_dir_all(&partial);
+    for dir in ["state/lists/partial", "cache/archives/partial", "unpacked"] {
+        fs::create_dir_all(partial.join(dir)).with_context(|| format!("cannot create {}", partial.display()))?;
     }
-    let place = made.display();
-    fs::write(made.join("sources.list"), format!("deb [signed-by={KEYS}] {} {DISTRIBUTION} main\n", mirror()?))?;
-    fs::write(made.join("state/status"), "")?;
+    let root = partial.display();
+    fs::write(partial.join("sources.list"), format!("deb [signed-by={KEYS}] {} {DISTRIBUTION} main\n", mirror()?))?;
+    fs::write(partial.join("state/status"), "")?;
     let settings = format!(
-        "Dir::State \"{place}/state\";\nDir::State::status \"{place}/state/status\";\nDir::Cache \"{place}/cache\";\n\
-         Dir::Etc::sourcelist \"{place}/sources.list\";\nDir::Etc::sourceparts \"-\";\nAcquire::Languages \"none\";\n\
+        "Dir::State \"{root}/state\";\nDir::State::status \"{root}/state/status\";\nDir::Cache \"{root}/cache\";\n\
+         Dir::Etc::sourcelist \"{root}/sources.list\";\nDir::Etc::sourceparts \"-\";\nAcquire::Languages \"none\";\n\
          Debug::NoLocking \"1\";\n"
     );
-    fs::write(made.join("apt.conf"), settings)?;
-    let apt = |words: &[&str]| {
+    fs::write(partial.join("apt.conf"), settings)?;
+    let apt = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");
-        command.env("APT_CONFIG", made.join("apt.conf")).current_dir(&made).args(["-qq"]).args(words);
+        command.env("APT_CONFIG", partial.join("apt.conf")).current_dir(&partial).args(["-qq"]).args(arguments);
         step::run(&mut command, RETRY)
     };
     apt(&["update"])?;
     apt(&[&["download"], &PACKAGES[..]].concat())?;
     let mut found = 0;
-    for entry in fs::read_dir(&made)? {
+    for entry in fs::read_dir(&partial)? {
         let file = entry?.path();
         if file.extension().is_some_and(|extension| extension == "deb") {
-            step::run(Command::new("dpkg-deb").arg("-x").arg(&file).arg(made.join("unpacked")), RETRY)?;
+            step::run(Command::new("dpkg-deb").arg("-x").arg(&file).arg(partial.join("unpacked")), RETRY)?;
             found += 1;
         }
     }
     ensure!(found == PACKAGES.len(), "apt-get downloaded {found} packages instead of {}", PACKAGES.len());
     fs::create_dir_all(kept)?;
-    fs::rename(made.join("unpacked").join(INSIDE), kept.join("test"))?;
-    fs::remove_dir_all(&made)?;
+    fs::rename(partial.join("unpacked").join(INSIDE), kept.join("test"))?;
+    fs::remove_dir_all(&partial)?;
     Ok(())
 }
 
 /// Returns the mirror that the host's apt uses.
 fn mirror() -> Result<String> {
-    let mut asked = Command::new("apt-get");
-    asked.args(["indextargets", "--format", "$(ORIGIN) $(SITE)", "Created-By: Packages"]);
-    let told = String::from_utf8(step::output(&mut asked, RETRY)?)?;
-    let site = told.lines().find_map(|line| line.strip_prefix("Debian ").filter(|site| !site.ends_with("-security")));
-    Ok(site.context("apt knows no mirror of Debian")?.to_owned())
+    let mut apt = Command::new("apt-get");
+    apt.args(["indextargets", "--format", "$(ORIGIN) $(SITE)", "Created-By: Packages"]);
+    let printed = String::from_utf8(step::output(&mut apt, RETRY)?)?;
+    let site =
+        printed.lines().find_map(|line| line.strip_prefix("Debian ").filter(|site| !site.ends_with("-security")));
+    Ok(site.context("apt-get lists no mirror of Debian")?.to_owned())
 }

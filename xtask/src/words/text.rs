@@ -1,10 +1,10 @@
-//! Taking files apart into what the rules apply to: comments, code, names of tests, paragraphs of Markdown.
+//! Extracts the parts of files that rules apply to: comments, code, names of tests, paragraphs of Markdown.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A marker that exempts the line it stands in.
+/// A marker that exempts its line.
 const ALLOW: &str = "words: allow";
 
 /// Lines of one kind that belong together, joined by newlines.
@@ -16,7 +16,7 @@ pub(super) struct Paragraph {
 }
 
 impl Paragraph {
-    /// Returns the line of the file that byte `offset` of `text` is in, from 1. `text` is the paragraph with some parts of lines
+    /// Returns the line number of byte `offset` of `text` in the file, from 1. `text` is the paragraph with parts of lines
     /// replaced.
     pub(super) fn line_at(&self, text: &str, offset: usize) -> usize {
         let before = text.bytes().take(offset).filter(|byte| *byte == b'\n').count();
@@ -177,12 +177,12 @@ mod tests {
     }
 
     #[test]
-    fn a_url_in_a_string_is_no_comment() {
+    fn a_url_in_a_string_is_not_a_comment() {
         assert!(comments("let url = \"http://localhost\";\n").is_empty());
     }
 
     #[test]
-    fn code_spans_and_fenced_code_are_left_out_of_prose() {
+    fn prose_excludes_code_spans_and_fenced_code() {
         let content = "Run `told` now.\n\n```sh\ntold\n```\n";
         assert_eq!(texts(&markdown(content)), ["Run `` now."]);
     }
