@@ -36,7 +36,7 @@ struct Footprint {
 impl Footprint {
     /// Returns `None` on hosts without `/proc`.
     fn now() -> Option<Self> {
-        let count = |folder| std::fs::read_dir(folder).map(Iterator::count).ok();
+        let count = |dir| std::fs::read_dir(dir).map(Iterator::count).ok();
         let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
         let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
         Some(Self { resident: pages * 4096, descriptors: count("/proc/self/fd")?, threads: count("/proc/self/task")? })
@@ -51,9 +51,9 @@ impl Footprint {
 struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, most: usize) -> usize {
+    fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % most
+        (self.0 >> 33) as usize % limit
     }
 }
 
@@ -78,7 +78,7 @@ const COMMANDS: [(&str, Option<&str>); 14] = [
 fn sandbox() -> Sandbox {
     let mut limits = Limits::default();
     limits.processes = 24;
-    tidebox::sandbox().and_then(|builder| builder.limits(limits).build()).expect("the sandbox is made")
+    tidebox::sandbox().and_then(|builder| builder.limits(limits).build()).expect("the sandbox is built")
 }
 
 /// Runs one random command in a sandbox and returns an error message on failure.
@@ -94,8 +94,8 @@ async fn step(sandbox: &Sandbox, dice: &mut Dice) -> Option<String> {
     }
     match (sandbox.execute(request).await, expected) {
         (Err(error), _) => Some(format!("{command}: {error}")),
-        (Ok(answer), Some(expected)) if answer.output_text() != expected => {
-            Some(format!("{command}: {:?} {}", answer.exit_code, answer.output_text()))
+        (Ok(response), Some(expected)) if response.output_text() != expected => {
+            Some(format!("{command}: {:?} {}", response.exit_code, response.output_text()))
         }
         _ => None,
     }
@@ -106,7 +106,7 @@ fn main() {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let number = |text: &str| text.parse().expect("a number");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("the runtime starts");
-    let wrong = match arguments.as_slice() {
+    let errors = match arguments.as_slice() {
         ["soak", "--minutes", minutes] => {
             runtime.block_on(soak(Duration::from_secs_f64(minutes.parse::<f64>().expect("a number") * 60.0), LIVE))
         }
@@ -115,10 +115,10 @@ fn main() {
         _ => runtime
             .block_on(async { [soak(Duration::from_secs(2), 20).await, idle(50).await, churn(50).await].concat() }),
     };
-    for what in &wrong {
-        println!("wrong: {what}");
+    for error in &errors {
+        println!("error: {error}");
     }
-    std::process::exit(i32::from(!wrong.is_empty()));
+    std::process::exit(i32::from(!errors.is_empty()));
 }
 
 /// Returns the open descriptors of this process.
@@ -151,18 +151,18 @@ async fn warm(workers: usize) {
 }
 
 /// Concurrent processes over all sandboxes: the default of `tidebox::RuntimeConfig`.
-const PLACES: usize = 1000;
+const POOL_SLOTS: usize = 1000;
 
 /// Processes of the pipeline below, with the shell and the first command.
 const STAGES: usize = 20;
 
-/// Runs the maximum number of concurrent processes, each of which writes more memory than a pool slot keeps resident. Afterwards all
-/// slots hold their maximum, and the rest of the soak cannot add to it.
-async fn use_every_place() {
+/// Runs the maximum number of concurrent processes. Each writes more memory than a pool slot keeps resident, so that all slots
+/// hold their maximum afterwards and the rest of the soak cannot add to it.
+async fn fill_all_pool_slots() {
     let stage = " | { x=$(printf '%1500000d' 1); cat; }";
     let line = format!("sleep 5{}", stage.repeat(STAGES - 2));
     let mut running = JoinSet::new();
-    for _ in 0..PLACES / STAGES {
+    for _ in 0..POOL_SLOTS / STAGES {
         let line = line.clone();
         running.spawn(async move { drop(sandbox().execute(ExecuteRequest::new(line)).await) });
     }
@@ -178,18 +178,18 @@ const ROUNDS: u32 = 5;
 async fn soak(length: Duration, live: usize) -> Vec<String> {
     warm(live.div_ceil(EACH)).await;
     if live >= LIVE {
-        use_every_place().await;
+        fill_all_pool_slots().await;
     }
-    let mut wrong = Vec::new();
+    let mut errors = Vec::new();
     let mut before = None;
     for number in 1..=ROUNDS {
-        wrong.extend(round(length / ROUNDS, live, number).await);
+        errors.extend(round(length / ROUNDS, live, number).await);
         match before {
             None => before = Some(Footprint::now()),
-            Some(before) => wrong.extend(compare(&format!("round {number}"), before, live)),
+            Some(before) => errors.extend(compare(&format!("round {number}"), before, live)),
         }
     }
-    wrong
+    errors
 }
 
 /// Creates all sandboxes, runs commands in them and drops them.
@@ -201,16 +201,16 @@ async fn round(length: Duration, live: usize, number: u32) -> Vec<String> {
         let commands = Arc::clone(&commands);
         workers.spawn(async move {
             let mut dice = Dice(seed as u64 + u64::from(number) * 1000);
-            let mut wrong = Vec::new();
+            let mut errors = Vec::new();
             let mut all: Vec<Sandbox> = (0..EACH.min(live)).map(|_| sandbox()).collect();
             for sandbox in &all {
                 let mark = tidebox::SandboxPath::parse("/workspace/mark").expect("a path");
                 let write = WriteRequest::new(mark, format!("{seed}"));
                 if !matches!(sandbox.write(write).await, Ok(Ok(_))) {
-                    wrong.push("a file could not be written".to_owned());
+                    errors.push("cannot write a file".to_owned());
                 }
             }
-            while Instant::now() < ends && wrong.len() < 10 {
+            while Instant::now() < ends && errors.len() < 10 {
                 let at = dice.below(all.len());
                 match dice.below(40) {
                     // Replace a sandbox by a fork of another one.
@@ -218,41 +218,41 @@ async fn round(length: Duration, live: usize, number: u32) -> Vec<String> {
                         let from = dice.below(all.len());
                         match all[from].fork() {
                             Ok(fork) => all[at] = fork,
-                            Err(error) => wrong.push(error.to_string()),
+                            Err(error) => errors.push(error.to_string()),
                         }
                     }
                     1 => {
                         let seen = all[at].execute(ExecuteRequest::new("cat mark")).await;
                         if !seen.as_ref().is_ok_and(|seen| seen.stdout == seed.to_string().into_bytes()) {
-                            wrong.push(format!("the file is lost: {seen:?}"));
+                            errors.push(format!("wrong content of a file: {seen:?}"));
                         }
                     }
-                    _ => wrong.extend(step(&all[at], &mut dice).await),
+                    _ => errors.extend(step(&all[at], &mut dice).await),
                 }
                 commands.fetch_add(1, Ordering::Relaxed);
                 let left = all[at].resource_usage();
                 if (left.processes, left.open_files, left.memory_bytes) != (0, 0, 0) {
-                    wrong.push(format!("something is left: {left:?}"));
+                    errors.push(format!("resources still in use after a command: {left:?}"));
                 }
             }
-            wrong
+            errors
         });
     }
-    let mut wrong = Vec::new();
+    let mut errors = Vec::new();
     let mut peak: f64 = 0.0;
     while let Some(ended) = workers.join_next().await {
         peak = peak.max(Footprint::now().map_or(0.0, Footprint::mib));
         match ended {
-            Ok(mistakes) => wrong.extend(mistakes),
-            Err(panic) => wrong.push(panic.to_string()),
+            Ok(reported) => errors.extend(reported),
+            Err(panic) => errors.push(panic.to_string()),
         }
     }
     let count = commands.load(Ordering::Relaxed);
     println!(
-        "round {number}: {live} sandboxes, {count} commands in {:.0} s, {peak:.0} MiB at its end",
+        "round {number}: {live} sandboxes, {count} commands in {:.0} s, peak {peak:.0} MiB",
         length.as_secs_f64()
     );
-    wrong
+    errors
 }
 
 /// Maximum memory of ten thousand sandboxes in bytes.
@@ -261,67 +261,68 @@ const IDLE_BYTES: f64 = 2.0 * (1u64 << 30) as f64 / 10_000.0;
 async fn idle(count: usize) -> Vec<String> {
     warm(8).await;
     let Some(before) = Footprint::now() else {
-        println!("idle: left out, there is no /proc to ask");
+        println!("idle: skipped, the host has no /proc");
         return Vec::new();
     };
-    let mut wrong = Vec::new();
+    let mut errors = Vec::new();
     let mut peaks = Vec::new();
     // Twice: memory that the allocator keeps is used again, a leak is not.
     for _ in 0..2 {
-        let begun = Instant::now();
+        let start = Instant::now();
         let all: Vec<Sandbox> = (0..count).map(|_| sandbox()).collect();
         let fresh = Footprint::now().map_or(0.0, Footprint::mib);
-        let made = begun.elapsed();
+        let creation = start.elapsed();
         for sandbox in &all {
             sandbox.execute(ExecuteRequest::new("echo hi > file")).await.expect("the command runs");
         }
         let used = Footprint::now().map_or(0.0, Footprint::mib);
         println!(
-            "idle: {count} sandboxes made in {made:.1?}: {:.0} MiB before, {fresh:.0} MiB with them, {used:.0} MiB after a command each",
+            "idle: {count} sandboxes created in {creation:.1?}: {:.0} MiB before, {fresh:.0} MiB after creation, \
+             {used:.0} MiB after one command each",
             before.mib()
         );
         peaks.push(used);
     }
-    let most = IDLE_BYTES * count as f64 / f64::from(1 << 20);
-    if count >= LIVE && peaks.iter().any(|peak| *peak > most) {
-        wrong.push(format!("{count} idle sandboxes take more than {most:.0} MiB"));
+    let limit = IDLE_BYTES * count as f64 / f64::from(1 << 20);
+    if count >= LIVE && peaks.iter().any(|peak| *peak > limit) {
+        errors.push(format!("{count} idle sandboxes use more than {limit:.0} MiB"));
     }
     if let [first, second] = peaks.as_slice()
         && *second > first * (1.0 + GROWTH)
     {
-        wrong.push(format!("the second {count} sandboxes took {:.0} MiB more than the first", second - first));
+        errors.push(format!("the second {count} sandboxes used {:.0} MiB more than the first", second - first));
     }
-    wrong
+    errors
 }
 
 async fn churn(count: usize) -> Vec<String> {
     warm(8).await;
     let before = Footprint::now();
-    let begun = Instant::now();
+    let start = Instant::now();
     let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     let mut running = JoinSet::new();
     for worker in 0..workers {
         running.spawn(async move {
-            let mut wrong = Vec::new();
+            let mut errors = Vec::new();
             let mut dice = Dice(worker as u64);
             for _ in 0..count.div_ceil(workers) {
                 let sandbox = sandbox();
                 let command = ["echo hi > f; cat f", "seq 9 | tail -1 > f; echo hi", "(echo hi) | cat"][dice.below(3)];
                 match sandbox.execute(ExecuteRequest::new(command)).await {
-                    Ok(answer) if answer.stdout == b"hi\n" => {}
-                    other => wrong.push(format!("{command}: {other:?}")),
+                    Ok(response) if response.stdout == b"hi\n" => {}
+                    other => errors.push(format!("{command}: {other:?}")),
                 }
             }
-            wrong
+            errors
         });
     }
-    let mut wrong = Vec::new();
+    let mut errors = Vec::new();
     while let Some(ended) = running.join_next().await {
-        wrong.extend(ended.expect("no worker panics"));
+        errors.extend(ended.expect("no worker panics"));
     }
-    println!("churn: {count} sandboxes made, used and dropped in {:.1?}", begun.elapsed());
-    wrong.extend(compare("churn", before, count));
-    wrong
+    println!("churn: {count} sandboxes created, used and dropped in {:.1?}", start.elapsed());
+    errors.extend(compare("churn", before, count));
+    errors
 }
 
 /// Returns a description of the leaks.
@@ -336,17 +337,18 @@ fn compare(what: &str, before: Option<Footprint>, scale: usize) -> Vec<String> {
         after.descriptors,
         after.threads
     );
-    let mut wrong = Vec::new();
+    let mut errors = Vec::new();
     // On a small scale the noise of the allocator exceeds the measured growth.
     if scale >= LIVE && after.mib() > before.mib() * (1.0 + GROWTH) {
-        wrong.push(format!("{what} kept {:.0} MiB", after.mib() - before.mib()));
+        errors.push(format!("{what}: leaked {:.0} MiB", after.mib() - before.mib()));
     }
     if after.descriptors > before.descriptors {
-        wrong.push(format!("{what} kept {} descriptors of {:?}", after.descriptors - before.descriptors, open_now()));
+        let leaked = after.descriptors - before.descriptors;
+        errors.push(format!("{what}: leaked {leaked} descriptors; open: {:?}", open_now()));
     }
     // Tokio ends its blocking threads after some idle seconds.
     if after.threads > before.threads + 8 {
-        wrong.push(format!("{what} kept {} threads", after.threads - before.threads));
+        errors.push(format!("{what}: leaked {} threads", after.threads - before.threads));
     }
-    wrong
+    errors
 }

@@ -1,6 +1,6 @@
 //! Our adapters compared with the providers' clients, on the same emulators in one run.
 //!
-//! `cargo bench --bench providers`, or with the names of providers after `--`. Medians of a command that prints a word and of one
+//! `cargo bench --bench providers`, or with the names of providers after `--`. Medians of a command that prints one line and of one
 //! MiB in each direction, for the whole call and for the client side:
 //! - the whole call: the bare request, through our adapter, and through the Python client, and our overhead relative to the client's.
 //!   The bare request is the adapter's request, sent again by a program without other work. Where requests cannot be repeated (frames
@@ -82,15 +82,15 @@ fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let runtime = Runtime::new().expect("a runtime");
     eprintln!(
-        "| provider | | by itself | ours | its client | ratio of what is added | processor: bare | ours | its client | ratio \
-         | ratio of what is added | ours, round trips | its client |"
+        "| provider | | without emulator | ours | its client | ratio of the overhead | processor: bare | ours | its client | ratio \
+         | ratio of the overhead | ours, round trips | its client |"
     );
     eprintln!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for provider in PROVIDERS.iter().filter(|name| wanted.is_empty() || wanted.iter().any(|wanted| wanted == *name)) {
         let amount = if *provider == "deno" { Amount { kib: DENO_KIB, ..amount } } else { amount };
         let figures = measure(&runtime, provider, amount, rounds);
         if let Err(missing) = &figures.theirs {
-            eprintln!("{provider}: its own client is not there: {missing}");
+            eprintln!("{provider}: its own client is not installed: {missing}");
         }
         show(provider, amount, &figures);
     }
@@ -100,12 +100,12 @@ fn measure(runtime: &Runtime, provider: &str, amount: Amount, rounds: usize) -> 
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let near = runtime.block_on(tidebox::emulate(provider, listen, "key-of-the-bench", tidebox::sandbox));
     let near = near.expect("the emulator serves");
-    let (far, heard) = runtime.block_on(far(provider)).expect("the emulator serves");
+    let (far, traffic) = runtime.block_on(far(provider)).expect("the emulator serves");
     let client = Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let requests = client.block_on(requests(&far, &heard, amount));
+    let requests = client.block_on(requests(&far, &traffic, amount));
     let again = |request: &Option<Vec<u8>>| {
         let cost = bare::cost(far.address(), request.as_ref()?, amount.transfers());
-        Some(cost.expect("the emulator takes the request again"))
+        Some(cost.expect("the emulator accepts the request again"))
     };
     let (mut alone_costs, mut bare_costs, mut our_costs, mut their_costs) = (vec![], vec![], vec![], vec![]);
     for _ in 0..rounds {
@@ -179,7 +179,7 @@ fn processor_time() -> Duration {
 }
 
 /// The emulator at a distance, and the recorder of its traffic.
-async fn far(provider: &str) -> std::io::Result<(Serving, bare::Heard)> {
+async fn far(provider: &str) -> std::io::Result<(Serving, bare::RecordedTraffic)> {
     let make = |_| {
         let made = tidebox::sandbox().and_then(|builder| Ok(Arc::new(builder.build()?) as Arc<dyn SandboxBackend>));
         Box::pin(std::future::ready(made)) as tidebox::BoxFuture<'static, _>
@@ -188,7 +188,7 @@ async fn far(provider: &str) -> std::io::Result<(Serving, bare::Heard)> {
     let serve = |listen, url: String| async move {
         emulator.serve_behind(listen, SandboxRegistry::new(Arc::new(make)), &url).await
     };
-    distance::behind(serve).await
+    distance::serve_with_delay(serve).await
 }
 
 /// The emulated sandbox without an emulator.
@@ -198,7 +198,7 @@ async fn alone(serving: &Serving, amount: Amount) -> Costs {
 }
 
 /// Records the request of each of [`WORK`] for the bare program.
-async fn requests(far: &Serving, heard: &bare::Heard, amount: Amount) -> [Option<Vec<u8>>; 3] {
+async fn requests(far: &Serving, traffic: &bare::RecordedTraffic, amount: Amount) -> [Option<Vec<u8>>; 3] {
     let provider = tidebox::remote::provider(far.provider(), far.options()).expect("the options are good");
     let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
     let path = format!("{}/large", driver::home(far.provider())).into_bytes();
@@ -206,16 +206,16 @@ async fn requests(far: &Serving, heard: &bare::Heard, amount: Amount) -> [Option
     // The first calls open connections.
     sandbox.execute(ExecuteRequest::new("echo hi")).await.expect("it runs");
     sandbox.upload_files(file()).await.expect("a transfer");
-    heard.listen();
+    traffic.listen();
     sandbox.execute(ExecuteRequest::new("echo hi")).await.expect("it runs");
     // A repeated command id would make the second request a different operation.
-    let command = heard.take_request().filter(|_| far.provider() == "e2b");
-    heard.listen();
+    let command = traffic.take_request().filter(|_| far.provider() == "e2b");
+    traffic.listen();
     sandbox.upload_files(file()).await.expect("a transfer");
-    let upload = heard.take_request();
-    heard.listen();
+    let upload = traffic.take_request();
+    traffic.listen();
     sandbox.download_files(vec![path.clone()]).await.expect("a transfer");
-    [command, upload, heard.take_request()]
+    [command, upload, traffic.take_request()]
 }
 
 fn content(kib: usize) -> Vec<u8> {

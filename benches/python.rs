@@ -36,16 +36,16 @@ fn main() {
         .any(|pack| pack.name() == "python")
         .then(|| tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is made"));
     if sandbox.is_none() {
-        eprintln!("the pack python is not here: tidebox pack add python");
+        eprintln!("the pack python is not installed; run `tidebox pack add python`");
     }
-    eprintln!("{:38} {:>10} {:>10} {:>7}", "", "sandbox", "machine", "ratio");
+    eprintln!("{:38} {:>10} {:>10} {:>7}", "", "sandbox", "host", "ratio");
     for (name, program, times) in WORK {
         let times = if once { 1 } else { times };
         let ours = sandbox.as_ref().and_then(|sandbox| median(times, || runtime.block_on(inside(sandbox, program))));
         let theirs = median(times, || outside(program));
         let ratio = ours.zip(theirs).map(|(ours, theirs)| ours.as_secs_f64() / theirs.as_secs_f64());
         let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
-        eprintln!("{name:38} {:>10} {:>10} {ratio:>7}", shown(ours), shown(theirs));
+        eprintln!("{name:38} {:>10} {:>10} {ratio:>7}", format_time(ours), format_time(theirs));
     }
 }
 
@@ -70,6 +70,6 @@ fn outside(program: &str) -> Option<Duration> {
     output.status.success().then(|| start.elapsed())
 }
 
-fn shown(time: Option<Duration>) -> String {
+fn format_time(time: Option<Duration>) -> String {
     time.map_or_else(|| "-".to_owned(), |time| format!("{:.2} ms", time.as_secs_f64() * 1e3))
 }

@@ -1,4 +1,4 @@
-//! The same program on the local backend and at every provider: only the name changes.
+//! One program on the local backend and at every provider: only the name changes.
 //!
 //! The providers are emulators in this process here, so that it runs without an account. With a key in the provider's own variable,
 //! `Options::default()` instead of `serving.options()` uses the service itself.

@@ -13,7 +13,7 @@ fn path(bytes: impl AsRef<[u8]>) -> SandboxPath {
     SandboxPath::parse(bytes).expect("the test's paths are absolute")
 }
 
-async fn live() -> Result<Arc<dyn SandboxBackend>> {
+async fn new_sandbox() -> Result<Arc<dyn SandboxBackend>> {
     Ok(Arc::new(tidebox::sandbox()?.build()?))
 }
 

@@ -12,26 +12,26 @@ type Sent = Vec<(SocketAddr, Vec<u8>)>;
 
 /// Bytes sent by clients while a recorder was attached.
 #[derive(Clone, Default)]
-pub(crate) struct Heard(Arc<Mutex<Option<Sent>>>);
+pub(crate) struct RecordedTraffic(Arc<Mutex<Option<Sent>>>);
 
-impl Heard {
+impl RecordedTraffic {
     pub(crate) fn listen(&self) {
-        *self.0.lock().expect("nobody panicked") = Some(Vec::new());
+        *self.0.lock().expect("no thread panicked") = Some(Vec::new());
     }
 
     pub(crate) fn add(&self, from: SocketAddr, bytes: &[u8]) {
-        let mut heard = self.0.lock().expect("nobody panicked");
-        let Some(heard) = heard.as_mut() else { return };
-        match heard.iter_mut().find(|(client, _)| *client == from) {
+        let mut recorded = self.0.lock().expect("no thread panicked");
+        let Some(recorded) = recorded.as_mut() else { return };
+        match recorded.iter_mut().find(|(client, _)| *client == from) {
             Some((_, request)) => request.extend_from_slice(bytes),
-            None => heard.push((from, bytes.to_vec())),
+            None => recorded.push((from, bytes.to_vec())),
         }
     }
 
     /// Returns the bytes of one call if it was one HTTP/1 request. Frames of HTTP/2 and WebSocket are numbered and cannot be repeated.
     pub(crate) fn take_request(&self) -> Option<Vec<u8>> {
-        let heard = self.0.lock().expect("nobody panicked").take()?;
-        let [(_, request)] = heard.as_slice() else { return None };
+        let recorded = self.0.lock().expect("no thread panicked").take()?;
+        let [(_, request)] = recorded.as_slice() else { return None };
         let head = head_of(request)?;
         head.lines().next()?.ends_with(" HTTP/1.1").then(|| request.clone())
     }
@@ -41,12 +41,12 @@ impl Heard {
 pub(crate) fn cost(server: SocketAddr, request: &[u8], count: usize) -> std::io::Result<Cost> {
     let mut connection = TcpStream::connect(server)?;
     connection.set_nodelay(true)?;
-    let mut answer = vec![0; request.len().max(256 << 10)];
+    let mut response = vec![0; request.len().max(256 << 10)];
     let mut costs = Vec::new();
     for _ in 0..=count {
         let (cost, done) = clocked(|| {
             connection.write_all(request)?;
-            read_answer(&mut connection, &mut answer)
+            read_response(&mut connection, &mut response)
         });
         done?;
         costs.push(cost);
@@ -55,7 +55,7 @@ pub(crate) fn cost(server: SocketAddr, request: &[u8], count: usize) -> std::io:
 }
 
 /// Reads one complete response, with a length or chunked.
-fn read_answer(connection: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Result<()> {
+fn read_response(connection: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Result<()> {
     let mut length = 0;
     loop {
         if length == buffer.len() {
@@ -63,22 +63,22 @@ fn read_answer(connection: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Res
         }
         let more = connection.read(&mut buffer[length..])?;
         length += more;
-        let answer = &buffer[..length];
-        let Some(head) = head_of(answer) else {
-            assert!(more != 0, "the emulator answers");
+        let response = &buffer[..length];
+        let Some(head) = head_of(response) else {
+            assert!(more != 0, "the emulator responds");
             continue;
         };
-        assert!(head.starts_with("HTTP/1.1 2"), "the emulator takes the request again: {head}");
+        assert!(head.starts_with("HTTP/1.1 2"), "the emulator accepts the request again: {head}");
         let is_whole = match header(&head, "content-length") {
-            Some(told) => length - head.len() >= told.parse().expect("a length"),
+            Some(value) => length - head.len() >= value.parse().expect("a length"),
             // The last chunk is empty.
-            None if header(&head, "transfer-encoding").is_some() => answer.ends_with(b"\r\n0\r\n\r\n"),
+            None if header(&head, "transfer-encoding").is_some() => response.ends_with(b"\r\n0\r\n\r\n"),
             None => true,
         };
         if is_whole {
             return Ok(());
         }
-        assert!(more != 0, "the emulator ends its answer");
+        assert!(more != 0, "the emulator ends its response");
     }
 }
 

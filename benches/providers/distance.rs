@@ -12,26 +12,26 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::bare::Heard;
+use super::bare::RecordedTraffic;
 
 /// Delay of a byte in one direction, far longer than the processing time of a request.
-const WAY: Duration = Duration::from_millis(25);
+const ONE_WAY_DELAY: Duration = Duration::from_millis(25);
 
 /// Returns the round trips of a call from its additional seconds.
 pub(crate) fn round_trips(longer: f64) -> f64 {
-    longer / (2.0 * WAY.as_secs_f64())
+    longer / (2.0 * ONE_WAY_DELAY.as_secs_f64())
 }
 
 /// An emulator that announces the address of the proxy to its clients, and the recorded traffic.
-pub(crate) async fn behind<F>(serve: impl FnOnce(SocketAddr, String) -> F) -> std::io::Result<(Serving, Heard)>
+pub(crate) async fn serve_with_delay<F>(serve: impl FnOnce(SocketAddr, String) -> F) -> std::io::Result<(Serving, RecordedTraffic)>
 where
     F: Future<Output = std::io::Result<Serving>>,
 {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let near = TcpListener::bind(any).await?;
     let serving = serve(any, format!("http://{}", near.local_addr()?)).await?;
-    let (far, heard) = (serving.address(), Heard::default());
-    let hears = heard.clone();
+    let (far, traffic) = (serving.address(), RecordedTraffic::default());
+    let recorder = traffic.clone();
     // It runs until the runtime ends.
     tokio::spawn(async move {
         while let Ok((client, from)) = near.accept().await {
@@ -39,17 +39,17 @@ where
                 // Send small writes immediately on both sides.
                 let _ = (client.set_nodelay(true), server.set_nodelay(true));
                 let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
-                let hears = hears.clone();
-                tokio::spawn(carry(from_client, to_server, move |bytes| hears.add(from, bytes)));
-                tokio::spawn(carry(from_server, to_client, |_| ()));
+                let recorder = recorder.clone();
+                tokio::spawn(forward(from_client, to_server, move |bytes| recorder.add(from, bytes)));
+                tokio::spawn(forward(from_server, to_client, |_| ()));
             }
         }
     });
-    Ok((serving, heard))
+    Ok((serving, traffic))
 }
 
 /// Forwards all bytes in order with the same delay.
-async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, hear: impl Fn(&[u8])) {
+async fn forward(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, observe: impl Fn(&[u8])) {
     let (send, mut receive) = mpsc::unbounded_channel::<(Instant, Vec<u8>)>();
     tokio::spawn(async move {
         while let Some((due, bytes)) = receive.recv().await {
@@ -61,8 +61,8 @@ async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, hear: impl Fn(&[
     });
     let mut buffer = vec![0; 256 << 10];
     while let Ok(length @ 1..) = from.read(&mut buffer).await {
-        hear(&buffer[..length]);
-        if send.send((Instant::now() + WAY, buffer[..length].to_vec())).is_err() {
+        observe(&buffer[..length]);
+        if send.send((Instant::now() + ONE_WAY_DELAY, buffer[..length].to_vec())).is_err() {
             return;
         }
     }

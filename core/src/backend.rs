@@ -34,7 +34,7 @@ pub type OutputSink<'a> = &'a mut (dyn FnMut(OutputChunk) + Send);
 ///
 /// # For implementors
 /// Methods take `&self` and may run concurrently: agents start several tools for one model response. Dropping a future must stop
-/// the operation that it started. There are no default methods, so that a wrapper cannot miss a method.
+/// the operation that it started. No method has a default, so that a wrapper cannot miss one.
 ///
 /// # For callers
 /// `Err` means that the backend failed, see [`crate::Error::retryable`]. A failed file operation is a value. After

@@ -7,7 +7,7 @@ use crate::pipe::ATOMIC_BYTES;
 use crate::process::Pid;
 use crate::syscall::{SyscallError, run_syscall};
 
-/// Reported size if there is no bound.
+/// Reported size if the size has no bound.
 const UNBOUNDED_BYTES: u64 = 65536;
 
 /// Current state of a subscription.

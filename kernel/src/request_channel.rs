@@ -21,7 +21,7 @@ pub(crate) struct RequestChannel {
 
 impl Kernel {
     /// Sends a request to the root process of an execution that was started as [interactive](crate::ExecutionSpec::interactive).
-    /// The process may use `wall_time` from now on, and print as many bytes as a new execution may. Replaces a request that was
+    /// The process may use `wall_time`, starting now, and print as many bytes as a new execution may. Replaces a request that was
     /// not read yet. Returns `false` if the execution does not exist or its root process has ended.
     pub fn send_request(&mut self, execution: ExecutionId, request: Vec<u8>, wall_time: Duration) -> bool {
         let output_bytes = self.limits.output_bytes;

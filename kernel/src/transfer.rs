@@ -18,7 +18,7 @@ pub(crate) trait Target {
     /// Returns the capacity in bytes.
     fn total(&self) -> u32;
 
-    /// Calls `source` to fill the destination and returns the number of bytes. `source` gets the number of bytes delivered so far
+    /// Calls `source` to fill the destination and returns the number of bytes. `source` gets the number of bytes already delivered
     /// and a destination slice; a short count ends the read. `scratch` is for targets without direct slices.
     fn fill(
         &mut self,
@@ -47,7 +47,7 @@ pub(crate) trait Source {
 pub(crate) enum WriteMode {
     /// After all bytes are written, as Unix programs expect. The process keeps the count between attempts.
     All,
-    /// After at least one byte is written, for a caller that counts by itself and may have several writes in flight.
+    /// After at least one byte is written, for a caller that keeps its own count and may have several writes in flight.
     Partial,
 }
 

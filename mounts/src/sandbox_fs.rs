@@ -225,7 +225,7 @@ impl FileSystem for SandboxFs {
             fs.access(&USER, ino, 2)?;
             fs.set_contents(ino, contents, now).inspect_err(|_| {
                 if made {
-                    // The same user has just created it; if removing it fails, an empty file remains.
+                    // The file was just created by this user. If removing it fails, an empty file remains.
                     let _ = fs.unlink(&USER, fs.root(), to.as_bytes(), now);
                 }
             })

@@ -49,7 +49,7 @@ pub(crate) async fn resolve(host: String, within: Duration) -> Result<Vec<IpAddr
     Ok(addresses)
 }
 
-/// Connects to one of `addresses`, each of which gets an equal share of the timeout.
+/// Connects to one of `addresses`. Each gets an equal share of the timeout.
 pub(crate) async fn connect(
     target: &Target,
     addresses: &[IpAddr],

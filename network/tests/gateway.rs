@@ -222,7 +222,7 @@ fn a_certificate_of_an_added_root_is_accepted() {
     assert_eq!(body(&mut reply), Ok(b"secret".to_vec()));
     assert!(reply.timings.connected <= reply.timings.encrypted && reply.timings.encrypted <= reply.timings.responded);
     assert_ne!(reply.timings.encrypted, Duration::ZERO);
-    // The same server under a different name.
+    // Use a different name of the server.
     let error = block_on(gateway.send(request("https://other.test:PORT/", address))).expect_err("another name");
     assert_eq!(error.kind, GatewayErrorKind::Certificate, "{error}");
 }

@@ -1,4 +1,4 @@
-//! Adapters of cloud sandbox providers, behind the backend and provider traits of `tidebox-core`.
+//! Adapters of cloud sandbox providers: implementations of the backend and provider traits of `tidebox-core`.
 //!
 //! Each provider is a directory: `config` (options and environment variables), `wire` (conversion between values and
 //! requests or responses, without I/O), `sandbox` (one sandbox: [`DataPlane`]) and `provider` (lifecycle:

@@ -11,7 +11,7 @@ use crate::output::OutputCollector;
 /// Timeout of a probe script. It checks one path.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Runs a script and returns the single word it prints.
+/// Runs a script and returns its output, without whitespace around it.
 pub(crate) async fn run_probe<P: DataPlane + ?Sized>(plane: &P, script: String) -> Result<String> {
     let command = Command { script, cwd: Some("/".to_owned()), env: Vec::new(), timeout: PROBE_TIMEOUT };
     let mut output = OutputCollector::new(1 << 10, None);

@@ -96,7 +96,7 @@ impl<P: DataPlane> fmt::Debug for RemoteSandbox<P> {
     }
 }
 
-/// Removes a command from the list on drop.
+/// Removes a command from [`Running`] on drop.
 struct CommandGuard<'a> {
     running: &'a Mutex<Running>,
     number: u64,

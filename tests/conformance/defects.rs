@@ -3,7 +3,7 @@
 use tidebox::conformance::{self, Capabilities, Case, CaseOutcome};
 use tidebox::{Dialect, SandboxBackend, SandboxPath};
 
-use crate::faulty_backend::{Broken, Defect};
+use crate::faulty_backend::{FaultyBackend, Defect};
 use crate::{capabilities, sandbox};
 
 /// A defect, and the case that must detect it.
@@ -75,8 +75,8 @@ async fn every_backend_defect_fails_its_case() {
         // A late timeout is three seconds late.
         let slack = if *defect == Defect::TimeoutLate { std::time::Duration::from_secs(1) } else { crate::SLACK };
         let capabilities = Capabilities { timeout_tolerance: slack, ..capabilities(Dialect::Js) };
-        let broken = Broken::new(sandbox(Dialect::Js), *defect);
-        match try_case(&broken, name, &capabilities).await {
+        let faulty = FaultyBackend::new(sandbox(Dialect::Js), *defect);
+        match try_case(&faulty, name, &capabilities).await {
             CaseOutcome::Failed(_) => {}
             other => unseen.push(format!("{defect:?} by {name:?}: {other:?}")),
         }

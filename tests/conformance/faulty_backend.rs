@@ -64,14 +64,14 @@ pub(crate) enum Defect {
 use Defect::*;
 
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct FaultyBackend {
     inner: Sandbox,
     defect: Defect,
     downloaded: Mutex<HashMap<Vec<u8>, Vec<u8>>>,
     turn: tokio::sync::Mutex<()>,
 }
 
-impl Broken {
+impl FaultyBackend {
     pub(crate) fn new(inner: Sandbox, defect: Defect) -> Self {
         Self { inner, defect, downloaded: Mutex::default(), turn: tokio::sync::Mutex::default() }
     }
@@ -177,7 +177,7 @@ fn nothing() -> ReadResponse {
     }
 }
 
-impl SandboxBackend for Broken {
+impl SandboxBackend for FaultyBackend {
     fn id(&self) -> &SandboxId {
         self.inner.id()
     }

@@ -38,19 +38,19 @@ const SEEN_BY: &[(Defect, &str)] = &[
 ];
 
 #[derive(Debug)]
-struct Broken {
+struct FaultyProvider {
     inner: VfsProvider,
     defect: Defect,
     one: tokio::sync::OnceCell<Arc<dyn SandboxBackend>>,
 }
 
-impl Broken {
+impl FaultyProvider {
     async fn new_sandbox(&self) -> Result<Arc<dyn SandboxBackend>> {
         self.inner.get_or_create(Selector::Labels(Default::default())).await
     }
 }
 
-impl SandboxProvider for Broken {
+impl SandboxProvider for FaultyProvider {
     fn get_or_create(&self, selector: Selector) -> BoxFuture<'_, Result<Arc<dyn SandboxBackend>>> {
         Box::pin(async move {
             match (self.defect, &selector) {
@@ -116,9 +116,9 @@ async fn every_provider_defect_fails_its_case() {
     let capabilities = ProviderCapabilities { list_sandboxes: 150, ..ProviderCapabilities::full() };
     let mut unseen = Vec::new();
     for (defect, name) in SEEN_BY {
-        let broken = Broken { inner: VfsProvider::new(tidebox::sandbox), defect: *defect, one: Default::default() };
+        let faulty = FaultyProvider { inner: VfsProvider::new(tidebox::sandbox), defect: *defect, one: Default::default() };
         let case = provider::cases().find(|case| case.name == *name);
-        match case.unwrap_or_else(|| panic!("there is a case {name:?}")).run(&broken, &capabilities).await {
+        match case.unwrap_or_else(|| panic!("there is a case {name:?}")).run(&faulty, &capabilities).await {
             CaseOutcome::Failed(_) => {}
             other => unseen.push(format!("{defect:?} by {name:?}: {other:?}")),
         }

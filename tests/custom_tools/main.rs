@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use tidebox::{ExecuteRequest, ExecuteResponse, Sandbox, SandboxBackend, Upload};
 
-fn tell() -> Arc<[u8]> {
+fn tell_module() -> Arc<[u8]> {
     Arc::clone(&guest::MODULE)
 }
 
 fn sandbox() -> Sandbox {
     let builder = tidebox::sandbox().expect("the engine starts");
-    builder.tool("tell", tell()).build().expect("the sandbox is made")
+    builder.tool("tell", tell_module()).build().expect("the sandbox is made")
 }
 
 async fn run(sandbox: &Sandbox, command: &str) -> ExecuteResponse {
@@ -68,7 +68,7 @@ async fn a_tool_cannot_be_modified_from_inside() {
 #[tokio::test]
 async fn a_tool_replaces_a_program_of_the_same_name() {
     let builder = tidebox::sandbox().expect("the engine starts");
-    let sandbox = builder.tool("ls", tell()).build().expect("the sandbox is made");
+    let sandbox = builder.tool("ls", tell_module()).build().expect("the sandbox is made");
     let response = run(&sandbox, "ls; /bin/ls -d /tmp").await;
     assert_eq!(response.output_text(), "ls: 'ls' is nothing that this program does\n/tmp\n");
 }
@@ -86,7 +86,7 @@ async fn a_broken_tool_is_reported_when_it_starts() {
 
 #[tokio::test]
 async fn sandboxes_share_a_tool_and_run_it_concurrently() {
-    let bytes = tell();
+    let bytes = tell_module();
     let mut running = tokio::task::JoinSet::new();
     for number in 0..4 {
         let bytes = Arc::clone(&bytes);
@@ -107,7 +107,7 @@ async fn an_uploaded_module_runs_by_its_path() {
     let builder = tidebox::sandbox().expect("the engine starts");
     let sandbox = builder.build().expect("the sandbox is made");
     let uploaded =
-        sandbox.upload_files(vec![Upload::new("/workspace/tell.wasm", tell().to_vec())]).await.expect("it answers");
+        sandbox.upload_files(vec![Upload::new("/workspace/tell.wasm", tell_module().to_vec())]).await.expect("it answers");
     assert_eq!(uploaded[0].result, Ok(()));
     assert_eq!(run(&sandbox, "cp tell.wasm tell; ./tell a").await.output_text(), "./tell\na\n");
 }

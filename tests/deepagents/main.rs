@@ -49,6 +49,6 @@ fn output(command: &mut Command) -> Result<String, Failed> {
 }
 
 /// Checks that exactly this number of cases ran.
-fn says(output: &str, summary: &str) -> Result<(), Failed> {
+fn check_summary(output: &str, summary: &str) -> Result<(), Failed> {
     if output.contains(summary) { Ok(()) } else { Err(format!("no {summary:?} in:\n{output}").into()) }
 }

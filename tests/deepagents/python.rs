@@ -7,7 +7,7 @@ use std::process::Command;
 use libtest_mimic::{Failed, Trial};
 
 use crate::install::{installed, step};
-use crate::{output, says, trial};
+use crate::{output, check_summary, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let environment = prepare();
@@ -15,10 +15,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("python_standard_tests_pass", &environment, |environment| {
             let has_python = tidebox::Packs::user().ready().iter().any(|pack| pack.name() == "python");
             let counts = if has_python { "165 passed, 7 xfailed in " } else { "161 passed, 11 xfailed in " };
-            says(&pytest(&environment, "test_standard.py")?, counts)
+            check_summary(&pytest(&environment, "test_standard.py")?, counts)
         }),
         trial("python_tools_show_a_model_the_truth", &environment, |environment| {
-            says(&pytest(&environment, "test_agent.py")?, "10 passed in ")
+            check_summary(&pytest(&environment, "test_agent.py")?, "10 passed in ")
         }),
     ]
 }

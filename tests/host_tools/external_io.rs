@@ -109,7 +109,7 @@ async fn it_has_the_mount_permissions_of_the_sandbox() {
 #[tokio::test]
 async fn external_io_takes_no_time_in_a_deterministic_sandbox() {
     let build = || {
-        builder(&Seen::default())
+        builder(&Counters::default())
             .deterministic(1, TODAY)
             .host_tool("nap", |_| async {
                 tokio::time::sleep(Duration::from_millis(100)).await;

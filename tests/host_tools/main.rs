@@ -16,13 +16,13 @@ const BROKEN_PIPE: u8 = tidebox::BrokenPipe::EXIT_CODE;
 
 /// Number of running calls of `hang`, and number of bytes that `gush` has written.
 #[derive(Clone, Default)]
-struct Seen {
+struct Counters {
     hanging: Arc<AtomicU64>,
     gushed: Arc<AtomicU64>,
 }
 
 /// Creates a sandbox with the tools that the tests call.
-fn builder(seen: &Seen) -> SandboxBuilder {
+fn builder(seen: &Counters) -> SandboxBuilder {
     let (hanging, gushed) = (Arc::clone(&seen.hanging), Arc::clone(&seen.gushed));
     tidebox::sandbox()
         .expect("the engine starts")
@@ -35,7 +35,7 @@ fn builder(seen: &Seen) -> SandboxBuilder {
 }
 
 fn sandbox() -> Sandbox {
-    builder(&Seen::default()).build().expect("the sandbox is made")
+    builder(&Counters::default()).build().expect("the sandbox is made")
 }
 
 async fn run(sandbox: &Sandbox, command: &str) -> ExecuteResponse {

@@ -30,7 +30,7 @@ async fn relay(call: HostCall) -> u8 {
 async fn no_call_hangs_or_loses_bytes_under_random_kills() {
     let mut running = JoinSet::new();
     for which in 0..4 {
-        let build = builder(&Seen::default()).host_tool("relay", relay);
+        let build = builder(&Counters::default()).host_tool("relay", relay);
         let sandbox = Arc::new(build.build().expect("the sandbox is made"));
         for _ in 0..3 {
             let sandbox = Arc::clone(&sandbox);

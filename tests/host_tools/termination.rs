@@ -8,7 +8,7 @@ use super::*;
 
 /// A sandbox, and the number of running calls of its `hang`.
 fn hanging() -> (Arc<Sandbox>, Arc<AtomicU64>) {
-    let seen = Seen::default();
+    let seen = Counters::default();
     (Arc::new(builder(&seen).build().expect("the sandbox is made")), seen.hanging)
 }
 

@@ -81,7 +81,7 @@ async fn a_disallowed_method_is_rejected() {
         response.stderr_text(),
         "curl: (7) the sandbox's network policy does not allow POST to api.test, only GET, HEAD\n"
     );
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.received_requests().len(), 1);
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn a_private_address_is_rejected_in_urls_and_redirects() {
     let stdout = response.stdout_text();
     assert!(!stdout.contains("hello\n") && stdout.lines().all(|line| line.ends_with('7')), "{stdout}");
     assert!(response.stderr_text().contains("169.254.169.254 has no address of the public internet"));
-    assert_eq!(server.seen().len(), 1, "only the redirect itself was asked for");
+    assert_eq!(server.received_requests().len(), 1, "only the redirect itself was asked for");
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn a_credential_is_used_and_invisible() {
         server.port
     );
     let response = run(&sandbox, &server, &command).await;
-    let seen = server.seen();
+    let seen = server.received_requests();
     let sent = |at: usize| seen[at].headers.get("authorization").map(String::as_str);
     let bearer = format!("Bearer {TOKEN}");
     assert_eq!(sent(0), Some(bearer.as_str()), "the server was given the credential");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// A request as received by the server.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     /// Names in lower case.
@@ -20,7 +20,7 @@ pub(crate) struct Seen {
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) port: u16,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Server {
@@ -39,7 +39,7 @@ impl Server {
     }
 
     /// Requests in the order of arrival.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn received_requests(&self) -> Vec<ReceivedRequest> {
         self.seen.lock().expect("no test panics here").clone()
     }
 
@@ -58,11 +58,11 @@ impl Server {
     }
 }
 
-fn read(reader: &mut BufReader<TcpStream>, stream: &mut TcpStream) -> Option<Seen> {
+fn read(reader: &mut BufReader<TcpStream>, stream: &mut TcpStream) -> Option<ReceivedRequest> {
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
     let mut words = line.split_whitespace();
-    let mut seen = Seen { method: words.next()?.to_owned(), path: words.next()?.to_owned(), ..Seen::default() };
+    let mut seen = ReceivedRequest { method: words.next()?.to_owned(), path: words.next()?.to_owned(), ..ReceivedRequest::default() };
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
@@ -101,7 +101,7 @@ fn reply(stream: &mut TcpStream, status: &str, headers: &[(&str, &str)], body: &
 }
 
 /// Formats the request without the headers that differ between clients.
-fn echo(seen: &Seen) -> String {
+fn echo(seen: &ReceivedRequest) -> String {
     let mut text = format!("{} {}\n", seen.method, seen.path);
     for (name, value) in &seen.headers {
         let value = match name.as_str() {
@@ -123,7 +123,7 @@ fn echo(seen: &Seen) -> String {
 
 const TEXT: (&str, &str) = ("Content-Type", "text/plain");
 
-fn answer(stream: &mut TcpStream, seen: &Seen, is_first: bool) -> std::io::Result<()> {
+fn answer(stream: &mut TcpStream, seen: &ReceivedRequest, is_first: bool) -> std::io::Result<()> {
     let (path, query) = seen.path.split_once('?').unwrap_or((&seen.path, ""));
     let mut parts = path.trim_start_matches('/').splitn(2, '/');
     let (what, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());

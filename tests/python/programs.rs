@@ -3,7 +3,7 @@
 use super::{fails, prints, sandbox};
 
 /// Runs a program from a file.
-async fn says(program: &str, expected: &str) {
+async fn check_output(program: &str, expected: &str) {
     let Some(sandbox) = sandbox() else { return };
     prints(&sandbox, &format!("cat > p.py <<'P'{program}P\npython3 p.py"), expected).await;
 }
@@ -40,7 +40,7 @@ json.dump({name: [statistics.mean(values), round(statistics.stdev(values), 3)] f
 print(open("r.json").read(), open("rows.csv", newline="").read(15).encode())
 "#;
     let expected = "{\"n0\": [4.5, 3.873], \"n1\": [4.0, 3.0], \"n2\": [5.0, 3.0]} b'name,value\\r\\nn0,'\n";
-    says(program, expected).await;
+    check_output(program, expected).await;
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async def main():
 asyncio.run(main())
 "#;
     let expected = "[9, 1, 4] [1, 2, 3]\nlate\n0\nTrue 0\n(b'out\\n', b'err\\n') 3\n[b'1', b'2'] [0, 0]\n-9\n";
-    says(program, expected).await;
+    check_output(program, expected).await;
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ with tempfile.NamedTemporaryFile("w+", suffix=".txt") as file:
     let expected = "['a', 'a/b', 'a/b/f.txt', 'a/g.py', 'c', 'c/b', 'c/b/f.txt', 'c/g.py']\n['b/', 'b/f.txt', 'g.py']\n\
         ['.', './b', './b/f.txt', './g.py']\n0o100640 1\n-rws--x--x\n[Errno 9] Bad file descriptor\n2.0 False hello\n'T/none'\n\
         False\n4 0 text .txt\n";
-    says(program, expected).await;
+    check_output(program, expected).await;
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ try:
 except sqlite3.OperationalError as error:
     print(error)
 "#;
-    says(program, "[{'a': 2, 'b': 'y'}, {'a': 1, 'b': 'x'}]\nno such table: nosuch\n").await;
+    check_output(program, "[{'a': 2, 'b': 'y'}, {'a': 1, 'b': 'x'}]\nno such table: nosuch\n").await;
 }
 
 #[tokio::test]
@@ -194,5 +194,5 @@ start = time.monotonic()
 time.sleep(0.05)
 print(time.monotonic() - start >= 0.05)
 "#;
-    says(program, "got SIGUSR1\nTrue Terminated\nTrue\n").await;
+    check_output(program, "got SIGUSR1\nTrue Terminated\nTrue\n").await;
 }

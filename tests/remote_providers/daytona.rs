@@ -43,7 +43,7 @@ async fn an_interrupted_create_response_creates_one_sandbox() {
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_clients_with_equal_labels_share_a_sandbox() {
     let serving = emulator("daytona").await;
-    // Two provider instances stand for two processes: they share no state.
+    // Two provider instances represent two processes: they share no state.
     let ask = || {
         let provider = adapter("daytona", serving.options());
         async move { provider.get_or_create(Selector::labels([("thread", "7")])).await.expect("it exists") }

@@ -12,7 +12,7 @@ use crate::coverage::{FEATURES, Feature};
 use crate::emulator;
 use crate::wire::COMPARED;
 
-const BEGIN: &str = "<!-- tables: begin -->\n";
+const START: &str = "<!-- tables: start -->\n";
 const END: &str = "<!-- tables: end -->\n";
 
 type Ask = fn(&mut Options);
@@ -29,7 +29,7 @@ const ASKED: [(&str, Ask); 8] = [
     ("36 hours", |options| options.time_to_live = Duration::from_secs(36 * 60 * 60)),
 ];
 
-/// Open questions that no emulator, client or recording can answer.
+/// Open questions that no emulator, client or recording can settle.
 const OPEN: [(&str, &str); 6] = [
     ("daytona", "the time to resume from each state, and differences of the newer API"),
     ("deno", "which client is right where they differ (lifetimes, lists), and how it ends a session"),
@@ -143,7 +143,7 @@ async fn the_provider_page_matches_the_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join("docs/provider-compatibility.md");
     let page = std::fs::read_to_string(&path).expect("the page exists");
-    let (before, rest) = page.split_once(BEGIN).expect("the page has a marker for the tables");
+    let (before, rest) = page.split_once(START).expect("the page has a marker for the tables");
     let (shown, after) = rest.split_once(END).expect("the page says where the tables end");
     let tables = format!(
         "## Options\nOptions that each adapter supports for a new sandbox. Others are rejected by name.\n\n{}\n\
@@ -157,7 +157,7 @@ async fn the_provider_page_matches_the_code() {
         crate::wire::differences_table()
     );
     if std::env::var_os("TIDEBOX_WRITE_PAGES").is_some() {
-        std::fs::write(&path, format!("{before}{BEGIN}{tables}{END}{after}")).expect("the page can be written");
+        std::fs::write(&path, format!("{before}{START}{tables}{END}{after}")).expect("the page can be written");
         return;
     }
     assert_eq!(shown, tables, "run this test with TIDEBOX_WRITE_PAGES=1 to regenerate the tables");

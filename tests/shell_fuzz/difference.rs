@@ -17,7 +17,7 @@ pub(crate) fn messages(outcome: &Outcome) -> BTreeSet<String> {
 }
 
 /// Returns whether an outcome contains a text in either stream.
-pub(crate) fn tells(outcome: &Outcome, text: &str) -> bool {
+pub(crate) fn contains(outcome: &Outcome, text: &str) -> bool {
     holds(&outcome.stdout, text) || holds(&outcome.stderr, text)
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
 
 /// Returns whether every line of the second outcome is in the first.
 pub(crate) fn only_lacks(expected: &Outcome, seen: &Outcome) -> bool {
-    apart(&expected.stdout, &seen.stdout).1.is_empty() && apart(&expected.stderr, &seen.stderr).1.is_empty()
+    split_lines(&expected.stdout, &seen.stdout).1.is_empty() && split_lines(&expected.stderr, &seen.stderr).1.is_empty()
 }
 
 /// Returns the kinds of differences between two outcomes. While a script is shrunk, no other difference may replace the original
@@ -40,7 +40,7 @@ pub(crate) fn kinds(expected: &Outcome, seen: &Outcome) -> BTreeSet<String> {
     if expected.stdout != seen.stdout {
         kinds.insert("stdout".to_owned());
     }
-    let (missing, added) = apart(&expected.stderr, &seen.stderr);
+    let (missing, added) = split_lines(&expected.stderr, &seen.stderr);
     kinds.extend(missing.iter().map(|line| format!("-{}", kind(line))));
     kinds.extend(added.iter().map(|line| format!("+{}", kind(line))));
     if kinds.is_empty() && expected.stderr != seen.stderr {
@@ -55,12 +55,12 @@ pub(crate) fn lines(expected: &Outcome, seen: &Outcome) -> String {
     for (name, expected, seen) in
         [("stdout", &expected.stdout, &seen.stdout), ("stderr", &expected.stderr, &seen.stderr)]
     {
-        let (missing, added) = apart(expected, seen);
+        let (missing, added) = split_lines(expected, seen);
         for (sign, lines) in [("-", missing), ("+", added)] {
             lines.iter().for_each(|line| text.push_str(&format!("# {name} {sign}{line}\n")));
         }
         if expected != seen && text.is_empty() {
-            text.push_str(&format!("# {name} has another order\n"));
+            text.push_str(&format!("# {name} is in another order\n"));
         }
     }
     if expected.exit != seen.exit {
@@ -70,7 +70,7 @@ pub(crate) fn lines(expected: &Outcome, seen: &Outcome) -> String {
 }
 
 /// Returns the lines that only the first has, and those that only the second has.
-fn apart(first: &[u8], second: &[u8]) -> (Vec<String>, Vec<String>) {
+fn split_lines(first: &[u8], second: &[u8]) -> (Vec<String>, Vec<String>) {
     let lines = |text: &[u8]| -> Vec<String> {
         String::from_utf8_lossy(text).split_inclusive('\n').map(|line| line.escape_debug().to_string()).collect()
     };

@@ -39,47 +39,47 @@ fn by_bash_in(script: &str, condition: Condition) -> Option<Outcome> {
 
 /// Result of comparing a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Comparison {
     Same,
     /// Equal except for ignored parts, with the reason.
-    LeftOut(&'static str),
+    Skipped(&'static str),
     Differs,
 }
 
-pub(crate) const NO_END: &str = "bash does not end";
-pub(crate) const ORDER: &str = "the same errors are told in another order, from processes beside each other";
-pub(crate) const PROCESS: &str = "an error names the number of a process";
-pub(crate) const NUMBERS: &str = "bash says other numbers each time";
-pub(crate) const MACHINE: &str = "a list of variables names the machine";
-pub(crate) const BACKGROUND: &str = "what a child in the background says is missing";
-pub(crate) const AT_TIMES: &str = "bash does this, too, at times";
-pub(crate) const ON_ONE_PROCESSOR: &str = "bash does this, too, on one processor";
-pub(crate) const BY_MEMORY: &str = "bash does this, too, where freed memory holds something else";
-pub(crate) const STAND_IN: &str = "the stand-in for the sandbox does at times what bash does, and at times not";
+pub(crate) const NO_END: &str = "bash does not terminate";
+pub(crate) const ORDER: &str = "concurrent processes report the same errors in another order";
+pub(crate) const PROCESS: &str = "an error contains a process id";
+pub(crate) const NUMBERS: &str = "bash prints other numbers in each run";
+pub(crate) const HOST: &str = "a list of variables contains the host name";
+pub(crate) const BACKGROUND: &str = "the output of a background child is missing";
+pub(crate) const SOMETIMES: &str = "bash does the same in some runs";
+pub(crate) const ON_ONE_PROCESSOR: &str = "bash does the same on one processor";
+pub(crate) const BY_MEMORY: &str = "bash does the same with other content of freed memory";
+pub(crate) const NATIVE_SHELL: &str = "the native shell behaves like bash in some runs";
 pub(crate) const ERROR: &str = "bash reports an error in the script, which is therefore not ordinary";
-pub(crate) const WITHIN: &str = "bash says these lines at times, and at times not";
+pub(crate) const WITHIN: &str = "bash prints these lines in some runs only";
 
-pub(crate) fn verdict(ours: &Ours, script: &str) -> Verdict {
-    let Some(expected) = by_bash(script) else { return Verdict::LeftOut(NO_END) };
+pub(crate) fn compare(ours: &Ours, script: &str) -> Comparison {
+    let Some(expected) = by_bash(script) else { return Comparison::Skipped(NO_END) };
     let seen = ours.run(script);
-    let first = seen.as_ref().map_or(Verdict::Differs, |seen| held_against(script, &expected, seen));
-    if first != Verdict::Differs {
+    let first = seen.as_ref().map_or(Comparison::Differs, |seen| compare_outcomes(script, &expected, seen));
+    if first != Comparison::Differs {
         return first;
     }
-    // Recovery after an error need not be that of bash (docs/decisions/fidelity.md), but the shell must end by itself.
+    // Recovery after an error need not be that of bash (docs/decisions/fidelity.md), but the shell must exit without being killed.
     if !expected.stderr.is_empty() && seen.as_ref().is_some_and(|seen| !is_crash(&expected, seen)) {
-        return Verdict::LeftOut(ERROR);
+        return Comparison::Skipped(ERROR);
     }
     let usual = std::iter::repeat_n(Condition::Usual, AGAIN);
     let unusual = UNUSUAL.into_iter().flat_map(|condition| std::iter::repeat_n(condition, AGAIN_UNUSUAL));
     let mut runs = vec![expected];
     for condition in usual.chain(unusual) {
         // Skip outcomes that show the condition itself.
-        let outcome = by_bash_in(script, condition).filter(|outcome| !difference::tells(outcome, "GLIBC_TUNABLES"));
+        let outcome = by_bash_in(script, condition).filter(|outcome| !difference::contains(outcome, "GLIBC_TUNABLES"));
         let Some(outcome) = outcome else { continue };
-        if seen.as_ref().is_some_and(|seen| held_against(script, &outcome, seen) != Verdict::Differs) {
-            return Verdict::LeftOut(match condition {
-                Condition::Usual => AT_TIMES,
+        if seen.as_ref().is_some_and(|seen| compare_outcomes(script, &outcome, seen) != Comparison::Differs) {
+            return Comparison::Skipped(match condition {
+                Condition::Usual => SOMETIMES,
                 Condition::OneProcessor => ON_ONE_PROCESSOR,
                 Condition::Memory(_) => BY_MEMORY,
             });
@@ -87,13 +87,13 @@ pub(crate) fn verdict(ours: &Ours, script: &str) -> Verdict {
         runs.push(outcome);
     }
     if let Some(why) = seen.and_then(|seen| within(script, &runs, &seen)) {
-        return Verdict::LeftOut(why);
+        return Comparison::Skipped(why);
     }
     // A native shell uses host processes, which are scheduled randomly; the sandbox is deterministic.
-    let at_times = |seen: Outcome| runs.iter().any(|run| held_against(script, run, &seen) != Verdict::Differs);
+    let at_times = |seen: Outcome| runs.iter().any(|run| compare_outcomes(script, run, &seen) != Comparison::Differs);
     match ours {
-        Ours::Program(_) if ours.run(script).is_some_and(at_times) => Verdict::LeftOut(STAND_IN),
-        _ => Verdict::Differs,
+        Ours::Program(_) if ours.run(script).is_some_and(at_times) => Comparison::Skipped(NATIVE_SHELL),
+        _ => Comparison::Differs,
     }
 }
 
@@ -104,26 +104,26 @@ fn is_crash(expected: &Outcome, seen: &Outcome) -> bool {
 }
 
 /// Compares one outcome with one of bash.
-fn held_against(script: &str, expected: &Outcome, seen: &Outcome) -> Verdict {
+fn compare_outcomes(script: &str, expected: &Outcome, seen: &Outcome) -> Comparison {
     if expected == seen {
-        return Verdict::Same;
+        return Comparison::Same;
     }
     let (expected, seen) = (without_processes(expected), without_processes(seen));
     if expected == seen {
-        return Verdict::LeftOut(PROCESS);
+        return Comparison::Skipped(PROCESS);
     }
     let (expected, seen) = (in_order(script, &expected), in_order(script, &seen));
     if expected == seen {
-        return Verdict::LeftOut(ORDER);
+        return Comparison::Skipped(ORDER);
     }
-    if without_machine(&expected) == without_machine(&seen) {
-        return Verdict::LeftOut(MACHINE);
+    if without_host(&expected) == without_host(&seen) {
+        return Comparison::Skipped(HOST);
     }
     // In the sandbox, a background child without a waiting parent ends with its command; in bash it continues.
     if leaves_children(script) && expected.exit == seen.exit && difference::only_lacks(&expected, &seen) {
-        return Verdict::LeftOut(BACKGROUND);
+        return Comparison::Skipped(BACKGROUND);
     }
-    Verdict::Differs
+    Comparison::Differs
 }
 
 /// Sorts error messages if processes run concurrently, because their order is random.
@@ -155,17 +155,17 @@ fn without_process(line: &[u8]) -> Vec<u8> {
         let digits = blanks + line.get(blanks..)?.iter().position(|byte| *byte != b' ')?;
         let end = digits + line.get(digits..)?.iter().position(|byte| !byte.is_ascii_digit())?;
         let ends = ["Killed ", "Terminated ", "Hangup ", "Aborted ", "Segmentation fault "];
-        let tells_end = ends.iter().any(|how| line.get(end + 1..).is_some_and(|rest| rest.starts_with(how.as_bytes())));
-        (digits < end && tells_end).then_some((blanks, end))
+        let is_exit_report = ends.iter().any(|how| line.get(end + 1..).is_some_and(|rest| rest.starts_with(how.as_bytes())));
+        (digits < end && is_exit_report).then_some((blanks, end))
     };
     number().map_or(line.to_vec(), |(start, end)| [&line[..start], b" N", &line[end..]].concat())
 }
 
 /// Removes lines about the host, which lists of all variables contain.
-fn without_machine(outcome: &Outcome) -> Outcome {
+fn without_host(outcome: &Outcome) -> Outcome {
     let names = ["BASH_VERSINFO=", "MACHTYPE=", "HOSTTYPE=", "PPID="];
-    let is_of_machine = |line: &[u8]| names.iter().any(|name| difference::holds(line, name));
-    let stdout = lines(&outcome.stdout).filter(|line| !is_of_machine(line)).collect::<Vec<_>>().concat();
+    let is_about_host = |line: &[u8]| names.iter().any(|name| difference::holds(line, name));
+    let stdout = lines(&outcome.stdout).filter(|line| !is_about_host(line)).collect::<Vec<_>>().concat();
     Outcome { stdout, ..outcome.clone() }
 }
 
@@ -185,7 +185,7 @@ fn within(script: &str, runs: &[Outcome], seen: &Outcome) -> Option<&'static str
     if !runs.iter().any(|run| run.exit == seen.exit) {
         return None;
     }
-    if parts.iter().all(|part| are_same_but_for_numbers(part)) {
+    if parts.iter().all(|part| differ_only_in_numbers(part)) {
         return Some(NUMBERS);
     }
     // Lines that bash prints in a fixed order must keep it.
@@ -195,13 +195,13 @@ fn within(script: &str, runs: &[Outcome], seen: &Outcome) -> Option<&'static str
         let first = shapes.next();
         shapes.all(|other| Some(other) == first)
     };
-    let fits = |part: &Vec<Vec<&[u8]>>| are_same_but_for_numbers(part) || !is_in_order(part) && counts_are_within(part);
+    let fits = |part: &Vec<Vec<&[u8]>>| differ_only_in_numbers(part) || !is_in_order(part) && counts_are_within(part);
     parts.iter().all(fits).then_some(WITHIN)
 }
 
 /// Returns whether the last of these texts has the lines of the others. If the others differ only in digits, the last may differ
 /// in the same digits.
-fn are_same_but_for_numbers(texts: &[Vec<&[u8]>]) -> bool {
+fn differ_only_in_numbers(texts: &[Vec<&[u8]>]) -> bool {
     let Some((seen, runs)) = texts.split_last() else { return false };
     let Some((first, others)) = runs.split_first() else { return false };
     let count = first.len();
@@ -229,8 +229,8 @@ fn counts_are_within(texts: &[Vec<&[u8]>]) -> bool {
     let (runs, seen): (Vec<Counts>, Counts) = (runs.iter().map(spread).collect(), spread(seen));
     runs.iter().chain([&seen]).flat_map(BTreeMap::keys).all(|line| {
         let times = |counts: &Counts| counts.get(line).copied().unwrap_or(0);
-        let (least, most) = (runs.iter().map(times).min(), runs.iter().map(times).max());
-        least <= Some(times(&seen)) && Some(times(&seen)) <= most
+        let (min, max) = (runs.iter().map(times).min(), runs.iter().map(times).max());
+        min <= Some(times(&seen)) && Some(times(&seen)) <= max
     })
 }
 
@@ -269,12 +269,12 @@ mod tests {
     fn only_output_of_background_children_may_be_missing() {
         let (all, less) = (outcome("a\nb\n", "", 0), outcome("b\n", "", 0));
         for script in ["echo a & echo b", "eval 'echo a&echo b'"] {
-            assert_eq!(held_against(script, &all, &less), Verdict::LeftOut(BACKGROUND), "{script}");
-            assert_eq!(held_against(script, &less, &all), Verdict::Differs, "{script}");
-            assert_eq!(held_against(script, &all, &outcome("b\n", "", 1)), Verdict::Differs, "{script}");
+            assert_eq!(compare_outcomes(script, &all, &less), Comparison::Skipped(BACKGROUND), "{script}");
+            assert_eq!(compare_outcomes(script, &less, &all), Comparison::Differs, "{script}");
+            assert_eq!(compare_outcomes(script, &all, &outcome("b\n", "", 1)), Comparison::Differs, "{script}");
         }
         for script in ["echo a && echo b", "echo a >&2", "echo a &> f", "echo a |& cat; echo b 2>&1", "exec 3<&0"] {
-            assert_eq!(held_against(script, &all, &less), Verdict::Differs, "{script}");
+            assert_eq!(compare_outcomes(script, &all, &less), Comparison::Differs, "{script}");
         }
     }
 
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn an_additional_error_in_a_pipeline_is_a_difference() {
         let wrong = outcome("", "bash: line 1: printf: x: invalid number\n", 0);
-        assert_eq!(held_against("printf %d 1 | cat", &outcome("", "", 0), &wrong), Verdict::Differs);
+        assert_eq!(compare_outcomes("printf %d 1 | cat", &outcome("", "", 0), &wrong), Comparison::Differs);
         assert_eq!(within("printf %d 1 | cat", &[outcome("", "", 0), outcome("", "", 0)], &wrong), None);
     }
 
@@ -299,17 +299,17 @@ mod tests {
         let ended =
             |number: &str, how: &str| outcome("", &format!("bash: line 2: {number} {how}        bash -c x\n"), 0);
         let (one, other) = (ended("  245", "Killed"), ended("100256", "Killed"));
-        assert_eq!(held_against("bash -c x", &one, &other), Verdict::LeftOut(PROCESS));
+        assert_eq!(compare_outcomes("bash -c x", &one, &other), Comparison::Skipped(PROCESS));
         for other in [ended("  245", "Terminated"), ended("  24x", "Killed"), ended("", "Killed")] {
-            assert_eq!(held_against("bash -c x", &one, &other), Verdict::Differs);
+            assert_eq!(compare_outcomes("bash -c x", &one, &other), Comparison::Differs);
         }
     }
 
     #[test]
     fn only_lines_that_bash_sometimes_prints_are_optional() {
         let (script, runs) = ("a | b", [outcome("1\n2\n", "x\ny\n", 0), outcome("1\n2\n", "y\n", 1)]);
-        for (said, is) in [("x\ny\n", true), ("y\n", true), ("x\n", false), ("y\ny\n", false), ("y\nz\n", false)] {
-            assert_eq!(within(script, &runs, &outcome("1\n2\n", said, 1)).is_some(), is, "{said}");
+        for (text, is) in [("x\ny\n", true), ("y\n", true), ("x\n", false), ("y\ny\n", false), ("y\nz\n", false)] {
+            assert_eq!(within(script, &runs, &outcome("1\n2\n", text, 1)).is_some(), is, "{text}");
         }
         assert_eq!(within(script, &runs, &outcome("1\n2\n", "y\n", 2)), None);
         assert_eq!(within(script, &runs, &outcome("2\n1\n", "y\n", 1)), None, "the order that bash keeps is kept");
@@ -318,23 +318,23 @@ mod tests {
     #[test]
     fn only_numbers_that_vary_in_bash_may_vary() {
         let runs = [outcome("a 1\np=10 b\n", "", 0), outcome("a 1\np=205 b\n", "", 0)];
-        for (said, is) in
+        for (text, is) in
             [("a 1\np=7 b\n", true), ("a 2\np=10 b\n", false), ("a 1\np=7 c\n", false), ("p=7 b\na 1\n", false)]
         {
-            assert_eq!(within("p", &runs, &outcome(said, "", 0)), is.then_some(NUMBERS), "{said}");
+            assert_eq!(within("p", &runs, &outcome(text, "", 0)), is.then_some(NUMBERS), "{text}");
         }
     }
 
     #[test]
     fn repeated_runs_of_bash_reveal_nondeterminism() {
         let echoes = Ours::Program("/bin/echo".into());
-        assert_eq!(verdict(&echoes, "echo a"), Verdict::Differs);
+        assert_eq!(compare(&echoes, "echo a"), Comparison::Differs);
         // The child reads a freed list of descriptors, so that it may end before it prints.
-        let given_up = "echo $((1/0))\nwhile read x; do echo got $x; done < <(echo hi)";
+        let script = "echo $((1/0))\nwhile read x; do echo got $x; done < <(echo hi)";
         let all: std::collections::BTreeSet<Vec<u8>> = UNUSUAL
             .into_iter()
             .flat_map(|condition| std::iter::repeat_n(condition, 6))
-            .filter_map(|condition| by_bash_in(given_up, condition))
+            .filter_map(|condition| by_bash_in(script, condition))
             .map(|outcome| outcome.stdout)
             .collect();
         assert!(all.len() > 1, "{all:?}");

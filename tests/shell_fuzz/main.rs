@@ -1,5 +1,5 @@
 //! Compares small random scripts with real bash: standard output, standard error and exit code must be equal, unless bash reports
-//! an error. After an error the shell must only end by itself, without a panic and without reaching a limit.
+//! an error. After an error the shell must only exit, without a panic and without reaching a limit.
 //!
 //! A fixed set of scripts is run each time: plain ones, and wild ones, which contain errors that are unusual in real scripts. To
 //! run more, `TIDEBOX_RANDOM_SCRIPTS` sets the number and `TIDEBOX_RANDOM_SEED` the first seed. `TIDEBOX_RANDOM_SHELL` selects a
@@ -13,7 +13,7 @@ mod difference;
 mod format;
 mod grammar;
 mod judge;
-#[allow(dead_code, reason = "scripts run in a folder of their own")]
+#[allow(dead_code, reason = "scripts run in a separate directory")]
 #[path = "../spec/sandbox.rs"]
 mod ours;
 mod rng;
@@ -28,21 +28,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use format::{Case, Outcome};
 use grammar::Grammar;
-use judge::{Ours, Verdict, by_bash};
+use judge::{Ours, Comparison, by_bash};
 use script::Statement;
 
 /// Number of differences after which a run ends, because shrinking scripts is slow.
-const ENOUGH: usize = 20;
+const MAX_FINDINGS: usize = 20;
 
 /// Maximum percentage of scripts with ignored differences, so that a test that compares nothing fails.
-const LEFT_OUT_AT_MOST: u64 = 5;
+const MAX_SKIPPED_PERCENT: u64 = 5;
 
 /// Maximum percentage of scripts whose outcome differs after an error.
-const ERRORS_AT_MOST: u64 = 50;
+const MAX_ERROR_PERCENT: u64 = 50;
 
 /// Returns whether bash reproducibly behaves differently.
 fn differs(ours: &Ours, script: &str) -> bool {
-    judge::verdict(ours, script) == Verdict::Differs
+    judge::compare(ours, script) == Comparison::Differs
 }
 
 /// Returns both outcomes, in an order in which they can be compared.
@@ -52,13 +52,13 @@ fn both(ours: &Ours, script: &str) -> Option<(Outcome, Outcome)> {
 }
 
 /// Returns the smallest script that differs in only these ways and prints no other errors.
-fn shrunk(ours: &Ours, statements: &[Statement], kinds: &BTreeSet<String>, told: &BTreeSet<String>) -> String {
+fn shrunk(ours: &Ours, statements: &[Statement], kinds: &BTreeSet<String>, messages: &BTreeSet<String>) -> String {
     script::shrink(statements, |candidate| {
         let Some((expected, seen)) = both(ours, candidate) else { return false };
         let now = difference::kinds(&expected, &seen);
         !now.is_empty()
             && now.is_subset(kinds)
-            && difference::messages(&expected).is_subset(told)
+            && difference::messages(&expected).is_subset(messages)
             && differs(ours, candidate)
     })
 }
@@ -68,11 +68,11 @@ fn format_finding(ours: &Ours, seed: u64, wild: bool) -> String {
     let statements = Grammar::new(seed, wild).script();
     let whole = script::text(&statements);
     let Some((expected, seen)) = both(ours, &whole) else {
-        return format!("seed {seed} does not end");
+        return format!("seed {seed} does not terminate");
     };
-    let (kinds, told) = (difference::kinds(&expected, &seen), difference::messages(&expected));
-    let wanted = number("TIDEBOX_RANDOM_SHRINK").is_none_or(|shrink| shrink > 0);
-    let small = if wanted { shrunk(ours, &statements, &kinds, &told) } else { whole };
+    let (kinds, messages) = (difference::kinds(&expected, &seen), difference::messages(&expected));
+    let shrinks = number("TIDEBOX_RANDOM_SHRINK").is_none_or(|shrink| shrink > 0);
+    let small = if shrinks { shrunk(ours, &statements, &kinds, &messages) } else { whole };
     let outcomes = both(ours, &small);
     let lines = outcomes.as_ref().map(|(expected, seen)| difference::lines(expected, seen));
     let expected = outcomes.map(|(expected, _)| expected);
@@ -89,13 +89,13 @@ fn bash_is_current() -> bool {
 
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} must be a number, not {text:?}")))
 }
 
 /// Runs `usual` scripts of a grammar, or the requested number.
 fn try_scripts(wild: bool, usual: u64) {
     if !bash_is_current() {
-        eprintln!("skipped: there is no bash 5.2 or newer on this machine to compare with");
+        eprintln!("skipped: the host has no bash 5.2 or newer to compare with");
         return;
     }
     let first = number("TIDEBOX_RANDOM_SEED").unwrap_or(1);
@@ -104,13 +104,13 @@ fn try_scripts(wild: bool, usual: u64) {
         Some(program) => Ours::Program(program.into()),
         None => Ours::Sandbox,
     };
-    let (next, cases, left_out) = (AtomicU64::new(first), Mutex::new(Vec::new()), Mutex::new(BTreeMap::new()));
-    let try_one = |seed| match judge::verdict(&ours, &script::text(&Grammar::new(seed, wild).script())) {
-        Verdict::Same => (),
-        Verdict::LeftOut(why) => {
-            left_out.lock().expect("no thread panicked").entry(why).or_insert_with(BTreeSet::new).insert(seed);
+    let (next, cases, skipped) = (AtomicU64::new(first), Mutex::new(Vec::new()), Mutex::new(BTreeMap::new()));
+    let try_one = |seed| match judge::compare(&ours, &script::text(&Grammar::new(seed, wild).script())) {
+        Comparison::Same => (),
+        Comparison::Skipped(why) => {
+            skipped.lock().expect("no thread panicked").entry(why).or_insert_with(BTreeSet::new).insert(seed);
         }
-        Verdict::Differs => {
+        Comparison::Differs => {
             let case = format_finding(&ours, seed, wild);
             writeln!(std::io::stdout(), "{case}").expect("standard output is open");
             cases.lock().expect("no thread panicked").push(case);
@@ -121,7 +121,7 @@ fn try_scripts(wild: bool, usual: u64) {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= end || cases.lock().expect("no thread panicked").len() >= ENOUGH {
+                    if seed >= end || cases.lock().expect("no thread panicked").len() >= MAX_FINDINGS {
                         break;
                     }
                     try_one(seed);
@@ -131,20 +131,20 @@ fn try_scripts(wild: bool, usual: u64) {
     });
     let cases = cases.into_inner().expect("no thread panicked");
     assert!(cases.is_empty(), "{} scripts differ:\n{}", cases.len(), cases.join("\n"));
-    tell_left_out(&left_out.into_inner().expect("no thread panicked"), end - first);
+    print_skipped(&skipped.into_inner().expect("no thread panicked"), end - first);
 }
 
 /// Prints the ignored differences and their reasons, and fails if there are too many.
-#[allow(clippy::print_stdout, reason = "what was left out belongs to the test's output")]
-fn tell_left_out(left_out: &BTreeMap<&str, BTreeSet<u64>>, tried: u64) {
-    let errors = left_out.get(judge::ERROR).map_or(0, BTreeSet::len);
-    let count = left_out.values().map(BTreeSet::len).sum::<usize>() - errors;
-    println!("{tried} scripts, {count} of them the same but for what is left out");
-    for (why, seeds) in left_out {
+#[allow(clippy::print_stdout, reason = "skipped scripts are part of the test's output")]
+fn print_skipped(skipped: &BTreeMap<&str, BTreeSet<u64>>, tried: u64) {
+    let errors = skipped.get(judge::ERROR).map_or(0, BTreeSet::len);
+    let count = skipped.values().map(BTreeSet::len).sum::<usize>() - errors;
+    println!("{tried} scripts, {count} of them equal except for ignored differences");
+    for (why, seeds) in skipped {
         println!("{} because {why}: seeds {seeds:?}", seeds.len());
     }
-    assert!(errors as u64 * 100 <= tried.max(100) * ERRORS_AT_MOST, "too many errors: {errors} of {tried}");
-    assert!(count as u64 * 100 <= tried.max(100) * LEFT_OUT_AT_MOST, "too much is left out: {count} of {tried}");
+    assert!(errors as u64 * 100 <= tried.max(100) * MAX_ERROR_PERCENT, "too many errors: {errors} of {tried}");
+    assert!(count as u64 * 100 <= tried.max(100) * MAX_SKIPPED_PERCENT, "too many ignored differences: {count} of {tried}");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_seed_always_makes_the_same_script() {
 fn random_scripts_contain_common_templates() {
     let scripts: Vec<String> = (0..400).map(|seed| script::text(&Grammar::new(seed, seed % 2 == 0).script())).collect();
     for part in ["coproc ", "getopts ", "local -n ", "mapfile -t -C", "wait -n", "trap 'echo usr1' USR1"] {
-        assert!(scripts.iter().any(|script| script.contains(part)), "no script holds {part}");
+        assert!(scripts.iter().any(|script| script.contains(part)), "no script contains {part}");
     }
 }
 

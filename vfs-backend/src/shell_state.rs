@@ -73,8 +73,8 @@ impl SessionStart {
     }
 }
 
-/// Encodes a length of the layout. A longer one would not fit into a guest's memory either, and is read as corrupt
-/// there.
+/// Encodes a length of the layout. A longer one does not fit into a guest's memory, and the
+/// guest rejects it as corrupt.
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }

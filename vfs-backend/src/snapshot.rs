@@ -72,9 +72,9 @@ impl VfsBackend {
 
     /// Restores files and shell session. Running commands are stopped first: they return exit code 137,
     /// [`tidebox_core::StopReason::Cancelled`] and a message with the cause, and cannot touch the restored files. The
-    /// snapshot may be from another sandbox; this one's host tools stay. Clock, randomness, process ids and the
-    /// builder's environment are not affected. If the limits are lower than the snapshot's usage, all of it is restored
-    /// and nothing can be added.
+    /// snapshot may be from another sandbox; the host tools of this sandbox stay. Clock, randomness, process ids and the
+    /// builder's environment are not affected. If the limits are lower than the snapshot's usage, all of it is restored,
+    /// but no data can be added.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl VfsBackend {
     /// directory, limits, dialect, tools, clock and randomness, and a new id. Both are independent afterwards. Takes
     /// microseconds, and the bytes are shared until one of the two changes them. Running commands are not copied.
     ///
-    /// A fork of a deterministic sandbox is deterministic: it continues exactly as this one would have.
+    /// A fork of a deterministic sandbox is deterministic: it continues exactly as the original would have.
     ///
     /// # Errors
     ///

@@ -100,6 +100,14 @@ pub(crate) trait CachedArtifact: Sized {
     /// The file must contain the unmodified output of [`compile`](Self::compile) and must not change afterwards.
     #[allow(unsafe_code, reason = "native code is trusted as a linked library is")]
     unsafe fn from_file(engine: &Engine, file: &Path) -> wasmtime::Result<Self>;
+
+    /// Loads native code from memory.
+    ///
+    /// # Safety
+    ///
+    /// The bytes must be the unmodified output of [`compile`](Self::compile).
+    #[allow(unsafe_code, reason = "native code is trusted as a linked library is")]
+    unsafe fn from_bytes(engine: &Engine, code: &[u8]) -> wasmtime::Result<Self>;
 }
 
 impl CachedArtifact for Module {
@@ -118,6 +126,12 @@ impl CachedArtifact for Module {
         // SAFETY: the caller upholds the contract of `from_file`.
         unsafe { Self::deserialize_file(engine, file) }
     }
+
+    #[allow(unsafe_code, reason = "native code can only be loaded by an unsafe call")]
+    unsafe fn from_bytes(engine: &Engine, code: &[u8]) -> wasmtime::Result<Self> {
+        // SAFETY: the caller upholds the contract of `from_bytes`.
+        unsafe { Self::deserialize(engine, code) }
+    }
 }
 
 impl CachedArtifact for Component {
@@ -135,6 +149,12 @@ impl CachedArtifact for Component {
     unsafe fn from_file(engine: &Engine, file: &Path) -> wasmtime::Result<Self> {
         // SAFETY: the caller upholds the contract of `from_file`.
         unsafe { Self::deserialize_file(engine, file) }
+    }
+
+    #[allow(unsafe_code, reason = "native code can only be loaded by an unsafe call")]
+    unsafe fn from_bytes(engine: &Engine, code: &[u8]) -> wasmtime::Result<Self> {
+        // SAFETY: the caller upholds the contract of `from_bytes`.
+        unsafe { Self::deserialize(engine, code) }
     }
 }
 

@@ -76,7 +76,7 @@ pub struct WasmtimeEngine {
 pub(crate) struct Inner {
     pub(crate) engine: Engine,
     pub(crate) programs: Programs,
-    /// Thread pool that compiles guest-supplied programs.
+    /// Threads that compile guest-supplied programs.
     pub(crate) compiling: CompilePool,
     pub(crate) ticker: Ticker,
     process_count: ProcessCount,

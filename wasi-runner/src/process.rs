@@ -16,7 +16,7 @@ use crate::fork::{self, ForkQueue, ForkedProcess};
 use crate::guest::Guest;
 use crate::instance;
 use crate::preinit;
-use crate::program::{LoadError, Program};
+use crate::program::{LoadError, Program, SandboxKey};
 
 /// Context of a process besides its start request.
 #[derive(Clone)]
@@ -102,7 +102,9 @@ pub(crate) async fn program(context: &ProcessContext, start: &PendingProcess) ->
     // Compiling takes up to several seconds; the other processes run concurrently.
     let Some(wasm) = contents.shared().cloned() else {
         let compiler = Arc::clone(&inner);
-        return compiler.compiling.run(move || inner.programs.guest_program(&inner.engine, &contents)).await;
+        let sandbox = SandboxKey(Arc::as_ptr(&context.kernel).addr());
+        let work = move || inner.programs.guest_program(&inner.engine, &contents);
+        return compiler.compiling.run(sandbox, start.image.contents.len(), work).await;
     };
     let compiled = tokio::task::spawn_blocking(move || inner.programs.installed_program(&inner.engine, &wasm));
     compiled.await.unwrap_or_else(|_| Err(LoadError::compiler_failed()))

@@ -3,6 +3,7 @@
 mod bulk_memory;
 mod cache;
 mod compile_pool;
+mod interruptible;
 
 use std::fmt;
 use std::sync::{Arc, MutexGuard};
@@ -19,8 +20,9 @@ use crate::guest::Guest;
 use crate::preinit::{PreinitProgram, PreinitSource, RegisteredPreinit};
 use crate::{component, tidebox_v1};
 use cache::ProgramCache;
+use interruptible::InterruptibleCompiler;
 pub(crate) use cache::{Digest, digest};
-pub(crate) use compile_pool::CompilePool;
+pub(crate) use compile_pool::{CompilePool, SandboxKey};
 
 /// A program that is ready to run.
 #[derive(Clone)]
@@ -75,13 +77,21 @@ pub(crate) struct Programs {
     linkers: Linkers,
     cache: Option<CacheDir>,
     cached: Mutex<ProgramCache>,
+    /// Compiles guest-supplied programs.
+    interruptible: InterruptibleCompiler,
     /// Files that are registered as pre-initialized programs.
     preinits: Mutex<Vec<(FileBytes, Arc<RegisteredPreinit>)>>,
 }
 
 impl Programs {
     pub(crate) fn new(linkers: Linkers, cache: Option<CacheDir>) -> Self {
-        Self { linkers, cache, cached: Mutex::default(), preinits: Mutex::default() }
+        Self {
+            linkers,
+            cache,
+            cached: Mutex::default(),
+            interruptible: InterruptibleCompiler::default(),
+            preinits: Mutex::default(),
+        }
     }
 
     pub(crate) fn cache(&self) -> Option<&CacheDir> {
@@ -130,7 +140,7 @@ impl Programs {
                 Some(module) => self.link_module(module)?,
                 None => {
                     let cache = self.cache.as_ref().map(|cache| (cache, &digest));
-                    self.compile_and_link(engine, &wasm.load_once(), cache)?
+                    self.compile_and_link(engine, &wasm.load_once(), Source::Installed(cache))?
                 }
             },
         };
@@ -146,32 +156,34 @@ impl Programs {
         self.cache.as_ref()?.get(engine, digest)
     }
 
-    /// Returns a guest-supplied program, identified by its content.
+    /// Returns a guest-supplied program, identified by its content. Compiles it on the current thread, and gives up if
+    /// the job of this thread is abandoned.
     pub(crate) fn guest_program(&self, engine: &Engine, contents: &Contents) -> Result<Program, LoadError> {
         let wasm = contents.as_bytes();
         let digest: Digest = digest(&wasm);
         let cached = self.lock_programs().touch(&digest);
         let program = match cached {
             Some(program) => program,
-            None => self.compile_and_link(
-                engine,
-                &bulk_memory::check_and_rewrite(&wasm, component::is_component(&wasm))?,
-                None,
-            )?,
+            None => {
+                compile_pool::check_abandoned()?;
+                let rewritten = bulk_memory::check_and_rewrite(&wasm, component::is_component(&wasm))?;
+                compile_pool::check_abandoned()?;
+                self.compile_and_link(engine, &rewritten, Source::Guest(&self.interruptible))?
+            }
         };
         self.lock_programs().insert_guest(digest, contents, wasm.len() as u64, program.clone());
         Ok(program)
     }
 
     /// Compiles a program, or loads it from the cache, and links it.
-    fn compile_and_link(&self, engine: &Engine, wasm: &[u8], cache: Cached<'_>) -> Result<Program, LoadError> {
+    fn compile_and_link(&self, engine: &Engine, wasm: &[u8], source: Source<'_>) -> Result<Program, LoadError> {
         if component::is_component(wasm) {
             if let Some(reason) = component::unsupported_reason(wasm) {
                 return Err(LoadError(reason.to_owned()));
             }
-            self.link_component(compile(engine, wasm, cache, "component")?)
+            self.link_component(compile(engine, wasm, source, "component")?)
         } else {
-            self.link_module(compile(engine, wasm, cache, "module")?)
+            self.link_module(compile(engine, wasm, source, "module")?)
         }
     }
 
@@ -207,13 +219,20 @@ fn missing_import(error: &wasmtime::Error) -> LoadError {
     LoadError(format!("unsupported import of the module: {what}"))
 }
 
-/// A cache, and the digest of the artifact in it.
-type Cached<'a> = Option<(&'a CacheDir, &'a Digest)>;
+/// Origin of a program that has to be compiled.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    /// The application, with the cache and the digest of the artifact in it.
+    Installed(Option<(&'a CacheDir, &'a Digest)>),
+    /// A guest.
+    Guest(&'a InterruptibleCompiler),
+}
 
-fn compile<T: CachedArtifact>(engine: &Engine, wasm: &[u8], cache: Cached<'_>, what: &str) -> Result<T, LoadError> {
-    match cache {
-        Some((cache, digest)) => cache.load(engine, wasm, digest),
-        None => T::new(engine, wasm),
+fn compile<T: CachedArtifact>(engine: &Engine, wasm: &[u8], source: Source<'_>, what: &str) -> Result<T, LoadError> {
+    match source {
+        Source::Installed(Some((cache, digest))) => cache.load(engine, wasm, digest),
+        Source::Installed(None) => T::new(engine, wasm),
+        Source::Guest(compiler) => compiler.compile(engine, wasm),
     }
     .map_err(|error| LoadError(format!("not a valid WebAssembly {what}: {error:#}")))
 }

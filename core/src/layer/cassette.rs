@@ -24,7 +24,7 @@ const VERSION: u64 = 1;
 /// Recorded interactions with sandboxes, in the order in which they started.
 ///
 /// The text form is readable JSON: one field per line, texts as lists of their lines, bytes that are not UTF-8 in base64, times
-/// in seconds. A diff shows which line of which output changed, and the file can be edited by hand.
+/// in seconds. A diff shows the changed lines of an output, and the file can be edited by hand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cassette {
     interactions: Vec<Interaction>,

@@ -60,7 +60,7 @@ fn parse_probe(operation: &'static str, mut reply: ScriptReply) -> Result<FilePr
     Ok(FileProbe { size, modified, content })
 }
 
-/// Implements [`crate::SandboxBackend::read`] with one script, and for files over 48 KiB a transfer of the whole file, of which
+/// Implements [`crate::SandboxBackend::read`] with one script. A file over 48 KiB is transferred as a whole, and
 /// only the page is kept.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-// What users write: it is checked as strictly as TypeScript can, and never run.
+// A program as users write it: compiled with all strict options, never run.
 
 import type { ExecuteResult, HostTool, ProviderName, PythonResult, SandboxOptions } from "tidebox";
 import { AgentBackend, createSandbox, RemoteProvider, Sandbox, SandboxError, Snapshot } from "tidebox";
@@ -42,7 +42,7 @@ export async function remote(name: ProviderName): Promise<string> {
     throw error;
   });
   const { sandboxes, cursor } = await (await RemoteProvider.open(name)).list({ labels: { a: "b" } });
-  // @ts-expect-error There is no such provider.
+  // @ts-expect-error Unknown provider.
   await createSandbox("moon");
   return `${sandbox?.id} ${sandboxes[0]?.labels["a"]} ${cursor}`;
 }

@@ -56,7 +56,7 @@ impl Fs {
     /// possible if space is short; returns the number of bytes written.
     ///
     /// # Errors
-    /// `NOSPC` and `FBIG` if not one byte fits, and nothing has changed then; `INVAL` for an offset beyond `off_t`, a device or a
+    /// `NOSPC` and `FBIG` if not one byte fits, without any change; `INVAL` for an offset beyond `off_t`, a device or a
     /// symbolic link; `ISDIR`; `STALE`.
     pub fn write_at(&mut self, ino: Ino, offset: u64, src: &[u8], now: u64) -> Result<usize, Errno> {
         if offset > OFFSET_MAX {

@@ -167,7 +167,7 @@ impl Node {
     }
 }
 
-/// POSIX 4.7: the first class that matches the caller decides, even if a later one would grant more.
+/// POSIX 4.7: the first class that matches the caller decides, even if a later one grants more.
 pub(super) fn allowed(mode: u32, uid: u32, gid: u32, cred: &Cred, want: u32) -> bool {
     let class = if cred.uid == uid {
         6

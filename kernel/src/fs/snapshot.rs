@@ -81,7 +81,7 @@ impl Fs {
     }
 
     /// Restores a snapshot. Held inodes that are in the snapshot stay held and show its content; held inodes that are not in it
-    /// return `STALE` from then on. No inode number is ever reused for another file.
+    /// return `STALE` afterwards. No inode number is ever reused for another file.
     pub fn restore(&mut self, snapshot: &FsSnapshot) {
         self.table.restore_from(&snapshot.table);
         self.root = snapshot.root;

@@ -87,7 +87,7 @@ fn open(k: &mut Kernel, pid: Pid, request: OpenRequest<'_>) -> Result<OpenResult
     let OpenRequest { dir, path, options } = request;
     let exclusive = options.create && options.exclusive;
     let base = PathBase::of(k, pid, dir, path, options.follow && !exclusive)?;
-    // A name to create with a trailing slash is rejected in one place, whether or not it exists.
+    // A name to create with a trailing slash is rejected below, whether or not it exists.
     let slash = options.create && path.ends_with(b"/");
     let found = if slash { Err(Errno::Noent) } else { base.find(k, pid, path) };
     let (ino, created) = match found {

@@ -188,7 +188,7 @@ fn sh<'a>(script: &str, words: impl IntoIterator<Item = &'a str>) -> String {
 /// Parses a report, skipping text before it.
 ///
 /// # Errors
-/// [`ErrorKind::Protocol`] if there is no report.
+/// [`ErrorKind::Protocol`] if the text has no report.
 pub(super) fn report(text: &str, from: ReadOffsets) -> Result<Report> {
     let wrong = || Error::new(ErrorKind::Protocol, "execute", "cannot parse the output of the sandbox's shell");
     let cut = || Error::new(ErrorKind::Protocol, "execute", "the provider truncated the output of a command");

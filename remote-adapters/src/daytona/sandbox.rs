@@ -439,7 +439,7 @@ impl DataPlane for DaytonaSandbox {
                         return Ok(CommandOutcome::Exit(code));
                     }
                 }
-                // There may be no output yet.
+                // The command may not have printed yet.
                 Some(Step::Looked(missed)) => {
                     if let Some(LostResponse { error, misses }) = lost.take() {
                         if misses >= MAX_MISSED_POLLS {

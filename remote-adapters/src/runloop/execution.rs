@@ -305,7 +305,7 @@ impl RunloopSandbox {
     async fn kill(&self, execution: Option<String>, line: &str, name: &str) -> Result<String> {
         let id = match execution {
             Some(id) => id,
-            // The same name identifies the same command.
+            // A repeated start with this name returns the existing execution.
             None => self.start(line, name, Duration::ZERO).await?.execution_id,
         };
         let reply = self.client.send(&wire::kill(&self.config, self.id.as_str(), &id)).await?;

@@ -237,7 +237,7 @@ fn unavailable(error: &JsValue, what: &str) -> Error {
     }
 }
 
-/// Returns a hint. A browser does not tell its page why it may not read a response. Only browsers have an `origin`.
+/// Returns a hint. A browser hides from its page why a response may not be read. Only browsers have an `origin`.
 fn unreachable() -> &'static str {
     if property(&js_sys::global(), "origin").is_string() {
         "the provider is unreachable, or does not allow this page to read its responses (CORS); set apiUrl \

@@ -79,7 +79,7 @@ impl HeaderValue {
     }
 }
 
-/// Whether a request may be sent again if the outcome of the first attempt is unknown.
+/// Permission to send a request again if the outcome of the first attempt is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idempotency {
     /// Has the same effect however often it arrives.
@@ -113,7 +113,7 @@ pub struct Request {
     pub header_timeout: Duration,
     /// Timeout between two chunks of the response body.
     pub idle_timeout: Duration,
-    /// Whether it may be sent again.
+    /// Permission to send the request again.
     pub repeat: Idempotency,
     /// HTTP version.
     pub protocol: Protocol,

@@ -55,20 +55,20 @@ const OF_THE_CLIENT: [&str; 34] = [
     "x-throttle-retry-attempt",
 ];
 
-/// Minimum length of a word with a digit that counts as an identifier or a time.
+/// Minimum length of a token with a digit that counts as an identifier or a time.
 const LONG: usize = 12;
 
 /// Maximum length of a shown and compared value.
 const SHOWN: usize = 90;
 
-/// Returns whether a word is an identifier or a time. Identifiers are random, and one in fifty has no digit.
+/// Returns whether a token is an identifier or a time. Identifiers are random, and one in fifty has no digit.
 fn is_id(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let drawn = word.rsplit(['-', '_']).next().filter(|last| last.len() < word.len()).unwrap_or_default();
     let of_letters = drawn.len() >= LONG
         && drawn.contains(|letter: char| letter.is_ascii_uppercase())
         && drawn.contains(|letter: char| letter.is_ascii_lowercase());
-    // The version digit of a call does not make a word an identifier; a random word with this suffix has other digits.
+    // The version digit of a call does not make a token an identifier; a random token with this suffix has other digits.
     let of_a_version = usize::from(word.ends_with("V2"));
     let has_digits = word.len() >= LONG && digits > of_a_version;
     of_letters || has_digits || word.len() >= 10 && digits == word.len()

@@ -1,59 +1,210 @@
-//! Thread pool for compiling guest-supplied programs: few threads, so that slow compilations leave processors to other
-//! work.
+//! Threads that compile guest-supplied programs, so that a large or hostile module delays no other sandbox.
+//!
+//! Small modules have a lane of their own and never wait for large ones. In each lane the sandboxes take turns, and a
+//! sandbox has at most one job at a time: one that submits many modules delays only itself. A compilation whose caller
+//! was dropped, or whose processor time is used up, stops at the next function.
 
+use std::cell::RefCell;
+use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use tidebox_core::lock::Mutex;
 use tokio::sync::oneshot;
 
 use super::LoadError;
 
-/// The threads, started for the first guest-supplied module.
+/// Module size up to which a job uses the lane for small modules: compiling takes some 100 ms at most.
+const SMALL_MODULE_BYTES: u64 = 256 << 10;
+
+/// Nice value of threads that compile large modules, of at most 19. An abandoned compilation finishes its current
+/// function, which may take seconds, with the time that other threads leave.
+const LARGE_MODULE_NICE: i32 = 10;
+
+/// Identifies the sandbox that a job belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SandboxKey(pub(crate) usize);
+
+/// The two lanes. Threads start with the first job and exit when their lane has no job left.
 #[derive(Debug, Default)]
 pub(crate) struct CompilePool {
-    threads: OnceLock<Option<ThreadPool>>,
+    small: Arc<Mutex<Lane>>,
+    large: Arc<Mutex<Lane>>,
 }
 
 impl CompilePool {
-    /// Half of the processors.
-    fn threads(&self) -> Option<&ThreadPool> {
-        let make = || {
-            let count = available_parallelism().map_or(1, |all| all.get().div_ceil(2));
-            ThreadPoolBuilder::new().num_threads(count).thread_name(|_| "tidebox-compile".to_owned()).build().ok()
-        };
-        self.threads.get_or_init(make).as_ref()
-    }
-
-    /// Compiles on one of the threads. A job whose caller was dropped before it starts is skipped. A started job runs
-    /// to completion, because a compiler cannot be interrupted.
+    /// Runs `work`, which compiles a module of `size` bytes, on a thread of the lane for this size. Dropping the future
+    /// removes a waiting job, and makes a running one fail at its next [`is_abandoned`] check.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        sandbox: SandboxKey,
+        size: u64,
         work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
     ) -> Result<T, LoadError> {
-        let Some(threads) = self.threads() else {
-            return Err(LoadError("cannot compile it: the host cannot start a thread".to_owned()));
+        let (lane, nice) = if size <= SMALL_MODULE_BYTES {
+            (&self.small, None)
+        } else {
+            (&self.large, Some(LARGE_MODULE_NICE))
         };
+        let abandoned = Abandoned::default();
+        let _abandon_on_drop = AbandonOnDrop(Arc::clone(&abandoned));
         let (done, compiled) = oneshot::channel();
-        threads.spawn(move || {
-            if done.is_closed() {
-                return;
-            }
-            // A bug in the compiler ends only the guest's command.
+        let flag = Arc::clone(&abandoned);
+        let run = move || {
+            CURRENT.set(Some(flag));
+            // A bug in the compiler ends only the guest's command. The unwinding of an abandoned job ends here too.
             let result = catch_unwind(AssertUnwindSafe(work));
+            CURRENT.set(None);
             let _ = done.send(result.unwrap_or_else(|_| Err(LoadError::compiler_failed())));
-        });
+        };
+        Lane::submit(lane, nice, Job { sandbox, abandoned, run: Box::new(run) })?;
         compiled.await.unwrap_or_else(|_| Err(LoadError::compiler_failed()))
     }
 }
 
+/// Set when the caller of a job was dropped.
+type Abandoned = Arc<AtomicBool>;
+
+struct AbandonOnDrop(Abandoned);
+
+impl Drop for AbandonOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+thread_local! {
+    /// Flag of the job that runs on this thread.
+    static CURRENT: RefCell<Option<Abandoned>> = const { RefCell::new(None) };
+}
+
+/// Returns whether the caller of the job on this thread was dropped.
+pub(super) fn is_abandoned() -> bool {
+    CURRENT.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)))
+}
+
+/// Fails if the caller of the job on this thread was dropped. No caller sees the error.
+pub(super) fn check_abandoned() -> Result<(), LoadError> {
+    if is_abandoned() { Err(LoadError("its command has ended".to_owned())) } else { Ok(()) }
+}
+
+struct Job {
+    sandbox: SandboxKey,
+    abandoned: Abandoned,
+    run: Box<dyn FnOnce() + Send>,
+}
+
+/// Waiting jobs of one lane, and the sandboxes that have a running one.
+#[derive(Default)]
+struct Lane {
+    /// Jobs by sandbox. The sandbox at the front is served next.
+    waiting: VecDeque<(SandboxKey, VecDeque<Job>)>,
+    running: HashSet<SandboxKey>,
+    threads: usize,
+}
+
+impl std::fmt::Debug for Lane {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lane").field("threads", &self.threads).finish_non_exhaustive()
+    }
+}
+
+impl Lane {
+    /// Adds a job, and starts a thread unless all threads of the lane run.
+    fn submit(lane: &Arc<Mutex<Self>>, nice: Option<i32>, job: Job) -> Result<(), LoadError> {
+        let mut locked = lane.lock();
+        let sandbox = job.sandbox;
+        match locked.waiting.iter_mut().find(|(key, _)| *key == sandbox) {
+            Some((_, jobs)) => jobs.push_back(job),
+            None => locked.waiting.push_back((sandbox, VecDeque::from([job]))),
+        }
+        if locked.threads >= max_threads() {
+            return Ok(());
+        }
+        let shared = Arc::clone(lane);
+        let work = move || {
+            if let Some(nice) = nice {
+                lower_priority(nice);
+            }
+            Self::work(&shared);
+        };
+        match std::thread::Builder::new().name("tidebox-compile".to_owned()).spawn(work) {
+            Ok(_) => locked.threads += 1,
+            // The running threads will serve it.
+            Err(_) if locked.threads > 0 => {}
+            Err(_) => {
+                locked.waiting.retain(|(key, _)| *key != sandbox);
+                return Err(LoadError("cannot compile it: the host cannot start a thread".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs jobs until none can start.
+    fn work(lane: &Mutex<Self>) {
+        let mut finished = None;
+        loop {
+            let job = {
+                let mut lane = lane.lock();
+                if let Some(sandbox) = finished.take() {
+                    lane.running.remove(&sandbox);
+                }
+                let Some(job) = lane.take_next() else {
+                    lane.threads -= 1;
+                    return;
+                };
+                job
+            };
+            finished = Some(job.sandbox);
+            (job.run)();
+        }
+    }
+
+    /// Removes the next job of the first sandbox without a running one, and moves that sandbox to the end. Abandoned
+    /// jobs are dropped.
+    fn take_next(&mut self) -> Option<Job> {
+        for (_, jobs) in &mut self.waiting {
+            jobs.retain(|job| !job.abandoned.load(Ordering::Relaxed));
+        }
+        self.waiting.retain(|(_, jobs)| !jobs.is_empty());
+        let at = self.waiting.iter().position(|(key, _)| !self.running.contains(key))?;
+        let (sandbox, mut jobs) = self.waiting.remove(at)?;
+        let job = jobs.pop_front()?;
+        if !jobs.is_empty() {
+            self.waiting.push_back((sandbox, jobs));
+        }
+        self.running.insert(sandbox);
+        Some(job)
+    }
+}
+
+/// Threads of one lane: half of the processors, so that the rest stays available to guests.
+fn max_threads() -> usize {
+    available_parallelism().map_or(1, |all| all.get().div_ceil(2))
+}
+
+/// Raises the nice value of this thread. Failing has no effect on results.
+#[cfg(target_os = "linux")]
+fn lower_priority(nice: i32) {
+    // Linux applies the call to the calling thread, not to the process.
+    let _ = rustix::process::setpriority_process(None, nice);
+}
+
+/// Other systems have no nice value of a thread.
+#[cfg(not(target_os = "linux"))]
+fn lower_priority(_: i32) {}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::{Arc, mpsc};
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::mpsc;
 
     use super::*;
+
+    const SMALL: u64 = 100;
+    const LARGE: u64 = SMALL_MODULE_BYTES + 1;
 
     fn block_on<T>(future: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts").block_on(future)
@@ -63,49 +214,99 @@ mod tests {
         future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop())).is_pending()
     }
 
-    #[test]
-    fn a_compiler_panic_is_an_error() {
-        let compiling = CompilePool::default();
-        let failed = block_on(compiling.run(|| -> Result<(), _> { panic!("a defect") }));
-        assert_eq!(failed, Err(LoadError::compiler_failed()));
-        assert_eq!(block_on(compiling.run(|| Ok(7))), Ok(7), "the thread still runs");
+    /// Work that waits until `release` sends.
+    fn blocker() -> (mpsc::Sender<()>, impl FnOnce() -> Result<(), LoadError> + Send + 'static) {
+        let (release, wait) = mpsc::channel::<()>();
+        (release, move || {
+            let _ = wait.recv();
+            Ok(())
+        })
     }
 
     #[test]
-    fn abandoned_compilations_are_not_started() {
-        let (compiling, started) = (CompilePool::default(), Arc::new(AtomicUsize::new(0)));
-        block_on(async {
-            let (release, wait) = mpsc::channel::<()>();
-            let wait = std::sync::Mutex::new(wait);
-            let wait = Arc::new(wait);
-            let threads = available_parallelism().map_or(1, |all| all.get().div_ceil(2));
-            // Occupy all threads, so that the other jobs have to queue.
-            let mut busy = Vec::new();
-            for _ in 0..threads {
-                let wait = Arc::clone(&wait);
-                let mut work = Box::pin(compiling.run(move || {
-                    let _ = wait.lock().map(|wait| wait.recv());
-                    Ok(())
-                }));
-                assert!(is_pending(work.as_mut()));
-                busy.push(work);
-            }
-            for _ in 0..10 {
-                let started = Arc::clone(&started);
-                let mut work = Box::pin(compiling.run(move || {
-                    started.fetch_add(1, Ordering::Relaxed);
-                    Ok(())
-                }));
-                assert!(is_pending(work.as_mut()));
-            }
-            for _ in 0..threads {
-                release.send(()).expect("the threads wait");
-            }
-            for work in busy {
-                assert_eq!(work.await, Ok(()));
-            }
-            assert_eq!(compiling.run(|| Ok(1)).await, Ok(1));
-        });
+    fn a_compiler_panic_is_an_error() {
+        let pool = CompilePool::default();
+        let failed = block_on(pool.run(SandboxKey(1), SMALL, || -> Result<(), _> { panic!("a defect") }));
+        assert_eq!(failed, Err(LoadError::compiler_failed()));
+        assert_eq!(block_on(pool.run(SandboxKey(1), SMALL, || Ok(7))), Ok(7), "the next job runs");
+    }
+
+    #[test]
+    fn small_modules_never_wait_for_large_ones() {
+        let pool = CompilePool::default();
+        let mut releases = Vec::new();
+        let mut large = Vec::new();
+        for sandbox in 0..max_threads() + 2 {
+            let (release, work) = blocker();
+            let mut job = Box::pin(pool.run(SandboxKey(sandbox), LARGE, work));
+            assert!(is_pending(job.as_mut()));
+            releases.push(release);
+            large.push(job);
+        }
+        assert_eq!(block_on(pool.run(SandboxKey(0), SMALL, || Ok(7))), Ok(7));
+        drop(releases);
+        for job in large {
+            assert_eq!(block_on(job), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_sandbox_has_one_job_at_a_time() {
+        let pool = CompilePool::default();
+        let (release, work) = blocker();
+        let mut first = Box::pin(pool.run(SandboxKey(1), LARGE, work));
+        assert!(is_pending(first.as_mut()));
+        let started = Arc::new(AtomicUsize::new(0));
+        let mut more = Vec::new();
+        for _ in 0..10 {
+            let started = Arc::clone(&started);
+            let work = move || Ok(started.fetch_add(1, Ordering::Relaxed));
+            let mut job = Box::pin(pool.run(SandboxKey(1), LARGE, work));
+            assert!(is_pending(job.as_mut()));
+            more.push(job);
+        }
+        if max_threads() > 1 {
+            assert_eq!(block_on(pool.run(SandboxKey(2), LARGE, || Ok(()))), Ok(()));
+        }
         assert_eq!(started.load(Ordering::Relaxed), 0);
+        release.send(()).expect("the job waits");
+        let order: Vec<_> = more.into_iter().map(|job| block_on(job).expect("it runs")).collect();
+        assert_eq!(order, (0..10).collect::<Vec<_>>(), "the jobs of a sandbox run in order");
+    }
+
+    #[test]
+    fn abandoned_jobs_are_not_started() {
+        let pool = CompilePool::default();
+        let (release, work) = blocker();
+        let mut first = Box::pin(pool.run(SandboxKey(1), LARGE, work));
+        assert!(is_pending(first.as_mut()));
+        let started = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&started);
+        let mut second = Box::pin(pool.run(SandboxKey(1), LARGE, move || Ok(count.fetch_add(1, Ordering::Relaxed))));
+        assert!(is_pending(second.as_mut()));
+        drop(second);
+        release.send(()).expect("the job waits");
+        assert_eq!(block_on(first), Ok(()));
+        assert_eq!(block_on(pool.run(SandboxKey(1), LARGE, || Ok(7))), Ok(7));
+        assert_eq!(started.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_running_job_sees_that_it_is_abandoned() {
+        let pool = CompilePool::default();
+        let (started, wait) = mpsc::channel();
+        let (report, seen) = mpsc::channel();
+        let mut job = Box::pin(pool.run(SandboxKey(1), LARGE, move || {
+            let _ = started.send(());
+            while !is_abandoned() {
+                std::thread::yield_now();
+            }
+            let _ = report.send(());
+            Ok(())
+        }));
+        assert!(is_pending(job.as_mut()));
+        wait.recv().expect("it starts");
+        drop(job);
+        seen.recv_timeout(std::time::Duration::from_secs(60)).expect("it stops");
     }
 }

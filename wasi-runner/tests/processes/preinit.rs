@@ -12,7 +12,7 @@ use crate::fixture::Fixture;
 use crate::guest;
 
 /// Counts its setups at 1,024, stores the first letter of its last argument at 1,025, and counts its runs at 1,026. The
-/// exit code is the sum of setups and runs, or the result of `getids` if there were no setups.
+/// exit code is the sum of setups and runs, or the result of `getids` without any setup.
 const COUNTER: &str = r#"(module
   (import "host" "call" (func $call (param i32 i32 i32 i32) (result i32)))
   (memory (export "memory") 2)

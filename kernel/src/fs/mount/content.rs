@@ -94,7 +94,7 @@ impl Fs {
         hash | 1 << 63
     }
 
-    /// Writes to an object of a mount that writes in place.
+    /// Writes to an object of a mount without copy-on-write.
     pub(in crate::fs) fn mounted_write(
         &mut self,
         object: &MountObject,
@@ -135,7 +135,7 @@ impl Fs {
         self.open_object(object, Access::Write)?.set_len(len)
     }
 
-    /// Replaces the content of an object. In a mount that writes in place, the old bytes are lost if the new ones do not fit.
+    /// Replaces the content of an object. A mount without copy-on-write loses the old bytes if the new ones do not fit.
     pub(in crate::fs) fn mounted_write_all(&mut self, object: &MountObject, bytes: &[u8]) -> Result<(), Errno> {
         if bytes.len() as u64 > self.quota.single_file_bytes {
             return Err(Errno::Fbig);
