@@ -2,44 +2,52 @@
 
 pub(crate) mod alphabet;
 
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
 use tidebox_gnu::message::{path_label, print_error, quote_value};
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::{command_line, usage};
 
 use crate::base64::alphabet::Encoding;
-use crate::common::help;
 
-const LONG: &[Long] = &[
-    long("decode", Takes::Nothing, 'd'),
-    long("wrap", Takes::Value, 'w'),
-    long("ignore-garbage", Takes::Nothing, 'i'),
-    long("help", Takes::Nothing, 'H'),
-    long("version", Takes::Nothing, 'V'),
+tidebox_gnu::options! {
+    /// Options of `base64`, `base32` and `basenc`.
+    enum Flag {
+        Base64 = "--base64", "same as 'base64' program (RFC4648 section 4)";
+        Base64Url = "--base64url", "file- and url-safe base64 (RFC4648 section 5)";
+        Base32 = "--base32", "same as 'base32' program (RFC4648 section 6)";
+        Base32Hex = "--base32hex", "extended hex alphabet base32 (RFC4648 section 7)";
+        Base16 = "--base16", "hex encoding (RFC4648 section 8)";
+        Base2Msbf = "--base2msbf", "bit string with most significant bit (msb) first";
+        Base2Lsbf = "--base2lsbf", "bit string with least significant bit (lsb) first";
+        Decode = "-d, --decode", "decode data";
+        IgnoreGarbage = "-i, --ignore-garbage", "when decoding, ignore non-alphabet characters";
+        Wrap = "-w, --wrap=COLS",
+            "wrap encoded lines after COLS character (default 76).\n  Use 0 to disable line wrapping";
+        Z85 = "--z85", "ascii85-like encoding (ZeroMQ spec:32/Z85)";
+    }
+}
+
+/// Options of `basenc` only.
+const ENCODINGS: &[Flag] = &[
+    Flag::Base64,
+    Flag::Base64Url,
+    Flag::Base32,
+    Flag::Base32Hex,
+    Flag::Base16,
+    Flag::Base2Msbf,
+    Flag::Base2Lsbf,
+    Flag::Z85,
 ];
 
-const BASENC_LONG: &[Long] = &[
-    long("decode", Takes::Nothing, 'd'),
-    long("wrap", Takes::Value, 'w'),
-    long("ignore-garbage", Takes::Nothing, 'i'),
-    long("base64", Takes::Nothing, '1'),
-    long("base64url", Takes::Nothing, '2'),
-    long("base32", Takes::Nothing, '3'),
-    long("base32hex", Takes::Nothing, '4'),
-    long("base16", Takes::Nothing, '5'),
-    long("base2msbf", Takes::Nothing, '6'),
-    long("base2lsbf", Takes::Nothing, '7'),
-    long("z85", Takes::Nothing, '8'),
-    long("help", Takes::Nothing, 'H'),
-    long("version", Takes::Nothing, 'V'),
-];
+const NOTES: &str = "      --help        display this help and exit
+      --version     output version information and exit
+";
 
-/// Columns before a line ends.
+/// Default of `--wrap`, in columns.
 const WRAP: usize = 76;
 
 /// Parsed options.
 #[derive(Debug)]
-struct Asked {
+struct Args {
     tool: &'static str,
     encoding: Encoding,
     decode: bool,
@@ -52,7 +60,7 @@ fn columns(value: &[u8]) -> Option<usize> {
     let text = std::str::from_utf8(value).ok().filter(|text| !text.starts_with('+'))?;
     match text.parse::<u64>() {
         Ok(columns) => Some(usize::try_from(columns).unwrap_or(usize::MAX)),
-        // A number that is too large wraps nothing.
+        // No line is that long.
         Err(error) if *error.kind() == std::num::IntErrorKind::PosOverflow => Some(0),
         Err(_) => None,
     }
@@ -60,79 +68,78 @@ fn columns(value: &[u8]) -> Option<usize> {
 
 /// Runs the tool of that name.
 pub fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
-    let long = if tool == "basenc" { BASENC_LONG } else { LONG };
-    let (options, operands) = match command_line(Spec { short: "diw:", long, permute: true }, arguments) {
-        Ok(read) => read,
-        Err(message) => return usage(tool, &message, 1),
-    };
-    let asked = match Asked::read_options(tool, options) {
-        Ok(asked) => asked,
-        Err(code) => return code,
-    };
-    if let Some(extra) = operands.get(1) {
-        return usage(tool, &format!("extra operand {}", quote_value(extra)), 1);
-    }
-    let name = operands.first().map_or(b"-".as_slice(), Vec::as_slice);
-    let mut input = match Input::open(name) {
-        Ok(input) => input,
-        Err(error) => {
-            print_error(tool, &format!("{}: {}", path_label(name), error.text()));
-            return 1;
-        }
-    };
-    let mut out = Output::standard();
-    let code = if asked.decode { asked.read(&mut input, &mut out) } else { asked.write(&mut input, &mut out) };
-    out.finish(tool, code)
+    run(tool, arguments).unwrap_or_else(|code| code)
 }
 
-impl Asked {
-    /// Parses the options. The error is the exit code.
-    fn read_options(tool: &'static str, options: Vec<(char, Vec<u8>)>) -> Result<Self, i32> {
-        let mut encoding = match tool {
-            "base32" => Some(Encoding::Base32),
-            "base64" => Some(Encoding::Base64),
-            _ => None,
+fn run(tool: &'static str, arguments: Vec<Vec<u8>>) -> Result<i32, i32> {
+    let (args, operand) = Args::parse(tool, arguments)?;
+    let name = operand.as_deref().unwrap_or(b"-");
+    let mut input =
+        Input::open(name).map_err(|error| fail(tool, &format!("{}: {}", path_label(name), error.text())))?;
+    let mut out = Output::standard();
+    let code = if args.decode { args.read(&mut input, &mut out) } else { args.write(&mut input, &mut out) };
+    Ok(out.finish(tool, code))
+}
+
+fn fail(tool: &str, message: &str) -> i32 {
+    print_error(tool, message);
+    1
+}
+
+impl Args {
+    /// Parses the options and the operand. The error is the exit code.
+    fn parse(tool: &'static str, arguments: Vec<Vec<u8>>) -> Result<(Self, Option<Vec<u8>>), i32> {
+        let (name, mut encoding) = match tool {
+            "base32" => ("Base32", Some(Encoding::Base32)),
+            "base64" => ("Base64", Some(Encoding::Base64)),
+            _ => ("basenc", None),
         };
+        let usage = format!(
+            "Usage: {tool} [OPTION]... [FILE]\n\
+             {name} encode or decode FILE, or standard input, to standard output.\n\n\
+             With no FILE, or when FILE is -, read standard input.\n\n\
+             Mandatory arguments to long options are mandatory for short options too.\n"
+        );
+        let without = if tool == "basenc" { &[] } else { ENCODINGS };
+        let line = Syntax { notes: NOTES, without, ..Syntax::core(tool, &usage, 24) };
         let (mut decode, mut ignore_garbage, mut wrap) = (false, false, WRAP);
-        for (key, value) in options {
-            match key {
-                'd' => decode = true,
-                'i' => ignore_garbage = true,
-                'w' => {
-                    wrap = columns(&value).ok_or_else(|| {
-                        print_error(tool, &format!("invalid wrap size: {}", quote_value(&value)));
-                        1
-                    })?;
+        let mut operands = line.parse(arguments, |flag, value| {
+            match flag {
+                Flag::Decode => decode = true,
+                Flag::IgnoreGarbage => ignore_garbage = true,
+                Flag::Wrap => {
+                    let invalid = || fail(tool, &format!("invalid wrap size: {}", quote_value(&value)));
+                    wrap = columns(&value).ok_or_else(invalid)?;
                 }
-                'H' => return Err(help::say(&help::base(tool))),
-                'V' => return Err(help::version(tool)),
-                '1' => encoding = Some(Encoding::Base64),
-                '2' => encoding = Some(Encoding::Base64Url),
-                '3' => encoding = Some(Encoding::Base32),
-                '4' => encoding = Some(Encoding::Base32Hex),
-                '5' => encoding = Some(Encoding::Base16),
-                '6' => encoding = Some(Encoding::Base2Msbf),
-                '7' => encoding = Some(Encoding::Base2Lsbf),
-                _ => encoding = Some(Encoding::Z85),
+                Flag::Base64 => encoding = Some(Encoding::Base64),
+                Flag::Base64Url => encoding = Some(Encoding::Base64Url),
+                Flag::Base32 => encoding = Some(Encoding::Base32),
+                Flag::Base32Hex => encoding = Some(Encoding::Base32Hex),
+                Flag::Base16 => encoding = Some(Encoding::Base16),
+                Flag::Base2Msbf => encoding = Some(Encoding::Base2Msbf),
+                Flag::Base2Lsbf => encoding = Some(Encoding::Base2Lsbf),
+                Flag::Z85 => encoding = Some(Encoding::Z85),
             }
+            Ok::<_, i32>(())
+        })?;
+        let encoding = encoding.ok_or_else(|| line.usage_error::<i32>("missing encoding type"))?;
+        if let Some(extra) = operands.get(1) {
+            return Err(line.usage_error(format!("extra operand {}", quote_value(extra))));
         }
-        match encoding {
-            Some(encoding) => Ok(Self { tool, encoding, decode, ignore_garbage, wrap }),
-            None => Err(usage(tool, "missing encoding type", 1)),
-        }
+        Ok((Self { tool, encoding, decode, ignore_garbage, wrap }, operands.pop()))
     }
 
     fn write(&self, input: &mut Input, out: &mut Output) -> i32 {
         let together = self.encoding.bytes_together();
         let (mut held, mut text, mut column) = (Vec::new(), Vec::new(), 0);
         loop {
-            let piece = match input.chunk() {
-                Ok(piece) => piece,
+            let chunk = match input.chunk() {
+                Ok(chunk) => chunk,
                 Err(error) => return self.failed(out, error.text()),
             };
-            let ended = piece.is_empty();
-            held.extend_from_slice(piece);
-            let count = piece.len();
+            let ended = chunk.is_empty();
+            held.extend_from_slice(chunk);
+            let count = chunk.len();
             input.consume(count);
             let whole = if ended { held.len() } else { held.len() - held.len() % together };
             text.clear();
@@ -177,20 +184,20 @@ impl Asked {
         let together = self.encoding.characters_together();
         let (mut group, mut bytes) = (Vec::with_capacity(together), Vec::new());
         loop {
-            let piece = match input.chunk() {
-                Ok(piece) => piece,
+            let chunk = match input.chunk() {
+                Ok(chunk) => chunk,
                 Err(error) => return self.failed(out, error.text()),
             };
-            let count = piece.len();
+            let count = chunk.len();
             let ended = count == 0;
             let mut wrong = false;
             bytes.clear();
-            if self.encoding == Encoding::Base64Url && piece.iter().any(|byte| matches!(byte, b'+' | b'/')) {
-                // These belong to the other alphabet, and spoil what is read with them.
+            if self.encoding == Encoding::Base64Url && chunk.iter().any(|byte| matches!(byte, b'+' | b'/')) {
+                // `+` and `/` belong to the other alphabet. The whole chunk is rejected.
                 return self.failed(out, "invalid input");
             }
-            for byte in piece {
-                if *byte == b'\n' || (self.ignore_garbage && !self.encoding.knows(&values, *byte)) {
+            for byte in chunk {
+                if *byte == b'\n' || (self.ignore_garbage && !self.encoding.accepts(&values, *byte)) {
                     continue;
                 }
                 group.push(*byte);
@@ -222,7 +229,7 @@ impl Asked {
         }
     }
 
-    /// Writes the output so far, then the message.
+    /// Flushes the pending output, then prints the message.
     fn failed(&self, out: &mut Output, why: &str) -> i32 {
         out.flush_now();
         print_error(self.tool, why);

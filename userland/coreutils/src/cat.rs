@@ -8,7 +8,7 @@ use tidebox_rt::{Errno, FileKind};
 
 use crate::cat::render::{Render, Style};
 use crate::common::Failure;
-use crate::common::input::{CHUNK, Input, complain_about};
+use crate::common::input::{CHUNK, Input, print_file_error};
 
 const USAGE: &str = "\
 Usage: cat [OPTION]... [FILE]...
@@ -49,10 +49,10 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     };
     let mut code = 0;
     for file in &files {
-        if let Err(trouble) = copy.file(file)? {
-            match trouble {
-                Trouble::System(errno) => complain_about("cat", file, errno),
-                Trouble::Itself => print_error("cat", &format!("{}: input file is output file", path_label(file))),
+        if let Err(error) = copy.file(file)? {
+            match error {
+                InputError::System(errno) => print_file_error("cat", file, errno),
+                InputError::SameFile => print_error("cat", &format!("{}: input file is output file", path_label(file))),
             }
             code = 1;
         }
@@ -77,35 +77,35 @@ pub(crate) fn set(style: &mut Style, key: Flag) {
     }
 }
 
-/// Error of copying one file.
-enum Trouble {
+/// Error about one input file.
+enum InputError {
     System(Errno),
     /// The input is the output file, so the copy would not end.
-    Itself,
+    SameFile,
 }
 
 struct Copy {
     buffer: Vec<u8>,
     render: Option<Render>,
-    /// The file that standard output is: device and number. Only a regular file can be copied into itself.
+    /// Device and inode of standard output, if it is a regular file. Only such a file can be copied into itself.
     output: Option<(u32, u64)>,
 }
 
 impl Copy {
-    /// Copies one file. What is wrong with the file is the inner error, so that the next one is copied all the same.
-    fn file(&mut self, name: &[u8]) -> Result<Result<(), Trouble>, Failure> {
+    /// Copies one file. After the inner error, which is about this file, the next file is still copied.
+    fn file(&mut self, name: &[u8]) -> Result<Result<(), InputError>, Failure> {
         let input = match Input::open(name) {
             Ok(input) => input,
-            Err(errno) => return Ok(Err(Trouble::System(errno))),
+            Err(errno) => return Ok(Err(InputError::System(errno))),
         };
         if self.output.is_some() && self.output == input.pending() {
-            return Ok(Err(Trouble::Itself));
+            return Ok(Err(InputError::SameFile));
         }
         loop {
             let got = match input.read(&mut self.buffer) {
                 Ok(0) => return Ok(Ok(())),
                 Ok(got) => got,
-                Err(errno) => return Ok(Err(Trouble::System(errno))),
+                Err(errno) => return Ok(Err(InputError::System(errno))),
             };
             let bytes = self.buffer.get(..got).unwrap_or_default();
             match &mut self.render {

@@ -28,8 +28,8 @@ tidebox_gnu::options! {
 
 #[derive(Debug, Default)]
 struct Chmod {
-    says_changes: bool,
-    says_all: bool,
+    prints_changes: bool,
+    prints_all: bool,
     silent: bool,
     recursive: bool,
     preserve_root: bool,
@@ -40,9 +40,9 @@ struct Chmod {
 
 /// Source of the new mode.
 enum Source {
-    /// Written like an option, such as `-w`, it may surprise where the umask holds bits back.
     Change {
         change: Change,
+        /// The mode starts with a dash, such as `-w`. If the umask changes its effect, a message is printed.
         dashed: bool,
     },
     Reference(u32),
@@ -62,11 +62,11 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     });
     let mut operands = match operands {
         Ok(operands) => operands,
-        Err(answer) => return answer,
+        Err(result) => return result,
     };
     let source = match source(reference, modes, &mut operands) {
         Ok(source) => source,
-        Err(answer) => return answer,
+        Err(result) => return result,
     };
     for file in &operands {
         chmod.file(file, &source, true);
@@ -74,7 +74,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     ToolResult::PrintAndCode(std::mem::take(&mut chmod.out), i32::from(chmod.failed))
 }
 
-/// Takes out modes that begin with a dash, such as `-x`, which would read as options.
+/// Separates modes that begin with a dash, such as `-x`, from the options.
 fn split_modes(arguments: Vec<Vec<u8>>) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let mut ended = false;
     arguments.into_iter().partition(|argument| {
@@ -119,8 +119,8 @@ fn source(reference: Option<Vec<u8>>, modes: Vec<Vec<u8>>, operands: &mut Vec<Ve
 impl Chmod {
     fn option(&mut self, key: Flag) {
         match key {
-            Flag::Changes => (self.says_changes, self.says_all) = (true, false),
-            Flag::Verbose => (self.says_changes, self.says_all) = (true, true),
+            Flag::Changes => (self.prints_changes, self.prints_all) = (true, false),
+            Flag::Verbose => (self.prints_changes, self.prints_all) = (true, true),
             Flag::Quiet => self.silent = true,
             Flag::Recursive => self.recursive = true,
             Flag::PreserveRoot => self.preserve_root = true,
@@ -129,80 +129,83 @@ impl Chmod {
         }
     }
 
-    fn trouble(&mut self, message: &str) {
+    fn report_error(&mut self, message: &str) {
         self.failed = true;
         if !self.silent {
-            // Flush the output so far first.
+            // Printed first, to keep the order of output and messages.
             let _ = print(&std::mem::take(&mut self.out));
             print_error("chmod", message);
         }
     }
 
     fn file(&mut self, root: &[u8], source: &Source, named: bool) {
-        let mut waiting = vec![(root.to_vec(), named)];
-        while let Some((path, named)) = waiting.pop() {
+        let mut pending = vec![(root.to_vec(), named)];
+        while let Some((path, named)) = pending.pop() {
             // Symbolic links inside directories, and their targets, are not changed.
             let stat = match tidebox_rt::stat(&path, named) {
                 Ok(stat) => stat,
                 Err(_) if named && tidebox_rt::stat(&path, false).is_ok() => {
-                    self.trouble(&format!("cannot operate on dangling symlink {}", quote_path(&path)));
+                    self.report_error(&format!("cannot operate on dangling symlink {}", quote_path(&path)));
                     continue;
                 }
                 Err(error) => {
-                    self.trouble(&format!("cannot access {}: {}", quote_path(&path), error.text()));
+                    self.report_error(&format!("cannot access {}: {}", quote_path(&path), error.text()));
                     continue;
                 }
             };
             if !named && stat.kind() == FileKind::Symlink {
-                if self.says_all {
+                if self.prints_all {
                     let line = format!("neither symbolic link {} nor referent has been changed\n", quote_path(&path));
                     self.out.extend_from_slice(line.as_bytes());
                 }
                 continue;
             }
-            let is_folder = stat.kind() == FileKind::Dir;
+            let is_dir = stat.kind() == FileKind::Dir;
             if self.recursive && self.preserve_root && path == b"/" {
-                self.trouble("it is dangerous to operate recursively on '/'\nchmod: use --no-preserve-root to override this failsafe");
+                self.report_error("it is dangerous to operate recursively on '/'\nchmod: use --no-preserve-root to override this failsafe");
                 continue;
             }
             self.change(&path, &stat, source);
-            if !(self.recursive && is_folder) {
+            if !(self.recursive && is_dir) {
                 continue;
             }
             match tidebox_rt::read_dir(&path) {
                 Ok(entries) => {
                     for entry in entries.into_iter().rev().filter(|entry| entry.name != b"." && entry.name != b"..") {
                         let slash: &[u8] = if path.ends_with(b"/") { b"" } else { b"/" };
-                        waiting.push(([path.as_slice(), slash, &entry.name].concat(), false));
+                        pending.push(([path.as_slice(), slash, &entry.name].concat(), false));
                     }
                 }
-                Err(error) => self.trouble(&format!("cannot read directory {}: {}", quote_path(&path), error.text())),
+                Err(error) => {
+                    self.report_error(&format!("cannot read directory {}: {}", quote_path(&path), error.text()))
+                }
             }
         }
     }
 
     fn change(&mut self, path: &[u8], stat: &Stat, source: &Source) {
-        let (old, is_folder) = (stat.mode & 0o7777, stat.kind() == FileKind::Dir);
+        let (old, is_dir) = (stat.mode & 0o7777, stat.kind() == FileKind::Dir);
         let new = match source {
             Source::Reference(mode) => *mode,
-            Source::Change { change, .. } => change.apply(old, is_folder, self.umask),
+            Source::Change { change, .. } => change.apply(old, is_dir, self.umask),
         };
         if let Err(error) = tidebox_rt::chmod(path, new) {
-            return self.trouble(&format!("changing permissions of {}: {}", quote_path(path), error.text()));
+            return self.report_error(&format!("changing permissions of {}: {}", quote_path(path), error.text()));
         }
-        let words = |mode: u32| format!("{mode:04o} ({})", letters(mode).get(1..).unwrap_or_default());
-        if old != new && self.says_changes {
-            let line = format!("mode of {} changed from {} to {}\n", quote_path(path), words(old), words(new));
+        let described = |mode: u32| format!("{mode:04o} ({})", letters(mode).get(1..).unwrap_or_default());
+        if old != new && self.prints_changes {
+            let line = format!("mode of {} changed from {} to {}\n", quote_path(path), described(old), described(new));
             self.out.extend_from_slice(line.as_bytes());
-        } else if old == new && self.says_all {
-            self.out.extend_from_slice(format!("mode of {} retained as {}\n", quote_path(path), words(new)).as_bytes());
+        } else if old == new && self.prints_all {
+            self.out
+                .extend_from_slice(format!("mode of {} retained as {}\n", quote_path(path), described(new)).as_bytes());
         }
         if let Source::Change { change, dashed: true } = source {
-            let naive = change.apply(old, is_folder, 0);
+            let naive = change.apply(old, is_dir, 0);
             if new & !naive != 0 {
                 let nine = |mode: u32| letters(mode).get(1..).unwrap_or_default().to_owned();
                 let name = tidebox_gnu::message::path_label(path);
-                self.trouble(&format!("{name}: new permissions are {}, not {}", nine(new), nine(naive)));
+                self.report_error(&format!("{name}: new permissions are {}, not {}", nine(new), nine(naive)));
             }
         }
     }

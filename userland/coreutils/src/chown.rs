@@ -1,6 +1,6 @@
-//! `chown` and `chgrp` for somebody who is not root: files stay with whom they belong to, and everything else is refused.
+//! `chown` and `chgrp` for a user other than root: the current owner is accepted, every other one is rejected.
 
-use tidebox_gnu::message::print_error;
+use tidebox_gnu::message::{print_error, quote_path, quote_value};
 use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::Output;
 use tidebox_gnu::tool::usage;
@@ -8,7 +8,6 @@ use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::common::owner::{self, Owner};
-use crate::common::{curly, quoted};
 
 const USAGE: &str = "\
 Usage: TOOL [OPTION]... WHO FILE...
@@ -52,12 +51,12 @@ struct Change {
     failed: bool,
 }
 
-/// `chown`.
+/// Runs `chown`.
 pub fn chown(arguments: Vec<Vec<u8>>) -> i32 {
     run("chown", arguments)
 }
 
-/// `chgrp`.
+/// Runs `chgrp`.
 pub fn chgrp(arguments: Vec<Vec<u8>>) -> i32 {
     run("chgrp", arguments)
 }
@@ -83,7 +82,7 @@ fn run(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
     let operands = line.parse(arguments, |key, value| {
         match key {
             Flag::Verbose => change.verbose = true,
-            // Ownership never changes, so there are no changes to report.
+            // Ownership never changes, so nothing is reported.
             Flag::Changes => change.verbose = false,
             Flag::Quiet => change.silent = true,
             Flag::NoDereference => change.follows = false,
@@ -110,7 +109,7 @@ fn run(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
     }
     let owner = match reference {
         Some(reference) => owner_of(tool, &reference),
-        None => owner_named(tool, &operands.remove(0)),
+        None => parse_owner(tool, &operands.remove(0)),
     };
     match owner {
         Ok(owner) => change.owner = owner,
@@ -125,7 +124,7 @@ fn run(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
 
 fn missing(tool: &str, operands: &[Vec<u8>]) -> i32 {
     match operands.last() {
-        Some(last) => usage(tool, &format!("missing operand after {}", curly(last)), 1),
+        Some(last) => usage(tool, &format!("missing operand after {}", quote_value(last)), 1),
         None => usage(tool, "missing operand", 1),
     }
 }
@@ -133,14 +132,14 @@ fn missing(tool: &str, operands: &[Vec<u8>]) -> i32 {
 /// Owner and group of the reference file, limited to what the tool changes.
 fn owner_of(tool: &str, reference: &[u8]) -> Result<Owner, String> {
     let stat = tidebox_rt::stat(reference, true)
-        .map_err(|errno| format!("failed to get attributes of {}: {}", quoted(reference), errno.text()))?;
+        .map_err(|errno| format!("failed to get attributes of {}: {}", quote_path(reference), errno.text()))?;
     Ok(Owner { user: (tool == "chown").then_some(stat.uid), group: Some(stat.gid) })
 }
 
-/// Whom a word of the command line names; it may be old-fashioned, which is told.
-fn owner_named(tool: &str, word: &[u8]) -> Result<Owner, String> {
+/// Parses the owner operand. Prints a warning about the obsolete separator.
+fn parse_owner(tool: &str, operand: &[u8]) -> Result<Owner, String> {
     let (owner, warning) =
-        if tool == "chgrp" { owner::group(word).map(|owner| (owner, None)) } else { owner::parse(word) }?;
+        if tool == "chgrp" { owner::group(operand).map(|owner| (owner, None)) } else { owner::parse(operand) }?;
     warning.into_iter().for_each(|warning| print_error(tool, &warning));
     Ok(owner)
 }
@@ -151,7 +150,7 @@ fn fail(tool: &str, message: &str) -> i32 {
 }
 
 impl Change {
-    fn complain(&mut self, message: &str) {
+    fn report_error(&mut self, message: &str) {
         self.failed = true;
         if !self.silent {
             self.out.flush_now();
@@ -161,13 +160,13 @@ impl Change {
 
     fn file(&mut self, name: &[u8], depth: usize) {
         if depth == 0 && self.recursive && self.preserves_root && name.iter().all(|byte| *byte == b'/') {
-            self.complain("it is dangerous to operate recursively on '/'");
-            self.complain("use --no-preserve-root to override this failsafe");
+            self.report_error("it is dangerous to operate recursively on '/'");
+            self.report_error("use --no-preserve-root to override this failsafe");
             return;
         }
         let own = match tidebox_rt::stat(name, false) {
             Ok(stat) => stat,
-            Err(errno) => return self.complain(&format!("cannot access {}: {}", quoted(name), errno.text())),
+            Err(errno) => return self.report_error(&format!("cannot access {}: {}", quote_path(name), errno.text())),
         };
         if self.recursive && own.kind() == FileKind::Dir {
             self.children(name, depth);
@@ -177,7 +176,7 @@ impl Change {
             FileKind::Symlink if self.follows && !(self.recursive && depth > 0) => match tidebox_rt::stat(name, true) {
                 Ok(stat) => stat,
                 Err(errno) => {
-                    return self.complain(&format!("cannot dereference {}: {}", quoted(name), errno.text()));
+                    return self.report_error(&format!("cannot dereference {}: {}", quote_path(name), errno.text()));
                 }
             },
             _ => own,
@@ -187,7 +186,11 @@ impl Change {
 
     fn children(&mut self, name: &[u8], depth: usize) {
         if depth >= MAX_DEPTH {
-            return self.complain(&format!("cannot read directory {}: {}", quoted(name), Errno::NAMETOOLONG.text()));
+            return self.report_error(&format!(
+                "cannot read directory {}: {}",
+                quote_path(name),
+                Errno::NAMETOOLONG.text()
+            ));
         }
         match tidebox_rt::read_dir(name) {
             Ok(entries) => {
@@ -196,7 +199,7 @@ impl Change {
                     self.file(&[name, slash, &entry.name].concat(), depth + 1);
                 }
             }
-            Err(errno) => self.complain(&format!("cannot read directory {}: {}", quoted(name), errno.text())),
+            Err(errno) => self.report_error(&format!("cannot read directory {}: {}", quote_path(name), errno.text())),
         }
     }
 
@@ -210,7 +213,7 @@ impl Change {
         };
         let is = self
             .described(&Owner { user: self.owner.user.map(|_| stat.uid), group: self.owner.group.map(|_| stat.gid) });
-        let shown = quoted(name);
+        let shown = quote_path(name);
         if differs || self.owner.is_allowed(stat) {
             if self.verbose {
                 let is = if is.is_empty() { String::new() } else { format!(" as {is}") };
@@ -218,7 +221,7 @@ impl Change {
             }
             return;
         }
-        self.complain(&format!("changing {what} of {shown}: {}", Errno::PERM.text()));
+        self.report_error(&format!("changing {what} of {shown}: {}", Errno::PERM.text()));
         if self.verbose {
             let wanted = self.described(&self.owner);
             self.out.push(format!("failed to change {what} of {shown} from {is} to {wanted}\n").as_bytes());

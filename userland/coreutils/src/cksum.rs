@@ -1,4 +1,4 @@
-//! `cksum` and `sum`: checksums of old, and those of `md5sum` and its kin under one name.
+//! `cksum` and `sum`: legacy checksums and cryptographic digests.
 
 use tidebox_gnu::choice::parse_choice;
 use tidebox_gnu::message::{path_label, print_error, quote_value};
@@ -60,8 +60,8 @@ enum Old {
 }
 
 #[derive(Debug)]
-struct Asked {
-    /// As its word says; `None` when none was chosen.
+struct Args {
+    /// Index into [`ALGORITHMS`].
     kind: Option<usize>,
     checks: bool,
     length: Option<Vec<u8>>,
@@ -70,7 +70,8 @@ struct Asked {
     manner: Manner,
 }
 
-const WORDS: &[&[&str]] = &[
+/// Keywords of `--algorithm`.
+const ALGORITHMS: &[&[&str]] = &[
     &["bsd"],
     &["sysv"],
     &["crc"],
@@ -86,34 +87,34 @@ const WORDS: &[&[&str]] = &[
 
 /// Runs `cksum`.
 pub fn cksum(arguments: Vec<Vec<u8>>) -> i32 {
-    answer(arguments).unwrap_or_else(|code| code)
+    run(arguments).unwrap_or_else(|code| code)
 }
 
-fn answer(arguments: Vec<Vec<u8>>) -> Result<i32, i32> {
+fn run(arguments: Vec<Vec<u8>>) -> Result<i32, i32> {
     let form = Form { tag: true, binary: true, zero: false, bits: None };
-    let mut asked = Asked { kind: None, checks: false, length: None, untagged: false, form, manner: Manner::default() };
-    let files = LINE.parse(arguments, |key, value| asked.set(key, value))?;
-    asked.form.tag = !asked.untagged;
-    // A sum without the name of its algorithm is one of text.
-    asked.form.binary = asked.form.tag;
+    let mut args = Args { kind: None, checks: false, length: None, untagged: false, form, manner: Manner::default() };
+    let files = LINE.parse(arguments, |key, value| args.set(key, value))?;
+    args.form.tag = !args.untagged;
+    // Untagged lines are in text mode, without `*`.
+    args.form.binary = args.form.tag;
     let fail = |message: &str| {
         print_error("cksum", message);
         1
     };
-    let old = match asked.kind {
+    let old = match args.kind {
         Some(0) => Some(Old::Bsd),
         Some(1) => Some(Old::SystemV),
         None | Some(2) => Some(Old::Crc),
         _ => None,
     };
-    let mut algorithm = match asked.kind.unwrap_or_default() {
+    let mut algorithm = match args.kind.unwrap_or_default() {
         at @ 3..=8 => Algorithm::NAMED.get(at - 3).copied(),
         9 => Some(Algorithm::Blake2b(512)),
         10 => Some(Algorithm::Sm3),
         _ => None,
     };
-    if let Some(length) = &asked.length {
-        if asked.kind != Some(9) {
+    if let Some(length) = &args.length {
+        if args.kind != Some(9) {
             return Err(fail("--length is only supported with --algorithm=blake2b"));
         }
         let bits = md5sum::length(length).map_err(|why| {
@@ -121,25 +122,25 @@ fn answer(arguments: Vec<Vec<u8>>) -> Result<i32, i32> {
             why.map_or(1, |why| fail(&why))
         })?;
         algorithm = Some(Algorithm::Blake2b(if bits == 0 { 512 } else { bits }));
-        asked.form.bits = Some(bits).filter(|bits| *bits != 512 && *bits != 0);
+        args.form.bits = Some(bits).filter(|bits| *bits != 512 && *bits != 0);
     }
-    if asked.checks && asked.kind.is_some() && old.is_some() {
+    if args.checks && args.kind.is_some() && old.is_some() {
         return Err(fail("--check is not supported with --algorithm={bsd,sysv,crc}"));
     }
-    let plain = Form { tag: false, ..asked.form };
-    if let Some(mistake) = md5sum::mistake(&plain, None, &asked.manner, asked.checks) {
-        return Err(LINE.usage_error(mistake));
+    let plain = Form { tag: false, ..args.form };
+    if let Some(message) = md5sum::conflict(&plain, None, &args.manner, args.checks) {
+        return Err(LINE.usage_error(message));
     }
     let mut out = Output::standard();
     let mut code = 0;
     let named = !files.is_empty();
     let standard = [b"-".to_vec()];
     for file in if named { files.as_slice() } else { &standard } {
-        code |= match (asked.checks, algorithm, old) {
-            (true, ..) => check::check("cksum", algorithm, file, asked.manner, &mut out),
-            (_, Some(algorithm), _) => md5sum::print("cksum", algorithm, file, asked.form, &mut out),
+        code |= match (args.checks, algorithm, old) {
+            (true, ..) => check::check("cksum", algorithm, file, args.manner, &mut out),
+            (_, Some(algorithm), _) => md5sum::print("cksum", algorithm, file, args.form, &mut out),
             (_, None, old) => {
-                let form = if asked.form.zero { b'\0' } else { b'\n' };
+                let form = if args.form.zero { b'\0' } else { b'\n' };
                 numbers("cksum", old.unwrap_or(Old::Crc), file, named, form, &mut out)
             }
         };
@@ -150,12 +151,13 @@ fn answer(arguments: Vec<Vec<u8>>) -> Result<i32, i32> {
     Ok(out.finish("cksum", code))
 }
 
-impl Asked {
+impl Args {
     fn set(&mut self, key: Flag, value: Vec<u8>) -> Result<(), i32> {
         match key {
             Flag::Algorithm => {
                 self.kind = Some(
-                    parse_choice("--algorithm", &value, WORDS).map_err(|message| LINE.usage_error::<i32>(message))?,
+                    parse_choice("--algorithm", &value, ALGORITHMS)
+                        .map_err(|message| LINE.usage_error::<i32>(message))?,
                 )
             }
             Flag::Check => self.checks = true,
@@ -230,12 +232,12 @@ fn numbers(tool: &str, old: Old, file: &[u8], is_named: bool, end: u8, out: &mut
 fn bytes(input: &mut Input, mut each: impl FnMut(u8)) -> Result<u64, Errno> {
     let mut length: u64 = 0;
     loop {
-        let piece = input.chunk()?;
-        let count = piece.len();
+        let chunk = input.chunk()?;
+        let count = chunk.len();
         if count == 0 {
             return Ok(length);
         }
-        piece.iter().for_each(|byte| each(*byte));
+        chunk.iter().for_each(|byte| each(*byte));
         length += count as u64;
         input.consume(count);
     }
@@ -258,7 +260,7 @@ const CRC: [u32; 256] = {
     table
 };
 
-/// The cyclic redundancy check of POSIX, which counts the length as if it stood behind the bytes.
+/// Cyclic redundancy check of POSIX, which appends the length to the bytes.
 fn crc(input: &mut Input) -> Result<(u32, u64), Errno> {
     let shift = |sum: u32, byte: u8| {
         let first = (sum >> 24) as u8 ^ byte;
@@ -274,14 +276,14 @@ fn crc(input: &mut Input) -> Result<(u32, u64), Errno> {
     Ok((!sum, length))
 }
 
-/// A sum of 16 bits that is rotated before each byte.
+/// 16-bit checksum of BSD, rotated before each byte.
 fn bsd(input: &mut Input) -> Result<(u32, u64), Errno> {
     let mut sum: u16 = 0;
     let length = bytes(input, |byte| sum = sum.rotate_right(1).wrapping_add(u16::from(byte)))?;
     Ok((u32::from(sum), length))
 }
 
-/// All bytes added up, folded to 16 bits.
+/// Sum of all bytes, folded to 16 bits.
 fn system_v(input: &mut Input) -> Result<(u32, u64), Errno> {
     let mut sum: u32 = 0;
     let length = bytes(input, |byte| sum = sum.wrapping_add(u32::from(byte)))?;

@@ -8,8 +8,8 @@ use tidebox_rt::{Errno, FileKind};
 
 use crate::common::copy::{Copier, Existing, Follow, Options};
 use crate::common::data;
-use crate::common::say;
-use crate::common::target::{Target, Wrong, join, same_entry, without_slashes};
+use crate::common::print_line;
+use crate::common::target::{Target, TargetError, join, same_entry, without_slashes};
 use tidebox_gnu::backup::Backup;
 
 const USAGE: &str = "\
@@ -62,7 +62,7 @@ const PARTS: &[&[&str]] = &[&["mode"], &["timestamps"], &["ownership"], &["links
 
 /// Parsed command line.
 #[derive(Debug, Default)]
-struct Asked {
+struct Args {
     options: Options,
     target: Target,
     follow: Option<Follow>,
@@ -74,34 +74,34 @@ struct Asked {
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let line = Syntax::core("cp", USAGE, 32);
     let read = line.split(arguments).and_then(|(options, operands)| {
-        let asked = Asked::read(options).map_err(|message| line.usage_error::<i32>(message))?;
-        Ok((asked, operands))
+        let args = Args::parse(options).map_err(|message| line.usage_error::<i32>(message))?;
+        Ok((args, operands))
     });
-    let (asked, operands) = match read {
+    let (args, operands) = match read {
         Ok(read) => read,
         Err(code) => return code,
     };
-    if asked.options.hard_link && asked.options.symbolic_link {
+    if args.options.hard_link && args.options.symbolic_link {
         return usage("cp", "cannot make both hard and symbolic links", 1);
     }
-    if asked.options.backup.is_wanted() && asked.options.existing == Existing::Keep {
+    if args.options.backup.is_wanted() && args.options.existing == Existing::Keep {
         return usage("cp", "options --backup and --no-clobber are mutually exclusive", 1);
     }
-    let (pairs, into_folder) = match asked.target.pairs(operands) {
+    let (pairs, into_folder) = match args.target.pairs(operands) {
         Ok(found) => found,
-        Err(Wrong::Usage(message)) => return usage("cp", &message, 1),
-        Err(Wrong::Failure(message)) => {
+        Err(TargetError::Usage(message)) => return usage("cp", &message, 1),
+        Err(TargetError::Failure(message)) => {
             print_error("cp", &message);
             return 1;
         }
     };
-    if asked.parents && !into_folder {
+    if args.parents && !into_folder {
         return usage("cp", "with --parents, the destination must be a directory", 1);
     }
-    i32::from(!asked.copy_all(pairs))
+    i32::from(!args.copy_all(pairs))
 }
 
-impl Asked {
+impl Args {
     /// Copies each file to its target. Returns whether all succeeded.
     fn copy_all(&self, pairs: Vec<(Vec<u8>, Vec<u8>)>) -> bool {
         let mut copier = Copier::new(&self.options);
@@ -139,7 +139,7 @@ impl Asked {
         well
     }
 
-    /// Whether a file replaces itself, and so has only its backup to become a copy of it.
+    /// Returns whether source and target are the same operand and `--force --backup` turns the copy into a backup.
     fn is_own_backup(&self, from: &[u8], to: &[u8]) -> bool {
         self.options.force
             && from == to
@@ -147,17 +147,16 @@ impl Asked {
             && tidebox_rt::stat(from, false).is_ok_and(|stat| stat.kind() == FileKind::File)
     }
 
-    fn read(given: Vec<ParsedOption<Flag>>) -> Result<Self, String> {
-        let mut asked = Self::default();
-        asked.options.tool = "cp";
+    fn parse(given: Vec<ParsedOption<Flag>>) -> Result<Self, String> {
+        let mut args = Self::default();
+        args.options.tool = "cp";
         for ParsedOption { id: key, value, .. } in given {
-            asked.set(key, value)?;
+            args.set(key, value)?;
         }
-        asked.options.backup.resolve()?;
-        let otherwise =
-            if asked.options.recursive && !asked.options.hard_link { Follow::Never } else { Follow::Always };
-        asked.options.follow = asked.follow.unwrap_or(otherwise);
-        Ok(asked)
+        args.options.backup.resolve()?;
+        let default = if args.options.recursive && !args.options.hard_link { Follow::Never } else { Follow::Always };
+        args.options.follow = args.follow.unwrap_or(default);
+        Ok(args)
     }
 
     fn set(&mut self, key: Flag, value: Vec<u8>) -> Result<(), String> {
@@ -208,7 +207,8 @@ impl Asked {
         Ok(())
     }
 
-    /// Makes the folders of a source below the target folder. The copy's name; `None` when it failed.
+    /// Creates the parent directories of a source below the target directory. Returns the name of the copy; `None` on an
+    /// error.
     fn below_parents(&self, from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
         let folder =
             to.get(..to.len().saturating_sub(crate::common::target::base_name(from).len() + 1)).unwrap_or_default();
@@ -222,13 +222,13 @@ impl Asked {
                 continue;
             }
             let made = join(folder, part.strip_prefix(b"/").unwrap_or(part));
-            self.parent(part, &made)?;
+            self.create_parent(part, &made)?;
         }
         Some(join(folder, from.strip_prefix(b"/").unwrap_or(from)))
     }
 
-    /// Makes one of the folders above a copy; `None` when it failed.
-    fn parent(&self, from: &[u8], made: &[u8]) -> Option<()> {
+    /// Creates one parent directory of a copy; `None` on an error.
+    fn create_parent(&self, from: &[u8], made: &[u8]) -> Option<()> {
         let failed = |error: Errno, what: &str| print_error("cp", &format!("{what}: {}", error.text()));
         let stat = tidebox_rt::stat(from, true)
             .map_err(|error| failed(error, &format!("failed to get attributes of {}", quote_path(from))))
@@ -244,7 +244,7 @@ impl Asked {
                 .ok()?;
             if self.options.verbose {
                 let shown = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
-                say("cp", &format!("{} -> {}", shown(from), shown(made)));
+                print_line("cp", &format!("{} -> {}", shown(from), shown(made)));
             }
         }
         let umask = tidebox_rt::umask(None).unwrap_or(0o022);
@@ -260,7 +260,7 @@ impl Asked {
     }
 }
 
-/// `--preserve` and `--no-preserve`: a list of words.
+/// Applies the list of `--preserve` or `--no-preserve`.
 fn preserve(option: &str, list: &[u8], on: bool, options: &mut Options) -> Result<(), String> {
     if list.is_empty() {
         (options.preserve_mode, options.preserve_times) = (on, on);
@@ -275,7 +275,7 @@ fn preserve(option: &str, list: &[u8], on: bool, options: &mut Options) -> Resul
                 (options.preserve_mode, options.preserve_times, options.preserve_links) = (on, on, on);
                 options.default_mode = !on;
             }
-            // Everything belongs to one user here, and there are neither contexts nor attributes to keep.
+            // All files have one owner, and neither contexts nor extended attributes exist.
             _ => {}
         }
     }

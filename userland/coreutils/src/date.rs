@@ -34,21 +34,20 @@ tidebox_gnu::options! {
         Reference = "-r, --reference=FILE", "the time of the last change of FILE";
         Set = "-s, --set=STRING", "would set the clock";
         Uct = "-u, --utc, --universal | --uct", "in universal time";
-        Debug = "--debug", "";
+        Debug = "--debug", "", unsupported "--debug is not supported";
     }
 }
 
 const LINE: Syntax<'_, Flag> = Syntax { notes: NOTES, ..Syntax::core("date", USAGE, 29) };
 
-const USUAL: &[u8] = b"%a %b %e %H:%M:%S %Z %Y";
-const LINES_AT_ONCE: u8 = b'\n';
+const DEFAULT_FORMAT: &[u8] = b"%a %b %e %H:%M:%S %Z %Y";
 
-/// Source of the time.
+/// Parsed options: source and format of the time.
 #[derive(Debug, Default)]
-struct Asked {
-    words: Option<Vec<u8>>,
-    lines: Option<Vec<u8>>,
-    file: Option<Vec<u8>>,
+struct Args {
+    date: Option<Vec<u8>>,
+    date_file: Option<Vec<u8>>,
+    reference: Option<Vec<u8>>,
     resolution: bool,
     set: Option<Vec<u8>>,
     form: Option<Vec<u8>>,
@@ -57,35 +56,20 @@ struct Asked {
 
 /// Runs `date`.
 pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
-    answer(arguments).unwrap_or_else(|answer| answer)
+    run(arguments).unwrap_or_else(|error| error)
 }
 
-fn answer(arguments: Vec<Vec<u8>>) -> Result<ToolResult, ToolResult> {
-    let mut asked = Asked::default();
+fn run(arguments: Vec<Vec<u8>>) -> Result<ToolResult, ToolResult> {
+    let mut args = Args::default();
     let mut sources = 0;
-    let empty = arguments.iter().any(|word| word.starts_with(b"--iso") && word.ends_with(b"="));
     let operands = LINE.parse::<ToolResult>(arguments, |key, value| {
         sources += usize::from(match key {
-            Flag::Date => asked.words.replace(value).is_none(),
-            Flag::File => asked.lines.replace(value).is_none(),
-            Flag::Reference => asked.file.replace(value).is_none(),
-            Flag::Resolution => !std::mem::replace(&mut asked.resolution, true),
-            // No word at all is another thing than an empty one.
-            Flag::Iso8601 if empty && value.is_empty() => {
-                asked.set_other(key, b"?".to_vec()).map_err(|answer| match answer {
-                    ToolResult::Usage(message, code) => ToolResult::Usage(
-                        message.replace(
-                            &format!("invalid argument {}", quote_value(b"?")),
-                            &format!("ambiguous argument {}", quote_value(b"")),
-                        ),
-                        code,
-                    ),
-                    answer => answer,
-                })?;
-                false
-            }
+            Flag::Date => args.date.replace(value).is_none(),
+            Flag::File => args.date_file.replace(value).is_none(),
+            Flag::Reference => args.reference.replace(value).is_none(),
+            Flag::Resolution => !std::mem::replace(&mut args.resolution, true),
             key => {
-                asked.set_other(key, value)?;
+                args.set(key, value)?;
                 false
             }
         });
@@ -94,7 +78,7 @@ fn answer(arguments: Vec<Vec<u8>>) -> Result<ToolResult, ToolResult> {
     if sources > 1 {
         return Err(LINE.usage_error("the options to specify dates for printing are mutually exclusive"));
     }
-    if asked.set.is_some() && sources > 0 {
+    if args.set.is_some() && sources > 0 {
         return Err(LINE.usage_error("the options to print and set the time may not be used together"));
     }
     let mut operands = operands.into_iter();
@@ -105,29 +89,30 @@ fn answer(arguments: Vec<Vec<u8>>) -> Result<ToolResult, ToolResult> {
     let mut stamp = None;
     if let Some(operand) = first {
         match operand.strip_prefix(b"+") {
-            Some(_) if asked.form.is_some() => return Err(several()),
-            Some(form) => asked.form = Some(form.to_vec()),
-            None if asked.set.is_some() || sources > 0 => {
-                let words = format!(
+            Some(_) if args.form.is_some() => return Err(several()),
+            Some(form) => args.form = Some(form.to_vec()),
+            None if args.set.is_some() || sources > 0 => {
+                let message = format!(
                     "the argument {} lacks a leading '+';\nwhen using an option to specify date(s), any non-option\n\
                      argument must be a format string beginning with '+'",
                     quote_value(&operand)
                 );
-                return Err(LINE.usage_error(words));
+                return Err(LINE.usage_error(message));
             }
             None => stamp = Some(operand),
         }
     }
-    asked.tell(stamp)
+    args.print(stamp)
 }
 
 fn several() -> ToolResult {
     ToolResult::Failure("multiple output formats specified".to_owned(), 1)
 }
 
-impl Asked {
-    fn set_other(&mut self, key: Flag, value: Vec<u8>) -> Result<(), ToolResult> {
-        let other_word = |message: String| ToolResult::Usage(message, 1);
+impl Args {
+    /// Applies an option that does not select the source of the time.
+    fn set(&mut self, key: Flag, value: Vec<u8>) -> Result<(), ToolResult> {
+        let invalid = |message: String| LINE.usage_error::<ToolResult>(message);
         let form: &[u8] = match key {
             Flag::Set => {
                 self.set = Some(value);
@@ -138,9 +123,9 @@ impl Asked {
                 return Ok(());
             }
             Flag::Iso8601 => {
-                let words: &[&[&str]] = &[&["hours"], &["minutes"], &["date"], &["seconds"], &["ns"]];
+                let units: &[&[&str]] = &[&["hours"], &["minutes"], &["date"], &["seconds"], &["ns"]];
                 let at =
-                    if value.is_empty() { 2 } else { parse_choice("--iso-8601", &value, words).map_err(other_word)? };
+                    if value.is_empty() { 2 } else { parse_choice("--iso-8601", &value, units).map_err(invalid)? };
                 match at {
                     0 => b"%Y-%m-%dT%H%:z",
                     1 => b"%Y-%m-%dT%H:%M%:z",
@@ -151,14 +136,14 @@ impl Asked {
             }
             Flag::Rfc822 => b"%a, %d %b %Y %H:%M:%S %z",
             Flag::Rfc3339 => {
-                let words: &[&[&str]] = &[&["date"], &["seconds"], &["ns"]];
-                match parse_choice("--rfc-3339", &value, words).map_err(other_word)? {
+                let units: &[&[&str]] = &[&["date"], &["seconds"], &["ns"]];
+                match parse_choice("--rfc-3339", &value, units).map_err(invalid)? {
                     0 => b"%Y-%m-%d",
                     1 => b"%Y-%m-%d %H:%M:%S%:z",
                     _ => b"%Y-%m-%d %H:%M:%S.%N%:z",
                 }
             }
-            _ => return Err(ToolResult::Failure("--debug is not supported".to_owned(), 1)),
+            _ => return Ok(()),
         };
         match self.form.replace(form.to_vec()) {
             Some(_) => Err(several()),
@@ -167,24 +152,24 @@ impl Asked {
     }
 
     /// Determines the time and prints it.
-    fn tell(self, stamp: Option<Vec<u8>>) -> Result<ToolResult, ToolResult> {
+    fn print(self, stamp: Option<Vec<u8>>) -> Result<ToolResult, ToolResult> {
         let zone = if self.utc { Zone::utc() } else { Zone::of_environment() };
-        let form = self.form.as_deref().unwrap_or(if self.resolution { b"%s.%N" } else { USUAL });
+        let form = self.form.as_deref().unwrap_or(if self.resolution { b"%s.%N" } else { DEFAULT_FORMAT });
         let now = tidebox_rt::realtime_ns();
         let now = instant(now);
         let invalid = |text: &[u8]| ToolResult::Failure(format!("invalid date {}", quote_value(text)), 1);
-        if let Some(lines) = &self.lines {
-            return told_by_lines(lines, form, now, &zone);
+        if let Some(lines) = &self.date_file {
+            return print_lines(lines, form, now, &zone);
         }
         let mut code = 0;
         let time = match () {
             () if self.resolution => (0, 1),
-            () if self.words.is_some() => {
-                let words = self.words.as_deref().unwrap_or_default();
-                parse(words, now, &zone).ok_or_else(|| invalid(words))?
+            () if self.date.is_some() => {
+                let text = self.date.as_deref().unwrap_or_default();
+                parse(text, now, &zone).ok_or_else(|| invalid(text))?
             }
-            () if self.file.is_some() => {
-                let file = self.file.as_deref().unwrap_or_default();
+            () if self.reference.is_some() => {
+                let file = self.reference.as_deref().unwrap_or_default();
                 let stat = tidebox_rt::stat(file, true);
                 let stat =
                     stat.map_err(|errno| ToolResult::Failure(format!("{}: {}", path_label(file), errno.text()), 1))?;
@@ -196,8 +181,8 @@ impl Asked {
                         tidebox_gnu::posix_time::posix(stamp, now, &zone, false).ok_or_else(|| invalid(stamp))?
                     }
                     (None, set) => {
-                        let words = set.as_deref().unwrap_or_default();
-                        parse(words, now, &zone).ok_or_else(|| invalid(words))?
+                        let text = set.as_deref().unwrap_or_default();
+                        parse(text, now, &zone).ok_or_else(|| invalid(text))?
                     }
                 };
                 print_error("date", "cannot set date: Operation not permitted");
@@ -218,22 +203,20 @@ fn instant(ns: u64) -> Instant {
 }
 
 /// Prints one time per line of a file.
-fn told_by_lines(file: &[u8], form: &[u8], now: Instant, zone: &Zone) -> Result<ToolResult, ToolResult> {
+fn print_lines(file: &[u8], form: &[u8], now: Instant, zone: &Zone) -> Result<ToolResult, ToolResult> {
     let failed = |errno: tidebox_rt::Errno| ToolResult::Failure(format!("{}: {}", path_label(file), errno.text()), 1);
     let mut input = Input::open(file).map_err(failed)?;
     let (mut out, mut line, mut code) = (Output::standard(), Vec::new(), 0);
-    while input.line(LINES_AT_ONCE, &mut line).map_err(failed)? {
-        if line.last() == Some(&LINES_AT_ONCE) {
-            line.pop();
-        }
-        match parse(&line, now, zone) {
+    while input.line(b'\n', &mut line).map_err(failed)? {
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        match parse(text, now, zone) {
             Some(time) => {
                 out.push(&format(form, time, zone));
                 out.push(b"\n");
             }
             None => {
                 out.flush_now();
-                print_error("date", &format!("invalid date {}", quote_value(&line)));
+                print_error("date", &format!("invalid date {}", quote_value(text)));
                 code = 1;
             }
         }

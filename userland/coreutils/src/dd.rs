@@ -5,9 +5,9 @@ mod operands;
 mod report;
 mod transfer;
 
-use tidebox_gnu::command_line::core_version;
 use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::message::{path_label, print_error, quote_path};
+use tidebox_gnu::options::Syntax;
 use tidebox_rt::{Errno, Fd, FileKind, Open};
 
 use conversion::Converter;
@@ -15,26 +15,28 @@ use operands::Operands;
 use report::{size_in_powers, transferred};
 use transfer::{Sink, Transfer};
 
+use crate::common::StandardFlag;
+
 #[cfg(test)]
 pub(crate) use operands::{Number, number};
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: dd [OPERAND]...
 Copies a file block by block.
 
   if=FILE of=FILE  from and to FILE instead of standard input and output
   bs=N ibs=N obs=N bytes of a block (512); c w b k M G and kB MB GB may follow N
   count=N          copy N blocks of input
-  skip=N seek=N    leave out N blocks of input, of output (also iseek=N oseek=N); a B behind N counts bytes
+  skip=N seek=N    skip N blocks of input, of output (also iseek=N oseek=N); N with suffix B counts bytes
   cbs=N            bytes of a record
   conv=WORD,...    lcase ucase swab sync notrunc excl nocreat noerror fsync fdatasync block unblock ascii ebcdic ibm
                    sparse
-  iflag=WORD,...   fullblock count_bytes skip_bytes directory nofollow nonblock; direct and its kin change nothing
-  oflag=WORD,...   append seek_bytes nofollow nonblock; direct and its kin change nothing
-  status=WORD      none, noxfer or progress (which only prints the end)
+  iflag=WORD,...   fullblock count_bytes skip_bytes directory nofollow nonblock; direct and others have no effect
+  oflag=WORD,...   append seek_bytes nofollow nonblock; direct and others have no effect
+  status=WORD      none, noxfer or progress (which only prints the final report)
 ";
 
-/// The largest block. Larger ones would only serve to fill the memory.
+/// Maximum block size in bytes. Larger blocks bring no benefit and could exhaust the memory.
 const MAX_BLOCK: u64 = 256 << 20;
 
 const STDIN: Fd = 0;
@@ -43,63 +45,44 @@ const STDERR: Fd = 2;
 
 /// Runs `dd`.
 pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
-    let mut operands = Operands::default();
-    for argument in arguments {
-        if argument == b"--help" {
-            return HELP.into();
-        }
-        if argument == b"--version" {
-            return core_version("dd").replacen("(GNU coreutils)", "(coreutils)", 1).as_str().into();
-        }
-        if argument == b"--" {
-            continue;
-        }
-        if let Some(option) = argument.strip_prefix(b"-").filter(|option| !option.is_empty()) {
-            // It has no other options, and calls each what it looks like.
-            let shown = String::from_utf8_lossy(&argument).into_owned();
-            let letter = String::from_utf8_lossy(option).chars().next().unwrap_or('-');
-            return ToolResult::Usage(
-                match option.starts_with(b"-") {
-                    true => format!("unrecognized option '{shown}'"),
-                    false => format!("invalid option -- '{letter}'"),
-                },
-                1,
-            );
-        }
-        if let Err(answer) = operands.read(&argument) {
-            return answer;
-        }
-    }
-    match run(&operands) {
+    match parse(arguments).and_then(|operands| run(&operands).map_err(|message| ToolResult::Failure(message, 1))) {
         Ok(code) => ToolResult::Code(code),
-        Err(message) => ToolResult::Failure(message, 1),
+        Err(error) => error,
     }
 }
 
-/// Copies, and tells how much came over. The answer is the exit code; an error is what keeps it from beginning.
+fn parse(arguments: Vec<Vec<u8>>) -> Result<Operands, ToolResult> {
+    let mut operands = Operands::default();
+    for operand in Syntax::core("dd", USAGE, 0).parse(arguments, |_: StandardFlag, _| Ok::<_, ToolResult>(()))? {
+        operands.parse(&operand)?;
+    }
+    Ok(operands)
+}
+
+/// Copies, prints the final report and returns the exit code. An error is the message of a copy that could not start.
 fn run(operands: &Operands) -> Result<i32, String> {
     let length = usize::try_from(operands.record).unwrap_or(usize::MAX);
     let converter = Converter::new(|word| operands.has(word), length)?;
     let input = open_input(operands)?;
     let output = open_output(operands)?;
-    let begin = tidebox_rt::monotonic_ns();
+    let start = tidebox_rt::monotonic_ns();
     let sink = Sink { fd: output, sparse: operands.has("sparse"), holes: 0 };
     let mut transfer = Transfer::new(operands, input, sink, converter);
     transfer.prepare()?;
-    let done = position(operands, input, output).and_then(|()| transfer.all());
+    let done = position(operands, input, output).and_then(|()| transfer.run());
     let mut code = 0;
     if let Err(message) = done {
         print_error("dd", &message);
         code = 1;
     }
-    if operands.status != "none" && tell(operands, &transfer, begin).is_err() {
+    if operands.status != "none" && report(operands, &transfer, start).is_err() {
         code = 1;
     }
     Ok(code)
 }
 
-/// What is said in the end. It fails where nobody can be told.
-fn tell(operands: &Operands, transfer: &Transfer<'_>, begin: u64) -> tidebox_rt::Result<()> {
+/// Prints the final report on stderr.
+fn report(operands: &Operands, transfer: &Transfer<'_>, start: u64) -> tidebox_rt::Result<()> {
     let (read, written) = (transfer.read, transfer.written);
     let mut text = format!("{}+{} records in\n{}+{} records out\n", read.whole, read.part, written.whole, written.part);
     match transfer.truncated() {
@@ -108,7 +91,7 @@ fn tell(operands: &Operands, transfer: &Transfer<'_>, begin: u64) -> tidebox_rt:
         count => text.push_str(&format!("{count} truncated records\n")),
     }
     if operands.status != "noxfer" {
-        let seconds = tidebox_rt::monotonic_ns().saturating_sub(begin).max(1) as f64 / 1e9;
+        let seconds = tidebox_rt::monotonic_ns().saturating_sub(start).max(1) as f64 / 1e9;
         text.push_str(&format!("{}\n", transferred(transfer.total, seconds)));
     }
     tidebox_rt::write_all(STDERR, text.as_bytes())
@@ -122,7 +105,7 @@ fn output_name(operands: &Operands) -> &[u8] {
     operands.to.as_deref().unwrap_or(b"standard output")
 }
 
-/// Opens a file; a symbolic link is refused where it must not be followed.
+/// Opens a file. With `nofollow`, a symbolic link is rejected.
 fn open(name: &[u8], how: Open, nofollow: bool) -> Result<Fd, String> {
     let is_link = || tidebox_rt::stat(name, false).is_ok_and(|stat| stat.kind() == FileKind::Symlink);
     let opened = if nofollow && is_link() { Err(Errno::LOOP) } else { tidebox_rt::open(name, how) };
@@ -208,10 +191,10 @@ fn skipped(input: Fd, skip: u64) -> Result<bool, Errno> {
         let stat = tidebox_rt::fstat(input)?;
         return Ok(stat.kind() != FileKind::File || at <= stat.size);
     }
-    let (mut left, mut room) = (skip, vec![0; 1 << 16]);
+    let (mut left, mut buffer) = (skip, vec![0; 1 << 16]);
     while left > 0 {
-        let wanted = room.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        match tidebox_rt::read(input, room.get_mut(..wanted).unwrap_or_default()) {
+        let wanted = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        match tidebox_rt::read(input, buffer.get_mut(..wanted).unwrap_or_default()) {
             Ok(0) => return Ok(false),
             Ok(count) => left -= count as u64,
             Err(Errno::INTR) => {}
@@ -230,11 +213,11 @@ fn write_error(operands: &Operands, errno: Errno) -> String {
 }
 
 /// Allocates a buffer for one block.
-fn room(which: &str, size: u64) -> Result<Vec<u8>, String> {
+fn allocate(which: &str, size: u64) -> Result<Vec<u8>, String> {
     let too_large = || format!("memory exhausted by {which} buffer of size {size} bytes ({})", size_in_powers(size));
     let length = usize::try_from(size).ok().filter(|_| size <= MAX_BLOCK).ok_or_else(too_large)?;
-    let mut room = Vec::new();
-    room.try_reserve_exact(length).map_err(|_| too_large())?;
-    room.resize(length, 0);
-    Ok(room)
+    let mut buffer = Vec::new();
+    buffer.try_reserve_exact(length).map_err(|_| too_large())?;
+    buffer.resize(length, 0);
+    Ok(buffer)
 }

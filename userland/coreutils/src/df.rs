@@ -1,16 +1,16 @@
-//! `df`: how full file systems are.
+//! `df`: usage of file systems.
 //!
-//! The kernel keeps one file system of the sandbox's own, whose size is what the limits allow; what is used of it is the sum of
-//! its files. Of what is mounted from outside nobody knows the size.
+//! The size of the sandbox's own file system is its limit, and the sum of its files is used. Sizes of mounted host directories
+//! are unknown.
 
 mod table;
+
 use tidebox_gnu::disk_usage::DiskUsage;
-use tidebox_gnu::message::print_error;
+use tidebox_gnu::message::{bytes_path, display_name, print_error, quote_value};
 use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Output, read_all};
-use tidebox_gnu::tool::usage;
 
-use crate::common::curly;
+use crate::common::block_size::{Unit, block_size, of_environment, wrong_size};
 use table::table;
 
 const USAGE: &str = "\
@@ -43,21 +43,15 @@ tidebox_gnu::options! {
     }
 }
 
-/// The name of a column, in the order of the manual.
+const LINE: Syntax<'_, Flag> = Syntax::core("df", USAGE, 24);
+
+/// Columns of `--output`, in the order of the manual.
 const FIELDS: &[&str] =
     &["source", "fstype", "itotal", "iused", "iavail", "ipcent", "size", "used", "avail", "pcent", "file", "target"];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Bytes(u64),
-    Human(u64),
-}
 
 struct Options {
     all: bool,
     unit: Unit,
-    /// How the size of blocks is called at the top.
-    unit_name: String,
     inodes: bool,
     posix: bool,
     types: bool,
@@ -77,7 +71,7 @@ struct Mount {
     file: String,
     /// Total and used bytes; `None` if unknown.
     bytes: Option<(u64, u64)>,
-    /// Inodes: used. There is no bound on their number but that of bytes.
+    /// Total and used inodes. The total is 0: only bytes limit the number of files.
     inodes: Option<(u64, u64)>,
 }
 
@@ -85,8 +79,7 @@ struct Mount {
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let mut options = Options {
         all: false,
-        unit: Unit::Bytes(1024),
-        unit_name: "1K-blocks".to_owned(),
+        unit: of_environment(&["DF_BLOCK_SIZE", "BLOCK_SIZE", "BLOCKSIZE"]),
         inodes: false,
         posix: false,
         types: false,
@@ -95,19 +88,15 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
         only: Vec::new(),
         except: Vec::new(),
     };
-    if std::env::var_os("POSIXLY_CORRECT").is_some() {
-        (options.unit, options.unit_name) = (Unit::Bytes(512), "512B-blocks".to_owned());
-    }
-    let line = Syntax::core("df", USAGE, 24);
-    let files = match line.parse(arguments, |key, value| set(&mut options, key, value)) {
+    let files = match LINE.parse(arguments, |key, value| set(&mut options, key, value)) {
         Ok(files) => files,
         Err(code) => return code,
     };
     if let Some(other) = exclusive(&options) {
-        return line.usage_error(format!("options {other} and --output are mutually exclusive"));
+        return LINE.usage_error(format!("options {other} and --output are mutually exclusive"));
     }
     let mut failed = false;
-    let mounts = chosen(&options, &files, &mut failed);
+    let mounts = select(&options, &files, &mut failed);
     if mounts.is_empty() {
         if !failed {
             print_error("df", "no file systems processed");
@@ -119,6 +108,11 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     out.finish("df", i32::from(failed))
 }
 
+fn invalid_field(name: &[u8], reason: &str) -> i32 {
+    LINE.usage_error(format!("option --output: field {} {reason}", quote_value(name)))
+}
+
+/// Returns the option that cannot be combined with `--output`.
 fn exclusive(options: &Options) -> Option<&'static str> {
     options.fields.as_ref()?;
     match (options.inodes, options.posix, options.types) {
@@ -132,18 +126,17 @@ fn exclusive(options: &Options) -> Option<&'static str> {
 fn set(options: &mut Options, key: Flag, text: Vec<u8>) -> Result<(), i32> {
     match key {
         Flag::All => options.all = true,
-        Flag::BlockSize => match block_size(&String::from_utf8_lossy(&text)) {
-            Some((unit, name)) => (options.unit, options.unit_name) = (unit, name),
-            None => {
-                print_error("df", &format!("invalid -B argument '{}'", String::from_utf8_lossy(&text)));
-                return Err(1);
-            }
-        },
+        Flag::BlockSize => {
+            options.unit = block_size(&String::from_utf8_lossy(&text)).ok_or_else(|| {
+                print_error("df", &wrong_size("-B", &text));
+                1
+            })?;
+        }
         Flag::HumanReadable => options.unit = Unit::Human(1024),
         Flag::Si => options.unit = Unit::Human(1000),
         Flag::Inodes => options.inodes = true,
-        Flag::Kibibytes => (options.unit, options.unit_name) = (Unit::Bytes(1024), "1K-blocks".to_owned()),
-        Flag::Mebibytes => (options.unit, options.unit_name) = (Unit::Bytes(1 << 20), "1M-blocks".to_owned()),
+        Flag::Kibibytes => options.unit = Unit::Bytes(1024),
+        Flag::Mebibytes => options.unit = Unit::Bytes(1 << 20),
         Flag::Portability => options.posix = true,
         Flag::PrintType => options.types = true,
         Flag::Type => options.only.push(text),
@@ -157,51 +150,16 @@ fn set(options: &mut Options, key: Flag, text: Vec<u8>) -> Result<(), i32> {
             for name in text.split(|byte| *byte == b',').filter(|name| !name.is_empty()) {
                 match FIELDS.iter().find(|known| known.as_bytes() == name) {
                     Some(known) if fields.contains(known) => {
-                        return Err(usage(
-                            "df",
-                            &format!("option --output: field {} used more than once", curly(name)),
-                            1,
-                        ));
+                        return Err(invalid_field(name, "used more than once"));
                     }
                     Some(known) => fields.push(known),
-                    None => return Err(usage("df", &format!("option --output: field {} unknown", curly(name)), 1)),
+                    None => return Err(invalid_field(name, "unknown")),
                 }
             }
         }
         _ => {}
     }
     Ok(())
-}
-
-/// Reads `1K`, `M`, `512`, `1MB`, `human-readable`, and says what blocks of that size are called.
-fn block_size(text: &str) -> Option<(Unit, String)> {
-    match text {
-        "human-readable" => return Some((Unit::Human(1024), String::new())),
-        "si" => return Some((Unit::Human(1000), String::new())),
-        _ => {}
-    }
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, suffix) = text.split_at_checked(digits)?;
-    let number: u64 = if number.is_empty() { 1 } else { number.parse().ok().filter(|number| *number > 0)? };
-    let mut letters = suffix.chars();
-    let (scale, name) = match letters.next() {
-        None => (1, format!("{number}B")),
-        Some(letter) => {
-            let power = u32::try_from("KMGTPE".find(letter.to_ascii_uppercase())? + 1).ok()?;
-            let base: u64 = match letters.as_str() {
-                "" | "iB" => 1024,
-                "B" => 1000,
-                _ => return None,
-            };
-            let unit = if base == 1000 { "B" } else { "" };
-            let letter = if base == 1000 && power == 1 { 'k' } else { letter.to_ascii_uppercase() };
-            (base.checked_pow(power)?, format!("{number}{letter}{unit}"))
-        }
-    };
-    let size = number.checked_mul(scale)?;
-    let name =
-        if size.is_multiple_of(1024) && suffix.is_empty() && size >= 1024 { format!("{}K", size / 1024) } else { name };
-    Some((Unit::Bytes(size), format!("{name}-blocks")))
 }
 
 /// Mounts listed by the kernel.
@@ -216,7 +174,7 @@ fn mounted() -> Vec<Mount> {
     text.lines().filter_map(mount).collect()
 }
 
-/// Blanks in paths are written as octal numbers there.
+/// Decodes the octal escapes of blanks in paths.
 fn unescaped(word: &str) -> String {
     let mut out = Vec::new();
     let mut rest = word.as_bytes();
@@ -236,19 +194,19 @@ fn unescaped(word: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The file systems to show, with their sizes.
-fn chosen(options: &Options, files: &[Vec<u8>], failed: &mut bool) -> Vec<Mount> {
+/// Returns the file systems to print, with their sizes.
+fn select(options: &Options, files: &[Vec<u8>], failed: &mut bool) -> Vec<Mount> {
     let all = mounted();
     let mut found = Vec::new();
     if files.is_empty() {
         found = all.into_iter().filter(|mount| options.all || mount.kind != "proc").collect();
     }
     for file in files {
-        let path = std::fs::canonicalize(tidebox_gnu::message::bytes_path(file));
+        let path = std::fs::canonicalize(bytes_path(file));
         let shown = String::from_utf8_lossy(file).into_owned();
         let path = match (tidebox_rt::stat(file, true), path) {
             (Err(errno), _) => {
-                print_error("df", &format!("{}: {}", tidebox_gnu::message::display_name(file), errno.text()));
+                print_error("df", &format!("{}: {}", display_name(file), errno.text()));
                 *failed = true;
                 continue;
             }
@@ -265,11 +223,11 @@ fn chosen(options: &Options, files: &[Vec<u8>], failed: &mut bool) -> Vec<Mount>
         let is = |kinds: &[Vec<u8>]| kinds.iter().any(|kind| kind == mount.kind.as_bytes());
         (options.only.is_empty() || is(&options.only)) && !is(&options.except)
     });
-    let mut room: Option<DiskUsage> = None;
+    let mut usage: Option<DiskUsage> = None;
     for mount in found.iter_mut().filter(|mount| mount.target == "/") {
-        let room = *room.get_or_insert_with(DiskUsage::measure);
-        mount.bytes = Some((room.total, room.used));
-        mount.inodes = Some((0, room.files));
+        let usage = *usage.get_or_insert_with(DiskUsage::measure);
+        mount.bytes = Some((usage.total, usage.used));
+        mount.inodes = Some((0, usage.files));
     }
     found
 }

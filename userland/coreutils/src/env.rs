@@ -1,4 +1,4 @@
-//! `env`: commands in another environment.
+//! `env`: runs a command in a modified environment.
 
 use std::io::Write;
 
@@ -40,10 +40,10 @@ const MAX_SPLITS: u32 = 16;
 /// Runs `env`.
 pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     let environment = tidebox_rt::environ();
-    // What `-S` puts in is what was there before any option.
-    let given = environment.clone();
+    // Variables in `-S` have the values from before any option.
+    let original = environment.clone();
     let mut call = Call { environment, ..Call::default() };
-    let mut words = match call.read(arguments, &given) {
+    let mut words = match call.parse(arguments, &original) {
         Ok(words) => words,
         Err(answer) => return answer,
     };
@@ -54,7 +54,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     while let Some(assignment) = words.first().filter(|word| word.contains(&b'=')) {
         let assignment = assignment.clone();
         let name = assignment.split(|byte| *byte == b'=').next().unwrap_or_default().to_vec();
-        call.tell(&format!("setenv:   {}", String::from_utf8_lossy(&assignment)));
+        call.trace(&format!("setenv:   {}", String::from_utf8_lossy(&assignment)));
         unset(&mut call.environment, &name);
         call.environment.push(assignment);
         words.remove(0);
@@ -69,15 +69,15 @@ struct Call {
     folder: Vec<u8>,
     /// Line terminator, if specified.
     end: Option<u8>,
-    /// Signals that it ignores; bit *n* is signal *n* of Linux.
+    /// Signals that the command ignores; bit *n* is signal *n* of Linux.
     ignored: u64,
-    tells: bool,
-    lists: bool,
+    debug: bool,
+    lists_signals: bool,
 }
 
 impl Call {
-    /// Reads options, and again where `-S` has put words in their place; answers what follows them.
-    fn read(&mut self, arguments: Vec<Vec<u8>>, given: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, ToolResult> {
+    /// Parses options, and those that `-S` inserts. Returns the operands.
+    fn parse(&mut self, arguments: Vec<Vec<u8>>, original: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, ToolResult> {
         let mut rest = arguments;
         let mut splits = 0;
         loop {
@@ -95,8 +95,8 @@ impl Call {
             if splits > MAX_SPLITS {
                 return Err(ToolResult::Failure("-S is used too often within -S".to_owned(), 125));
             }
-            rest = split(&text, given).map_err(|message| ToolResult::Failure(message, 125))?;
-            self.tell_split(&text, &rest);
+            rest = split(&text, original).map_err(|message| ToolResult::Failure(message, 125))?;
+            self.trace_split(&text, &rest);
             rest.extend(items.remaining());
         }
     }
@@ -105,7 +105,7 @@ impl Call {
     fn set(&mut self, key: Flag, value: Vec<u8>) -> Result<(), ToolResult> {
         match key {
             Flag::IgnoreEnvironment => {
-                self.tell("cleaning environ");
+                self.trace("cleaning environ");
                 self.environment.clear();
             }
             Flag::Unset if value.is_empty() || value.contains(&b'=') => {
@@ -115,37 +115,39 @@ impl Call {
                 ));
             }
             Flag::Unset => {
-                self.tell(&format!("unset:    {}", String::from_utf8_lossy(&value)));
+                self.trace(&format!("unset:    {}", String::from_utf8_lossy(&value)));
                 unset(&mut self.environment, &value);
             }
             Flag::Null => self.end = Some(0),
             Flag::Chdir => self.folder = value,
-            Flag::Debug => self.tells = true,
-            Flag::ListSignalHandling => self.lists = true,
+            Flag::Debug => self.debug = true,
+            Flag::ListSignalHandling => self.lists_signals = true,
             Flag::DefaultSignal | Flag::IgnoreSignal => {
-                self.signals(&value, key == Flag::IgnoreSignal).map_err(|message| ToolResult::Usage(message, 125))?;
+                self.set_signals(&value, key == Flag::IgnoreSignal)
+                    .map_err(|message| ToolResult::Usage(message, 125))?;
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn tell(&self, line: &str) {
-        if self.tells {
+    /// Prints a line of `--debug`.
+    fn trace(&self, line: &str) {
+        if self.debug {
             // Ignore the error: stderr may be closed.
             let _ = writeln!(std::io::stderr(), "{line}");
         }
     }
 
-    fn tell_split(&self, text: &[u8], words: &[Vec<u8>]) {
-        self.tell(&format!("split -S:  {}", quote_value(text)));
+    fn trace_split(&self, text: &[u8], words: &[Vec<u8>]) {
+        self.trace(&format!("split -S:  {}", quote_value(text)));
         for (at, word) in words.iter().enumerate() {
-            self.tell(&format!("{}{}", if at == 0 { " into:    " } else { "     &    " }, quote_value(word)));
+            self.trace(&format!("{}{}", if at == 0 { " into:    " } else { "     &    " }, quote_value(word)));
         }
     }
 
-    /// Records signals by name; without names, all that can be ignored.
-    fn signals(&mut self, names: &[u8], ignore: bool) -> Result<(), String> {
+    /// Records signals by name. Without names, records all that can be ignored.
+    fn set_signals(&mut self, names: &[u8], ignore: bool) -> Result<(), String> {
         let mut set = 0;
         if names.is_empty() {
             set = (1..32).filter(|number| ![9, 19].contains(number)).fold(0_u64, |set, number| set | 1 << number);
@@ -161,7 +163,7 @@ impl Call {
     fn finish(&self, words: &[Vec<u8>]) -> ToolResult {
         let folder = self.folder.as_slice();
         let end = self.end.unwrap_or(b'\n');
-        if self.lists {
+        if self.lists_signals {
             for number in (1..32).filter(|number| self.ignored & 1 << number != 0) {
                 let name = signal::name(number).unwrap_or_default();
                 let _ = writeln!(std::io::stderr(), "{name:<10} ({number:2}): IGNORE");
@@ -186,9 +188,9 @@ impl Call {
             );
         }
         let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        self.tell(&format!("executing: {}", String::from_utf8_lossy(arguments.first().copied().unwrap_or_default())));
+        self.trace(&format!("executing: {}", String::from_utf8_lossy(arguments.first().copied().unwrap_or_default())));
         for (at, argument) in arguments.iter().enumerate() {
-            self.tell(&format!("   arg[{at}]= {}", quote_value(argument)));
+            self.trace(&format!("   arg[{at}]= {}", quote_value(argument)));
         }
         let command = Command {
             environment: Some(&self.environment),
@@ -204,7 +206,7 @@ fn unset(environment: &mut Vec<Vec<u8>>, name: &[u8]) {
     environment.retain(|entry| !entry.strip_prefix(name).is_some_and(|rest| rest.starts_with(b"=")));
 }
 
-/// Takes text apart as a shell would, with quotes, escapes and `${NAME}`.
+/// Splits text like a shell, with quotes, escapes and `${NAME}`.
 pub(crate) fn split(text: &[u8], environment: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;

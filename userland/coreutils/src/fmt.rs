@@ -1,8 +1,7 @@
-//! `fmt`: fills and joins lines of paragraphs.
+//! `fmt`: fills and joins the lines of paragraphs.
 
 mod breaks;
 
-use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::message::{print_error, quote_path, quote_value};
 use tidebox_gnu::options::Syntax;
 use tidebox_rt::Errno;
@@ -10,6 +9,7 @@ use tidebox_rt::Errno;
 use crate::cat::write;
 use crate::common::Failure;
 use crate::common::input::{CHUNK, Input};
+use crate::common::number::in_range;
 use crate::fmt::breaks::{Measure, Word, lines};
 
 const USAGE: &str = "\
@@ -31,14 +31,14 @@ tidebox_gnu::options! {
     }
 }
 
-/// The widest line, as in GNU.
+/// Maximum width in columns, as in GNU.
 const MAX_WIDTH: usize = 2500;
-/// Default width.
+/// Default width in columns.
 const WIDTH: usize = 75;
 /// Difference between maximum and goal width, in percent.
 const LEEWAY: usize = 7;
 const TAB: usize = 8;
-/// The indent of a tagged paragraph of one line.
+/// Indent of the second line of a tagged paragraph that has only one line.
 const TAGGED_INDENT: usize = 3;
 
 #[derive(Debug, Default)]
@@ -48,32 +48,17 @@ struct Options {
     split: bool,
     uniform: bool,
     prefix: Vec<u8>,
-    /// Blanks before the prefix as it was given.
+    /// Number of spaces before the prefix in the option value.
     prefix_lead: usize,
     prefix_full: usize,
     measure: Measure,
-}
-
-/// A width that is no first argument gets a hint.
-fn late_width(failure: Failure) -> Failure {
-    let Failure::Answered(ToolResult::Usage(message, code)) = &failure else {
-        return failure;
-    };
-    let digit = message.strip_prefix("invalid option -- '").and_then(|rest| rest.strip_suffix('\''));
-    match digit.filter(|digit| digit.bytes().all(|byte| byte.is_ascii_digit())) {
-        Some(digit) => {
-            let hint = "-WIDTH is recognized only when it is the first\noption; use -w N instead";
-            Failure::Answered(ToolResult::Usage(format!("invalid option -- {digit}; {hint}"), *code))
-        }
-        None => failure,
-    }
 }
 
 /// Runs `fmt`.
 pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let mut arguments = arguments;
     let mut width = None;
-    // Only the first argument may be a width of its own.
+    // `-WIDTH` is valid only as the first argument.
     let digits = arguments.first().and_then(|first| first.strip_prefix(b"-"));
     if let Some(digits) = digits.filter(|digits| digits.first().is_some_and(u8::is_ascii_digit)) {
         width = Some(digits.to_vec());
@@ -81,7 +66,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     }
     let mut options = Options::default();
     let mut goal = None;
-    let files = Syntax::core("fmt", USAGE, 25).parse(arguments, |key, value| {
+    let mut files = Syntax::core("fmt", USAGE, 25).parse(arguments, |key, value| {
         match key {
             Flag::CrownMargin => options.crown = true,
             Flag::Goal => goal = Some(value),
@@ -92,8 +77,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
             _ => width = Some(value),
         }
         Ok::<_, Failure>(())
-    });
-    let mut files = files.map_err(late_width)?;
+    })?;
     options.measure = measure(width.as_deref(), goal.as_deref())?;
     if files.is_empty() {
         files.push(b"-".to_vec());
@@ -113,7 +97,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     Ok(code)
 }
 
-/// A whole file, because a paragraph is broken from its end; the flag says whether it could be opened.
+/// Reads a whole file, because lines are broken from the end of a paragraph. The error is true if the file was opened.
 fn load(name: &[u8]) -> Result<Vec<u8>, (bool, Errno)> {
     let input = Input::open(name).map_err(|error| (false, error))?;
     let mut text = Vec::new();
@@ -127,26 +111,18 @@ fn load(name: &[u8]) -> Result<Vec<u8>, (bool, Errno)> {
 }
 
 fn measure(width: Option<&[u8]>, goal: Option<&[u8]>) -> Result<Measure, Failure> {
-    let number = |text: &[u8], most: usize| {
-        let wrong = |reason: &str| Failure::Unsupported(format!("invalid width: {}{reason}", quote_value(text)));
-        let digits = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-        let digits = digits.filter(|digits| !digits.is_empty()).ok_or_else(|| wrong(""))?;
-        let number = digits.parse::<usize>().ok().filter(|number| *number <= most);
-        let digits = text.iter().all(u8::is_ascii_digit)
-            && std::str::from_utf8(text).is_ok_and(|text| text.parse::<u64>().is_err());
-        let reason = if digits { ": Value too large for defined data type" } else { ": Numerical result out of range" };
-        number.ok_or_else(|| wrong(reason))
+    let number = |text: &[u8], max: usize| {
+        in_range(text, 0..=max)
+            .map_err(|error| Failure::Unsupported(format!("invalid width: {}{}", quote_value(text), error.reason())))
     };
     let width = width.map(|text| number(text, MAX_WIDTH)).transpose()?;
-    let goal = goal
-        .map(|text| number(text, width.unwrap_or(WIDTH).max(width.map_or(MAX_WIDTH, |width| width))))
-        .transpose()?;
+    let goal = goal.map(|text| number(text, width.unwrap_or(MAX_WIDTH))).transpose()?;
     Ok(match (width, goal) {
-        (Some(most), Some(goal)) => Measure { most, goal },
-        (None, Some(goal)) => Measure { most: goal + 10, goal },
+        (Some(max), Some(goal)) => Measure { max, goal },
+        (None, Some(goal)) => Measure { max: goal + 10, goal },
         (width, None) => {
-            let most = width.unwrap_or(WIDTH);
-            Measure { most, goal: most * (2 * (100 - LEEWAY) + 1) / 200 }
+            let max = width.unwrap_or(WIDTH);
+            Measure { max, goal: max * (2 * (100 - LEEWAY) + 1) / 200 }
         }
     })
 }
@@ -164,10 +140,11 @@ impl Options {
 /// A line with its prefix and indentation.
 #[derive(Clone, Copy, Debug)]
 struct Source<'a> {
-    /// The text behind prefix and blanks; `None` where the line is none of a paragraph.
+    /// Text after prefix and blanks; `None` if the line does not belong to a paragraph.
     text: Option<&'a [u8]>,
-    /// The column of the prefix, and that of the text.
+    /// Column of the prefix.
     prefix_at: usize,
+    /// Column of the text.
     column: usize,
     whole: &'a [u8],
 }
@@ -175,7 +152,7 @@ struct Source<'a> {
 struct Formatter<'a> {
     options: &'a Options,
     lines: Vec<&'a [u8]>,
-    /// Blanks may be written as tabs, because there was one.
+    /// The input contained a tab, so blanks are written as tabs where possible.
     tabs: bool,
     out: Vec<u8>,
 }
@@ -238,7 +215,7 @@ impl<'a> Formatter<'a> {
         }
     }
 
-    /// A line that is left as it is, its leading blanks aside.
+    /// Copies a line that is not formatted. Only its leading blanks may change.
     fn copy(&mut self, line: &Source<'_>) {
         let trimmed = line.whole.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
         if let Some(at) = trimmed {
@@ -250,7 +227,7 @@ impl<'a> Formatter<'a> {
         self.out.push(b'\n');
     }
 
-    /// Formats a paragraph; the line after it.
+    /// Formats a paragraph and returns the index of the line after it.
     fn paragraph(&mut self, at: usize, first: &Source<'a>) -> usize {
         let mut words = Vec::new();
         self.words(first, &mut words);
@@ -285,7 +262,7 @@ impl<'a> Formatter<'a> {
             self.words(&line, &mut words);
             end += 1;
         }
-        // At the end of a paragraph a sentence ends, too.
+        // The end of the text also ends a sentence.
         if let Some(last) = words.last_mut() {
             last.ends = last.ends || end >= self.lines.len();
         }
@@ -298,20 +275,20 @@ impl<'a> Formatter<'a> {
         end
     }
 
-    /// The words of a line.
+    /// Appends each word of a line to `words`.
     fn words(&mut self, line: &Source<'a>, words: &mut Vec<Word<'a>>) {
         let text = line.text.unwrap_or_default();
         let (mut at, mut column) = (0, line.column);
         while at < text.len() {
-            let begin = at;
+            let start = at;
             while text.get(at).is_some_and(|byte| !matches!(byte, b' ' | b'\t' | 0x0b | 0x0c | b'\r')) {
                 at += 1;
             }
-            let word = text.get(begin..at).unwrap_or_default();
+            let word = text.get(start..at).unwrap_or_default();
             column += word.len();
             let (mut after, mut place) = self.blanks(text, at, column);
             if after == at && after < text.len() {
-                // Another white space than blanks parts words, too.
+                // White space other than blanks also separates.
                 (after, place) = (at + 1, column + 1);
             }
             words.push(Word::new(word, place - column, after >= text.len(), self.options.uniform));
@@ -335,7 +312,7 @@ impl<'a> Formatter<'a> {
         self.out.push(b'\n');
     }
 
-    /// So many blanks, with tabs where the input had some.
+    /// Writes blanks, as tabs if the input contained tabs.
     fn space(&mut self, count: usize, column: &mut usize) {
         let target = *column + count;
         if self.tabs {
@@ -356,8 +333,8 @@ impl<'a> Formatter<'a> {
 mod tests {
     use super::{Formatter, Measure, Options};
 
-    fn formatted(most: usize, text: &str) -> String {
-        let options = Options { measure: Measure { most, goal: most * 187 / 200 }, ..Options::default() };
+    fn formatted(max: usize, text: &str) -> String {
+        let options = Options { measure: Measure { max, goal: max * 187 / 200 }, ..Options::default() };
         String::from_utf8_lossy(&Formatter::new(&options, text.as_bytes()).run()).into_owned()
     }
 

@@ -1,11 +1,12 @@
-//! `fold`: breaks long lines. Columns are bytes, as in GNU.
+//! `fold`: breaks long lines. A column is one byte, as in GNU.
 
 use tidebox_gnu::message::quote_value;
 use tidebox_gnu::options::{ParsedOption, Syntax};
 
 use crate::cat::write;
 use crate::common::Failure;
-use crate::common::input::{CHUNK, Input, complain_about};
+use crate::common::input::{CHUNK, Input, print_file_error};
+use crate::common::number::in_range;
 
 const USAGE: &str = "\
 Usage: fold [OPTION]... [FILE]...
@@ -48,7 +49,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         let input = match Input::open(file) {
             Ok(input) => input,
             Err(error) => {
-                complain_about("fold", file, error);
+                print_file_error("fold", file, error);
                 code = 1;
                 continue;
             }
@@ -62,7 +63,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
                     write(&out)?;
                 }
                 Err(error) => {
-                    complain_about("fold", file, error);
+                    print_file_error("fold", file, error);
                     code = 1;
                     break;
                 }
@@ -75,18 +76,12 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
 }
 
 fn width(text: &[u8]) -> Result<usize, Failure> {
-    let wrong =
-        |reason: &str| Failure::Unsupported(format!("invalid number of columns: {}{reason}", quote_value(text)));
-    let digits = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-    let number = digits.filter(|digits| !digits.is_empty()).ok_or_else(|| wrong(""))?;
-    match number.parse::<usize>() {
-        Ok(0) => Err(wrong(": Numerical result out of range")),
-        Ok(width) => Ok(width),
-        Err(_) => Err(wrong(": Value too large for defined data type")),
-    }
+    in_range(text, 1..=usize::MAX).map_err(|error| {
+        Failure::Unsupported(format!("invalid number of columns: {}{}", quote_value(text), error.reason()))
+    })
 }
 
-/// Breaks lines while they come in.
+/// Incremental line breaker.
 struct Folder {
     width: usize,
     bytes: bool,
@@ -120,7 +115,7 @@ impl Folder {
                 continue;
             }
             if self.line.is_empty() {
-                // Wider than a line by itself.
+                // A single character that is wider than the line.
                 self.column = column;
                 break;
             }

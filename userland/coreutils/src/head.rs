@@ -1,20 +1,19 @@
-//! `head`: prints the beginning of files, and leaves the rest of them for whoever reads on.
+//! `head`: prints the start of files. The file offset stays after the printed part, for the next reader.
 
 use std::collections::VecDeque;
 
 use memchr::{memchr_iter, memrchr};
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{print_error, quote_path, quote_value};
+use tidebox_gnu::options::{ParsedOption, Syntax};
 use tidebox_rt::{Errno, FileKind};
 
 use crate::cat::write;
 use crate::common::Failure;
 use crate::common::follow;
 use crate::common::input::{CHUNK, Input};
-use crate::common::number::{Wrong, amount};
+use crate::common::number::amount;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: head [OPTION]... [FILE]...
 Print the first 10 lines of each FILE to standard output.
 With more than one FILE, precede each with a header giving the file name.
@@ -22,16 +21,9 @@ With more than one FILE, precede each with a header giving the file name.
 With no FILE, or when FILE is -, read standard input.
 
 Mandatory arguments to long options are mandatory for short options too.
-  -c, --bytes=[-]NUM       print the first NUM bytes of each file;
-                             with the leading '-', print all but the last
-                             NUM bytes of each file
-  -n, --lines=[-]NUM       print the first NUM lines instead of the first 10;
-                             with the leading '-', print all but the last
-                             NUM lines of each file
-  -q, --quiet, --silent    never print headers giving file names
-  -v, --verbose            always print headers giving file names
-  -z, --zero-terminated    line delimiter is NUL, not newline
-      --help        display this help and exit
+";
+
+const NOTES: &str = "      --help        display this help and exit
       --version     output version information and exit
 
 NUM may have a multiplier suffix:
@@ -40,44 +32,49 @@ GB 1000*1000*1000, G 1024*1024*1024, and so on for T, P, E, Z, Y.
 Binary prefixes can be used, too: KiB=K, MiB=M, and so on.
 ";
 
-const LONG: &[Long] = &[
-    long("bytes", Takes::Value, 'c'),
-    long("lines", Takes::Value, 'n'),
-    long("quiet", Takes::Nothing, 'q'),
-    long("silent", Takes::Nothing, 'q'),
-    long("verbose", Takes::Nothing, 'v'),
-    long("zero-terminated", Takes::Nothing, 'z'),
-];
+tidebox_gnu::options! {
+    /// Options of `head`.
+    enum Flag {
+        Bytes = "-c, --bytes=[-]NUM",
+            "print the first NUM bytes of each file;\n  with the leading '-', print all but the last\n  NUM bytes of each file";
+        Lines = "-n, --lines=[-]NUM",
+            "print the first NUM lines instead of the first 10;\n  with the leading '-', print all but the last\n  NUM lines of each file";
+        Quiet = "-q, --quiet, --silent", "never print headers giving file names";
+        Verbose = "-v, --verbose", "always print headers giving file names";
+        ZeroTerminated = "-z, --zero-terminated", "line delimiter is NUL, not newline";
+        Digit = "-0 ... -9", "";
+    }
+}
 
-/// Bytes read at first: as many as GNU reads at once, because what is read of a pipe is gone.
+/// Bytes of the first reads, as in GNU: bytes read from a pipe cannot be returned to it.
 const FIRST_READ: usize = 8192;
 
-/// Reads of that size before they grow.
+/// Number of reads before the buffer grows.
 const SMALL_READS: usize = 8;
 
 #[derive(Debug)]
 struct Options {
     bytes: bool,
-    /// All but the last ones.
-    but: bool,
+    /// Print all but the last `count` lines or bytes.
+    all_but: bool,
     count: u64,
     end: u8,
     headers: Option<bool>,
 }
 
 /// Error of printing one file.
-enum Trouble {
+enum PrintError {
     Read(Errno),
     Write(Failure),
 }
 
-impl From<Failure> for Trouble {
+impl From<Failure> for PrintError {
     fn from(failure: Failure) -> Self {
         Self::Write(failure)
     }
 }
 
-impl From<Errno> for Trouble {
+impl From<Errno> for PrintError {
     fn from(errno: Errno) -> Self {
         Self::Read(errno)
     }
@@ -85,17 +82,17 @@ impl From<Errno> for Trouble {
 
 /// Runs `head`.
 pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
-    let mut options = Options { bytes: false, but: false, count: 10, end: b'\n', headers: None };
+    let mut options = Options { bytes: false, all_but: false, count: 10, end: b'\n', headers: None };
     let arguments = options.old_form(arguments)?;
-    let line = CommandLine::core("head", "c:n:qvz0123456789", LONG, HELP);
-    let (given, mut files) = line.split::<Failure>(arguments)?;
-    for (key, value) in given {
-        match key {
-            'c' | 'n' => options.number(key == 'c', &value)?,
-            'q' => options.headers = Some(false),
-            'v' => options.headers = Some(true),
-            'z' => options.end = 0,
-            digit => return Err(Failure::Usage(format!("invalid trailing option -- {digit}"))),
+    let line = Syntax { notes: NOTES, ..Syntax::core("head", USAGE, 27) };
+    let (parsed, mut files) = line.split::<Failure>(arguments)?;
+    for ParsedOption { id, letter, value } in parsed {
+        match id {
+            Flag::Bytes | Flag::Lines => options.number(id == Flag::Bytes, &value)?,
+            Flag::Quiet => options.headers = Some(false),
+            Flag::Verbose => options.headers = Some(true),
+            Flag::ZeroTerminated => options.end = 0,
+            Flag::Digit => return Err(trailing_option(letter.unwrap_or_default())),
         }
     }
     if files.is_empty() {
@@ -119,18 +116,22 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         }
         match options.print(&input) {
             Ok(()) => {}
-            Err(Trouble::Read(error)) => {
+            Err(PrintError::Read(error)) => {
                 code = 1;
                 print_error("head", &format!("error reading {}: {}", quote_path(shown), error.text()));
             }
-            Err(Trouble::Write(failure)) => return Err(failure),
+            Err(PrintError::Write(failure)) => return Err(failure),
         }
     }
     Ok(code)
 }
 
+fn trailing_option(letter: char) -> Failure {
+    Failure::Usage(format!("invalid trailing option -- {letter}"))
+}
+
 impl Options {
-    /// `head -5`, `head -5c` and the like, which count only as the first argument.
+    /// Parses `-NUM[bklm][cqvz]`, which is valid only as the first argument.
     fn old_form(&mut self, mut arguments: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Failure> {
         let Some(rest) = arguments.first().and_then(|first| first.strip_prefix(b"-")) else {
             return Ok(arguments);
@@ -153,7 +154,7 @@ impl Options {
                 b'q' => self.headers = Some(false),
                 b'v' => self.headers = Some(true),
                 b'z' => self.end = 0,
-                other => return Err(Failure::Usage(format!("invalid trailing option -- {}", char::from(*other)))),
+                other => return Err(trailing_option(char::from(*other))),
             }
         }
         self.number(bytes, &number)?;
@@ -164,25 +165,24 @@ impl Options {
     fn number(&mut self, bytes: bool, text: &[u8]) -> Result<(), Failure> {
         self.bytes = bytes;
         let digits = text.strip_prefix(b"-");
-        self.but = digits.is_some();
+        self.all_but = digits.is_some();
         let digits = digits.or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
         let what = if bytes { "bytes" } else { "lines" };
-        self.count = amount(digits).map_err(|wrong| {
-            let large = if wrong == Wrong::TooLarge { ": Value too large for defined data type" } else { "" };
-            Failure::Unsupported(format!("invalid number of {what}: {}{large}", quote_value(digits)))
+        self.count = amount(digits).map_err(|error| {
+            Failure::Unsupported(format!("invalid number of {what}: {}{}", quote_value(digits), error.reason()))
         })?;
         Ok(())
     }
 
-    fn print(&self, input: &Input<'_>) -> Result<(), Trouble> {
-        match (self.but, self.bytes) {
+    fn print(&self, input: &Input<'_>) -> Result<(), PrintError> {
+        match (self.all_but, self.bytes) {
             (false, true) => self.first_bytes(input),
             (false, false) => self.first_lines(input),
             (true, _) => self.all_but(input),
         }
     }
 
-    fn first_bytes(&self, input: &Input<'_>) -> Result<(), Trouble> {
+    fn first_bytes(&self, input: &Input<'_>) -> Result<(), PrintError> {
         let mut left = self.count;
         let mut buffer = vec![0; usize::try_from(left.min(CHUNK as u64)).unwrap_or(CHUNK)];
         while left > 0 {
@@ -197,27 +197,27 @@ impl Options {
         Ok(())
     }
 
-    fn first_lines(&self, input: &Input<'_>) -> Result<(), Trouble> {
+    fn first_lines(&self, input: &Input<'_>) -> Result<(), PrintError> {
         let mut left = self.count;
         let mut buffer = vec![0; FIRST_READ];
         let mut reads = 0;
         while left > 0 {
             let count = input.read(&mut buffer)?;
-            let piece = buffer.get(..count).unwrap_or_default();
-            if piece.is_empty() {
+            let chunk = buffer.get(..count).unwrap_or_default();
+            if chunk.is_empty() {
                 break;
             }
             let nth = usize::try_from(left - 1).unwrap_or(usize::MAX);
-            let mut ends = memchr_iter(self.end, piece);
+            let mut ends = memchr_iter(self.end, chunk);
             match ends.nth(nth) {
                 Some(at) => {
-                    write(piece.get(..=at).unwrap_or_default())?;
-                    input.give_back(piece.len() - at - 1);
+                    write(chunk.get(..=at).unwrap_or_default())?;
+                    input.unread(chunk.len() - at - 1);
                     break;
                 }
                 None => {
-                    left -= memchr_iter(self.end, piece).count() as u64;
-                    write(piece)?;
+                    left -= memchr_iter(self.end, chunk).count() as u64;
+                    write(chunk)?;
                 }
             }
             reads += 1;
@@ -228,36 +228,36 @@ impl Options {
         Ok(())
     }
 
-    /// Prints all but the end. For a pipe, only the possible end is buffered.
-    fn all_but(&self, input: &Input<'_>) -> Result<(), Trouble> {
+    /// Prints all but the last `count` lines or bytes. Buffers only the possible end.
+    fn all_but(&self, input: &Input<'_>) -> Result<(), PrintError> {
         let start = input.position();
         let mut held: VecDeque<u8> = VecDeque::new();
         let (mut lines, mut printed) = (0u64, 0u64);
         let mut buffer = vec![0; CHUNK];
         loop {
             let count = input.read(&mut buffer)?;
-            let piece = buffer.get(..count).unwrap_or_default();
-            if piece.is_empty() {
+            let chunk = buffer.get(..count).unwrap_or_default();
+            if chunk.is_empty() {
                 break;
             }
-            lines += memchr_iter(self.end, piece).count() as u64;
-            held.extend(piece);
+            lines += memchr_iter(self.end, chunk).count() as u64;
+            held.extend(chunk);
             printed += self.release(&mut held, &mut lines, false)?;
         }
         printed += self.release(&mut held, &mut lines, true)?;
         if let (Some(start), false) = (start, held.is_empty()) {
-            input.go_to(start.saturating_add(printed));
+            input.seek_to(start.saturating_add(printed));
         }
         Ok(())
     }
 
-    /// Prints what can no longer be the end; returns the number of bytes printed.
-    fn release(&self, held: &mut VecDeque<u8>, lines: &mut u64, ended: bool) -> Result<u64, Trouble> {
+    /// Prints the part that is certainly not among the last `count`. Returns the number of bytes printed.
+    fn release(&self, held: &mut VecDeque<u8>, lines: &mut u64, ended: bool) -> Result<u64, PrintError> {
         let text = held.make_contiguous();
         let count = if self.bytes {
             text.len().saturating_sub(usize::try_from(self.count).unwrap_or(usize::MAX))
         } else {
-            // A last line without an end is a line, too; while more may come, it is not known to be one.
+            // An unterminated last line counts as a line.
             let open = u64::from(!text.is_empty() && text.last() != Some(&self.end));
             let spare = (*lines + open).saturating_sub(self.count);
             match usize::try_from(spare.saturating_sub(1)) {
@@ -289,7 +289,7 @@ impl Input<'_> {
     }
 
     /// Seeks back over bytes that were read and not printed.
-    fn give_back(&self, count: usize) {
+    fn unread(&self, count: usize) {
         if count > 0 && self.position().is_some() {
             // The bytes are lost if the input cannot seek.
             let _ = self.seek(-i64::try_from(count).unwrap_or_default());

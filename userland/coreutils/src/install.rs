@@ -1,17 +1,16 @@
-//! `install`: copies files to where they are used from, and sets their modes.
+//! `install`: copies files and sets their modes.
 
-mod place;
-use std::fs;
-
-use tidebox_gnu::message::{bytes_path, error_text, path_bytes, print_error};
+use tidebox_gnu::backup::Backup;
+use tidebox_gnu::message::{print_error, quote_path, quote_value};
 use tidebox_gnu::mode::Change;
 use tidebox_gnu::options::Syntax;
-use tidebox_gnu::stream::Output;
-use tidebox_gnu::tool::usage;
-use tidebox_rt::{Errno, FileKind};
+use tidebox_gnu::stream::Input;
+use tidebox_rt::{Errno, FileKind, Stat};
 
+use crate::common::data::{self, How};
 use crate::common::owner::{self, Owner};
-use crate::common::{curly, quoted};
+use crate::common::print_line;
+use crate::common::target::{Target, TargetError, folder_of};
 
 const USAGE: &str = "\
 Usage: install [OPTION]... [-T] SOURCE DEST
@@ -21,7 +20,7 @@ Usage: install [OPTION]... [-T] SOURCE DEST
 
 ";
 
-/// The mode of what is installed when nobody says otherwise.
+/// Default mode of installed files and directories.
 const MODE: u32 = 0o755;
 
 tidebox_gnu::options! {
@@ -29,59 +28,48 @@ tidebox_gnu::options! {
     enum Flag {
         Backup = "--backup[=CONTROL]", "make a backup of each existing destination file";
         SimpleBackup = "-b", "like --backup but does not accept an argument";
-        Compare = "-C, --compare", "leave a destination alone that is the same already";
-        Directory = "-d, --directory", "make all directories of the arguments";
-        MakeParents = "-D", "make what is missing above DEST";
+        Compare = "-C, --compare", "do not replace a destination that is the same already";
+        Directory = "-d, --directory", "create all directories of the arguments";
+        MakeParents = "-D", "create missing parent directories of DEST";
         Group = "-g, --group=GROUP", "set group";
         Mode = "-m, --mode=MODE", "set permissions (as in chmod), instead of rwxr-xr-x";
         Owner = "-o, --owner=OWNER", "set owner";
         PreserveTimestamps = "-p, --preserve-timestamps", "give copies the times of their sources";
-        Suffix = "-S, --suffix=SUFFIX", "put SUFFIX behind names of backups";
+        Suffix = "-S, --suffix=SUFFIX", "append SUFFIX to names of backups";
         TargetDirectory = "-t, --target-directory=DIRECTORY", "copy all SOURCE arguments into DIRECTORY";
         NoTargetDirectory = "-T, --no-target-directory", "treat DEST as a normal file";
         Verbose = "-v, --verbose", "print what is done";
         Ignored = "-c", "";
-        Strip = "-s, --strip", "";
-        StripProgram = "--strip-program=X", "";
+        Strip = "-s, --strip", "", unsupported "stripping (-s) is not supported: there is no program to strip";
+        StripProgram = "--strip-program=X", "", unsupported "stripping (-s) is not supported: there is no program to strip";
     }
 }
 
-struct Options {
+const LINE: Syntax<'_, Flag> = Syntax::core("install", USAGE, 22);
+
+#[derive(Debug, Default)]
+struct Install {
     mode: Option<Change>,
     owner: Owner,
-    backup: Option<Numbering>,
-    suffix: Vec<u8>,
+    backup: Backup,
     compare: bool,
-    folders: bool,
-    leading: bool,
+    /// Operands are directories to create.
+    directories: bool,
+    /// Create missing parent directories.
+    parents: bool,
     times: bool,
-    target: Option<Vec<u8>>,
-    no_target: bool,
+    target: Target,
     verbose: bool,
+    failed: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Numbering {
-    Simple,
-    Numbered,
-    Existing,
-}
-
-fn numbering(name: &[u8]) -> Option<Option<Numbering>> {
-    Some(match name {
-        b"none" | b"off" => None,
-        b"simple" | b"never" => Some(Numbering::Simple),
-        b"existing" | b"nil" | b"" => Some(Numbering::Existing),
-        b"numbered" | b"t" => Some(Numbering::Numbered),
-        _ => return None,
-    })
-}
-
-fn backup_types() -> String {
-    let pairs: [(&[u8], &[u8]); 4] =
-        [(b"none", b"off"), (b"simple", b"never"), (b"existing", b"nil"), (b"numbered", b"t")];
-    let line = |(one, other): &(&[u8], &[u8])| format!("\n  - {}, {}", curly(one), curly(other));
-    "Valid arguments are:".to_owned() + &pairs.iter().map(line).collect::<String>()
+/// Runs `install`.
+pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    let mut install = Install { target: Target { accesses: true, ..Target::default() }, ..Install::default() };
+    match install.run(arguments) {
+        Ok(()) => i32::from(install.failed),
+        Err(code) => code,
+    }
 }
 
 fn fail(message: &str) -> i32 {
@@ -89,210 +77,195 @@ fn fail(message: &str) -> i32 {
     1
 }
 
-/// Runs `install`.
-pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let mut options = Options::unset();
-    let line = Syntax::core("install", USAGE, 22);
-    let operands = line.parse::<i32>(arguments, |key, value| options.set(key, value, &line));
-    let operands = match operands {
-        Ok(operands) => operands,
-        Err(code) => return code,
-    };
-    let mut install = Install { options, out: Output::standard(), failed: false };
-    match install.run(operands) {
-        Ok(()) => {
-            let code = i32::from(install.failed);
-            install.out.finish("install", code)
-        }
-        Err(Wrong::Usage(message)) => usage("install", &message, 1),
-        Err(Wrong::Target(message)) => fail(&message),
-    }
-}
-
-impl Options {
-    /// Returns the default options.
-    fn unset() -> Self {
-        let suffix = std::env::var_os("SIMPLE_BACKUP_SUFFIX").filter(|suffix| !suffix.is_empty());
-        Self {
-            mode: None,
-            owner: Owner::default(),
-            backup: None,
-            suffix: suffix.map_or_else(|| b"~".to_vec(), |suffix| suffix.into_encoded_bytes()),
-            compare: false,
-            folders: false,
-            leading: false,
-            times: false,
-            target: None,
-            no_target: false,
-            verbose: false,
-        }
-    }
-
-    /// Does what one option asks for. An error is the code to end with.
-    fn set(&mut self, key: Flag, value: Vec<u8>, line: &Syntax<'_, Flag>) -> Result<(), i32> {
+impl Install {
+    /// Applies one option. An error is the exit code.
+    fn set(&mut self, key: Flag, value: Vec<u8>) -> Result<(), i32> {
         match key {
-            Flag::SimpleBackup => self.backup = self.backup.or(Some(Numbering::Existing)),
-            Flag::Backup => match numbering(&value) {
-                Some(numbering) => self.backup = numbering,
-                None => {
-                    let message = format!("invalid argument {} for {}", curly(&value), curly(b"backup type"));
-                    return Err(line.usage_error(message + "\n" + &backup_types()));
-                }
-            },
+            Flag::SimpleBackup => self.backup.set_control(None),
+            Flag::Backup => self.backup.set_control(Some(value)),
             Flag::Compare => self.compare = true,
-            Flag::Directory => self.folders = true,
-            Flag::MakeParents => self.leading = true,
+            Flag::Directory => self.directories = true,
+            Flag::MakeParents => self.parents = true,
             Flag::Group => match owner::group(&value) {
                 Ok(owner) => self.owner.group = owner.group,
-                Err(_) => return Err(fail(&format!("invalid group {}", curly(&value)))),
+                Err(_) => return Err(fail(&format!("invalid group {}", quote_value(&value)))),
             },
             Flag::Owner => match owner::parse(&value) {
                 Ok((owner, _)) if owner.group.is_none() => self.owner.user = owner.user,
-                _ => return Err(fail(&format!("invalid user {}", curly(&value)))),
+                _ => return Err(fail(&format!("invalid user {}", quote_value(&value)))),
             },
             Flag::Mode => match std::str::from_utf8(&value).ok().and_then(Change::parse) {
                 Some(change) => self.mode = Some(change),
-                None => return Err(fail(&format!("invalid mode {}", curly(&value)))),
+                None => return Err(fail(&format!("invalid mode {}", quote_value(&value)))),
             },
             Flag::PreserveTimestamps => self.times = true,
-            Flag::Suffix => (self.suffix, self.backup) = (value, self.backup.or(Some(Numbering::Existing))),
-            Flag::TargetDirectory => self.target = Some(value),
-            Flag::NoTargetDirectory => self.no_target = true,
+            Flag::Suffix => self.backup.suffix(value),
+            Flag::TargetDirectory => self.target.folder = Some(value),
+            Flag::NoTargetDirectory => self.target.is_name = true,
             Flag::Verbose => self.verbose = true,
-            Flag::Strip | Flag::StripProgram => {
-                return Err(fail("stripping (-s) is not supported: there is no program to strip"));
-            }
             _ => {}
         }
         Ok(())
     }
-}
 
-/// Error that prevents any installation.
-enum Wrong {
-    Usage(String),
-    Target(String),
-}
-
-struct Install {
-    options: Options,
-    out: Output,
-    failed: bool,
-}
-
-impl Install {
-    fn complain(&mut self, message: &str) {
-        self.failed = true;
-        self.out.flush_now();
-        print_error("install", message);
-    }
-
-    fn tell(&mut self, text: &str) {
-        if self.options.verbose {
-            self.out.push(text.as_bytes());
+    /// Parses the command line and installs everything. An error is the exit code of a command line that installs nothing.
+    fn run(&mut self, arguments: Vec<Vec<u8>>) -> Result<(), i32> {
+        let operands = LINE.parse(arguments, |key, value| self.set(key, value))?;
+        self.backup.resolve().map_err(|message| LINE.usage_error::<i32>(message))?;
+        if self.directories && self.target.folder.is_some() {
+            return Err(fail("target directory not allowed when installing a directory"));
         }
-    }
-
-    fn run(&mut self, mut operands: Vec<Vec<u8>>) -> Result<(), Wrong> {
-        if self.options.folders && self.options.target.is_some() {
-            return Err(Wrong::Target("target directory not allowed when installing a directory".to_owned()));
-        }
-        let Some(first) = operands.first().cloned() else {
-            return Err(Wrong::Usage("missing file operand".to_owned()));
-        };
-        if self.options.folders {
-            operands.iter().for_each(|folder| self.folder(folder));
+        if self.directories && !operands.is_empty() {
+            operands.iter().for_each(|path| self.directory(path));
             return Ok(());
         }
-        if let Some(target) = self.options.target.clone() {
-            if self.options.leading {
-                self.make_folders(&target);
+        if self.parents
+            && let Some(directory) = self.target.folder.clone()
+        {
+            self.create_directories(&directory);
+        }
+        let (pairs, into_directory) = self.target.pairs(operands).map_err(|error| match error {
+            TargetError::Usage(message) => LINE.usage_error(message),
+            TargetError::Failure(message) => fail(&message),
+        })?;
+        for (source, target) in pairs {
+            if self.parents && !into_directory {
+                self.create_directories(folder_of(&target));
             }
-            match tidebox_rt::stat(&target, true) {
-                Ok(stat) if stat.kind() == FileKind::Dir => {}
-                Ok(_) => return Err(Wrong::Target(format!("target {}: Not a directory", quoted(&target)))),
-                Err(errno) => {
-                    return Err(Wrong::Target(format!("failed to access {}: {}", quoted(&target), errno.text())));
-                }
-            }
-            operands.iter().for_each(|source| self.place_in(source, &target));
-            return Ok(());
+            self.file(&source, &target);
         }
-        if operands.len() < 2 {
-            return Err(Wrong::Usage(format!("missing destination file operand after {}", quoted(&first))));
-        }
-        if self.options.no_target && operands.len() > 2 {
-            let extra = operands.get(2).cloned().unwrap_or_default();
-            return Err(Wrong::Usage(format!("extra operand {}", quoted(&extra))));
-        }
-        let target = operands.pop().unwrap_or_default();
-        let state = tidebox_rt::stat(&target, true);
-        let is_folder = state.is_ok_and(|stat| stat.kind() == FileKind::Dir);
-        if is_folder && !self.options.no_target {
-            operands.iter().for_each(|source| self.place_in(source, &target));
-            return Ok(());
-        }
-        if operands.len() > 1 {
-            let why = state.err().unwrap_or(Errno::NOTDIR);
-            return Err(Wrong::Target(format!("target {}: {}", quoted(&target), why.text())));
-        }
-        if self.options.leading {
-            self.make_folders(&above(&target));
-        }
-        self.file(&first, &target);
         Ok(())
     }
 
-    fn place_in(&mut self, source: &[u8], folder: &[u8]) {
-        let name = source.split(|byte| *byte == b'/').rfind(|part| !part.is_empty()).unwrap_or(source);
-        let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
-        self.file(source, &[folder, slash, name].concat());
+    fn report_error(&mut self, message: &str) {
+        self.failed = true;
+        print_error("install", message);
+    }
+
+    /// Prints a line of `--verbose`.
+    fn report(&mut self, line: &str) {
+        if self.verbose {
+            self.failed |= !print_line("install", line);
+        }
     }
 
     /// Creates a directory and its missing parents, and reports each one.
-    fn make_folders(&mut self, folder: &[u8]) -> bool {
-        for path in named_on_the_way(folder).into_iter().map(bytes_path).filter(|path| !path.is_dir()) {
-            let shown = quoted(path_bytes(path));
-            if let Err(error) = fs::create_dir(path) {
-                let shown = curly(path_bytes(path));
-                let on_the_way = path_bytes(path) != folder && error.kind() == std::io::ErrorKind::AlreadyExists;
-                let why = if on_the_way { Errno::NOTDIR.text().to_owned() } else { error_text(&error) };
-                self.complain(&format!("cannot create directory {shown}: {why}"));
+    fn create_directories(&mut self, directory: &[u8]) -> bool {
+        let is_dir = |path: &[u8]| tidebox_rt::stat(path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir);
+        for path in with_parents(directory).into_iter().filter(|path| !is_dir(path)) {
+            if let Err(errno) = tidebox_rt::make_dir(path) {
+                let reason = if path != directory && errno == Errno::EXIST { Errno::NOTDIR } else { errno };
+                self.report_error(&format!("cannot create directory {}: {}", quote_value(path), reason.text()));
                 return false;
             }
-            // What is made on the way has the usual mode, whatever the umask says.
-            if let Err(errno) = tidebox_rt::chmod(path_bytes(path), MODE) {
-                self.complain(&format!("cannot change permissions of {shown}: {}", errno.text()));
+            // Parents have the default mode, independent of the umask.
+            if let Err(errno) = tidebox_rt::chmod(path, MODE) {
+                self.report_error(&format!("cannot change permissions of {}: {}", quote_path(path), errno.text()));
             }
-            self.tell(&format!("install: creating directory {shown}\n"));
+            self.report(&format!("install: creating directory {}", quote_path(path)));
         }
         true
     }
 
-    fn folder(&mut self, folder: &[u8]) {
-        if self.make_folders(folder) {
-            self.set_attributes(folder, true);
+    fn directory(&mut self, path: &[u8]) {
+        if self.create_directories(path) {
+            self.set_attributes(path, true);
+        }
+    }
+
+    /// Copies one file.
+    fn file(&mut self, source: &[u8], target: &[u8]) {
+        let stat = match tidebox_rt::stat(source, true) {
+            Ok(stat) => stat,
+            Err(errno) => return self.report_error(&format!("cannot stat {}: {}", quote_path(source), errno.text())),
+        };
+        if stat.kind() == FileKind::Dir {
+            return self.report_error(&format!("omitting directory {}", quote_path(source)));
+        }
+        let old = tidebox_rt::stat(target, false).ok();
+        if old.is_some_and(|old| old.kind() == FileKind::Dir) {
+            return self.report_error(&format!("cannot overwrite directory {} with non-directory", quote_path(target)));
+        }
+        if old.is_some_and(|old| (old.dev, old.ino) == (stat.dev, stat.ino)) {
+            let message = format!("{} and {} are the same file", quote_path(source), quote_path(target));
+            return self.report_error(&message);
+        }
+        if self.compare && old.is_some_and(|old| self.is_same(source, target, &old)) {
+            return;
+        }
+        let mut note = String::new();
+        if old.is_some() {
+            match self.clear(target) {
+                Ok(backup) => note = backup.map(|name| format!(" (backup: {})", quote_path(&name))).unwrap_or_default(),
+                Err(message) => return self.report_error(&message),
+            }
+        }
+        self.report(&format!("{} -> {}{note}", quote_path(source), quote_path(target)));
+        let how = How { new: true, force: false, attributes_only: false, verbose: false };
+        if data::copy("install", source, target, how).is_none() {
+            self.failed = true;
+            return;
+        }
+        if self.times && !data::keep_times("install", &stat, target, true) {
+            self.failed = true;
+        }
+        self.set_attributes(target, false);
+    }
+
+    /// Removes the existing target, or renames it to its backup and returns the backup name.
+    fn clear(&mut self, target: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        if self.backup.is_wanted() {
+            let backup = self.backup.make(target);
+            return backup.map(Some).map_err(|errno| format!("cannot backup {}: {}", quote_path(target), errno.text()));
+        }
+        tidebox_rt::unlink(target)
+            .map_err(|errno| format!("cannot remove {}: {}", quote_path(target), errno.text()))?;
+        self.report(&format!("removed {}", quote_path(target)));
+        Ok(None)
+    }
+
+    fn mode_of(&self, is_dir: bool) -> u32 {
+        self.mode.as_ref().map_or(MODE, |change| change.apply(0, is_dir, 0))
+    }
+
+    /// Returns whether the target already has the content, mode and owner.
+    fn is_same(&self, source: &[u8], target: &[u8], old: &Stat) -> bool {
+        let read = |name: &[u8]| Input::file(name).and_then(|mut input| input.read_to_end());
+        old.kind() == FileKind::File
+            && old.mode & 0o7777 == self.mode_of(false)
+            && self.owner.user.is_none_or(|user| user == old.uid)
+            && self.owner.group.is_none_or(|group| group == old.gid)
+            && matches!((read(source), read(target)), (Ok(new), Ok(old)) if new == old)
+    }
+
+    fn set_attributes(&mut self, target: &[u8], is_dir: bool) {
+        let stat = match tidebox_rt::stat(target, true) {
+            Ok(stat) => stat,
+            Err(errno) => return self.report_error(&format!("cannot stat {}: {}", quote_path(target), errno.text())),
+        };
+        if !self.owner.is_allowed(&stat) {
+            let reason = Errno::PERM.text();
+            return self.report_error(&format!("cannot change ownership of {}: {reason}", quote_path(target)));
+        }
+        if let Err(errno) = tidebox_rt::chmod(target, self.mode_of(is_dir)) {
+            self.report_error(&format!("cannot change permissions of {}: {}", quote_path(target), errno.text()));
         }
     }
 }
 
-fn above(path: &[u8]) -> Vec<u8> {
-    bytes_path(path).parent().map(|folder| path_bytes(folder).to_vec()).unwrap_or_default()
-}
-
-/// The folder and those above it, the first one first. What is only `.` or `..` has nothing to make.
-fn named_on_the_way(folder: &[u8]) -> Vec<&[u8]> {
-    let ends = (1..=folder.len()).filter(|end| folder.get(*end).is_none_or(|byte| *byte == b'/'));
-    let named = |path: &&[u8]| {
+/// Returns a directory and its parents, the topmost first, without `.` and `..`.
+fn with_parents(directory: &[u8]) -> Vec<&[u8]> {
+    let ends = (1..=directory.len()).filter(|end| directory.get(*end).is_none_or(|byte| *byte == b'/'));
+    let is_name = |path: &&[u8]| {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         !matches!(name, b"" | b"." | b"..")
     };
-    let mut paths: Vec<&[u8]> = ends.filter_map(|end| folder.get(..end)).filter(named).collect();
-    // Slashes at the end belong to the last name.
+    let mut paths: Vec<&[u8]> = ends.filter_map(|end| directory.get(..end)).filter(is_name).collect();
+    // Trailing slashes belong to the last name.
     if let Some(last) = paths.last_mut()
-        && folder.get(last.len()..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'/'))
+        && directory.get(last.len()..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'/'))
     {
-        *last = folder;
+        *last = directory;
     }
     paths
 }

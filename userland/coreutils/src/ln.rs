@@ -1,55 +1,44 @@
-//! `ln`: makes other names for files.
+//! `ln`: creates links.
 
 use std::collections::HashSet;
 
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{path_label, print_error, quote_path};
+use tidebox_gnu::options::{ParsedOption, Syntax};
 use tidebox_gnu::tool::usage;
 use tidebox_rt::{Errno, FileKind};
 
 use crate::common::copy::Existing;
-use crate::common::target::{Target, Wrong, base_name, folder_of, followed, join, same, same_entry};
-use crate::common::{ask, say};
+use crate::common::target::{Target, TargetError, base_name, folder_of, followed, join, same, same_entry};
+use crate::common::{ask, print_line};
 use tidebox_gnu::backup::Backup;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: ln [OPTION]... [-T] TARGET LINK_NAME
   or:  ln [OPTION]... FILE
   or:  ln [OPTION]... FILE... FOLDER
   or:  ln [OPTION]... -t FOLDER FILE...
 Makes a link called NAME to FILE, or links to each FILE in FOLDER, or in the working directory.
 
-  -b, --backup[=HOW]            keep what is replaced: none, simple, existing or numbered
-  -d, -F, --directory           try to make hard links of folders, which fails
-  -f, --force                   replace what is there
-  -i, --interactive             ask before a file is replaced
-  -L, --logical                 link to what a symbolic FILE leads to
-  -n, --no-dereference          a NAME that leads to a folder is no folder
-  -P, --physical                link to a symbolic FILE itself (the default)
-  -r, --relative                write symbolic links relative to where they are
-  -s, --symbolic                make symbolic links
-  -S, --suffix=SUFFIX           of backups
-  -t, --target-directory=FOLDER make the links in FOLDER
-  -T, --no-target-directory     NAME is no folder
-  -v, --verbose                 say what is done
 ";
 
-const LONG: &[Long] = &[
-    long("backup", Takes::Maybe, 'b'),
-    long("directory", Takes::Nothing, 'd'),
-    long("force", Takes::Nothing, 'f'),
-    long("interactive", Takes::Nothing, 'i'),
-    long("logical", Takes::Nothing, 'L'),
-    long("no-dereference", Takes::Nothing, 'n'),
-    long("no-target-directory", Takes::Nothing, 'T'),
-    long("physical", Takes::Nothing, 'P'),
-    long("relative", Takes::Nothing, 'r'),
-    long("suffix", Takes::Value, 'S'),
-    long("symbolic", Takes::Nothing, 's'),
-    long("target-directory", Takes::Value, 't'),
-    long("verbose", Takes::Nothing, 'v'),
-];
+tidebox_gnu::options! {
+    /// Options of `ln`.
+    enum Flag {
+        Backup = "-b, --backup[=HOW]", "keep what is replaced: none, simple, existing or numbered";
+        Directory = "-d, -F, --directory", "try to make hard links of folders, which fails";
+        Force = "-f, --force", "replace what is there";
+        Interactive = "-i, --interactive", "ask before a file is replaced";
+        Logical = "-L, --logical", "link to what a symbolic FILE leads to";
+        NoDereference = "-n, --no-dereference", "a NAME that leads to a folder is no folder";
+        Physical = "-P, --physical", "link to a symbolic FILE itself (the default)";
+        Relative = "-r, --relative", "write symbolic links relative to where they are";
+        Symbolic = "-s, --symbolic", "make symbolic links";
+        Suffix = "-S, --suffix=SUFFIX", "of backups";
+        TargetDirectory = "-t, --target-directory=FOLDER", "make the links in FOLDER";
+        NoTargetDirectory = "-T, --no-target-directory", "NAME is no folder";
+        Verbose = "-v, --verbose", "say what is done";
+    }
+}
 
 /// Parsed options.
 #[derive(Debug, Default)]
@@ -66,7 +55,7 @@ struct Options {
 
 /// Runs `ln`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let line = CommandLine::core("ln", "bdfFinrsvt:S:LPT", LONG, HELP);
+    let line = Syntax::core("ln", USAGE, 32);
     let read = line.split(arguments).and_then(|(given, operands)| {
         let options = Options::read(given).map_err(|message| line.usage_error::<i32>(message))?;
         Ok((options, operands))
@@ -102,8 +91,8 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
             }
             i32::from(!well)
         }
-        Err(Wrong::Usage(message)) => usage("ln", &message, 1),
-        Err(Wrong::Failure(message)) => {
+        Err(TargetError::Usage(message)) => usage("ln", &message, 1),
+        Err(TargetError::Failure(message)) => {
             print_error("ln", &message);
             1
         }
@@ -111,27 +100,27 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
 }
 
 impl Options {
-    fn read(given: Vec<(char, Vec<u8>)>) -> Result<Self, String> {
+    fn read(given: Vec<ParsedOption<Flag>>) -> Result<Self, String> {
         let mut options = Self::default();
         options.target.accesses = true;
-        for (key, value) in given {
-            match key {
-                'b' => options.backup.set_control((!value.is_empty()).then_some(value)),
-                'f' => (options.replace, options.existing) = (true, Existing::Replace),
-                'i' => options.existing = Existing::Ask,
-                'L' => options.logical = true,
-                'n' => options.target.link_is_file = true,
-                'P' => options.logical = false,
-                'r' => options.relative = true,
-                's' => options.symbolic = true,
-                't' if options.target.folder.is_some() => {
+        for ParsedOption { id, value, .. } in given {
+            match id {
+                Flag::Backup => options.backup.set_control((!value.is_empty()).then_some(value)),
+                Flag::Force => (options.replace, options.existing) = (true, Existing::Replace),
+                Flag::Interactive => options.existing = Existing::Ask,
+                Flag::Logical => options.logical = true,
+                Flag::NoDereference => options.target.link_is_file = true,
+                Flag::Physical => options.logical = false,
+                Flag::Relative => options.relative = true,
+                Flag::Symbolic => options.symbolic = true,
+                Flag::TargetDirectory if options.target.folder.is_some() => {
                     return Err("multiple target directories specified".to_owned());
                 }
-                't' => options.target.folder = Some(value),
-                'v' => options.verbose = true,
-                'S' => options.backup.suffix(value),
-                'T' => options.target.is_name = true,
-                _ => {}
+                Flag::TargetDirectory => options.target.folder = Some(value),
+                Flag::Verbose => options.verbose = true,
+                Flag::Suffix => options.backup.suffix(value),
+                Flag::NoTargetDirectory => options.target.is_name = true,
+                Flag::Directory => {}
             }
         }
         options.backup.resolve()?;
@@ -172,10 +161,10 @@ impl Options {
         }
         let arrow = if self.symbolic { "->" } else { "=>" };
         let backup = saved.map(|name: Vec<u8>| format!("{} ~ ", quote_path(&name))).unwrap_or_default();
-        !self.verbose || say("ln", &format!("{backup}{} {arrow} {}", quote_path(to), quote_path(&text)))
+        !self.verbose || print_line("ln", &format!("{backup}{} {arrow} {}", quote_path(to), quote_path(&text)))
     }
 
-    /// Makes room for a link: the backup that was made, or `None` to leave it all as it is.
+    /// Removes or renames an existing target. Returns the name of the backup, or `None` to keep the target.
     fn clear(&self, from: &[u8], to: &[u8]) -> Result<Option<Option<Vec<u8>>>, String> {
         let Ok(there) = tidebox_rt::stat(to, false) else {
             return Ok(Some(None));
@@ -198,8 +187,9 @@ impl Options {
                 .map(|name| Some(Some(name)))
                 .map_err(|error| format!("cannot backup {}: {}", quote_path(to), error.text()));
         }
-        let gone = tidebox_rt::unlink(to);
-        gone.map(|()| Some(None)).map_err(|error| format!("cannot remove {}: {}", quote_path(to), error.text()))
+        tidebox_rt::unlink(to)
+            .map(|()| Some(None))
+            .map_err(|error| format!("cannot remove {}: {}", quote_path(to), error.text()))
     }
 
     fn explain(&self, text: &[u8], to: &[u8], error: Errno) -> String {

@@ -1,35 +1,44 @@
-//! `md5sum` and its kin: sums of files, and their names.
+//! `md5sum` and related tools: prints and checks checksums of files.
 
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
 use tidebox_gnu::message::{path_label, print_error, quote_value};
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::{command_line, usage};
+use tidebox_gnu::tool::usage;
 
 use crate::common::check::{self, Manner};
 use crate::common::digest::Algorithm;
-use crate::common::help;
 
-const LONG: &[Long] = &[
-    long("binary", Takes::Nothing, 'b'),
-    long("check", Takes::Nothing, 'c'),
-    long("ignore-missing", Takes::Nothing, 'i'),
-    long("length", Takes::Value, 'l'),
-    long("quiet", Takes::Nothing, 'q'),
-    long("status", Takes::Nothing, 's'),
-    long("strict", Takes::Nothing, 'S'),
-    long("tag", Takes::Nothing, 'T'),
-    long("text", Takes::Nothing, 't'),
-    long("warn", Takes::Nothing, 'w'),
-    long("zero", Takes::Nothing, 'z'),
-    long("help", Takes::Nothing, 'H'),
-    long("version", Takes::Nothing, 'V'),
-];
+tidebox_gnu::options! {
+    /// Options of `md5sum` and related tools.
+    enum Flag {
+        Binary = "-b, --binary", "read in binary mode";
+        Check = "-c, --check", "read checksums from the FILEs and check them";
+        Length = "-l, --length=BITS",
+            "digest length in bits; must not exceed the max for\n  the blake2 algorithm and must be a multiple of 8";
+        Tag = "--tag", "create a BSD-style checksum";
+        Text = "-t, --text", "read in text mode (default)";
+        Zero = "-z, --zero", "end each output line with NUL, not newline,\n  and disable file name escaping\n\n\
+            The following five options are useful only when verifying checksums:";
+        IgnoreMissing = "--ignore-missing", "don't fail or report status for missing files";
+        Quiet = "--quiet", "don't print OK for each successfully verified file";
+        Status = "--status", "don't output anything, status code shows success";
+        Strict = "--strict", "exit non-zero for improperly formatted checksum lines";
+        Warn = "-w, --warn", "warn about improperly formatted checksum lines";
+    }
+}
 
-/// How sums are written.
+const MANDATORY: &str = "\nMandatory arguments to long options are mandatory for short options too.\n";
+
+const NOTES: &str = "
+      --help        display this help and exit
+      --version     output version information and exit
+";
+
+/// Output format of a sum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) tag: bool,
-    /// `*` before the name
+    /// Print `*` before the name.
     pub(crate) binary: bool,
     pub(crate) zero: bool,
     /// Append the number of bits to the algorithm name.
@@ -38,50 +47,48 @@ pub(crate) struct Form {
 
 /// Runs the tool of that name.
 pub fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
-    let blake = tool == "b2sum";
-    let short = if blake { "bctwzl:" } else { "bctwz" };
-    let long: Vec<Long> = LONG.iter().copied().filter(|option| blake || option.name != "length").collect();
-    let (options, files) = match command_line(Spec { short, long: &long, permute: true }, arguments) {
-        Ok(read) => read,
-        Err(message) => return usage(tool, &message, 1),
-    };
     let mut algorithm = Algorithm::of_tool(tool);
+    let usage_text = format!(
+        "Usage: {tool} [OPTION]... [FILE]...\nPrint or check {} ({}-bit) checksums.\n\n\
+         With no FILE, or when FILE is -, read standard input.\n{}",
+        algorithm.name(),
+        algorithm.bits(),
+        if tool == "b2sum" { MANDATORY } else { "" },
+    );
+    let without: &[Flag] = if tool == "b2sum" { &[] } else { &[Flag::Length] };
+    let line = Syntax { notes: NOTES, without, ..Syntax::core(tool, &usage_text, 24) };
     let mut form = Form { tag: false, binary: false, zero: false, bits: None };
     let mut mode = None;
     let mut manner = Manner::default();
     let mut checks = false;
-    for (key, value) in options {
-        match key {
-            'b' => (mode, form.binary) = (Some('b'), true),
-            't' => (mode, form.binary) = (Some('t'), false),
-            'c' => checks = true,
-            'i' => manner.ignore_missing = true,
-            'q' => (manner.quiet, manner.status, manner.warn) = (true, false, false),
-            's' => (manner.quiet, manner.status, manner.warn) = (false, true, false),
-            'w' => (manner.quiet, manner.status, manner.warn) = (false, false, true),
-            'S' => manner.strict = true,
-            'T' => form.tag = true,
-            'z' => form.zero = true,
-            'H' => return help::say(&help::sum(tool, algorithm)),
-            'V' => return help::version(tool),
-            _ => match length(&value) {
-                Ok(0) => algorithm = Algorithm::Blake2b(512),
-                Ok(bits) => {
-                    algorithm = Algorithm::Blake2b(bits);
+    let files = line.parse(arguments, |flag, value| {
+        match flag {
+            Flag::Binary => (mode, form.binary) = (Some('b'), true),
+            Flag::Text => (mode, form.binary) = (Some('t'), false),
+            Flag::Check => checks = true,
+            Flag::IgnoreMissing => manner.ignore_missing = true,
+            Flag::Quiet => (manner.quiet, manner.status, manner.warn) = (true, false, false),
+            Flag::Status => (manner.quiet, manner.status, manner.warn) = (false, true, false),
+            Flag::Warn => (manner.quiet, manner.status, manner.warn) = (false, false, true),
+            Flag::Strict => manner.strict = true,
+            Flag::Tag => form.tag = true,
+            Flag::Zero => form.zero = true,
+            Flag::Length => {
+                let bits = length(&value).map_err(|reason| invalid_length(tool, &value, reason))?;
+                algorithm = Algorithm::Blake2b(if bits == 0 { 512 } else { bits });
+                if bits > 0 {
                     form.bits = Some(bits).filter(|bits| *bits != 512);
                 }
-                Err(why) => {
-                    print_error(tool, &format!("invalid length: {}", quote_value(&value)));
-                    if let Some(why) = why {
-                        print_error(tool, &why);
-                    }
-                    return 1;
-                }
-            },
+            }
         }
-    }
-    if let Some(mistake) = mistake(&form, mode, &manner, checks) {
-        return usage(tool, mistake, 1);
+        Ok(())
+    });
+    let files = match files {
+        Ok(files) => files,
+        Err(code) => return code,
+    };
+    if let Some(message) = conflict(&form, mode, &manner, checks) {
+        return usage(tool, message, 1);
     }
     form.binary |= form.tag;
     let mut out = Output::standard();
@@ -99,6 +106,14 @@ pub fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
     out.finish(tool, code)
 }
 
+fn invalid_length(tool: &str, value: &[u8], reason: Option<String>) -> i32 {
+    print_error(tool, &format!("invalid length: {}", quote_value(value)));
+    if let Some(reason) = reason {
+        print_error(tool, &reason);
+    }
+    1
+}
+
 /// Parses `--length` in bits; the error is the message.
 pub(crate) fn length(value: &[u8]) -> Result<usize, Option<String>> {
     let text = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -110,8 +125,8 @@ pub(crate) fn length(value: &[u8]) -> Result<usize, Option<String>> {
     }
 }
 
-/// Options that do not go together.
-pub(crate) fn mistake(form: &Form, mode: Option<char>, manner: &Manner, checks: bool) -> Option<&'static str> {
+/// Returns the message for options that exclude each other.
+pub(crate) fn conflict(form: &Form, mode: Option<char>, manner: &Manner, checks: bool) -> Option<&'static str> {
     match checks {
         _ if form.tag && mode == Some('t') => Some("--tag does not support --text mode"),
         true if form.zero => Some("the --zero option is not supported when verifying checksums"),
@@ -128,7 +143,7 @@ pub(crate) fn mistake(form: &Form, mode: Option<char>, manner: &Manner, checks: 
     }
 }
 
-/// The sum of a file, or a message about it.
+/// Returns the sum of a file. Prints a message if it cannot be read.
 pub(crate) fn sum_of(tool: &str, algorithm: Algorithm, file: &[u8], out: &mut Output) -> Option<String> {
     match Input::open(file).and_then(|mut input| algorithm.sum(&mut input)) {
         Ok(sum) => Some(sum),
@@ -163,7 +178,7 @@ pub(crate) fn print(tool: &str, algorithm: Algorithm, file: &[u8], form: Form, o
     0
 }
 
-/// A name with its line ends and backslashes escaped; `None` when it has none.
+/// Escapes line ends and backslashes of a name. Returns `None` if it has none.
 pub(crate) fn escape(name: &[u8]) -> Option<Vec<u8>> {
     if !name.iter().any(|byte| matches!(byte, b'\n' | b'\r' | b'\\')) {
         return None;

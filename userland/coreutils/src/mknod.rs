@@ -1,37 +1,39 @@
-//! `mkfifo` and `mknod`: files that are no files. The kernel of a sandbox makes named pipes; devices are for root, who nobody is.
+//! `mkfifo` and `mknod`: special files. The kernel of a sandbox creates FIFOs only. Devices need root, which no process has.
 
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
-use tidebox_gnu::message::{display_name, print_error};
+use tidebox_gnu::message::{display_name, print_error, quote_path, quote_value};
 use tidebox_gnu::mode::Change;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::tool::usage;
 use tidebox_rt::Errno;
 
-use crate::common::{curly, quoted};
-
-const MKFIFO_HELP: &str = "\
+const MKFIFO_USAGE: &str = "\
 Usage: mkfifo [OPTION]... NAME...
 Makes named pipes (FIFOs) with the given NAMEs.
 
-  -m, --mode=MODE  set the mode as chmod does, not a=rw - umask
 ";
 
-const MKNOD_HELP: &str = "\
+const MKNOD_USAGE: &str = "\
 Usage: mknod [OPTION]... NAME TYPE [MAJOR MINOR]
 Makes the special file NAME of TYPE: p for a named pipe, b, c and u for devices, which only root may make.
 
-  -m, --mode=MODE  set the mode as chmod does, not a=rw - umask
 ";
+
+tidebox_gnu::options! {
+    /// Options of `mkfifo` and `mknod`.
+    enum Flag {
+        Mode = "-m, --mode=MODE", "set the mode as chmod does, not a=rw - umask";
+        Context = "-Z, --context[=CTX]", "";
+    }
+}
 
 /// Mode of a new special file before the umask is applied.
 const EVERYTHING: u32 = 0o666;
 
-/// Operands, and the mode that was asked for; `Err` is an exit code.
-fn parse(tool: &str, help: &str, arguments: Vec<Vec<u8>>) -> Result<(Vec<Vec<u8>>, Option<Change>), i32> {
-    let long = [long("mode", Takes::Value, 'm'), long("context", Takes::Maybe, 'Z'), long("help", Takes::Nothing, 'h')];
+/// Returns the operands and the mode of `-m`. `Err` is an exit code.
+fn parse(tool: &str, usage: &str, arguments: Vec<Vec<u8>>) -> Result<(Vec<Vec<u8>>, Option<Change>), i32> {
     let mut mode = None;
-    let operands = CommandLine::core(tool, "m:Z", &long, help).parse(arguments, |key, value| {
-        if key == 'm' {
+    let operands = Syntax::<Flag>::core(tool, usage, 19).parse(arguments, |flag, value| {
+        if flag == Flag::Mode {
             mode = Some(value);
         }
         Ok::<(), i32>(())
@@ -48,7 +50,7 @@ fn change(tool: &str, mode: &[u8]) -> Result<Change, i32> {
     Ok(change)
 }
 
-/// The permissions that a new special file is to have, apart from the umask where nobody asked for any.
+/// Returns the mode of a new special file. Without `-m` the kernel applies the umask to it.
 fn permissions(tool: &str, mode: Option<&Change>) -> Result<u32, i32> {
     let Some(mode) = mode else { return Ok(EVERYTHING) };
     let bits = mode.apply(EVERYTHING, false, tidebox_rt::umask(None).unwrap_or(0));
@@ -59,12 +61,12 @@ fn permissions(tool: &str, mode: Option<&Change>) -> Result<u32, i32> {
     Ok(bits)
 }
 
-/// Gives what was made the mode that was asked for, whatever the umask has taken from it.
-fn settle(tool: &str, name: &[u8], wanted: Option<u32>) -> i32 {
-    match wanted.map_or(Ok(()), |bits| tidebox_rt::chmod(name, bits)) {
+/// Sets the mode of `-m`, because the kernel has applied the umask to it.
+fn set_mode(tool: &str, name: &[u8], mode: Option<u32>) -> i32 {
+    match mode.map_or(Ok(()), |bits| tidebox_rt::chmod(name, bits)) {
         Ok(()) => 0,
         Err(errno) => {
-            print_error(tool, &format!("cannot set permissions of {}: {}", quoted(name), errno.text()));
+            print_error(tool, &format!("cannot set permissions of {}: {}", quote_path(name), errno.text()));
             1
         }
     }
@@ -72,7 +74,7 @@ fn settle(tool: &str, name: &[u8], wanted: Option<u32>) -> i32 {
 
 /// `mkfifo`.
 pub fn mkfifo(arguments: Vec<Vec<u8>>) -> i32 {
-    let (names, mode) = match parse("mkfifo", MKFIFO_HELP, arguments) {
+    let (names, mode) = match parse("mkfifo", MKFIFO_USAGE, arguments) {
         Ok(parsed) => parsed,
         Err(code) => return code,
     };
@@ -86,9 +88,9 @@ pub fn mkfifo(arguments: Vec<Vec<u8>>) -> i32 {
     let mut code = 0;
     for name in &names {
         code |= match tidebox_rt::make_fifo(name, bits) {
-            Ok(()) => settle("mkfifo", name, mode.as_ref().map(|_| bits)),
+            Ok(()) => set_mode("mkfifo", name, mode.as_ref().map(|_| bits)),
             Err(errno) => {
-                print_error("mkfifo", &format!("cannot create fifo {}: {}", quoted(name), errno.text()));
+                print_error("mkfifo", &format!("cannot create fifo {}: {}", quote_path(name), errno.text()));
                 1
             }
         };
@@ -98,7 +100,7 @@ pub fn mkfifo(arguments: Vec<Vec<u8>>) -> i32 {
 
 /// `mknod`.
 pub fn mknod(arguments: Vec<Vec<u8>>) -> i32 {
-    let (words, mode) = match parse("mknod", MKNOD_HELP, arguments) {
+    let (words, mode) = match parse("mknod", MKNOD_USAGE, arguments) {
         Ok(parsed) => parsed,
         Err(code) => return code,
     };
@@ -107,13 +109,13 @@ pub fn mknod(arguments: Vec<Vec<u8>>) -> i32 {
         Err(code) => return code,
     };
     let kind = words.get(1).and_then(|kind| kind.first().copied());
-    let wanted = if kind == Some(b'p') { 2 } else { 4 };
-    if words.len() < wanted {
+    let expected = if kind == Some(b'p') { 2 } else { 4 };
+    if words.len() < expected {
         return too_few(&words);
     }
-    if let Some(extra) = words.get(wanted) {
-        print_error("mknod", &format!("extra operand {}", curly(extra)));
-        if wanted == 2 && words.len() == 4 {
+    if let Some(extra) = words.get(expected) {
+        print_error("mknod", &format!("extra operand {}", quote_value(extra)));
+        if expected == 2 && words.len() == 4 {
             tidebox_gnu::eprint_line!("Fifos do not have major and minor device numbers.");
         }
         tidebox_gnu::eprint_line!("Try 'mknod --help' for more information.");
@@ -125,16 +127,16 @@ pub fn mknod(arguments: Vec<Vec<u8>>) -> i32 {
         b'b' | b'c' | b'u' => {
             for (word, what) in words.iter().skip(2).zip(["major", "minor"]) {
                 if !is_number(word) {
-                    print_error("mknod", &format!("invalid {what} device number {}", curly(word)));
+                    print_error("mknod", &format!("invalid {what} device number {}", quote_value(word)));
                     return 1;
                 }
             }
             Err(refusal(name))
         }
-        _ => return usage("mknod", &format!("invalid device type {}", curly(words.get(1).unwrap_or(name))), 1),
+        _ => return usage("mknod", &format!("invalid device type {}", quote_value(words.get(1).unwrap_or(name))), 1),
     };
     match made {
-        Ok(()) => settle("mknod", name, mode.as_ref().map(|_| bits)),
+        Ok(()) => set_mode("mknod", name, mode.as_ref().map(|_| bits)),
         Err(errno) => {
             print_error("mknod", &format!("{}: {}", display_name(name), errno.text()));
             1
@@ -144,7 +146,7 @@ pub fn mknod(arguments: Vec<Vec<u8>>) -> i32 {
 
 fn too_few(words: &[Vec<u8>]) -> i32 {
     let Some(last) = words.last() else { return usage("mknod", "missing operand", 1) };
-    print_error("mknod", &format!("missing operand after {}", curly(last)));
+    print_error("mknod", &format!("missing operand after {}", quote_value(last)));
     if words.len() == 2 {
         tidebox_gnu::eprint_line!("Special files require major and minor device numbers.");
     }
@@ -152,7 +154,7 @@ fn too_few(words: &[Vec<u8>]) -> i32 {
     1
 }
 
-/// A number as C writes it: decimal, or octal or hexadecimal by its prefix.
+/// Returns whether the text is a number of C: decimal, or octal or hexadecimal by its prefix.
 fn is_number(word: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(word) else { return false };
     let (digits, radix) = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {

@@ -1,4 +1,4 @@
-//! `mv`: gives files and folders other names.
+//! `mv`: renames files and directories, or moves them into another directory.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::common::ask::{self, question};
 use crate::common::copy::{Copier, Existing, Follow, Options};
-use crate::common::same_file::{Manner, Met, Verdict, judge};
-use crate::common::target::{Target, Wrong, base_name, folder_of, same, same_entry};
-use crate::common::{remove, say};
+use crate::common::same_file::{ExistingTargetAction, Manner, Met, judge};
+use crate::common::target::{Target, TargetError, base_name, folder_of, same, same_entry};
+use crate::common::{print_line, remove};
 
 const USAGE: &str = "\
 Usage: mv [OPTION]... [-T] SOURCE DEST
@@ -54,8 +54,8 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     }
     let pairs = match target.pairs(operands) {
         Ok((pairs, _)) => pairs,
-        Err(Wrong::Usage(message)) => return usage("mv", &message, 1),
-        Err(Wrong::Failure(message)) => {
+        Err(TargetError::Usage(message)) => return usage("mv", &message, 1),
+        Err(TargetError::Failure(message)) => {
             print_error("mv", &message);
             return 1;
         }
@@ -70,7 +70,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
 
 /// Parsed options.
 fn read(given: Vec<ParsedOption<Flag>>) -> Result<(Options, Target), String> {
-    // What cannot be renamed is copied with all that belongs to it.
+    // A file that cannot be renamed is copied with all its attributes.
     let mut options = Options {
         tool: "mv",
         follow: Follow::Never,
@@ -79,7 +79,7 @@ fn read(given: Vec<ParsedOption<Flag>>) -> Result<(Options, Target), String> {
         preserve_mode: true,
         preserve_times: true,
         preserve_links: true,
-        preserve_what_can_be: true,
+        preserve_best_effort: true,
         ..Options::default()
     };
     let mut target = Target::default();
@@ -139,7 +139,7 @@ impl Mover<'_> {
             Ok(()) => {
                 let backup = saved.map(|name: Vec<u8>| format!(" (backup: {})", quote_path(&name))).unwrap_or_default();
                 !self.options.verbose
-                    || say("mv", &format!("renamed {} -> {}{backup}", quote_path(from), quote_path(to)))
+                    || print_line("mv", &format!("renamed {} -> {}{backup}", quote_path(from), quote_path(to)))
             }
             Err(Errno::INVAL) if stat.kind() == FileKind::Dir => {
                 fail(&format!("cannot move {} to a subdirectory of itself, {}", quote_path(from), quote_path(to)))
@@ -158,7 +158,7 @@ impl Mover<'_> {
         moved
     }
 
-    /// Makes room where there is something already: the backup that was made, or `None` to leave it all as it is.
+    /// Checks and backs up an existing target. Returns the name of the backup, or `None` to move nothing.
     fn clear(&self, from: &[u8], to: &[u8], stat: &Stat, there: &Stat) -> Result<Option<Option<Vec<u8>>>, String> {
         let options = self.options;
         let (folder, other) = (stat.kind() == FileKind::Dir, there.kind() == FileKind::Dir);
@@ -177,7 +177,7 @@ impl Mover<'_> {
             }
         }
         let manner = Manner { moves: true, backup: options.backup.is_wanted(), ..Manner::default() };
-        if !folder && options.existing != Existing::Keep && judge(from, to, manner) == Verdict::Refuse {
+        if !folder && options.existing != Existing::Keep && judge(from, to, manner) == ExistingTargetAction::Refuse {
             return Err(format!("{} and {} are the same file", quote_path(from), quote_path(to)));
         }
         if options.existing == Existing::Keep {
@@ -217,11 +217,11 @@ impl Mover<'_> {
     /// Moves a file to another file system: copies it, then removes the source.
     fn copy(&self, from: &[u8], to: &[u8], stat: &Stat) -> bool {
         if let Ok(there) = tidebox_rt::stat(to, false) {
-            let gone = match (there.kind(), stat.kind()) {
+            let removed = match (there.kind(), stat.kind()) {
                 (FileKind::Dir, FileKind::Dir) => tidebox_rt::remove_dir(to),
                 _ => tidebox_rt::unlink(to),
             };
-            if let Err(error) = gone {
+            if let Err(error) = removed {
                 let (from, to) = (quote_path(from), quote_path(to));
                 return fail(&format!(
                     "inter-device move failed: {from} to {to}; unable to remove target: {}",

@@ -1,4 +1,4 @@
-//! `nl`: numbers lines.
+//! `nl`: numbers lines of files.
 
 use tidebox_gnu::message::{quote_value, unicode_locale};
 use tidebox_gnu::options::Syntax;
@@ -6,7 +6,7 @@ use tidebox_gnu::regex::{Options, Regex};
 
 use crate::cat::write;
 use crate::common::Failure;
-use crate::common::input::{CHUNK, Input, complain_about};
+use crate::common::input::{CHUNK, Input, print_file_error};
 
 const USAGE: &str = "\
 Usage: nl [OPTION]... [FILE]...
@@ -57,7 +57,7 @@ struct Numbering {
     separator: Vec<u8>,
     first: i64,
     width: usize,
-    /// The number of the next line; `None` when it is too large.
+    /// Number of the next line; `None` after an overflow.
     number: Option<i64>,
     section: usize,
     empty: u64,
@@ -86,7 +86,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         let input = match Input::open(file) {
             Ok(input) => input,
             Err(error) => {
-                complain_about("nl", file, error);
+                print_file_error("nl", file, error);
                 code = 1;
                 continue;
             }
@@ -96,7 +96,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
                 Ok(0) => break,
                 Ok(got) => got,
                 Err(error) => {
-                    complain_about("nl", file, error);
+                    print_file_error("nl", file, error);
                     code = 1;
                     break;
                 }
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_a_number_are_indented_as_far_as_the_others() {
+    fn lines_without_a_number_are_indented() {
         assert_eq!(
             numbered(&[(Flag::NumberWidth, "3"), (Flag::NumberSeparator, ": ")], "a\n\nb\n"),
             "  1: a\n     \n  2: b\n"

@@ -1,4 +1,4 @@
-//! `rm`: removes files, and folders with what is in them.
+//! `rm`: removes files and directory trees.
 
 use tidebox_gnu::choice::parse_choice;
 use tidebox_gnu::exit::{IntoExitCode, ToolResult};
@@ -6,7 +6,7 @@ use tidebox_gnu::message::{path_label, print_error, quote_path};
 use tidebox_gnu::options::Syntax;
 use tidebox_rt::{Errno, FileKind, Stat};
 
-use crate::common::{ask, say};
+use crate::common::{ask, print_line};
 
 const USAGE: &str = "\
 Usage: rm [OPTION]... [FILE]...
@@ -33,13 +33,13 @@ tidebox_gnu::options! {
 
 const LINE: Syntax<'_, Flag> = Syntax::core("rm", USAGE, 27);
 
-/// Paths longer than this are entered, so that none is too long for the system.
+/// Maximum length of a path in bytes. Directories with longer paths are entered, because the system limits path lengths.
 const LONG_PATH: usize = 2000;
 
 /// When to prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Ask {
-    /// Before what may not be written, where somebody sits at a terminal.
+    /// Before write-protected files if stdin is a terminal.
     #[default]
     Protected,
     Never,
@@ -57,14 +57,14 @@ struct Remover {
     removes_root: bool,
     verbose: bool,
     at_terminal: bool,
-    /// `--no-preserve-root` stands on the command line in full, as it must.
+    /// `--no-preserve-root` is on the command line in full. It must not be abbreviated.
     spelled_out: bool,
     failed: bool,
 }
 
 /// A directory that is being emptied.
 struct Open {
-    /// As it is called from where the process stands.
+    /// Path from the working directory of the process.
     path: Vec<u8>,
     /// Path shown in messages.
     shown: Vec<u8>,
@@ -86,7 +86,7 @@ fn answer(arguments: Vec<Vec<u8>>) -> Result<i32, ToolResult> {
     let mut remover = Remover { at_terminal: tidebox_rt::is_terminal(0), ..Remover::default() };
     remover.spelled_out = words.iter().any(|word| word == b"--no-preserve-root");
     let files =
-        LINE.parse(arguments, |key, value| remover.set(key, &value)).map_err(|answer| hinted(answer, &words))?;
+        LINE.parse(arguments, |key, value| remover.set(key, &value)).map_err(|answer| add_hint(answer, &words))?;
     if files.is_empty() {
         return if remover.force { Ok(0) } else { Err(LINE.usage_error("missing operand")) };
     }
@@ -103,8 +103,8 @@ fn answer(arguments: Vec<Vec<u8>>) -> Result<i32, ToolResult> {
     Ok(i32::from(remover.failed))
 }
 
-/// Helps who meant a file whose name looks like options.
-fn hinted(answer: ToolResult, words: &[Vec<u8>]) -> ToolResult {
+/// Adds a hint to the error if an argument that looks like options is an existing file.
+fn add_hint(answer: ToolResult, words: &[Vec<u8>]) -> ToolResult {
     let dashed = |word: &&Vec<u8>| word.len() > 1 && word.starts_with(b"-") && tidebox_rt::stat(word, false).is_ok();
     match (answer, words.iter().find(dashed)) {
         (ToolResult::Usage(message, code), Some(file)) => {
@@ -156,18 +156,18 @@ impl Remover {
         Ok(())
     }
 
-    fn complain(&mut self, message: &str) {
+    fn report(&mut self, message: &str) {
         print_error("rm", message);
         self.failed = true;
     }
 
     fn cannot(&mut self, shown: &[u8], errno: Errno) {
-        self.complain(&format!("cannot remove {}: {}", quote_path(shown), errno.text()));
+        self.report(&format!("cannot remove {}: {}", quote_path(shown), errno.text()));
     }
 
     /// Removes one operand.
     fn operand(&mut self, file: &[u8]) {
-        // Of several slashes at the end one is enough.
+        // Removes all but one of several slashes at the end.
         let mut file = file;
         while file.ends_with(b"//") && file.len() > 2 {
             file = file.get(..file.len() - 1).unwrap_or_default();
@@ -186,14 +186,14 @@ impl Remover {
         if is_folder && self.recursive {
             if matches!(last, b"." | b"..") {
                 let shown = quote_path(file);
-                return self.complain(&format!("refusing to remove '.' or '..' directory: skipping {shown}"));
+                return self.report(&format!("refusing to remove '.' or '..' directory: skipping {shown}"));
             }
             if !self.removes_root
                 && tidebox_rt::stat(b"/", true).is_ok_and(|root| (root.dev, root.ino) == (stat.dev, stat.ino))
             {
                 let same = if file == b"/" { String::new() } else { " (same as '/')".to_owned() };
-                self.complain(&format!("it is dangerous to operate recursively on {}{same}", quote_path(file)));
-                return self.complain("use --no-preserve-root to override this failsafe");
+                self.report(&format!("it is dangerous to operate recursively on {}{same}", quote_path(file)));
+                return self.report("use --no-preserve-root to override this failsafe");
             }
         }
         match (is_folder, self.recursive) {
@@ -205,8 +205,8 @@ impl Remover {
         }
     }
 
-    /// Whether it may be removed, as far as somebody is to be asked. `verb` is what would be done.
-    fn agreed(&self, path: &[u8], shown: &[u8], stat: &Stat, verb: &str) -> bool {
+    /// Returns whether a file may be removed. Prompts if the options or its mode require it. `verb` names the action.
+    fn confirm(&self, path: &[u8], shown: &[u8], stat: &Stat, verb: &str) -> bool {
         let asks = self.ask == Ask::Always || self.ask != Ask::Never && self.at_terminal;
         if !asks || self.force {
             return true;
@@ -220,17 +220,17 @@ impl Remover {
         ask::yes(&format!("rm: {verb} {guard}{what} {}? ", quote_path(shown)))
     }
 
-    /// Removes a file, or a folder that is empty. False when it failed.
+    /// Removes a file or an empty directory. Returns false on an error.
     fn one(&mut self, path: &[u8], shown: &[u8], stat: &Stat, is_folder: bool) -> bool {
-        // What somebody keeps is no failure, and keeps nobody from being asked about the folder.
-        if !self.agreed(path, shown, stat, "remove") {
+        // A declined prompt is not an error. The directory is still prompted for.
+        if !self.confirm(path, shown, stat, "remove") {
             return true;
         }
         match if is_folder { tidebox_rt::remove_dir(path) } else { tidebox_rt::unlink(path) } {
             Ok(()) => {
                 if self.verbose {
                     let what = if is_folder { "removed directory" } else { "removed" };
-                    self.failed |= !say("rm", &format!("{what} {}", quote_path(shown)));
+                    self.failed |= !print_line("rm", &format!("{what} {}", quote_path(shown)));
                 }
                 true
             }
@@ -264,12 +264,12 @@ impl Remover {
                 return;
             };
             if let Some(entry) = folder.rest.next() {
-                let path = below(&folder.path, &entry.name);
-                let shown = below(&folder.shown, &entry.name);
+                let path = join(&folder.path, &entry.name);
+                let shown = join(&folder.shown, &entry.name);
                 let device = folder.device;
                 match tidebox_rt::stat(&path, false) {
                     Ok(stat) if stat.kind() == FileKind::Dir && self.one_system && stat.dev != device => {
-                        self.complain(&format!("skipping {}, since it's on a different device", quote_path(&shown)));
+                        self.report(&format!("skipping {}, since it's on a different device", quote_path(&shown)));
                         keep(&mut open);
                     }
                     Ok(stat) if stat.kind() == FileKind::Dir => next = Some((path, shown, stat)),
@@ -299,8 +299,8 @@ impl Remover {
     fn enter(&mut self, path: &[u8], shown: &[u8], stat: &Stat) -> Entered {
         let listed = tidebox_rt::read_dir(path);
         let empty = listed.as_ref().is_ok_and(Vec::is_empty);
-        // An empty folder is asked about once, when it is removed.
-        if !empty && !self.agreed(path, shown, stat, "descend into") {
+        // For an empty directory the only prompt is that of its removal.
+        if !empty && !self.confirm(path, shown, stat, "descend into") {
             return Entered::Done;
         }
         match listed {
@@ -319,7 +319,7 @@ impl Remover {
                 }
                 Entered::Open(folder)
             }
-            // What is empty can be removed without being read.
+            // An empty directory can be removed without read permission.
             Err(_) if tidebox_rt::remove_dir(path).is_ok() => Entered::Done,
             Err(errno) => {
                 self.cannot(shown, errno);
@@ -333,12 +333,12 @@ impl Remover {
         let mut path = folder.path;
         if folder.entered > 0 {
             let up = b"../".repeat(folder.entered);
-            // The folders above are those that it came through.
+            // The process entered the directory through these parents.
             if tidebox_rt::chdir(&up).is_err() {
-                self.complain("cannot go back to the folder above");
+                self.report("cannot go back to the folder above");
                 return true;
             }
-            path = tail_of(&folder.shown, folder.entered);
+            path = last_names(&folder.shown, folder.entered);
         }
         if folder.kept {
             return true;
@@ -366,8 +366,8 @@ fn keep(open: &mut [Open]) {
     }
 }
 
-/// A name in a folder; that where the process stands has no name.
-fn below(folder: &[u8], name: &[u8]) -> Vec<u8> {
+/// Joins a directory and a name. The working directory is empty.
+fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     match folder {
         b"" => name.to_vec(),
         folder if folder.ends_with(b"/") => [folder, name].concat(),
@@ -375,8 +375,8 @@ fn below(folder: &[u8], name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The last names of a path.
-fn tail_of(path: &[u8], count: usize) -> Vec<u8> {
+/// Returns the last `count` names of a path.
+fn last_names(path: &[u8], count: usize) -> Vec<u8> {
     let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
     names.get(names.len().saturating_sub(count)..).unwrap_or_default().join(&b"/"[..])
 }

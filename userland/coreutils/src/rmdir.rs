@@ -1,10 +1,10 @@
-//! `rmdir`: removes empty folders.
+//! `rmdir`: removes empty directories.
 
 use tidebox_gnu::message::{print_error, quote_path};
 use tidebox_gnu::options::Syntax;
 use tidebox_rt::{Errno, FileKind};
 
-use crate::common::say;
+use crate::common::print_line;
 
 const USAGE: &str = "\
 Usage: rmdir [OPTION]... DIRECTORY...
@@ -43,17 +43,17 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     for folder in &folders {
         let mut path = folder.as_slice();
         loop {
-            if verbose && !say("rmdir", &format!("rmdir: removing directory, {}", quote_path(path))) {
+            if verbose && !print_line("rmdir", &format!("rmdir: removing directory, {}", quote_path(path))) {
                 return 1;
             }
             if let Err(errno) = tidebox_rt::remove_dir(path) {
-                if !(ignores && holds_something(path, errno)) {
-                    print_error("rmdir", &words(path, folder, errno));
+                if !(ignores && is_not_empty(path, errno)) {
+                    print_error("rmdir", &message(path, folder, errno));
                     code = 1;
                 }
                 break;
             }
-            match above(path).filter(|_| parents) {
+            match parent(path).filter(|_| parents) {
                 Some(next) => path = next,
                 None => break,
             }
@@ -63,10 +63,10 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
 }
 
 /// Returns whether a directory was not removed only because it is not empty.
-fn holds_something(path: &[u8], errno: Errno) -> bool {
+fn is_not_empty(path: &[u8], errno: Errno) -> bool {
     match errno {
         Errno::NOTEMPTY | Errno::EXIST => true,
-        // Who may not remove it need not know that it is not empty.
+        // The permission error precedes the check whether the directory is empty.
         Errno::ACCES | Errno::PERM | Errno::ROFS | Errno::BUSY => {
             tidebox_rt::read_dir(path).is_ok_and(|entries| !entries.is_empty())
         }
@@ -74,7 +74,7 @@ fn holds_something(path: &[u8], errno: Errno) -> bool {
     }
 }
 
-fn words(path: &[u8], operand: &[u8], errno: Errno) -> String {
+fn message(path: &[u8], operand: &[u8], errno: Errno) -> String {
     let bare = path.strip_suffix(b"/").unwrap_or(path);
     let is_link =
         path.ends_with(b"/") && tidebox_rt::stat(bare, false).is_ok_and(|stat| stat.kind() == FileKind::Symlink);
@@ -92,16 +92,16 @@ fn words(path: &[u8], operand: &[u8], errno: Errno) -> String {
     }
 }
 
-/// The folder above, as far as it is named.
-fn above(path: &[u8]) -> Option<&[u8]> {
+/// Returns the parent directory, if the path names it.
+fn parent(path: &[u8]) -> Option<&[u8]> {
     let mut path = path;
     while let Some(shorter) = path.strip_suffix(b"/") {
         path = shorter;
     }
     let slash = path.iter().rposition(|byte| *byte == b'/')?;
-    let mut above = path.get(..slash)?;
-    while let Some(shorter) = above.strip_suffix(b"/") {
-        above = shorter;
+    let mut parent = path.get(..slash)?;
+    while let Some(shorter) = parent.strip_suffix(b"/") {
+        parent = shorter;
     }
-    (!above.is_empty()).then_some(above)
+    (!parent.is_empty()).then_some(parent)
 }

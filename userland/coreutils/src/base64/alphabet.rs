@@ -1,4 +1,4 @@
-//! Encodings: how bytes are written as characters, and read again.
+//! Encodings of bytes as printable characters.
 
 /// Invalid encoded text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,9 +12,9 @@ pub(crate) enum Encoding {
     Base32,
     Base32Hex,
     Base16,
-    /// Bits, the highest first.
+    /// Bits, most significant first.
     Base2Msbf,
-    /// Bits, the lowest first.
+    /// Bits, least significant first.
     Base2Lsbf,
     Z85,
 }
@@ -59,7 +59,7 @@ impl Encoding {
         }
     }
 
-    /// A table of what each byte stands for; 255 for one that stands for nothing.
+    /// Returns the value of each character; 255 for invalid characters.
     pub(crate) fn values(self) -> [u8; 256] {
         let mut values = [255; 256];
         for (value, digit) in (0..).zip(self.digits()) {
@@ -71,12 +71,12 @@ impl Encoding {
     }
 
     /// Returns whether a character is valid in this encoding.
-    pub(crate) fn knows(self, values: &[u8; 256], byte: u8) -> bool {
+    pub(crate) fn accepts(self, values: &[u8; 256], byte: u8) -> bool {
         let padded = matches!(self, Self::Base64 | Self::Base64Url | Self::Base32 | Self::Base32Hex);
         value(values, byte).is_some() || (padded && byte == b'=')
     }
 
-    /// Writes bytes, of which only the last may be less than go together.
+    /// Encodes bytes. Only the last group may be incomplete.
     pub(crate) fn encode(self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Invalid> {
         let digits = self.digits();
         let digit = |value: u64| digits.get(value as usize).copied().unwrap_or(b'=');
@@ -102,7 +102,7 @@ impl Encoding {
         Ok(())
     }
 
-    /// Reads one group of characters. What can be read of a wrong one is in `out` all the same.
+    /// Decodes one group of characters. On an error, `out` contains the bytes before the invalid part.
     pub(crate) fn decode(self, values: &[u8; 256], group: &[u8], out: &mut Vec<u8>) -> Result<(), Invalid> {
         match self {
             Self::Base64 | Self::Base64Url => decode_64(values, group, out),
@@ -143,7 +143,7 @@ fn value(values: &[u8; 256], byte: u8) -> Option<u8> {
     values.get(usize::from(byte)).copied().filter(|value| *value != 255)
 }
 
-/// Reads four characters, or what there is of them: each byte is written as soon as it is known.
+/// Decodes up to four characters. Each byte is written as soon as it is complete.
 fn decode_64(values: &[u8; 256], group: &[u8], out: &mut Vec<u8>) -> Result<(), Invalid> {
     let at = |index: usize| group.get(index).copied();
     let digit = |index: usize| at(index).and_then(|byte| value(values, byte)).ok_or(Invalid);
@@ -161,7 +161,7 @@ fn decode_64(values: &[u8; 256], group: &[u8], out: &mut Vec<u8>) -> Result<(), 
     Ok(())
 }
 
-/// Reads eight characters in the same way.
+/// Decodes eight characters, also byte by byte.
 fn decode_32(values: &[u8; 256], group: &[u8], out: &mut Vec<u8>) -> Result<(), Invalid> {
     if group.len() < 8 {
         return Err(Invalid);

@@ -1,11 +1,11 @@
-//! How `cat` shows lines when it is asked to.
+//! Line numbers and visible control characters of `cat`.
 
 /// Additional output of `cat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Style {
     /// A number before every line.
     pub(crate) numbers: bool,
-    /// A number before every line that is not empty; wins over `numbers`.
+    /// A number before every line that is not empty; overrides `numbers`.
     pub(crate) numbers_filled: bool,
     /// At most one of several empty lines.
     pub(crate) squeezes: bool,
@@ -13,21 +13,21 @@ pub(crate) struct Style {
     pub(crate) ends: bool,
     /// `^I` for tabs.
     pub(crate) tabs: bool,
-    /// `^X` and `M-X` for bytes that do not print.
+    /// `^X` and `M-X` for non-printing bytes.
     pub(crate) marks: bool,
 }
 
-/// Shows text that comes in pieces; a line may lie in several of them, and in several files.
+/// Renders text chunk by chunk. A line may span chunks and files.
 #[derive(Debug)]
 pub(crate) struct Render {
     style: Style,
     out: Vec<u8>,
     line: u64,
-    /// Whether the next byte is at the start of a line.
+    /// True if the next byte is at the start of a line.
     at_start: bool,
-    /// Empty lines that came last, as far as squeezing is concerned.
+    /// Number of consecutive empty lines before the current one.
     empty: u32,
-    /// A carriage return whose line end may still come: with `ends` the pair shows as `^M$`.
+    /// A carriage return that may be followed by a line end: with `ends` the pair is shown as `^M$`.
     held_return: bool,
 }
 
@@ -64,7 +64,7 @@ impl Render {
         &self.out
     }
 
-    /// Shows part of a line.
+    /// Renders part of a line.
     fn body(&mut self, text: &[u8]) {
         if text.is_empty() {
             return;

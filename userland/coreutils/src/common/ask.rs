@@ -5,13 +5,13 @@ use std::io::Write;
 use tidebox_gnu::message::quote_path;
 use tidebox_rt::{FileKind, Stat};
 
-/// Asks on stderr and reads a line of standard input: whether it begins like a yes.
+/// Prints a question on stderr and reads a line of standard input. Returns true if it starts with `y` or `Y`.
 pub(crate) fn yes(question: &str) -> bool {
-    // Without stderr nobody sees the question, and the answer counts all the same.
+    // If stderr is closed, the reply is still read.
     let _ = write!(std::io::stderr(), "{question}");
     let mut first = None;
     let mut byte = [0];
-    // Byte by byte, because the next question, or the next program, reads the rest.
+    // Byte by byte, because the rest belongs to the next question or program.
     while let Ok(1) = tidebox_rt::read(0, &mut byte) {
         if byte == *b"\n" {
             break;

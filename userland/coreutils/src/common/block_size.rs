@@ -1,17 +1,17 @@
-//! Units of sizes: what `--block-size` and its variables say, and how sizes are printed.
+//! Units of sizes: `--block-size`, its environment variables, and output of sizes.
 
 /// Format of sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// In units of so many bytes, rounded up.
+    /// Units of this many bytes, rounded up.
     Bytes(u64),
-    /// In units of so many bytes, with the unit's letter.
+    /// Like `Bytes`, followed by the letter of the unit.
     Lettered(u64, char),
-    /// With a letter, in powers of this.
+    /// With the largest fitting letter, in powers of this.
     Human(u64),
 }
 
-/// Reads `1`, `512`, `1K`, `M`, `human-readable` and the like.
+/// Parses a value of `--block-size`: `512`, `1K`, `1kB`, `M`, `human-readable`.
 pub(crate) fn block_size(text: &str) -> Option<Unit> {
     match text {
         "" => return None,
@@ -27,12 +27,9 @@ pub(crate) fn block_size(text: &str) -> Option<Unit> {
         Some(letter) => (letter, 1000),
         None => (suffix, 1024),
     };
-    let power = match letter {
-        "" => 0,
-        "K" | "k" => 1,
-        "M" => 2,
-        "G" => 3,
-        "T" => 4,
+    let power = match letter.len() {
+        0 => 0,
+        1 => u32::try_from("KMGTPE".find(&letter.to_ascii_uppercase())? + 1).ok()?,
         _ => return None,
     };
     let size = number.checked_mul(base.checked_pow(power)?)?;
@@ -48,13 +45,13 @@ pub(crate) fn block_size(text: &str) -> Option<Unit> {
 pub(crate) fn wrong_size(option: &str, value: &[u8]) -> String {
     let text = String::from_utf8_lossy(value);
     let number = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let begins = text.starts_with(|c: char| c.is_ascii_digit());
-    let what = if begins && number.len() < text.len() { "invalid suffix in" } else { "invalid" };
+    let has_number = text.starts_with(|c: char| c.is_ascii_digit());
+    let what = if has_number && number.len() < text.len() { "invalid suffix in" } else { "invalid" };
     format!("{what} {option} argument '{text}'")
 }
 
-/// A size as it is printed.
-pub(crate) fn shown(bytes: u64, unit: Unit) -> String {
+/// Formats a size.
+pub(crate) fn format_size(bytes: u64, unit: Unit) -> String {
     let base = match unit {
         Unit::Bytes(unit) => return bytes.div_ceil(unit).to_string(),
         Unit::Lettered(unit, letter) => return format!("{}{letter}", bytes.div_ceil(unit)),
@@ -70,7 +67,7 @@ pub(crate) fn shown(bytes: u64, unit: Unit) -> String {
     let Some(letter) = letter else {
         return bytes.to_string();
     };
-    // As in GNU, kilo is small in powers of 1000, one digit follows below ten, and all is rounded up.
+    // As in GNU: lower-case k for 1000, one decimal below ten, rounded up.
     let letter = if base == 1000 && letter == 'K' { 'k' } else { letter };
     let tenths = u128::from(bytes).saturating_mul(10).div_ceil(u128::from(power));
     if tenths < 100 {
@@ -80,8 +77,8 @@ pub(crate) fn shown(bytes: u64, unit: Unit) -> String {
     }
 }
 
-/// The unit that the first of these variables which is set and sound asks for, else blocks of 1 KiB, or of 512 bytes for who
-/// wants POSIX.
+/// Returns the unit of the first variable that is set, if it is valid. The default is 1 KiB, or 512 bytes with
+/// `POSIXLY_CORRECT`.
 pub(crate) fn of_environment(variables: &[&str]) -> Unit {
     let set = variables.iter().find_map(|name| std::env::var(name).ok());
     let plain = if std::env::var_os("POSIXLY_CORRECT").is_some() { 512 } else { 1024 };

@@ -1,4 +1,4 @@
-//! Checking files against a list of sums.
+//! Verification of files against a list of checksums.
 
 use tidebox_gnu::message::{path_label, print_error};
 use tidebox_gnu::stream::{Input, Output};
@@ -7,7 +7,7 @@ use tidebox_rt::Errno;
 use crate::common::digest::Algorithm;
 use crate::md5sum::escape;
 
-/// Verbosity of the check.
+/// Options of `--check`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Manner {
     pub(crate) ignore_missing: bool,
@@ -40,7 +40,7 @@ struct Tally {
 
 /// Checks the files of a list. Returns 0 if all match.
 ///
-/// Without an algorithm each line says which it is.
+/// Without an algorithm, each line must name its own.
 pub(crate) fn check(tool: &str, algorithm: Option<Algorithm>, list: &[u8], manner: Manner, out: &mut Output) -> i32 {
     let shown = if list == b"-" { b"standard input".as_slice() } else { list };
     let mut input = match Input::open(list) {
@@ -48,7 +48,7 @@ pub(crate) fn check(tool: &str, algorithm: Option<Algorithm>, list: &[u8], manne
         Err(error) => return fail_with(tool, out, &format!("{}: {}", path_label(list), error.text())),
     };
     let mut tally = Tally::default();
-    // Once one line has a single blank before its name, all have.
+    // The first line decides whether one blank or two characters precede the names.
     let mut reversed = None;
     let mut last = algorithm;
     let mut line = Vec::new();
@@ -67,7 +67,7 @@ pub(crate) fn check(tool: &str, algorithm: Option<Algorithm>, list: &[u8], manne
         }
         let found = match algorithm {
             Some(algorithm) => entry(algorithm, text, &mut reversed),
-            None => tagged_by_itself(text),
+            None => self_describing(text),
         };
         match found.filter(|entry| !(list == b"-" && entry.name == b"-")) {
             Some(entry) => {
@@ -121,7 +121,7 @@ fn one(tool: &str, entry: &Entry, manner: Manner, tally: &mut Tally, out: &mut O
     if manner.status || (manner.quiet && result == "OK") {
         return;
     }
-    // A backslash alone does no harm in a line that nobody reads as a list.
+    // Only newlines are escaped: a backslash is harmless in this output.
     let escaped = if entry.name.contains(&b'\n') { escape(&entry.name) } else { None };
     if escaped.is_some() {
         out.push(b"\\");
@@ -157,8 +157,8 @@ fn sum_up(tool: &str, list: &[u8], tally: &Tally, manner: Manner, out: &mut Outp
     i32::from(!fine)
 }
 
-/// Reads a line that begins with the name of its algorithm.
-fn tagged_by_itself(line: &[u8]) -> Option<Entry> {
+/// Parses a line that starts with the name of its algorithm.
+fn self_describing(line: &[u8]) -> Option<Entry> {
     let start = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
     let text = line.get(start..)?;
     let (escaped, text) = text.strip_prefix(b"\\").map_or((false, text), |rest| (true, rest));
@@ -170,7 +170,7 @@ fn tagged_by_itself(line: &[u8]) -> Option<Entry> {
     tagged(algorithm, rest, escaped)
 }
 
-/// Reads a line of a list.
+/// Parses a line of a list. `reversed` stores whether one blank precedes the names, as decided by the first line.
 pub fn entry(algorithm: Algorithm, line: &[u8], reversed: &mut Option<bool>) -> Option<Entry> {
     let start = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
     let mut text = line.get(start..)?;
@@ -183,7 +183,7 @@ pub fn entry(algorithm: Algorithm, line: &[u8], reversed: &mut Option<bool>) -> 
     }
     let end = text.iter().position(|byte| !byte.is_ascii_hexdigit())?;
     let algorithm = match algorithm {
-        // The length of the sum says how it was made.
+        // The length of the digest determines the number of bits.
         Algorithm::Blake2b(_) if (2..=128).contains(&end) && end % 2 == 0 => Algorithm::Blake2b(end * 4),
         other => other,
     };
@@ -207,7 +207,7 @@ pub fn entry(algorithm: Algorithm, line: &[u8], reversed: &mut Option<bool>) -> 
     Some(Entry { algorithm, sum: sum.to_vec(), name: unescaped(name, escaped)? })
 }
 
-/// `(NAME) = SUM` behind the name of the algorithm, also without blanks.
+/// Parses `(NAME) = SUM` after the name of the algorithm. The blanks are optional.
 fn tagged(algorithm: Algorithm, mut rest: &[u8], escaped: bool) -> Option<Entry> {
     let mut algorithm = algorithm;
     if let (Algorithm::Blake2b(_), Some(bits)) = (algorithm, rest.strip_prefix(b"-")) {
@@ -221,10 +221,10 @@ fn tagged(algorithm: Algorithm, mut rest: &[u8], escaped: bool) -> Option<Entry>
     }
     let rest = rest.strip_prefix(b" ").unwrap_or(rest).strip_prefix(b"(")?;
     let close = rest.iter().rposition(|byte| *byte == b')')?;
-    let (name, behind) = (rest.get(..close)?, rest.get(close + 1..)?);
+    let (name, after) = (rest.get(..close)?, rest.get(close + 1..)?);
     let blank = |text: &[u8]| text.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(text.len());
-    let behind = behind.get(blank(behind)..)?.strip_prefix(b"=")?;
-    let sum = behind.get(blank(behind)..)?;
+    let after = after.get(blank(after)..)?.strip_prefix(b"=")?;
+    let sum = after.get(blank(after)..)?;
     let hex = sum.len() * 4 == algorithm.bits() && sum.iter().all(u8::is_ascii_hexdigit);
     if !hex {
         return None;

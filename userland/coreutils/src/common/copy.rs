@@ -1,7 +1,7 @@
-//! Copying files and whole trees.
+//! Copying of files and directory trees, for `cp` and `mv`.
 
+mod existing;
 mod link;
-mod room;
 
 use std::collections::HashMap;
 
@@ -9,19 +9,19 @@ use tidebox_gnu::message::{print_error, quote_path};
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::common::data::{self, How};
+use crate::common::print_line;
 use crate::common::same_file::Met;
-use crate::common::say;
 use crate::common::target::{followed, join, same};
 use tidebox_gnu::backup::Backup;
 
-/// Folders in folders that are followed; more would need more memory than a call stack has.
-const DEPTH: usize = 1000;
+/// Maximum directory depth. Deeper recursion could overflow the stack.
+const MAX_DEPTH: usize = 1000;
 
 /// Symbolic links to follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Follow {
     Never,
-    /// Those that are named on the command line.
+    /// Only operands.
     Named,
     #[default]
     Always,
@@ -56,9 +56,9 @@ pub(crate) struct Options {
     pub(crate) default_mode: bool,
     pub(crate) preserve_times: bool,
     pub(crate) preserve_links: bool,
-    /// What cannot be preserved is only told of: who moves a file wants it moved.
-    pub(crate) preserve_what_can_be: bool,
-    /// Not the contents of devices and pipes but such files themselves are wanted.
+    /// Attributes that cannot be preserved cause a message, but no failure (`mv`).
+    pub(crate) preserve_best_effort: bool,
+    /// Copy pipes and devices themselves instead of their content.
     pub(crate) special: bool,
 }
 
@@ -66,14 +66,14 @@ pub(crate) struct Options {
 #[derive(Debug)]
 pub(crate) struct Copier<'a> {
     options: &'a Options,
-    /// Files copied so far, by device and inode, with their current target names.
+    /// Copied files, by device and inode, with their current target names.
     copied: HashMap<(u32, u64), Vec<u8>>,
-    /// What this run made, so that it does not overwrite it.
+    /// Files created by this run, which it must not overwrite, and their sources.
     made: HashMap<(u32, u64), Vec<u8>>,
-    /// Directories named so far.
+    /// Source directories of previous operands.
     met: Met,
-    /// The folder that is made first, which the copy must not enter.
-    first_folder: Option<(u32, u64)>,
+    /// Top target directory, which the copy must not enter.
+    target_root: Option<(u32, u64)>,
     named: (Vec<u8>, Vec<u8>),
     device: u32,
 }
@@ -85,7 +85,7 @@ impl<'a> Copier<'a> {
             copied: HashMap::new(),
             made: HashMap::new(),
             met: Met::default(),
-            first_folder: None,
+            target_root: None,
             named: (Vec::new(), Vec::new()),
             device: 0,
         }
@@ -93,7 +93,7 @@ impl<'a> Copier<'a> {
 
     /// Copies one operand. Returns whether all succeeded.
     pub(crate) fn run(&mut self, from: &[u8], to: &[u8]) -> bool {
-        self.first_folder = None;
+        self.target_root = None;
         self.named = (from.to_vec(), to.to_vec());
         self.copy(from, to, &mut Vec::new())
     }
@@ -126,7 +126,7 @@ impl<'a> Copier<'a> {
         if kind == FileKind::Dir && above.iter().any(|folder| same(folder, &stat)) {
             return self.fail(&format!("cannot copy cyclic symbolic link {}", quote_path(from)));
         }
-        let Some(there) = self.what_is_there(from, to, kind) else { return false };
+        let Some(there) = self.existing_target(from, to, kind) else { return false };
         let mut saved = None;
         if let Some(there) = &there {
             match self.clear((from, follow), to, &stat, there, &mut saved) {
@@ -140,7 +140,7 @@ impl<'a> Copier<'a> {
             _ => tidebox_rt::stat(to, false).is_err(),
         };
         if options.verbose && (kind != FileKind::Dir || new) {
-            self.tell(from, to, kind, saved.as_deref());
+            self.report(from, to, kind, saved.as_deref());
         }
         let key = (stat.dev, stat.ino);
         if options.preserve_links && (stat.nlink > 1 || follow) && kind != FileKind::Dir {
@@ -150,8 +150,8 @@ impl<'a> Copier<'a> {
             self.copied.insert(key, to.to_vec());
         }
         let done = match kind {
-            FileKind::Dir => self.folder(from, to, &stat, new, above),
-            _ => self.no_folder((from, follow), to, &stat, new),
+            FileKind::Dir => self.directory(from, to, &stat, new, above),
+            _ => self.non_directory((from, follow), to, &stat, new),
         };
         if done
             && named
@@ -164,7 +164,7 @@ impl<'a> Copier<'a> {
     }
 
     /// Copies a non-directory, or creates the requested link instead.
-    fn no_folder(&self, (from, follow): (&[u8], bool), to: &[u8], stat: &Stat, new: bool) -> bool {
+    fn non_directory(&self, (from, follow): (&[u8], bool), to: &[u8], stat: &Stat, new: bool) -> bool {
         let options = self.options;
         match stat.kind() {
             _ if options.symbolic_link => self.symbolic(from, to),
@@ -180,14 +180,14 @@ impl<'a> Copier<'a> {
         }
     }
 
-    fn tell(&self, from: &[u8], to: &[u8], kind: FileKind, backup: Option<&[u8]>) {
+    fn report(&self, from: &[u8], to: &[u8], kind: FileKind, backup: Option<&[u8]>) {
         let backup = backup.map(|name| format!(" (backup: {})", quote_path(name))).unwrap_or_default();
         let line = match (self.options.tool, kind) {
             ("mv", FileKind::Dir) => format!("created directory {}", quote_path(to)),
             ("mv", _) => format!("copied {} -> {}{backup}", quote_path(from), quote_path(to)),
             _ => format!("{} -> {}{backup}", quote_path(from), quote_path(to)),
         };
-        say(self.options.tool, &line);
+        print_line(self.options.tool, &line);
     }
 
     fn file(&self, from: &[u8], to: &[u8], stat: &Stat, new: bool) -> bool {
@@ -199,18 +199,18 @@ impl<'a> Copier<'a> {
         self.times(to, stat, true) && self.mode(to, stat, new)
     }
 
-    /// Gives a copy its times, where they are preserved.
+    /// Sets the times of a copy, if they are preserved.
     fn times(&self, to: &[u8], stat: &Stat, follow: bool) -> bool {
         let options = self.options;
-        !options.preserve_times || data::keep_times(options.tool, stat, to, follow) || options.preserve_what_can_be
+        !options.preserve_times || data::keep_times(options.tool, stat, to, follow) || options.preserve_best_effort
     }
 
-    /// Gives a copy its mode.
+    /// Sets the mode of a copy.
     fn mode(&self, to: &[u8], stat: &Stat, new: bool) -> bool {
         let umask = || tidebox_rt::umask(None).unwrap_or(0o022);
         let tool = self.options.tool;
         match (self.options.preserve_mode, self.options.default_mode, new) {
-            (true, ..) => data::set_mode(tool, to, stat.mode & 0o7777, true) || self.options.preserve_what_can_be,
+            (true, ..) => data::set_mode(tool, to, stat.mode & 0o7777, true) || self.options.preserve_best_effort,
             (_, false, true) => data::set_mode(tool, to, stat.mode & 0o777 & !umask(), false),
             _ => true,
         }
@@ -223,32 +223,34 @@ impl<'a> Copier<'a> {
         }
     }
 
-    fn folder(&mut self, from: &[u8], to: &[u8], stat: &Stat, new: bool, above: &mut Vec<Stat>) -> bool {
+    fn fail_recursive(&self) -> bool {
+        let (source, target) = (quote_path(&self.named.0), quote_path(&self.named.1));
+        self.fail(&format!("cannot copy a directory, {source}, into itself, {target}"))
+    }
+
+    fn directory(&mut self, from: &[u8], to: &[u8], stat: &Stat, new: bool, above: &mut Vec<Stat>) -> bool {
         let options = self.options;
-        if self.first_folder == Some((stat.dev, stat.ino)) {
-            let (source, target) = (quote_path(&self.named.0), quote_path(&self.named.1));
-            return self.fail(&format!("cannot copy a directory, {source}, into itself, {target}"));
+        if self.target_root == Some((stat.dev, stat.ino)) {
+            return self.fail_recursive();
         }
-        if above.len() >= DEPTH {
-            return self
-                .fail(&format!("cannot copy {}: more than {DEPTH} folders are in each other", quote_path(from)));
+        if above.len() >= MAX_DEPTH {
+            return self.fail(&format!("cannot copy {}: more than {MAX_DEPTH} nested directories", quote_path(from)));
         }
         if new {
             if let Err(error) = tidebox_rt::make_dir(to) {
                 return self.fail(&format!("cannot create directory {}: {}", quote_path(to), error.text()));
             }
             let made = tidebox_rt::stat(to, false);
-            if let (None, Ok(made)) = (self.first_folder, made) {
-                self.first_folder = Some((made.dev, made.ino));
+            if let (None, Ok(made)) = (self.target_root, made) {
+                self.target_root = Some((made.dev, made.ino));
             }
-        } else if let (true, Ok(there)) = (self.first_folder.is_none(), tidebox_rt::stat(to, true)) {
-            self.first_folder = Some((there.dev, there.ino));
+        } else if let (true, Ok(there)) = (self.target_root.is_none(), tidebox_rt::stat(to, true)) {
+            self.target_root = Some((there.dev, there.ino));
             if same(&there, stat) {
-                let (source, target) = (quote_path(&self.named.0), quote_path(&self.named.1));
-                return self.fail(&format!("cannot copy a directory, {source}, into itself, {target}"));
+                return self.fail_recursive();
             }
         }
-        // Only now, so that a copy into itself is met.
+        // Read after the checks above, which detect a copy into itself.
         let entries = match tidebox_rt::read_dir(from) {
             Ok(entries) => entries,
             Err(error) => return self.fail(&format!("cannot access {}: {}", quote_path(from), error.text())),

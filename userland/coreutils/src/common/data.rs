@@ -1,9 +1,9 @@
-//! The content of one file, and what else is kept of it.
+//! Copying of the content, times and mode of one file.
 
 use tidebox_gnu::message::{print_error, quote_path};
 use tidebox_rt::{Errno, Fd, Open, Stat, Time};
 
-/// Bytes moved at once.
+/// Buffer size in bytes.
 const CHUNK: usize = 128 * 1024;
 
 /// Options for copying the content of a file.
@@ -13,12 +13,12 @@ pub(crate) struct How {
     pub(crate) new: bool,
     /// Remove a target that cannot be opened, and try again.
     pub(crate) force: bool,
-    /// Leave the content alone.
+    /// Do not copy the content.
     pub(crate) attributes_only: bool,
     pub(crate) verbose: bool,
 }
 
-/// Copies the content of a file. Whether the target was made anew; `None` when it failed, which has been told.
+/// Copies the content of a file. Returns whether the target was created. On an error, prints a message and returns `None`.
 pub(crate) fn copy(tool: &str, from: &[u8], to: &[u8], how: How) -> Option<bool> {
     let source = match tidebox_rt::open(from, Open { read: true, ..Open::default() }) {
         Ok(source) => source,
@@ -56,12 +56,12 @@ fn target(tool: &str, to: &[u8], how: How) -> Result<(Fd, bool), Errno> {
     }
     let old = Open { write: true, truncate: !how.attributes_only, ..Open::default() };
     match tidebox_rt::open(to, old) {
-        // What a link leads to may be missing still.
+        // The target of a dangling link is created.
         Err(Errno::NOENT) => tidebox_rt::open(to, Open { exclusive: false, ..new }).map(|fd| (fd, true)),
         Err(error) if how.force => {
             tidebox_rt::unlink(to).map_err(|_| error)?;
             if how.verbose {
-                crate::common::say(tool, &format!("removed {}", quote_path(to)));
+                crate::common::print_line(tool, &format!("removed {}", quote_path(to)));
             }
             tidebox_rt::open(to, new).map(|fd| (fd, true))
         }
@@ -89,11 +89,11 @@ fn transfer(tool: &str, (source, from): (Fd, &[u8]), (target, to): (Fd, &[u8])) 
     }
 }
 
-/// Gives a copy the times of its original.
+/// Sets the times of a copy to those of the source.
 pub(crate) fn keep_times(tool: &str, stat: &Stat, to: &[u8], follow: bool) -> bool {
     match tidebox_rt::set_times(to, follow, Time::At(stat.atime_ns), Time::At(stat.mtime_ns)) {
         Ok(()) => true,
-        // Where links have no times of their own, nothing is lost.
+        // Some file systems store no times for links.
         Err(Errno::NOTSUP) if !follow => true,
         Err(error) => {
             print_error(tool, &format!("preserving times for {}: {}", quote_path(to), error.text()));
@@ -102,7 +102,7 @@ pub(crate) fn keep_times(tool: &str, stat: &Stat, to: &[u8], follow: bool) -> bo
     }
 }
 
-/// Sets the mode of a copy where it has another. On a file system without modes it is an error where it is `preserved`.
+/// Sets the mode of a copy if it differs. On a file system without modes, this is an error only if `preserved`.
 pub(crate) fn set_mode(tool: &str, to: &[u8], mode: u32, preserved: bool) -> bool {
     if tidebox_rt::stat(to, true).is_ok_and(|stat| stat.mode & 0o7777 == mode) {
         return true;

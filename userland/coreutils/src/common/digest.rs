@@ -1,10 +1,10 @@
-//! The checksums themselves.
+//! Digest algorithms.
 
 use digest::DynDigest;
 use tidebox_gnu::stream::Input;
 use tidebox_rt::Errno;
 
-/// A way to sum up bytes.
+/// Digest algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// MD5.
@@ -30,11 +30,11 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Those that a line of a list may name.
+    /// Algorithms of tagged lines.
     pub(crate) const NAMED: &[Self] =
         &[Self::Md5, Self::Sha1, Self::Sha224, Self::Sha256, Self::Sha384, Self::Sha512, Self::Blake2b(512), Self::Sm3];
 
-    /// What the tool of that name does.
+    /// Returns the algorithm of a tool.
     pub(crate) fn of_tool(tool: &str) -> Self {
         match tool {
             "md5sum" => Self::Md5,
@@ -93,22 +93,22 @@ impl Algorithm {
         })
     }
 
-    /// The sum of all that is left of a file, in hexadecimal digits.
+    /// Returns the digest of the rest of a file, in hexadecimal digits.
     pub fn sum(self, input: &mut Input) -> Result<String, Errno> {
         let mut hasher = self.hasher();
         loop {
-            let piece = input.chunk()?;
-            if piece.is_empty() {
+            let chunk = input.chunk()?;
+            if chunk.is_empty() {
                 return Ok(hasher.finish());
             }
-            hasher.update(piece);
-            let count = piece.len();
+            hasher.update(chunk);
+            let count = chunk.len();
             input.consume(count);
         }
     }
 }
 
-/// A sum that is being made.
+/// Incremental digest.
 enum Hasher {
     Any(Box<dyn DynDigest>),
     Blake2b(Box<blake2b_simd::State>),

@@ -1,4 +1,4 @@
-//! Files that grow: what `tail -f` does once it has printed their end.
+//! Following of growing files by `tail -f`.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use crate::common::input::CHUNK;
 #[derive(Debug)]
 pub(crate) struct Following {
     pub(crate) wanted: bool,
-    /// The file of that name, whichever it is.
+    /// Follow the name, not the descriptor.
     pub(crate) by_name: bool,
-    /// Wait for what cannot be opened.
+    /// Retry files that cannot be opened.
     pub(crate) retry: bool,
-    /// Seconds between two looks.
+    /// Seconds between two polls.
     pub(crate) pause: f64,
-    /// Processes after which it ends.
+    /// Processes whose exit ends the following.
     pub(crate) pids: Vec<i32>,
 }
 
@@ -47,19 +47,19 @@ impl Following {
         }
     }
 
-    /// Returns whether one of the processes still runs, or none was named.
-    fn goes_on(&self) -> bool {
+    /// Returns whether a process of `--pid` still runs, or none was specified.
+    fn should_continue(&self) -> bool {
         self.pids.is_empty() || self.pids.iter().any(|pid| runs(*pid))
     }
 }
 
-/// Whether a process is there and has not ended; one that nobody waited for yet has.
+/// Returns whether a process exists and is not a zombie.
 fn runs(pid: i32) -> bool {
     if tidebox_rt::kill(pid, 0) == Err(Errno::SRCH) {
         return false;
     }
     let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The state follows the name, which stands in parentheses.
+    // The state follows the name, which is in parentheses.
     state.rsplit(')').next().is_none_or(|rest| !rest.trim_start().starts_with('Z'))
 }
 
@@ -68,33 +68,34 @@ fn runs(pid: i32) -> bool {
 pub(crate) struct Followed {
     name: Vec<u8>,
     fd: Option<Fd>,
-    /// What is known of it: its identity, and how much of it was printed.
+    /// Device and inode.
     id: Option<(u32, u64)>,
+    /// Number of bytes printed.
     printed: u64,
     given_up: bool,
 }
 
 impl Followed {
-    /// A file whose end was printed.
+    /// Follows an open file whose end was printed.
     pub(crate) fn open(name: &[u8], fd: Fd) -> Self {
         let stat = tidebox_rt::fstat(fd).ok();
         let id = stat.map(|stat| (stat.dev, stat.ino));
-        // A pipe is at its end now, and nobody will write to it again.
+        // A pipe that reached its end has no writers left.
         let given_up = name == b"-" && stat.is_none_or(|stat| stat.kind() != FileKind::File);
         Self { name: name.to_vec(), fd: Some(fd), id, printed: tidebox_rt::seek(fd, 0).unwrap_or(0), given_up }
     }
 
-    /// A file that could not be opened.
+    /// Follows a file that could not be opened.
     pub(crate) fn missing(name: &[u8]) -> Self {
         Self { name: name.to_vec(), fd: None, id: None, printed: 0, given_up: false }
     }
 
-    fn shown(&self) -> &[u8] {
+    fn display_name(&self) -> &[u8] {
         if self.name == b"-" { b"standard input" } else { &self.name }
     }
 
-    /// Checks whether another file has the name now.
-    fn look(&mut self, following: &Following) {
+    /// Checks whether the name refers to another file now.
+    fn check_name(&mut self, following: &Following) {
         if self.name == b"-" || !(following.by_name || self.fd.is_none()) {
             return;
         }
@@ -110,7 +111,7 @@ impl Followed {
             Ok((None, _)) => {}
             Err(error) => {
                 if let Some(fd) = self.fd.take() {
-                    let (name, reason) = (quote_path(self.shown()), error.text());
+                    let (name, reason) = (quote_path(self.display_name()), error.text());
                     print_error("tail", &format!("{name} has become inaccessible: {reason}"));
                     // The file was only read; closing cannot lose data.
                     let _ = tidebox_rt::close(fd);
@@ -122,7 +123,7 @@ impl Followed {
     }
 
     fn replace(&mut self, fd: Fd, stat: &Stat) {
-        let name = quote_path(self.shown());
+        let name = quote_path(self.display_name());
         let what = if self.fd.is_some() { "has been replaced" } else { "has appeared" };
         print_error("tail", &format!("{name} {what};  following new file"));
         if let Some(old) = self.fd.replace(fd) {
@@ -132,16 +133,16 @@ impl Followed {
         (self.id, self.printed) = (Some((stat.dev, stat.ino)), 0);
     }
 
-    /// Prints what is new.
+    /// Prints the new content.
     fn print(&mut self, headers: bool, last: &mut Option<Vec<u8>>) -> Result<(), Failure> {
         let Some(fd) = self.fd else {
             return Ok(());
         };
         let size = tidebox_rt::fstat(fd).ok().filter(|stat| stat.kind() == FileKind::File).map(|stat| stat.size);
         if size.is_some_and(|size| size < self.printed) {
-            print_error("tail", &format!("{}: file truncated", path_label(self.shown())));
+            print_error("tail", &format!("{}: file truncated", path_label(self.display_name())));
             let back = i64::try_from(self.printed).unwrap_or(0);
-            // An offset that is known can be set.
+            // Cannot fail: the offset is within the range already read.
             let _ = tidebox_rt::seek(fd, -back);
             self.printed = 0;
         }
@@ -150,15 +151,18 @@ impl Followed {
             match tidebox_rt::read(fd, &mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(got) => {
-                    if headers && last.as_deref() != Some(self.shown()) {
-                        header(self.shown(), last)?;
+                    if headers && last.as_deref() != Some(self.display_name()) {
+                        header(self.display_name(), last)?;
                     }
                     self.printed += got as u64;
                     write(buffer.get(..got).unwrap_or_default())?;
                 }
                 Err(Errno::INTR) => {}
                 Err(error) => {
-                    print_error("tail", &format!("error reading {}: {}", quote_path(self.shown()), error.text()));
+                    print_error(
+                        "tail",
+                        &format!("error reading {}: {}", quote_path(self.display_name()), error.text()),
+                    );
                     self.given_up = true;
                     return Ok(());
                 }
@@ -182,18 +186,18 @@ pub(crate) fn follow(
     mut last: Option<Vec<u8>>,
     code: i32,
 ) -> Result<i32, Failure> {
-    // What could not be opened is waited for only when asked.
+    // Missing files are retried only with --retry.
     files.retain(|file| file.fd.is_some() || following.retry);
     let streams_only = !files.is_empty() && files.iter().all(|file| file.given_up);
     if streams_only {
         return Ok(code);
     }
     loop {
-        // Asked before the last look, so that what a process wrote before it ended is printed.
-        let goes_on = following.goes_on();
+        // Checked before reading, so that the last output of an exiting process is printed.
+        let should_continue = following.should_continue();
         for file in &mut files {
             file.print(headers, &mut last)?;
-            file.look(following);
+            file.check_name(following);
             file.print(headers, &mut last)?;
         }
         files.retain(|file| !file.given_up);
@@ -201,7 +205,7 @@ pub(crate) fn follow(
             print_error("tail", "no files remaining");
             return Ok(1);
         }
-        if !goes_on {
+        if !should_continue {
             return Ok(code);
         }
         sleep(Duration::try_from_secs_f64(following.pause).unwrap_or(Duration::from_secs(1)));

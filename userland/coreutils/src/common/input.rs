@@ -3,7 +3,7 @@
 use tidebox_gnu::message::{path_label, print_error};
 use tidebox_rt::{Errno, Fd, Open, Stat};
 
-/// Bytes moved at once: twice what a pipe holds, so that a pipe is emptied by one read.
+/// Bytes of one read: twice the capacity of a pipe, so that one read empties a pipe.
 pub(crate) const CHUNK: usize = 128 * 1024;
 
 /// A file to read, or standard input.
@@ -23,7 +23,7 @@ impl<'a> Input<'a> {
         Ok(Self { fd, name })
     }
 
-    /// Which file this is, device and number, if it has an offset and something is left to read there.
+    /// Returns device and inode if the input is seekable and has unread bytes.
     pub(crate) fn pending(&self) -> Option<(u32, u64)> {
         let stat = tidebox_rt::fstat(self.fd).ok()?;
         let at = tidebox_rt::seek(self.fd, 0).ok()?;
@@ -40,10 +40,10 @@ impl<'a> Input<'a> {
         tidebox_rt::seek(self.fd, by)
     }
 
-    /// Goes to a place counted from the beginning, as far as the file can.
-    pub(crate) fn go_to(&self, place: u64) {
-        // What cannot be read again stays read.
-        let _ = tidebox_rt::seek_to(self.fd, place);
+    /// Seeks to an absolute offset, if the input is seekable.
+    pub(crate) fn seek_to(&self, offset: u64) {
+        // Bytes of a pipe cannot be read again.
+        let _ = tidebox_rt::seek_to(self.fd, offset);
     }
 
     /// Reads once; 0 bytes mean the end.
@@ -60,13 +60,13 @@ impl<'a> Input<'a> {
 impl Drop for Input<'_> {
     fn drop(&mut self) {
         if self.name != b"-" {
-            // Nothing was written, so that closing has nothing to report.
+            // The file was only read; closing cannot lose data.
             let _ = tidebox_rt::close(self.fd);
         }
     }
 }
 
 /// Prints an error about a file.
-pub(crate) fn complain_about(tool: &str, name: &[u8], errno: Errno) {
+pub(crate) fn print_file_error(tool: &str, name: &[u8], errno: Errno) {
     print_error(tool, &format!("{}: {}", path_label(name), errno.text()));
 }

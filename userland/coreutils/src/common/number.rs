@@ -1,4 +1,4 @@
-//! Numbers with a unit, as options of GNU tools take them.
+//! Numbers in options of GNU tools.
 
 /// Returns the factor of a unit.
 fn unit(suffix: &[u8]) -> Option<u64> {
@@ -20,32 +20,54 @@ fn unit(suffix: &[u8]) -> Option<u64> {
 
 /// Number parse error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wrong {
-    /// It is none.
+pub(crate) enum NumberError {
+    /// The text is not a number.
     Invalid,
-    /// It is too large for any file.
+    /// The number does not fit into 64 bits.
     TooLarge,
+    /// The number is outside the range of the option.
+    OutOfRange,
 }
 
-/// Digits and a unit.
-pub(crate) fn amount(text: &[u8]) -> Result<u64, Wrong> {
+impl NumberError {
+    /// End of the error message, after the quoted number.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Self::Invalid => "",
+            Self::TooLarge => ": Value too large for defined data type",
+            Self::OutOfRange => ": Numerical result out of range",
+        }
+    }
+}
+
+/// Parses digits with an optional unit.
+pub(crate) fn amount(text: &[u8]) -> Result<u64, NumberError> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (digits, suffix) = text.split_at_checked(digits).ok_or(Wrong::Invalid)?;
+    let (digits, suffix) = text.split_at_checked(digits).ok_or(NumberError::Invalid)?;
     if digits.is_empty() {
-        return Err(Wrong::Invalid);
+        return Err(NumberError::Invalid);
     }
-    // A letter that is no unit is the worse mistake. Two units are larger than any number can be.
+    // Zetta and yotta exceed 64 bits with any number.
     if matches!(suffix, [b'Z' | b'Y'] | [b'Z' | b'Y', b'B'] | [b'Z' | b'Y', b'i', b'B']) {
-        return Err(Wrong::TooLarge);
+        return Err(NumberError::TooLarge);
     }
-    let unit = unit(suffix).ok_or(Wrong::Invalid)?;
+    let unit = unit(suffix).ok_or(NumberError::Invalid)?;
     let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<u64>().ok());
-    number.and_then(|number| number.checked_mul(unit)).ok_or(Wrong::TooLarge)
+    number.and_then(|number| number.checked_mul(unit)).ok_or(NumberError::TooLarge)
+}
+
+/// Parses digits without a unit.
+pub(crate) fn in_range(text: &[u8], range: std::ops::RangeInclusive<usize>) -> Result<usize, NumberError> {
+    if !text.iter().all(u8::is_ascii_digit) {
+        return Err(NumberError::Invalid);
+    }
+    let number = usize::try_from(amount(text)?).unwrap_or(usize::MAX);
+    if range.contains(&number) { Ok(number) } else { Err(NumberError::OutOfRange) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Wrong, amount};
+    use super::{NumberError, amount, in_range};
 
     #[test]
     fn units_multiply() {
@@ -53,8 +75,16 @@ mod tests {
             assert_eq!(amount(text.as_bytes()), Ok(wanted), "{text}");
         }
         for text in ["", "x", "1x", "k", "1Kb", "-1"] {
-            assert_eq!(amount(text.as_bytes()), Err(Wrong::Invalid), "{text}");
+            assert_eq!(amount(text.as_bytes()), Err(NumberError::Invalid), "{text}");
         }
-        assert_eq!(amount(b"99999999999999999999"), Err(Wrong::TooLarge));
+        assert_eq!(amount(b"99999999999999999999"), Err(NumberError::TooLarge));
+    }
+
+    #[test]
+    fn ranges_are_checked() {
+        assert_eq!(in_range(b"9", 1..=9), Ok(9));
+        assert_eq!(in_range(b"0", 1..=9), Err(NumberError::OutOfRange));
+        assert_eq!(in_range(b"1K", 1..=9999), Err(NumberError::Invalid));
+        assert_eq!(in_range(b"99999999999999999999", 1..=9), Err(NumberError::TooLarge));
     }
 }

@@ -1,9 +1,9 @@
-//! Removing what was moved by copying.
+//! Removal of sources after a move by copying.
 
 use tidebox_gnu::message::{print_error, quote_path};
 use tidebox_rt::{Errno, FileKind};
 
-use crate::common::say;
+use crate::common::print_line;
 use crate::common::target::join;
 
 /// Removes a file or a tree. Returns whether nothing is left.
@@ -12,29 +12,29 @@ pub(crate) fn tree(tool: &str, path: &[u8], verbose: bool) -> bool {
         print_error(tool, &format!("cannot remove {}: {}", quote_path(path), error.text()));
         false
     };
-    // What is still to be removed; a folder comes twice, the second time when it is empty, unless something stayed in it.
-    let mut waiting = vec![(path.to_vec(), false)];
+    // Paths to remove. A directory is pushed a second time, after its entries, to be removed when empty.
+    let mut pending = vec![(path.to_vec(), false)];
     let (mut well, mut kept): (bool, Vec<Vec<u8>>) = (true, Vec::new());
-    while let Some((path, emptied)) = waiting.pop() {
+    while let Some((path, emptied)) = pending.pop() {
         if emptied && kept.iter().any(|kept| kept.starts_with(&[path.as_slice(), b"/"].concat())) {
             continue;
         }
-        let is_folder = emptied || tidebox_rt::stat(&path, false).is_ok_and(|stat| stat.kind() == FileKind::Dir);
-        if is_folder && !emptied {
+        let is_dir = emptied || tidebox_rt::stat(&path, false).is_ok_and(|stat| stat.kind() == FileKind::Dir);
+        if is_dir && !emptied {
             match tidebox_rt::read_dir(&path) {
                 Ok(entries) => {
-                    waiting.push((path.clone(), true));
-                    waiting.extend(entries.iter().rev().map(|entry| (join(&path, &entry.name), false)));
+                    pending.push((path.clone(), true));
+                    pending.extend(entries.iter().rev().map(|entry| (join(&path, &entry.name), false)));
                 }
                 Err(error) => well = failed(&path, error),
             }
             continue;
         }
-        let removed = if is_folder { tidebox_rt::remove_dir(&path) } else { tidebox_rt::unlink(&path) };
+        let removed = if is_dir { tidebox_rt::remove_dir(&path) } else { tidebox_rt::unlink(&path) };
         match removed {
             Ok(()) if verbose => {
-                let what = if is_folder { "removed directory" } else { "removed" };
-                well &= say(tool, &format!("{what} {}", quote_path(&path)));
+                let what = if is_dir { "removed directory" } else { "removed" };
+                well &= print_line(tool, &format!("{what} {}", quote_path(&path)));
             }
             Ok(()) => {}
             Err(error) => {

@@ -1,25 +1,25 @@
-//! Signals by their names.
+//! Signal names.
 
-/// Ends a process whose terminal is gone.
+/// `SIGHUP`.
 pub(crate) const HANGUP: u32 = 1;
-/// Asks a process to end.
+/// `SIGTERM`.
 pub(crate) const TERMINATE: u32 = 15;
-/// Ends a process whatever it wants.
+/// `SIGKILL`.
 pub(crate) const KILL: u32 = 9;
-/// A child has ended.
+/// `SIGCHLD`.
 pub(crate) const CHILD: u32 = 17;
 
-/// Names in the order of Linux, from 1 on.
+/// Names in the order of Linux, starting with signal 1.
 const NAMES: [&str; 31] = [
     "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
     "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "POLL",
     "PWR", "SYS",
 ];
 
-/// The number that Linux gives a name or a number.
+/// Parses a name, a number or an exit status of a shell.
 pub(crate) fn parse(text: &str) -> Option<u32> {
     if let Ok(number) = text.parse::<u32>() {
-        // 128 + n is how a shell shows a signal.
+        // A shell reports death by signal n as 128 + n.
         let number = if number > 128 { number - 128 } else { number };
         return (number <= 31).then_some(number);
     }
@@ -33,12 +33,12 @@ pub(crate) fn parse(text: &str) -> Option<u32> {
     u32::try_from(at + 1).ok()
 }
 
-/// The name of a number of Linux.
+/// Returns the name of a signal.
 pub(crate) fn name(number: u32) -> Option<&'static str> {
     NAMES.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
 }
 
-/// All names with their numbers.
+/// Returns all signals with their names.
 pub(crate) fn all() -> impl Iterator<Item = (u32, &'static str)> {
     (1..).zip(NAMES)
 }
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_border_counts_signals_as_linux_does() {
+    fn signal_numbers_are_those_of_linux() {
         for (name, number) in [("HUP", HANGUP), ("TERM", TERMINATE), ("KILL", KILL), ("CHLD", CHILD), ("SYS", 31)] {
             assert_eq!(parse(name), Some(number), "{name}");
         }

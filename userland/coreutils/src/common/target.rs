@@ -1,4 +1,4 @@
-//! From operands to pairs of names: where each file goes.
+//! Target operands of `cp`, `mv`, `ln` and `install`.
 
 use tidebox_gnu::message::quote_path;
 use tidebox_rt::{FileKind, Stat};
@@ -8,10 +8,10 @@ pub(crate) type Pair = (Vec<u8>, Vec<u8>);
 
 /// Operand error.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Wrong {
-    /// The command line is wrong.
+pub(crate) enum TargetError {
+    /// The command line is invalid.
     Usage(String),
-    /// Something is otherwise than the command line says.
+    /// The target is not a directory.
     Failure(String),
 }
 
@@ -24,37 +24,37 @@ pub(crate) struct Target {
     pub(crate) is_name: bool,
     /// `--strip-trailing-slashes`
     pub(crate) strip: bool,
-    /// A link to a folder is no folder (`ln -n`).
+    /// Do not follow a link to a directory (`ln -n`).
     pub(crate) link_is_file: bool,
-    /// A missing folder of `-t` is told of as `ln` does.
+    /// Error message of `ln` and `install` for `-t`.
     pub(crate) accesses: bool,
 }
 
 impl Target {
-    /// Each source with its target, and whether the target lies in a folder that holds all of them.
-    pub(crate) fn pairs(&self, mut operands: Vec<Vec<u8>>) -> Result<(Vec<Pair>, bool), Wrong> {
+    /// Returns each source with its target, and whether the targets are in a common directory.
+    pub(crate) fn pairs(&self, mut operands: Vec<Vec<u8>>) -> Result<(Vec<Pair>, bool), TargetError> {
         if self.strip {
             for operand in &mut operands {
                 *operand = without_slashes(operand).to_vec();
             }
         }
         let missing =
-            |last: &[u8]| Wrong::Usage(format!("missing destination file operand after {}", quote_path(last)));
+            |last: &[u8]| TargetError::Usage(format!("missing destination file operand after {}", quote_path(last)));
         if self.folder.is_some() && self.is_name {
             let message = "cannot combine --target-directory (-t) and --no-target-directory (-T)";
-            return Err(Wrong::Failure(message.to_owned()));
+            return Err(TargetError::Failure(message.to_owned()));
         }
         match (operands.as_slice(), &self.folder) {
-            ([], _) => return Err(Wrong::Usage("missing file operand".to_owned())),
+            ([], _) => return Err(TargetError::Usage("missing file operand".to_owned())),
             ([only], None) => return Err(missing(only)),
             ([_, _, extra, ..], None) if self.is_name => {
-                return Err(Wrong::Usage(format!("extra operand {}", quote_path(extra))));
+                return Err(TargetError::Usage(format!("extra operand {}", quote_path(extra))));
             }
             _ => {}
         }
         if let Some(folder) = &self.folder {
             let what = if self.accesses { "failed to access" } else { "target directory" };
-            self.folder(folder).map_err(|why| Wrong::Failure(format!("{what} {}: {why}", quote_path(folder))))?;
+            self.folder(folder).map_err(|why| TargetError::Failure(format!("{what} {}: {why}", quote_path(folder))))?;
             return Ok((into(folder, operands), true));
         }
         let last = operands.pop().unwrap_or_default();
@@ -62,7 +62,7 @@ impl Target {
             _ if self.is_name => Ok((operands.into_iter().map(|from| (from, last.clone())).collect(), false)),
             (Ok(()), _) => Ok((into(&last, operands), true)),
             (Err(_), [_]) => Ok((operands.into_iter().map(|from| (from, last.clone())).collect(), false)),
-            (Err(why), _) => Err(Wrong::Failure(format!("target {}: {why}", quote_path(&last)))),
+            (Err(why), _) => Err(TargetError::Failure(format!("target {}: {why}", quote_path(&last)))),
         }
     }
 
@@ -81,7 +81,7 @@ fn into(folder: &[u8], operands: Vec<Vec<u8>>) -> Vec<Pair> {
     operands.into_iter().map(pair).collect()
 }
 
-/// A path without slashes at its end.
+/// Returns a path without trailing slashes.
 pub(crate) fn without_slashes(path: &[u8]) -> &[u8] {
     let mut path = path;
     while let Some(shorter) = path.strip_suffix(b"/").filter(|shorter| !shorter.is_empty()) {
@@ -90,7 +90,7 @@ pub(crate) fn without_slashes(path: &[u8]) -> &[u8] {
     path
 }
 
-/// The last name of a path.
+/// Returns the last component of a path.
 pub(crate) fn base_name(path: &[u8]) -> &[u8] {
     let path = without_slashes(path);
     match path.iter().rposition(|byte| *byte == b'/') {
@@ -99,7 +99,7 @@ pub(crate) fn base_name(path: &[u8]) -> &[u8] {
     }
 }
 
-/// The folder that a path lies in.
+/// Returns the parent directory of a path.
 pub(crate) fn folder_of(path: &[u8]) -> &[u8] {
     let path = without_slashes(path);
     match path.iter().rposition(|byte| *byte == b'/') {
@@ -109,7 +109,7 @@ pub(crate) fn folder_of(path: &[u8]) -> &[u8] {
     }
 }
 
-/// A name in a folder.
+/// Joins a directory and a name.
 pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
     [folder, slash, name].concat()
@@ -120,13 +120,13 @@ pub(crate) fn same(a: &Stat, b: &Stat) -> bool {
     (a.dev, a.ino) == (b.dev, b.ino)
 }
 
-/// A path without links in it, as far as it exists.
+/// Resolves the symbolic links of a path. Returns a missing path unchanged.
 pub(crate) fn followed(path: &[u8]) -> Vec<u8> {
     let found = std::fs::canonicalize(tidebox_rt::path_of_bytes(path));
     found.map(|path| path.into_os_string().into_encoded_bytes()).unwrap_or_else(|_| path.to_vec())
 }
 
-/// Whether two paths name one entry of one folder.
+/// Returns whether two paths name the same directory entry.
 pub(crate) fn same_entry(a: &[u8], b: &[u8]) -> bool {
     let folder = |path: &[u8]| tidebox_rt::stat(folder_of(path), true);
     base_name(a) == base_name(b) && matches!((folder(a), folder(b)), (Ok(a), Ok(b)) if same(&a, &b))

@@ -1,37 +1,39 @@
-//! Records of fixed length, and the character sets of mainframes.
+//! Conversions of `conv=`: records of fixed length, case, byte order and EBCDIC.
 
 /// Record conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Records {
-    /// Lines become records, filled with spaces.
+    /// Converts lines to records, padded with spaces.
     Block,
-    /// Records become lines, without the spaces at their end.
+    /// Converts records to lines, without trailing spaces.
     Unblock,
 }
 
-/// Changes bytes as the words of `conv` say.
+/// Conversion state of `conv=`.
 #[derive(Debug)]
 pub(super) struct Converter {
     before: Option<&'static [u8; 256]>,
     lower: bool,
     upper: bool,
     swap: bool,
-    /// The first byte of a pair whose second is still to come.
+    /// First byte of an incomplete pair.
     odd: Option<u8>,
-    behind: Option<&'static [u8; 256]>,
+    after: Option<&'static [u8; 256]>,
     records: Option<Records>,
-    /// Bytes of a record; 0 when there are none.
+    /// Bytes of a record; 0 disables record conversion.
     length: usize,
     newline: u8,
     space: u8,
-    /// Where in the record it stands, and how many spaces are held back.
+    /// Position in the current record.
     column: usize,
+    /// Number of pending spaces, which are dropped at the end of a record.
     spaces: usize,
     truncated: u64,
 }
 
 impl Converter {
-    /// An error is the message about words that do not go together.
+    /// Creates a converter. `has` returns whether `conv=` contains a keyword. An error is the message about keywords that
+    /// exclude each other.
     pub(super) fn new(has: impl Fn(&str) -> bool, length: usize) -> Result<Self, String> {
         for (words, message) in [
             (&["ascii", "ebcdic", "ibm"][..], "cannot combine any two of {ascii,ebcdic,ibm}"),
@@ -39,31 +41,31 @@ impl Converter {
             (&["lcase", "ucase"], "cannot combine lcase and ucase"),
             (&["excl", "nocreat"], "cannot combine excl and nocreat"),
         ] {
-            // Without a length of records there are none to make or undo.
-            let counts = words.contains(&"block") && length == 0;
-            if !counts && words.iter().filter(|word| has(word)).count() > 1 {
+            // Without a record length, `block` and `unblock` have no effect.
+            let is_ignored = words.contains(&"block") && length == 0;
+            if !is_ignored && words.iter().filter(|word| has(word)).count() > 1 {
                 return Err(message.to_owned());
             }
         }
-        let behind = match () {
+        let after = match () {
             () if has("ebcdic") => Some(&EBCDIC),
             () if has("ibm") => Some(&IBM),
             () => None,
         };
         let records = match () {
             () if length == 0 => None,
-            () if has("block") || behind.is_some() => Some(Records::Block),
+            () if has("block") || after.is_some() => Some(Records::Block),
             () if has("unblock") || has("ascii") => Some(Records::Unblock),
             () => None,
         };
-        let of = |byte: u8| behind.and_then(|table| table.get(usize::from(byte)).copied()).unwrap_or(byte);
+        let of = |byte: u8| after.and_then(|table| table.get(usize::from(byte)).copied()).unwrap_or(byte);
         Ok(Self {
             before: has("ascii").then_some(&ASCII),
             lower: has("lcase"),
             upper: has("ucase"),
             swap: has("swab"),
             odd: None,
-            behind,
+            after,
             records,
             length,
             newline: of(b'\n'),
@@ -74,42 +76,42 @@ impl Converter {
         })
     }
 
-    /// What a short block is filled with where it must be whole.
+    /// Padding byte of `conv=sync`.
     pub(super) fn filler(&self) -> u8 {
         if self.records.is_some() { b' ' } else { 0 }
     }
 
-    /// Records that were longer than they may be.
+    /// Number of truncated records.
     pub(super) fn truncated(&self) -> u64 {
         self.truncated
     }
 
-    /// Changes a block, and adds what comes of it.
-    pub(super) fn feed(&mut self, piece: &mut [u8], out: &mut Vec<u8>) {
-        let translate = |piece: &mut [u8], table: Option<&'static [u8; 256]>| {
+    /// Converts a block, which is overwritten, and appends the result to `out`.
+    pub(super) fn feed(&mut self, chunk: &mut [u8], out: &mut Vec<u8>) {
+        let translate = |chunk: &mut [u8], table: Option<&'static [u8; 256]>| {
             if let Some(table) = table {
-                piece.iter_mut().for_each(|byte| *byte = table.get(usize::from(*byte)).copied().unwrap_or(*byte));
+                chunk.iter_mut().for_each(|byte| *byte = table.get(usize::from(*byte)).copied().unwrap_or(*byte));
             }
         };
-        translate(piece, self.before);
+        translate(chunk, self.before);
         if self.lower {
-            piece.make_ascii_lowercase();
+            chunk.make_ascii_lowercase();
         }
         if self.upper {
-            piece.make_ascii_uppercase();
+            chunk.make_ascii_uppercase();
         }
-        translate(piece, self.behind);
+        translate(chunk, self.after);
         if self.swap {
-            let swapped = self.swapped(piece);
+            let swapped = self.swapped(chunk);
             return self.record(&swapped, out);
         }
-        self.record(piece, out);
+        self.record(chunk, out);
     }
 
-    /// The bytes of pairs in the other order; pairs go on from block to block.
-    fn swapped(&mut self, piece: &[u8]) -> Vec<u8> {
-        let mut swapped = Vec::with_capacity(piece.len() + 1);
-        for byte in piece {
+    /// Swaps the bytes of each pair. A pair may span blocks.
+    fn swapped(&mut self, chunk: &[u8]) -> Vec<u8> {
+        let mut swapped = Vec::with_capacity(chunk.len() + 1);
+        for byte in chunk {
             match self.odd.take() {
                 Some(first) => swapped.extend([*byte, first]),
                 None => self.odd = Some(*byte),
@@ -118,11 +120,11 @@ impl Converter {
         swapped
     }
 
-    fn record(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+    fn record(&mut self, chunk: &[u8], out: &mut Vec<u8>) {
         match self.records {
-            None => out.extend_from_slice(piece),
-            Some(Records::Block) => piece.iter().for_each(|byte| self.block(*byte, out)),
-            Some(Records::Unblock) => piece.iter().for_each(|byte| self.unblock(*byte, out)),
+            None => out.extend_from_slice(chunk),
+            Some(Records::Block) => chunk.iter().for_each(|byte| self.block(*byte, out)),
+            Some(Records::Unblock) => chunk.iter().for_each(|byte| self.unblock(*byte, out)),
         }
     }
 
@@ -159,7 +161,7 @@ impl Converter {
         }
     }
 
-    /// Adds what is missing at the end.
+    /// Appends the incomplete pair and completes the last record.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
         if let Some(last) = self.odd.take() {
             self.record(&[last], out);
@@ -172,7 +174,7 @@ impl Converter {
     }
 }
 
-/// From EBCDIC to ASCII.
+/// EBCDIC to ASCII.
 #[rustfmt::skip]
 const ASCII: [u8; 256] = [
     0x00, 0x01, 0x02, 0x03, 0x9c, 0x09, 0x86, 0x7f, 0x97, 0x8d, 0x8e, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f,
@@ -193,7 +195,7 @@ const ASCII: [u8; 256] = [
     0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff,
 ];
 
-/// From ASCII to EBCDIC, as POSIX has it.
+/// ASCII to EBCDIC, as defined by POSIX.
 #[rustfmt::skip]
 const EBCDIC: [u8; 256] = [
     0x00, 0x01, 0x02, 0x03, 0x37, 0x2d, 0x2e, 0x2f, 0x16, 0x05, 0x25, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f,
@@ -214,7 +216,7 @@ const EBCDIC: [u8; 256] = [
     0xdc, 0xdd, 0xde, 0xdf, 0xea, 0xeb, 0xec, 0xed, 0xee, 0xef, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff,
 ];
 
-/// From ASCII to the EBCDIC of IBM, as POSIX has it.
+/// ASCII to IBM's EBCDIC, as defined by POSIX.
 #[rustfmt::skip]
 const IBM: [u8; 256] = [
     0x00, 0x01, 0x02, 0x03, 0x37, 0x2d, 0x2e, 0x2f, 0x16, 0x05, 0x25, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f,
@@ -242,8 +244,8 @@ mod tests {
     fn converted(words: &[&str], length: usize, text: &str) -> String {
         let mut converter = Converter::new(|word| words.contains(&word), length).expect("words that go together");
         let mut out = Vec::new();
-        for piece in text.as_bytes().chunks(3) {
-            converter.feed(&mut piece.to_vec(), &mut out);
+        for chunk in text.as_bytes().chunks(3) {
+            converter.feed(&mut chunk.to_vec(), &mut out);
         }
         converter.finish(&mut out);
         String::from_utf8(out).expect("the tests are of ASCII")

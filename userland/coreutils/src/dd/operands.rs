@@ -1,9 +1,9 @@
 //! The operands of `dd`.
 
 use tidebox_gnu::exit::ToolResult;
-use tidebox_gnu::message::{print_error, quote_value};
+use tidebox_gnu::message::quote_value;
 
-/// The words of `conv`, `iflag` and `oflag`. Most flags change only how the system moves the data, which nobody sees.
+/// Keywords of `conv=`.
 const CONVERSIONS: &[&str] = &[
     "ascii",
     "ebcdic",
@@ -22,6 +22,7 @@ const CONVERSIONS: &[&str] = &[
     "fdatasync",
     "fsync",
 ];
+/// Keywords of `iflag=` and `oflag=`. Those that concern only the cache or synchronization have no effect.
 const FLAGS: &[&str] = &[
     "append",
     "direct",
@@ -43,7 +44,7 @@ const FLAGS: &[&str] = &[
 pub(super) struct Operands {
     pub(super) from: Option<Vec<u8>>,
     pub(super) to: Option<Vec<u8>>,
-    /// `bs`, which overrides the two others.
+    /// `bs=`, which overrides `ibs=` and `obs=`.
     both: Option<u64>,
     input: Option<u64>,
     output: Option<u64>,
@@ -52,11 +53,11 @@ pub(super) struct Operands {
     pub(super) seek: u64,
     words: Vec<String>,
     pub(super) status: String,
-    /// Bytes of a record (`cbs`).
+    /// Bytes of a record (`cbs=`).
     pub(super) record: u64,
 }
 
-/// Bytes of a block where nothing else is said.
+/// Default block size in bytes.
 const BLOCK: u64 = 512;
 
 impl Operands {
@@ -70,34 +71,34 @@ impl Operands {
         self.both.or(self.output).unwrap_or(BLOCK)
     }
 
-    /// Whether blocks of output are filled anew. They are not with `bs`, unless their bytes change.
+    /// Returns whether output is regrouped into blocks of `obs=`. With `bs=` it is not, unless the bytes are converted.
     pub(super) fn regroups(&self) -> bool {
         let changes = ["ascii", "ebcdic", "ibm", "block", "unblock", "lcase", "ucase", "swab"];
         self.both.is_none() || changes.iter().any(|word| self.has(word))
     }
 
-    /// Whether `conv` has that word.
+    /// Returns whether `conv=` contains the keyword.
     pub(super) fn has(&self, word: &str) -> bool {
         self.words.iter().any(|known| known == word)
     }
 
-    /// Whether the input has that flag.
+    /// Returns whether `iflag=` contains the flag.
     pub(super) fn input_has(&self, flag: &str) -> bool {
         self.has(&format!("iflag {flag}"))
     }
 
-    /// Whether the output has that flag.
+    /// Returns whether `oflag=` contains the flag.
     pub(super) fn output_has(&self, flag: &str) -> bool {
         self.has(&format!("oflag {flag}"))
     }
 
-    /// Whether one of the two has it: flags about numbers may stand at either.
+    /// Returns whether `iflag=` or `oflag=` contains the flag. Flags about counts are valid in both.
     pub(super) fn counts_bytes(&self, flag: &str) -> bool {
         self.input_has(flag) || self.output_has(flag)
     }
 
-    /// Reads one operand.
-    pub(super) fn read(&mut self, argument: &[u8]) -> Result<(), ToolResult> {
+    /// Parses one operand.
+    pub(super) fn parse(&mut self, argument: &[u8]) -> Result<(), ToolResult> {
         let text = String::from_utf8_lossy(argument).into_owned();
         let unknown = || ToolResult::Usage(format!("unrecognized operand {}", quote_value(argument)), 1);
         let (key, value) = text.split_once('=').ok_or_else(unknown)?;
@@ -144,7 +145,7 @@ impl Operands {
         Ok(())
     }
 
-    /// A number of blocks. One that ends in `B` counts bytes instead.
+    /// Parses a number of blocks. With the suffix `B` it counts bytes instead.
     fn amount(&mut self, value: &str, word: &str) -> Result<u64, ToolResult> {
         let units = ["kB", "KB", "MB", "GB", "TB", "PB", "EB", "iB"];
         if value.ends_with('B') && !units.iter().any(|unit| value.ends_with(unit)) {
@@ -166,13 +167,9 @@ fn invalid(value: &str, why: &str) -> ToolResult {
 }
 
 fn read_number(value: &str) -> Result<u64, ToolResult> {
-    if value.starts_with("0x") {
-        let meant = (quote_value(b"0x"), quote_value(b"00x"));
-        print_error("dd", &format!("warning: {} is a zero multiplier; use {} if that is intended", meant.0, meant.1));
-    }
     match number(value) {
-        Number::Is(number) => Ok(number),
-        Number::None => Err(invalid(value, "")),
+        Number::Valid(number) => Ok(number),
+        Number::Invalid => Err(invalid(value, "")),
         Number::TooLarge => Err(invalid(value, ": Value too large for defined data type")),
     }
 }
@@ -180,33 +177,33 @@ fn read_number(value: &str) -> Result<u64, ToolResult> {
 /// Result of parsing a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
-    Is(u64),
-    None,
-    /// It is one, but no file is so long.
+    Valid(u64),
+    Invalid,
+    /// A number that exceeds the size of any file.
     TooLarge,
 }
 
-/// A number with a unit, or several multiplied by `x`. What is multiplied by zero may be as large as it likes.
+/// Parses numbers with units, multiplied by `x`. A product with zero is zero, even if another factor is too large.
 pub(crate) fn number(text: &str) -> Number {
     let factors: Vec<Number> = text.split('x').map(simple_number).collect();
-    if factors.contains(&Number::None) {
-        return Number::None;
+    if factors.contains(&Number::Invalid) {
+        return Number::Invalid;
     }
-    if factors.contains(&Number::Is(0)) {
-        return Number::Is(0);
+    if factors.contains(&Number::Valid(0)) {
+        return Number::Valid(0);
     }
     let product = factors.iter().try_fold(1u64, |product, factor| match factor {
-        Number::Is(factor) => product.checked_mul(*factor).filter(|product| i64::try_from(*product).is_ok()),
+        Number::Valid(factor) => product.checked_mul(*factor).filter(|product| i64::try_from(*product).is_ok()),
         _ => None,
     });
-    product.map_or(Number::TooLarge, Number::Is)
+    product.map_or(Number::TooLarge, Number::Valid)
 }
 
 fn simple_number(text: &str) -> Number {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     if digits.is_empty() {
-        return Number::None;
+        return Number::Invalid;
     }
     let mut letters = unit.chars();
     let (letter, rest) = (letters.next(), letters.as_str());
@@ -217,13 +214,13 @@ fn simple_number(text: &str) -> Number {
         (Some('b'), "") => Some(512),
         (Some(letter), "" | "B" | "iB") => match "kMGTPEZY".find(if letter == 'K' { 'k' } else { letter }) {
             Some(at) => u32::try_from(at).ok().and_then(|at| base.checked_pow(at + 1)),
-            None => return Number::None,
+            None => return Number::Invalid,
         },
-        _ => return Number::None,
+        _ => return Number::Invalid,
     };
     match (digits.parse::<u64>(), factor) {
-        (Ok(0), _) => Number::Is(0),
-        (Ok(number), Some(factor)) => number.checked_mul(factor).map_or(Number::TooLarge, Number::Is),
+        (Ok(0), _) => Number::Valid(0),
+        (Ok(number), Some(factor)) => number.checked_mul(factor).map_or(Number::TooLarge, Number::Valid),
         _ => Number::TooLarge,
     }
 }

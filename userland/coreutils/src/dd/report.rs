@@ -1,6 +1,6 @@
 //! Final report of `dd`.
 
-/// Whole blocks and parts of blocks, as `dd` counts them.
+/// Numbers of complete and partial blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Records {
     pub(super) whole: u64,
@@ -8,7 +8,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    pub(super) fn note(&mut self, bytes: usize, block: u64) {
+    pub(super) fn count(&mut self, bytes: usize, block: u64) {
         if bytes as u64 == block {
             self.whole += 1;
         } else if bytes > 0 {
@@ -20,7 +20,7 @@ impl Records {
 const THOUSANDS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
 const POWERS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-/// `1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.00052 s, 2.0 GB/s`
+/// Formats the last line: `1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.00052 s, 2.0 GB/s`.
 pub(super) fn transferred(bytes: u64, seconds: f64) -> String {
     let word = if bytes == 1 { "byte" } else { "bytes" };
     let mut sizes = String::new();
@@ -34,7 +34,7 @@ pub(super) fn transferred(bytes: u64, seconds: f64) -> String {
     format!("{bytes} {word}{sizes} copied, {} s, {}/s", short(seconds), rate(bytes as f64 / seconds))
 }
 
-/// A size with two or more digits.
+/// Formats a size with at least two digits.
 pub(super) fn size(bytes: u64, base: f64, letters: &[&str]) -> String {
     let mut value = bytes as f64;
     let mut unit = 0;
@@ -46,12 +46,12 @@ pub(super) fn size(bytes: u64, base: f64, letters: &[&str]) -> String {
     format!("{value:.digits$} {}", letters.get(unit).copied().unwrap_or_default())
 }
 
-/// The size of a block that there is no room for.
+/// Formats the size of a block that cannot be allocated.
 pub(super) fn size_in_powers(bytes: u64) -> String {
     size(bytes, 1024.0, &POWERS)
 }
 
-/// Bytes in a second, of which thousands are the least that is told.
+/// Formats bytes per second, at least in kB.
 fn rate(bytes: f64) -> String {
     let mut value = bytes / 1000.0;
     let mut unit = 1;
@@ -63,7 +63,7 @@ fn rate(bytes: f64) -> String {
     format!("{value:.digits$} {}", THOUSANDS.get(unit).copied().unwrap_or_default())
 }
 
-/// A number with six digits at most, as `%g` of C shows it.
+/// Formats a number like `%g` of C, with at most six digits.
 fn short(value: f64) -> String {
     let scientific = format!("{value:.5e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -85,8 +85,8 @@ mod tests {
     use super::transferred;
 
     #[test]
-    fn the_end_is_told_as_gnu_tells_it() {
-        for (bytes, seconds, told) in [
+    fn the_report_has_the_format_of_gnu() {
+        for (bytes, seconds, text) in [
             (0, 6.6468e-05, "0 bytes copied, 6.6468e-05 s, 0.0 kB/s"),
             (3, 2.8653e-05, "3 bytes copied, 2.8653e-05 s, 105 kB/s"),
             (31_457_280, 0.001, "31457280 bytes (31 MB, 30 MiB) copied, 0.001 s, 31.5 GB/s"),
@@ -94,7 +94,7 @@ mod tests {
             (1, 2.0, "1 byte copied, 2 s, 0.0 kB/s"),
             (1024, 123.4567, "1024 bytes (1.0 kB, 1.0 KiB) copied, 123.457 s, 0.0 kB/s"),
         ] {
-            assert_eq!(transferred(bytes, seconds), told);
+            assert_eq!(transferred(bytes, seconds), text);
         }
     }
 }

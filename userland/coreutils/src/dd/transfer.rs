@@ -1,37 +1,37 @@
-//! From block to block.
+//! Copying block by block.
 
 use tidebox_rt::{Errno, Fd, FileKind};
 
 use super::conversion::Converter;
 use super::operands::Operands;
 use super::report::Records;
-use super::{read_error, room, write_error};
+use super::{allocate, read_error, write_error};
 
-/// Where the output goes.
+/// Output descriptor and pending hole.
 #[derive(Debug)]
 pub(super) struct Sink {
     pub(super) fd: Fd,
-    /// Blocks of zeros become holes where the output can have some.
+    /// Write blocks of zeros as holes, if the output is seekable.
     pub(super) sparse: bool,
-    /// Bytes of the hole that the output ends with so far.
+    /// Bytes of the hole at the end of the output.
     pub(super) holes: u64,
 }
 
 impl Sink {
-    fn write(&mut self, piece: &[u8]) -> Result<(), Errno> {
-        if self.sparse && !piece.is_empty() && piece.iter().all(|byte| *byte == 0) {
-            let by = i64::try_from(piece.len()).map_err(|_| Errno::INVAL)?;
+    fn write(&mut self, chunk: &[u8]) -> Result<(), Errno> {
+        if self.sparse && !chunk.is_empty() && chunk.iter().all(|byte| *byte == 0) {
+            let by = i64::try_from(chunk.len()).map_err(|_| Errno::INVAL)?;
             if tidebox_rt::seek(self.fd, by).is_ok() {
-                self.holes += piece.len() as u64;
+                self.holes += chunk.len() as u64;
                 return Ok(());
             }
             self.sparse = false;
         }
         self.holes = 0;
-        tidebox_rt::write_all(self.fd, piece)
+        tidebox_rt::write_all(self.fd, chunk)
     }
 
-    /// A hole at the end belongs to the file only if its length says so.
+    /// Extends the file over a hole at its end.
     fn finish(&mut self) -> Result<(), Errno> {
         if self.holes == 0 {
             return Ok(());
@@ -45,7 +45,7 @@ impl Sink {
     }
 }
 
-/// A copy and how far it is.
+/// State of a copy.
 pub(super) struct Transfer<'o> {
     operands: &'o Operands,
     input: Fd,
@@ -53,11 +53,11 @@ pub(super) struct Transfer<'o> {
     converter: Converter,
     pub(super) read: Records,
     pub(super) written: Records,
-    /// Bytes that came over.
+    /// Number of bytes written.
     pub(super) total: u64,
     block: Vec<u8>,
-    /// What does not fill a block of output yet.
-    waiting: Vec<u8>,
+    /// Bytes that do not fill an output block yet.
+    pending: Vec<u8>,
     output_block: usize,
 }
 
@@ -72,30 +72,30 @@ impl<'o> Transfer<'o> {
             written: Records::default(),
             total: 0,
             block: Vec::new(),
-            waiting: Vec::new(),
+            pending: Vec::new(),
             output_block: usize::try_from(operands.output_block()).unwrap_or(usize::MAX),
         }
     }
 
-    /// Finds room for the blocks. Who copies nothing needs none.
+    /// Allocates the buffers, unless nothing is copied.
     pub(super) fn prepare(&mut self) -> Result<(), String> {
         if self.operands.count != Some(0) {
-            self.block = room("input", self.operands.input_block())?;
+            self.block = allocate("input", self.operands.input_block())?;
             if self.operands.output_block() > self.operands.input_block() {
-                self.waiting = room("output", self.operands.output_block())?;
-                self.waiting.clear();
+                self.pending = allocate("output", self.operands.output_block())?;
+                self.pending.clear();
             }
         }
         Ok(())
     }
 
-    /// Records that were cut.
+    /// Number of truncated records.
     pub(super) fn truncated(&self) -> u64 {
         self.converter.truncated()
     }
 
     /// Copies everything.
-    pub(super) fn all(&mut self) -> Result<(), String> {
+    pub(super) fn run(&mut self) -> Result<(), String> {
         let size = self.operands.input_block();
         let by_bytes = self.operands.counts_bytes("count_bytes");
         let mut left = self.operands.count.map(|count| if by_bytes { count } else { count.saturating_mul(size) });
@@ -107,59 +107,59 @@ impl<'o> Transfer<'o> {
             if count == 0 {
                 break;
             }
-            self.read.note(count, size);
-            // A part of a block counts as one, unless bytes are counted.
+            self.read.count(count, size);
+            // A partial block counts as a block, unless bytes are counted.
             left = left.map(|left| left.saturating_sub(if by_bytes { count as u64 } else { size }));
             let mut end = count;
             if self.operands.has("sync") {
                 block.get_mut(count..).unwrap_or_default().fill(self.converter.filler());
                 end = block.len();
             }
-            self.converter.feed(block.get_mut(..end).unwrap_or_default(), &mut self.waiting);
+            self.converter.feed(block.get_mut(..end).unwrap_or_default(), &mut self.pending);
             self.block = block;
             if regroups {
-                self.pass_on()?;
+                self.write_complete()?;
             } else {
                 self.write_rest()?;
             }
         }
-        self.converter.finish(&mut self.waiting);
-        self.pass_on()?;
+        self.converter.finish(&mut self.pending);
+        self.write_complete()?;
         self.write_rest()?;
         self.sink.finish().map_err(|errno| write_error(self.operands, errno))
     }
 
-    /// Writes the whole blocks that wait.
-    fn pass_on(&mut self) -> Result<(), String> {
-        let mut waiting = std::mem::take(&mut self.waiting);
-        let whole = waiting.len() - waiting.len() % self.output_block.max(1);
-        for piece in waiting.get(..whole).unwrap_or_default().chunks(self.output_block.max(1)) {
-            self.write_block(piece)?;
+    /// Writes the complete blocks in the buffer.
+    fn write_complete(&mut self) -> Result<(), String> {
+        let mut pending = std::mem::take(&mut self.pending);
+        let whole = pending.len() - pending.len() % self.output_block.max(1);
+        for chunk in pending.get(..whole).unwrap_or_default().chunks(self.output_block.max(1)) {
+            self.write_block(chunk)?;
         }
-        waiting.drain(..whole);
-        self.waiting = waiting;
+        pending.drain(..whole);
+        self.pending = pending;
         Ok(())
     }
 
-    /// Writes all that waits.
+    /// Writes the rest of the buffer as one block.
     fn write_rest(&mut self) -> Result<(), String> {
-        let mut piece = std::mem::take(&mut self.waiting);
-        if !piece.is_empty() {
-            self.write_block(&piece)?;
+        let mut chunk = std::mem::take(&mut self.pending);
+        if !chunk.is_empty() {
+            self.write_block(&chunk)?;
         }
-        piece.clear();
-        self.waiting = piece;
+        chunk.clear();
+        self.pending = chunk;
         Ok(())
     }
 
-    fn read_block(&self, room: &mut [u8]) -> Result<usize, String> {
+    fn read_block(&self, buffer: &mut [u8]) -> Result<usize, String> {
         let mut filled = 0;
         loop {
-            match tidebox_rt::read(self.input, room.get_mut(filled..).unwrap_or_default()) {
+            match tidebox_rt::read(self.input, buffer.get_mut(filled..).unwrap_or_default()) {
                 Ok(0) => return Ok(filled),
                 Ok(count) => {
                     filled += count;
-                    if !self.operands.input_has("fullblock") || filled >= room.len() {
+                    if !self.operands.input_has("fullblock") || filled >= buffer.len() {
                         return Ok(filled);
                     }
                 }
@@ -169,10 +169,10 @@ impl<'o> Transfer<'o> {
         }
     }
 
-    fn write_block(&mut self, piece: &[u8]) -> Result<(), String> {
-        self.sink.write(piece).map_err(|errno| write_error(self.operands, errno))?;
-        self.written.note(piece.len(), self.operands.output_block());
-        self.total = self.total.saturating_add(piece.len() as u64);
+    fn write_block(&mut self, chunk: &[u8]) -> Result<(), String> {
+        self.sink.write(chunk).map_err(|errno| write_error(self.operands, errno))?;
+        self.written.count(chunk.len(), self.operands.output_block());
+        self.total = self.total.saturating_add(chunk.len() as u64);
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
-//! The table that is printed.
+//! Output table of `df`.
 
-use super::{Mount, Options, Unit};
+use super::{Mount, Options};
+use crate::common::block_size::{Unit, format_size};
 
-pub(super) fn header(field: &str, options: &Options) -> String {
+fn header(field: &str, options: &Options) -> String {
     let human = matches!(options.unit, Unit::Human(_));
     match field {
         "source" => "Filesystem".to_owned(),
@@ -11,12 +12,11 @@ pub(super) fn header(field: &str, options: &Options) -> String {
         "iused" => "IUsed".to_owned(),
         "iavail" => "IFree".to_owned(),
         "ipcent" => "IUse%".to_owned(),
-        "size" if human => "Size".to_owned(),
-        "size" if options.posix => match options.unit {
-            Unit::Bytes(size) => format!("{size}-blocks"),
+        "size" => match options.unit {
             Unit::Human(_) => "Size".to_owned(),
+            Unit::Bytes(size) | Unit::Lettered(size, _) if options.posix => format!("{size}-blocks"),
+            Unit::Bytes(size) | Unit::Lettered(size, _) => format!("{}-blocks", block_name(size)),
         },
-        "size" => options.unit_name.clone(),
         "used" => "Used".to_owned(),
         "avail" if human => "Avail".to_owned(),
         "avail" if options.fields.is_some() => "Avail".to_owned(),
@@ -28,42 +28,36 @@ pub(super) fn header(field: &str, options: &Options) -> String {
     }
 }
 
-pub(super) fn amount(bytes: u64, unit: Unit) -> String {
-    let base = match unit {
-        Unit::Bytes(size) => return bytes.div_ceil(size).to_string(),
-        Unit::Human(base) => base,
+/// Formats a block size: `1K`, `1MB`, `512B`.
+fn block_name(size: u64) -> String {
+    let scaled = |base: u64| {
+        let (mut count, mut power) = (size, 0);
+        while count > 0 && count.is_multiple_of(base) {
+            (count, power) = (count / base, power + 1);
+        }
+        (count, power)
     };
-    let letters = if base == 1000 { "kMGTPE" } else { "KMGTPE" };
-    if bytes < base {
-        return bytes.to_string();
+    let letter = |letters: &str, power: usize| letters.chars().nth(power).map(String::from).unwrap_or_default();
+    match (scaled(1024), scaled(1000)) {
+        ((count, power), (_, other)) if power > 0 && power >= other => format!("{count}{}", letter(" KMGTPE", power)),
+        (_, (count, 0)) => format!("{count}B"),
+        (_, (count, power)) => format!("{count}{}B", letter(" kMGTPE", power)),
     }
-    let (mut scale, mut unit) = (base, 0);
-    while bytes / scale >= base && unit < 5 {
-        scale = scale.saturating_mul(base);
-        unit += 1;
-    }
-    // Sizes are rounded up, to one digit behind the point below ten.
-    let tenths = (u128::from(bytes) * 10).div_ceil(u128::from(scale));
-    let letter = letters.chars().nth(unit).unwrap_or('E');
-    if tenths < 100 {
-        return format!("{}.{}{letter}", tenths / 10, tenths % 10);
-    }
-    format!("{}{letter}", u128::from(bytes).div_ceil(u128::from(scale)))
 }
 
-pub(super) fn percent(used: u64, all: u64) -> String {
+fn percent(used: u64, all: u64) -> String {
     if all == 0 { "-".to_owned() } else { format!("{}%", (u128::from(used) * 100).div_ceil(u128::from(all))) }
 }
 
-pub(super) fn value(field: &str, mount: &Mount, options: &Options) -> String {
+fn value(field: &str, mount: &Mount, options: &Options) -> String {
     let dash = || "-".to_owned();
     let sized = |part: &dyn Fn(u64, u64) -> u64| {
-        mount.bytes.map_or_else(dash, |(all, used)| amount(part(all, used), options.unit))
+        mount.bytes.map_or_else(dash, |(all, used)| format_size(part(all, used), options.unit))
     };
     let counted = |part: &dyn Fn(u64, u64) -> u64| {
         mount.inodes.map_or_else(dash, |(all, used)| match options.unit {
-            Unit::Human(_) => amount(part(all, used), options.unit),
-            Unit::Bytes(_) => part(all, used).to_string(),
+            Unit::Human(_) => format_size(part(all, used), options.unit),
+            _ => part(all, used).to_string(),
         })
     };
     match field {
@@ -82,7 +76,7 @@ pub(super) fn value(field: &str, mount: &Mount, options: &Options) -> String {
     }
 }
 
-pub(super) fn columns(options: &Options) -> Vec<&'static str> {
+fn columns(options: &Options) -> Vec<&'static str> {
     if let Some(fields) = &options.fields {
         return fields.clone();
     }
@@ -96,8 +90,8 @@ pub(super) fn columns(options: &Options) -> Vec<&'static str> {
     columns
 }
 
-/// The narrowest that a column is.
-pub(super) fn narrowest(field: &str) -> usize {
+/// Minimum width of a column.
+fn min_width(field: &str) -> usize {
     match field {
         "source" => 14,
         "fstype" | "ipcent" | "pcent" => 4,
@@ -114,7 +108,7 @@ pub(super) fn table(options: &Options, mut mounts: Vec<Mount>) -> String {
         };
         let dash = || "-".to_owned();
         let (bytes, inodes) = (sum(&|mount| mount.bytes), sum(&|mount| mount.inodes));
-        // It is called so in the first column that can tell.
+        // The label is in the first column, or in the last one without a source column.
         let target = if columns.contains(&"source") { dash() } else { "total".to_owned() };
         mounts.push(Mount { source: "total".to_owned(), kind: dash(), target, file: dash(), bytes, inodes });
     }
@@ -122,7 +116,7 @@ pub(super) fn table(options: &Options, mut mounts: Vec<Mount>) -> String {
     rows.extend(mounts.iter().map(|mount| columns.iter().map(|field| value(field, mount, options)).collect()));
     let width = |column: usize| {
         let widest = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
-        columns.get(column).map_or(widest, |field| widest.max(narrowest(field)))
+        columns.get(column).map_or(widest, |field| widest.max(min_width(field)))
     };
     let widths: Vec<usize> = (0..columns.len()).map(width).collect();
     let mut out = String::new();

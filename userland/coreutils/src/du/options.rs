@@ -1,4 +1,4 @@
-//! The command line of `du`.
+//! Command line of `du`.
 
 use tidebox_gnu::choice::parse_choice;
 use tidebox_gnu::exit::ToolResult;
@@ -35,7 +35,7 @@ tidebox_gnu::options! {
         OneFileSystem = "-x | --one-file-system", "has no effect: there is one file system";
         Null = "-0, --null", "end lines with a zero byte";
         Exclude = "--exclude=GLOB", "leave out files whose name fits GLOB";
-                NoDereference = "-P, --no-dereference", "";
+        NoDereference = "-P, --no-dereference", "";
         ExcludeFrom = "-X, --exclude-from=X", "";
         Files0From = "--files0-from=X", "";
         Threshold = "-t, --threshold=SIZE", "";
@@ -50,7 +50,7 @@ const LINE: Syntax<'_, Flag> = Syntax::core("du", USAGE, 24);
 #[derive(Debug)]
 pub(super) struct Options {
     pub(super) all: bool,
-    pub(super) most_depth: Option<usize>,
+    pub(super) max_depth: Option<usize>,
     pub(super) summarize: bool,
     pub(super) total: bool,
     pub(super) separate: bool,
@@ -62,20 +62,20 @@ pub(super) struct Options {
     pub(super) end: u8,
     pub(super) exclude: Vec<Vec<u8>>,
     pub(super) inodes: bool,
-    /// The least that is shown, or below zero the most.
+    /// Minimum size to print; if negative, the maximum.
     pub(super) threshold: Option<i64>,
     pub(super) list: Option<Vec<u8>>,
-    /// Which time is shown: `m`, `c` or `u`.
+    /// Time to print: `m`, `c` or `u`.
     pub(super) time: Option<char>,
     time_style: Vec<u8>,
     pub(super) time_format: Vec<u8>,
 }
 
-/// Reads a command line: options, and files.
+/// Parses the command line. Returns the options and the files.
 pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), ToolResult> {
     let mut options = Options {
         all: false,
-        most_depth: None,
+        max_depth: None,
         summarize: false,
         total: false,
         separate: false,
@@ -104,15 +104,15 @@ pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), 
     if options.summarize && options.all {
         return Err(LINE.usage_error("cannot both summarize and show all entries"));
     }
-    if options.summarize && options.most_depth == Some(0) {
+    if options.summarize && options.max_depth == Some(0) {
         print_error("du", "warning: summarizing is the same as using --max-depth=0");
     }
-    if options.summarize && options.most_depth.is_some_and(|depth| depth > 0) {
-        let depth = options.most_depth.unwrap_or(0);
+    if options.summarize && options.max_depth.is_some_and(|depth| depth > 0) {
+        let depth = options.max_depth.unwrap_or(0);
         return Err(LINE.usage_error(format!("warning: summarizing conflicts with --max-depth={depth}")));
     }
     if options.summarize {
-        options.most_depth = Some(0);
+        options.max_depth = Some(0);
     }
     if let Some(extra) = files.first().filter(|_| options.list.is_some()) {
         let rest = "file operands cannot be combined with --files0-from";
@@ -155,9 +155,7 @@ impl Options {
             Flag::Inodes => (self.inodes, self.unit) = (true, Unit::Bytes(1)),
             Flag::Files0From => self.list = Some(value),
             Flag::Threshold => {
-                // Of a zero that is negative the long name is told.
-                let is_zero = value.strip_prefix(b"-").is_some_and(|digits| digits.iter().all(|digit| *digit == b'0'));
-                let option = if letter == Some('t') && !is_zero { "-t" } else { "--threshold" };
+                let option = if letter.is_some() { "-t" } else { "--threshold" };
                 let wrong = || ToolResult::Failure(wrong_size(option, &value), 1);
                 self.threshold = Some(threshold(&value).ok_or_else(wrong)?);
             }
@@ -174,7 +172,7 @@ impl Options {
                 let text = String::from_utf8_lossy(&value);
                 let depth =
                     text.parse().map_err(|_| wrong(format!("invalid maximum depth {}", quote_value(&value))))?;
-                self.most_depth = Some(depth);
+                self.max_depth = Some(depth);
             }
             Flag::BlockSize => {
                 let option = if letter.is_some() { "-B" } else { "--block-size" };
@@ -187,7 +185,7 @@ impl Options {
     }
 }
 
-/// How `--time-style` writes times.
+/// Returns the format of `--time-style`.
 fn time_format(style: &[u8]) -> Result<Vec<u8>, String> {
     let words: &[&[&str]] = &[&["full-iso"], &["long-iso"], &["iso"]];
     Ok(match style.strip_prefix(b"+") {
@@ -200,7 +198,7 @@ fn time_format(style: &[u8]) -> Result<Vec<u8>, String> {
     })
 }
 
-/// The value of `-t`, which may be below zero.
+/// Parses the value of `-t`, which may be negative.
 fn threshold(value: &[u8]) -> Option<i64> {
     let text = String::from_utf8_lossy(value).into_owned();
     let (sign, size) = text.strip_prefix('-').map_or((1, text.as_str()), |size| (-1, size));

@@ -1,20 +1,20 @@
-//! Where the lines of a paragraph end: where the whole looks best.
+//! Optimal line breaks of a paragraph.
 //!
-//! Lines cost the more the farther they are from the goal and from the length of the next one; a break costs less behind
-//! a sentence or punctuation and before a parenthesis, and more where it leaves a lonely word.
+//! The cost of a line grows with its distance from the goal width and from the length of the next line. A break costs
+//! less after a sentence, after punctuation and before a parenthesis. It costs more if it isolates one word.
 
-/// How wide lines may be, and how wide they should be.
+/// Maximum and goal width in columns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Measure {
-    pub(crate) most: usize,
+    pub(crate) max: usize,
     pub(crate) goal: usize,
 }
 
-/// A word with what follows it.
+/// Text of one word, with the blanks after it.
 #[derive(Clone, Debug)]
 pub(crate) struct Word<'a> {
     pub(crate) text: &'a [u8],
-    /// Blanks behind it.
+    /// Number of blanks that follow.
     pub(crate) space: usize,
     opens: bool,
     period: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Word<'a> {
 }
 
 impl<'a> Word<'a> {
-    /// A word of a line. `last` says that the line ends behind it, `uniform` that blanks are not as they were.
+    /// Creates one word. `last` is true at the end of a line, `uniform` if `--uniform-spacing` replaces the blanks.
     pub(crate) fn new(text: &'a [u8], space: usize, last: bool, uniform: bool) -> Self {
         let closes = |byte: &u8| b")]'\"".contains(byte);
         let core = text.iter().rposition(|byte| !closes(byte)).map_or(0, |at| at + 1);
@@ -57,17 +57,17 @@ fn signed(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX >> 16).min(1 << 20)
 }
 
-/// What a line costs that is so much shorter or longer than it should be.
+/// Cost of a line that differs from the goal by `n` columns.
 fn short(n: i64) -> i64 {
     squared(n * 10)
 }
 
-/// What two lines cost whose lengths differ so much.
+/// Cost of adjacent lines whose lengths differ by `n` columns.
 fn ragged(n: i64) -> i64 {
     short(n) / 2
 }
 
-/// The best that can be done from a word on.
+/// Cheapest layout that starts at one word.
 #[derive(Clone, Copy, Debug, Default)]
 struct Best {
     cost: i64,
@@ -75,7 +75,7 @@ struct Best {
     length: usize,
 }
 
-/// The ends of the lines of a paragraph: each the number of the word that begins the next line.
+/// Returns the end of each line, as an index into `words`. `first` and `other` are the indents of the first and the other lines.
 pub(crate) fn lines(words: &[Word<'_>], measure: Measure, first: usize, other: usize) -> Vec<usize> {
     let count = words.len();
     let mut best = vec![Best::default(); count + 1];
@@ -93,7 +93,7 @@ pub(crate) fn lines(words: &[Word<'_>], measure: Measure, first: usize, other: u
             }
             length += word.space;
             let follows = words.get(at).map_or(0, |next| next.text.len());
-            if at == count || length + follows >= measure.most {
+            if at == count || length + follows >= measure.max {
                 break;
             }
         }
@@ -122,7 +122,7 @@ fn line_cost(next: usize, length: usize, after: &Best, count: usize, measure: Me
     cost
 }
 
-/// What a line costs by the words round its beginning.
+/// Cost of a break before `start`, which depends on the neighbours.
 fn base_cost(words: &[Word<'_>], start: usize) -> i64 {
     let mut cost = LINE;
     let before = |back: usize| start.checked_sub(back).and_then(|at| words.get(at));

@@ -13,14 +13,12 @@ use tidebox_rt::{FileKind, Stat};
 
 use super::Listed;
 use super::color::Colors;
-use super::dired::Dired;
-use super::hyperlink::Hyperlinks;
 use super::options::{Follow, Layout, Mark, Options, TimeStyle};
 use super::order::Order;
 use super::quote::{self, Style};
-use crate::common::block_size::{Unit, shown};
+use crate::common::block_size::{Unit, format_size};
 
-/// Half a year, after which a time of day says little.
+/// Half a year. Older files are listed with the year instead of the time of day.
 const RECENT_NS: u64 = 31_556_952 / 2 * 1_000_000_000;
 
 /// Block size in bytes; file sizes are rounded up to it.
@@ -35,7 +33,7 @@ pub(crate) struct Format {
     zone: Zone,
     inodes: bool,
     blocks: bool,
-    /// Links are shown as what they lead to.
+    /// Links are listed as their targets.
     follows: bool,
     size: Unit,
     room: Unit,
@@ -46,15 +44,13 @@ pub(crate) struct Format {
     hides: bool,
     author: bool,
     contexts: bool,
-    hyperlinks: Option<Hyperlinks>,
     colors: Option<Rc<Colors>>,
     tab_size: usize,
-    /// Names that are not quoted are moved by a column, because others are.
-    moves: Cell<bool>,
+    /// Unquoted names are indented by one column, because other names are quoted.
+    indents_names: Cell<bool>,
     width: usize,
     end: u8,
     now: u64,
-    pub(super) dired: Option<Dired>,
 }
 
 /// Cells of one line; the last one is the name.
@@ -81,45 +77,43 @@ impl Format {
             hides: options.hides,
             author: options.author,
             contexts: options.contexts,
-            hyperlinks: options.hyperlinks.then(Hyperlinks::new),
             colors: if options.color { Colors::from_environment().map(Rc::new) } else { None },
             tab_size: options.tab_size,
-            moves: Cell::new(false),
+            indents_names: Cell::new(false),
             width: options.width,
             end: options.end,
-            dired: options.dired.then(Dired::default),
             now: if long { tidebox_rt::realtime_ns() } else { 0 },
         }
     }
 
-    /// Whether more is printed than names and types.
+    /// Returns whether the list needs more than names and types.
     pub(crate) fn needs_state(&self, kind: FileKind) -> bool {
         self.layout == Layout::Long
             || self.inodes
             || self.blocks
             || self.colors.is_some()
             || self.mark != Mark::Nothing && self.follows
-            // Only of files it is asked whether they are programs.
+            // Only regular files can be marked as executable.
             || self.mark == Mark::Classify && matches!(kind, FileKind::File | FileKind::Unknown)
     }
 
-    /// Writes the list of a folder, or of files that are named `beside` folders, which come later and are in the same columns.
+    /// Writes the list of a directory, or of operands. `beside` are operands that are directories. They are listed later, but
+    /// count for the widths of the columns.
     pub(crate) fn write(&self, files: &[Listed], beside: Option<&[Listed]>, out: &mut Vec<u8>) {
         if beside.is_none() && (self.layout == Layout::Long || self.blocks) {
             let blocks = files.iter().filter_map(|file| file.stat.as_ref()).map(room).fold(0, u64::saturating_add);
-            self.indent_line(out);
-            out.extend_from_slice(format!("total {}\n", shown(blocks, self.room)).as_bytes());
+            out.extend_from_slice(format!("total {}\n", format_size(blocks, self.room)).as_bytes());
         }
         let lines_up =
             matches!(self.layout, Layout::Long | Layout::Columns | Layout::Across) && quote::varies(self.style);
         let quotes = |file: &Listed| self.plain_name(&file.name) != file.name;
-        self.moves.set(lines_up && files.iter().any(quotes));
+        self.indents_names.set(lines_up && files.iter().any(quotes));
         match self.layout {
             Layout::Long => self.long(files, beside.unwrap_or_default(), out),
             Layout::Lines => {
-                let widths = self.before_widths(files);
+                let widths = self.prefix_widths(files);
                 for file in files {
-                    self.before(file, Some(widths), out);
+                    self.prefix(file, Some(widths), out);
                     self.name(file, out);
                     out.push(self.end);
                 }
@@ -129,29 +123,14 @@ impl Format {
         }
     }
 
-    /// The name of a folder over its list. A colon in it is quoted, because one follows.
+    /// Writes the heading of a directory. A colon in the name is quoted, because one follows.
     pub(crate) fn heading(&self, path: &[u8], out: &mut Vec<u8>) {
-        let name = quote::heading(path, self.style, self.hides);
-        self.indent_line(out);
-        if let Some(dired) = &self.dired {
-            dired.folder(out.len(), name.len());
-        }
-        match &self.hyperlinks {
-            Some(links) => out.extend(links.around(path, &name)),
-            None => out.extend(name),
-        }
+        out.extend(quote::heading(path, self.style, self.hides));
     }
 
-    /// Lines of `--dired` are moved to the right.
-    fn indent_line(&self, out: &mut Vec<u8>) {
-        if self.dired.is_some() {
-            out.extend_from_slice(b"  ");
-        }
-    }
-
-    /// Inode number and blocks, as far as they are asked for.
-    fn before(&self, file: &Listed, widths: Option<(usize, usize)>, out: &mut Vec<u8>) {
-        let (inode, blocks) = self.before_cells(file);
+    /// Writes inode number, blocks and security context if they are selected.
+    fn prefix(&self, file: &Listed, widths: Option<(usize, usize)>, out: &mut Vec<u8>) {
+        let (inode, blocks) = self.prefix_cells(file);
         let (inode_width, blocks_width) = widths.unwrap_or_default();
         if self.inodes {
             out.extend_from_slice(format!("{inode:>inode_width$} ").as_bytes());
@@ -164,33 +143,24 @@ impl Format {
         }
     }
 
-    fn before_cells(&self, file: &Listed) -> (String, String) {
+    fn prefix_cells(&self, file: &Listed) -> (String, String) {
         match &file.stat {
-            Some(stat) => (stat.ino.to_string(), shown(room(stat), self.room)),
+            Some(stat) => (stat.ino.to_string(), format_size(room(stat), self.room)),
             None => ("?".to_owned(), "?".to_owned()),
         }
     }
 
     fn name(&self, file: &Listed, out: &mut Vec<u8>) {
-        self.name_in(self.colors.as_deref(), true, file, out);
+        self.name_in(self.colors.as_deref(), file, out);
     }
 
-    fn name_in(&self, colors: Option<&Colors>, shows: bool, file: &Listed, out: &mut Vec<u8>) {
+    fn name_in(&self, colors: Option<&Colors>, file: &Listed, out: &mut Vec<u8>) {
         let name = self.plain_name(&file.name);
-        if self.moves.get() && name == file.name {
+        if self.indents_names.get() && name == file.name {
             out.push(b' ');
         }
-        let written = colors.map_or_else(|| name.clone(), |colors| colors.paint(file, &name));
-        if let Some(dired) = &self.dired {
-            // Colours stand around the name.
-            let before = written.windows(name.len().max(1)).position(|part| part == name).unwrap_or(0);
-            dired.name(out.len() + before, name.len());
-        }
-        match &self.hyperlinks {
-            Some(links) if shows => out.extend(links.around(&file.path, &written)),
-            _ => out.extend(written),
-        }
-        // A long list tells of what a link leads to instead.
+        out.extend(colors.map_or_else(|| name.clone(), |colors| colors.paint(file, &name)));
+        // In a long list the mark follows the target of the link.
         if !(self.layout == Layout::Long && file.kind == FileKind::Symlink) {
             out.extend(self.sign(file.kind, file.stat.as_ref()));
         }
@@ -216,7 +186,6 @@ impl Format {
         let rows: Vec<Row> = files.iter().chain(beside).map(|file| self.row(file)).collect();
         let widths = widths(&rows);
         for (file, row) in files.iter().zip(&rows) {
-            self.indent_line(out);
             let left = self.left_aligned();
             for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let missing = width.saturating_sub(cell.chars().count());
@@ -232,7 +201,7 @@ impl Format {
         }
     }
 
-    /// Which cells of a row are names and modes: those around the number of links, up to the size.
+    /// Returns the indices of the cells that are aligned to the left: the mode, and the names between links and size.
     fn left_aligned(&self) -> Vec<usize> {
         let mode = usize::from(self.inodes) + usize::from(self.blocks);
         let names = [self.owner, self.group, self.author, self.contexts].into_iter().filter(|shown| *shown).count();
@@ -241,7 +210,7 @@ impl Format {
 
     fn row(&self, file: &Listed) -> Row {
         let mut row = Vec::new();
-        let (inode, blocks) = self.before_cells(file);
+        let (inode, blocks) = self.prefix_cells(file);
         row.extend(self.inodes.then_some(inode));
         row.extend(self.blocks.then_some(blocks));
         let Some(stat) = &file.stat else {
@@ -267,7 +236,7 @@ impl Format {
         row.extend(self.contexts.then(|| "?".to_owned()));
         row.push(match self.size {
             Unit::Bytes(1) => stat.size.to_string(),
-            unit => shown(stat.size, unit),
+            unit => format_size(stat.size, unit),
         });
         row.push(self.time(self.order.time(stat)));
         row
@@ -289,7 +258,7 @@ impl Format {
             },
         };
         if self.order.stamp == 'b' {
-            // Nothing here knows when a file was made.
+            // The kernel does not record the creation time.
             return "?".to_owned();
         }
         let seconds = i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX);
@@ -303,15 +272,12 @@ impl Format {
         let name = self.plain_name(&target);
         let written = match (&self.colors, tidebox_rt::stat(&file.path, true)) {
             (Some(colors), Ok(stat)) => {
-                let led = Listed { name: target.clone(), kind: stat.kind(), stat: Some(stat), ..file.clone() };
-                colors.paint(&led, &name)
+                let target = Listed { name: target.clone(), kind: stat.kind(), stat: Some(stat), ..file.clone() };
+                colors.paint(&target, &name)
             }
             _ => name,
         };
-        match &self.hyperlinks {
-            Some(links) => out.extend(links.around(&file.path, &written)),
-            None => out.extend(written),
-        }
+        out.extend(written);
         if self.mark != Mark::Nothing
             && let Ok(stat) = tidebox_rt::stat(&file.path, true)
         {
@@ -319,12 +285,12 @@ impl Format {
         }
     }
 
-    /// How wide inode numbers and blocks are.
-    fn before_widths(&self, files: &[Listed]) -> (usize, usize) {
+    /// Returns the widths of inode numbers and blocks.
+    fn prefix_widths(&self, files: &[Listed]) -> (usize, usize) {
         if !(self.inodes || self.blocks) {
             return (0, 0);
         }
-        let before = files.iter().map(|file| self.before_cells(file));
+        let before = files.iter().map(|file| self.prefix_cells(file));
         before.fold((0, 0), |widest: (usize, usize), (inode, blocks)| {
             (widest.0.max(inode.len()), widest.1.max(blocks.len()))
         })
@@ -349,7 +315,7 @@ fn room(stat: &Stat) -> u64 {
     if stat.kind() == FileKind::Symlink { 0 } else { stat.size.div_ceil(BLOCK).saturating_mul(BLOCK) }
 }
 
-/// The bits of a mode that tell what a file is.
+/// Returns the bits of a mode that contain the file type.
 fn format_bits(kind: FileKind) -> u32 {
     match kind {
         FileKind::Dir => 0o040_000,

@@ -5,10 +5,10 @@ use tidebox_gnu::options::ParsedOption;
 
 use super::{Flag, Options, Part};
 use crate::common::Failure;
-use crate::common::number::{Wrong, amount};
+use crate::common::number::{NumberError, amount};
 
 impl Options {
-    /// Takes `-5`, `+5`, `-5f`, `-l` and their kin, which stand first and before one file at most.
+    /// Parses the obsolete forms such as `-5`, `+5`, `-5f` and `-l`. They are the first argument, before at most one file.
     pub(super) fn old_form(&mut self, mut arguments: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         let is_option = |word: &Vec<u8>| word.len() > 1 && word.starts_with(b"-");
         let alone = match arguments.as_slice() {
@@ -66,7 +66,7 @@ impl Options {
     }
 }
 
-/// The value of `-c` or `-n`.
+/// Parses the value of `-c` or `-n`.
 pub(super) fn part(bytes: bool, value: &[u8]) -> Result<Part, Failure> {
     let (from_start, digits) = match value.split_first() {
         Some((b'+', digits)) => (true, digits),
@@ -79,7 +79,7 @@ pub(super) fn part(bytes: bool, value: &[u8]) -> Result<Part, Failure> {
             let what = if bytes { "bytes" } else { "lines" };
             let shown = if from_start { value } else { digits };
             let reason = match wrong {
-                Wrong::TooLarge => ": Value too large for defined data type",
+                NumberError::TooLarge => ": Value too large for defined data type",
                 _ => "",
             };
             Err(Failure::Unsupported(format!("invalid number of {what}: {}{reason}", quote_value(shown))))
@@ -87,7 +87,7 @@ pub(super) fn part(bytes: bool, value: &[u8]) -> Result<Part, Failure> {
     }
 }
 
-/// `-5`, `+5c`, `-20lf`: the part, and whether to follow.
+/// Parses `-5`, `+5c` or `-20lf`. Returns the part and whether to follow the file.
 pub(super) fn old_part(word: &[u8]) -> Option<(Part, bool)> {
     let (sign, rest) = word.split_first().filter(|(sign, _)| matches!(sign, b'-' | b'+'))?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -96,7 +96,7 @@ pub(super) fn old_part(word: &[u8]) -> Option<(Part, bool)> {
         Some(letters) => (letters, true),
         None => (letters, false),
     };
-    // What might be an option is one.
+    // A word without digits is an option, except `-l` and `-b`.
     if digits.is_empty() && ((*sign == b'-' && !matches!(letters, b"l" | b"b")) || rest.is_empty()) {
         return None;
     }

@@ -1,6 +1,6 @@
 use tidebox_gnu::exit::ToolResult;
 
-use crate::common::block_size::{Unit, shown};
+use crate::common::block_size::{Unit, format_size};
 use crate::common::signal;
 use crate::{dd, env, ls, stat, timeout};
 
@@ -42,10 +42,10 @@ fn sizes_are_rounded_up_and_short() {
         (1024 * 1024 - 1, "1.0M"),
         (u64::MAX, "16E"),
     ] {
-        assert_eq!(shown(bytes, Unit::Human(1024)), wanted, "{bytes}");
+        assert_eq!(format_size(bytes, Unit::Human(1024)), wanted, "{bytes}");
     }
-    assert_eq!(shown(1500, Unit::Human(1000)), "1.5k");
-    assert_eq!(shown(1025, Unit::Bytes(1024)), "2");
+    assert_eq!(format_size(1500, Unit::Human(1000)), "1.5k");
+    assert_eq!(format_size(1025, Unit::Bytes(1024)), "2");
 }
 
 #[test]
@@ -76,15 +76,15 @@ fn stat_prints_fields_with_widths() {
 fn numbers_of_dd_have_units_and_factors() {
     for (text, wanted) in [("1", 1), ("2k", 2048), ("3kB", 3000), ("1M", 1 << 20), ("2x3", 6), ("4b", 2048), ("5w", 10)]
     {
-        assert_eq!(dd::number(text), dd::Number::Is(wanted), "{text}");
+        assert_eq!(dd::number(text), dd::Number::Valid(wanted), "{text}");
     }
     for text in ["", "x", "1q", "-1", "1x", "1tB", "999999999G999"] {
-        assert_eq!(dd::number(text), dd::Number::None, "{text}");
+        assert_eq!(dd::number(text), dd::Number::Invalid, "{text}");
     }
     for text in ["99999999999999999999", "1Y", "2x99999999999999999999"] {
         assert_eq!(dd::number(text), dd::Number::TooLarge, "{text}");
     }
-    assert_eq!(dd::number("00x99999999999999999999"), dd::Number::Is(0));
+    assert_eq!(dd::number("00x99999999999999999999"), dd::Number::Valid(0));
 }
 
 #[test]

@@ -1,15 +1,15 @@
-//! Links: copies of symbolic ones, and those that are made in place of copies.
+//! Copies of symbolic links, and links created instead of copies.
 
 use tidebox_gnu::message::{path_label, quote_path};
 use tidebox_rt::{Errno, Stat};
 
 use super::Copier;
-use crate::common::say;
+use crate::common::print_line;
 use crate::common::target::{folder_of, same};
 
 impl Copier<'_> {
-    /// What is not replaced because it is new enough is a name of the copy all the same, where the source is one of a file
-    /// that was copied.
+    /// Preserves hard links for a target that `--update` skips: links it to the copy of the same source file, or records it
+    /// as that copy.
     pub(super) fn keep_linked(&mut self, to: &[u8], stat: &Stat) -> bool {
         if !self.options.preserve_links || stat.nlink < 2 {
             return true;
@@ -23,7 +23,7 @@ impl Copier<'_> {
         }
     }
 
-    /// Gives a file another name, which may be in use when it `replaces` what has it.
+    /// Creates a hard link. With `replaces`, an existing file of that name is removed.
     pub(super) fn link(&self, (from, shown): (&[u8], &[u8]), to: &[u8], replaces: bool) -> bool {
         let linked = match tidebox_rt::link(from, to) {
             Err(Errno::EXIST) if replaces => self.relink(from, to),
@@ -43,12 +43,12 @@ impl Copier<'_> {
     fn relink(&self, from: &[u8], to: &[u8]) -> Result<(), Errno> {
         tidebox_rt::unlink(to)?;
         if self.options.verbose {
-            say(self.options.tool, &format!("removed {}", quote_path(to)));
+            print_line(self.options.tool, &format!("removed {}", quote_path(to)));
         }
         tidebox_rt::link(from, to)
     }
 
-    /// A symbolic link instead of a copy.
+    /// Creates a symbolic link instead of a copy.
     pub(super) fn symbolic(&self, from: &[u8], to: &[u8]) -> bool {
         let here = || match (tidebox_rt::stat(folder_of(to), true), tidebox_rt::stat(b".", true)) {
             (Ok(folder), Ok(here)) => same(&folder, &here),
@@ -69,7 +69,7 @@ impl Copier<'_> {
         }
     }
 
-    /// A copy of a symbolic link.
+    /// Copies a symbolic link.
     pub(super) fn symlink(&self, from: &[u8], to: &[u8], stat: &Stat) -> bool {
         let text = match tidebox_rt::read_link(from) {
             Ok(text) => text,

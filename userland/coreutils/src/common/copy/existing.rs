@@ -1,17 +1,17 @@
-//! What is where a copy goes, and making room there.
+//! Handling of an existing target: checks, backup and removal.
 
 use tidebox_gnu::message::{print_error, quote_path};
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use super::{Copier, Existing, Follow};
 use crate::common::ask::{self, question};
-use crate::common::same_file::{Manner, Verdict, judge};
-use crate::common::say;
+use crate::common::print_line;
+use crate::common::same_file::{ExistingTargetAction, Manner, judge};
 use crate::common::target::{base_name, folder_of};
 
 impl Copier<'_> {
-    /// What a copy finds in its place, if anything; `None` when it must not be written there.
-    pub(super) fn what_is_there(&self, from: &[u8], to: &[u8], kind: FileKind) -> Option<Option<Stat>> {
+    /// Returns the metadata of an existing target. `None` if the target must not be written.
+    pub(super) fn existing_target(&self, from: &[u8], to: &[u8], kind: FileKind) -> Option<Option<Stat>> {
         let options = self.options;
         let refuse = |message: String| {
             self.fail(&message);
@@ -20,7 +20,7 @@ impl Copier<'_> {
         let looks_through = kind != FileKind::Symlink && !options.remove_destination && !options.symbolic_link;
         let through_link = looks_through && !options.backup.is_wanted();
         let there = match tidebox_rt::stat(to, through_link) {
-            // With force a link that leads in a circle is removed when it cannot be opened.
+            // With --force, a link loop is removed later, when it cannot be opened.
             Err(error) if error == Errno::ACCES || (error == Errno::LOOP && !options.force) => {
                 return refuse(format!("cannot stat {}: {}", quote_path(to), error.text()));
             }
@@ -47,14 +47,14 @@ impl Copier<'_> {
             follow,
             moves: false,
             backup: options.backup.is_wanted(),
-            // What is no copy cannot be written over what is there.
+            // A link cannot be written into an existing file.
             removes: options.remove_destination || (options.force && (options.hard_link || options.symbolic_link)),
             hard_link: options.hard_link,
             symbolic_link: options.symbolic_link,
         }
     }
 
-    /// Clears the target of a copy. Returns whether to continue; `None` on an error.
+    /// Prepares an existing target for a copy. Returns whether to copy; `None` on an error.
     pub(super) fn clear(
         &mut self,
         (from, follow): (&[u8], bool),
@@ -70,9 +70,9 @@ impl Copier<'_> {
         };
         if stat.kind() != FileKind::Dir && options.existing != Existing::Keep {
             match judge(from, to, self.manner(follow)) {
-                Verdict::Replace => {}
-                Verdict::Done => return Some(false),
-                Verdict::Refuse => {
+                ExistingTargetAction::Replace => {}
+                ExistingTargetAction::Done => return Some(false),
+                ExistingTargetAction::Refuse => {
                     return failed(format!("{} and {} are the same file", quote_path(from), quote_path(to)));
                 }
             }
@@ -110,7 +110,7 @@ impl Copier<'_> {
         self.remove_for(to, stat, there).then_some(true)
     }
 
-    /// Gives what is there another name, which it answers; `None` when it failed.
+    /// Renames the target to its backup and returns the backup name; `None` on an error.
     fn back_up(&self, from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
         let backup = &self.options.backup;
         if backup.would_replace(base_name(from), base_name(to)) && folder_of(from) == folder_of(to) {
@@ -126,12 +126,12 @@ impl Copier<'_> {
         }
     }
 
-    /// Removes the target if the copy cannot be written into it. Returns whether it was removed.
+    /// Removes the target if the copy cannot be written into it. Returns false on an error.
     fn remove_for(&self, to: &[u8], stat: &Stat, there: &Stat) -> bool {
         let options = self.options;
         let fifo = stat.kind() == FileKind::Pipe && options.special && options.follow == Follow::Never;
         let in_the_way = stat.kind() == FileKind::Symlink || options.hard_link || options.symbolic_link;
-        // Another name of what is there keeps its content where names of one file are preserved.
+        // With --preserve=links, other hard links of the target keep its content.
         let shared = options.preserve_links && there.nlink > 1;
         if options.remove_destination
             || shared
@@ -142,7 +142,7 @@ impl Copier<'_> {
                 return self.fail(&format!("cannot remove {}: {}", quote_path(to), error.text()));
             }
             if options.verbose {
-                say(options.tool, &format!("removed {}", quote_path(to)));
+                print_line(options.tool, &format!("removed {}", quote_path(to)));
             }
         }
         true
