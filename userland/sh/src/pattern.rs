@@ -3,7 +3,6 @@
 //! Matching keeps the set of all positions in the text after each element, so that its cost stays polynomial for nested groups.
 
 mod bracket;
-mod collating;
 mod matcher;
 mod parse;
 mod quoting;

@@ -46,12 +46,6 @@ const ACTIONS: &[(Option<u8>, &str)] = &[
 const OPTIONS: &[&str] =
     &["default", "dirnames", "plusdirs", "bashdefault", "filenames", "noquote", "nosort", "nospace"];
 
-/// Words of the grammar in bash's order.
-const KEYWORDS: &[&str] = &[
-    "if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done", "in",
-    "function", "time", "{", "}", "!", "[[", "]]", "coproc",
-];
-
 /// The options of one call of `compgen`.
 #[derive(Debug, Default)]
 struct Request {
@@ -195,7 +189,7 @@ impl Shell {
                 names.sort();
                 names
             }
-            "keyword" => texts(&mut KEYWORDS.iter().copied()),
+            "keyword" => texts(&mut crate::parse::token::RESERVED.iter().copied()),
             "setopt" => texts(&mut crate::options::SET.iter().map(|switch| switch.name)),
             "shopt" => texts(&mut crate::options::SHOPT.iter().map(|switch| switch.name)),
             "signal" => signals(),

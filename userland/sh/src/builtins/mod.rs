@@ -147,29 +147,15 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     plain("wait", jobs::wait),
 ];
 
-/// POSIX's special builtins, whose failures matter more in posix mode.
-const SPECIAL: &[&[u8]] = &[
-    b".",
-    b":",
-    b"break",
-    b"continue",
-    b"eval",
-    b"exec",
-    b"exit",
-    b"export",
-    b"readonly",
-    b"return",
-    b"set",
-    b"shift",
-    b"source",
-    b"times",
-    b"trap",
-    b"unset",
+/// POSIX's special builtins, whose failures end a shell in posix mode.
+const SPECIAL: &[&str] = &[
+    ".", ":", "break", "continue", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "source",
+    "times", "trap", "unset",
 ];
 
 /// Returns whether POSIX defines this name as a special builtin.
 pub(crate) fn is_special(name: &[u8]) -> bool {
-    SPECIAL.contains(&name)
+    SPECIAL.iter().any(|special| special.as_bytes() == name)
 }
 
 /// Returns whether the first argument requests help. The listed builtins treat `--help` as an ordinary argument.

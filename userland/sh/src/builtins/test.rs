@@ -51,23 +51,11 @@ fn finish(shell: &mut Shell, truth: Result<bool, TestFault>) -> EvalResult<u8> {
     }
 }
 
+/// The operators with two operands.
+const BINARY: &[&str] = &["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
+
 fn is_binary(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"=" | b"=="
-            | b"!="
-            | b"<"
-            | b">"
-            | b"-eq"
-            | b"-ne"
-            | b"-lt"
-            | b"-le"
-            | b"-gt"
-            | b"-ge"
-            | b"-nt"
-            | b"-ot"
-            | b"-ef"
-    )
+    BINARY.iter().any(|operator| operator.as_bytes() == word)
 }
 
 fn is_unary(word: &[u8]) -> bool {

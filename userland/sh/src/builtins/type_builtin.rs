@@ -2,33 +2,8 @@
 
 use crate::builtins::option_letters::Letters;
 use crate::ir::Bytes;
+use crate::parse::token::is_reserved;
 use crate::state::{EvalResult, Shell};
-
-/// Words that are part of the grammar.
-const KEYWORDS: &[&[u8]] = &[
-    b"!",
-    b"[[",
-    b"]]",
-    b"case",
-    b"coproc",
-    b"do",
-    b"done",
-    b"elif",
-    b"else",
-    b"esac",
-    b"fi",
-    b"for",
-    b"function",
-    b"if",
-    b"in",
-    b"select",
-    b"then",
-    b"time",
-    b"until",
-    b"while",
-    b"{",
-    b"}",
-];
 
 /// The requested output about a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +93,7 @@ pub(super) fn describe(shell: &mut Shell, name: &[u8], how: How) -> EvalResult<b
     if alias(shell, name, how) {
         return Ok(true);
     }
-    if KEYWORDS.contains(&name) {
+    if is_reserved(name) {
         let text = line(name, how, "keyword", " is a shell keyword");
         shell.print(text);
         return Ok(true);
@@ -168,7 +143,7 @@ fn file(shell: &mut Shell, name: &[u8], path: &[u8], how: How, hashed: bool) {
 
 fn describe_all(shell: &mut Shell, name: &[u8], how: How, skip_functions: bool) -> EvalResult<bool> {
     let mut found = alias(shell, name, how);
-    if KEYWORDS.contains(&name) {
+    if is_reserved(name) {
         let text = line(name, how, "keyword", " is a shell keyword");
         shell.print(text);
         found = true;

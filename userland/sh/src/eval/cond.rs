@@ -1,7 +1,5 @@
 //! `[[ ]]`.
 
-mod brackets;
-
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -28,16 +26,9 @@ fn comparison(name: &[u8; 2]) -> Option<Comparison> {
     })
 }
 
-/// Returns whether a word may contain a subscript and is an expression as written.
+/// Returns whether a word may contain a subscript.
 fn may_hold_element(word: &Word) -> bool {
-    let own = |byte: u8| {
-        word.parts.iter().any(|part| match part {
-            Part::Lit(text) | Part::Quoted(text) => text.contains(&byte),
-            Part::Double(inner) => inner.iter().any(|part| matches!(part, Part::Lit(text) if text.contains(&byte))),
-            _ => false,
-        })
-    };
-    own(b'[') && own(b']') && !word.raw.contains(&b'\'')
+    word.parts.iter().any(|part| matches!(part, Part::Lit(text) if text.contains(&b'[')))
 }
 
 impl Shell {
@@ -91,12 +82,11 @@ impl Shell {
     #[inline(never)]
     fn cond_binary(&mut self, op: CondOp, left: &Word, right: &Word, not: bool) -> EvalResult<Option<bool>> {
         if let CondOp::Test(name) = op
-            && let Some(compare) = comparison(&name)
             && (may_hold_element(left) || may_hold_element(right))
+            && let Some(compare) = comparison(&name)
         {
             if self.options.xtrace {
-                let shown = [self.shown_side(left)?, self.shown_side(right)?];
-                self.trace_test(not, &[&shown[0], &[b'-', name[0], name[1]], &shown[1]]);
+                self.trace_test(not, &[&left.raw, &[b'-', name[0], name[1]], &right.raw]);
             }
             return self.compare_elements(compare, left, right);
         }
@@ -127,17 +117,22 @@ impl Shell {
         }
     }
 
-    /// Compares what may be elements of arrays.
+    /// Compares two expressions of which at least one may be an element. As in `(( ))`, expansions in its subscript are not
+    /// parsed again, because that could run commands in data.
     fn compare_elements(&mut self, compare: Comparison, left: &Word, right: &Word) -> EvalResult<Option<bool>> {
-        // A plain operand is expanded before evaluation, unless that would precede the left operand.
-        let expands = left.raw.iter().any(|byte| matches!(byte, b'$' | b'`'));
-        let other = if expands || may_hold_element(right) { None } else { Some(self.expand_text(right)?) };
-        let Some(a) = self.cond_side(left)? else { return Ok(None) };
-        let b = match other {
-            Some(text) => self.cond_number(&text)?,
-            None => self.cond_side(right)?,
-        };
-        Ok(b.map(|b| compare(a, b)))
+        let mut numbers = [0; 2];
+        for (number, word) in numbers.iter_mut().zip([left, right]) {
+            let value = match crate::parse::arith_of_source(&word.raw) {
+                Some(arith) => self.arith_value(&arith),
+                None => {
+                    let text = self.expand_text(word)?;
+                    self.text_value(&text)
+                }
+            };
+            let Some(value) = self.cond_value(value)? else { return Ok(None) };
+            *number = value;
+        }
+        Ok(Some(compare(numbers[0], numbers[1])))
     }
 
     /// `==`, `=` and `!=`.
@@ -175,31 +170,6 @@ impl Shell {
         let Some(a) = self.cond_number(left)? else { return Ok(None) };
         let Some(b) = self.cond_number(right)? else { return Ok(None) };
         Ok(Some(compare(a, b)))
-    }
-
-    /// Such an operand as it is traced; what cannot be expanded twice is shown as it is written.
-    fn shown_side(&mut self, word: &Word) -> EvalResult<Bytes> {
-        if word.raw.iter().any(|byte| b"(`=+-".contains(byte)) {
-            return Ok(word.raw.to_vec());
-        }
-        self.expand_text(word)
-    }
-
-    /// An operand of `-eq` and its kind in which elements of arrays may stand: their subscripts are expanded once.
-    fn cond_side(&mut self, word: &Word) -> EvalResult<Option<i64>> {
-        if let Some(text) = self.nested_brackets(word)? {
-            return self.cond_number(&text);
-        }
-        match crate::parse::arith_of_source(&word.raw) {
-            Some(arith) => {
-                let value = self.arith_value(&arith);
-                self.cond_value(value)
-            }
-            None => {
-                let text = self.expand_text(word)?;
-                self.cond_number(&text)
-            }
-        }
     }
 
     /// Operands of `-eq` and its kind are expressions here.

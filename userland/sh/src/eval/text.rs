@@ -117,7 +117,7 @@ impl Shell {
     /// Reports a syntax error in the source line `text` and sets status 2.
     #[inline(never)]
     pub(crate) fn syntax_error(&mut self, error: &SyntaxError, text: &[u8], origin: &[u8]) {
-        let mut messages = error.messages();
+        let mut messages = vec![error.message()];
         if error.shows_line() && !self.options.interactive {
             messages.push([b"`", text, b"'"].concat());
         }

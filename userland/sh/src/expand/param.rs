@@ -76,7 +76,7 @@ impl Shell {
                     SyntaxErrorKind::Unclosed(close) => {
                         [b"bad substitution: no closing `", &[close][..], b"' in ", &param.raw].concat()
                     }
-                    _ => error.messages().join(&b'\n'),
+                    _ => error.message(),
                 };
                 self.discard(message)
             }

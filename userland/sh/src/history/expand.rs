@@ -130,36 +130,7 @@ impl Expander<'_> {
             let event = self.marks.event;
             return self.replace(&[&[event, event, b':', b's'], line].concat());
         }
-        if self.first_reference(line).is_none() { Ok(Expanded::Same) } else { self.replace(line) }
-    }
-
-    /// Offset of the first reference in a line.
-    fn first_reference(&self, line: &[u8]) -> Option<usize> {
-        let mut dquote = self.quotation == Some(b'"');
-        let mut at = 0;
-        if self.quotation == Some(b'\'') {
-            at = line.iter().position(|&b| b == b'\'')? + 1;
-        }
-        while let Some(&byte) = line.get(at) {
-            let next = line.get(at + 1).copied();
-            if byte == self.marks.event {
-                if self.refers(line, at, dquote) {
-                    return Some(at);
-                }
-                at += 1;
-                continue;
-            }
-            match byte {
-                _ if self.starts_comment(line, at) && !dquote => return None,
-                b'\\' if dquote && next == Some(b'"') => at += 1,
-                b'"' => dquote = !dquote,
-                b'\'' if !dquote => at = single_quoted_end(line, at),
-                b'\\' if next == Some(b'\'') || next == Some(self.marks.event) => at += 1,
-                _ => {}
-            }
-            at += 1;
-        }
-        None
+        self.replace(line)
     }
 
     fn starts_comment(&self, line: &[u8], at: usize) -> bool {
@@ -167,46 +138,48 @@ impl Expander<'_> {
         line.get(at) == Some(&self.marks.comment) && blank
     }
 
-    /// Returns whether the mark at `at` starts a reference.
-    fn refers(&self, line: &[u8], at: usize, dquote: bool) -> bool {
-        match line.get(at + 1) {
-            None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'=') => return false,
-            Some(b'"') if dquote => return false,
-            _ => {}
-        }
-        !super::quoting::is_the_shells(line, at, self)
+    /// Returns whether the mark at `at` starts a reference, and is not part of `[!..]`, `${!..}`, `$!` or `!(..)`.
+    fn refers(&self, line: &[u8], at: usize, quote: Option<u8>) -> bool {
+        let before = line.get(..at).unwrap_or_default();
+        let after = line.get(at + 1..).unwrap_or_default();
+        let quoted = quote == Some(b'\'') || (quote == Some(b'"') && (self.posix || after.first() == Some(&b'"')));
+        let syntax = before.ends_with(b"$")
+            || (before.ends_with(b"${") && after.contains(&b'}'))
+            || (before.ends_with(b"[") && after.contains(&b']'))
+            || (self.extglob && after.first() == Some(&b'('));
+        !quoted && !syntax && !matches!(after.first(), None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'='))
     }
 
-    /// Replaces the references of a line that has some.
+    /// Replaces the references of a line.
     fn replace(&mut self, line: &[u8]) -> Result<Expanded, Bytes> {
         let mut out = Bytes::with_capacity(line.len());
-        let mut dquote = self.quotation == Some(b'"');
-        let mut squote = self.quotation == Some(b'\'');
-        let mut print = false;
-        let mut at = 0;
+        let mut quote = self.quotation.filter(|quote| matches!(quote, b'\'' | b'"'));
+        let (mut found, mut print, mut at) = (false, false, 0);
         while let Some(&byte) = line.get(at) {
-            let mut end = at + 1;
-            if byte == self.marks.event && self.refers(line, at, dquote) {
-                let quote = if squote { Some(b'\'') } else { dquote.then_some(b'"') };
+            if byte == self.marks.event && self.refers(line, at, quote) {
                 let reference = self.reference(line, at, quote, &out)?;
                 out.extend_from_slice(&reference.text);
-                print |= reference.print;
-                at = reference.end;
+                (found, print, at) = (true, print | reference.print, reference.end);
                 continue;
             }
-            match byte {
-                _ if byte == self.marks.event => {}
-                _ if !dquote && !squote && self.starts_comment(line, at) => end = line.len(),
-                b'\\' if !squote => end = at + 2,
-                b'"' if !squote => dquote = !dquote,
-                b'\'' if squote => squote = false,
-                b'\'' if !dquote => end = single_quoted_end(line, at) + 1,
+            let mut end = at + 1;
+            match (quote, byte) {
+                (Some(open), _) if open == byte => quote = None,
+                (Some(b'\''), _) => {}
+                (_, b'\\') => end = at + 2,
+                (None, b'"') => quote = Some(byte),
+                (None, b'\'') => end = single_quoted_end(line, at) + 1,
+                (None, _) if self.starts_comment(line, at) => end = line.len(),
                 _ => {}
             }
             out.extend_from_slice(line.get(at..end.min(line.len())).unwrap_or_default());
             at = end;
         }
-        Ok(if print { Expanded::Print(out) } else { Expanded::Line(out) })
+        Ok(match (found, print) {
+            (false, _) => Expanded::Same,
+            (true, false) => Expanded::Line(out),
+            (true, true) => Expanded::Print(out),
+        })
     }
 
     /// The reference at `at`; `so_far` is the line before it.
@@ -227,18 +200,6 @@ impl Expander<'_> {
         };
         let modified = self.modify(line, modifiers, text).map_err(|(kind, from, to)| fault(kind, from, to))?;
         Ok(Reference { text: modified.text, end: modified.end, print: modified.print })
-    }
-
-    pub(super) fn extglob(&self) -> bool {
-        self.extglob
-    }
-
-    pub(super) fn posix(&self) -> bool {
-        self.posix
-    }
-
-    pub(super) fn starts_single_quoted(&self) -> bool {
-        self.quotation == Some(b'\'')
     }
 }
 

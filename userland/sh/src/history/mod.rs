@@ -1,14 +1,11 @@
 //! The list of commands that were read, which `set -o history` switches on.
 
 mod control;
-mod document;
 mod event;
 mod expand;
 mod file;
 mod modifier;
-mod quoting;
 mod recorder;
-mod scan;
 mod substitute;
 #[cfg(test)]
 mod tests;
@@ -21,6 +18,7 @@ use crate::state::Shell;
 
 pub(crate) use expand::Expanded;
 use expand::Marks;
+pub(crate) use recorder::LinePosition;
 
 /// The default of `HISTSIZE`.
 const KEPT: usize = 500;
@@ -36,7 +34,7 @@ pub(crate) struct History {
     pub(crate) file_lines: usize,
     /// Entries that there may be, once `HISTSIZE` was heard of.
     max_entries: Option<usize>,
-    /// The line that was read last became an entry, or part of one.
+    /// The command that was read last has an entry.
     pub(crate) added: bool,
     /// The newest entry is one of `history -s`.
     pub(crate) pushed: bool,
@@ -50,7 +48,6 @@ pub(crate) struct History {
     timed: bool,
     marks: Option<Marks>,
     memory: expand::Memory,
-    recorder: recorder::Recorder,
 }
 
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use tidebox_rt as rt;
 
+use crate::history::LinePosition;
 use crate::ir::Bytes;
 use crate::parse::{Parser, SyntaxErrorKind, Texts};
 use crate::state::{EvalResult, Shell};
@@ -42,6 +43,15 @@ enum MissingInput {
 }
 
 impl MissingInput {
+    /// The position of the next line.
+    fn position(&self) -> LinePosition {
+        match self {
+            Self::Nothing | Self::Line => LinePosition::Later,
+            Self::Quote(quote) => LinePosition::Quoted(*quote),
+            Self::Delimiter(_) => LinePosition::Document,
+        }
+    }
+
     /// Returns whether the command may end with this line, which follows `before`.
     fn may_be(&self, line: &[u8], before: &[u8]) -> bool {
         match self {
@@ -61,9 +71,10 @@ impl MissingInput {
 impl Shell {
     /// Reads lines and runs their commands; the first line has this number.
     pub(crate) fn run_lines(&mut self, lines: Lines<'_>, number: u32, source: &Rc<[u8]>, origin: &[u8]) -> EvalResult {
-        let outer = std::mem::replace(&mut self.history.reads_lines, true);
+        let outer = (self.history.reads_lines, self.history.added);
+        self.history.reads_lines = true;
         let result = self.run_line_by_line(lines, number, source, origin);
-        self.history.reads_lines = outer;
+        (self.history.reads_lines, self.history.added) = outer;
         result
     }
 
@@ -85,7 +96,8 @@ impl Shell {
             read += u32::from(!line.is_empty());
             let recorded = if self.options.history && !line.is_empty() {
                 self.line = number.saturating_add(read).saturating_sub(1);
-                self.record_line(line)
+                let position = if text.is_empty() { LinePosition::First } else { wanted.position() };
+                self.record_line(line, position)
             } else {
                 Some(line)
             };
@@ -113,7 +125,6 @@ impl Shell {
                 }
             }
             self.run_source(&text, number, Rc::clone(source), origin)?;
-            self.end_recording();
             number = number.saturating_add(std::mem::take(&mut read));
             text.clear();
             wanted = MissingInput::Nothing;

@@ -80,32 +80,6 @@ impl Expansion {
     }
 }
 
-/// Reserved words, which are not looked up as aliases in posix mode.
-const RESERVED: &[&[u8]] = &[
-    b"if",
-    b"then",
-    b"else",
-    b"elif",
-    b"fi",
-    b"case",
-    b"esac",
-    b"for",
-    b"select",
-    b"while",
-    b"until",
-    b"do",
-    b"done",
-    b"in",
-    b"function",
-    b"time",
-    b"{",
-    b"}",
-    b"!",
-    b"[[",
-    b"]]",
-    b"coproc",
-];
-
 impl<'a> Parser<'a> {
     /// Sets the storage of replaced texts.
     pub(crate) fn set_texts(&mut self, texts: &'a Texts) {
@@ -124,13 +98,9 @@ impl<'a> Parser<'a> {
 
     /// Skips blanks, and replaces the next word by its text while it is an alias. A command may start there.
     pub(super) fn expand_alias(&mut self) {
-        let excluded = if self.posix { RESERVED } else { &[] };
-        self.skip_blanks_but(excluded);
-        while self.aliases.with.is_some() && !self.is_reserved() && self.replace_alias() {
-            self.skip_blanks_but(excluded);
-        }
-        if self.is_reserved() {
-            self.aliases.after_blank = None;
+        self.skip_blanks();
+        while self.aliases.with.is_some() && self.replace_alias() {
+            self.skip_blanks();
         }
     }
 
@@ -147,7 +117,7 @@ impl<'a> Parser<'a> {
 
     /// Replaces the next word by its text if it is an alias and follows an alias that ended with a blank. Returns whether it
     /// did.
-    pub(super) fn alias_after_blank(&mut self, excluded: &[&[u8]]) -> bool {
+    pub(super) fn alias_after_blank(&mut self) -> bool {
         if self.aliases.with.is_none() {
             return false;
         }
@@ -160,7 +130,7 @@ impl<'a> Parser<'a> {
             self.aliases.after_blank = None;
         }
         let word = self.bare_word();
-        if word.is_empty() || excluded.contains(&word) || self.before_redirect() {
+        if word.is_empty() || self.before_redirect() {
             return false;
         }
         let quoted = word.iter().any(|b| matches!(b, b'\'' | b'"' | b'\\'));
@@ -170,10 +140,6 @@ impl<'a> Parser<'a> {
             self.aliases.after_blank = None;
         }
         replaced
-    }
-
-    fn is_reserved(&self) -> bool {
-        self.posix && RESERVED.contains(&self.bare_word())
     }
 
     /// Returns whether the next word belongs to a redirection operator.

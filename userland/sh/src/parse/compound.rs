@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::list::CLOSERS;
-use super::{Parse, Parser, SyntaxError, SyntaxErrorKind};
+use super::{Parse, Parser};
 use crate::ir::{Arith, Arm, ArmEnd, Command, Compound, Kind, List, Name, Redirect, Word};
 
 /// Reserved words that start compound commands.
@@ -167,7 +167,7 @@ impl Parser<'_> {
         // An invalid name is reported when the loop runs.
         let name: Name = word.into();
         self.pos += len;
-        if !self.keyword_of_head(&[b"in", b"do"])? {
+        if !self.keyword_of_head(b"in")? {
             if !self.at_keyword(b"do") {
                 self.accept(b";");
                 self.skip_to_command()?;
@@ -195,25 +195,19 @@ impl Parser<'_> {
         Ok((name, Some(words)))
     }
 
-    /// Skips the first of these words if it comes next or on a later line. None of them is expanded as an alias directly after
-    /// the preceding word.
-    fn keyword_of_head(&mut self, words: &[&[u8]]) -> Parse<bool> {
-        self.skip_blanks_but(words);
+    /// Skips a reserved word if it comes next or on a later line.
+    fn keyword_of_head(&mut self, word: &[u8]) -> Parse<bool> {
+        self.skip_blanks();
         if self.peek() == Some(b'\n') {
             self.skip_to_command()?;
         }
-        let Some(first) = words.first().filter(|word| self.at_keyword(word)) else { return Ok(false) };
-        self.pos += first.len();
-        Ok(true)
+        let found = self.at_keyword(word);
+        self.pos += if found { word.len() } else { 0 };
+        Ok(found)
     }
 
     /// `do .. done` or `{ .. }`
     fn loop_body(&mut self) -> Parse<List> {
-        // `do` is not expanded as an alias after the name of a variable.
-        if self.at_keyword(b"do") {
-            self.pos += 2;
-            return self.body_until(b"done");
-        }
         self.skip_to_command()?;
         if self.keyword(b"{") {
             return self.body_until(b"}");
@@ -223,7 +217,6 @@ impl Parser<'_> {
     }
 
     fn for_arith(&mut self) -> Parse<Kind> {
-        let (start, line) = (self.pos, self.line);
         self.pos += 2;
         let mut expressions = Vec::new();
         loop {
@@ -238,10 +231,7 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         let Ok([init, condition, step]) = <[Arith; 3]>::try_from(expressions) else {
-            let text = self.slice(start + 2, self.pos).to_vec();
-            let few = text.iter().filter(|&&b| b == b';').count() < 2;
-            let what = if few { "arithmetic expression required" } else { "`;' unexpected" };
-            return Err(SyntaxError::new(SyntaxErrorKind::ForArith { what, text }, line));
+            return Err(self.unexpected());
         };
         self.pos += 2;
         self.accept(b";");
@@ -253,11 +243,9 @@ impl Parser<'_> {
         self.pos += 4;
         self.skip_blanks();
         let Some(word) = self.word()? else { return Err(self.unexpected()) };
-        if !self.keyword_of_head(&[b"in"])? {
+        if !self.keyword_of_head(b"in")? {
             return Err(self.unexpected());
         }
-        // `esac` is not expanded as an alias directly after `in`.
-        self.skip_blanks_but(&[b"esac"]);
         Ok(Kind::Case { word, arms: self.arms()? })
     }
 

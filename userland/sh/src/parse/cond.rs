@@ -10,33 +10,22 @@ impl Parser<'_> {
         let condition = self.cond_or()?;
         self.skip_lines()?;
         if !self.at_keyword(b"]]") {
-            return Err(self.cond_error(|token| match token {
-                b"EOF" => b"unexpected EOF while looking for `]]'".to_vec(),
-                token if is_operator(token) => {
-                    [b"syntax error in conditional expression: unexpected token `", token, b"'"].concat()
-                }
-                _ => b"syntax error in conditional expression".to_vec(),
-            }));
+            return Err(self.cond_error());
         }
         self.pos += 2;
         Ok(condition)
     }
 
-    /// The next token, as messages name it.
-    fn cond_token(&self) -> Vec<u8> {
-        match self.peek() {
-            None => b"EOF".to_vec(),
-            Some(b'\n') => b"newline".to_vec(),
-            Some(_) => self.operator().map_or_else(|| self.bare_word().to_vec(), <[u8]>::to_vec),
-        }
-    }
-
-    /// The error for an unexpected token; `message` gets the token.
-    fn cond_error(&mut self, message: impl FnOnce(&[u8]) -> Vec<u8>) -> SyntaxError {
+    /// The error for the next token.
+    fn cond_error(&mut self) -> SyntaxError {
         self.skip_blanks();
         let ended = self.peek().is_none();
-        let text = message(&self.cond_token());
-        SyntaxError::new(SyntaxErrorKind::Condition { text, ended }, self.line)
+        let token = match self.peek() {
+            None => b"EOF".to_vec(),
+            Some(b'\n') => b"newline".to_vec(),
+            Some(_) => self.operator().unwrap_or(self.bare_word()).to_vec(),
+        };
+        SyntaxError::new(SyntaxErrorKind::Condition { token, ended }, self.line)
     }
 
     /// Returns whether a word comes next, not an operator or the end of the line or of the expression.
@@ -80,42 +69,25 @@ impl Parser<'_> {
                 if p.accept(b")") {
                     return Ok(Cond::Group(Box::new(inner)));
                 }
-                return Err(p.cond_error(|token| match token {
-                    b"]]" | b"newline" => [b"unexpected token `", token, b"', expected `)'"].concat(),
-                    token if is_operator(token) => [b"unexpected token `", token, b"', expected `)'"].concat(),
-                    _ => b"expected `)'".to_vec(),
-                }));
+                return Err(p.cond_error());
             }
             p.cond_test()
         })
     }
 
     fn cond_test(&mut self) -> Parse<Cond> {
-        self.skip_blanks();
-        if self.at_keyword(b"]]") {
-            return Err(self.cond_error(|_| b"syntax error in conditional expression: unexpected token `]]'".to_vec()));
-        }
-        if !self.at_cond_word() {
-            return Err(self.cond_error(|token| [b"unexpected token `", token, b"' in conditional command"].concat()));
-        }
-        let first = self.cond_word(false, "unary")?;
+        let first = self.cond_word(false)?;
         self.skip_blanks();
         if let Some([b'-', letter]) = first.literal()
             && b"abcdefghknoprstuvwxzGLNORS".contains(letter)
         {
-            return Ok(Cond::Unary(*letter, self.cond_word(false, "unary")?));
+            return Ok(Cond::Unary(*letter, self.cond_word(false)?));
         }
         let Some((op, len)) = self.cond_binary() else {
             if matches!(self.operator(), Some(b"&&" | b"||" | b")")) || self.at_keyword(b"]]") {
                 return Ok(Cond::Word(first));
             }
-            return Err(self.cond_error(|token| match token {
-                b"newline" => b"unexpected token `newline', conditional binary operator expected".to_vec(),
-                token if is_operator(token) => {
-                    [b"unexpected token `", token, b"', conditional binary operator expected"].concat()
-                }
-                _ => b"conditional binary operator expected".to_vec(),
-            }));
+            return Err(self.cond_error());
         };
         self.pos += len;
         self.skip_blanks();
@@ -123,18 +95,16 @@ impl Parser<'_> {
             CondOp::Regex if !self.at_keyword(b"]]") && !matches!(self.peek(), None | Some(b'\n')) => {
                 self.word_until(Stop::Regex, false)?
             }
-            _ => self.cond_word(matches!(op, CondOp::Match | CondOp::Same | CondOp::NoMatch), "binary")?,
+            _ => self.cond_word(matches!(op, CondOp::Match | CondOp::Same | CondOp::NoMatch))?,
         };
         Ok(Cond::Binary(op, first, right))
     }
 
-    /// An operand. After `==` extended patterns are always on; `of` is the kind of operator that it belongs to.
-    fn cond_word(&mut self, pattern: bool, of: &str) -> Parse<Word> {
+    /// An operand. In a `pattern`, as after `==`, extended patterns are always on.
+    fn cond_word(&mut self, pattern: bool) -> Parse<Word> {
         self.skip_blanks();
         if !self.at_cond_word() {
-            return Err(self.cond_error(|token| {
-                [b"unexpected argument `", token, b"' to conditional ", of.as_bytes(), b" operator"].concat()
-            }));
+            return Err(self.cond_error());
         }
         let extglob = self.extglob;
         self.extglob |= pattern;
@@ -165,9 +135,4 @@ impl Parser<'_> {
             _ => None,
         }
     }
-}
-
-/// Returns whether a token is an operator.
-fn is_operator(token: &[u8]) -> bool {
-    token.first().is_some_and(|&b| super::token::is_meta(b))
 }

@@ -17,14 +17,10 @@ pub(crate) enum SyntaxErrorKind {
     End,
     /// The text ended within a quotation that this byte would close.
     Unclosed(u8),
-    /// An invalid expression in `[[ ]]`; `ended` if the text ended in it.
-    Condition { text: Bytes, ended: bool },
-    /// `for (( ))` with too few or too many expressions: the cause, and the text in its parentheses.
-    ForArith { what: &'static str, text: Bytes },
+    /// A token that an expression in `[[ ]]` does not allow; `ended` if the text ended in it.
+    Condition { token: Bytes, ended: bool },
     /// Nesting beyond the limit of the parser.
     TooDeep,
-    /// More here-documents on one line than bash reads.
-    TooManyDocuments,
 }
 
 impl SyntaxError {
@@ -42,26 +38,21 @@ impl SyntaxError {
 
     /// Returns whether the message shows the source line.
     pub(crate) fn shows_line(&self) -> bool {
-        matches!(self.kind, SyntaxErrorKind::Unexpected(_))
+        matches!(self.kind, SyntaxErrorKind::Unexpected(_) | SyntaxErrorKind::Condition { .. })
     }
 
-    /// The message lines, without their prefix.
-    pub(crate) fn messages(&self) -> Vec<Bytes> {
-        let one = |text: &[u8]| vec![text.to_vec()];
+    /// The message, without its prefix.
+    pub(crate) fn message(&self) -> Bytes {
         match &self.kind {
-            SyntaxErrorKind::Unexpected(token) => {
-                one(&[b"syntax error near unexpected token `", &token[..], b"'"].concat())
-            }
-            SyntaxErrorKind::End => one(b"syntax error: unexpected end of file"),
+            SyntaxErrorKind::Unexpected(token) => [b"syntax error near unexpected token `", &token[..], b"'"].concat(),
+            SyntaxErrorKind::End => b"syntax error: unexpected end of file".to_vec(),
             SyntaxErrorKind::Unclosed(close) => {
-                one(&[&b"unexpected EOF while looking for matching `"[..], &[*close], b"'"].concat())
+                [&b"unexpected EOF while looking for matching `"[..], &[*close], b"'"].concat()
             }
-            SyntaxErrorKind::Condition { text, .. } => one(text),
-            SyntaxErrorKind::ForArith { what, text } => {
-                vec![[b"syntax error: ", what.as_bytes()].concat(), [b"syntax error: `((", &text[..], b"))'"].concat()]
+            SyntaxErrorKind::Condition { token, .. } => {
+                [b"syntax error in conditional expression: unexpected token `", &token[..], b"'"].concat()
             }
-            SyntaxErrorKind::TooManyDocuments => one(b"maximum here-document count exceeded"),
-            SyntaxErrorKind::TooDeep => one(b"syntax error: commands are nested too deeply"),
+            SyntaxErrorKind::TooDeep => b"syntax error: commands are nested too deeply".to_vec(),
         }
     }
 }

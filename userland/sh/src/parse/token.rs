@@ -1,13 +1,23 @@
 //! Tokens between words: blanks, comments, operators, reserved words.
 
 use super::{Parse, Parser, SyntaxError, SyntaxErrorKind};
-use crate::ir::Bytes;
 
 /// Operators, the longest first.
 const OPERATORS: &[&[u8]] = &[
     b";;&", b"<<<", b"<<-", b"&>>", b"&&", b"||", b";;", b";&", b"|&", b"<<", b">>", b"<&", b">&", b"<>", b">|", b"&>",
     b"&", b"|", b";", b"<", b">", b"(", b")",
 ];
+
+/// Reserved words, in the order in which `compgen -k` lists them.
+pub(crate) const RESERVED: &[&str] = &[
+    "if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done", "in",
+    "function", "time", "{", "}", "!", "[[", "]]", "coproc",
+];
+
+/// Returns whether a word is reserved.
+pub(crate) fn is_reserved(word: &[u8]) -> bool {
+    RESERVED.iter().any(|reserved| reserved.as_bytes() == word)
+}
 
 /// Returns whether a byte ends an unquoted word.
 pub(super) fn is_meta(byte: u8) -> bool {
@@ -36,13 +46,8 @@ impl Parser<'_> {
     /// Goes past blanks, line continuations and a comment, up to a token that is what the grammar is to see: without
     /// line continuations, and with its text when it is an alias after one that ended with a blank.
     pub(super) fn skip_blanks(&mut self) {
-        self.skip_blanks_but(&[]);
-    }
-
-    /// Like [`Self::skip_blanks`], but does not look up these words as aliases.
-    pub(super) fn skip_blanks_but(&mut self, excluded: &[&[u8]]) {
         self.skip_spaces();
-        while self.alias_after_blank(excluded) {
+        while self.alias_after_blank() {
             self.skip_spaces();
         }
     }
@@ -135,33 +140,13 @@ impl Parser<'_> {
             Some(b'\n') => b"newline".to_vec(),
             Some(_) => match self.operator() {
                 Some(operator) => operator.to_vec(),
-                None => match self.word_in_the_way() {
-                    Ok(word) => word,
+                None => match self.word() {
+                    Ok(word) => word.unwrap_or_default().raw.into(),
                     Err(error) => return error,
                 },
             },
         };
         SyntaxError::new(SyntaxErrorKind::Unexpected(token), self.line)
-    }
-
-    /// The whole word that comes next, as messages show it. What it quotes may take more than one line.
-    fn word_in_the_way(&mut self) -> Parse<Bytes> {
-        let plain = self.bare_word();
-        if !plain.iter().any(|b| b"'\"`$\\".contains(b)) {
-            return Ok(plain.to_vec());
-        }
-        let word = self.word();
-        let raw = word?.map_or_else(Bytes::new, |word| word.raw.to_vec());
-        let mut text = Bytes::new();
-        for &byte in &raw {
-            // A backslash joins lines.
-            if byte == b'\n' && text.last() == Some(&b'\\') {
-                text.pop();
-            } else {
-                text.push(byte);
-            }
-        }
-        Ok(if crate::expand::needs_ansi(&text) { crate::expand::ansi_quote(&text) } else { text })
     }
 
     /// The line that bash names when the text ends too early: the one after the last.

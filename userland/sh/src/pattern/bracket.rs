@@ -1,6 +1,5 @@
 //! Bracket expressions: `[a-z]`, `[![:alpha:]]`, `[[.hyphen.]]`.
 
-use super::collating::collating_symbol;
 use super::parse::Reader;
 use super::{Class, Item, Node};
 use crate::character::char_at;
@@ -91,16 +90,12 @@ impl Reader<'_> {
         Some(char)
     }
 
-    /// `[.x.]` or `[=x=]`: a character, or the name of one.
+    /// `[.x.]` or `[=x=]`: a character. Names of characters are not supported.
     fn symbol(&mut self, mark: u8) -> Option<char> {
         let rest = self.text.get(self.pos + 2..)?;
         let len = rest.windows(2).position(|pair| pair == [mark, b']'])?;
         let name = rest.get(..len)?;
-        let symbol = match char_at(name) {
-            Some((char, one)) if one == name.len() => char,
-            _ if mark == b'.' => collating_symbol(name)?,
-            _ => return None,
-        };
+        let (symbol, _) = char_at(name).filter(|(_, one)| *one == name.len())?;
         self.pos += len + 4;
         Some(symbol)
     }

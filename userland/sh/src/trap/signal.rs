@@ -3,39 +3,11 @@
 use super::{DEBUG, ERR, EXIT, RETURN};
 use crate::expand::lossy;
 
-/// Signals that have names, by number, as on Linux.
-pub(crate) const SIGNALS: &[(u8, &str)] = &[
-    (1, "HUP"),
-    (2, "INT"),
-    (3, "QUIT"),
-    (4, "ILL"),
-    (5, "TRAP"),
-    (6, "ABRT"),
-    (7, "BUS"),
-    (8, "FPE"),
-    (9, "KILL"),
-    (10, "USR1"),
-    (11, "SEGV"),
-    (12, "USR2"),
-    (13, "PIPE"),
-    (14, "ALRM"),
-    (15, "TERM"),
-    (16, "STKFLT"),
-    (17, "CHLD"),
-    (18, "CONT"),
-    (19, "STOP"),
-    (20, "TSTP"),
-    (21, "TTIN"),
-    (22, "TTOU"),
-    (23, "URG"),
-    (24, "XCPU"),
-    (25, "XFSZ"),
-    (26, "VTALRM"),
-    (27, "PROF"),
-    (28, "WINCH"),
-    (29, "IO"),
-    (30, "PWR"),
-    (31, "SYS"),
+/// The names of the signals starting at 1, as on Linux.
+const SIGNALS: &[&str] = &[
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
+    "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO",
+    "PWR", "SYS",
 ];
 
 /// The number of a signal or of another occasion for a trap.
@@ -62,7 +34,7 @@ pub(crate) fn signal_number(name: &[u8]) -> Option<u8> {
         _ => match (name.strip_prefix(b"RTMIN+"), name.strip_prefix(b"RTMAX-")) {
             (Some(digits), _) => real_time(digits).and_then(|n| 34_u8.checked_add(n)),
             (_, Some(digits)) => real_time(digits).and_then(|n| 64_u8.checked_sub(n)),
-            _ => SIGNALS.iter().find(|(_, known)| known.as_bytes() == name).map(|(number, _)| *number),
+            _ => (1..).zip(SIGNALS).find(|(_, known)| known.as_bytes() == name).map(|(number, _)| number),
         },
     }
 }
@@ -83,7 +55,7 @@ pub(crate) fn signal_name(signal: u8) -> Option<std::borrow::Cow<'static, str>> 
         64 => "RTMAX",
         35..=49 => return Some(format!("RTMIN+{}", signal - 34).into()),
         50..=63 => return Some(format!("RTMAX-{}", 64 - signal).into()),
-        _ => SIGNALS.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)?,
+        _ => SIGNALS.get(usize::from(signal).checked_sub(1)?).copied()?,
     };
     Some(name.into())
 }

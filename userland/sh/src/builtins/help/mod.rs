@@ -1,15 +1,25 @@
 //! `help`.
 
-mod topics;
-
 use crate::builtins::option_letters::Letters;
 use crate::expand::lossy;
 use crate::ir::Bytes;
 use crate::pattern::{Pattern, Style};
 use crate::state::{EvalResult, Shell};
-use topics::TOPICS;
 
 const USAGE: &str = "help [-dms] [pattern ...]";
+
+/// Topics in the order in which `help` lists them: name, usage and description, separated by tabs.
+const TOPICS: &str = include_str!("topics.txt");
+
+/// The name, usage and description of a topic.
+type Topic = (&'static str, &'static str, &'static str);
+
+fn topics() -> impl Iterator<Item = Topic> {
+    TOPICS.lines().filter_map(|line| {
+        let mut fields = line.split('\t');
+        Some((fields.next()?, fields.next()?, fields.next()?))
+    })
+}
 
 pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut short, mut usage, mut manual) = (false, false, false);
@@ -53,7 +63,7 @@ pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
 
 /// `--help`: prints the help of the current builtin. Returns the status.
 pub(crate) fn of_builtin(shell: &mut Shell) -> u8 {
-    let about = TOPICS.iter().find(|(name, ..)| *name == shell.builtin.name);
+    let about = topics().find(|(name, ..)| *name == shell.builtin.name);
     let text = about.map(|(name, synopsis, about)| long(name, synopsis, about));
     shell.print(text.unwrap_or_default());
     2
@@ -64,30 +74,30 @@ fn long(name: &str, synopsis: &str, about: &str) -> String {
 }
 
 /// The topics that a pattern matches: by the whole name, or else by a prefix.
-fn matching(word: &[u8]) -> Vec<(&'static str, &'static str, &'static str)> {
+fn matching(word: &[u8]) -> Vec<Topic> {
     let style = Style { extended: true, fold: false };
     let whole = Pattern::new(word, style);
-    let exact: Vec<_> = TOPICS.iter().filter(|(name, ..)| whole.matches(name.as_bytes())).copied().collect();
+    let exact: Vec<_> = topics().filter(|(name, ..)| whole.matches(name.as_bytes())).collect();
     if !exact.is_empty() {
         return exact;
     }
     let start = Pattern::new(&[word, b"*"].concat(), style);
-    TOPICS.iter().filter(|(name, ..)| start.matches(name.as_bytes())).copied().collect()
+    topics().filter(|(name, ..)| start.matches(name.as_bytes())).collect()
 }
 
 fn page(name: &str, synopsis: &str, about: &str) -> String {
     format!("NAME\n    {name} - {about}\n\nSYNOPSIS\n    {synopsis}\n\nDESCRIPTION\n    {about}\n\n")
 }
 
-/// `help` alone: how everything is called.
+/// `help` alone: the usage of all topics.
 fn overview(shell: &mut Shell) -> u8 {
     let version = crate::expand::BASH_VERSION;
     let mut text = format!(
-        "The shell of Tidebox, which does what GNU bash {version} does.\n\
-         `help NAME' tells about a builtin, `help -s NAME' only how it is called.\n\
-         A star (*) marks what is switched off.\n\n"
+        "The shell of Tidebox, compatible with GNU bash {version}.\n\
+         `help NAME' describes a builtin, `help -s NAME' prints its usage.\n\
+         A star (*) marks disabled builtins.\n\n"
     );
-    for (name, synopsis, _) in TOPICS {
+    for (name, synopsis, _) in topics() {
         let mark = if shell.builtin.disabled.contains(name) { '*' } else { ' ' };
         text.push_str(&format!("{mark}{synopsis}\n"));
     }

@@ -3,6 +3,7 @@
 use tidebox_rt as rt;
 
 use crate::builtins::option_letters::Letters;
+use crate::history::LinePosition;
 use crate::invoke::Lines;
 use crate::ir::Bytes;
 use crate::parse::plain_number;
@@ -95,7 +96,7 @@ fn read_options<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options)
 /// The index of the command before the current one.
 fn newest(shell: &Shell) -> usize {
     let count = shell.history.entries.len();
-    count.saturating_sub(usize::from(shell.remembers()) + usize::from(shell.history.added))
+    count.saturating_sub(usize::from(shell.records_commands()) + usize::from(shell.history.added))
 }
 
 /// The error of a word that does not denote an entry.
@@ -193,8 +194,7 @@ fn run_again(shell: &mut Shell, words: &[Bytes]) -> EvalResult<u8> {
     // A closed standard error is ignored.
     let _ = shell.io.write(2, &[&text[..], b"\n"].concat());
     shell.history.pop();
-    let line = text.strip_suffix(b"\n").unwrap_or(&text).to_vec();
-    shell.note_line(&line);
+    shell.add_line(text.strip_suffix(b"\n").unwrap_or(&text), LinePosition::First);
     let line = shell.line;
     shell.in_text(|shell| shell.run_text(&text, line))?;
     Ok(shell.status)
@@ -260,9 +260,7 @@ fn edit_file(shell: &mut Shell, editor: Option<Bytes>, path: &[u8]) -> EvalResul
     let (history, verbose) = (shell.options.history, shell.options.verbose);
     (shell.options.history, shell.options.verbose) = (true, true);
     let source = shell.current_source();
-    let recording = shell.begin_other_recording();
     let result = shell.descend(TEXT_LEVELS, |shell| shell.run_lines(Lines::Text(&text), 1, &source, b""));
-    shell.resume_recording(recording);
     (shell.options.history, shell.options.verbose) = (history, verbose);
     result?;
     Ok(shell.status)

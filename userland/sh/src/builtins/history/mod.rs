@@ -59,7 +59,7 @@ pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
 
 /// `-s`: the command that stores is itself forgotten.
 fn store(shell: &mut Shell, text: &[u8]) {
-    if shell.options.history && !shell.history.pushed && shell.command_is_recorded() {
+    if shell.options.history && !shell.history.pushed && shell.history.added {
         shell.history.pop();
     }
     if shell.admits(text) {

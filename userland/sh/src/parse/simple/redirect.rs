@@ -7,9 +7,6 @@ use crate::ir::{HereDoc, Redirect, RedirectFd, RedirectKind};
 use crate::parse::token::{is_meta, name_len};
 use crate::parse::{Parse, Parser, Pending, SyntaxError, SyntaxErrorKind};
 
-/// Maximum number of here-documents on one line; more are an error in bash.
-const MAX_DOCUMENTS: usize = 16;
-
 impl Parser<'_> {
     /// All redirections that come next.
     pub(in crate::parse) fn redirects(&mut self) -> Parse<Vec<Redirect>> {
@@ -117,9 +114,6 @@ impl Parser<'_> {
         let quoted = raw.iter().any(|b| matches!(b, b'\'' | b'"' | b'\\'));
         let delimiter = crate::parse::quote::remove_quotes(raw);
         let document = Rc::new(HereDoc { delimiter, quoted, strip_tabs, body: OnceCell::new() });
-        if self.pending.len() >= MAX_DOCUMENTS {
-            return Err(SyntaxError::new(SyntaxErrorKind::TooManyDocuments, line));
-        }
         self.pending.push(Pending { document: Rc::clone(&document), line });
         Ok(RedirectKind::HereDoc(document))
     }
