@@ -111,6 +111,11 @@ impl<'a, K: Copy + PartialEq> Parser<'a, K> {
         Self { short, long, permute, rest: arguments.into(), cluster: Vec::new(), ended: false, letter: None }
     }
 
+    /// Returns whether a short option has a mandatory value.
+    pub fn takes_value(&self, letter: char) -> bool {
+        self.short.iter().any(|short| short.letter == letter && short.takes == Takes::Value)
+    }
+
     /// Letter of the last option, if it was a short one.
     pub fn letter(&self) -> Option<char> {
         self.letter

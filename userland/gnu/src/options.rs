@@ -209,6 +209,11 @@ impl<'a, I: OptionId> Syntax<'a, I> {
         Ok((options, operands))
     }
 
+    /// Returns whether a short option has a mandatory value.
+    pub fn takes_value(&self, letter: char) -> bool {
+        self.parser(Vec::new()).takes_value(letter)
+    }
+
     /// Returns the error for a command line that the tool itself rejects.
     pub fn usage_error<E: FromEarlyExit>(&self, message: impl Into<String>) -> E {
         E::from_early_exit(self.tool, ToolResult::Usage(message.into(), self.usage_exit_code))

@@ -2,11 +2,10 @@
 
 use tidebox_rt::{Errno, Fd, Open};
 
-use crate::compare;
 use crate::create::Dump;
 use crate::header::BLOCK;
 use crate::message::{Fatal, error, fatal};
-use crate::names::Wanted;
+use crate::names::Selection;
 use crate::options::{Mode, Options, Word};
 use crate::quote::escaped;
 use crate::reader::{RECORD, Reader};
@@ -46,12 +45,11 @@ pub(crate) fn append(options: &Options) -> Result<(), Fatal> {
     }
     tidebox_rt::seek_to(fd, end).map_err(|errno| cannot(options, "seek", errno))?;
     let writer = Writer::new(fd, options, end);
-    let mut dump = Dump::new(options, writer, Some((stat.dev, stat.ino)), false)?;
+    let mut dump = Dump::new(options, writer, Some((stat.dev, stat.ino)), false);
     dump.present = present;
     dump.words(&options.words)?;
     dump.finish()?;
-    tidebox_rt::close(fd).map_err(|errno| cannot(options, "close", errno))?;
-    compare::verify(options)
+    tidebox_rt::close(fd).map_err(|errno| cannot(options, "close", errno))
 }
 
 /// Runs `-A`.
@@ -75,8 +73,7 @@ pub(crate) fn concatenate(options: &Options) -> Result<(), Fatal> {
         // Nothing was written to it.
         let _ = tidebox_rt::close(other);
     }
-    seal(options, fd, end)?;
-    compare::verify(options)
+    seal(options, fd, end)
 }
 
 /// Returns the end offset of the last member.
@@ -90,20 +87,20 @@ fn scan_end(options: &Options, fd: Fd) -> Result<u64, Fatal> {
 
 /// Runs `--delete`.
 pub(crate) fn delete(options: &Options) -> Result<(), Fatal> {
-    let mut wanted = Wanted::new(options);
+    let mut selection = Selection::new(options);
     let fd = open(options, false)?;
     let mut reader = Reader::new(fd);
     let any = options.words.iter().any(|word| matches!(word, Word::Name(..)));
     // Start of each member, and whether it is deleted.
-    let mut begins: Vec<(u64, bool)> = Vec::new();
+    let mut starts: Vec<(u64, bool)> = Vec::new();
     let end = scan::each(options, &mut reader, |reader, member| {
-        begins.push((reader.began, any && wanted.take(&member.name).is_some()));
+        starts.push((reader.began, any && selection.select(&member.name).is_some()));
         Ok(Next::Go)
     })?;
-    wanted.report();
+    selection.report();
     let mut to = 0;
-    for (at, (from, goes)) in begins.iter().enumerate() {
-        let next = begins.get(at + 1).map_or(end, |(next, _)| *next);
+    for (at, (from, goes)) in starts.iter().enumerate() {
+        let next = starts.get(at + 1).map_or(end, |(next, _)| *next);
         if *goes {
             continue;
         }
@@ -113,8 +110,7 @@ pub(crate) fn delete(options: &Options) -> Result<(), Fatal> {
         }
         to += length;
     }
-    seal(options, fd, to)?;
-    compare::verify(options)
+    seal(options, fd, to)
 }
 
 /// Copies bytes of a file to an earlier offset or to another file.

@@ -46,16 +46,16 @@ pub(crate) fn feed(
                 }
             },
             Ok(_) => {}
-            Err(why) => break Err(scan::broken(options, why)),
+            Err(error) => break Err(scan::read_error(options, error)),
         }
     };
     tidebox_rt::close(write).map_err(failed)?;
     tidebox_rt::sig_set(SIGPIPE, Disposition::Default).map_err(failed)?;
     let status = wait(pid).map_err(failed)?;
-    let tell = if options.ignore_command { drop } else { |text: String| error(&[text.as_bytes()]) };
+    let report = if options.ignore_command { drop } else { |text: String| error(&[text.as_bytes()]) };
     match status {
         ExitStatus::Exited(0) => {}
-        ExitStatus::Exited(code) => tell(format!("{pid}: Child returned status {code}")),
+        ExitStatus::Exited(code) => report(format!("{pid}: Child returned status {code}")),
         // A signal is always reported, but is not a failure.
         ExitStatus::Killed(signal) => warn(&[format!("{pid}: Child terminated on signal {signal}").as_bytes()]),
     }
@@ -65,9 +65,7 @@ pub(crate) fn feed(
 /// Environment variables that describe the member.
 fn described(options: &Options, member: &Member, name: &[u8]) -> Vec<Vec<u8>> {
     let format = match options.format {
-        Format::V7 => "v7",
         Format::Ustar => "ustar",
-        Format::OldGnu => "oldgnu",
         Format::Gnu => "gnu",
         Format::Pax => "posix",
     };

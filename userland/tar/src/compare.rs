@@ -7,7 +7,7 @@ use tidebox_rt::{Errno, FileKind, Open, Stat};
 use crate::header::Member;
 use crate::list::Lines;
 use crate::message::{Fatal, error, note_difference, warn};
-use crate::names::{Naming, Wanted, below, is_excluded, time, transformed};
+use crate::names::{Naming, Selection, below, is_excluded, time, transformed};
 use crate::options::{Options, Word};
 use crate::quote::escaped;
 use crate::reader::{RECORD, Reader};
@@ -20,33 +20,19 @@ struct Compare<'a> {
     lines: Lines,
     base: Option<Vec<u8>>,
     ids: Option<(Names, Names)>,
-    /// The archive was just written.
-    verifies: bool,
 }
 
 /// Runs `-d`.
 pub(crate) fn compare(options: &Options) -> Result<(), Fatal> {
-    run(options, Some(Wanted::new(options)))
-}
-
-/// Compares an archive that was just written with its source files, if requested.
-pub(crate) fn verify(options: &Options) -> Result<(), Fatal> {
-    if options.verify { run(options, None) } else { Ok(()) }
-}
-
-/// Compares the requested members; all if `wanted` is `None`.
-fn run(options: &Options, mut wanted: Option<Wanted>) -> Result<(), Fatal> {
+    let mut selection = Selection::new(options);
     let (archive, mut reader) = scan::open(options)?;
     let base = options.words.iter().fold(None, |base: Option<Vec<u8>>, word| match word {
         Word::Folder(next) => Some(below(base.as_deref(), next)),
         _ => base,
     });
-    let lines = Lines::new(false, options)?;
-    let verifies = wanted.is_none();
-    let mut run = Compare { options, naming: Naming::default(), lines, base, ids: None, verifies };
+    let mut run = Compare { options, naming: Naming::default(), lines: Lines::new(false), base, ids: None };
     let ended = scan::each(options, &mut reader, |reader, member| {
-        let folder = wanted.as_mut().map_or(Some(None), |wanted| wanted.take(&member.name));
-        if let Some(folder) = folder
+        if let Some(folder) = selection.select(&member.name)
             && !is_excluded(&member, options)
         {
             run.member(reader, &member, folder)?;
@@ -55,30 +41,25 @@ fn run(options: &Options, mut wanted: Option<Wanted>) -> Result<(), Fatal> {
     });
     run.lines.flush()?;
     ended?;
-    if let Some(wanted) = wanted {
-        wanted.report();
-    }
+    selection.report();
     scan::close(archive, &mut reader)
 }
 
 impl Compare<'_> {
-    fn say(&mut self, name: &[u8], parts: &[&[u8]]) -> Result<(), Fatal> {
+    fn differs(&mut self, name: &[u8], parts: &[&[u8]]) -> Result<(), Fatal> {
         note_difference();
-        self.lines.say(&[&escaped(name, true), b": ", &parts.concat()])
+        self.lines.text(&[&escaped(name, true), b": ", &parts.concat()])
     }
 
     fn member(&mut self, reader: &mut Reader, member: &Member, folder: Option<Vec<u8>>) -> Result<(), Fatal> {
-        let safe = self.naming.safer(&member.name, self.options, false).to_vec();
+        let safe = self.naming.safe_name(&member.name, self.options, false).to_vec();
         let Some(name) = transformed(&safe, Of::Member, self.options) else {
             return Ok(());
         };
         if self.options.verbose > 0 {
             let mut shown = member.clone();
             shown.name.clone_from(&name);
-            if self.verifies {
-                self.lines.begin(b"Verify ");
-            }
-            self.lines.member(&shown, reader.began / 512, self.options.verbose > 1, self.options)?;
+            self.lines.member(&shown, self.options.verbose > 1, self.options)?;
         }
         let name = name.strip_suffix(b"/").filter(|rest| !rest.is_empty()).unwrap_or(&name).to_vec();
         let folder = folder.or_else(|| self.base.clone());
@@ -94,29 +75,29 @@ impl Compare<'_> {
         match (member.kind, stat.kind()) {
             (b'5' | b'D', FileKind::Dir) => {
                 if member.mode != stat.mode & 0o7777 {
-                    self.say(&name, &[b"Mode differs"])?;
+                    self.differs(&name, &[b"Mode differs"])?;
                 }
                 Ok(())
             }
             (b'2', _) => match tidebox_rt::read_link(&path) {
                 Ok(text) if text == member.link => Ok(()),
-                Ok(_) => self.say(&name, &[b"Symlink differs"]),
+                Ok(_) => self.differs(&name, &[b"Symlink differs"]),
                 Err(errno) => {
                     error(&[&escaped(&name, true), b": Cannot readlink: ", errno.text().as_bytes()]);
                     Ok(())
                 }
             },
             (b'1', _) => {
-                let safe = self.naming.safer(&member.link, self.options, true).to_vec();
+                let safe = self.naming.safe_name(&member.link, self.options, true).to_vec();
                 let other = tidebox_rt::stat(&below(folder.as_deref(), &safe), false);
                 if !other.is_ok_and(|other| (other.dev, other.ino) == (stat.dev, stat.ino)) {
-                    self.say(&name, &[b"Not linked to ", &escaped(&member.link, true)])?;
+                    self.differs(&name, &[b"Not linked to ", &escaped(&member.link, true)])?;
                 }
                 Ok(())
             }
             (b'0' | b'7' | b'S', FileKind::File) => self.file(reader, &name, &path, member, &stat),
             (b'6', FileKind::Pipe) | (b'3', FileKind::CharDevice) | (b'4', FileKind::BlockDevice) => Ok(()),
-            _ => self.say(&name, &[b"File type differs"]),
+            _ => self.differs(&name, &[b"File type differs"]),
         }
     }
 
@@ -129,7 +110,7 @@ impl Compare<'_> {
         stat: &Stat,
     ) -> Result<(), Fatal> {
         if member.mode != stat.mode & 0o7777 {
-            self.say(name, &[b"Mode differs"])?;
+            self.differs(name, &[b"Mode differs"])?;
         }
         let (users, groups) = self.ids.get_or_insert_with(|| (Names::load(Kind::User), Names::load(Kind::Group)));
         let numeric = self.options.numeric;
@@ -139,21 +120,21 @@ impl Compare<'_> {
         };
         let (uid, gid) = (id(users, &member.uname, member.uid), id(groups, &member.gname, member.gid));
         if uid != u64::from(stat.uid) {
-            self.say(name, &[b"Uid differs"])?;
+            self.differs(name, &[b"Uid differs"])?;
         }
         if gid != u64::from(stat.gid) {
-            self.say(name, &[b"Gid differs"])?;
+            self.differs(name, &[b"Gid differs"])?;
         }
         let there = time(stat.mtime_ns);
         if there.0 != member.mtime.0 || (member.mtime.1 != 0 && there.1 != member.mtime.1) {
-            self.say(name, &[b"Mod time differs"])?;
+            self.differs(name, &[b"Mod time differs"])?;
         }
         if stat.size != member.size {
-            return self.say(name, &[b"Size differs"]);
+            return self.differs(name, &[b"Size differs"]);
         }
         match self.same_bytes(reader, path, member)? {
             Ok(true) => Ok(()),
-            Ok(false) => self.say(name, &[b"Contents differ"]),
+            Ok(false) => self.differs(name, &[b"Contents differ"]),
             Err(errno) => {
                 error(&[&escaped(name, true), b": Cannot open: ", errno.text().as_bytes()]);
                 Ok(())
@@ -172,7 +153,7 @@ impl Compare<'_> {
         let mut parts = member.parts.iter().flatten();
         let mut part = if member.parts.is_none() { Some((0, u64::MAX)) } else { parts.next().copied() };
         let read = loop {
-            let got = reader.read(&mut stored).map_err(|why| scan::broken(self.options, why))?;
+            let got = reader.read(&mut stored).map_err(|error| scan::read_error(self.options, error))?;
             if got == 0 {
                 break Ok(());
             }

@@ -9,8 +9,7 @@ use tidebox_gnu::user::Names;
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::archive::{Archive, Identity};
-use crate::compare;
-use crate::exclude::{Exclude, Reach};
+use crate::exclude::{self, Exclude};
 use crate::header::{Format, Member};
 use crate::list::Lines;
 use crate::message::{Fatal, error, fatal, warn};
@@ -33,7 +32,7 @@ pub(crate) struct Dump<'a> {
     users: Option<Names>,
     groups: Option<Names>,
     /// Files with several hard links, and the first name that was added.
-    links: HashMap<(u32, u64), (Vec<u8>, u64)>,
+    links: HashMap<(u32, u64), Vec<u8>>,
     /// With this link count a file has no further names.
     trivial_links: u64,
     /// File system of the directory given on the command line.
@@ -43,38 +42,37 @@ pub(crate) struct Dump<'a> {
     how: How,
     /// Paths to remove at the end, because directories must be empty by then.
     folders: Vec<Vec<u8>>,
-    /// Exclude lists of files in the parent directories, and their scope.
-    ignored: Vec<(usize, Reach, Vec<Exclude>)>,
+    /// Exclude patterns of version control in the parent directories.
+    ignored: Vec<Exclude>,
     /// Current content of the archive: for `u`, names and times.
     pub(crate) present: HashMap<Vec<u8>, (i64, u32)>,
 }
 
 /// A file that cannot be added is reported; only errors of the archive end the run.
-type Done = Result<(), Fatal>;
+type DumpResult = Result<(), Fatal>;
 
 fn broken_archive(options: &Options, errno: Errno) -> Fatal {
     fatal(&[&escaped(&options.archive, true), b": Cannot write: ", errno.text().as_bytes()])
 }
 
 /// Creates a new archive.
-pub(crate) fn create(options: &Options) -> Done {
+pub(crate) fn create(options: &Options) -> DumpResult {
     let (archive, identity) = Archive::create(options)?;
     let writer = Writer::new(archive.fd, options, 0);
     let to_stderr = options.archive == b"-";
-    let mut dump = Dump::new(options, writer, identity, to_stderr)?;
+    let mut dump = Dump::new(options, writer, identity, to_stderr);
     dump.label()?;
     dump.words(&options.words)?;
     dump.finish()?;
-    archive.close()?;
-    compare::verify(options)
+    archive.close()
 }
 
 impl<'a> Dump<'a> {
-    pub(crate) fn new(options: &'a Options, writer: Writer, archive: Identity, to_stderr: bool) -> Result<Self, Fatal> {
-        Ok(Self {
+    pub(crate) fn new(options: &'a Options, writer: Writer, archive: Identity, to_stderr: bool) -> Self {
+        Self {
             options,
             writer,
-            lines: Lines::new(to_stderr, options)?,
+            lines: Lines::new(to_stderr),
             naming: Naming::default(),
             archive,
             users: None,
@@ -90,11 +88,11 @@ impl<'a> Dump<'a> {
             folders: Vec::new(),
             ignored: Vec::new(),
             present: HashMap::new(),
-        })
+        }
     }
 
     /// Adds everything that the arguments name.
-    pub(crate) fn words(&mut self, words: &[Word]) -> Done {
+    pub(crate) fn words(&mut self, words: &[Word]) -> DumpResult {
         let mut folder: Option<Vec<u8>> = None;
         for (at, word) in words.iter().enumerate() {
             self.at = at;
@@ -121,37 +119,26 @@ impl<'a> Dump<'a> {
         Ok(())
     }
 
-    /// Adds the prefix of the archive: global pax records and the label.
-    fn label(&mut self) -> Done {
+    /// Adds the label of the archive.
+    fn label(&mut self) -> DumpResult {
         let now = time(tidebox_rt::realtime_ns());
-        if !self.options.pax.global.is_empty() {
-            self.put_in(|writer| writer.global(&self.options.pax.global, now))?;
-        }
         let Some(label) = &self.options.label else {
             return Ok(());
         };
         let header = Member { name: label.clone(), kind: b'V', mtime: now, ..Member::default() };
         if self.options.verbose > 0 {
-            self.lines.member(&header, 0, self.options.verbose > 1, self.options)?;
+            self.lines.member(&header, self.options.verbose > 1, self.options)?;
         }
         if self.options.format != Format::Pax {
             return self.put_in(|writer| writer.header(&header, &[]));
         }
-        let record = [(crate::label::KEY.to_owned(), label.clone())];
-        self.put_in(|writer| writer.global(&record, now))
+        self.put_in(|writer| writer.global(crate::label::KEY, label, now))
     }
 
     /// Ends the archive, and removes the files to be removed.
-    pub(crate) fn finish(&mut self) -> Done {
+    pub(crate) fn finish(&mut self) -> DumpResult {
         self.put_in(|writer| writer.finish())?;
         self.flush()?;
-        if self.options.check_links {
-            let missing: Vec<_> =
-                self.links.values().filter(|(_, left)| *left > 0).map(|(name, _)| name.clone()).collect();
-            for name in missing {
-                warn(&[b"Missing links to ", &crate::quote::quoted(&name), b"."]);
-            }
-        }
         for folder in self.folders.iter().rev() {
             if let Err(errno) = tidebox_rt::remove_dir(folder) {
                 error(&[&escaped(folder, true), b": Cannot rmdir: ", errno.text().as_bytes()]);
@@ -171,11 +158,11 @@ impl<'a> Dump<'a> {
         Ok(())
     }
 
-    fn put_in(&mut self, put: impl FnOnce(&mut Writer) -> Result<(), Errno>) -> Done {
+    fn put_in(&mut self, put: impl FnOnce(&mut Writer) -> Result<(), Errno>) -> DumpResult {
         put(&mut self.writer).map_err(|errno| broken_archive(self.options, errno))
     }
 
-    fn flush(&mut self) -> Done {
+    fn flush(&mut self) -> DumpResult {
         self.lines.flush()
     }
 
@@ -184,12 +171,9 @@ impl<'a> Dump<'a> {
     }
 
     /// Returns whether an exclude list in the file's directory, or in a parent, matches a name.
-    fn is_ignored(&self, name: &[u8], depth: usize) -> bool {
+    fn is_ignored(&self, name: &[u8]) -> bool {
         let base = name.rsplit(|byte| *byte == b'/').next().unwrap_or(name);
-        let lists = |(at, reach, patterns): &(usize, Reach, Vec<Exclude>)| {
-            (*reach != Reach::Here || *at == depth) && patterns.iter().any(|pattern| pattern.matches(base))
-        };
-        self.ignored.iter().any(lists)
+        self.ignored.iter().any(|pattern| pattern.matches(base))
     }
 
     /// Reports an error of a file.
@@ -206,7 +190,7 @@ impl<'a> Dump<'a> {
     }
 
     /// Adds one file, and everything below it.
-    fn file(&mut self, folder: Option<&[u8]>, name: &[u8], depth: usize) -> Done {
+    fn file(&mut self, folder: Option<&[u8]>, name: &[u8], depth: usize) -> DumpResult {
         let path = below(folder, name);
         let stat = match tidebox_rt::stat(&path, self.options.follow) {
             Ok(stat) => stat,
@@ -215,9 +199,6 @@ impl<'a> Dump<'a> {
                 return Ok(());
             }
         };
-        if self.options.asks && !self.lines.confirm("add", name, 0)? {
-            return Ok(());
-        }
         if self.archive.is_some_and(|archive| archive == (stat.dev, stat.ino)) {
             warn(&[&escaped(name, true), b": file is the archive; not dumped"]);
             return Ok(());
@@ -269,7 +250,7 @@ impl<'a> Dump<'a> {
         if self.header(name, &member, &stat)? { self.removed(&path) } else { Ok(()) }
     }
 
-    fn removed(&mut self, path: &[u8]) -> Done {
+    fn removed(&mut self, path: &[u8]) -> DumpResult {
         if self.options.remove_files
             && let Err(errno) = tidebox_rt::unlink(path)
         {
@@ -278,21 +259,21 @@ impl<'a> Dump<'a> {
         Ok(())
     }
 
-    fn tell_of_tag(&self, name: &[u8], tag: &[u8], what: &[u8]) {
+    fn report_tag(&self, name: &[u8], tag: &[u8], what: &[u8]) {
         if self.options.verbose > 0 {
             warn(&[&escaped(&[name, b"/"].concat(), true), b": contains a cache directory tag ", tag, what]);
         }
     }
 
     /// Adds a directory and its content.
-    fn folder(&mut self, folder: Option<&[u8]>, name: &[u8], path: &[u8], stat: &Stat, depth: usize) -> Done {
+    fn folder(&mut self, folder: Option<&[u8]>, name: &[u8], path: &[u8], stat: &Stat, depth: usize) -> DumpResult {
         if depth > MAX_DEPTH {
             error(&[&escaped(name, true), b": folders are nested too deep; not dumped"]);
             return Ok(());
         }
         let tag = self.options.tags.iter().find(|(tag, _)| has_tag(path, tag)).cloned();
         if matches!(tag, Some((_, TagRule::Nothing))) {
-            self.tell_of_tag(name, &tag_name(tag.as_ref()), b"; directory not dumped");
+            self.report_tag(name, &tag_name(tag.as_ref()), b"; directory not dumped");
             return Ok(());
         }
         let device = if depth == 0 { *self.device.insert(stat.dev) } else { self.device.unwrap_or(stat.dev) };
@@ -314,7 +295,7 @@ impl<'a> Dump<'a> {
             return Ok(());
         }
         if let Some((file, rule)) = &tag {
-            self.tell_of_tag(name, file, b"; contents not dumped");
+            self.report_tag(name, file, b"; contents not dumped");
             if *rule == TagRule::KeepTag {
                 let inner = [name, b"/", file].concat();
                 self.file(folder, &inner, depth + 1)?;
@@ -333,15 +314,12 @@ impl<'a> Dump<'a> {
         }
         let slash: &[u8] = if name.ends_with(b"/") { b"" } else { b"/" };
         let before = self.ignored.len();
-        for file in &self.options.ignore_files {
-            let patterns = file.patterns(path);
-            if !patterns.is_empty() {
-                self.ignored.push((depth, file.reach, patterns));
-            }
+        if self.options.ignore_files {
+            self.ignored.extend(exclude::ignore_patterns(path));
         }
         for entry in entries {
             let inner = [name, slash, &entry.name].concat();
-            if !self.is_excluded(&inner) && !self.is_ignored(&inner, depth) {
+            if !self.is_excluded(&inner) && !self.is_ignored(&inner) {
                 self.file(folder, &inner, depth + 1)?;
             }
         }

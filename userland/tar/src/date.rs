@@ -18,24 +18,17 @@ pub(crate) fn read(text: &[u8]) -> Result<(i64, u32), Stop> {
     }
     let Some(zoned) = parse_datetime::parse_datetime(&words).ok().and_then(parse_datetime::ParsedDateTime::into_zoned)
     else {
-        let told = format!("Substituting {} for unknown date format ", now_text());
-        let mut line = told.into_bytes();
-        line.extend(crate::quote::quoted(text));
-        warn(&[&line]);
-        let now = tidebox_rt::realtime_ns();
-        return Ok(crate::names::time(now));
+        let now = crate::names::time(tidebox_rt::realtime_ns());
+        let message = format!("Substituting {} for unknown date format ", format(now));
+        warn(&[message.as_bytes(), &crate::quote::quoted(text)]);
+        return Ok(now);
     };
     let stamp = zoned.timestamp();
-    let read = (stamp.as_second(), u32::try_from(stamp.subsec_nanosecond()).unwrap_or(0));
-    Ok(read)
-}
-
-fn now_text() -> String {
-    shown(crate::names::time(tidebox_rt::realtime_ns()))
+    Ok((stamp.as_second(), u32::try_from(stamp.subsec_nanosecond()).unwrap_or(0)))
 }
 
 /// Formats a time with its date, and a fraction of a second if not zero.
-pub(crate) fn shown((seconds, nanoseconds): (i64, u32)) -> String {
+pub(crate) fn format((seconds, nanoseconds): (i64, u32)) -> String {
     let at = Zone::local().moment(seconds, 0);
     let text = format!("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", at.year, at.month, at.day, at.hour, at.minute, at.second);
     if nanoseconds == 0 { text } else { format!("{text}.{nanoseconds:09}") }

@@ -108,49 +108,23 @@ impl Excludes {
     }
 }
 
-/// A file that lists excludes for its directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct IgnoreFile {
-    pub(crate) name: Vec<u8>,
-    pub(crate) reach: Reach,
-}
+/// Files that list what version control ignores. Only simple patterns are supported, as in GNU tar.
+const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".bzrignore", b".hgignore"];
 
-/// Patterns of a list in a directory; they are matched without the directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// Names in the directory itself.
-    Here,
-    /// Names in it and below.
-    Below,
-}
-
-impl IgnoreFile {
-    /// Ignore files of version control. Only simple patterns are supported, as in GNU tar.
-    pub(crate) fn of_version_control() -> impl Iterator<Item = Self> {
-        [
-            (".cvsignore", Reach::Here),
-            (".gitignore", Reach::Below),
-            (".bzrignore", Reach::Below),
-            (".hgignore", Reach::Below),
-        ]
-        .into_iter()
-        .map(|(name, reach)| Self { name: name.as_bytes().to_vec(), reach })
-    }
-
-    /// Returns the patterns of a directory, if the file exists there.
-    pub(crate) fn patterns(&self, folder: &[u8]) -> Vec<Exclude> {
-        let text = crate::options::whole(&[folder, b"/", &self.name].concat()).unwrap_or_default();
+/// Returns the patterns of the ignore files in a directory. They are matched without the directory.
+pub(crate) fn ignore_patterns(folder: &[u8]) -> Vec<Exclude> {
+    let mut patterns = Vec::new();
+    for name in IGNORE_FILES {
+        let text = crate::options::whole(&[folder, b"/", name].concat()).unwrap_or_default();
         let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-        lines
-            .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
-            .map(|line| Exclude {
-                pattern: line.strip_prefix(b"\\").filter(|rest| rest.starts_with(b"#")).unwrap_or(line).to_vec(),
-                from: 0,
-                wildcards: true,
-                anchored: false,
-                ignore_case: false,
-                slash_is_plain: true,
-            })
-            .collect()
+        patterns.extend(lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).map(|line| Exclude {
+            pattern: line.strip_prefix(b"\\").filter(|rest| rest.starts_with(b"#")).unwrap_or(line).to_vec(),
+            from: 0,
+            wildcards: true,
+            anchored: false,
+            ignore_case: false,
+            slash_is_plain: true,
+        }));
     }
+    patterns
 }

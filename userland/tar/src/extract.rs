@@ -8,7 +8,7 @@ mod obstacle;
 use std::collections::HashSet;
 
 use tidebox_gnu::user::{Kind, Names};
-use tidebox_rt::{Errno, Fd, FileKind, Open};
+use tidebox_rt::{Errno, FileKind};
 
 pub(crate) use list::list;
 
@@ -16,10 +16,10 @@ use crate::child;
 use crate::header::Member;
 use crate::list::Lines;
 use crate::message::{Fatal, error, fatal, warn};
-use crate::names::{Naming, Wanted, below, is_excluded, leads_up, transformed};
+use crate::names::{Naming, Selection, below, is_excluded, leads_up, transformed};
 use crate::options::{Old, Options, Word};
 use crate::quote::{escaped, quoted};
-use crate::reader::{Broken, RECORD, Reader};
+use crate::reader::{RECORD, ReadError, Reader};
 use crate::scan::{self, Next};
 use crate::transform::Of;
 
@@ -47,14 +47,12 @@ struct Extract<'a> {
     delayed: Vec<Delayed>,
     ids: Option<(Names, Names)>,
     /// Directories known to exist.
-    made: HashSet<Vec<u8>>,
-    /// Input of confirmations for `--interactive`.
-    answers: Option<Fd>,
+    existing: HashSet<Vec<u8>>,
 }
 
 /// Runs `-x`.
 pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
-    let mut wanted = Wanted::new(options);
+    let mut selection = Selection::new(options);
     let (archive, mut reader) = scan::open(options)?;
     let mut base: Option<Vec<u8>> = None;
     let empty = !archive.is_piped() && reader.peek().is_ok_and(|head| head.len() < 512);
@@ -76,29 +74,28 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
     let mut run = Extract {
         options,
         naming: Naming::default(),
-        lines: Lines::new(options.to_stdout, options)?,
+        lines: Lines::new(options.to_stdout),
         umask: tidebox_rt::umask(None).unwrap_or(0o022),
         keeps_modes: options.keep_modes.unwrap_or(root),
         base,
         folders: Vec::new(),
         delayed: Vec::new(),
         ids: None,
-        made: HashSet::new(),
-        answers: if options.asks { Some(answers(options)?) } else { None },
+        existing: HashSet::new(),
     };
     let ended = scan::each(options, &mut reader, |reader, member| {
-        if let Some(folder) = wanted.take(&member.name)
+        if let Some(folder) = selection.select(&member.name)
             && !is_excluded(&member, options)
         {
             run.member(reader, &member, folder)?;
         }
-        Ok(if wanted.is_satisfied() { Next::Enough } else { Next::Go })
+        Ok(if selection.is_satisfied() { Next::Enough } else { Next::Go })
     });
     // Everything extracted before the end of a damaged archive is kept, with its directories and links.
     run.finish();
     run.lines.flush()?;
     ended?;
-    wanted.report();
+    selection.report();
     if options.totals {
         crate::totals(b"read", reader.total.next_multiple_of(RECORD as u64), options.began);
     }
@@ -108,11 +105,11 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
 impl Extract<'_> {
     fn member(&mut self, reader: &mut Reader, member: &Member, folder: Option<Vec<u8>>) -> Result<(), Fatal> {
         if matches!(member.kind, b'V' | b'M' | b'N') {
-            return if member.kind == b'V' { self.tell(reader, member, None) } else { Ok(()) };
+            return if member.kind == b'V' { self.list(member, None) } else { Ok(()) };
         }
-        let safe = self.naming.safer(&member.name, self.options, false).to_vec();
+        let safe = self.naming.safe_name(&member.name, self.options, false).to_vec();
         let link = if member.kind == b'1' {
-            self.naming.safer(&member.link, self.options, true).to_vec()
+            self.naming.safe_name(&member.link, self.options, true).to_vec()
         } else {
             member.link.clone()
         };
@@ -123,13 +120,7 @@ impl Extract<'_> {
         let Some(name) = transformed(&safe, Of::Member, self.options) else {
             return Ok(());
         };
-        if let Some(answers) = self.answers {
-            let plain = name.strip_suffix(b"/").unwrap_or(&name);
-            if !self.lines.confirm("extract", plain, answers)? {
-                return Ok(());
-            }
-        }
-        self.tell(reader, member, Some(&name))?;
+        self.list(member, Some(&name))?;
         let name = name.strip_suffix(b"/").filter(|rest| !rest.is_empty()).unwrap_or(&name);
         if let Some(command) = &self.options.command {
             return match member.kind {
@@ -140,10 +131,10 @@ impl Extract<'_> {
         if self.options.to_stdout {
             return match member.kind {
                 b'1'..=b'6' | b'D' => Ok(()),
-                b'0' | b'7' | b'S' => self.show(reader, member),
+                b'0' | b'7' | b'S' => self.print(reader, member),
                 kind => {
                     unknown(name, kind);
-                    self.show(reader, member)
+                    self.print(reader, member)
                 }
             };
         }
@@ -151,17 +142,17 @@ impl Extract<'_> {
     }
 
     /// Prints a member; with `--show-transformed-names` under its extracted name.
-    fn tell(&mut self, reader: &Reader, member: &Member, transformed: Option<&[u8]>) -> Result<(), Fatal> {
+    fn list(&mut self, member: &Member, transformed: Option<&[u8]>) -> Result<(), Fatal> {
         if self.options.verbose == 0 {
             return Ok(());
         }
-        let (block, long) = (reader.began / 512, self.options.verbose > 1);
+        let long = self.options.verbose > 1;
         match transformed.filter(|_| self.options.show_transformed) {
             Some(name) => {
                 let shown = Member { name: name.to_vec(), ..member.clone() };
-                self.lines.member(&shown, block, long, self.options)
+                self.lines.member(&shown, long, self.options)
             }
-            None => self.lines.member(member, block, long, self.options),
+            None => self.lines.member(member, long, self.options),
         }
     }
 
@@ -197,12 +188,12 @@ impl Extract<'_> {
     }
 
     fn folder(&mut self, name: &[u8], path: &[u8], member: &Member) {
-        let links_stay = self.options.keep_dir_symlink;
-        let stays = self.options.keep_dirs || matches!(self.options.old, Old::Keep | Old::Skip);
+        let keeps_links = self.options.keep_dir_symlink;
+        let keeps_attributes = self.options.keep_dirs || matches!(self.options.old, Old::Keep | Old::Skip);
         let mut existed = false;
-        let made = {
+        let created = {
             let mut attempt = || match tidebox_rt::make_dir(path) {
-                Err(Errno::EXIST) => match tidebox_rt::stat(path, links_stay) {
+                Err(Errno::EXIST) => match tidebox_rt::stat(path, keeps_links) {
                     Ok(stat) if stat.kind() == FileKind::Dir => {
                         existed = true;
                         Ok(())
@@ -217,14 +208,14 @@ impl Extract<'_> {
                 self.make(name, path, Some(member), attempt)
             }
         };
-        match made {
+        match created {
             None => {}
             Some(Err(errno)) => error(&[&escaped(name, true), b": Cannot mkdir: ", errno.text().as_bytes()]),
             Some(Ok(())) => {
                 if existed && self.options.old == Old::Skip && self.options.verbose > 0 {
                     warn(&[&escaped(name, true), b": skipping existing file"]);
                 }
-                if !(existed && stays) {
+                if !(existed && keeps_attributes) {
                     if !existed {
                         // Until the end its owner may create files in it.
                         let _ = tidebox_rt::chmod(path, 0o700 | self.mode(member));
@@ -241,7 +232,7 @@ impl Extract<'_> {
         match self.make(name, path, Some(member), || tidebox_rt::make_fifo(path, mode & 0o777)) {
             None => {}
             Some(Err(errno)) => error(&[&escaped(name, true), b": Cannot mkfifo: ", errno.text().as_bytes()]),
-            Some(Ok(())) => self.dress(name, path, member),
+            Some(Ok(())) => self.set_attributes(name, path, member),
         }
     }
 
@@ -272,12 +263,12 @@ impl Extract<'_> {
     fn finish(&mut self) {
         for delayed in std::mem::take(&mut self.delayed) {
             for place in &delayed.places {
-                let still = tidebox_rt::stat(place, false).is_ok_and(|stat| (stat.dev, stat.ino) == delayed.identity);
-                if !still {
+                let is_placeholder =
+                    tidebox_rt::stat(place, false).is_ok_and(|stat| (stat.dev, stat.ino) == delayed.identity);
+                if !is_placeholder {
                     continue;
                 }
-                let made = tidebox_rt::unlink(place).and_then(|()| tidebox_rt::symlink(&delayed.target, place));
-                match made {
+                match tidebox_rt::unlink(place).and_then(|()| tidebox_rt::symlink(&delayed.target, place)) {
                     Ok(()) => self.times(place, place, delayed.mtime, false),
                     Err(errno) => error(&[
                         &escaped(place, true),
@@ -308,24 +299,15 @@ fn unknown(name: &[u8], kind: u8) {
 }
 
 /// Reports that an archive ends within a file: once for the file and once for the archive.
-fn broken_within(options: &Options, why: Broken) -> Fatal {
-    if why == Broken::Ended {
+fn read_error_within(options: &Options, error: ReadError) -> Fatal {
+    if error == ReadError::Ended {
         warn(&[b"Unexpected EOF in archive"]);
     }
-    scan::broken(options, why)
+    scan::read_error(options, error)
 }
 
 /// Error while extracting content.
-enum Trouble {
+enum ContentError {
     Write(Errno),
     Fatal(Fatal),
-}
-
-/// Opens the input of confirmations: the terminal if the archive is standard input.
-fn answers(options: &Options) -> Result<Fd, Fatal> {
-    if options.archive != b"-" {
-        return Ok(0);
-    }
-    tidebox_rt::open(b"/dev/tty", Open { read: true, ..Open::default() })
-        .map_err(|errno| fatal(&[b"/dev/tty: Cannot open: ", errno.text().as_bytes()]))
 }

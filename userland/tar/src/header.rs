@@ -12,9 +12,7 @@ pub(crate) type Block = [u8; BLOCK];
 /// Header format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    V7,
     Ustar,
-    OldGnu,
     Gnu,
     Pax,
 }
@@ -120,7 +118,7 @@ pub(crate) enum Parsed {
 
 /// Returns whether the checksum of a block is valid. Some old writers summed signed bytes.
 fn sum_fits(block: &Block) -> bool {
-    let Some(told) = number(field(block, SUM)) else {
+    let Some(stored) = number(field(block, SUM)) else {
         return false;
     };
     let (mut plain, mut signed) = (0i64, 0i64);
@@ -129,7 +127,7 @@ fn sum_fits(block: &Block) -> bool {
         plain += i64::from(byte);
         signed += i64::from(byte.cast_signed());
     }
-    told == plain || told == signed
+    stored == plain || stored == signed
 }
 
 /// Parses a block as a header.
@@ -237,7 +235,7 @@ pub(crate) fn encode(member: &Member, format: Format) -> Block {
         put(&mut block, PREFIX, prefix);
         name = rest;
     }
-    put(&mut block, (NAME.0, room(format)), name);
+    put(&mut block, NAME, name);
     put(&mut block, LINK, &member.link);
     put_number(&mut block, MODE, i64::from(member.mode));
     put_number(&mut block, UID, i64::try_from(member.uid).unwrap_or(0));
@@ -245,18 +243,15 @@ pub(crate) fn encode(member: &Member, format: Format) -> Block {
     put_number(&mut block, SIZE, i64::try_from(member.stored).unwrap_or(i64::MAX));
     put_number(&mut block, MTIME, member.mtime.0);
     if let Some(kind) = block.get_mut(KIND) {
-        *kind = if format == Format::V7 && matches!(member.kind, b'0' | b'5') { 0 } else { member.kind };
+        *kind = member.kind;
     }
     match format {
-        Format::V7 => {}
-        Format::OldGnu | Format::Gnu => put(&mut block, MAGIC, b"ustar  \0"),
+        Format::Gnu => put(&mut block, MAGIC, b"ustar  \0"),
         Format::Ustar | Format::Pax => put(&mut block, MAGIC, b"ustar\x0000"),
     }
-    if format != Format::V7 {
-        put(&mut block, (UNAME.0, UNAME.1 - 1), &member.uname);
-        put(&mut block, (GNAME.0, GNAME.1 - 1), &member.gname);
-    }
-    let has_device = matches!(format, Format::Ustar | Format::Pax | Format::V7) && member.kind != b'x';
+    put(&mut block, (UNAME.0, UNAME.1 - 1), &member.uname);
+    put(&mut block, (GNAME.0, GNAME.1 - 1), &member.gname);
+    let has_device = matches!(format, Format::Ustar | Format::Pax) && member.kind != b'x';
     if has_device || matches!(member.kind, b'3' | b'4') {
         put_number(&mut block, MAJOR, i64::try_from(member.device.0).unwrap_or(0));
         put_number(&mut block, MINOR, i64::try_from(member.device.1).unwrap_or(0));
@@ -284,6 +279,4 @@ pub(crate) fn split(name: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Maximum length of a name or link target in its own field.
-pub(crate) fn room(format: Format) -> usize {
-    NAME.1 - usize::from(format == Format::OldGnu)
-}
+pub(crate) const MAX_NAME: usize = NAME.1;

@@ -15,7 +15,7 @@ pub(crate) const KEY: &str = "GNU.volume.label";
 /// Runs `--test-label`: prints the label, or returns by the exit code whether it matches one of the names.
 pub(crate) fn test(options: &Options) -> Result<(), Fatal> {
     let (archive, mut reader) = scan::open(options)?;
-    let label = match reader.next().map_err(|why| scan::broken(options, why))? {
+    let label = match reader.next().map_err(|error| scan::read_error(options, error))? {
         Step::Member(member) if member.kind == b'V' => Some(member.name),
         _ => None,
     };

@@ -2,7 +2,7 @@
 
 use tidebox_gnu::mode::letters;
 use tidebox_gnu::zone::Zone;
-use tidebox_rt::{Errno, Fd, Open};
+use tidebox_rt::Errno;
 
 use crate::header::Member;
 use crate::message::{Fatal, fatal};
@@ -19,56 +19,22 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Lines go to standard output, to standard error if standard output carries data, or to the index file.
-    pub(crate) fn new(to_stderr: bool, options: &Options) -> Result<Self, Fatal> {
-        let fd = match &options.index_file {
-            Some(name) => {
-                let how = Open { write: true, create: true, truncate: true, ..Open::default() };
-                tidebox_rt::open(name, how)
-                    .map_err(|errno| fatal(&[&escaped(name, true), b": Cannot open: ", errno.text().as_bytes()]))?
-            }
-            None if to_stderr => 2,
-            None => 1,
-        };
-        Ok(Self { owners: 19, date: 16, held: Vec::new(), fd })
-    }
-
-    /// Asks for confirmation of an operation on a file. Only `y` confirms.
-    pub(crate) fn confirm(&mut self, what: &str, name: &[u8], from: Fd) -> Result<bool, Fatal> {
-        self.held.extend([what.as_bytes(), b" ", &crate::quote::quoted(name), b"?"].concat());
-        self.flush()?;
-        let mut answer = Vec::new();
-        let mut byte = [0];
-        loop {
-            match tidebox_rt::read(from, &mut byte) {
-                Ok(0) => {
-                    self.held.push(b'\n');
-                    self.flush()?;
-                    break;
-                }
-                Ok(_) if byte == *b"\n" => break,
-                Ok(_) => answer.extend(byte),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(unwritten(errno)),
-            }
-        }
-        Ok(matches!(answer.first(), Some(b'y' | b'Y')))
+    /// Lines go to standard output, or to standard error if standard output carries data.
+    pub(crate) fn new(to_stderr: bool) -> Self {
+        Self { owners: 19, date: 16, held: Vec::new(), fd: if to_stderr { 2 } else { 1 } }
     }
 
     /// Prints a line for a member: its name, and with `long` all attributes.
-    pub(crate) fn member(&mut self, member: &Member, block: u64, long: bool, options: &Options) -> Result<(), Fatal> {
-        if options.block_numbers {
-            self.held.extend_from_slice(format!("block {block}: ").as_bytes());
-        }
+    pub(crate) fn member(&mut self, member: &Member, long: bool, options: &Options) -> Result<(), Fatal> {
         if long {
             let line = self.long(member, options);
             self.held.extend(line);
         }
-        self.held.extend(shown(&member.name));
+        self.held.extend(escaped(&member.name, false));
         if long {
             match member.kind {
-                b'2' => self.held.extend([b" -> ".as_slice(), &shown(&member.link)].concat()),
-                b'1' => self.held.extend([b" link to ".as_slice(), &shown(&member.link)].concat()),
+                b'2' => self.held.extend([b" -> ".as_slice(), &escaped(&member.link, false)].concat()),
+                b'1' => self.held.extend([b" link to ".as_slice(), &escaped(&member.link, false)].concat()),
                 b'0'..=b'7' | b'S' | b'D' => {}
                 b'V' => self.held.extend_from_slice(b"--Volume Header--"),
                 b'M' => self.held.extend_from_slice(b"--Continued at byte 0--"),
@@ -76,7 +42,7 @@ impl Lines {
             }
         }
         self.held.push(b'\n');
-        self.flush_if_wanted()
+        self.flush_if_needed()
     }
 
     fn long(&mut self, member: &Member, options: &Options) -> Vec<u8> {
@@ -119,25 +85,15 @@ impl Lines {
         .concat()
     }
 
-    /// Prefix of the next line.
-    pub(crate) fn begin(&mut self, words: &[u8]) {
-        self.held.extend_from_slice(words);
-    }
-
     /// Prints a line with other text.
-    pub(crate) fn say(&mut self, parts: &[&[u8]]) -> Result<(), Fatal> {
-        self.say_later(parts);
-        self.flush_if_wanted()
-    }
-
-    /// Queues a line that is written with the next one, or at the end.
-    pub(crate) fn say_later(&mut self, parts: &[&[u8]]) {
+    pub(crate) fn text(&mut self, parts: &[&[u8]]) -> Result<(), Fatal> {
         self.held.extend(parts.concat());
         self.held.push(b'\n');
+        self.flush_if_needed()
     }
 
     /// Output to a terminal or next to messages is unbuffered; output to a pipe is buffered.
-    fn flush_if_wanted(&mut self) -> Result<(), Fatal> {
+    fn flush_if_needed(&mut self) -> Result<(), Fatal> {
         if self.held.len() > 16 * 1024 || self.fd == 2 { self.flush() } else { Ok(()) }
     }
 
@@ -153,13 +109,9 @@ pub(crate) fn unwritten(errno: Errno) -> Fatal {
     fatal(&[b"-: Cannot write: ", errno.text().as_bytes()])
 }
 
-fn shown(name: &[u8]) -> Vec<u8> {
-    escaped(name, false)
-}
-
 fn date(time: (i64, u32), full: bool) -> String {
     if full {
-        return crate::date::shown(time);
+        return crate::date::format(time);
     }
     let at = Zone::local().moment(time.0, 0);
     format!("{:04}-{:02}-{:02} {:02}:{:02}", at.year, at.month, at.day, at.hour, at.minute)

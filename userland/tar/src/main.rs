@@ -12,7 +12,6 @@ mod create;
 mod date;
 mod exclude;
 mod extract;
-mod flags;
 mod header;
 mod label;
 mod list;
@@ -47,7 +46,7 @@ fn main() {
             let _ = tidebox_rt::write_all(2, b"Try 'tar --help' or 'tar --usage' for more information.\n");
             code
         }
-        Err(Stop::NoSuch(message)) => {
+        Err(Stop::Invalid(message)) => {
             warn(&[&message]);
             2
         }
@@ -65,13 +64,13 @@ fn main() {
 fn run(options: &Options) -> i32 {
     if options.verbose > u8::from(options.mode == Mode::List) {
         for (option, text, time) in &options.dates {
-            let read = date::shown(*time);
+            let read = date::format(*time);
             if read.as_bytes() != text.as_slice() {
                 warn(&[b"Option ", option.as_bytes(), b": Treating date '", text, b"' as ", read.as_bytes()]);
             }
         }
     }
-    let done = match options.mode {
+    let result = match options.mode {
         Mode::Create => create::create(options),
         Mode::Extract => extract::extract(options),
         Mode::List => extract::list(options),
@@ -81,7 +80,7 @@ fn run(options: &Options) -> i32 {
         Mode::Delete => change::delete(options),
         Mode::TestLabel => label::test(options),
     };
-    match done {
+    match result {
         Err(Fatal) => 2,
         Ok(()) => {
             if status() == 2 {

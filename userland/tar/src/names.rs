@@ -23,11 +23,9 @@ pub(crate) fn is_newer(time: (i64, u32), kept: (i64, u32)) -> bool {
 
 /// Requested members.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct Selection {
     names: Vec<Name>,
     occurrence: Option<u64>,
-    /// Nothing is selected before a member with the first name (`--starting-file`).
-    waits: bool,
 }
 
 #[derive(Debug)]
@@ -36,56 +34,51 @@ struct Name {
     /// Directory into which matches are extracted.
     folder: Option<Vec<u8>>,
     how: How,
-    found: u64,
+    count: u64,
 }
 
-impl Wanted {
+impl Selection {
     /// Collects the names of the command line and of name lists.
     pub(crate) fn new(options: &Options) -> Self {
         let mut names = Vec::new();
         let mut folder: Option<Vec<u8>> = None;
-        if let Some(start) = &options.start {
-            names.push(Name { text: start.clone(), folder: None, how: How::default(), found: 0 });
-        }
         for word in &options.words {
             match word {
                 Word::Folder(next) => folder = Some(below(folder.as_deref(), next)),
                 Word::Name(text, how) => {
                     let text =
                         text.strip_suffix(b"/").filter(|rest| !rest.is_empty()).map_or(text.clone(), <[u8]>::to_vec);
-                    names.push(Name { text, folder: folder.clone(), how: *how, found: 0 });
+                    names.push(Name { text, folder: folder.clone(), how: *how, count: 0 });
                 }
             }
         }
-        Self { names, occurrence: options.occurrence, waits: options.start.is_some() }
+        Self { names, occurrence: options.occurrence }
     }
 
     /// Returns whether a member is selected, and the directory into which it is extracted.
-    pub(crate) fn take(&mut self, member: &[u8]) -> Option<Option<Vec<u8>>> {
+    pub(crate) fn select(&mut self, member: &[u8]) -> Option<Option<Vec<u8>>> {
         if self.names.is_empty() {
             return Some(None);
         }
         let member = member.strip_suffix(b"/").unwrap_or(member);
-        let meant = if self.waits { 1 } else { self.names.len() };
-        let name = self.names.iter_mut().take(meant).find(|name| fits(&name.text, member, name.how))?;
-        self.waits = false;
-        name.found += 1;
+        let name = self.names.iter_mut().find(|name| fits(&name.text, member, name.how))?;
+        name.count += 1;
         match self.occurrence {
-            Some(nth) if name.found != nth => None,
+            Some(nth) if name.count != nth => None,
             _ => Some(name.folder.clone()),
         }
     }
 
     /// Returns whether all requested names have been found, so that reading can stop.
     pub(crate) fn is_satisfied(&self) -> bool {
-        self.occurrence.is_some_and(|nth| !self.names.is_empty() && self.names.iter().all(|name| name.found >= nth))
+        self.occurrence.is_some_and(|nth| !self.names.is_empty() && self.names.iter().all(|name| name.count >= nth))
     }
 
     /// Reports names that no member matches.
     pub(crate) fn report(&self) {
         let mut hinted = false;
         for name in
-            self.names.iter().filter(|name| name.found == 0 || self.occurrence.is_some_and(|nth| name.found < nth))
+            self.names.iter().filter(|name| name.count == 0 || self.occurrence.is_some_and(|nth| name.count < nth))
         {
             if !hinted && name.how.wildcards.is_none() && glob::is_pattern(&name.text) {
                 warn(&[b"Pattern matching characters used in file names"]);
@@ -94,7 +87,7 @@ impl Wanted {
             }
             let shown = escaped(&name.text, true);
             match self.occurrence {
-                Some(nth) if name.found > 0 || nth > 1 => {
+                Some(nth) if name.count > 0 || nth > 1 => {
                     error(&[&shown, b": Required occurrence not found in archive"])
                 }
                 _ => error(&[&shown, b": Not found in archive"]),
@@ -139,13 +132,13 @@ pub(crate) fn below(folder: Option<&[u8]>, name: &[u8]) -> Vec<u8> {
 /// Stored names: without parts that lead out of the directory, and transformed by the expressions.
 #[derive(Debug, Default)]
 pub(crate) struct Naming {
-    told: BTreeSet<(Vec<u8>, bool)>,
+    reported: BTreeSet<(Vec<u8>, bool)>,
 }
 
 impl Naming {
     /// Strips everything that leads out of the directory: up to the last `..`, and leading slashes. The stripped prefix is
     /// reported once.
-    pub(crate) fn safer<'a>(&mut self, name: &'a [u8], options: &Options, of_link: bool) -> &'a [u8] {
+    pub(crate) fn safe_name<'a>(&mut self, name: &'a [u8], options: &Options, of_link: bool) -> &'a [u8] {
         if options.absolute {
             return name;
         }
@@ -160,12 +153,12 @@ impl Naming {
         let slashes = name.get(cut..).unwrap_or_default().iter().take_while(|byte| **byte == b'/').count();
         cut += slashes;
         let (taken, rest) = name.split_at_checked(cut).unwrap_or((b"", name));
-        if !taken.is_empty() && self.told.insert((taken.to_vec(), of_link)) {
+        if !taken.is_empty() && self.reported.insert((taken.to_vec(), of_link)) {
             let what: &[u8] = if of_link { b"' from hard link targets" } else { b"' from member names" };
             warn(&[b"Removing leading `", taken, what]);
         }
         if rest.is_empty() {
-            if name.is_empty() && self.told.insert((Vec::new(), of_link)) {
+            if name.is_empty() && self.reported.insert((Vec::new(), of_link)) {
                 let what: &[u8] = if of_link { b"empty hard link target" } else { b"empty member name" };
                 warn(&[b"Substituting `.' for ", what]);
             }

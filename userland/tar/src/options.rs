@@ -1,24 +1,25 @@
 //! The command line.
 
+mod apply;
+mod flags;
 mod lists;
 mod matching;
-mod owners;
-mod reading;
 mod settle;
 mod values;
 
-use tidebox_gnu::backup::Backup;
-use tidebox_gnu::getopt::{Item, Parser, Spec};
+use tidebox_gnu::command_line::FromEarlyExit;
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::getopt::Item;
+use tidebox_gnu::options::ParsedOption;
 use tidebox_rt::Errno;
 
 use crate::checkpoint::Checkpoints;
-use crate::exclude::{Excludes, IgnoreFile};
-use crate::flags::{LONG, SHORT};
+use crate::exclude::Excludes;
 use crate::header::{BLOCK, Format};
 use crate::transform::Transform;
+use apply::Reading;
+use flags::LINE;
 pub(crate) use matching::How;
-use owners::OwnerMap;
-use reading::Reading;
 pub(crate) use values::by_suffix;
 
 /// Operation of the run.
@@ -81,9 +82,6 @@ pub(crate) struct Options {
     pub(crate) sorted: bool,
     pub(crate) owner: Option<Owner>,
     pub(crate) group: Option<Owner>,
-    /// Replacements of owners and groups by id.
-    pub(crate) owner_map: OwnerMap,
-    pub(crate) group_map: OwnerMap,
     pub(crate) numeric: bool,
     /// Seconds and nanoseconds that replace the real time, and whether only if the real time is later.
     pub(crate) mtime: Option<((i64, u32), bool)>,
@@ -105,8 +103,6 @@ pub(crate) struct Options {
     pub(crate) ignore_zeros: bool,
     pub(crate) ignore_failed_read: bool,
     pub(crate) full_time: bool,
-    pub(crate) block_numbers: bool,
-    pub(crate) check_links: bool,
     /// Existing directories keep their modes and times.
     pub(crate) keep_dirs: bool,
     /// Mount points below a directory are skipped.
@@ -114,26 +110,16 @@ pub(crate) struct Options {
     pub(crate) keep_dir_symlink: bool,
     pub(crate) one_top_level: Option<Vec<u8>>,
     pub(crate) occurrence: Option<u64>,
-    /// Nothing is selected before a member of this name.
-    pub(crate) start: Option<Vec<u8>>,
     pub(crate) warnings: bool,
-    /// Each file needs confirmation.
-    pub(crate) asks: bool,
-    /// The written archive is read again and compared with the files.
-    pub(crate) verify: bool,
-    /// Verbose lines go to this file.
-    pub(crate) index_file: Option<Vec<u8>>,
     /// A shell command that gets the content of each file, and whether its failures are ignored.
     pub(crate) command: Option<Vec<u8>>,
     pub(crate) ignore_command: bool,
-    /// Checkpoint interval in records, and actions.
+    /// Messages after a number of records.
     pub(crate) checkpoints: Option<Checkpoints>,
-    /// Existing files are renamed to backups.
-    pub(crate) backup: Backup,
     /// Label of the archive; when reading, the pattern that it must match.
     pub(crate) label: Option<Vec<u8>>,
-    /// Files with exclude lists of their directories.
-    pub(crate) ignore_files: Vec<IgnoreFile>,
+    /// Exclude lists of version control are read in each directory.
+    pub(crate) ignore_files: bool,
     /// Start time of the run, on a monotonic clock.
     pub(crate) began: u64,
     /// Options of pax records.
@@ -147,10 +133,9 @@ pub(crate) struct Options {
 impl Options {
     /// Defaults.
     fn new() -> Self {
-        let archive = tidebox_rt::environ().iter().find_map(|variable| Some(variable.strip_prefix(b"TAPE=")?.to_vec()));
         Self {
             mode: Mode::List,
-            archive: archive.unwrap_or_else(|| b"-".to_vec()),
+            archive: b"-".to_vec(),
             words: Vec::new(),
             verbose: 0,
             compressor: None,
@@ -163,8 +148,6 @@ impl Options {
             sorted: false,
             owner: None,
             group: None,
-            owner_map: OwnerMap::new(),
-            group_map: OwnerMap::new(),
             numeric: false,
             mtime: None,
             newer: None,
@@ -184,24 +167,17 @@ impl Options {
             ignore_zeros: false,
             ignore_failed_read: false,
             full_time: false,
-            block_numbers: false,
-            check_links: false,
             keep_dirs: false,
             one_file_system: false,
             keep_dir_symlink: false,
             one_top_level: None,
             occurrence: None,
-            start: None,
             warnings: true,
-            asks: false,
-            verify: false,
-            index_file: None,
             command: None,
             ignore_command: false,
             checkpoints: None,
-            backup: Backup::called("--backup"),
             label: None,
-            ignore_files: Vec::new(),
+            ignore_files: false,
             began: tidebox_rt::monotonic_ns(),
             pax: PaxOptions::default(),
             dates: Vec::new(),
@@ -217,15 +193,11 @@ pub(crate) struct PaxOptions {
     pub(crate) deletes: Vec<String>,
     /// Name of the record headers.
     pub(crate) name: String,
-    /// Global records, and records of every member.
-    pub(crate) global: Vec<(String, Vec<u8>)>,
-    pub(crate) each: Vec<(String, Vec<u8>)>,
 }
 
 impl Default for PaxOptions {
     fn default() -> Self {
-        let name = "%d/PaxHeaders/%f".to_owned();
-        Self { deletes: Vec::new(), name, global: Vec::new(), each: Vec::new() }
+        Self { deletes: Vec::new(), name: "%d/PaxHeaders/%f".to_owned() }
     }
 }
 
@@ -249,10 +221,21 @@ pub(crate) enum Stop {
     /// An operation that is not possible.
     Fatal(Vec<u8>),
     /// A value that is not in a list.
-    NoSuch(Vec<u8>),
+    Invalid(Vec<u8>),
 }
 
-const VERSION_TEXT: &str = "tar (GNU tar) 1.34\nThis is the tar of Tidebox, which does what GNU tar does.\n";
+impl FromEarlyExit for Stop {
+    fn from_early_exit(_: &str, answer: ToolResult) -> Self {
+        match answer {
+            ToolResult::Print(text) | ToolResult::PrintAndCode(text, _) => {
+                Self::Print(String::from_utf8_lossy(&text).into_owned())
+            }
+            ToolResult::Usage(message, code) => Self::Usage(code, message),
+            ToolResult::Failure(message, _) => Self::Fatal(message.into_bytes()),
+            ToolResult::Code(_) => Self::Print(String::new()),
+        }
+    }
+}
 
 /// Parses the command line.
 pub(crate) fn read(arguments: Vec<Vec<u8>>) -> Result<Options, Stop> {
@@ -262,19 +245,19 @@ pub(crate) fn read(arguments: Vec<Vec<u8>>) -> Result<Options, Stop> {
         all.extend(preset.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_vec));
     }
     all.extend(without_dash(arguments)?);
-    let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, all);
-    loop {
-        match parser.next_item() {
-            Ok(None) => break,
-            Ok(Some(Item::Operand(name))) => reading.name(name),
-            Ok(Some(Item::Option(key, value))) => reading.set(key, value)?,
-            Err(message) => return Err(Stop::Usage(64, message)),
+    let mut items = LINE.items(all);
+    while let Some(item) = items.next_item::<Stop>()? {
+        match item {
+            Item::Operand(name) => reading.name(name),
+            Item::Option(id, value) => {
+                reading.set(ParsedOption { id, letter: None, value: value.unwrap_or_default() })?;
+            }
         }
     }
     reading.finish()
 }
 
-/// The first argument may be options without a dash, whose values follow in order.
+/// Adds the dashes if the first argument is a group of options without one. Their values follow in order.
 fn without_dash(arguments: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Stop> {
     let mut rest = arguments.into_iter();
     let Some(first) = rest.next() else {
@@ -287,8 +270,7 @@ fn without_dash(arguments: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Stop> {
     for letter in &first {
         let letter = char::from(*letter);
         words.push(format!("-{letter}").into_bytes());
-        let valued = SHORT.split_once(letter).is_some_and(|(_, after)| after.starts_with(':'));
-        if valued {
+        if LINE.takes_value(letter) {
             let value = rest.next();
             words.push(value.ok_or_else(|| Stop::Usage(2, format!("Old option '{letter}' requires an argument.")))?);
         }

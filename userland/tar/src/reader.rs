@@ -16,7 +16,7 @@ const MAX_LENGTH: u64 = 16 << 20;
 
 /// Fatal read error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum ReadError {
     Read(Errno),
     /// The archive ends within a file.
     Ended,
@@ -80,7 +80,7 @@ impl Reader {
     }
 
     /// Reads until a block is buffered. A partial block at the end is ignored.
-    fn fill(&mut self) -> Result<bool, Broken> {
+    fn fill(&mut self) -> Result<bool, ReadError> {
         while self.held().len() < BLOCK {
             if self.ended {
                 return Ok(false);
@@ -95,12 +95,12 @@ impl Reader {
                     self.buffer.truncate(used);
                     continue;
                 }
-                Err(errno) => return Err(Broken::Read(errno)),
+                Err(errno) => return Err(ReadError::Read(errno)),
             };
             self.buffer.truncate(used + got);
             self.total += got as u64;
             if let Some(checkpoints) = &mut self.checkpoints {
-                checkpoints.reached(self.total / RECORD as u64, false, self.total);
+                checkpoints.update(self.total / RECORD as u64, false);
             }
             self.ended = got == 0;
         }
@@ -108,12 +108,12 @@ impl Reader {
     }
 
     /// Returns the first bytes of the archive.
-    pub(crate) fn peek(&mut self) -> Result<&[u8], Broken> {
+    pub(crate) fn peek(&mut self) -> Result<&[u8], ReadError> {
         self.fill()?;
         Ok(self.held())
     }
 
-    fn block(&mut self) -> Result<Option<Block>, Broken> {
+    fn block(&mut self) -> Result<Option<Block>, ReadError> {
         if !self.fill()? {
             return Ok(None);
         }
@@ -127,7 +127,7 @@ impl Reader {
     }
 
     /// Skips the rest of the last member and reads the next header.
-    pub(crate) fn next(&mut self) -> Result<Step, Broken> {
+    pub(crate) fn next(&mut self) -> Result<Step, ReadError> {
         self.pass()?;
         self.began = self.offset;
         let mut long_name = None;
@@ -179,14 +179,14 @@ impl Reader {
     }
 
     /// Prepares reading the content of a member.
-    fn begin(&mut self, member: &mut Member, block: &Block, records: &Records) -> Result<(), Broken> {
+    fn begin(&mut self, member: &mut Member, block: &Block, records: &Records) -> Result<(), ReadError> {
         self.left = member.stored;
         self.pad = member.stored.next_multiple_of(BLOCK as u64) - member.stored;
         if member.kind == b'S' {
-            let (mut parts, mut more, size) = header::old_parts(block).ok_or(Broken::Ended)?;
+            let (mut parts, mut more, size) = header::old_parts(block).ok_or(ReadError::Ended)?;
             while more {
-                let block = self.block()?.ok_or(Broken::Ended)?;
-                let (next, again) = header::more_parts(&block).ok_or(Broken::Ended)?;
+                let block = self.block()?.ok_or(ReadError::Ended)?;
+                let (next, again) = header::more_parts(&block).ok_or(ReadError::Ended)?;
                 parts.extend(next);
                 more = again;
             }
@@ -203,14 +203,14 @@ impl Reader {
     }
 
     /// Sparse map in decimal lines before the content.
-    fn leading_parts(&mut self) -> Result<Vec<(u64, u64)>, Broken> {
+    fn leading_parts(&mut self) -> Result<Vec<(u64, u64)>, ReadError> {
         let mut numbers: Vec<u64> = Vec::new();
         let mut digits: u64 = 0;
         loop {
             let mut chunk = vec![0; BLOCK];
             let got = self.read(&mut chunk)?;
             if got < BLOCK {
-                return Err(Broken::Ended);
+                return Err(ReadError::Ended);
             }
             for byte in &chunk {
                 match byte {
@@ -224,10 +224,10 @@ impl Reader {
                 }
             }
             let Some((count, pairs)) = numbers.split_first() else {
-                return Err(Broken::Ended);
+                return Err(ReadError::Ended);
             };
             if *count > MAX_LENGTH {
-                return Err(Broken::TooLong);
+                return Err(ReadError::TooLong);
             }
             if pairs.len() as u64 >= count.saturating_mul(2) {
                 return Ok(pairs.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?))).collect());
@@ -235,7 +235,7 @@ impl Reader {
         }
     }
 
-    fn text(&mut self, member: &Member) -> Result<Vec<u8>, Broken> {
+    fn text(&mut self, member: &Member) -> Result<Vec<u8>, ReadError> {
         let mut text = self.bytes(member.stored)?;
         let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
         text.truncate(end);
@@ -243,9 +243,9 @@ impl Reader {
     }
 
     /// Reads all bytes of an extended header.
-    fn bytes(&mut self, count: u64) -> Result<Vec<u8>, Broken> {
+    fn bytes(&mut self, count: u64) -> Result<Vec<u8>, ReadError> {
         if count > MAX_LENGTH {
-            return Err(Broken::TooLong);
+            return Err(ReadError::TooLong);
         }
         self.left = count;
         self.pad = count.next_multiple_of(BLOCK as u64) - count;
@@ -262,12 +262,12 @@ impl Reader {
     }
 
     /// Reads content of the last member; 0 at its end.
-    pub(crate) fn read(&mut self, into: &mut [u8]) -> Result<usize, Broken> {
+    pub(crate) fn read(&mut self, into: &mut [u8]) -> Result<usize, ReadError> {
         if self.left == 0 {
             return Ok(0);
         }
         if !self.fill()? {
-            return Err(Broken::Ended);
+            return Err(ReadError::Ended);
         }
         let held = self.held();
         let whole = held.len() - held.len() % BLOCK;
@@ -292,7 +292,7 @@ impl Reader {
     }
 
     /// Skips the rest of the last member.
-    pub(crate) fn pass(&mut self) -> Result<(), Broken> {
+    pub(crate) fn pass(&mut self) -> Result<(), ReadError> {
         while self.left > 0 {
             let held = self.held().len() as u64;
             if held <= self.left && held > 0 {
@@ -311,7 +311,7 @@ impl Reader {
                 }
             }
             if !self.fill()? {
-                return Err(Broken::Ended);
+                return Err(ReadError::Ended);
             }
             let step = (self.held().len() as u64).min(self.left);
             self.take(step);

@@ -6,7 +6,7 @@ use crate::label;
 use crate::message::{Fatal, error, fatal, warn};
 use crate::options::Options;
 use crate::quote::escaped;
-use crate::reader::{Broken, Reader, Step};
+use crate::reader::{ReadError, Reader, Step};
 
 /// Continue or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +24,13 @@ enum Before {
 }
 
 /// Reports a fatal read error.
-pub(crate) fn broken(options: &Options, broken: Broken) -> Fatal {
-    match broken {
-        Broken::Read(errno) => fatal(&[&escaped(&options.archive, true), b": Cannot read: ", errno.text().as_bytes()]),
-        Broken::Ended => fatal(&[b"Unexpected EOF in archive"]),
-        Broken::TooLong => fatal(&[b"What stands before a header is larger than 16 MiB, which no name is"]),
+pub(crate) fn read_error(options: &Options, error: ReadError) -> Fatal {
+    match error {
+        ReadError::Read(errno) => {
+            fatal(&[&escaped(&options.archive, true), b": Cannot read: ", errno.text().as_bytes()])
+        }
+        ReadError::Ended => fatal(&[b"Unexpected EOF in archive"]),
+        ReadError::TooLong => fatal(&[b"cannot read header: the extended header is larger than 16 MiB"]),
     }
 }
 
@@ -40,7 +42,7 @@ pub(crate) fn each(
 ) -> Result<u64, Fatal> {
     let mut before = Before::Nothing;
     loop {
-        match reader.next().map_err(|why| broken(options, why))? {
+        match reader.next().map_err(|error| read_error(options, error))? {
             Step::Member(member) => {
                 if before == Before::Nothing {
                     label::check(options, (member.kind == b'V').then_some(member.name.as_slice()))?;

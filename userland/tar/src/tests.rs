@@ -31,12 +31,10 @@ fn registry_names_what_this_program_is() {
 
 #[test]
 fn headers_are_read_back_in_every_format() {
-    for format in [Format::Gnu, Format::OldGnu, Format::Ustar, Format::Pax] {
+    for format in [Format::Gnu, Format::Ustar, Format::Pax] {
         let written = Member { uid: 1000, gid: 7, uname: b"ann".to_vec(), gname: b"all".to_vec(), ..member(b"d/a") };
         assert_eq!(parsed(&header::encode(&written, format)), written, "{format:?}");
     }
-    let plain = parsed(&header::encode(&member(b"d/a"), Format::V7));
-    assert_eq!((plain.name.as_slice(), plain.kind), (b"d/a".as_slice(), b'0'));
 }
 
 #[test]
@@ -70,9 +68,9 @@ fn records_count_their_own_length() {
     for length in [0, 1, 85, 86, 87, 88, 985, 986, 987, 988, 9984] {
         let value = vec![b'x'; length];
         let record = pax::write("path", &value);
-        let told: usize =
+        let length: usize =
             std::str::from_utf8(&record).expect("ASCII").split(' ').next().expect("a number").parse().expect("digits");
-        assert_eq!(told, record.len());
+        assert_eq!(length, record.len());
         assert_eq!(pax::parse(&record).get(b"path".as_slice()), Some(&value));
     }
 }

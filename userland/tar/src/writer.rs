@@ -22,7 +22,6 @@ pub(crate) struct Writer {
     checkpoints: Option<Checkpoints>,
     /// Name of pax headers.
     records_name: String,
-    globals: u32,
 }
 
 /// Name of a long-name header.
@@ -40,7 +39,6 @@ impl Writer {
             format: options.format,
             checkpoints: options.checkpoints.clone(),
             records_name: options.pax.name.clone(),
-            globals: 0,
         }
     }
 
@@ -48,7 +46,7 @@ impl Writer {
         self.offset += bytes.len() as u64;
         self.total += bytes.len() as u64;
         if let Some(checkpoints) = &mut self.checkpoints {
-            checkpoints.reached(self.total / self.record as u64, true, self.total);
+            checkpoints.update(self.total / self.record as u64, true);
         }
         self.held.extend_from_slice(bytes);
         if self.held.len() >= self.record * 8 {
@@ -85,29 +83,28 @@ impl Writer {
 
     /// Writes a header and, if its fields are too small, an extended header before it.
     pub(crate) fn header(&mut self, member: &Member, extra: &[(&str, Vec<u8>)]) -> Result<(), Errno> {
-        let room = header::room(self.format);
         match self.format {
-            Format::Gnu | Format::OldGnu => {
-                if member.link.len() > room {
+            Format::Gnu => {
+                if member.link.len() > header::MAX_NAME {
                     self.long(b'K', &member.link)?;
                 }
-                if member.name.len() > room {
+                if member.name.len() > header::MAX_NAME {
                     self.long(b'L', &member.name)?;
                 }
             }
             Format::Pax => self.records(member, extra)?,
-            Format::Ustar | Format::V7 => {}
+            Format::Ustar => {}
         }
         self.put(&header::encode(member, self.format))
     }
 
     /// Returns whether the format can store the names of a member; if not, the one that is too long.
     pub(crate) fn unfit<'a>(&self, member: &'a Member) -> Option<&'a [u8]> {
-        let room = header::room(self.format);
         match self.format {
-            Format::Ustar | Format::V7 if member.link.len() > room => Some(&member.link),
-            Format::V7 if member.name.len() > room => Some(&member.name),
-            Format::Ustar if member.name.len() > room && header::split(&member.name).is_none() => Some(&member.name),
+            Format::Ustar if member.link.len() > header::MAX_NAME => Some(&member.link),
+            Format::Ustar if member.name.len() > header::MAX_NAME && header::split(&member.name).is_none() => {
+                Some(&member.name)
+            }
             _ => None,
         }
     }
@@ -129,13 +126,12 @@ impl Writer {
     }
 
     fn records(&mut self, member: &Member, extra: &[(&str, Vec<u8>)]) -> Result<(), Errno> {
-        let room = header::room(self.format);
         let mut text = Vec::new();
         let fits = |value: u64, digits: u32| value < 1 << (3 * digits);
-        if member.name.len() > room || !member.name.is_ascii() {
+        if member.name.len() > header::MAX_NAME || !member.name.is_ascii() {
             text.extend(pax::write("path", &member.name));
         }
-        if member.link.len() > room || !member.link.is_ascii() {
+        if member.link.len() > header::MAX_NAME || !member.link.is_ascii() {
             text.extend(pax::write("linkpath", &member.link));
         }
         if !fits(member.stored, 11) {
@@ -166,11 +162,10 @@ impl Writer {
         self.pad()
     }
 
-    /// Writes global records for all following members.
-    pub(crate) fn global(&mut self, records: &[(String, Vec<u8>)], now: (i64, u32)) -> Result<(), Errno> {
-        let text: Vec<u8> = records.iter().flat_map(|(key, value)| pax::write(key, value)).collect();
-        self.globals += 1;
-        let name = format!("/tmp/GlobalHead.{}", self.globals).into_bytes();
+    /// Writes a global record for all following members.
+    pub(crate) fn global(&mut self, key: &str, value: &[u8], now: (i64, u32)) -> Result<(), Errno> {
+        let text = pax::write(key, value);
+        let name = b"/tmp/GlobalHead.1".to_vec();
         let stored = text.len() as u64;
         let header = Member { name, kind: b'g', mode: 0o644, stored, mtime: (now.0, 0), ..Member::default() };
         self.put(&header::encode(&header, self.format))?;

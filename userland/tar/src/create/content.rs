@@ -2,7 +2,7 @@
 
 use tidebox_rt::{Errno, Fd, Open, Stat};
 
-use super::{Done, Dump, broken_archive};
+use super::{Dump, DumpResult, broken_archive};
 use crate::header::Member;
 use crate::message::{Fatal, differs};
 use crate::quote::escaped;
@@ -12,13 +12,13 @@ impl Dump<'_> {
     /// Stores the name of a file that may have further hard links.
     pub(super) fn remember(&mut self, name: &[u8], stat: &Stat) {
         if stat.nlink > self.trivial_links && !self.options.hard_follow {
-            let safe = self.naming.safer(name, self.options, true).to_vec();
-            self.links.insert((stat.dev, stat.ino), (safe, stat.nlink.saturating_sub(1)));
+            let safe = self.naming.safe_name(name, self.options, true).to_vec();
+            self.links.insert((stat.dev, stat.ino), safe);
         }
     }
 
     /// Adds a file with its content.
-    pub(super) fn regular(&mut self, path: &[u8], name: &[u8], member: Member, stat: &Stat) -> Done {
+    pub(super) fn regular(&mut self, path: &[u8], name: &[u8], member: Member, stat: &Stat) -> DumpResult {
         let fd = match tidebox_rt::open(path, Open { read: true, ..Open::default() }) {
             Ok(fd) => fd,
             Err(errno) => {
@@ -74,7 +74,7 @@ impl Dump<'_> {
         Ok(left == 0)
     }
 
-    fn zeros(&mut self, count: u64) -> Done {
+    fn zeros(&mut self, count: u64) -> DumpResult {
         let zeros = vec![0; RECORD];
         let mut left = count;
         while left > 0 {

@@ -3,7 +3,7 @@
 use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::{FileKind, Stat};
 
-use super::{Done, Dump};
+use super::{Dump, DumpResult};
 use crate::header::{Format, Member};
 use crate::message::{Fatal, error};
 use crate::names::{self, time};
@@ -14,7 +14,7 @@ use crate::transform::Of;
 impl<'a> Dump<'a> {
     /// Creates the header of a file; `None` if its name becomes empty.
     pub(super) fn member(&mut self, name: &[u8], stat: &Stat) -> Option<Member> {
-        let safe = self.naming.safer(name, self.options, false);
+        let safe = self.naming.safe_name(name, self.options, false);
         let mut stored = safe.to_vec();
         if stat.kind() == FileKind::Dir && !stored.ends_with(b"/") {
             stored.push(b'/');
@@ -25,18 +25,12 @@ impl<'a> Dump<'a> {
         let mut gid = u64::from(stat.gid);
         let mut uname = None;
         let mut gname = None;
-        if let Some(owner) = options.owner_map.get(&uid) {
-            uid = owner.id.unwrap_or(uid);
-            uname.clone_from(&owner.name);
-        } else if let Some(owner) = &options.owner {
+        if let Some(owner) = &options.owner {
             let known = owner.name.as_ref().and_then(|name| self.users().id_of(name));
             uid = owner.id.or(known).unwrap_or(uid);
             uname.clone_from(&owner.name);
         }
-        if let Some(group) = options.group_map.get(&gid) {
-            gid = group.id.unwrap_or(gid);
-            gname.clone_from(&group.name);
-        } else if let Some(group) = &options.group {
+        if let Some(group) = &options.group {
             let known = group.name.as_ref().and_then(|name| self.groups().id_of(name));
             gid = group.id.or(known).unwrap_or(gid);
             gname.clone_from(&group.name);
@@ -86,9 +80,7 @@ impl<'a> Dump<'a> {
     /// Adds a further hard link of a file as a link to the first one.
     pub(super) fn is_link(&mut self, name: &[u8], member: &mut Member, stat: &Stat) -> Result<bool, Fatal> {
         let key = (stat.dev, stat.ino);
-        if let Some((first, left)) = self.links.get_mut(&key) {
-            *left = left.saturating_sub(1);
-            let first = first.clone();
+        if let Some(first) = self.links.get(&key).cloned() {
             member.kind = b'1';
             member.link = names::transformed(&first, Of::HardLink, self.options).unwrap_or(first);
             (member.stored, member.size) = (0, 0);
@@ -103,20 +95,14 @@ impl<'a> Dump<'a> {
         if let Some(unfit) = self.writer.unfit(member) {
             let unfit = unfit.to_vec();
             let of_link = unfit == member.link && unfit != member.name;
-            let why: &[u8] = if of_link {
+            let reason: &[u8] = if of_link {
                 b": link name is too long; not dumped"
-            } else if unfit.len() > 256 || self.writer.format == Format::V7 {
-                b": file name is too long (max 99); not dumped"
+            } else if unfit.len() > 256 {
+                b": file name is too long (max 256); not dumped"
             } else {
                 b": file name is too long (cannot be split); not dumped"
             };
-            let why = match (why, unfit.len(), self.writer.format) {
-                (b": file name is too long (max 99); not dumped", 257.., Format::Ustar) => {
-                    b": file name is too long (max 256); not dumped".as_slice()
-                }
-                _ => why,
-            };
-            error(&[&escaped(&unfit, true), why]);
+            error(&[&escaped(&unfit, true), reason]);
             // As in GNU tar, a link is added anyway, with its target truncated.
             if !of_link {
                 return Ok(false);
@@ -138,20 +124,15 @@ impl<'a> Dump<'a> {
             if keeps("ctime") {
                 extra.push(("ctime", pax::write_time(time(stat.ctime_ns)).into_bytes()));
             }
-            for (key, value) in &self.options.pax.each {
-                extra.retain(|(there, _)| there != key);
-                extra.push((key, value.clone()));
-            }
-            extra.retain(|(key, _)| !self.options.pax.global.iter().any(|(there, _)| there == key));
         }
         self.put_in(|writer| writer.header(member, &extra))?;
         if self.options.verbose > 0 {
-            self.tell(name, member)?;
+            self.list(name, member)?;
         }
         Ok(true)
     }
 
-    pub(super) fn tell(&mut self, name: &[u8], member: &Member) -> Done {
+    fn list(&mut self, name: &[u8], member: &Member) -> DumpResult {
         let long = self.options.verbose > 1;
         let mut shown = member.clone();
         if !self.options.show_transformed {
@@ -160,7 +141,7 @@ impl<'a> Dump<'a> {
                 shown.name.push(b'/');
             }
         }
-        self.lines.member(&shown, 0, long, self.options)
+        self.lines.member(&shown, long, self.options)
     }
 }
 

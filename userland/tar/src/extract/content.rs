@@ -2,7 +2,7 @@
 
 use tidebox_rt::{Fd, FileKind, Open, Time};
 
-use super::{Extract, Trouble, broken_within};
+use super::{ContentError, Extract, read_error_within};
 use crate::header::Member;
 use crate::message::{Fatal, error, fatal, warn};
 use crate::options::Old;
@@ -32,19 +32,19 @@ impl Extract<'_> {
         let written = self.bytes(reader, fd, member);
         let closed = tidebox_rt::close(fd);
         match (written, closed) {
-            (Err(Trouble::Fatal(fatal)), _) => return Err(fatal),
-            (Err(Trouble::Write(errno)), _) => {
+            (Err(ContentError::Fatal(fatal)), _) => return Err(fatal),
+            (Err(ContentError::Write(errno)), _) => {
                 error(&[&escaped(name, true), b": Cannot write: ", errno.text().as_bytes()]);
             }
             (Ok(()), Err(errno)) => error(&[&escaped(name, true), b": Cannot close: ", errno.text().as_bytes()]),
             (Ok(()), Ok(())) => {}
         }
-        self.dress(name, path, member);
+        self.set_attributes(name, path, member);
         Ok(())
     }
 
     /// Sets owner, mode and times of an extracted member.
-    pub(super) fn dress(&mut self, name: &[u8], path: &[u8], member: &Member) {
+    pub(super) fn set_attributes(&mut self, name: &[u8], path: &[u8], member: &Member) {
         self.owner(name, member);
         if let Err(errno) = tidebox_gnu::mode::keep(path, self.mode(member)) {
             let text = format!(": Cannot change mode to {}: {}", tidebox_gnu::mode::letters(member.mode), errno.text());
@@ -54,26 +54,28 @@ impl Extract<'_> {
     }
 
     /// Writes the content of a member, each part at its offset.
-    pub(super) fn bytes(&self, reader: &mut Reader, fd: Fd, member: &Member) -> Result<(), Trouble> {
+    pub(super) fn bytes(&self, reader: &mut Reader, fd: Fd, member: &Member) -> Result<(), ContentError> {
         let mut buffer = vec![0; RECORD * 8];
         let mut parts = member.parts.iter().flatten();
         // Without a sparse map, the content is one part.
         let mut part = if member.parts.is_none() { Some((0, u64::MAX)) } else { parts.next().copied() };
         let mut at = 0;
         loop {
-            let got = reader.read(&mut buffer).map_err(|why| Trouble::Fatal(broken_within(self.options, why)))?;
+            let got = reader
+                .read(&mut buffer)
+                .map_err(|error| ContentError::Fatal(read_error_within(self.options, error)))?;
             if got == 0 {
                 break;
             }
             let mut bytes = buffer.get(..got).unwrap_or_default();
             while let (Some((offset, length)), false) = (part, bytes.is_empty()) {
                 if at != offset {
-                    tidebox_rt::seek_to(fd, offset).map_err(Trouble::Write)?;
+                    tidebox_rt::seek_to(fd, offset).map_err(ContentError::Write)?;
                     at = offset;
                 }
                 let step = bytes.len().min(usize::try_from(length).unwrap_or(usize::MAX));
                 let (now, rest) = bytes.split_at_checked(step).unwrap_or((bytes, b""));
-                tidebox_rt::write_all(fd, now).map_err(Trouble::Write)?;
+                tidebox_rt::write_all(fd, now).map_err(ContentError::Write)?;
                 at = at.saturating_add(step as u64);
                 bytes = rest;
                 let left = length - step as u64;
@@ -81,12 +83,12 @@ impl Extract<'_> {
             }
         }
         if member.parts.is_some() {
-            tidebox_rt::set_size(fd, member.size).map_err(Trouble::Write)?;
+            tidebox_rt::set_size(fd, member.size).map_err(ContentError::Write)?;
         }
         Ok(())
     }
 
-    pub(super) fn show(&self, reader: &mut Reader, member: &Member) -> Result<(), Fatal> {
+    pub(super) fn print(&self, reader: &mut Reader, member: &Member) -> Result<(), Fatal> {
         let mut buffer = vec![0; RECORD * 8];
         let mut at = 0;
         let mut parts = member.parts.iter().flatten();
@@ -106,7 +108,7 @@ impl Extract<'_> {
             Ok(())
         };
         loop {
-            let got = reader.read(&mut buffer).map_err(|why| broken_within(self.options, why))?;
+            let got = reader.read(&mut buffer).map_err(|error| read_error_within(self.options, error))?;
             if got == 0 {
                 break;
             }
@@ -130,7 +132,7 @@ impl Extract<'_> {
         if self.options.touch {
             return;
         }
-        let text = || crate::date::shown(mtime);
+        let text = || crate::date::format(mtime);
         if mtime.0 < 0 && self.options.warnings {
             warn(&[&escaped(name, true), b": implausibly old time stamp ", text().as_bytes()]);
         }

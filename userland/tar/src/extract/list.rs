@@ -2,7 +2,7 @@
 
 use crate::list::Lines;
 use crate::message::Fatal;
-use crate::names::{self, Naming, Wanted, is_excluded};
+use crate::names::{self, Naming, Selection, is_excluded};
 use crate::options::Options;
 use crate::reader::RECORD;
 use crate::scan::{self, Next};
@@ -10,18 +10,18 @@ use crate::transform::Of;
 
 /// Runs `-t`.
 pub(crate) fn list(options: &Options) -> Result<(), Fatal> {
-    let mut wanted = Wanted::new(options);
+    let mut selection = Selection::new(options);
     let (archive, mut reader) = scan::open(options)?;
-    let mut lines = Lines::new(false, options)?;
+    let mut lines = Lines::new(false);
     let mut naming = Naming::default();
-    let ended = scan::each(options, &mut reader, |reader, member| {
-        if wanted.take(&member.name).is_some() && !is_excluded(&member, options) {
+    let ended = scan::each(options, &mut reader, |_, member| {
+        if selection.select(&member.name).is_some() && !is_excluded(&member, options) {
             let safe = match member.kind {
                 b'V' => member.name.clone(),
-                _ => naming.safer(&member.name, options, false).to_vec(),
+                _ => naming.safe_name(&member.name, options, false).to_vec(),
             };
             if member.kind == b'1' {
-                naming.safer(&member.link, options, true);
+                naming.safe_name(&member.link, options, true);
             }
             let mut shown = member;
             if options.show_transformed {
@@ -29,18 +29,13 @@ pub(crate) fn list(options: &Options) -> Result<(), Fatal> {
                 let of = if shown.kind == b'1' { Of::HardLink } else { Of::SymbolicLink };
                 shown.link = names::transformed(&shown.link, of, options).unwrap_or_default();
             }
-            lines.member(&shown, reader.began / 512, options.verbose > 1, options)?;
+            lines.member(&shown, options.verbose > 1, options)?;
         }
-        Ok(if wanted.is_satisfied() { Next::Enough } else { Next::Go })
+        Ok(if selection.is_satisfied() { Next::Enough } else { Next::Go })
     });
-    if options.block_numbers
-        && let Ok(end) = ended
-    {
-        lines.say(&[format!("block {}: ** Block of NULs **", end / 512).as_bytes()])?;
-    }
     lines.flush()?;
     ended?;
-    wanted.report();
+    selection.report();
     if options.totals {
         crate::totals(b"read", reader.total.next_multiple_of(RECORD as u64), options.began);
     }

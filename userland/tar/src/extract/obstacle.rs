@@ -1,6 +1,6 @@
 //! Existing files at a member's path, and missing parent directories.
 
-use tidebox_rt::{Errno, FileKind};
+use tidebox_rt::Errno;
 
 use super::Extract;
 use super::link::remove;
@@ -26,7 +26,7 @@ impl Extract<'_> {
         {
             error(&[&escaped(name, true), b": Cannot unlink: ", errno.text().as_bytes()]);
         }
-        let (mut removed, mut made) = (false, false);
+        let (mut removed, mut has_parents) = (false, false);
         loop {
             match attempt() {
                 Err(Errno::EXIST | Errno::ISDIR | Errno::LOOP) if !removed => {
@@ -50,15 +50,12 @@ impl Extract<'_> {
                         }
                         Old::Replace | Old::Overwrite | Old::UnlinkFirst => {}
                     }
-                    if self.backed_up(path) {
-                        continue;
-                    }
                     if let Err(errno) = remove(path) {
                         return Some(Err(if errno == Errno::NOTEMPTY { Errno::EXIST } else { errno }));
                     }
                 }
-                Err(Errno::NOENT) if !made => {
-                    made = true;
+                Err(Errno::NOENT) if !has_parents => {
+                    has_parents = true;
                     self.parents(name, path);
                 }
                 other => return Some(other),
@@ -66,27 +63,12 @@ impl Extract<'_> {
         }
     }
 
-    /// Renames an existing file to its backup, if requested. Directories are kept.
-    fn backed_up(&mut self, path: &[u8]) -> bool {
-        let folder = tidebox_rt::stat(path, false).is_ok_and(|stat| stat.kind() == FileKind::Dir);
-        if folder || !self.options.backup.is_wanted() {
-            return false;
-        }
-        let Ok(backup) = self.options.backup.make(path) else {
-            return false;
-        };
-        if self.options.verbose > 0 {
-            self.lines.say_later(&[b"Renaming ", &quoted(path), b" to ", &quoted(&backup)]);
-        }
-        true
-    }
-
     /// Creates missing parent directories. Errors are reported with the member's name.
     fn parents(&mut self, name: &[u8], path: &[u8]) {
         let before = path.len().saturating_sub(name.len());
         for at in (1..path.len()).filter(|at| path.get(*at) == Some(&b'/')) {
             let folder = path.get(..at).unwrap_or_default();
-            if self.made.contains(folder) {
+            if self.existing.contains(folder) {
                 continue;
             }
             match tidebox_rt::make_dir(folder) {
@@ -99,7 +81,7 @@ impl Extract<'_> {
                     }
                 }
             }
-            self.made.insert(folder.to_vec());
+            self.existing.insert(folder.to_vec());
         }
     }
 }

@@ -1,9 +1,6 @@
 //! Options for matching names with members and files.
 
-use crate::flags::{
-    ANCHORED, IGNORE_CASE, NO_ANCHORED, NO_IGNORE_CASE, NO_RECURSION, NO_SLASH, NO_WILDCARDS, RECURSION, SLASH,
-    WILDCARDS,
-};
+use super::flags::Flag;
 
 /// Matching of a name or pattern, set by the options before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +24,15 @@ impl Default for How {
 
 impl How {
     /// Applies an option; returns whether it belongs to this group.
-    pub(super) fn set(&mut self, key: char) -> bool {
-        match key {
-            RECURSION | NO_RECURSION => self.recursive = key == RECURSION,
-            WILDCARDS | NO_WILDCARDS => self.wildcards = Some(key == WILDCARDS),
-            ANCHORED | NO_ANCHORED => self.anchored = Some(key == ANCHORED),
-            IGNORE_CASE | NO_IGNORE_CASE => self.ignore_case = key == IGNORE_CASE,
-            SLASH | NO_SLASH => self.slash_is_plain = key == SLASH,
+    pub(super) fn set(&mut self, id: Flag) -> bool {
+        match id {
+            Flag::Recursion | Flag::NoRecursion => self.recursive = id == Flag::Recursion,
+            Flag::Wildcards | Flag::NoWildcards => self.wildcards = Some(id == Flag::Wildcards),
+            Flag::Anchored | Flag::NoAnchored => self.anchored = Some(id == Flag::Anchored),
+            Flag::IgnoreCase | Flag::NoIgnoreCase => self.ignore_case = id == Flag::IgnoreCase,
+            Flag::WildcardsMatchSlash | Flag::NoWildcardsMatchSlash => {
+                self.slash_is_plain = id == Flag::WildcardsMatchSlash;
+            }
             _ => return false,
         }
         true

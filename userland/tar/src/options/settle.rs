@@ -1,6 +1,6 @@
 //! Validation of the whole command line.
 
-use super::reading::{Reading, usage};
+use super::apply::{Reading, usage};
 use super::values::top_level;
 use super::{Mode, Options, Stop, Word, by_suffix};
 use crate::header::Format;
@@ -12,7 +12,6 @@ impl Reading {
         };
         let mut options = self.options;
         options.mode = mode;
-        options.backup.resolve().map_err(|message| Stop::NoSuch(message.into_bytes()))?;
         if self.posix_option {
             if self.has_format && options.format != Format::Pax {
                 return Err(usage("--pax-option can be used only on POSIX archives"));
@@ -30,7 +29,7 @@ impl Reading {
         if options.auto_compress && mode == Mode::Create && options.compressor.is_none() {
             options.compressor = by_suffix(&options.archive);
         }
-        let empty = !named && !self.lists.any();
+        let empty = !named && !self.lists.any;
         fits(&options, mode, empty)?;
         if mode == Mode::Create && empty {
             return Err(usage("Cowardly refusing to create an empty archive"));
@@ -64,27 +63,12 @@ fn fits(options: &Options, mode: Mode, empty: bool) -> Result<(), Stop> {
         Mode::Extract => ("-x", true),
         Mode::List => ("-t", true),
     };
-    let refused = |option: &str| Err(usage(format!("'{option}' cannot be used with '{letter}'")));
     if options.occurrence.is_some() {
         if !reads && mode != Mode::Delete {
-            return refused("--occurrence");
+            return Err(usage(format!("'--occurrence' cannot be used with '{letter}'")));
         }
         if empty {
             return Err(usage("--occurrence is meaningless without a file list"));
-        }
-    }
-    if options.start.is_some() && !reads {
-        return refused("--starting-file");
-    }
-    if options.verify {
-        if reads || mode == Mode::TestLabel {
-            return refused("--verify");
-        }
-        if options.compressor.is_some() {
-            return Err(usage("Cannot verify compressed archives"));
-        }
-        if options.archive == b"-" {
-            return Err(Stop::Fatal(b"Cannot verify stdin/stdout archive".to_vec()));
         }
     }
     Ok(())

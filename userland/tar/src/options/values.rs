@@ -1,22 +1,22 @@
 //! Option values.
 
-use super::reading::usage;
+use super::apply::usage;
+use super::flags::Flag;
 use super::{Owner, Stop};
 use crate::header::Format;
 
 /// Parses a format name.
 pub(super) fn format(text: &str) -> Result<Format, Stop> {
     Ok(match text {
-        "v7" => Format::V7,
-        "oldgnu" => Format::OldGnu,
         "ustar" => Format::Ustar,
         "posix" | "pax" => Format::Pax,
         "gnu" => Format::Gnu,
+        "v7" | "oldgnu" => return Err(Stop::Fatal(format!("the format {text} is not supported").into_bytes())),
         _ => return Err(usage(format!("{text}: Invalid archive format"))),
     })
 }
 
-/// `NAME`, `NAME:ID`, `:ID` or `ID`.
+/// Parses `NAME`, `NAME:ID`, `:ID` or `ID`.
 pub(super) fn owner(value: &[u8]) -> Option<Owner> {
     let text = std::str::from_utf8(value).ok()?;
     if let Some((name, id)) = text.split_once(':') {
@@ -35,7 +35,7 @@ pub(super) fn invalid_owner(value: &[u8], what: &str) -> Stop {
 }
 
 /// Reports a value that is not in the list.
-pub(super) fn no_such(value: &[u8], option: &str, valid: &[&str]) -> Vec<u8> {
+pub(super) fn invalid_choice(value: &[u8], option: &str, valid: &[&str]) -> Vec<u8> {
     let mut text = [b"invalid argument ".as_slice(), &crate::quote::quoted(value), b" for "].concat();
     text.extend(crate::quote::quoted(option.as_bytes()));
     text.extend_from_slice(b"\nValid arguments are:");
@@ -44,6 +44,21 @@ pub(super) fn no_such(value: &[u8], option: &str, valid: &[&str]) -> Vec<u8> {
         text.extend(crate::quote::quoted(valid.as_bytes()));
     }
     text
+}
+
+/// Returns the compressor that an option selects.
+pub(super) fn program(id: Flag) -> Option<&'static str> {
+    Some(match id {
+        Flag::Gzip => "gzip",
+        Flag::Bzip2 => "bzip2",
+        Flag::Xz => "xz",
+        Flag::Compress => "compress",
+        Flag::Zstd => "zstd",
+        Flag::Lzma => "lzma",
+        Flag::Lzip => "lzip",
+        Flag::Lzop => "lzop",
+        _ => return None,
+    })
 }
 
 /// Suffixes of archives, and their compressors.
@@ -69,8 +84,8 @@ const SUFFIXES: &[(&[u8], &str)] = &[
 
 /// Returns the compressor for an archive name.
 pub(crate) fn by_suffix(name: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let found = SUFFIXES.iter().find(|(suffix, _)| name.len() > suffix.len() && name.ends_with(suffix));
-    found.map(|(_, program)| vec![program.as_bytes().to_vec()])
+    let entry = SUFFIXES.iter().find(|(suffix, _)| name.len() > suffix.len() && name.ends_with(suffix));
+    entry.map(|(_, program)| vec![program.as_bytes().to_vec()])
 }
 
 /// Returns the name of an archive without directories and suffixes.
