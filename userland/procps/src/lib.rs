@@ -21,7 +21,6 @@ pub use pgrep::pidof;
 pub use pgrep::pkill;
 pub use pgrep::{SIGNALS, signal};
 pub use process::Process;
-pub use process::uptime as uptime_seconds;
 pub use ps::main as ps;
 pub use top::main as top;
 pub use uptime::main as uptime;

@@ -1,4 +1,4 @@
-//! Processes out of `/proc`.
+//! Processes in `/proc`.
 
 use tidebox_gnu::stream::read_all;
 
@@ -110,7 +110,7 @@ impl Process {
 }
 
 /// Seconds since boot, with fraction.
-pub fn uptime() -> f64 {
+pub(crate) fn uptime() -> f64 {
     let text = text("/proc/uptime").unwrap_or_default();
     text.split_whitespace().next().and_then(|seconds| seconds.parse().ok()).unwrap_or(0.0)
 }

@@ -58,7 +58,7 @@ How they are shown:
 
 /// Selection and format.
 #[derive(Default)]
-struct Asked {
+struct Selection {
     everyone: bool,
     /// Requested without dashes, which shows states.
     bsd: bool,
@@ -91,7 +91,7 @@ fn wrong(message: &str) -> Stop {
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let words: Vec<String> = arguments.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     match read(&words) {
-        Ok(asked) => show(asked),
+        Ok(selection) => show(selection),
         Err(Stop::Print(text)) => print("ps", text, 0),
         Err(Stop::Wrong(message)) => {
             tidebox_gnu::eprint_part!("error: {message}\n{USAGE}");
@@ -118,29 +118,29 @@ fn ids(text: &str, kind: Kind) -> Result<Vec<u32>, Stop> {
     list(text).map(|word| names.id(word).ok_or_else(|| wrong(what))).collect()
 }
 
-fn read(words: &[String]) -> Result<Asked, Stop> {
-    let mut asked = Asked::default();
+fn read(words: &[String]) -> Result<Selection, Stop> {
+    let mut selection = Selection::default();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         if let Some(long) = word.strip_prefix("--") {
             let (name, value) =
                 long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value.to_owned())));
-            asked.long(name, value, &mut rest)?;
+            selection.long(name, value, &mut rest)?;
         } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
             match letters.parse::<u32>() {
-                Ok(pid) => asked.pids.get_or_insert_default().push(pid),
-                Err(_) => asked.cluster(letters, true, &mut rest)?,
+                Ok(pid) => selection.pids.get_or_insert_default().push(pid),
+                Err(_) => selection.cluster(letters, true, &mut rest)?,
             }
         } else if word.starts_with(|letter: char| letter.is_ascii_digit()) {
-            asked.pids.get_or_insert_default().extend(numbers(word, "process ID list syntax error")?);
+            selection.pids.get_or_insert_default().extend(numbers(word, "process ID list syntax error")?);
         } else {
-            asked.cluster(word, false, &mut rest)?;
+            selection.cluster(word, false, &mut rest)?;
         }
     }
-    Ok(asked)
+    Ok(selection)
 }
 
-impl Asked {
+impl Selection {
     fn long<'a>(
         &mut self,
         name: &str,
@@ -202,7 +202,7 @@ impl Asked {
     ) -> Result<(), Stop> {
         let mut letters = letters.chars();
         while let Some(letter) = letters.next() {
-            // The value is the rest of the word, or the next word.
+            // The value follows in the same argument, or is the next argument.
             let mut value = || {
                 let attached = letters.as_str().to_owned();
                 letters = "".chars();
@@ -319,12 +319,12 @@ fn split(text: &str) -> Vec<&str> {
     text.split(',').collect()
 }
 
-fn show(asked: Asked) -> i32 {
-    let columns = asked.format();
+fn show(selection: Selection) -> i32 {
+    let columns = selection.format();
     let context = Context::new();
     let own = tidebox_rt::getids().map_or(0, |ids| ids.uid);
     let mut processes: Vec<Process> =
-        Process::all().into_iter().filter(|process| asked.selects(process, own)).collect();
+        Process::all().into_iter().filter(|process| selection.selects(process, own)).collect();
     processes.sort_by(|a, b| {
         let by = |(down, key): &(bool, &'static str)| {
             let (left, right) = (context.value(key, a), context.value(key, b));
@@ -334,15 +334,15 @@ fn show(asked: Asked) -> i32 {
             };
             if *down { order.reverse() } else { order }
         };
-        asked.sort.iter().map(by).find(|order| *order != Ordering::Equal).unwrap_or_else(|| a.pid.cmp(&b.pid))
+        selection.sort.iter().map(by).find(|order| *order != Ordering::Equal).unwrap_or_else(|| a.pid.cmp(&b.pid))
     });
     let mut out = String::new();
     let headers: Vec<String> = columns.iter().map(|column| column.header.clone()).collect();
-    if !asked.no_headers && headers.iter().any(|header| !header.is_empty()) {
+    if !selection.no_headers && headers.iter().any(|header| !header.is_empty()) {
         out.push_str(&line(&columns, &headers));
     }
     let none = processes.is_empty();
-    let rows = match asked.tree {
+    let rows = match selection.tree {
         Some(style) => planted(processes, style),
         None => processes.into_iter().map(|process| (String::new(), process)).collect(),
     };

@@ -1,55 +1,61 @@
 //! `top` in batch mode: one snapshot of the running processes.
 
-use tidebox_gnu::getopt::{Item, Parser, Spec};
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::user::{Kind, Names};
 
 use crate::print;
 use crate::process::{Memory, Process};
 use crate::uptime;
 
-const HELP: &str = "Usage:\n top -b [-n NUMBER] [-d SECONDS]\nShows what runs. There is no terminal, so that only the batch mode (-b) works.\n";
+const USAGE: &str = "Usage:
+ top -b [-n NUMBER] [-d SECONDS]
+Shows what runs. There is no terminal, so that only the batch mode (-b) works.
+";
+
+tidebox_gnu::options! {
+    /// Options of `top`.
+    enum Flag {
+        Batch = "-b", "";
+        Number = "-n NUMBER", "";
+        Delay = "-d SECONDS", "";
+        // Apply to the interactive mode or to values that are always zero.
+        Ignored = "-c, -i, -H, -s, -S, -1, -w[COLUMNS]", "";
+        Field = "-o FIELD", "", unsupported "the option -o is not supported";
+        Processes = "-p LIST", "", unsupported "the option -p is not supported";
+        User = "-u USER", "", unsupported "the option -u is not supported";
+        Help = "-h, --help", "";
+        Version = "-v, -V, --version", "";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> = Syntax { version: "top from procps-ng 4.0.2\n", ..Syntax::new("top", USAGE, 24) };
 
 /// Runs `top`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let (mut batch, mut times, mut pause) = (false, u64::MAX, 3.0);
-    let mut parser = Parser::new(Spec { short: "bcd:hiHn:o:p:sSu:vVw::1", long: &[], permute: true }, arguments);
-    loop {
-        let (key, value) = match parser.next_item() {
-            Err(message) => {
-                print_error("top", &message);
-                return 1;
+    let result = SYNTAX.parse::<ToolResult>(arguments, |flag, value| {
+        let value = String::from_utf8_lossy(&value);
+        match flag {
+            Flag::Batch => batch = true,
+            Flag::Number => {
+                let count = value.trim().parse::<u64>().ok().filter(|count| *count > 0);
+                times = count.ok_or_else(|| ToolResult::Failure(format!("bad iterations arg '{value}'"), 1))?;
             }
-            Ok(None) => break,
-            Ok(Some(Item::Operand(_))) => continue,
-            Ok(Some(Item::Option(key, value))) => {
-                (key, String::from_utf8_lossy(&value.unwrap_or_default()).into_owned())
-            }
-        };
-        match key {
-            'b' => batch = true,
-            'n' => match value.trim().parse::<u64>() {
-                Ok(count) if count > 0 => times = count,
-                _ => {
-                    print_error("top", &format!("bad iterations arg '{value}'"));
-                    return 1;
-                }
-            },
-            'd' => match value.trim().parse::<f64>() {
-                Ok(seconds) if (0.0..1e9).contains(&seconds) => pause = seconds,
-                _ => {
-                    print_error("top", &format!("bad delay interval '{value}'"));
-                    return 1;
-                }
-            },
-            'h' => return print("top", HELP, 0),
-            'v' | 'V' => return print("top", "top from procps-ng 4.0.2\n", 0),
-            'o' | 'p' | 'u' => {
-                print_error("top", &format!("the option -{key} is not supported"));
-                return 1;
+            Flag::Delay => {
+                let seconds = value.trim().parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds));
+                pause = seconds.ok_or_else(|| ToolResult::Failure(format!("bad delay interval '{value}'"), 1))?;
             }
             _ => {}
         }
+        Ok(())
+    });
+    match result {
+        Ok(_) => {}
+        // `top` prints no hint at --help.
+        Err(ToolResult::Usage(message, code)) => return ToolResult::Failure(message, code).into_exit_code("top"),
+        Err(result) => return result.into_exit_code("top"),
     }
     if !batch {
         print_error("top", "failed tty get");

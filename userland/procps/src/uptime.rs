@@ -1,40 +1,58 @@
-//! `uptime`: time since boot.
+//! `uptime`: prints the time since boot.
 
-use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::zone::Zone;
 
 use crate::process::{booted, load, now, uptime};
 use crate::{print, wrong};
 
-const HELP: &str = include_str!("uptime.txt");
+const USAGE: &str = "
+Usage:
+ uptime [options]
 
-/// Runs `uptime`.
-pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("pretty", Takes::Nothing, 'p'),
-        long("help", Takes::Nothing, 'h'),
-        long("since", Takes::Nothing, 's'),
-        long("version", Takes::Nothing, 'V'),
-    ];
-    let mut parser = Parser::new(Spec { short: "phsV", long: &long, permute: true }, arguments);
-    loop {
-        return match parser.next_item() {
-            Err(message) => wrong("uptime", &message, HELP, 1),
-            Ok(None) => print("uptime", &(line() + "\n"), 0),
-            Ok(Some(Item::Operand(_))) => continue,
-            Ok(Some(Item::Option('p', _))) => print("uptime", &(pretty() + "\n"), 0),
-            Ok(Some(Item::Option('s', _))) => {
-                let moment = Zone::local().moment(booted(), 0);
-                let field = |letter| moment.field(letter).unwrap_or_default();
-                print("uptime", &format!("{} {}\n", field('F'), field('T')), 0)
-            }
-            Ok(Some(Item::Option('h', _))) => print("uptime", HELP, 0),
-            Ok(Some(Item::Option(..))) => print("uptime", "uptime from procps-ng 4.0.2\n", 0),
-        };
+Options:
+";
+
+tidebox_gnu::options! {
+    /// Options of `uptime`.
+    enum Flag {
+        Pretty = "-p, --pretty", "show uptime in pretty format";
+        Help = "-h, --help", "display this help and exit";
+        Since = "-s, --since", "system up since";
+        Version = "-V, --version", "output version information and exit";
     }
 }
 
-/// The line that `w` and `top` also start with. No user is logged in.
+const SYNTAX: Syntax<'_, Flag> = Syntax {
+    indent: 1,
+    notes: "\nFor more details see uptime(1).\n",
+    version: "uptime from procps-ng 4.0.2\n",
+    ..Syntax::new("uptime", USAGE, 16)
+};
+
+/// Runs `uptime`.
+pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
+    // The first option selects the output.
+    let result = SYNTAX.parse::<ToolResult>(arguments, |flag, _| {
+        let text = match flag {
+            Flag::Pretty => pretty() + "\n",
+            _ => {
+                let moment = Zone::local().moment(booted(), 0);
+                let field = |letter| moment.field(letter).unwrap_or_default();
+                format!("{} {}\n", field('F'), field('T'))
+            }
+        };
+        Err(text.as_str().into())
+    });
+    match result {
+        Ok(_) => print("uptime", &(line() + "\n"), 0),
+        Err(ToolResult::Usage(message, code)) => wrong("uptime", &message, &SYNTAX.help(), code),
+        Err(result) => result.into_exit_code("uptime"),
+    }
+}
+
+/// Returns the first line of `uptime`, `w` and `top`. No user is logged in.
 pub(crate) fn line() -> String {
     let seconds = uptime() as u64;
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);

@@ -4,55 +4,49 @@ use std::time::Duration;
 
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::command::Command;
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output, read_all};
 use tidebox_rt::Errno;
 
-const HELP: &str = "
+const USAGE: &str = "
 Usage:
  watch [options] command
 
 Options:
-  -b, --beep             beep if command has a non-zero exit
-  -c, --color            interpret ANSI color and style sequences
-  -d, --differences[=<permanent>]
-                         highlight changes between updates
-  -e, --errexit          exit if command has a non-zero exit
-  -g, --chgexit          exit when output from command changes
-  -q, --equexit <cycles>
-                         exit when output from command does not change
-  -n, --interval <secs>  seconds to wait between updates
-  -p, --precise          attempt run command in precise intervals
-  -t, --no-title         turn off header
-  -w, --no-wrap          turn off line wrapping
-  -x, --exec             pass command to exec instead of \"sh -c\"
+";
 
+const NOTES: &str = "
  -h, --help     display this help and exit
  -v, --version  output version information and exit
 
 For more details see watch(1).
 ";
 
+tidebox_gnu::options! {
+    /// Options of `watch`.
+    enum Flag {
+        Beep = "-b, --beep", "beep if command has a non-zero exit";
+        Color = "-c, --color", "interpret ANSI color and style sequences";
+        Differences = "-d, --differences[=<permanent>]", "highlight changes between updates";
+        ErrExit = "-e, --errexit", "exit if command has a non-zero exit";
+        ChgExit = "-g, --chgexit", "exit when output from command changes";
+        EquExit = "-q, --equexit <cycles>", "exit when output from command does not change";
+        Interval = "-n, --interval <secs>", "seconds to wait between updates";
+        Precise = "-p, --precise", "attempt run command in precise intervals";
+        NoTitle = "-t, --no-title", "turn off header";
+        NoWrap = "-w, --no-wrap", "turn off line wrapping";
+        Exec = "-x, --exec", "pass command to exec instead of \"sh -c\"";
+        Help = "-h, --help", "";
+        Version = "-v, --version", "";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> =
+    Syntax { permute: false, notes: NOTES, version: "watch from procps-ng 4.0.2\n", ..Syntax::new("watch", USAGE, 25) };
+
 /// Columns of the title.
 const COLUMNS: usize = 80;
-
-const LONG: &[Long] = &[
-    long("beep", Takes::Nothing, 'b'),
-    long("color", Takes::Nothing, 'c'),
-    long("differences", Takes::Maybe, 'd'),
-    long("errexit", Takes::Nothing, 'e'),
-    long("chgexit", Takes::Nothing, 'g'),
-    long("equexit", Takes::Value, 'q'),
-    long("interval", Takes::Value, 'n'),
-    long("precise", Takes::Nothing, 'p'),
-    long("no-title", Takes::Nothing, 't'),
-    long("no-wrap", Takes::Nothing, 'w'),
-    long("exec", Takes::Nothing, 'x'),
-    long("help", Takes::Nothing, 'h'),
-    long("version", Takes::Nothing, 'v'),
-];
 
 struct Options {
     beep: bool,
@@ -67,11 +61,6 @@ struct Options {
 
 /// Runs `watch`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let line = CommandLine {
-        permute: false,
-        version: "watch from procps-ng 4.0.2\n",
-        ..CommandLine::new("watch", "bcd::egq:n:ptwxhv", LONG, HELP)
-    };
     let mut options = Options {
         beep: false,
         exit_on_error: false,
@@ -81,44 +70,44 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
         title: true,
         direct: false,
     };
-    match line.parse::<i32>(arguments, |key, value| options.set(key, &value)) {
+    match SYNTAX.parse::<i32>(arguments, |flag, value| options.set(flag, &value)) {
         Err(code) => code,
         Ok(words) if words.is_empty() => {
-            tidebox_gnu::eprint_part!("{HELP}");
+            tidebox_gnu::eprint_part!("{}", SYNTAX.help());
             1
         }
         Ok(words) => options.run(&words).unwrap_or_else(|errno| {
-            print_error("watch", &format!("unable to execute '{}': {}", shown(&words), errno.text()));
+            print_error("watch", &format!("unable to execute '{}': {}", joined(&words), errno.text()));
             if errno == Errno::NOENT { 127 } else { 1 }
         }),
     }
 }
 
-fn shown(words: &[Vec<u8>]) -> String {
+fn joined(words: &[Vec<u8>]) -> String {
     let words: Vec<String> = words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     words.join(" ")
 }
 
 impl Options {
     /// Applies one option. The error is the exit code.
-    fn set(&mut self, key: char, value: &[u8]) -> Result<(), i32> {
+    fn set(&mut self, flag: Flag, value: &[u8]) -> Result<(), i32> {
         let text = String::from_utf8_lossy(value);
         let wrong = || {
             print_error("watch", &format!("failed to parse argument: '{text}': Invalid argument"));
             1
         };
-        match key {
-            'b' => self.beep = true,
-            'e' => self.exit_on_error = true,
-            'g' => self.exit_on_change = true,
-            'q' => self.equal = Some(text.parse().map_err(|_| wrong())?),
-            'n' => {
+        match flag {
+            Flag::Beep => self.beep = true,
+            Flag::ErrExit => self.exit_on_error = true,
+            Flag::ChgExit => self.exit_on_change = true,
+            Flag::EquExit => self.equal = Some(text.parse().map_err(|_| wrong())?),
+            Flag::Interval => {
                 let seconds = text.replace(',', ".").parse::<f64>().ok().filter(|seconds| seconds.is_finite());
                 // As in the original, the minimum is a tenth of a second.
                 self.interval = Duration::from_secs_f64(seconds.ok_or_else(wrong)?.clamp(0.1, 4_294_967.0));
             }
-            't' => self.title = false,
-            'x' => self.direct = true,
+            Flag::NoTitle => self.title = false,
+            Flag::Exec => self.direct = true,
             // Without a screen, colours are passed through, changes are not marked and lines are not wrapped.
             _ => {}
         }
@@ -134,7 +123,7 @@ impl Options {
             let (text, code) = output_of(&command)?;
             let mut out = Output::standard();
             if self.title {
-                out.push(self.title_of(&shown(words)).as_bytes());
+                out.push(self.title_of(&joined(words)).as_bytes());
             }
             out.push(&text);
             if self.beep && code != 0 {

@@ -1,16 +1,45 @@
 //! `killall`: sends signals to processes by name.
 
 use regex_lite::{Regex, RegexBuilder};
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
-use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
+use tidebox_gnu::tool::print;
 use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::Errno;
 
-use tidebox_gnu::tool::print;
-use tidebox_procps::{Process, SIGNALS, signal, uptime_seconds};
+use tidebox_procps::{Process, SIGNALS, signal};
 
-const HELP: &str = include_str!("killall.txt");
+const USAGE: &str = "\
+Usage: killall [OPTION]... [--] NAME...
+       killall -l, --list
+       killall -V, --version
+
+";
+
+tidebox_gnu::options! {
+    /// Options of `killall`.
+    enum Flag {
+        Exact = "-e, --exact", "require exact match for very long names";
+        IgnoreCase = "-I, --ignore-case", "case insensitive process name match";
+        Group = "-g, --process-group", "kill process group instead of process";
+        List = "-l, --list", "list all known signal names";
+        Quiet = "-q, --quiet", "don't print complaints";
+        Regexp = "-r, --regexp", "interpret NAME as an extended regular expression";
+        Signal = "-s, --signal SIGNAL", "send this signal instead of SIGTERM";
+        User = "-u, --user USER", "kill only process(es) running as USER";
+        Verbose = "-v, --verbose", "report if the signal was successfully sent";
+        Version = "-V, --version", "display version information";
+        Wait = "-w, --wait", "wait for processes to die";
+        Help = "-h, --help", "";
+        Younger = "-y, --younger-than TIME", "", unsupported "option '-y' is not supported here";
+        Older = "-o, --older-than TIME", "", unsupported "option '-o' is not supported here";
+        Interactive = "-i, --interactive", "", unsupported "option '-i' is not supported here";
+        Namespace = "-n, --ns PID", "", unsupported "option '-n' is not supported here";
+        Context = "-Z, --context REGEXP", "", unsupported "option '-Z' is not supported here";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> =
+    Syntax { version: "killall (PSmisc) 23.6\n", notes: "\n", ..Syntax::new("killall", USAGE, 23) };
 
 /// Bytes of a process name stored by the kernel.
 const NAME_LENGTH: usize = 15;
@@ -29,9 +58,6 @@ struct Options {
     verbose: bool,
     wait: bool,
     user: Option<u32>,
-    /// Process age in seconds: minimum and maximum.
-    older: Option<f64>,
-    younger: Option<f64>,
 }
 
 /// Runs `killall`.
@@ -48,75 +74,47 @@ pub fn main(mut arguments: Vec<Vec<u8>>) -> i32 {
         options.signal = arguments.get(at).and_then(named).unwrap_or(15);
         arguments.remove(at);
     }
-    let long = [
-        long("exact", Takes::Nothing, 'e'),
-        long("ignore-case", Takes::Nothing, 'I'),
-        long("process-group", Takes::Nothing, 'g'),
-        long("younger-than", Takes::Value, 'y'),
-        long("older-than", Takes::Value, 'o'),
-        long("interactive", Takes::Nothing, 'i'),
-        long("list", Takes::Nothing, 'l'),
-        long("quiet", Takes::Nothing, 'q'),
-        long("regexp", Takes::Nothing, 'r'),
-        long("signal", Takes::Value, 's'),
-        long("user", Takes::Value, 'u'),
-        long("verbose", Takes::Nothing, 'v'),
-        long("wait", Takes::Nothing, 'w'),
-        long("ns", Takes::Value, 'n'),
-        long("context", Takes::Value, 'Z'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
-    let line = CommandLine {
-        version: "killall (PSmisc) 23.6\n",
-        ..CommandLine::new("killall", "eIgy:o:ilqrs:u:vwn:Z:hV", &long, HELP)
-    };
-    let read = line.parse::<i32>(arguments, |key, value| options.set(key, &String::from_utf8_lossy(&value)));
-    let operands = match read {
+    let operands = SYNTAX.parse::<i32>(arguments, |flag, value| options.set(flag, &String::from_utf8_lossy(&value)));
+    let operands = match operands {
         Ok(operands) => operands,
         Err(code) => return code,
     };
     if operands.is_empty() && options.user.is_none() {
-        tidebox_gnu::eprint_part!("{HELP}");
+        tidebox_gnu::eprint_part!("{}", SYNTAX.help());
         return 1;
     }
     options.run(&operands)
 }
 
 impl Options {
-    fn set(&mut self, key: char, value: &str) -> Result<(), i32> {
-        match key {
-            'e' => self.exact = true,
-            'I' => self.ignore_case = true,
-            'g' => self.group = true,
-            'l' => {
+    fn set(&mut self, flag: Flag, value: &str) -> Result<(), i32> {
+        match flag {
+            Flag::Exact => self.exact = true,
+            Flag::IgnoreCase => self.ignore_case = true,
+            Flag::Group => self.group = true,
+            Flag::List => {
                 let rows: Vec<String> = SIGNALS.chunks(16).map(|row| row.join(" ")).collect();
                 return Err(print("killall", (rows.join("\n").replace(" IO", " POLL") + "\n").as_bytes()));
             }
-            'q' => self.quiet = true,
-            'r' => self.patterns = true,
-            's' => match signal(value) {
+            Flag::Quiet => self.quiet = true,
+            Flag::Regexp => self.patterns = true,
+            Flag::Signal => match signal(value) {
                 Some(number) => self.signal = number,
                 None => {
                     tidebox_gnu::eprint_line!("{value}: unknown signal; killall -l lists signals.");
                     return Err(1);
                 }
             },
-            'u' => match Names::load(Kind::User).id(value) {
+            Flag::User => match Names::load(Kind::User).id(value) {
                 Some(id) => self.user = Some(id),
                 None => {
                     tidebox_gnu::eprint_line!("Cannot find user {value}");
                     return Err(1);
                 }
             },
-            'v' => self.verbose = true,
-            'w' => self.wait = true,
-            'y' => self.younger = Some(age(value)?),
-            'o' => self.older = Some(age(value)?),
-            other => {
-                print_error("killall", &format!("option '-{other}' is not supported here"));
-                return Err(1);
-            }
+            Flag::Verbose => self.verbose = true,
+            Flag::Wait => self.wait = true,
+            _ => {}
         }
         Ok(())
     }
@@ -125,8 +123,9 @@ impl Options {
         let own = tidebox_rt::getids().map_or(0, |ids| ids.pid);
         // An exited process counts as removed, even if its parent has not reaped it.
         let lives = |process: &Process| process.pid != own && process.state != 'Z';
+        let is_of_user = |process: &Process| self.user.is_none_or(|user| user == process.user);
         let all: Vec<Process> =
-            Process::all().into_iter().filter(|process| lives(process) && self.fits(process)).collect();
+            Process::all().into_iter().filter(|process| lives(process) && is_of_user(process)).collect();
         let (mut code, mut killed) = (i32::from(names.is_empty() && all.is_empty()), Vec::new());
         let any = [b"".to_vec()];
         for name in if names.is_empty() { &any } else { names } {
@@ -153,13 +152,6 @@ impl Options {
             std::thread::sleep(PAUSE);
         }
         code
-    }
-
-    fn fits(&self, process: &Process) -> bool {
-        let age = uptime_seconds() - process.started as f64 / 100.0;
-        self.user.is_none_or(|user| user == process.user)
-            && self.older.is_none_or(|least| age >= least)
-            && self.younger.is_none_or(|most| age <= most)
     }
 
     fn pattern(&self, text: &str) -> Result<Option<Regex>, i32> {
@@ -217,25 +209,4 @@ impl Options {
             }
         }
     }
-}
-
-/// `5s`, `2m`, `1h`, `3d`, `1w`, `1M`, `1y`.
-fn age(text: &str) -> Result<f64, i32> {
-    let wrong = || {
-        tidebox_gnu::eprint_line!("killall: Invalid time format");
-        1
-    };
-    let unit = text.chars().last().ok_or_else(wrong)?;
-    let seconds = match unit {
-        's' => 1.0,
-        'm' => 60.0,
-        'h' => 3600.0,
-        'd' => 86_400.0,
-        'w' => 604_800.0,
-        'M' => 2_629_800.0,
-        'y' => 31_557_600.0,
-        _ => return Err(wrong()),
-    };
-    let number = text.strip_suffix(unit).unwrap_or_default();
-    number.parse::<f64>().map(|number| number * seconds).map_err(|_| wrong())
 }

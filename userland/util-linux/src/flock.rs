@@ -1,7 +1,7 @@
-//! `flock`: locks among the programs of one sandbox.
+//! `flock`: advisory locks between the programs of one sandbox.
 //!
-//! The kernel has no locks of files. A lock is a file of its own, named after the file that is locked and after the process
-//! that holds it; it counts as long as that process lives.
+//! The kernel has no file locks. A lock is a separate file, named after the locked file and the process that holds the lock.
+//! It is valid until that process exits.
 
 use std::time::{Duration, Instant};
 
@@ -57,7 +57,7 @@ const LOCKS: &[u8] = b"/tmp/.flock";
 /// Polling interval while another process holds the lock.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A guard that is older than this was left by a process that was killed.
+/// Age in nanoseconds from which a guard is stale: its process was killed.
 const GUARD_LIFE_NS: u64 = 2_000_000_000;
 
 /// Exit codes of `sysexits.h`.
@@ -140,7 +140,7 @@ fn seconds(text: &[u8]) -> Result<Duration, String> {
     value.map(|value| Duration::from_secs_f64(value.min(1e9))).ok_or(format!("invalid timeout value: '{shown}'"))
 }
 
-/// Locks what a descriptor of the caller leads to, for the caller.
+/// Locks the file of a descriptor of the caller, on behalf of the caller.
 fn descriptor(options: &Options, text: &[u8]) -> i32 {
     let shown = String::from_utf8_lossy(text).into_owned();
     let Some(number) = std::str::from_utf8(text).ok().and_then(|text| text.parse::<u32>().ok()) else {
@@ -241,9 +241,9 @@ impl Lock {
         let begun = Instant::now();
         loop {
             self.guard()?;
-            let taken = self.take_now(options.kind);
+            let acquired = self.try_take(options.kind);
             let freed = tidebox_rt::remove_dir(&self.path(b"guard"));
-            if taken? {
+            if acquired? {
                 return freed.map(|()| true);
             }
             if options.wait.is_some_and(|wait| begun.elapsed() >= wait) {
@@ -253,7 +253,7 @@ impl Lock {
         }
     }
 
-    /// One process at a time looks at the locks: making a folder succeeds for one only.
+    /// Acquires exclusive access to the lock directory. Creating the guard directory succeeds in one process only.
     fn guard(&self) -> Result<(), Errno> {
         let path = self.path(b"guard");
         loop {
@@ -263,14 +263,15 @@ impl Lock {
             }
             let made = tidebox_rt::stat(&path, false).map_or(u64::MAX, |state| state.mtime_ns);
             if tidebox_rt::realtime_ns().saturating_sub(made) > GUARD_LIFE_NS {
-                // Whoever made it is gone; of several that remove it one makes the next.
+                // The guard is stale. Several processes may remove it; one of them creates the next guard.
                 let _ = tidebox_rt::remove_dir(&path);
             }
             std::thread::sleep(PAUSE);
         }
     }
 
-    fn take_now(&self, kind: Kind) -> Result<bool, Errno> {
+    /// Creates the lock file, unless a living process holds a conflicting lock. Removes stale locks and the caller's own.
+    fn try_take(&self, kind: Kind) -> Result<bool, Errno> {
         for entry in tidebox_rt::read_dir(&self.folder)? {
             let Some((letter, pid)) = holder(&entry.name) else { continue };
             if pid == self.holder || !is_alive(pid) {
@@ -295,13 +296,13 @@ impl Lock {
 
     fn release(&self) -> Result<(), Errno> {
         self.guard()?;
-        let taken = self.take_now(Kind::None);
+        let released = self.try_take(Kind::None);
         tidebox_rt::remove_dir(&self.path(b"guard"))?;
-        taken.map(|_| ())
+        released.map(|_| ())
     }
 }
 
-/// The kind and the process of a lock by its name.
+/// Parses the name of a lock file: its kind and its process.
 fn holder(name: &[u8]) -> Option<(u8, u32)> {
     let (letter, pid) = name.split_first().filter(|(letter, _)| matches!(letter, b's' | b'x'))?;
     Some((*letter, std::str::from_utf8(pid).ok()?.parse().ok()?))

@@ -1,49 +1,50 @@
-//! `getopt` of util-linux: reads a command line for a script.
+//! `getopt` of util-linux: parses the command line of a script.
 
 use std::collections::VecDeque;
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::getopt::{Item, Takes};
 use tidebox_gnu::message::print_error;
-use tidebox_gnu::tool::usage;
+use tidebox_gnu::options::Syntax;
+use tidebox_gnu::tool::{print, usage};
 
-use tidebox_gnu::tool::print;
-
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: getopt SHORT PARAMETER...
   or:  getopt [OPTION]... [--] SHORT PARAMETER...
   or:  getopt [OPTION]... -o SHORT [OPTION]... [--] PARAMETER...
 Puts the parameters of a script in order, so that it can read them one by one.
 
-  -o, --options=SHORT        short options, such as ab:c::
-  -l, --longoptions=NAMES    long options, such as all,file:,color::
-  -a, --alternative          long options may begin with one dash
-  -n, --name=NAME            who complains in messages
-  -q, --quiet                no messages
-  -Q, --quiet-output         no output
-  -s, --shell=SHELL          quotes for sh, bash, csh or tcsh
-  -u, --unquoted             no quotes
-  -T, --test                 only tell, by exit code 4, that this getopt can do all that
-  -h, --help, -V, --version
 ";
 
-/// Exit codes: a wrong option among the parameters, a wrong command line of `getopt`, and the answer to `-T`.
-const WRONG_PARAMETERS: i32 = 1;
-const WRONG_USE: i32 = 2;
-const ENHANCED: i32 = 4;
+tidebox_gnu::options! {
+    /// Options of `getopt`.
+    enum Flag {
+        Options = "-o, --options=SHORT", "short options, such as ab:c::";
+        LongOptions = "-l, --longoptions=NAMES", "long options, such as all,file:,color::";
+        Alternative = "-a, --alternative", "long options may begin with one dash";
+        Name = "-n, --name=NAME", "name of the script in messages";
+        Quiet = "-q, --quiet", "no messages";
+        QuietOutput = "-Q, --quiet-output", "no output";
+        Shell = "-s, --shell=SHELL", "quotes for sh, bash, csh or tcsh";
+        Unquoted = "-u, --unquoted", "no quotes";
+        Test = "-T, --test", "exit with code 4, which identifies this version of getopt";
+        Help = "-h, --help", "show this help";
+        Version = "-V, --version", "show the version";
+    }
+}
 
-const LONG: &[Long] = &[
-    long("options", Takes::Value, 'o'),
-    long("longoptions", Takes::Value, 'l'),
-    long("quiet", Takes::Nothing, 'q'),
-    long("quiet-output", Takes::Nothing, 'Q'),
-    long("shell", Takes::Value, 's'),
-    long("test", Takes::Nothing, 'T'),
-    long("unquoted", Takes::Nothing, 'u'),
-    long("help", Takes::Nothing, 'h'),
-    long("alternative", Takes::Nothing, 'a'),
-    long("name", Takes::Value, 'n'),
-    long("version", Takes::Nothing, 'V'),
-];
+const SYNTAX: Syntax<'_, Flag> = Syntax {
+    permute: false,
+    version: "getopt from util-linux 2.38.1\n",
+    usage_exit_code: WRONG_USE,
+    ..Syntax::new("getopt", USAGE, 29)
+};
+
+/// Exit code of an invalid option among the parameters.
+const WRONG_PARAMETERS: i32 = 1;
+/// Exit code of an invalid command line of `getopt`.
+const WRONG_USE: i32 = 2;
+/// Exit code of `-T`.
+const ENHANCED: i32 = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quoting {
@@ -95,7 +96,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
         }
         return usage("getopt", "missing optstring argument", WRONG_USE);
     };
-    // In the old way the first argument is the short options, and nothing is quoted.
+    // In the compatible form the first argument is the short options, and values are not quoted.
     if compatible || !first.starts_with(b"-") {
         reader.quoting = Quoting::None;
         reader.set_short(first.iter().copied().skip_while(|byte| matches!(byte, b'-' | b'+')).collect());
@@ -105,32 +106,29 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
 }
 
 impl Reader {
-    /// Reads the options of `getopt` itself, and then the parameters as they say.
+    /// Parses the options of `getopt` itself, then the parameters.
     fn read_own(mut self, arguments: Vec<Vec<u8>>) -> i32 {
         let (mut given, mut silent) = (false, false);
-        let mut parser = Parser::new(Spec { short: "ao:l:n:qQs:TuhV", long: LONG, permute: false }, arguments);
+        let mut items = SYNTAX.items(arguments);
         let first = loop {
-            match parser.next_item() {
-                Err(message) => return usage("getopt", &message, WRONG_USE),
+            match items.next_item() {
+                Err(code) => return code,
                 Ok(None) => break None,
                 Ok(Some(Item::Operand(operand))) => break Some(operand),
-                Ok(Some(Item::Option('o', value))) => {
-                    given = true;
-                    self.set_short(value.unwrap_or_default());
-                }
-                Ok(Some(Item::Option('Q', _))) => silent = true,
-                Ok(Some(Item::Option(key, value))) => {
-                    if let Err(code) = self.set(key, &value.unwrap_or_default()) {
+                Ok(Some(Item::Option(flag, value))) => {
+                    given |= flag == Flag::Options;
+                    silent |= flag == Flag::QuietOutput;
+                    if let Err(code) = self.set(flag, value.unwrap_or_default()) {
                         return code;
                     }
                 }
             }
         };
-        let mut parameters: Vec<Vec<u8>> = first.into_iter().chain(parser.remaining()).collect();
+        let mut parameters: Vec<Vec<u8>> = first.into_iter().chain(items.remaining()).collect();
         if !given && parameters.is_empty() && self.long.is_empty() {
             return usage("getopt", "missing optstring argument", WRONG_USE);
         }
-        // Without -o the first parameter is the short options even when there are long ones.
+        // Without -o the first parameter is the short options, even with -l.
         if !given && !parameters.is_empty() {
             let short = parameters.remove(0);
             self.set_short(short);
@@ -138,22 +136,22 @@ impl Reader {
         self.read(parameters, silent)
     }
 
-    /// Does what one option of `getopt` itself asks for. An error is the code to end with.
-    fn set(&mut self, key: char, value: &[u8]) -> Result<(), i32> {
-        match key {
-            'a' => self.alternative = true,
-            'l' => self.add_long(value).map_err(|message| usage("getopt", &message, WRONG_USE))?,
-            'n' => self.name = String::from_utf8_lossy(value).into_owned(),
-            'q' => self.quiet = true,
-            's' => match value {
+    /// Applies one option of `getopt` itself. The error is the exit code.
+    fn set(&mut self, flag: Flag, value: Vec<u8>) -> Result<(), i32> {
+        match flag {
+            Flag::Options => self.set_short(value),
+            Flag::Alternative => self.alternative = true,
+            Flag::LongOptions => self.add_long(&value).map_err(|message| usage("getopt", &message, WRONG_USE))?,
+            Flag::Name => self.name = String::from_utf8_lossy(&value).into_owned(),
+            Flag::Quiet => self.quiet = true,
+            Flag::Shell => match value.as_slice() {
                 b"sh" | b"bash" => self.quoting = Quoting::Bash,
                 b"csh" | b"tcsh" => self.quoting = Quoting::Csh,
                 _ => return Err(usage("getopt", "unknown shell after -s or --shell argument", WRONG_USE)),
             },
-            'T' => return Err(ENHANCED),
-            'u' => self.quoting = Quoting::None,
-            'h' => return Err(print("getopt", HELP.as_bytes())),
-            _ => return Err(print("getopt", b"getopt from util-linux 2.38.1\n")),
+            Flag::Test => return Err(ENHANCED),
+            Flag::Unquoted => self.quoting = Quoting::None,
+            Flag::QuietOutput | Flag::Help | Flag::Version => {}
         }
         Ok(())
     }
@@ -182,7 +180,7 @@ impl Reader {
         Ok(())
     }
 
-    fn complain(&mut self, message: &str) {
+    fn report(&mut self, message: &str) {
         self.failed = true;
         if !self.quiet {
             print_error(&self.name, message);
@@ -232,7 +230,7 @@ impl Reader {
 
     fn read_cluster(&mut self, cluster: Vec<u8>, rest: &mut VecDeque<Vec<u8>>) {
         if self.alternative {
-            // A whole word is tried as a long option first.
+            // With -a, match the argument against the long options first.
             let name = cluster.split(|byte| *byte == b'=').next().unwrap_or_default();
             let name = String::from_utf8_lossy(name).into_owned();
             let is_long = self.long.iter().any(|(known, _)| known.starts_with(&name));
@@ -247,7 +245,7 @@ impl Reader {
             letters = after;
             let at = self.short.iter().position(|known| known == letter && *letter != b':');
             let Some(at) = at else {
-                self.complain(&format!("invalid option -- '{}'", char::from(*letter)));
+                self.report(&format!("invalid option -- '{}'", char::from(*letter)));
                 continue;
             };
             let behind = self.short.get(at + 1..).unwrap_or_default();
@@ -260,7 +258,7 @@ impl Reader {
                         self.push(&option);
                         self.push_value(&value);
                     }
-                    None => self.complain(&format!("option requires an argument -- '{}'", char::from(*letter))),
+                    None => self.report(&format!("option requires an argument -- '{}'", char::from(*letter))),
                 },
                 _ => {
                     self.push(&option);
@@ -281,20 +279,20 @@ impl Reader {
         let exact = fitting.iter().find(|(known, _)| *known == name);
         let found = match (exact, fitting.as_slice()) {
             (Some((known, takes)), _) | (None, [(known, takes)]) => (known.clone(), *takes),
-            (None, []) => return self.complain(&format!("unrecognized option '{dashes}{name}'")),
+            (None, []) => return self.report(&format!("unrecognized option '{dashes}{name}'")),
             (None, several) => {
                 let names: String = several.iter().map(|(known, _)| format!(" '{dashes}{known}'")).collect();
-                return self.complain(&format!("option '{dashes}{name}' is ambiguous; possibilities:{names}"));
+                return self.report(&format!("option '{dashes}{name}' is ambiguous; possibilities:{names}"));
             }
         };
         let (known, takes) = found;
         let value = match (takes, value) {
             (Takes::Nothing, Some(_)) => {
-                return self.complain(&format!("option '{dashes}{known}' doesn't allow an argument"));
+                return self.report(&format!("option '{dashes}{known}' doesn't allow an argument"));
             }
             (Takes::Value, None) => match rest.pop_front() {
                 Some(value) => Some(value),
-                None => return self.complain(&format!("option '{dashes}{known}' requires an argument")),
+                None => return self.report(&format!("option '{dashes}{known}' requires an argument")),
             },
             (Takes::Maybe, None) => Some(Vec::new()),
             (_, value) => value,
@@ -306,7 +304,7 @@ impl Reader {
     }
 }
 
-/// A value as a shell reads it back.
+/// Quotes a value for a shell.
 fn quoted(text: &[u8], quoting: Quoting) -> Vec<u8> {
     if quoting == Quoting::None {
         return text.to_vec();

@@ -1,12 +1,12 @@
-//! `ionice`: the I/O priority of a program. There is one class, which nothing changes.
+//! `ionice`: runs a program with an I/O priority. The sandbox has one class, so the priority has no effect.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::tool::{print, usage};
 
 use crate::run_command;
 
-const IONICE_HELP: &str = "
+const USAGE: &str = "
 Usage:
  ionice [options] -p <pid>...
  ionice [options] <command>
@@ -14,64 +14,71 @@ Usage:
 Show or change the I/O-scheduling class and priority of a process.
 
 Options:
- -c, --class <class>    name or number of scheduling class,
-                          0: none, 1: realtime, 2: best-effort, 3: idle
- -n, --classdata <num>  priority (0..7) in the specified scheduling class
- -p, --pid <pid>...     act on these already running processes
- -t, --ignore           ignore failures
-
-There is one class here, which nothing changes.
 ";
 
-/// `ionice`
+tidebox_gnu::options! {
+    /// Options of `ionice`.
+    enum Flag {
+        Class = "-c, --class <class>", "name or number of scheduling class,\n  0: none, 1: realtime, 2: best-effort, 3: idle";
+        ClassData = "-n, --classdata <num>", "priority (0..7) in the specified scheduling class";
+        // The value is not used: all processes have the same priority.
+        Pid = "-p, --pid <pid>...", "act on these already running processes";
+        Ignore = "-t, --ignore", "ignore failures";
+        Help = "-h, --help", "";
+        Version = "-V, --version", "";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> = Syntax {
+    indent: 1,
+    notes: "\nThere is one class here, which nothing changes.\n",
+    version: "ionice from util-linux 2.38.1\n",
+    permute: false,
+    ..Syntax::new("ionice", USAGE, 24)
+};
+
+/// Runs `ionice`.
 pub fn ionice(arguments: Vec<Vec<u8>>) -> i32 {
-    const LONG: &[Long] = &[
-        long("class", Takes::Value, 'c'),
-        long("classdata", Takes::Value, 'n'),
-        long("pid", Takes::Value, 'p'),
-        long("ignore", Takes::Nothing, 't'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
-    let (mut words, mut asked) = (Vec::new(), false);
-    let mut parser = Parser::new(Spec { short: "c:n:p:thV", long: LONG, permute: false }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => return usage("ionice", &message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(word))) => words.push(word),
-            Ok(Some(Item::Option('h', _))) => return print("ionice", IONICE_HELP.as_bytes()),
-            Ok(Some(Item::Option('V', _))) => return print("ionice", b"ionice from util-linux 2.38.1\n"),
-            Ok(Some(Item::Option('c', value))) => {
-                asked = true;
-                let class = value.unwrap_or_default();
-                let name = class.to_ascii_lowercase();
-                let number = !name.is_empty() && name.iter().all(u8::is_ascii_digit);
-                if number && !matches!(name.as_slice(), b"0" | b"1" | b"2" | b"3") {
-                    print_error("ionice", &format!("unknown prio class {}", String::from_utf8_lossy(&name)));
-                    print_error("ionice", "ioprio_set failed: Operation not permitted");
-                    return 1;
-                } else if !number && !matches!(name.as_slice(), b"none" | b"realtime" | b"best-effort" | b"idle") {
-                    let class = String::from_utf8_lossy(&class).into_owned();
-                    print_error("ionice", &format!("unknown scheduling class: '{class}'"));
-                    return 1;
-                }
+    let mut is_set = false;
+    let words = SYNTAX.parse::<i32>(arguments, |flag, value| {
+        match flag {
+            Flag::Class => {
+                is_set = true;
+                check_class(&value)?;
             }
-            Ok(Some(Item::Option('n', value))) => {
-                asked = true;
-                let level = value.unwrap_or_default();
-                if level.is_empty() || !level.iter().all(u8::is_ascii_digit) {
-                    let level = String::from_utf8_lossy(&level).into_owned();
+            Flag::ClassData => {
+                is_set = true;
+                if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+                    let level = String::from_utf8_lossy(&value);
                     print_error("ionice", &format!("invalid class data argument: '{level}'"));
-                    return 1;
+                    return Err(1);
                 }
             }
-            Ok(Some(Item::Option('p', _))) => return if asked { 0 } else { print("ionice", b"none: prio 0\n") },
-            Ok(Some(Item::Option(..))) => {}
+            Flag::Pid => return Err(if is_set { 0 } else { print("ionice", b"none: prio 0\n") }),
+            _ => {}
         }
+        Ok(())
+    });
+    match words {
+        Err(code) => code,
+        Ok(words) if !words.is_empty() => run_command("ionice", &words),
+        Ok(_) if is_set => usage("ionice", "bad usage", 1),
+        Ok(_) => print("ionice", b"none: prio 0\n"),
     }
-    if words.is_empty() {
-        return if asked { usage("ionice", "bad usage", 1) } else { print("ionice", b"none: prio 0\n") };
+}
+
+/// Accepts the name or number of a class.
+fn check_class(class: &[u8]) -> Result<(), i32> {
+    let name = class.to_ascii_lowercase();
+    let is_number = !name.is_empty() && name.iter().all(u8::is_ascii_digit);
+    if is_number && !matches!(name.as_slice(), b"0" | b"1" | b"2" | b"3") {
+        print_error("ionice", &format!("unknown prio class {}", String::from_utf8_lossy(&name)));
+        print_error("ionice", "ioprio_set failed: Operation not permitted");
+        return Err(1);
     }
-    run_command("ionice", &words)
+    if !is_number && !matches!(name.as_slice(), b"none" | b"realtime" | b"best-effort" | b"idle") {
+        print_error("ionice", &format!("unknown scheduling class: '{}'", String::from_utf8_lossy(class)));
+        return Err(1);
+    }
+    Ok(())
 }

@@ -1,61 +1,50 @@
-//! `lscpu`: the processors, as `/proc/cpuinfo` tells them.
+//! `lscpu`: the processors of `/proc/cpuinfo`.
 
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
-use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::read_all;
-
 use tidebox_gnu::tool::print;
 
-const HELP: &str = "
+const USAGE: &str = "
 Usage:
  lscpu [options]
 
 Display information about the CPU architecture.
 
 Options:
- -a, --all               print both online and offline CPUs (the default)
- -b, --online            print online CPUs only
- -J, --json              use JSON
- -p, --parse             print out a parsable format
- -h, --help              display this help
- -V, --version           display version
-
-For more details see lscpu(1).
 ";
+
+tidebox_gnu::options! {
+    /// Options of `lscpu`.
+    enum Flag {
+        All = "-a, --all", "print both online and offline CPUs (the default)";
+        Online = "-b, --online", "print online CPUs only";
+        Json = "-J, --json", "use JSON";
+        Parse = "-p, --parse", "print out a parsable format";
+        Extended = "-e[LIST], --extended[=LIST]", "", unsupported "option '-e' is not supported here";
+        Caches = "-C[LIST], --caches[=LIST]", "", unsupported "option '-C' is not supported here";
+        Help = "-h, --help", "display this help";
+        Version = "-V, --version", "display version";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> = Syntax {
+    indent: 1,
+    notes: "\nFor more details see lscpu(1).\n",
+    version: "lscpu from util-linux 2.38.1\n",
+    ..Syntax::new("lscpu", USAGE, 25)
+};
 
 /// Runs `lscpu`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("all", Takes::Nothing, 'a'),
-        long("online", Takes::Nothing, 'b'),
-        long("json", Takes::Nothing, 'J'),
-        long("parse", Takes::Maybe, 'p'),
-        long("extended", Takes::Maybe, 'e'),
-        long("caches", Takes::Maybe, 'C'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
-    let line = CommandLine {
-        version: "lscpu from util-linux 2.38.1\n",
-        ..CommandLine::new("lscpu", "abJp::e::C::hV", &long, HELP)
-    };
     let (mut json, mut parse) = (false, false);
-    let operands = line.parse::<i32>(arguments, |key, value| {
-        match key {
-            'J' => json = true,
-            'p' if value.is_empty() => parse = true,
-            'a' | 'b' => {}
-            other => {
-                print_error("lscpu", &format!("option '-{other}' is not supported here"));
-                return Err(1);
-            }
-        }
+    let operands = SYNTAX.parse::<i32>(arguments, |flag, _| {
+        json |= flag == Flag::Json;
+        parse |= flag == Flag::Parse;
         Ok(())
     });
     match operands {
         Err(code) => code,
-        Ok(operands) if !operands.is_empty() => line.usage_error("bad usage"),
+        Ok(operands) if !operands.is_empty() => SYNTAX.usage_error("bad usage"),
         Ok(_) => {
             let cpus = Processors::read();
             let text = match (parse, json) {

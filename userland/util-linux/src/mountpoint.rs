@@ -1,4 +1,4 @@
-//! `mountpoint`: whether something is mounted on a folder.
+//! `mountpoint`: checks whether a directory is a mount point.
 
 use tidebox_gnu::message::print_error;
 use tidebox_gnu::options::Syntax;
@@ -36,7 +36,7 @@ const LINE: Syntax<'_, Flag> = Syntax {
     ..Syntax::new("mountpoint", USAGE, 20)
 };
 
-/// The exit code of a folder on which nothing is mounted.
+/// Exit code if the directory is not a mount point.
 const NO_MOUNT: i32 = 32;
 
 /// Runs `mountpoint`.
@@ -70,7 +70,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
         Err(errno) => return fail(errno.text(), 1),
     };
     if device {
-        // There are no block devices, so no device number.
+        // The sandbox has no block devices.
         return fail("not a block device", NO_MOUNT);
     }
     let mounted = is_mounted(name, &stat);
@@ -88,7 +88,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     print("mountpoint", format!("{shown} is a mountpoint\n").as_bytes())
 }
 
-/// The list of mounts names it, or it lies on another device than the folder around it.
+/// Returns whether a directory is in the list of mounts, or on another device than its parent.
 fn is_mounted(name: &[u8], stat: &Stat) -> bool {
     let listed = std::fs::canonicalize(tidebox_rt::path_of_bytes(name)).is_ok_and(|path| {
         let text = read_all(b"/proc/mounts").unwrap_or_default();

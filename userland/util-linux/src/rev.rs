@@ -1,22 +1,27 @@
-//! `rev`: lines backwards, character by character.
+//! `rev`: reverses the characters of each line.
 
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output};
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: rev [OPTION] [FILE]...
 Prints the characters of each line from the last to the first.
 
-  -h, --help     show this
-  -V, --version  show the version
 ";
+
+tidebox_gnu::options! {
+    /// Options of `rev`.
+    enum Flag {
+        Help = "-h, --help", "show this";
+        Version = "-V, --version", "show the version";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> = Syntax { version: "rev from util-linux 2.38.1\n", ..Syntax::new("rev", USAGE, 17) };
 
 /// Runs `rev`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [long("help", Takes::Nothing, 'h'), long("version", Takes::Nothing, 'V')];
-    let line = CommandLine { version: "rev from util-linux 2.38.1\n", ..CommandLine::new("rev", "hV", &long, HELP) };
-    let mut files = match line.parse(arguments, |_, _| Ok(())) {
+    let mut files = match SYNTAX.parse(arguments, |_, _| Ok(())) {
         Ok(files) => files,
         Err(code) => return code,
     };
@@ -50,7 +55,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     out.finish("rev", code)
 }
 
-/// Characters from the last to the first; bytes that are none count as characters of their own.
+/// Writes characters from the last to the first. An invalid byte counts as a character.
 fn push_reversed(text: &[u8], out: &mut Output) {
     let mut rest = text;
     while !rest.is_empty() {

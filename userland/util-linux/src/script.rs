@@ -1,4 +1,4 @@
-//! `script`: keeps what a command prints. There is no terminal for it to print to, so that it meets pipes.
+//! `script`: writes the output of a command to a log file. The command gets pipes, because the sandbox has no terminal.
 
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::command::Command;
@@ -129,7 +129,7 @@ fn now() -> String {
     String::from_utf8_lossy(&strftime::format(b"%F %T%:z", instant, Zone::local())).into_owned()
 }
 
-/// Runs a program and writes what it prints, both to where it goes and to the log, with the line ends of a terminal.
+/// Runs a program and copies its output to standard output and to the log, with the line ends of a terminal.
 fn copy(words: &[&[u8]], log: tidebox_rt::Fd, out: &mut Output) -> Result<i32, Errno> {
     let (read, write) = tidebox_rt::pipe()?;
     let spawned = Command { descriptors: &[(0, 0), (1, write), (2, write)], ..Command::new(words) }.spawn();
@@ -138,18 +138,18 @@ fn copy(words: &[&[u8]], log: tidebox_rt::Fd, out: &mut Output) -> Result<i32, E
     let mut input = Input::of(read);
     let mut line = Vec::new();
     loop {
-        let piece = input.chunk()?;
-        if piece.is_empty() {
+        let chunk = input.chunk()?;
+        if chunk.is_empty() {
             break;
         }
         line.clear();
-        for byte in piece {
+        for byte in chunk {
             if *byte == b'\n' {
                 line.push(b'\r');
             }
             line.push(*byte);
         }
-        let count = piece.len();
+        let count = chunk.len();
         input.consume(count);
         out.push(&line);
         out.flush_now();

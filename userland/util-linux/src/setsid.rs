@@ -1,42 +1,39 @@
-//! `setsid`: runs a program apart from the caller's group.
+//! `setsid`: runs a program in a new process group.
 
 use tidebox_gnu::command::{Command, wait};
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_rt::Errno;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: setsid [OPTION]... PROGRAM [ARGUMENT]...
 Runs PROGRAM apart from the caller's group.
 
-  -f, --fork  do not wait for it
-  -w, --wait  wait for it and end with its exit code (it always does without -f)
-  -c, --ctty  (there is no terminal)
-  -h, --help, -V, --version
 ";
+
+tidebox_gnu::options! {
+    /// Options of `setsid`.
+    enum Flag {
+        Fork = "-f, --fork", "do not wait for it";
+        Wait = "-w, --wait", "wait for it and end with its exit code (it always does without -f)";
+        Ctty = "-c, --ctty", "(there is no terminal)";
+        Help = "-h, --help", "show this help";
+        Version = "-V, --version", "show the version";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> =
+    Syntax { permute: false, version: "setsid from util-linux 2.38.1\n", ..Syntax::new("setsid", USAGE, 17) };
 
 /// Runs `setsid`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("ctty", Takes::Nothing, 'c'),
-        long("fork", Takes::Nothing, 'f'),
-        long("wait", Takes::Nothing, 'w'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
     let mut forks = false;
-    let line = CommandLine {
-        permute: false,
-        version: "setsid from util-linux 2.38.1\n",
-        ..CommandLine::new("setsid", "cfwhV", &long, HELP)
-    };
-    let words = line.parse(arguments, |key, _| {
-        forks |= key == 'f';
+    let words = SYNTAX.parse(arguments, |flag, _| {
+        forks |= flag == Flag::Fork;
         Ok(())
     });
     let words = match words {
-        Ok(words) if words.is_empty() => return line.usage_error("no command specified"),
+        Ok(words) if words.is_empty() => return SYNTAX.usage_error("no command specified"),
         Ok(words) => words,
         Err(code) => return code,
     };

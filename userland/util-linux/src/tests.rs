@@ -12,7 +12,7 @@ fn sizes_have_units_and_radixes() {
 }
 
 #[test]
-fn formats_that_are_wrong_are_told_of() {
+fn invalid_formats_are_rejected() {
     let parse = |text: &str| hexdump::parse(&[text.as_bytes().to_vec()]).map(|format| format.block);
     assert_eq!(parse("16/1 \"%02x \" \"\\n\""), Ok(16));
     assert_eq!(parse("\"%_ad: \" 2/4 \"%u\""), Ok(8));

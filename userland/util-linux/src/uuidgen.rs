@@ -1,10 +1,40 @@
-//! `uuidgen` and `mcookie`: numbers by chance.
+//! `uuidgen` and `mcookie`: random numbers.
 
-use tidebox_gnu::getopt::{Spec, Takes, long};
 use tidebox_gnu::message::print_error;
-use tidebox_gnu::tool::{command_line, usage};
-
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::tool::print;
+
+tidebox_gnu::options! {
+    /// Options of `mcookie`.
+    enum CookieFlag {
+        Verbose = "-v, --verbose", "explain what is being done";
+        Help = "-h, --help", "display this help";
+    }
+}
+
+const COOKIE_SYNTAX: Syntax<'_, CookieFlag> = Syntax {
+    indent: 1,
+    ..Syntax::new(
+        "mcookie",
+        "\nUsage:\n mcookie [options]\n\nGenerate a 128-bit random hexadecimal number.\n\nOptions:\n",
+        17,
+    )
+};
+
+tidebox_gnu::options! {
+    /// Options of `uuidgen`.
+    enum Flag {
+        Random = "-r, --random", "generate random-based uuid";
+        Time = "-t, --time", "", unsupported "UUIDs of the time (-t) are not supported";
+        Hex = "-x, --hex", "interpret name as hex string";
+        Help = "-h, --help", "display this help";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> = Syntax {
+    indent: 1,
+    ..Syntax::new("uuidgen", "\nUsage:\n uuidgen [options]\n\nCreate a new UUID value.\n\nOptions:\n", 16)
+};
 
 fn bytes(tool: &str) -> Result<[u8; 16], i32> {
     let mut bytes = [0; 16];
@@ -21,10 +51,10 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// `mcookie`.
+/// Runs `mcookie`.
 pub fn mcookie(arguments: Vec<Vec<u8>>) -> i32 {
-    if let Err(message) = command_line(Spec { short: "v", long: &[], permute: true }, arguments) {
-        return usage("mcookie", &message, 1);
+    if let Err(code) = COOKIE_SYNTAX.parse::<i32>(arguments, |_, _| Ok(())) {
+        return code;
     }
     match bytes("mcookie") {
         Ok(bytes) => print("mcookie", format!("{}\n", hex(&bytes)).as_bytes()),
@@ -32,17 +62,10 @@ pub fn mcookie(arguments: Vec<Vec<u8>>) -> i32 {
     }
 }
 
-/// `uuidgen`.
+/// Runs `uuidgen`.
 pub fn uuidgen(arguments: Vec<Vec<u8>>) -> i32 {
-    let long =
-        [long("random", Takes::Nothing, 'r'), long("hex", Takes::Nothing, 'x'), long("time", Takes::Nothing, 't')];
-    let options = match command_line(Spec { short: "rtx", long: &long, permute: true }, arguments) {
-        Ok((options, _)) => options,
-        Err(message) => return usage("uuidgen", &message, 1),
-    };
-    if options.iter().any(|(key, _)| *key == 't') {
-        print_error("uuidgen", "UUIDs of the time (-t) are not supported");
-        return 1;
+    if let Err(code) = SYNTAX.parse::<i32>(arguments, |_, _| Ok(())) {
+        return code;
     }
     match bytes("uuidgen") {
         Ok(mut bytes) => {

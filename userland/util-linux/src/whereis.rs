@@ -1,4 +1,4 @@
-//! `whereis`: the program, source and manual of a command.
+//! `whereis`: finds the program, source and manual of a command.
 
 use tidebox_gnu::message::print_error;
 use tidebox_gnu::tool::usage;
@@ -161,7 +161,7 @@ impl Search {
     }
 }
 
-/// Whether a file is what a name means: of that name, or with a number and an extension behind it unless it is a program.
+/// Returns whether a file belongs to a name. Sources and manuals may have a suffix of a number and an extension.
 fn is_of(name: &[u8], file: &[u8], program: bool) -> bool {
     let Some(rest) = file.strip_prefix(name) else {
         return false;

@@ -26,7 +26,6 @@ const TOOLS: &[(&str, ToolMain)] = &[
     ("locale", tidebox_glibc::locale),
     ("mcookie", util_linux::mcookie),
     ("mountpoint", util_linux::mountpoint),
-    ("namei", util_linux::namei),
     ("reset", tidebox_ncurses::reset),
     ("run-parts", tidebox_debianutils::run_parts),
     ("script", util_linux::script),

@@ -1,6 +1,5 @@
-//! `cal` and `ncal`: months on paper, in weeks across or weeks down.
+//! `cal`: months as tables of weeks.
 
-mod country;
 mod date;
 mod options;
 mod page;
@@ -11,23 +10,14 @@ use tidebox_gnu::exit::{IntoExitCode, ToolResult};
 
 /// Runs `cal`.
 pub fn cal(arguments: Vec<Vec<u8>>) -> i32 {
-    run("cal", arguments)
-}
-
-/// Runs `ncal`.
-pub fn ncal(arguments: Vec<Vec<u8>>) -> i32 {
-    run("ncal", arguments)
-}
-
-fn run(tool: &str, arguments: Vec<Vec<u8>>) -> i32 {
     let today = tidebox_gnu::calendar::Moment::local_ns(tidebox_rt::realtime_ns());
-    answer(tool, arguments, today.year, today.month).into_exit_code(tool)
+    print(arguments, today.year, today.month).into_exit_code("cal")
 }
 
-/// Returns the output for the given month.
-fn answer(tool: &str, arguments: Vec<Vec<u8>>, year: i64, month: u32) -> ToolResult {
-    match options::read(tool, arguments, year, month) {
+/// Returns the output in the given month.
+fn print(arguments: Vec<Vec<u8>>, year: i64, month: u32) -> ToolResult {
+    match options::parse(arguments, year, month) {
         Ok(page) => ToolResult::Print(page.print().into_bytes()),
-        Err(answer) => answer,
+        Err(result) => result,
     }
 }

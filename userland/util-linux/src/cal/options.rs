@@ -1,194 +1,141 @@
-//! The command lines of `cal` and `ncal`.
+//! The command line of `cal`.
 
 use tidebox_gnu::calendar::MONTHS;
-use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 
-use super::country;
-use super::date::Calendar;
 use super::page::Page;
 
 const USAGE: &str = "\
 Usage: cal [general options] [-jy] [[month] year]
        cal [general options] [-j] [-m month] [year]
-       ncal -C [general options] [-jy] [[month] year]
-       ncal -C [general options] [-j] [-m month] [year]
-       ncal [general options] [-bhJjpwySM] [-H yyyy-mm-dd] [-s country_code] [-W number of days] [[month] year]
-       ncal [general options] [-Jeo] [year]
 General options: [-31] [-A months] [-B months] [-d yyyy-mm]
 ";
 
-/// More months than the years that have a number; a page is printed as a whole.
+tidebox_gnu::options! {
+    /// Options of `cal`.
+    enum Flag {
+        One = "-1", "";
+        Three = "-3", "";
+        After = "-A MONTHS", "";
+        Before = "-B MONTHS", "";
+        Across = "-C", "";
+        Today = "-d MONTH", "";
+        DaysOfYear = "-j", "";
+        Month = "-m MONTH", "";
+        Year = "-y", "";
+        // Debian's `cal` prints its usage for the options of `ncal`.
+        OfNcal = "-b, -e, -h, -J, -M, -o, -p, -S, -w", "";
+        OfNcalWithValue = "-H DAY, -s CODE, -W DAYS", "";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> = Syntax::new("cal", USAGE, 24);
+
+/// Maximum number of months before or after the selected one. Exceeds the range of years, and bounds the output.
 const MAX_MONTHS: u32 = 120_000;
 
 /// Parsed options.
 #[derive(Default)]
 struct CalOptions {
-    across: bool,
-    julian_days: bool,
+    days_of_year: bool,
     year: bool,
     three: bool,
     month: Option<Vec<u8>>,
     today: Option<Vec<u8>>,
     before: u32,
     after: u32,
-    country: Option<String>,
-    old_style: bool,
-    easter: Option<bool>,
-    list: bool,
-    weeks: bool,
-    week_days: Option<i64>,
-    monday: bool,
-    /// Options that only `ncal` without `-C` supports.
-    down_only: bool,
 }
 
-/// The page that a command line asks for in that month.
-pub(super) fn read(tool: &str, arguments: Vec<Vec<u8>>, year: i64, month: u32) -> Result<Page, ToolResult> {
-    let ncal = tool == "ncal";
-    let mut given = CalOptions { across: !ncal, ..CalOptions::default() };
-    let short = if ncal { "13A:BbB:Cd:eH:hjJMm:noprSs:W:wy" } else { "13A:B:d:hjm:yeoJpwbSMs:H:W:C" };
-    let line = CommandLine { permute: true, ..CommandLine::new(tool, short, &[], "") };
-    let operands = line.parse::<ToolResult>(arguments, |key, value| letter(tool, &mut given, key, value));
-    let operands = match operands {
+/// Returns the page for a command line. The current month is the default.
+pub(super) fn parse(arguments: Vec<Vec<u8>>, year: i64, month: u32) -> Result<Page, ToolResult> {
+    let mut options = CalOptions::default();
+    let operands = SYNTAX.parse::<ToolResult>(arguments, |flag, value| options.set(flag, value));
+    match operands {
+        Ok(operands) => options.page(&operands, year, month),
         Err(ToolResult::Usage(message, _)) => {
-            // There are no long options, so that their second dash is a letter.
+            // `cal` has no long options: the second dash is an invalid letter.
             let message =
                 if message.starts_with("unrecognized") { "invalid option -- '-'".to_owned() } else { message };
-            print_error(tool, &message);
-            return Err(wrong());
+            print_error("cal", &message);
+            Err(usage())
         }
-        other => other?,
-    };
-    if given.down_only && given.across {
-        return Err(wrong());
+        Err(other) => Err(other),
     }
-    if given.list {
-        return Err(ToolResult::from(country::list().as_str()));
-    }
-    page(&given, &operands, year, month)
 }
 
-fn wrong() -> ToolResult {
+fn usage() -> ToolResult {
     tidebox_gnu::eprint_part!("{USAGE}");
     ToolResult::Code(64)
 }
 
-fn letter(tool: &str, given: &mut CalOptions, key: char, value: Vec<u8>) -> Result<(), ToolResult> {
-    match key {
-        '1' => (given.three, given.before, given.after) = (false, 0, 0),
-        '3' => given.three = true,
-        'A' => given.after = leading_number(&value),
-        'B' => given.before = leading_number(&value),
-        'C' => given.across = true,
-        'b' if tool == "ncal" => given.across = true,
-        'd' => given.today = Some(value),
-        // No day is highlighted without a terminal.
-        'h' if tool == "ncal" => {}
-        'j' => given.julian_days = true,
-        'm' => given.month = Some(value),
-        'y' => given.year = true,
-        key => {
-            given.down_only = given.down_only || tool == "cal" || matches!(key, 'e' | 'o');
-            match key {
-                'e' | 'o' => given.easter = Some(key == 'o'),
-                'J' => given.old_style = true,
-                'M' => given.monday = true,
-                'S' => given.monday = false,
-                'p' => given.list = true,
-                's' => given.country = Some(String::from_utf8_lossy(&value).into_owned()),
-                'w' => given.weeks = true,
-                'W' => given.week_days = Some(i64::from(leading_number(&value))),
-                _ => {}
-            }
+impl CalOptions {
+    fn set(&mut self, flag: Flag, value: Vec<u8>) -> Result<(), ToolResult> {
+        match flag {
+            Flag::One => (self.three, self.before, self.after) = (false, 0, 0),
+            Flag::Three => self.three = true,
+            Flag::After => self.after = leading_number(&value),
+            Flag::Before => self.before = leading_number(&value),
+            Flag::Across => {}
+            Flag::Today => self.today = Some(value),
+            Flag::DaysOfYear => self.days_of_year = true,
+            Flag::Month => self.month = Some(value),
+            Flag::Year => self.year = true,
+            Flag::OfNcal | Flag::OfNcalWithValue => return Err(usage()),
         }
+        Ok(())
     }
-    Ok(())
+
+    fn page(&self, operands: &[Vec<u8>], year: i64, month: u32) -> Result<Page, ToolResult> {
+        let fail = |message: String| ToolResult::Failure(message, 64);
+        let (mut year, mut month) = match &self.today {
+            None => (year, month),
+            Some(text) => month_of(text).ok_or_else(usage)?,
+        };
+        let (named_month, named_year) = match operands {
+            [] => (self.month.as_deref(), None),
+            [only] => (self.month.as_deref(), Some(only.as_slice())),
+            [first, second] => (Some(first.as_slice()), Some(second.as_slice())),
+            _ => return Err(usage()),
+        };
+        let mut whole_year = self.year;
+        if let Some(text) = named_year {
+            year = year_of(text).map_err(fail)?;
+        }
+        match named_month {
+            Some(text) => {
+                let today = month;
+                let shift;
+                (month, shift) = month_named(text).map_err(fail)?;
+                year += match (shift, named_year) {
+                    (Shift::None, _) => 0,
+                    (Shift::Following, None) => i64::from(month <= today),
+                    (Shift::Previous, None) => -i64::from(month >= today),
+                    (Shift::Following, Some(_)) => i64::from(self.month.is_none()),
+                    (Shift::Previous, Some(_)) => -1,
+                };
+            }
+            None => whole_year = whole_year || named_year.is_some(),
+        }
+        if self.three && named_year.is_some() && named_month.is_none() && !self.year {
+            return Err(fail("-3 together with a given year but no given month is not supported.".to_owned()));
+        }
+        let first = year * 12 + i64::from(month) - 1;
+        let (first, count) = match (whole_year, self.three) {
+            (true, _) => (year * 12, 12),
+            (false, true) => (first - 1, 3),
+            (false, false) => (first, 1),
+        };
+        let (before, after) = (i64::from(self.before.min(MAX_MONTHS)), i64::from(self.after.min(MAX_MONTHS)));
+        Ok(Page { days_of_year: self.days_of_year, first: first - before, count: count + before + after })
+    }
 }
 
-/// As C reads numbers: what is none is 0.
+/// Parses leading digits like `atoi`; without any returns 0.
 fn leading_number(text: &[u8]) -> u32 {
     let digits: String = text.iter().take_while(|byte| byte.is_ascii_digit()).map(|byte| char::from(*byte)).collect();
     digits.parse().unwrap_or(0)
-}
-
-/// The calendar that was in use where it is asked for.
-fn calendar_of(given: &CalOptions) -> Result<Calendar, String> {
-    let usual = || country::calendar(country::DEFAULT).unwrap_or(Calendar::julian());
-    match &given.country {
-        // Weeks across know one calendar only.
-        _ if given.across => Ok(usual()),
-        _ if given.old_style => Ok(Calendar::julian()),
-        Some(code) => country::calendar(code).ok_or_else(|| format!("{code}: invalid country code")),
-        None => Ok(usual()),
-    }
-}
-
-/// The day of Easter, which is computed in the calendar that churches kept.
-fn easter(calendar: Calendar, year: i64, orthodox: bool) -> ToolResult {
-    let kept = country::calendar(country::DEFAULT).unwrap_or(calendar);
-    let easter = kept.easter(year, orthodox);
-    let shown = if orthodox { calendar } else { kept };
-    ToolResult::Print(format!("{}\n", shown.spring_day(year, easter)).into_bytes())
-}
-
-fn page(given: &CalOptions, operands: &[Vec<u8>], year: i64, month: u32) -> Result<Page, ToolResult> {
-    let fail = |message: String| ToolResult::Failure(message, 64);
-    let calendar = calendar_of(given).map_err(fail)?;
-    let (mut year, mut month) = match &given.today {
-        None => (year, month),
-        Some(text) => month_of(text).ok_or_else(wrong)?,
-    };
-    let (named_month, named_year) = match operands {
-        [] => (given.month.as_deref(), None),
-        [only] => (given.month.as_deref(), Some(only.as_slice())),
-        [first, second] => (Some(first.as_slice()), Some(second.as_slice())),
-        _ => return Err(wrong()),
-    };
-    let mut whole_year = given.year;
-    if let Some(text) = named_year {
-        year = year_of(text).map_err(fail)?;
-    }
-    match named_month {
-        Some(text) => {
-            let today = month;
-            let shift;
-            (month, shift) = month_named(text).map_err(fail)?;
-            year += match (shift, named_year) {
-                (Shift::None, _) => 0,
-                (Shift::Following, None) => i64::from(month <= today),
-                (Shift::Previous, None) => -i64::from(month >= today),
-                (Shift::Following, Some(_)) => i64::from(given.month.is_none()),
-                (Shift::Previous, Some(_)) => -1,
-            };
-        }
-        None => whole_year = whole_year || named_year.is_some(),
-    }
-    if let Some(orthodox) = given.easter {
-        return Err(easter(calendar, year, orthodox));
-    }
-    if given.three && named_year.is_some() && named_month.is_none() && !given.year {
-        return Err(fail("-3 together with a given year but no given month is not supported.".to_owned()));
-    }
-    let mut page = Page {
-        calendar,
-        across: given.across,
-        julian_days: given.julian_days,
-        monday: given.monday,
-        weeks: given.weeks,
-        week_days: given.week_days.map_or(4, |days| days.clamp(1, 7)),
-        first: year * 12 + i64::from(month) - 1,
-        count: 1,
-    };
-    if whole_year {
-        (page.first, page.count) = (year * 12, 12);
-    } else if given.three {
-        (page.first, page.count) = (page.first - 1, 3);
-    }
-    page.count += i64::from(given.before.min(MAX_MONTHS)) + i64::from(given.after.min(MAX_MONTHS));
-    page.first -= i64::from(given.before.min(MAX_MONTHS));
-    Ok(page)
 }
 
 fn year_of(text: &[u8]) -> Result<i64, String> {
@@ -202,14 +149,14 @@ fn year_of(text: &[u8]) -> Result<i64, String> {
     }
 }
 
-/// Whether a month is the one before today's or the one after it.
+/// Position of a month relative to the current one.
 enum Shift {
     None,
     Following,
     Previous,
 }
 
-/// A month by its number, with `p` or `f` behind it, or its name.
+/// Parses a month: its name, or its number, optionally followed by `p` or `f`.
 fn month_named(text: &[u8]) -> Result<(u32, Shift), String> {
     let shown = String::from_utf8_lossy(text);
     let unknown = || format!("{shown} is neither a month number (1..12) nor a name");
@@ -233,7 +180,7 @@ fn month_named(text: &[u8]) -> Result<(u32, Shift), String> {
     }
 }
 
-/// `YYYY-MM`; months beyond twelve run into the next years.
+/// Parses `YYYY-MM`. Months above twelve continue in the next year.
 fn month_of(text: &[u8]) -> Option<(i64, u32)> {
     let text = std::str::from_utf8(text).ok()?;
     let (year, month) = text.split_once('-').unwrap_or((text, "0"));

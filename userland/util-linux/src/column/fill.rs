@@ -1,4 +1,4 @@
-//! Lists in columns, with tabs between them.
+//! Lists in columns, separated by tabs.
 
 use tidebox_gnu::stream::Output;
 
@@ -6,7 +6,7 @@ use super::width;
 
 const TAB: usize = 8;
 
-/// The width of a column and how many there are.
+/// Returns the width and the number of columns.
 fn layout(lines: &[Vec<u8>], room: usize) -> (usize, usize) {
     let longest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
     let column = (longest + TAB) & !(TAB - 1);
@@ -17,7 +17,7 @@ fn next_tab(column: usize) -> usize {
     (column + TAB) & !(TAB - 1)
 }
 
-/// Columns from top to bottom.
+/// Prints a list, columns first.
 pub(super) fn columns(lines: &[Vec<u8>], room: usize, out: &mut Output) {
     let (column, count) = layout(lines, room);
     if column >= room {
@@ -29,7 +29,7 @@ pub(super) fn columns(lines: &[Vec<u8>], room: usize, out: &mut Output) {
     }
 }
 
-/// Rows from left to right.
+/// Prints a list, rows first.
 pub(super) fn rows(lines: &[Vec<u8>], room: usize, out: &mut Output) {
     let (column, count) = layout(lines, room);
     if column >= room {
@@ -40,7 +40,7 @@ pub(super) fn rows(lines: &[Vec<u8>], room: usize, out: &mut Output) {
     }
 }
 
-/// One row of cells, each but the last filled with tabs to the width of a column.
+/// Prints one row. Cells except the last are filled with tabs to the width of a column.
 fn push_row<'c>(cells: impl Iterator<Item = &'c Vec<u8>>, column: usize, out: &mut Output) {
     let (mut at, mut end) = (0, column);
     let mut cells = cells.peekable();

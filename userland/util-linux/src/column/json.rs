@@ -1,9 +1,9 @@
-//! Tables as JSON.
+//! JSON output.
 
 use tidebox_gnu::stream::Output;
 
 use super::table::Table;
-use super::tree::Place;
+use super::tree::TreeRow;
 
 fn string(text: &[u8]) -> Vec<u8> {
     let mut out = vec![b'"'];
@@ -24,7 +24,7 @@ fn string(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Prints a table; names of columns are in small letters there.
+/// Prints a table. Names of columns become lower case.
 pub(super) fn print(table: &Table, name: &[u8], out: &mut Output) {
     out.push(&[b"{\n   ", string(name).as_slice(), b": [\n      "].concat());
     for (number, row) in table.rows.iter().enumerate() {
@@ -43,14 +43,14 @@ pub(super) fn print(table: &Table, name: &[u8], out: &mut Output) {
     out.push(b"\n   ]\n}\n");
 }
 
-/// Prints a table whose rows hold those below them as `children`.
-pub(super) fn print_tree(table: &Table, places: &[Place], name: &[u8], out: &mut Output) {
+/// Prints a tree. A row contains the rows below it as `children`.
+pub(super) fn print_tree(table: &Table, rows: &[TreeRow], name: &[u8], out: &mut Output) {
     out.push(&[b"{\n   ", string(name).as_slice(), b": [\n      {\n"].concat());
-    for (at, place) in places.iter().enumerate() {
-        let level = place.levels.len();
-        let next = places.get(at + 1).map_or(0, |next| next.levels.len());
+    for (at, node) in rows.iter().enumerate() {
+        let level = node.levels.len();
+        let next = rows.get(at + 1).map_or(0, |next| next.levels.len());
         let indent = "      ".repeat(level);
-        let row = table.rows.get(place.row);
+        let row = table.rows.get(node.row);
         for (number, column) in table.order.iter().enumerate() {
             let name = table.names.get(*column).map(|name| name.to_ascii_lowercase()).unwrap_or_default();
             let value = match row.and_then(|row| row.get(*column)) {
@@ -65,12 +65,12 @@ pub(super) fn print_tree(table: &Table, places: &[Place], name: &[u8], out: &mut
             continue;
         }
         out.push(format!("{indent}      }}").as_bytes());
-        // Every level that ends here closes its list and its row.
+        // Close the list and the row of each level that ends here.
         for closed in (next..level).rev() {
             let indent = "      ".repeat(closed);
             out.push(format!("\n{indent}         ]\n{indent}      }}").as_bytes());
         }
-        if at + 1 < places.len() {
+        if at + 1 < rows.len() {
             out.push(b",{\n");
         }
     }

@@ -1,4 +1,4 @@
-//! `column`: lists in columns, and tables.
+//! `column`: prints lists in columns, and tables.
 
 mod fill;
 mod json;
@@ -6,13 +6,13 @@ mod options;
 mod table;
 mod tree;
 
+use tidebox_gnu::exit::IntoExitCode;
 use tidebox_gnu::message::print_error;
 use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::usage;
 use tidebox_rt::Errno;
 use unicode_width::UnicodeWidthStr;
 
-use options::{Mode, Options, Request};
+use options::{Mode, Options};
 
 /// Returns the display width of a text.
 pub(crate) fn width(text: &[u8]) -> usize {
@@ -22,17 +22,8 @@ pub(crate) fn width(text: &[u8]) -> usize {
 /// Runs `column`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let options = match options::parse(arguments) {
-        Request::Run(options) => *options,
-        Request::Print(text) => {
-            let mut out = Output::standard();
-            out.push(text.as_bytes());
-            return out.finish("column", 0);
-        }
-        Request::Usage(message) => return usage("column", &message, 1),
-        Request::Fail(message) => {
-            print_error("column", &message);
-            return 1;
-        }
+        Ok(options) => options,
+        Err(result) => return result.into_exit_code("column"),
     };
     let mut lines = Vec::new();
     let mut code = 0;
@@ -48,7 +39,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     }
     let mut out = Output::standard();
     if opened > 0 {
-        // One file that could be read makes up for those that could not.
+        // As in util-linux, unreadable files do not fail the command if another one was read.
         code = 0;
     }
     if lines.is_empty() || opened == 0 {
@@ -80,7 +71,7 @@ fn read(name: &[u8], options: &Options, lines: &mut Vec<Vec<u8>>) -> Result<(), 
     Ok(())
 }
 
-/// Bytes that are no text are shown by their numbers.
+/// Replaces invalid bytes by their hexadecimal value.
 fn visible(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for chunk in text.utf8_chunks() {

@@ -1,8 +1,9 @@
 //! The command line of `column`.
 
-use super::tree::Asked;
-use tidebox_gnu::getopt::{Spec, Takes, long};
-use tidebox_gnu::tool::command_line;
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::options::Syntax;
+
+use super::tree::TreeColumns;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -27,152 +28,133 @@ pub(super) struct Options {
     pub(super) wrapped: Vec<Vec<u8>>,
     pub(super) limit: Option<usize>,
     pub(super) headings: bool,
-    pub(super) tree: Asked,
+    pub(super) tree: TreeColumns,
     pub(super) keeps_empty: bool,
     pub(super) files: Vec<Vec<u8>>,
 }
 
-pub(super) enum Request {
-    Run(Box<Options>),
-    Print(&'static str),
-    Usage(String),
-    Fail(String),
-}
-
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: column [OPTION]... [FILE]...
 Arranges lines in columns, or their words in a table.
 
-  -t, --table                    a table
-  -s, --separator=CHARS          what stands between the cells of a line
-  -o, --output-separator=TEXT    what is put between columns (two blanks)
-  -N, --table-columns=NAMES      names of the columns
-  -l, --table-columns-limit=N    at most N columns; the last takes the rest of the line
-  -d, --table-noheadings         no line of names
-  -H, --table-hide=COLUMNS       leave out
-  -O, --table-order=COLUMNS      in this order
-  -R, --table-right=COLUMNS      lean to the right
-  -T, --table-truncate=COLUMNS   cut when the table is too wide
-  -W, --table-wrap=COLUMNS       wrap when the table is too wide
-  -L, --keep-empty-lines         empty lines, too
-  -J, --json, -n, --table-name=NAME  the table as JSON
-  -r, --tree=COLUMN, -i, --tree-id=COLUMN, -p, --tree-parent=COLUMN
-                                 draw rows below their parents
-  -c, --output-width=N           as wide as N characters
-  -x, --fillrows                 fill rows first
-  -h, --help, -V, --version
 ";
 
-/// As wide as a terminal is when there is none.
+tidebox_gnu::options! {
+    /// Options of `column`.
+    enum Flag {
+        Table = "-t, --table", "a table";
+        Separator = "-s, --separator=CHARS", "what stands between the cells of a line";
+        OutputSeparator = "-o, --output-separator=TEXT", "what is put between columns (two blanks)";
+        TableColumns = "-N, --table-columns=NAMES", "names of the columns";
+        TableColumnsLimit = "-l, --table-columns-limit=N", "at most N columns; the last takes the rest of the line";
+        TableNoHeadings = "-d, --table-noheadings", "no line of names";
+        TableHide = "-H, --table-hide=COLUMNS", "leave out";
+        TableOrder = "-O, --table-order=COLUMNS", "in this order";
+        TableRight = "-R, --table-right=COLUMNS", "lean to the right";
+        TableTruncate = "-T, --table-truncate=COLUMNS", "cut when the table is too wide";
+        TableWrap = "-W, --table-wrap=COLUMNS", "wrap when the table is too wide";
+        KeepEmptyLines = "-L, --keep-empty-lines | --table-empty-lines", "empty lines, too";
+        Json = "-J, --json", "the table as JSON";
+        TableName = "-n, --table-name=NAME", "name of the table in JSON";
+        Tree = "-r, --tree=COLUMN", "draw rows below their parents in this column";
+        TreeId = "-i, --tree-id=COLUMN", "column with the identifier of a row";
+        TreeParent = "-p, --tree-parent=COLUMN", "column with the identifier of the parent";
+        OutputWidth = "-c, --output-width=N | --columns=N", "as wide as N characters";
+        FillRows = "-x, --fillrows", "fill rows first";
+        // Has no effect: output has no pages.
+        TableHeaderRepeat = "-e, --table-header-repeat", "";
+        TableNoExtreme = "-E, --table-noextreme=COLUMNS", "", unsupported "the option -E is not supported";
+        Help = "-h, --help", "show this help";
+        Version = "-V, --version", "show the version";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> =
+    Syntax { version: "column from util-linux 2.38.1\n", ..Syntax::new("column", USAGE, 33) };
+
+/// Width in columns if `COLUMNS` is not set.
 const WIDTH: usize = 80;
 
 fn list(value: &[u8]) -> Vec<Vec<u8>> {
     value.split(|byte| *byte == b',').map(<[u8]>::to_vec).collect()
 }
 
-pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Request {
-    let long = [
-        long("columns", Takes::Value, 'c'),
-        long("fillrows", Takes::Nothing, 'x'),
-        long("help", Takes::Nothing, 'h'),
-        long("json", Takes::Nothing, 'J'),
-        long("keep-empty-lines", Takes::Nothing, 'L'),
-        long("output-separator", Takes::Value, 'o'),
-        long("output-width", Takes::Value, 'c'),
-        long("separator", Takes::Value, 's'),
-        long("table", Takes::Nothing, 't'),
-        long("table-columns", Takes::Value, 'N'),
-        long("table-columns-limit", Takes::Value, 'l'),
-        long("table-hide", Takes::Value, 'H'),
-        long("table-name", Takes::Value, 'n'),
-        long("table-noextreme", Takes::Value, 'E'),
-        long("table-noheadings", Takes::Nothing, 'd'),
-        long("table-order", Takes::Value, 'O'),
-        long("table-right", Takes::Value, 'R'),
-        long("table-truncate", Takes::Value, 'T'),
-        long("table-wrap", Takes::Value, 'W'),
-        long("table-empty-lines", Takes::Nothing, 'L'),
-        long("table-header-repeat", Takes::Nothing, 'e'),
-        long("tree", Takes::Value, 'r'),
-        long("tree-id", Takes::Value, 'i'),
-        long("tree-parent", Takes::Value, 'p'),
-        long("version", Takes::Nothing, 'V'),
-    ];
-    let spec = Spec { short: "c:dE:eH:hi:Jl:LN:n:O:o:p:R:r:s:T:tVW:x", long: &long, permute: true };
-    let (given, files) = match command_line(spec, arguments) {
-        Ok(line) => line,
-        Err(message) => return Request::Usage(message),
-    };
-    let columns = std::env::var("COLUMNS").ok().and_then(|width| width.parse().ok()).filter(|width| *width > 0);
-    let mut options = Options {
-        mode: Mode::Columns,
-        json: false,
-        width: columns.unwrap_or(WIDTH),
-        separators: None,
-        between: b"  ".to_vec(),
-        names: None,
-        table_name: b"table".to_vec(),
-        order: Vec::new(),
-        hidden: Vec::new(),
-        right: Vec::new(),
-        truncated: Vec::new(),
-        wrapped: Vec::new(),
-        limit: None,
-        headings: true,
-        keeps_empty: false,
-        tree: Asked::default(),
-        files,
-    };
-    for (key, value) in given {
-        let number = || {
-            let text = String::from_utf8_lossy(&value).into_owned();
-            text.parse::<usize>().map_err(|_| text)
-        };
-        match key {
-            'c' => match number() {
-                Ok(width) => options.width = width,
-                Err(text) => return Request::Fail(format!("invalid columns argument: '{text}'")),
-            },
-            'd' => options.headings = false,
-            // There are no pages.
-            'e' => {}
-            'H' => options.hidden.extend(list(&value)),
-            'J' => (options.json, options.mode) = (true, Mode::Table),
-            'l' => match number() {
-                Ok(0) => return Request::Fail("columns limit must be greater than zero".to_owned()),
-                Ok(limit) => options.limit = Some(limit),
-                Err(text) => return Request::Fail(format!("invalid columns limit argument: '{text}'")),
-            },
-            'L' => options.keeps_empty = true,
-            'N' => options.names = Some(list(&value)),
-            'n' => options.table_name = value,
-            'O' => options.order.extend(list(&value)),
-            'o' => options.between = value,
-            'R' => options.right.extend(list(&value)),
-            's' => options.separators = Some(value),
-            'T' => options.truncated.extend(list(&value)),
-            't' => options.mode = Mode::Table,
-            'W' => options.wrapped.extend(list(&value)),
-            'x' if options.mode != Mode::Table => options.mode = Mode::Rows,
-            'x' => {}
-            'h' => return Request::Print(HELP),
-            'V' => return Request::Print("column from util-linux 2.38.1\n"),
-            'r' => (options.tree.drawn, options.mode) = (Some(value), Mode::Table),
-            'i' => options.tree.id = Some(value),
-            'p' => options.tree.parent = Some(value),
-            letter => return Request::Fail(format!("the option -{letter} is not supported")),
-        }
-    }
+/// Parses the command line. The error is the early exit.
+pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, ToolResult> {
+    let mut options = Options::new();
+    options.files = SYNTAX.parse(arguments, |flag, value| options.set(flag, value))?;
     if options.json && options.names.is_none() {
-        return Request::Fail("option --table-columns required for --json".to_owned());
+        return Err(failure("option --table-columns required for --json".to_owned()));
     }
-    let asks = !(options.order.is_empty() && options.hidden.is_empty() && options.right.is_empty());
+    let selects = !(options.order.is_empty() && options.hidden.is_empty() && options.right.is_empty());
     let wraps = !(options.truncated.is_empty() && options.wrapped.is_empty());
-    if options.mode != Mode::Table && (options.names.is_some() || asks || wraps || options.limit.is_some()) {
-        return Request::Fail("option --table required for all --table-*".to_owned());
+    if options.mode != Mode::Table && (options.names.is_some() || selects || wraps || options.limit.is_some()) {
+        return Err(failure("option --table required for all --table-*".to_owned()));
     }
     if options.files.is_empty() {
         options.files.push(b"-".to_vec());
     }
-    Request::Run(Box::new(options))
+    Ok(options)
+}
+
+fn failure(message: String) -> ToolResult {
+    ToolResult::Failure(message, 1)
+}
+
+impl Options {
+    fn new() -> Self {
+        let columns = std::env::var("COLUMNS").ok().and_then(|width| width.parse().ok()).filter(|width| *width > 0);
+        Self {
+            mode: Mode::Columns,
+            json: false,
+            width: columns.unwrap_or(WIDTH),
+            separators: None,
+            between: b"  ".to_vec(),
+            names: None,
+            table_name: b"table".to_vec(),
+            order: Vec::new(),
+            hidden: Vec::new(),
+            right: Vec::new(),
+            truncated: Vec::new(),
+            wrapped: Vec::new(),
+            limit: None,
+            headings: true,
+            keeps_empty: false,
+            tree: TreeColumns::default(),
+            files: Vec::new(),
+        }
+    }
+
+    fn set(&mut self, flag: Flag, value: Vec<u8>) -> Result<(), ToolResult> {
+        let number = |what: &str| {
+            let text = String::from_utf8_lossy(&value);
+            text.parse::<usize>().map_err(|_| failure(format!("invalid {what} argument: '{text}'")))
+        };
+        match flag {
+            Flag::OutputWidth => self.width = number("columns")?,
+            Flag::TableColumnsLimit => match number("columns limit")? {
+                0 => return Err(failure("columns limit must be greater than zero".to_owned())),
+                limit => self.limit = Some(limit),
+            },
+            Flag::TableNoHeadings => self.headings = false,
+            Flag::TableHide => self.hidden.extend(list(&value)),
+            Flag::Json => (self.json, self.mode) = (true, Mode::Table),
+            Flag::KeepEmptyLines => self.keeps_empty = true,
+            Flag::TableColumns => self.names = Some(list(&value)),
+            Flag::TableName => self.table_name = value,
+            Flag::TableOrder => self.order.extend(list(&value)),
+            Flag::OutputSeparator => self.between = value,
+            Flag::TableRight => self.right.extend(list(&value)),
+            Flag::Separator => self.separators = Some(value),
+            Flag::TableTruncate => self.truncated.extend(list(&value)),
+            Flag::Table => self.mode = Mode::Table,
+            Flag::TableWrap => self.wrapped.extend(list(&value)),
+            Flag::FillRows if self.mode != Mode::Table => self.mode = Mode::Rows,
+            Flag::Tree => (self.tree.drawn, self.mode) = (Some(value), Mode::Table),
+            Flag::TreeId => self.tree.id = Some(value),
+            Flag::TreeParent => self.tree.parent = Some(value),
+            _ => {}
+        }
+        Ok(())
+    }
 }

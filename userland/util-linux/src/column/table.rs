@@ -1,4 +1,4 @@
-//! Tables.
+//! Layout and output of tables.
 
 use tidebox_gnu::stream::Output;
 
@@ -8,24 +8,24 @@ use super::{json, tree, width};
 /// A table: names and rows of cells.
 pub(super) struct Table {
     pub(super) names: Vec<Vec<u8>>,
-    /// Columns that are shown, in their order.
+    /// Visible columns in their order.
     pub(super) order: Vec<usize>,
     pub(super) rows: Vec<Vec<Vec<u8>>>,
 }
 
-/// Prints lines as a table. An error is a message.
+/// Prints lines as a table. The error is the message.
 pub(super) fn print(lines: &[Vec<u8>], options: &Options, out: &mut Output) -> Result<(), String> {
     let mut table = Table::new(lines, options)?;
-    let places = tree::places(&table, options)?;
+    let rows = tree::rows_in_order(&table, options)?;
     if options.json {
-        match places {
-            Some(places) => json::print_tree(&table, &places, &options.table_name, out),
+        match rows {
+            Some(rows) => json::print_tree(&table, &rows, &options.table_name, out),
             None => json::print(&table, &options.table_name, out),
         }
         return Ok(());
     }
-    if let Some(places) = places {
-        tree::draw(&mut table, &places, options)?;
+    if let Some(rows) = rows {
+        tree::draw(&mut table, &rows, options)?;
     }
     let mut widths = table.widths(options);
     table.shrink(&mut widths, options)?;
@@ -40,7 +40,7 @@ pub(super) fn print(lines: &[Vec<u8>], options: &Options, out: &mut Output) -> R
     Ok(())
 }
 
-/// Splits a line into cells. Blanks count once, given separators each by itself.
+/// Splits a line into cells. Adjacent blanks are one separator; explicit separators are not merged.
 fn cells(line: &[u8], options: &Options) -> Vec<Vec<u8>> {
     let limit = options.limit.unwrap_or(usize::MAX);
     let mut cells = Vec::new();
@@ -87,7 +87,7 @@ impl Table {
         names.resize(count, Vec::new());
         let mut table = Self { names, order: (0..count).collect(), rows };
         let hidden = if options.hidden.iter().any(|name| name == b"-") {
-            // A dash hides what has no name.
+            // A dash hides all columns without a name.
             let named = table.names.iter().map(|name| name.is_empty()).collect();
             let mut marks: Vec<bool> = named;
             let rest: Vec<Vec<u8>> = options.hidden.iter().filter(|name| *name != b"-").cloned().collect();
@@ -109,7 +109,7 @@ impl Table {
         Ok(table)
     }
 
-    /// The column of a name, or of a number from 1.
+    /// Returns the column with a name, or with a number from 1.
     pub(super) fn find(&self, name: &[u8]) -> Result<usize, String> {
         let by_name = self.names.iter().position(|known| known == name && !name.is_empty());
         let number = || std::str::from_utf8(name).ok()?.parse::<usize>().ok()?.checked_sub(1);
@@ -118,7 +118,7 @@ impl Table {
             .ok_or_else(|| format!("undefined column name '{}'", String::from_utf8_lossy(name)))
     }
 
-    /// For each column whether it is named. Numbers beyond the table name none; 0 names all.
+    /// Returns for each column whether the list contains it. 0 selects all; larger numbers than columns are ignored.
     fn marks(&self, names: &[Vec<u8>]) -> Result<Vec<bool>, String> {
         let mut marks = vec![false; self.names.len()];
         for name in names {
@@ -150,7 +150,7 @@ impl Table {
         (0..self.names.len()).map(widest).collect()
     }
 
-    /// Makes columns that may be cut or wrapped narrower until the table fits.
+    /// Narrows columns that may be truncated or wrapped until the table fits.
     fn shrink(&self, widths: &mut [usize], options: &Options) -> Result<(), String> {
         let (cut, wrapped) = (self.marks(&options.truncated)?, self.marks(&options.wrapped)?);
         let gaps = width(&options.between) * self.order.len().saturating_sub(1);
@@ -185,7 +185,7 @@ impl Table {
             let mut line = Vec::new();
             for (at, (column, cell)) in self.order.iter().zip(&mut rest).enumerate() {
                 let room = widths.get(*column).copied().unwrap_or(0);
-                let (text, after) = taken(cell, room);
+                let (text, after) = split_at_width(cell, room);
                 *cell = if cut.get(*column).copied().unwrap_or(false) { Vec::new() } else { after };
                 let fill = b" ".repeat(room.saturating_sub(width(&text)));
                 let last = at + 1 == self.order.len();
@@ -209,8 +209,8 @@ impl Table {
     }
 }
 
-/// As much of a text as fits, and the rest.
-fn taken(text: &[u8], room: usize) -> (Vec<u8>, Vec<u8>) {
+/// Splits a text after the characters that fit.
+fn split_at_width(text: &[u8], room: usize) -> (Vec<u8>, Vec<u8>) {
     let shown = String::from_utf8_lossy(text);
     let mut used = 0;
     let end = shown.char_indices().find(|(_, letter)| {
@@ -218,7 +218,7 @@ fn taken(text: &[u8], room: usize) -> (Vec<u8>, Vec<u8>) {
         used > room
     });
     match end {
-        // At least one character is taken, so that wrapping comes to an end.
+        // Take at least one character, so that wrapping ends.
         Some((at, letter)) => {
             let at = if at == 0 { letter.len_utf8() } else { at };
             let (head, tail) = shown.split_at(at);

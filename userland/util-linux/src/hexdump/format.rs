@@ -39,7 +39,7 @@ pub(crate) struct Piece {
     pub(crate) precision: Option<usize>,
 }
 
-/// Pieces that are repeated together.
+/// Conversions that are repeated together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unit {
     pub(crate) times: usize,
@@ -63,15 +63,15 @@ pub(crate) struct Format {
     pub(crate) block: usize,
 }
 
-/// Wider fields and longer blocks would only serve to fill the memory.
+/// Maximum width of a field and length of a block, in bytes. Bounds memory.
 const MAX_WIDTH: usize = 1 << 16;
 
-/// Reads formats. An error is a message.
+/// Parses formats. The error is the message.
 pub(crate) fn parse(texts: &[Vec<u8>]) -> Result<Format, String> {
     let mut format = Format::default();
     for text in texts {
         let mut units = line(text)?;
-        // The position behind the end is printed at the end.
+        // `_A` is printed after the last block.
         if let Some(at) = units.iter().position(|unit| unit.pieces.iter().any(|piece| piece.kind == Kind::Address('!')))
         {
             let mut unit = units.remove(at);
@@ -93,7 +93,7 @@ pub(crate) fn parse(texts: &[Vec<u8>]) -> Result<Format, String> {
     let block = format.block;
     for units in &mut format.lines {
         let missing = block - bytes(units).min(block);
-        // The last unit fills the block when nobody said how often it comes.
+        // Without a number of repetitions, the last unit is repeated until the block is full.
         if let Some(unit) = units.last_mut()
             && !unit.counted
             && missing > 0
@@ -175,7 +175,7 @@ fn pieces(text: &[u8], size: Option<usize>) -> Result<Vec<Piece>, String> {
         let (mut piece, after) = conversion(after, size)?;
         let after = without_colors(after)?;
         piece.before = std::mem::take(&mut before);
-        // Text up to the next conversion belongs to this one, so that it can be left out with it.
+        // Text up to the next conversion belongs to this one, because both are omitted together.
         let end = after.iter().position(|byte| *byte == b'%').unwrap_or(after.len());
         let (text, next) = after.split_at_checked(end).unwrap_or((after, b""));
         let is_end = piece.kind == Kind::Address('!');
@@ -193,7 +193,7 @@ fn pieces(text: &[u8], size: Option<usize>) -> Result<Vec<Piece>, String> {
     Ok(pieces)
 }
 
-/// What follows a conversion without the colours that it would have on a terminal.
+/// Removes the colors of a conversion, which apply to terminals only.
 fn without_colors(text: &[u8]) -> Result<&[u8], String> {
     let Some(colors) = text.strip_prefix(b"_L") else {
         return Ok(text);
@@ -218,7 +218,7 @@ fn plain() -> Piece {
     }
 }
 
-/// Reads what follows a percent sign.
+/// Parses a conversion after its percent sign.
 fn conversion(text: &[u8], size: Option<usize>) -> Result<(Piece, &[u8]), String> {
     let mut piece = plain();
     let mut rest = text;

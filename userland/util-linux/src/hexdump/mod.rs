@@ -3,60 +3,70 @@
 mod format;
 mod show;
 
-use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
+use tidebox_gnu::options::{ParsedOption, Syntax};
 use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::usage;
 use tidebox_rt::Errno;
 
 pub(crate) use format::parse;
 
 use crate::cannot;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: hexdump [OPTION]... [FILE]...
 Dumps bytes in a format.
 
-  -b, -c              bytes as octal numbers, as characters
-  -C, --canonical     bytes in hexadecimal, with characters beside them
-  -d, -o, -x          words of two bytes: decimal, octal, hexadecimal
-  -L, --color[=WHEN]  accepted; nobody looks, so that nothing is coloured
-  -e, --format=FORMAT a format of one's own, such as '8/1 \"%02x \" \"\\n\"'
-  -f, --format-file=FILE  formats from a file
-  -n, --length=N      only N bytes
-  -s, --skip=N        without the first N bytes
-  -v, --no-squeezing  lines that repeat, too
-  -h, --help, -V, --version
 ";
 
-/// Formats of the option letters.
+tidebox_gnu::options! {
+    /// Options of `hexdump`.
+    enum Flag {
+        OctalBytes = "-b, --one-byte-octal", "bytes as octal numbers";
+        Characters = "-c, --one-byte-char", "bytes as characters";
+        Canonical = "-C, --canonical", "bytes in hexadecimal, with characters beside them";
+        Decimal = "-d, --two-bytes-decimal", "words of two bytes in decimal";
+        Octal = "-o, --two-bytes-octal", "words of two bytes in octal";
+        Hexadecimal = "-x, --two-bytes-hex", "words of two bytes in hexadecimal";
+        Color = "-L[WHEN], --color[=WHEN]", "accepted; the output has no colors";
+        Format = "-e, --format=FORMAT", "a format such as '8/1 \"%02x \" \"\\n\"'";
+        FormatFile = "-f, --format-file=FILE", "formats from a file";
+        Length = "-n, --length=N", "only N bytes";
+        Skip = "-s, --skip=N", "without the first N bytes";
+        NoSqueezing = "-v, --no-squeezing", "repeated lines, too";
+        Help = "-h, --help", "show this help";
+        Version = "-V, --version", "show the version";
+    }
+}
+
+/// Formats of the options.
 const ADDRESS: &str = "\"%07.7_Ax\\n\"";
 const DEFAULT: &str = "\"%07.7_ax \" 8/2 \"%04x \" \"\\n\"";
 const CANONICAL: [&str; 3] =
     ["\"%08.8_Ax\\n\"", "\"%08.8_ax  \" 8/1 \"%02x \" \"  \" 8/1 \"%02x \" ", "\"  |\" 16/1 \"%_p\" \"|\\n\""];
 
-fn format_of(letter: char) -> Vec<&'static str> {
-    let line = match letter {
-        'b' => "\"%07.7_ax \" 16/1 \"%03o \" \"\\n\"",
-        'c' => "\"%07.7_ax \" 16/1 \"%3_c \" \"\\n\"",
-        'd' => "\"%07.7_ax \" 8/2 \"  %05u \" \"\\n\"",
-        'o' => "\"%07.7_ax \" 8/2 \" %06o \" \"\\n\"",
-        'x' => "\"%07.7_ax \" 8/2 \"   %04x \" \"\\n\"",
+fn format_of(flag: Flag) -> Vec<&'static str> {
+    let line = match flag {
+        Flag::OctalBytes => "\"%07.7_ax \" 16/1 \"%03o \" \"\\n\"",
+        Flag::Characters => "\"%07.7_ax \" 16/1 \"%3_c \" \"\\n\"",
+        Flag::Decimal => "\"%07.7_ax \" 8/2 \"  %05u \" \"\\n\"",
+        Flag::Octal => "\"%07.7_ax \" 8/2 \" %06o \" \"\\n\"",
+        Flag::Hexadecimal => "\"%07.7_ax \" 8/2 \"   %04x \" \"\\n\"",
         _ => return CANONICAL.to_vec(),
     };
     vec![ADDRESS, line]
 }
 
-/// `hd`.
+/// Runs `hd`.
 pub fn canonical(arguments: Vec<Vec<u8>>) -> i32 {
-    run("hd", arguments, CANONICAL.iter().map(|text| text.as_bytes().to_vec()).collect())
+    run("hd", arguments, Some(Flag::Canonical)).into_exit_code("hd")
 }
 
-/// `hexdump`.
+/// Runs `hexdump`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    run("hexdump", arguments, Vec::new())
+    run("hexdump", arguments, None).into_exit_code("hexdump")
 }
 
-/// A number with a unit: `512`, `0x10`, `2K`, `1MiB`, `3MB`.
+/// Parses a number with a unit: `512`, `0x10`, `2K`, `1MiB`, `3MB`.
 pub(crate) fn size(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?.trim();
     let (radix, digits) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -80,113 +90,93 @@ pub(crate) fn size(text: &[u8]) -> Option<u64> {
     number.checked_mul(base.checked_pow(power)?)
 }
 
-fn run(tool: &str, arguments: Vec<Vec<u8>>, mut texts: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("one-byte-octal", Takes::Nothing, 'b'),
-        long("one-byte-char", Takes::Nothing, 'c'),
-        long("canonical", Takes::Nothing, 'C'),
-        long("two-bytes-decimal", Takes::Nothing, 'd'),
-        long("two-bytes-octal", Takes::Nothing, 'o'),
-        long("two-bytes-hex", Takes::Nothing, 'x'),
-        long("format", Takes::Value, 'e'),
-        long("format-file", Takes::Value, 'f'),
-        long("color", Takes::Maybe, 'L'),
-        long("length", Takes::Value, 'n'),
-        long("skip", Takes::Value, 's'),
-        long("no-squeezing", Takes::Nothing, 'v'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
-    let (mut length, mut skip, mut verbose, mut colors) = (u64::MAX, 0, false, false);
-    let mut files = Vec::new();
-    let mut parser = Parser::new(Spec { short: "bcCde:f:L::n:os:vxhV", long: &long, permute: true }, arguments);
-    let complain = |message: &str| {
-        tidebox_gnu::message::print_error(tool, message);
-        1
-    };
-    loop {
-        let (key, given) = match parser.next_item() {
-            Err(message) => return usage(tool, &message, 1),
-            Ok(None) => break,
-            Ok(Some(Item::Operand(file))) => {
-                files.push(file);
-                continue;
-            }
-            Ok(Some(Item::Option(key, value))) => (key, value),
-        };
-        let is_bare = given.is_none();
-        let value = given.unwrap_or_default();
+fn failure(message: String) -> ToolResult {
+    ToolResult::Failure(message, 1)
+}
+
+/// Parsed options.
+struct Options {
+    texts: Vec<Vec<u8>>,
+    length: u64,
+    skip: u64,
+    verbose: bool,
+    colors: bool,
+}
+
+impl Options {
+    fn set(&mut self, option: ParsedOption<Flag>) -> Result<(), ToolResult> {
+        let ParsedOption { id, value, .. } = option;
         let shown = || String::from_utf8_lossy(&value).into_owned();
-        match key {
-            'e' => texts.push(value),
-            'f' => match tidebox_gnu::stream::read_all(&value) {
-                Ok(text) => {
-                    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-                    texts.extend(lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).map(<[u8]>::to_vec));
-                }
-                Err(errno) => return complain(&format!("can't read {}: {}", shown(), errno.text())),
-            },
-            'n' | 's' => {
-                let Some(number) = size(&value) else {
-                    let what = if key == 'n' { "failed to parse length" } else { "failed to parse offset" };
-                    return complain(&format!("{what}: '{}': Invalid argument", shown()));
-                };
-                if key == 'n' { length = number } else { skip = number }
+        let number = |what: &str| {
+            size(&value).ok_or_else(|| failure(format!("failed to parse {what}: '{}': Invalid argument", shown())))
+        };
+        match id {
+            Flag::Format => self.texts.push(value),
+            Flag::FormatFile => {
+                let text = tidebox_gnu::stream::read_all(&value)
+                    .map_err(|errno| failure(format!("can't read {}: {}", shown(), errno.text())))?;
+                let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+                self.texts.extend(lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).map(<[u8]>::to_vec));
             }
-            'L' => match value.strip_prefix(b"=").unwrap_or(&value) {
-                b"always" => colors = true,
-                b"auto" | b"never" => colors = false,
-                b"" if is_bare => colors = false,
+            Flag::Length => self.length = number("length")?,
+            Flag::Skip => self.skip = number("offset")?,
+            Flag::Color => match value.strip_prefix(b"=").unwrap_or(&value) {
+                b"always" => self.colors = true,
+                b"auto" | b"never" | b"" => self.colors = false,
                 mode => {
-                    return complain(&format!("unsupported color mode: '{}'", String::from_utf8_lossy(mode)));
+                    return Err(failure(format!("unsupported color mode: '{}'", String::from_utf8_lossy(mode))));
                 }
             },
-            'v' => verbose = true,
-            'h' | 'V' => {
-                let mut out = Output::standard();
-                let version = format!("{tool} from util-linux 2.38.1\n");
-                out.push(if key == 'h' { HELP.as_bytes() } else { version.as_bytes() });
-                return out.finish(tool, 0);
-            }
-            letter => texts.extend(format_of(letter).iter().map(|text| text.as_bytes().to_vec())),
+            Flag::NoSqueezing => self.verbose = true,
+            flag => self.add(flag),
         }
+        Ok(())
     }
-    if texts.is_empty() {
-        texts = vec![ADDRESS.as_bytes().to_vec(), DEFAULT.as_bytes().to_vec()];
+
+    fn add(&mut self, flag: Flag) {
+        self.texts.extend(format_of(flag).iter().map(|text| text.as_bytes().to_vec()));
     }
-    if colors && texts.iter().any(|text| text.windows(3).any(|part| part == b"_L[")) {
-        return complain("colors of a format (_L) are not supported here");
+}
+
+fn run(tool: &str, arguments: Vec<Vec<u8>>, format: Option<Flag>) -> Result<i32, ToolResult> {
+    let version = format!("{tool} from util-linux 2.38.1\n");
+    let syntax = Syntax { version: &version, ..Syntax::new(tool, USAGE, 32) };
+    let mut options = Options { texts: Vec::new(), length: u64::MAX, skip: 0, verbose: false, colors: false };
+    format.into_iter().for_each(|flag| options.add(flag));
+    let files = syntax.parse_given(arguments, |option| options.set(option))?;
+    if options.texts.is_empty() {
+        options.texts = vec![ADDRESS.as_bytes().to_vec(), DEFAULT.as_bytes().to_vec()];
     }
-    let format = match parse(&texts) {
-        Ok(format) => format,
-        Err(message) => return complain(&message),
-    };
+    if options.colors && options.texts.iter().any(|text| text.windows(3).any(|part| part == b"_L[")) {
+        return Err(failure("colors of a format (_L) are not supported here".to_owned()));
+    }
+    let format = parse(&options.texts).map_err(failure)?;
     let mut out = Output::standard();
-    let mut source = Source { tool, files: files.into_iter(), current: None, opened: 0, failed: false, left: length };
-    let asked = source.files.len();
-    if asked == 0 {
+    let left = options.length;
+    let mut source = Source { tool, files: files.into_iter(), current: None, opened: 0, failed: false, left };
+    let files = source.files.len();
+    if files == 0 {
         source.current = Some(Input::standard());
         source.opened = 1;
     }
-    let begin = source.skip(skip);
-    show::show(&format, &mut source, begin, verbose, &mut out);
-    // With a length of 0, open no file.
-    if asked > 0 && source.opened == 0 && length > 0 {
+    let begin = source.skip(options.skip);
+    show::show(&format, &mut source, begin, options.verbose, &mut out);
+    // With a length of 0, no file is opened.
+    if files > 0 && source.opened == 0 && options.length > 0 {
         out.flush_now();
-        complain("all input file arguments failed");
+        tidebox_gnu::message::print_error(tool, "all input file arguments failed");
     }
-    let code = i32::from(source.failed);
-    out.finish(tool, code)
+    Ok(out.finish(tool, i32::from(source.failed)))
 }
 
-/// All files, one after the other, as one stream.
+/// Concatenation of all files.
 struct Source<'a> {
     tool: &'a str,
     files: std::vec::IntoIter<Vec<u8>>,
     current: Option<Input>,
     opened: usize,
     failed: bool,
-    /// As many bytes as are still to be read.
+    /// Number of bytes left to read.
     left: u64,
 }
 
@@ -206,7 +196,7 @@ impl Source<'_> {
                     }
                     Err(errno) => {
                         self.current = None;
-                        self.complain(b"read failed", errno, out);
+                        self.report(b"read failed", errno, out);
                     }
                 }
                 continue;
@@ -216,13 +206,13 @@ impl Source<'_> {
             };
             match Input::file(&name) {
                 Ok(input) => (self.current, self.opened) = (Some(input), self.opened + 1),
-                Err(errno) => self.complain(&name, errno, out),
+                Err(errno) => self.report(&name, errno, out),
             }
         }
         Vec::new()
     }
 
-    fn complain(&mut self, name: &[u8], errno: Errno, out: &mut Output) {
+    fn report(&mut self, name: &[u8], errno: Errno, out: &mut Output) {
         out.flush_now();
         cannot(self.tool, name, errno);
         self.failed = true;

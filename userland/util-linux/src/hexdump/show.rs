@@ -11,7 +11,7 @@ const NAMES: [&str; 32] = [
     "dc1", "dc2", "dc3", "dc4", "nak", "syn", "etb", "can", "em", "sub", "esc", "fs", "gs", "rs", "us",
 ];
 
-/// Dumps everything.
+/// Dumps the input.
 pub(super) fn show(format: &Format, source: &mut Source<'_>, begin: u64, verbose: bool, out: &mut Output) {
     if format.block == 0 {
         return;
@@ -63,7 +63,7 @@ pub(super) fn show(format: &Format, source: &mut Source<'_>, begin: u64, verbose
     }
 }
 
-/// Prints one block, of which `count` bytes are there.
+/// Prints one block. Only the first `count` bytes exist.
 fn print(format: &Format, block: &[u8], count: usize, address: u64, out: &mut Output) {
     for units in &format.lines {
         let mut at = 0;
@@ -85,8 +85,8 @@ fn print_unit(unit: &Unit, block: &[u8], count: usize, address: u64, at: &mut us
     }
 }
 
-/// Prints a piece. What is missing at the end of the input is as wide as it would have been; blanks behind the last
-/// repetition are left out.
+/// Prints a conversion. After the end of the input it is replaced by blanks of the same width. The last repetition has no
+/// trailing blanks.
 fn push(piece: &Piece, bytes: &[u8], address: u64, missing: bool, blanks: bool, out: &mut Output) {
     out.push(&piece.before);
     if missing {
@@ -215,7 +215,7 @@ fn float(bytes: &[u8], letter: char, piece: &Piece) -> String {
     }
 }
 
-/// `%g`: as short as it can be with so many digits that count.
+/// Formats a number like `%g`, with a number of significant digits.
 fn general(value: f64, digits: usize, exponent: impl Fn(String) -> String) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { format!("{value}").to_lowercase() };
