@@ -22,10 +22,10 @@ tidebox_gnu::options! {
     /// Options of `cmp`.
     enum Flag {
         PrintBytes = "-b, --print-bytes | -c", "show the bytes that differ";
-        IgnoreInitial = "-i, --ignore-initial=SKIP", "pass over the first SKIP bytes of both; SKIP1:SKIP2 of each";
-        Verbose = "-l, --verbose", "tell of every byte that differs";
+        IgnoreInitial = "-i, --ignore-initial=SKIP", "skip the first SKIP bytes of both; SKIP1:SKIP2 of each";
+        Verbose = "-l, --verbose", "list every byte that differs";
         Bytes = "-n, --bytes=LIMIT", "compare at most LIMIT bytes";
-        Quiet = "-s, --quiet, --silent", "say nothing; the exit code tells";
+        Quiet = "-s, --quiet, --silent", "print nothing; only set the exit code";
         Help = "--help", "";
         Version = "-v, --version", "";
     }
@@ -197,7 +197,7 @@ impl Walk<'_> {
             if self.options.silent {
                 return Ok(Some(DIFFERENT));
             }
-            self.tell(x, y, output)?;
+            self.report(x, y, output)?;
             if !self.options.all {
                 return Ok(Some(DIFFERENT));
             }
@@ -223,7 +223,7 @@ impl Walk<'_> {
         }
     }
 
-    fn tell(&self, a: u8, b: u8, output: &mut Output) -> Result<(), Failure> {
+    fn report(&self, a: u8, b: u8, output: &mut Output) -> Result<(), Failure> {
         let number = self.byte + 1;
         if self.options.all {
             let width = self.width;

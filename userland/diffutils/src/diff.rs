@@ -7,7 +7,6 @@ use crate::file::{File, same};
 use crate::format::{header, named, print};
 use crate::options::{Options, Style, parse};
 use crate::output::Output;
-use crate::pages::Pages;
 use crate::script::Script;
 use crate::{DIFFERENT, Failure, TROUBLE};
 
@@ -17,13 +16,11 @@ const BINARY_PREFIX: usize = 4096;
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let output = Output::default();
     let (options, pairs) = parse(arguments)?;
-    let mut run = Run { options: &options, output, late: Vec::new() };
+    let mut run = Run { options: &options, output };
     let mut code = 0;
     for names in pairs {
         code = code.max(run.operands(names)?);
     }
-    let late = std::mem::take(&mut run.late);
-    run.output.put(&late)?;
     run.output.flush()?;
     Ok(code)
 }
@@ -48,7 +45,7 @@ impl Side {
         self.stat.is_some_and(|stat| stat.kind() == FileKind::Dir)
     }
 
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display(&self) -> String {
         String::from_utf8_lossy(&self.name).into_owned()
     }
 
@@ -70,8 +67,6 @@ impl Side {
 pub(crate) struct Run<'a> {
     pub(crate) options: &'a Options,
     pub(crate) output: Output,
-    /// Messages printed at the end of all pages.
-    pub(crate) late: Vec<u8>,
 }
 
 impl Run<'_> {
@@ -97,7 +92,7 @@ impl Run<'_> {
             }
             (a, b) => {
                 for (name, errno) in [a.err(), b.err()].into_iter().flatten() {
-                    self.complain(&name, errno)?;
+                    self.report_error(&name, errno)?;
                 }
                 return Ok(TROUBLE);
             }
@@ -114,38 +109,34 @@ impl Run<'_> {
         Ok(Side::find(joined(&folder.name, base), !self.options.links))
     }
 
-    pub(crate) fn complain(&mut self, name: &[u8], errno: Errno) -> Result<(), Failure> {
+    pub(crate) fn report_error(&mut self, name: &[u8], errno: Errno) -> Result<(), Failure> {
         // Both streams may have the same target, so flush to keep the order.
         self.output.flush()?;
         print_error("diff", &format!("{}: {}", String::from_utf8_lossy(name), errno.text()));
         Ok(())
     }
 
-    pub(crate) fn say(&mut self, text: &str) -> Result<(), Failure> {
-        if self.options.paginate {
-            self.late.extend_from_slice(text.as_bytes());
-            return Ok(());
-        }
+    pub(crate) fn report(&mut self, text: &str) -> Result<(), Failure> {
         self.output.put(text.as_bytes())
     }
 
     /// Compares two files; `nested` is set inside directories.
     pub(crate) fn pair(&mut self, a: &Side, b: &Side, nested: bool) -> Result<i32, Failure> {
         if both_folders(a, b) {
-            self.say(&format!("Common subdirectories: {} and {}\n", a.shown(), b.shown()))?;
+            self.report(&format!("Common subdirectories: {} and {}\n", a.display(), b.display()))?;
             return Ok(0);
         }
         if let (Some(x), Some(y)) = (&a.stat, &b.stat) {
             let link = x.kind() == FileKind::Symlink || y.kind() == FileKind::Symlink;
             if x.kind() != y.kind() && (nested || a.is_dir() || b.is_dir() || (link && self.options.links)) {
                 let (x, y) = (kind(x), kind(y));
-                self.say(&format!("File {} is a {x} while file {} is a {y}\n", a.shown(), b.shown()))?;
+                self.report(&format!("File {} is a {x} while file {} is a {y}\n", a.display(), b.display()))?;
                 return Ok(DIFFERENT);
             }
             if self.options.links && x.kind() == FileKind::Symlink {
                 let differ = tidebox_rt::read_link(&a.name) != tidebox_rt::read_link(&b.name);
                 if differ {
-                    self.say(&format!("Symbolic links {} and {} differ\n", a.shown(), b.shown()))?;
+                    self.report(&format!("Symbolic links {} and {} differ\n", a.display(), b.display()))?;
                 }
                 return Ok(if differ { DIFFERENT } else { 0 });
             }
@@ -158,11 +149,11 @@ impl Run<'_> {
 
     /// Ends the comparison of two files; returns the exit code.
     fn end(&mut self, a: &Side, b: &Side, differ: bool) -> Result<i32, Failure> {
-        if !differ && self.options.tells_same {
-            self.say(&format!("Files {} and {} are identical\n", a.shown(), b.shown()))?;
+        if !differ && self.options.reports_same {
+            self.report(&format!("Files {} and {} are identical\n", a.display(), b.display()))?;
         }
         if differ && self.options.brief {
-            self.say(&format!("Files {} and {} differ\n", a.shown(), b.shown()))?;
+            self.report(&format!("Files {} and {} differ\n", a.display(), b.display()))?;
         }
         Ok(if differ { DIFFERENT } else { 0 })
     }
@@ -178,7 +169,7 @@ impl Run<'_> {
             (old, new) => {
                 for (side, errno) in [(a, old.err()), (b, new.err())] {
                     if let Some(errno) = errno {
-                        self.complain(&side.name, errno)?;
+                        self.report_error(&side.name, errno)?;
                     }
                 }
                 return Ok(TROUBLE);
@@ -192,7 +183,7 @@ impl Run<'_> {
         let binary = |text: &[u8]| memchr::memchr(0, text.get(..BINARY_PREFIX).unwrap_or(text)).is_some();
         if old != new && !self.options.text && (binary(&old) || binary(&new)) {
             if !self.options.brief {
-                self.say(&format!("Binary files {} and {} differ\n", a.shown(), b.shown()))?;
+                self.report(&format!("Binary files {} and {} differ\n", a.display(), b.display()))?;
             }
             return self.end(a, b, true);
         }
@@ -209,25 +200,19 @@ impl Run<'_> {
         let style = self.options.style;
         let headers = [self.header(0, a, old_time, style), self.header(1, b, new_time, style)];
         let headers = [headers[0].as_slice(), headers[1].as_slice()];
-        let command = self.command(a, b);
-        if self.options.paginate {
-            self.output.flush()?;
-            Pages::begin(&command)?.print(|output| print(&script, self.options, headers, output))?;
-        } else {
-            if nested {
-                self.output.put(&[command, b"\n".to_vec()].concat())?;
-            }
-            print(&script, self.options, headers, &mut self.output)?;
+        if nested {
+            self.output.put(&[self.command(a, b), b"\n".to_vec()].concat())?;
         }
+        print(&script, self.options, headers, &mut self.output)?;
         if !script.differs() {
             return self.end(a, b, false);
         }
         let mut code = DIFFERENT;
-        if matches!(style, Style::Ed | Style::ForwardEd) {
+        if style == Style::Ed {
             for (side, text) in [(a, &old), (b, &new)] {
                 if !text.is_empty() && !text.ends_with(b"\n") {
                     self.output.flush()?;
-                    print_error("diff", &format!("{}: No newline at end of file\n", side.shown()));
+                    print_error("diff", &format!("{}: No newline at end of file\n", side.display()));
                     code = TROUBLE;
                 }
             }
@@ -279,7 +264,7 @@ pub(crate) fn without_returns(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Quotes a word for a shell.
+/// Quotes an argument for a shell.
 pub(crate) fn quoted(word: &[u8]) -> Vec<u8> {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./,+@%=:".contains(byte) || !byte.is_ascii();
     if !word.is_empty() && word.iter().all(plain) {

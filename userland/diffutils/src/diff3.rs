@@ -1,14 +1,11 @@
 //! `diff3`: compares three files, and merges what two of them changed in the third.
 
 pub(crate) mod blocks;
-mod commands;
 mod listing;
 mod merge;
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use tidebox_gnu::message::print_error;
 use tidebox_gnu::options::Syntax;
 use tidebox_rt::{Errno, FileKind};
 
@@ -35,21 +32,21 @@ const VERSION: &str =
 tidebox_gnu::options! {
     /// Options of `diff3`.
     enum Flag {
-        ShowAll = "-A, --show-all", "print all changes, with marks around conflicts";
-        Ed = "-e, --ed", "print commands of ed that bring the changes from OLDFILE to YOURFILE into MYFILE";
-        ShowOverlap = "-E, --show-overlap", "the same, with marks around conflicts";
-        EasyOnly = "-3, --easy-only", "like -e, but only changes that do not overlap";
-        OverlapOnly = "-x, --overlap-only", "like -e, but only changes that do";
-        OverlapOnlyMarked = "-X", "the same";
-        WriteAndQuit = "-i", "end the commands with 'w' and 'q'";
-        Merge = "-m, --merge", "print the merged file, as -A says where no other option does";
+        Merge = "-m, --merge", "print the merged file";
+        ShowAll = "-A, --show-all", "with -m: all changes, with marks around conflicts (default)";
+        Ed = "-e, --ed", "with -m: the changes from OLDFILE to YOURFILE, without marks";
+        ShowOverlap = "-E, --show-overlap", "with -m: these changes, with marks around conflicts";
+        EasyOnly = "-3, --easy-only", "with -m: only changes that do not overlap";
+        OverlapOnly = "-x, --overlap-only", "with -m: only changes that overlap";
+        OverlapOnlyMarked = "-X", "like -x";
         Text = "-a, --text", "take every file for text";
         StripTrailingCr = "--strip-trailing-cr", "ignore carriage returns before line ends";
         InitialTab = "-T, --initial-tab", "begin lines with a tab, so that tabs stay in line";
         Label = "-L, --label=LABEL", "use LABEL instead of a file's name, up to three times";
         Help = "--help", "print this help";
-        Version = "-v, --version", "say which version this is";
+        Version = "-v, --version", "print the version";
         DiffProgram = "--diff-program=X", "";
+        WriteAndQuit = "-i", "", unsupported "commands of ed (-i) are not supported; use -m";
     }
 }
 
@@ -63,16 +60,12 @@ const BINARY_PREFIX: usize = 4096;
 struct Options {
     /// A merged file.
     merge: bool,
-    /// Commands of `ed`.
-    edit: bool,
     /// Changes of the second file alone are shown, too.
     shows_old: bool,
     /// Conflicts are enclosed in markers.
     marks: bool,
     overlaps_only: bool,
     easy_only: bool,
-    /// Append the commands that write the file.
-    writes: bool,
     text: bool,
     strip_return: bool,
     initial_tab: bool,
@@ -100,7 +93,7 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         false => Cow::Borrowed(text.as_slice()),
     });
     // Merge modes compare both changed files with the old one; the listing compares the first two with the third.
-    let order = if options.merge || options.edit { Order::OLD_IS_COMMON } else { Order::THIRD_IS_COMMON };
+    let order = if options.merge { Order::OLD_IS_COMMON } else { Order::THIRD_IS_COMMON };
     let common = order.file(2);
     let rules = Rules::default();
     let threads = [order.file(0), order.file(1)].map(|file| Script::new(&texts[file], &texts[common], &rules));
@@ -110,23 +103,19 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
                 && one != other
                 && (is_binary(one) || is_binary(other))
             {
-                let [one, other] = [file, common].map(|at| shown(names.get(at).map_or(&b""[..], Vec::as_slice)));
+                let [one, other] = [file, common].map(|at| lossy(names.get(at).map_or(&b""[..], Vec::as_slice)));
                 return Err(Failure::Other(format!("diff failed: Binary files {one} and {other} differ")));
             }
         }
-    }
-    if options.edit {
-        threads.iter().for_each(tell_of_cut_lines);
     }
     let blocks = blocks::find(&threads[0], &threads[1], order);
     let lines = texts.each_ref().map(|text| lines_of(text));
     let untouched = lines_of(&raw[0]);
     let labels = [0, 1, 2].map(|at| options.labels.get(at).or(names.get(at)).cloned().unwrap_or_default());
     let run = Run { options: &options, lines: &lines, untouched: &untouched, labels: &labels };
-    let conflicts = match (options.edit, options.merge) {
-        (true, _) => commands::print(&run, &blocks, &mut output)?,
-        (_, true) => merge::print(&run, &blocks, &mut output)?,
-        _ => listing::print(&run, &blocks, &mut output).map(|()| false)?,
+    let conflicts = match options.merge {
+        true => merge::print(&run, &blocks, &mut output)?,
+        false => listing::print(&run, &blocks, &mut output).map(|()| false)?,
     };
     output.flush()?;
     Ok(if conflicts { DIFFERENT } else { 0 })
@@ -170,7 +159,6 @@ fn parse(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), Failure> {
             // The manual documents markers for -X; the program does not write them.
             Flag::OverlapOnly | Flag::OverlapOnlyMarked => options.overlaps_only = true,
             Flag::EasyOnly => options.easy_only = true,
-            Flag::WriteAndQuit => options.writes = true,
             Flag::Merge => options.merge = true,
             Flag::Text => options.text = true,
             Flag::InitialTab => options.initial_tab = true,
@@ -184,16 +172,18 @@ fn parse(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), Failure> {
         }
         Ok(())
     })?;
-    options.edit = ways > 0 && !options.merge;
+    if ways > 0 && !options.merge {
+        return Err(Failure::Other("commands of ed are not supported; use -m to print the merged file".to_owned()));
+    }
     let bare_merge = ways == 0 && options.merge;
     (options.shows_old, options.marks) = (options.shows_old || bare_merge, options.marks || bare_merge);
-    if ways > 1 || (options.writes && options.merge) || (!options.labels.is_empty() && !options.marks) {
+    if ways > 1 || (!options.labels.is_empty() && !options.marks) {
         return Err(Failure::Usage("incompatible options".to_owned()));
     }
     match names.len() {
         0..3 => Err(Failure::Usage(format!("missing operand after '{}'", String::from_utf8_lossy(&last)))),
         3 => Ok((options, names)),
-        _ => Err(Failure::Usage(format!("extra operand '{}'", shown(names.get(3).map_or(&b""[..], Vec::as_slice))))),
+        _ => Err(Failure::Usage(format!("extra operand '{}'", lossy(names.get(3).map_or(&b""[..], Vec::as_slice))))),
     }
 }
 
@@ -224,21 +214,7 @@ fn load(names: &[Vec<u8>]) -> Result<[Vec<u8>; 3], Failure> {
 }
 
 fn unreadable(name: &[u8], errno: Errno) -> Failure {
-    Failure::Other(format!("{}: {}", shown(name), errno.text()))
-}
-
-/// Commands of `ed` end every line, so each changed line without a line end is reported.
-fn tell_of_cut_lines(script: &Script<'_>) {
-    let cut = |lines: &[&[u8]], range: &Range<usize>| {
-        lines.get(range.clone()).and_then(<[_]>::last).is_some_and(|line| !line.ends_with(b"\n"))
-    };
-    for change in &script.changes {
-        for there in [cut(&script.old, &change.old), cut(&script.new, &change.new)] {
-            if there {
-                print_error("diff3", "No newline at end of file");
-            }
-        }
-    }
+    Failure::Other(format!("{}: {}", lossy(name), errno.text()))
 }
 
 fn lines_of(text: &[u8]) -> Vec<&[u8]> {
@@ -249,6 +225,6 @@ fn is_binary(text: &[u8]) -> bool {
     memchr::memchr(0, text.get(..BINARY_PREFIX).unwrap_or(text)).is_some()
 }
 
-fn shown(name: &[u8]) -> String {
+fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

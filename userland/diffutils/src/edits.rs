@@ -35,24 +35,6 @@ pub(crate) fn ed(script: &Script<'_>, output: &mut Output) -> Result<(), Failure
     Ok(())
 }
 
-/// Prints commands in forward order, which only people read.
-pub(crate) fn forward_ed(script: &Script<'_>, output: &mut Output) -> Result<(), Failure> {
-    for change in script.counted() {
-        let range = match change.old.len() {
-            0 | 1 => change.old.end.to_string(),
-            _ => format!("{} {}", change.old.start + 1, change.old.end),
-        };
-        output.put(format!("{}{range}\n", letter(change)).as_bytes())?;
-        if !change.new.is_empty() {
-            for line in script.new.get(change.new.clone()).unwrap_or_default() {
-                output.put(whole(line).as_ref())?;
-            }
-            output.put(b".\n")?;
-        }
-    }
-    Ok(())
-}
-
 /// Prints the RCS format: lines to delete and lines to add, by their numbers in the old text.
 pub(crate) fn rcs(script: &Script<'_>, output: &mut Output) -> Result<(), Failure> {
     for change in script.counted() {

@@ -54,7 +54,7 @@ impl Run<'_> {
         for (side, me) in sides.iter().zip(identity) {
             if me.is_some() && levels.iter().any(|level| level.identity.contains(&me)) {
                 self.output.flush()?;
-                print_error("diff", &format!("{}: recursive directory loop", side.shown()));
+                print_error("diff", &format!("{}: recursive directory loop", side.display()));
                 return Ok(TROUBLE);
             }
         }
@@ -68,7 +68,7 @@ impl Run<'_> {
             match self.names(side, levels.len()) {
                 Ok(names) => *list = names,
                 Err(errno) => {
-                    self.complain(&side.name, errno)?;
+                    self.report_error(&side.name, errno)?;
                     code = TROUBLE;
                 }
             }
@@ -88,7 +88,7 @@ impl Run<'_> {
         let empty = self.options.new_file || (self.options.new_in_first && held == [false, true]);
         if held != [true, true] && !empty {
             let holder = if held[0] { &folders[0] } else { &folders[1] };
-            self.say(&format!("Only in {}: {}\n", holder.shown(), String::from_utf8_lossy(name)))?;
+            self.report(&format!("Only in {}: {}\n", holder.display(), String::from_utf8_lossy(name)))?;
             return Ok(Entry::Code(DIFFERENT));
         }
         let mut sides = Vec::with_capacity(2);
@@ -99,7 +99,7 @@ impl Run<'_> {
             match side {
                 Ok(side) => sides.push(side),
                 // Both may be dangling links, and each is reported.
-                Err((name, errno)) => self.complain(&name, errno)?,
+                Err((name, errno)) => self.report_error(&name, errno)?,
             }
         }
         match (sides.pop(), sides.pop()) {

@@ -22,7 +22,6 @@ pub(crate) fn print(
     let (context, marks) = match options.style {
         Style::Normal => return script.counted().try_for_each(|change| printer.normal(script, change, output)),
         Style::Ed => return edits::ed(script, output),
-        Style::ForwardEd => return edits::forward_ed(script, output),
         Style::Rcs => return edits::rcs(script, output),
         Style::Columns => return columns::print(script, layout, output),
         Style::Groups => return groups::print(script, &options.formats, output),

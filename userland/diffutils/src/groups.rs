@@ -103,38 +103,16 @@ impl Printer<'_> {
                     self.lines(&self.script.old, group.old.clone(), format, output)?;
                     after
                 }
-                Some((b'(', after)) => self.condition(after, group, output)?,
                 _ => match number(after, |letter| count(letter, group)) {
                     Some((text, after)) => {
                         output.put(&text)?;
                         after
                     }
-                    None => character(after, output)?,
+                    None => percent(after, output)?,
                 },
             };
         }
         Ok(())
-    }
-
-    /// `%(A=B?T:E)`
-    fn condition<'f>(&self, text: &'f [u8], group: &Group, output: &mut Output) -> Result<&'f [u8], Failure> {
-        let wrong = || Failure::Other(format!("invalid format '%({}'", String::from_utf8_lossy(text)));
-        let side = |text: &'f [u8]| -> Option<(i64, &'f [u8])> {
-            let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            match text.split_at_checked(digits)? {
-                (b"", rest) => rest.split_first().and_then(|(letter, rest)| Some((count(*letter, group)?, rest))),
-                (digits, rest) => Some((std::str::from_utf8(digits).ok()?.parse().ok()?, rest)),
-            }
-        };
-        let (a, rest) = side(text).ok_or_else(wrong)?;
-        let (b, rest) = rest.strip_prefix(b"=").and_then(side).ok_or_else(wrong)?;
-        let rest = rest.strip_prefix(b"?").ok_or_else(wrong)?;
-        let end = closing(rest).ok_or_else(wrong)?;
-        let (inside, after) = (rest.get(..end).unwrap_or_default(), rest.get(end + 1..).unwrap_or_default());
-        let colon = colon(inside).unwrap_or(inside.len());
-        let chosen = if a == b { inside.get(..colon) } else { inside.get(colon + 1..) };
-        self.format(chosen.unwrap_or_default(), group, output)?;
-        Ok(after)
     }
 
     fn lines(
@@ -170,7 +148,7 @@ impl Printer<'_> {
                             output.put(&text)?;
                             after
                         }
-                        None => character(after, output)?,
+                        None => percent(after, output)?,
                     },
                 };
             }
@@ -225,46 +203,8 @@ fn number(text: &[u8], value: impl Fn(u8) -> Option<i64>) -> Option<(Vec<u8>, &[
     Some((out.into_bytes(), rest))
 }
 
-/// `%%`, `%c'C'`, `%c'\OOO'`; anything else is literal.
-fn character<'f>(text: &'f [u8], output: &mut Output) -> Result<&'f [u8], Failure> {
-    match text {
-        [b'%', rest @ ..] => output.put(b"%").map(|()| rest),
-        [b'c', b'\'', b'\\', rest @ ..] => {
-            let digits = rest.iter().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
-            let (octal, rest) = rest.split_at_checked(digits).unwrap_or_default();
-            let value = octal.iter().fold(0_u32, |value, digit| value * 8 + u32::from(digit - b'0'));
-            output.put(&[u8::try_from(value & 255).unwrap_or(0)])?;
-            Ok(rest.strip_prefix(b"'").unwrap_or(rest))
-        }
-        [b'c', b'\'', byte, b'\'', rest @ ..] => output.put(&[*byte]).map(|()| rest),
-        _ => output.put(b"%").map(|()| text),
-    }
-}
-
-/// Finds the closing parenthesis of one opened before a text.
-fn closing(text: &[u8]) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, byte) in text.iter().enumerate() {
-        match byte {
-            b'(' => depth += 1,
-            b')' if depth == 0 => return Some(at),
-            b')' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Finds the colon of a condition.
-fn colon(text: &[u8]) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, byte) in text.iter().enumerate() {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth = depth.saturating_sub(1),
-            b':' if depth == 0 => return Some(at),
-            _ => {}
-        }
-    }
-    None
+/// Prints `%%` as a percent sign; anything else is literal.
+fn percent<'f>(text: &'f [u8], output: &mut Output) -> Result<&'f [u8], Failure> {
+    output.put(b"%")?;
+    Ok(text.strip_prefix(b"%").unwrap_or(text))
 }

@@ -13,7 +13,6 @@ mod format;
 mod groups;
 mod options;
 mod output;
-mod pages;
 mod script;
 mod sdiff;
 #[cfg(test)]

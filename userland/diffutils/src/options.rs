@@ -31,8 +31,6 @@ pub(crate) enum Style {
     Unified(usize),
     /// Commands of `ed`.
     Ed,
-    /// Commands of `ed` in forward order.
-    ForwardEd,
     /// RCS format.
     Rcs,
     /// Side by side.
@@ -48,7 +46,6 @@ enum StyleOption {
     Context,
     Unified,
     Ed,
-    ForwardEd,
     Rcs,
     Columns,
     Groups,
@@ -118,9 +115,7 @@ pub(crate) struct Options {
     pub(crate) layout: Layout,
     pub(crate) formats: Formats,
     pub(crate) brief: bool,
-    pub(crate) tells_same: bool,
-    /// Paginate the output with `pr`.
-    pub(crate) paginate: bool,
+    pub(crate) reports_same: bool,
     pub(crate) recursive: bool,
     pub(crate) new_file: bool,
     /// File names are case-insensitive.
@@ -160,12 +155,11 @@ tidebox_gnu::options! {
     /// Options of `diff`.
     enum Flag {
         Normal = "--normal", "print normal output (the default)";
-        Brief = "-q, --brief", "say only that files differ";
-        ReportIdenticalFiles = "-s, --report-identical-files", "say when files are the same";
+        Brief = "-q, --brief", "report only that files differ";
+        ReportIdenticalFiles = "-s, --report-identical-files", "report when files are the same";
         Context = "-c, -C NUM, --context[=NUM]", "print NUM (3) lines of copied context";
         Unified = "-u, -U NUM, --unified[=NUM]", "print NUM (3) lines of unified context";
         Ed = "-e, --ed", "print commands of ed";
-        ForwardEd = "-f, --forward-ed", "print such commands in the order of the text";
         Rcs = "-n, --rcs", "print what RCS reads";
         SideBySide = "-y, --side-by-side", "print both files in two columns";
         Width = "-W, --width=NUM", "of both together (130)";
@@ -189,7 +183,6 @@ tidebox_gnu::options! {
         Color = "--color[=WHEN] | --colour[=X]", "colours: never, always or auto";
         Palette = "--palette=PALETTE", "which colours";
         Label = "-L, --label=LABEL", "use LABEL instead of file name and time";
-        Paginate = "-l, --paginate", "pass the output to pr";
         Recursive = "-r, --recursive", "compare folders in folders";
         NewFile = "-N, --new-file", "treat missing files as empty";
         UnidirectionalNewFile = "-P, --unidirectional-new-file", "treat missing first files as empty";
@@ -218,6 +211,8 @@ tidebox_gnu::options! {
         HorizonLines = "--horizon-lines=X", "";
         NoIgnoreFileNameCase = "--no-ignore-file-name-case", "";
         Digit = "-0 ... -9", "";
+        Paginate = "-l, --paginate", "", unsupported "pages (-l) are not supported; pipe the output to pr";
+        ForwardEd = "-f, --forward-ed", "", unsupported "the option -f is not supported; use -e or -n";
     }
 }
 

@@ -1,17 +1,15 @@
-//! `sdiff`: side-by-side output, and an interactive merge.
-
-mod session;
+//! `sdiff`: side-by-side output of `diff`.
 
 use tidebox_gnu::exit::IntoExitCode;
 use tidebox_gnu::options::Syntax;
 
+use crate::Failure;
 use crate::diff;
 use crate::diff3::only_diff;
-use crate::{Failure, TROUBLE};
 
 const USAGE: &str = "\
 Usage: sdiff [OPTION]... FILE1 FILE2
-Side-by-side merge of differences between FILE1 and FILE2.
+Prints FILE1 and FILE2 side by side.
 
 ";
 
@@ -25,7 +23,6 @@ const VERSION: &str =
 tidebox_gnu::options! {
     /// Options of `sdiff`.
     enum Flag {
-        Output = "-o, --output=FILE", "ask which side to take, and write the result to FILE";
         IgnoreCase = "-i, --ignore-case", "ignore case";
         IgnoreTabExpansion = "-E, --ignore-tab-expansion", "ignore whether blanks are tabs";
         IgnoreTrailingSpace = "-Z, --ignore-trailing-space", "ignore white space at the ends of lines";
@@ -43,8 +40,9 @@ tidebox_gnu::options! {
         Minimal = "-d, --minimal", "find the smallest set of changes";
         SpeedLargeFiles = "-H, --speed-large-files", "accepted";
         Help = "--help", "print this help";
-        Version = "-v, --version", "say which version this is";
+        Version = "-v, --version", "print the version";
         DiffProgram = "--diff-program=X", "";
+        Output = "-o, --output=FILE", "", unsupported "interactive merging (-o) is not supported; use diff3 -m or patch";
     }
 }
 
@@ -54,10 +52,8 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let last = arguments.last().cloned().unwrap_or_else(|| b"sdiff".to_vec());
     // Options for `diff`.
     let mut line = vec![b"-y".to_vec()];
-    let mut merged = None;
     let mut names = LINE.parse(arguments, |key, value| {
         match key {
-            Flag::Output => merged = Some(value),
             Flag::DiffProgram => only_diff(&value)?,
             key => line.push(option_of_diff(key, &value)),
         }
@@ -69,15 +65,10 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         [_, _, extra, ..] => return Err(Failure::Usage(format!("extra operand '{}'", shown(extra)))),
         _ => return Err(Failure::Usage(format!("missing operand after '{}'", shown(&last)))),
     }
-    match merged {
-        // Error messages are those of diff, which does all the work.
-        None => {
-            line.push(b"--".to_vec());
-            line.append(&mut names);
-            Ok(diff::main(line).unwrap_or_else(|failure| failure.into_exit_code("diff")))
-        }
-        Some(file) => session::merge(&file, line, names),
-    }
+    line.push(b"--".to_vec());
+    line.append(&mut names);
+    // `sdiff` runs `diff`, so that error messages have the name of `diff`.
+    Ok(diff::main(line).unwrap_or_else(|failure| failure.into_exit_code("diff")))
 }
 
 /// The equivalent option of `diff`.

@@ -17,7 +17,7 @@ fn registry_and_table_name_the_same_tools() {
 
 /// Checks that the script turns the old text into the new one.
 #[test]
-fn changes_lead_from_the_old_text_to_the_new_one() {
+fn changes_turn_the_old_text_into_the_new_one() {
     let mut seed = 7_u64;
     let mut random = |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -27,21 +27,21 @@ fn changes_lead_from_the_old_text_to_the_new_one() {
         let mut text = || (0..random(30)).map(|_| format!("{}\n", random(5))).collect::<String>();
         let (old, new) = (text(), text());
         let script = Script::new(old.as_bytes(), new.as_bytes(), &Rules::default());
-        let mut made = Vec::new();
+        let mut merged = Vec::new();
         let mut at = 0;
         for change in &script.changes {
-            made.extend_from_slice(&script.old[at..change.old.start]);
-            assert_eq!(made.len(), change.new.start, "{old:?} {new:?}");
-            made.extend_from_slice(&script.new[change.new.clone()]);
+            merged.extend_from_slice(&script.old[at..change.old.start]);
+            assert_eq!(merged.len(), change.new.start, "{old:?} {new:?}");
+            merged.extend_from_slice(&script.new[change.new.clone()]);
             at = change.old.end;
         }
-        made.extend_from_slice(&script.old[at..]);
-        assert_eq!(made, script.new, "{old:?} {new:?}");
+        merged.extend_from_slice(&script.old[at..]);
+        assert_eq!(merged, script.new, "{old:?} {new:?}");
     }
 }
 
 #[test]
-fn a_missing_line_end_is_a_change_unless_white_space_is_none() {
+fn a_missing_line_end_is_a_change_unless_space_is_ignored() {
     assert_eq!(changes("a\nb", "a\nb\n", Rules::default()).len(), 1);
     for space in [Space::NotAtEnd, Space::Some, Space::Nothing] {
         assert_eq!(changes("a\nb", "a\nb\n", Rules { space, ..Rules::default() }), []);
@@ -49,7 +49,7 @@ fn a_missing_line_end_is_a_change_unless_white_space_is_none() {
 }
 
 #[test]
-fn white_space_counts_as_the_rules_say() {
+fn white_space_is_compared_by_the_rules() {
     let line = b"a \t b  \n";
     let shown = |space| essence(line, &Rules { space, ..Rules::default() }).into_owned();
     assert_eq!(shown(Space::Exact), line);
@@ -68,7 +68,7 @@ fn a_change_of_blank_lines_only_can_be_ignored() {
 }
 
 #[test]
-fn numbers_of_bytes_take_units() {
+fn byte_counts_have_units() {
     for (text, wanted) in [("0", Some(0)), ("3kB", Some(3000)), ("2K", Some(2048)), ("1MiB", Some(1 << 20))] {
         assert_eq!(number(text.as_bytes()), wanted, "{text}");
     }
@@ -79,19 +79,19 @@ fn numbers_of_bytes_take_units() {
 }
 
 #[test]
-fn bytes_show_as_letters_with_marks() {
+fn bytes_are_formatted_like_cat_a() {
     for (byte, wanted) in [(b'a', "a"), (0, "^@"), (127, "^?"), (0x8a, "M-^J"), (0xe9, "M-i")] {
         assert_eq!(letter(byte), wanted);
     }
 }
 
 #[test]
-fn carriage_returns_vanish_only_before_line_ends() {
+fn carriage_returns_are_removed_before_line_ends() {
     assert_eq!(without_returns(b"a\r\nb\rc\r"), b"a\nb\rc\r");
 }
 
 #[test]
-fn words_are_quoted_for_a_shell_where_they_need_it() {
+fn words_are_quoted_for_a_shell_if_needed() {
     for (word, wanted) in [("a/b", "a/b"), ("a b", "'a b'"), ("$a'", "'$a'\\'''"), ("", "''")] {
         assert_eq!(String::from_utf8_lossy(&quoted(word.as_bytes())), wanted);
     }
@@ -99,7 +99,7 @@ fn words_are_quoted_for_a_shell_where_they_need_it() {
 
 /// A merge of one changed file with an unchanged one must be the changed one.
 #[test]
-fn a_merge_with_what_did_not_change_is_what_changed() {
+fn a_merge_with_an_unchanged_file_is_the_changed_file() {
     let mut seed = 11_u64;
     let mut random = |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

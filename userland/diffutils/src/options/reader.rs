@@ -32,10 +32,10 @@ impl Reader {
             Flag::Brief => options.brief = true,
             Flag::Recursive => options.recursive = true,
             Flag::StartingFile => options.starting = Some(value),
-            Flag::ReportIdenticalFiles => options.tells_same = true,
+            Flag::ReportIdenticalFiles => options.reports_same = true,
             Flag::Exclude => options.excluded.push(value),
             Flag::ExcludeFrom => options.excluded.extend(listed(&value)?),
-            Flag::SpeedLargeFiles | Flag::Ignored => {}
+            Flag::SpeedLargeFiles | Flag::Ignored | Flag::Help | Flag::Version | Flag::Paginate | Flag::ForwardEd => {}
             // It has no effect, but must be a number.
             Flag::HorizonLines if !value.iter().all(u8::is_ascii_digit) => {
                 let shown = String::from_utf8_lossy(&value);
@@ -51,7 +51,6 @@ impl Reader {
                 options.fold_names = id == Flag::IgnoreFileNameCase;
             }
             Flag::PresumeOutputTty => self.terminal = true,
-            Flag::Paginate => options.paginate = true,
             Flag::ExpandTabs
             | Flag::InitialTab
             | Flag::Width
@@ -64,7 +63,6 @@ impl Reader {
                 self.layout(id, &value)?;
             }
             Flag::Ed => self.styled(StyleOption::Ed, None)?,
-            Flag::ForwardEd => self.styled(StyleOption::ForwardEd, None)?,
             Flag::Rcs => self.styled(StyleOption::Rcs, None)?,
             Flag::SideBySide => self.styled(StyleOption::Columns, None)?,
             Flag::Normal => self.styled(StyleOption::Normal, None)?,
@@ -74,7 +72,6 @@ impl Reader {
                 let number = Some(value).filter(|value| matches!(letter, Some('C' | 'U')) || !value.is_empty());
                 self.styled(style, number)?;
             }
-            Flag::Help | Flag::Version => {}
             Flag::Ifdef
             | Flag::LineFormat
             | Flag::OldLineFormat
@@ -153,7 +150,6 @@ impl Reader {
             Some(StyleOption::Unified) => Style::Unified(context),
             Some(StyleOption::Context) => Style::Context(context),
             Some(StyleOption::Ed) => Style::Ed,
-            Some(StyleOption::ForwardEd) => Style::ForwardEd,
             Some(StyleOption::Rcs) => Style::Rcs,
             Some(StyleOption::Columns) => Style::Columns,
             Some(StyleOption::Groups) => Style::Groups,
