@@ -48,9 +48,6 @@ pub(crate) enum Arr {
     Local(u32),
     /// On the stack.
     Stack,
-    /// `SYMTAB` and `FUNCTAB`, whose elements are computed on access.
-    Symbols,
-    Functions,
 }
 
 /// Location of a variable.
@@ -112,7 +109,7 @@ pub(crate) enum Op {
     SetQuietly(Target),
     AugmentQuietly(Arithmetic, Target),
     StepQuietly(bool, Target),
-    /// `v = v more`, in place.
+    /// `v = v more`, without a copy.
     AppendTo(Var),
     Pop,
     Arithmetic(Arithmetic),
@@ -206,15 +203,4 @@ pub(crate) struct Program {
     pub(crate) ranges: u32,
     /// Names of the source texts.
     pub(crate) sources: Vec<Vec<u8>>,
-}
-
-impl Program {
-    /// Adds variables used only on the command line, for `SYMTAB`.
-    pub(crate) fn know(&mut self, assignments: &[(Vec<u8>, Vec<u8>)]) {
-        for (name, _) in assignments {
-            if !self.globals.contains(name) && !self.functions.iter().any(|function| function.name == *name) {
-                self.globals.push(name.clone());
-            }
-        }
-    }
 }

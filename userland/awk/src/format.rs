@@ -22,12 +22,30 @@ struct Spec {
     precision: Option<usize>,
 }
 
+impl Spec {
+    /// Parses the flags at the start of a text and returns their number.
+    fn flags(&mut self, text: &[u8]) -> usize {
+        for (at, byte) in text.iter().enumerate() {
+            match byte {
+                b'-' => self.left = true,
+                b'+' => self.plus = true,
+                b' ' => self.space = true,
+                b'0' => self.zero = true,
+                b'#' => self.alternate = true,
+                b'\'' => {}
+                _ => return at,
+            }
+        }
+        text.len()
+    }
+}
+
 /// Source of the arguments.
 struct Arguments<'a> {
     format: &'a [u8],
     values: &'a [Value],
     next: usize,
-    /// Whether the previous directives were numbered.
+    /// True after numbered directives, false after directives without a number.
     numbered: Option<bool>,
 }
 
@@ -85,7 +103,7 @@ fn directive(
     let mut spec = Spec::default();
     let mut at = start + 1;
     let mut number = None;
-    let digits = |at: usize| format.iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = |at: usize| digits_at(format, at);
     let parsed = |at: usize, length: usize| -> usize {
         let text = std::str::from_utf8(format.get(at..at + length).unwrap_or_default()).unwrap_or("0");
         text.parse().unwrap_or(MAX_WIDTH).min(MAX_WIDTH)
@@ -98,18 +116,7 @@ fn directive(
         at += digits(at) + 1;
         arguments.agree(true)?;
     }
-    loop {
-        match format.get(at) {
-            Some(b'-') => spec.left = true,
-            Some(b'+') => spec.plus = true,
-            Some(b' ') => spec.space = true,
-            Some(b'0') => spec.zero = true,
-            Some(b'#') => spec.alternate = true,
-            Some(b'\'') => {}
-            _ => break,
-        }
-        at += 1;
-    }
+    at += spec.flags(format.get(at..).unwrap_or_default());
     if format.get(at) == Some(&b'*') {
         at += 1;
         let (width, used) = starred(arguments, at)?;
@@ -144,9 +151,25 @@ fn directive(
     if *letter != b'%' {
         arguments.agree(number.is_some())?;
     }
+    if !convert(arguments, number, at, &spec, conversion, out)? {
+        out.extend_from_slice(format.get(start..=at).unwrap_or_default());
+    }
+    Ok(at + 1)
+}
+
+/// Formats the argument by the letter at a position. Returns `false` for an unknown letter.
+fn convert(
+    arguments: &mut Arguments<'_>,
+    number: Option<usize>,
+    at: usize,
+    spec: &Spec,
+    conversion: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<bool, String> {
+    let letter = arguments.format.get(at).copied().unwrap_or_default();
     match letter {
         b'%' => out.push(b'%'),
-        b'c' => character(arguments.take(number, at)?, &spec, conversion, out),
+        b'c' => character(arguments.take(number, at)?, spec, conversion, out),
         b's' => {
             let value = arguments.take(number, at)?;
             let mut text = Vec::new();
@@ -154,24 +177,26 @@ fn directive(
             if let Some(precision) = spec.precision {
                 text.truncate(text::offset_of(&text, precision));
             }
-            pad_text(&text, &spec, out);
+            pad_text(&text, spec, out);
         }
-        b'd' | b'i' => integer(arguments.take(number, at)?.number(), &spec, out),
-        b'o' | b'x' | b'X' | b'u' => unsigned(arguments.take(number, at)?.number(), *letter, &spec, out),
+        b'd' | b'i' => integer(arguments.take(number, at)?.number(), spec, out),
+        b'o' | b'x' | b'X' | b'u' => unsigned(arguments.take(number, at)?.number(), letter, spec, out),
         b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
-            floating(arguments.take(number, at)?.number(), *letter, &spec, out);
+            floating(arguments.take(number, at)?.number(), letter, spec, out);
         }
-        _ => {
-            out.extend_from_slice(format.get(start..=at).unwrap_or_default());
-        }
+        _ => return Ok(false),
     }
-    Ok(at + 1)
+    Ok(true)
+}
+
+fn digits_at(format: &[u8], at: usize) -> usize {
+    format.iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// The value for a `*`, and the number of format bytes it used.
 fn starred(arguments: &mut Arguments<'_>, at: usize) -> Result<(f64, usize), String> {
     let format = arguments.format;
-    let digits = format.iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = digits_at(format, at);
     if digits > 0 && format.get(at + digits) == Some(&b'$') {
         let text = std::str::from_utf8(format.get(at..at + digits).unwrap_or_default()).unwrap_or("0");
         let value = arguments.take(Some(text.parse().unwrap_or(0)), at)?;

@@ -43,7 +43,7 @@ pub(crate) struct Input {
 
 /// The read error, if one occurred.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum ReadError {
     Read(Errno),
     Pattern(String),
 }
@@ -58,7 +58,7 @@ impl Input {
     }
 
     /// Reads more input after the buffered bytes. Returns whether there was more.
-    fn fill(&mut self) -> Result<bool, Trouble> {
+    fn fill(&mut self) -> Result<bool, ReadError> {
         if self.ended {
             return Ok(false);
         }
@@ -75,7 +75,7 @@ impl Input {
         let count = loop {
             match tidebox_rt::read(self.fd, room) {
                 Err(Errno::INTR) => {}
-                Err(error) => return Err(Trouble::Read(error)),
+                Err(error) => return Err(ReadError::Read(error)),
                 Ok(count) => break count,
             }
         };
@@ -91,7 +91,7 @@ impl Input {
         ending: &Ending,
         record: &mut Vec<u8>,
         terminator: &mut Vec<u8>,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, ReadError> {
         terminator.clear();
         match ending {
             Ending::Byte(byte) => self.until_byte(*byte, record, terminator),
@@ -100,7 +100,7 @@ impl Input {
         }
     }
 
-    fn until_byte(&mut self, byte: u8, record: &mut Vec<u8>, terminator: &mut Vec<u8>) -> Result<bool, Trouble> {
+    fn until_byte(&mut self, byte: u8, record: &mut Vec<u8>, terminator: &mut Vec<u8>) -> Result<bool, ReadError> {
         let mut searched = 0;
         loop {
             let pending = self.pending();
@@ -129,7 +129,7 @@ impl Input {
         true
     }
 
-    fn paragraph(&mut self, record: &mut Vec<u8>, terminator: &mut Vec<u8>) -> Result<bool, Trouble> {
+    fn paragraph(&mut self, record: &mut Vec<u8>, terminator: &mut Vec<u8>) -> Result<bool, ReadError> {
         // Line ends before the first record do not count.
         loop {
             let pending = self.pending();
@@ -174,12 +174,12 @@ impl Input {
         pattern: &Pattern,
         record: &mut Vec<u8>,
         terminator: &mut Vec<u8>,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, ReadError> {
         loop {
             let pending = self.pending();
             let found = match self.find(pattern, pending) {
                 Ok(found) => found,
-                Err(error) => return Err(Trouble::Pattern(error)),
+                Err(error) => return Err(ReadError::Pattern(error)),
             };
             // A match that reaches the end could be longer with what follows.
             if let Some(found) = found
@@ -192,7 +192,7 @@ impl Input {
                 return Ok(true);
             }
             if !self.fill()? && self.ended {
-                let again = self.find(pattern, self.pending()).map_err(Trouble::Pattern)?;
+                let again = self.find(pattern, self.pending()).map_err(ReadError::Pattern)?;
                 if again.is_some() {
                     continue;
                 }

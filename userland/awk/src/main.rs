@@ -49,33 +49,26 @@ fn main() {
 fn run() -> i32 {
     let options = match options::parse(tidebox_gnu::message::arguments()) {
         Ok(options) => options,
-        Err(other) => return instead(other),
+        Err(other) => return early_exit(other),
     };
     if options.bytes || !tidebox_gnu::message::unicode_locale() {
-        text::take_bytes_for_chars();
+        text::treat_bytes_as_chars();
     }
     let compiled = compile::compile(&options.sources, stream::read_whole, warn);
     match compiled {
-        Ok(mut compiled) => {
-            if options.mentions_symtab {
-                compiled.know(&options.assignments);
-            }
-            Machine::new(compiled, options).main()
-        }
-        Err(failure) => explain(&failure),
+        Ok(compiled) => Machine::new(compiled, options).main(),
+        Err(failure) => report(&failure),
     }
 }
 
-fn instead(other: Other) -> i32 {
+fn early_exit(other: Other) -> i32 {
     match other {
-        Other::Version => print_and_exit_code(&program(), &usage::version(), 1),
-        Other::Copyright => print_and_exit_code(&program(), usage::COPYRIGHT, 1),
-        Other::Usage(true) => print_and_exit_code(&program(), &usage::usage(), 1),
-        Other::Usage(false) => {
+        Other::Print(text) => print_and_exit_code(&program(), &text, 1),
+        Other::Usage => {
             tidebox_gnu::eprint_part!("{}", usage::usage());
             1
         }
-        Other::WrongOption(message) => {
+        Other::InvalidOption(message) => {
             tidebox_gnu::eprint_line!("{}: {message}", program());
             tidebox_gnu::eprint_part!("{}", usage::usage());
             1
@@ -92,35 +85,35 @@ fn warn(source: &[u8], line: u32, what: &str) {
 }
 
 /// Reports a compile error and returns the exit code.
-fn explain(failure: &Failure) -> i32 {
+fn report(failure: &Failure) -> i32 {
     let name = program();
-    let shown = String::from_utf8_lossy;
+    let lossy = String::from_utf8_lossy;
     match failure {
         Failure::Syntax { source, line, text, column, what } => {
-            let source = shown(source);
+            let source = lossy(source);
             // A tab is repeated so that the marker lines up.
             let before = text.get(..*column).unwrap_or(text);
             let blank: String = before.iter().map(|byte| if *byte == b'\t' { '\t' } else { ' ' }).collect();
-            tidebox_gnu::eprint_line!("{name}: {source}:{line}: {}", shown(text));
+            tidebox_gnu::eprint_line!("{name}: {source}:{line}: {}", lossy(text));
             tidebox_gnu::eprint_line!("{name}: {source}:{line}: {blank}^ {what}");
             1
         }
         Failure::Meaning { source, line, what } => {
-            tidebox_gnu::eprint_line!("{name}: {}:{line}: error: {what}", shown(source));
+            tidebox_gnu::eprint_line!("{name}: {}:{line}: error: {what}", lossy(source));
             1
         }
         Failure::Twice { source, line, what } => {
             for _ in 0..2 {
-                tidebox_gnu::eprint_line!("{name}: {}:{line}: error: {what}", shown(source));
+                tidebox_gnu::eprint_line!("{name}: {}:{line}: error: {what}", lossy(source));
             }
             1
         }
-        Failure::Place { source, line, what } => {
-            tidebox_gnu::eprint_line!("{name}: {}:{line}: {what}", shown(source));
+        Failure::Unlabelled { source, line, what } => {
+            tidebox_gnu::eprint_line!("{name}: {}:{line}: {what}", lossy(source));
             1
         }
         Failure::Fatal { source, line, what } => {
-            tidebox_gnu::eprint_line!("{name}: {}:{line}: fatal: {what}", shown(source));
+            tidebox_gnu::eprint_line!("{name}: {}:{line}: fatal: {what}", lossy(source));
             2
         }
     }

@@ -24,7 +24,7 @@ fn other_base(text: &[u8], at: usize) -> Option<usize> {
     (!signed && is_octal(rest)).then_some(at + 1 + digits)
 }
 
-/// Parses the decimal number at the start of a text like `strtod`. Returns its value and end, or `None` if no number is there.
+/// Parses the decimal number at the start of a text like `strtod`. Returns its value and end, or `None` without a number.
 pub(crate) fn prefix(text: &[u8]) -> Option<(f64, usize)> {
     let start = blanks(text);
     let mut at = start;

@@ -1,10 +1,14 @@
 //! The command line.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::command_line::FromEarlyExit;
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::getopt::Item;
+use tidebox_gnu::options::Syntax;
 
 use crate::compile::Source;
 use crate::machine::assignment;
 use crate::stream::read_whole;
+use crate::usage;
 
 /// Parsed command line.
 #[derive(Clone, Debug, Default)]
@@ -16,83 +20,82 @@ pub(crate) struct Options {
     /// Characters are bytes.
     pub(crate) bytes: bool,
     pub(crate) sandbox: bool,
-    /// Output file of `--dump-variables`.
-    pub(crate) dump: Option<Vec<u8>>,
     /// Names to extract from the program text.
     pub(crate) mentions_environ: bool,
     pub(crate) mentions_procinfo: bool,
-    pub(crate) mentions_symtab: bool,
 }
 
 /// Action instead of running a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Other {
-    Version,
-    Copyright,
-    /// The usage, on standard output or, as an error, on standard error.
-    Usage(bool),
+    /// Text for standard output.
+    Print(String),
+    /// The usage, as an error.
+    Usage,
     /// A message, and the usage.
-    WrongOption(String),
+    InvalidOption(String),
     Fatal(String),
 }
 
-const LONG: &[Long] = &[
-    long("assign", Takes::Value, 'v'),
-    long("bignum", Takes::Nothing, 'M'),
-    long("characters-as-bytes", Takes::Nothing, 'b'),
-    long("copyright", Takes::Nothing, 'C'),
-    long("debug", Takes::Maybe, 'D'),
-    long("dump-variables", Takes::Maybe, 'd'),
-    long("exec", Takes::Value, 'E'),
-    long("field-separator", Takes::Value, 'F'),
-    long("file", Takes::Value, 'f'),
-    long("gen-pot", Takes::Nothing, 'g'),
-    long("help", Takes::Nothing, 'h'),
-    long("include", Takes::Value, 'i'),
-    long("lint", Takes::Maybe, 'L'),
-    long("lint-old", Takes::Nothing, 't'),
-    long("load", Takes::Value, 'l'),
-    long("no-optimize", Takes::Nothing, 's'),
-    long("non-decimal-data", Takes::Nothing, 'n'),
-    long("optimize", Takes::Nothing, 'O'),
-    long("posix", Takes::Nothing, 'P'),
-    long("pretty-print", Takes::Maybe, 'o'),
-    long("profile", Takes::Maybe, 'p'),
-    long("re-interval", Takes::Nothing, 'r'),
-    long("sandbox", Takes::Nothing, 'S'),
-    long("source", Takes::Value, 'e'),
-    long("traditional", Takes::Nothing, 'c'),
-    long("use-lc-numeric", Takes::Nothing, 'N'),
-    long("version", Takes::Nothing, 'V'),
-];
-
-const SPEC: Spec<'_> = Spec { short: "F:f:v:W:bcCd::D::e:E:ghi:Il:L::MnNo::Op::PrsStV", long: LONG, permute: false };
+tidebox_gnu::options! {
+    /// Options of `awk`. [`usage`] lists them.
+    enum Flag {
+        Assign = "-v, --assign=ASSIGNMENT", "";
+        FieldSeparator = "-F, --field-separator=FS", "";
+        File = "-f, --file=FILE", "";
+        Bytes = "-b, --characters-as-bytes", "";
+        Copyright = "-C, --copyright", "";
+        Source = "-e, --source=TEXT", "";
+        Exec = "-E, --exec=FILE", "";
+        Help = "-h, --help", "";
+        Include = "-i, --include=FILE", "";
+        NonDecimal = "-n, --non-decimal-data", "";
+        Sandbox = "-S, --sandbox", "";
+        Version = "-V, --version", "";
+        LongOption = "-W OPTION", "";
+        // Intervals are always supported, and programs are always optimised.
+        NoEffect = "-N, --use-lc-numeric, -O, --optimize, -r, --re-interval, -s, --no-optimize", "";
+        Bignum = "-M, --bignum", "", unsupported "option `--bignum' is not supported here";
+        Debug = "-D[FILE], --debug[=FILE]", "", unsupported "option `--debug' is not supported here";
+        Dump = "-d[FILE], --dump-variables[=FILE]", "", unsupported "option `--dump-variables' is not supported here";
+        GenPot = "-g, --gen-pot", "", unsupported "option `--gen-pot' is not supported here";
+        Info = "-I", "", unsupported "option `-I' is not supported here";
+        Lint = "-L[VALUE], --lint[=VALUE]", "", unsupported "option `--lint' is not supported here";
+        LintOld = "-t, --lint-old", "", unsupported "option `--lint-old' is not supported here";
+        Load = "-l, --load=LIBRARY", "", unsupported "option `--load' is not supported here";
+        Posix = "-P, --posix", "", unsupported "option `--posix' is not supported here";
+        PrettyPrint = "-o[FILE], --pretty-print[=FILE]", "", unsupported "option `--pretty-print' is not supported here";
+        Profile = "-p[FILE], --profile[=FILE]", "", unsupported "option `--profile' is not supported here";
+        Traditional = "-c, --traditional", "", unsupported "option `--traditional' is not supported here";
+    }
+}
 
 /// Reads a command line.
 pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
+    let (usage, version) = (usage::usage(), usage::version());
+    let line = Syntax { version: &version, permute: false, ..Syntax::new("awk", &usage, 0) };
     let mut options = Options::default();
-    let mut parser = Parser::new(SPEC, arguments);
+    let mut items = line.items(arguments);
     let mut first = None;
-    loop {
-        match parser.next_item().map_err(reworded)? {
-            None => break,
-            Some(Item::Operand(operand)) => {
+    while let Some(item) = items.next_item()? {
+        match item {
+            Item::Operand(operand) => {
                 first = Some(operand);
                 break;
             }
-            Some(Item::Option('W', Some(value))) => long_by_short(&mut options, value)?,
-            Some(Item::Option('E', Some(value))) => {
-                options.take('E', Some(value))?;
-                break;
+            Item::Option(Flag::LongOption, value) => long_option(&line, &mut options, value.unwrap_or_default())?,
+            Item::Option(flag, value) => {
+                options.set(flag, value.unwrap_or_default())?;
+                if flag == Flag::Exec {
+                    break;
+                }
             }
-            Some(Item::Option(letter, value)) => options.take(letter, value)?,
         }
     }
-    let rest = parser.remaining();
-    let mut operands = first.into_iter().chain(rest);
+    let mut operands = first.into_iter().chain(items.remaining());
     if options.sources.is_empty() {
         let Some(text) = operands.next() else {
-            return Err(Other::Usage(false));
+            return Err(Other::Usage);
         };
         options.sources.push(Source { name: b"cmd. line".to_vec(), text });
     }
@@ -104,20 +107,31 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, Other> {
         };
         options.sources.iter().any(within)
     };
-    options.mentions_symtab = options.dump.is_some() || mentions(b"SYMTAB");
-    options.mentions_environ = options.mentions_symtab || mentions(b"ENVIRON");
-    options.mentions_procinfo = options.mentions_symtab || mentions(b"PROCINFO");
+    options.mentions_environ = mentions(b"ENVIRON");
+    options.mentions_procinfo = mentions(b"PROCINFO");
     Ok(options)
 }
 
-/// `-W name` is `--name`.
-fn long_by_short(options: &mut Options, value: Vec<u8>) -> Result<(), Other> {
-    let mut parser = Parser::new(SPEC, vec![[&b"--"[..], &value].concat()]);
-    match parser.next_item() {
-        Ok(Some(Item::Option(letter, value))) => options.take(letter, value),
+/// Applies `-W name`, which is the same as `--name`.
+fn long_option(line: &Syntax<'_, Flag>, options: &mut Options, value: Vec<u8>) -> Result<(), Other> {
+    match line.items(vec![[&b"--"[..], &value].concat()]).next_item()? {
+        Some(Item::Option(flag, value)) => options.set(flag, value.unwrap_or_default()),
         _ => {
-            let shown = String::from_utf8_lossy(&value).into_owned();
-            Err(Other::WrongOption(format!("option `-W {shown}' unrecognized, ignored")))
+            let name = String::from_utf8_lossy(&value).into_owned();
+            Err(Other::InvalidOption(format!("option `-W {name}' unrecognized, ignored")))
+        }
+    }
+}
+
+impl FromEarlyExit for Other {
+    fn from_early_exit(_: &str, answer: ToolResult) -> Self {
+        match answer {
+            ToolResult::Print(text) | ToolResult::PrintAndCode(text, _) => {
+                Self::Print(String::from_utf8_lossy(&text).into_owned())
+            }
+            ToolResult::Usage(message, _) => reworded(message),
+            ToolResult::Failure(message, _) => Self::Fatal(message),
+            ToolResult::Code(_) => Self::Usage,
         }
     }
 }
@@ -125,44 +139,34 @@ fn long_by_short(options: &mut Options, value: Vec<u8>) -> Result<(), Other> {
 /// GNU awk has its own `getopt`, which ignores unknown options here and prints letters without quotes.
 fn reworded(message: String) -> Other {
     if message.starts_with("invalid option") || message.starts_with("unrecognized option") {
-        return Other::Usage(false);
+        return Other::Usage;
     }
     let plain = message.replace(" -- '", " -- ");
-    Other::WrongOption(if plain == message { message } else { plain.trim_end_matches('\'').to_owned() })
+    Other::InvalidOption(if plain == message { message } else { plain.trim_end_matches('\'').to_owned() })
 }
 
 impl Options {
-    fn take(&mut self, letter: char, value: Option<Vec<u8>>) -> Result<(), Other> {
-        let value = value.unwrap_or_default();
-        match letter {
-            'F' => self.assignments.push((b"FS".to_vec(), value)),
-            'v' => match assignment(&value) {
+    fn set(&mut self, flag: Flag, value: Vec<u8>) -> Result<(), Other> {
+        match flag {
+            Flag::FieldSeparator => self.assignments.push((b"FS".to_vec(), value)),
+            Flag::Assign => match assignment(&value) {
                 Some((name, text)) => self.assignments.push((name.to_vec(), text.to_vec())),
                 None => {
-                    let shown = String::from_utf8_lossy(&value).into_owned();
-                    return Err(Other::WrongOption(format!("`{shown}' argument to `-v' not in `var=value' form\n")));
+                    let text = String::from_utf8_lossy(&value).into_owned();
+                    return Err(Other::InvalidOption(format!("`{text}' argument to `-v' not in `var=value' form\n")));
                 }
             },
-            'f' | 'E' => self.add_file(&value)?,
-            'i' => {
+            Flag::File | Flag::Exec => self.add_file(&value)?,
+            Flag::Include => {
                 let text = [&b"@include \""[..], &value, b"\"\n"].concat();
                 self.sources.push(Source { name: b"cmd. line".to_vec(), text });
             }
-            'e' => self.sources.push(Source { name: b"cmd. line".to_vec(), text: value }),
-            'b' => self.bytes = true,
-            'S' => self.sandbox = true,
-            'V' => return Err(Other::Version),
-            'C' => return Err(Other::Copyright),
-            'h' => return Err(Other::Usage(true)),
-            // No effect: intervals are always supported, and programs are always optimised.
-            'O' | 's' | 'r' | 'N' => {}
-            'n' => crate::number::read_other_bases(),
-            'd' => self.dump = Some(if value.is_empty() { b"awkvars.out".to_vec() } else { value }),
-            other => {
-                let name = LONG.iter().find(|long| long.key == other).map(|long| format!("--{}", long.name));
-                let name = name.unwrap_or_else(|| format!("-{other}"));
-                return Err(Other::Fatal(format!("option `{name}' is not supported here")));
-            }
+            Flag::Source => self.sources.push(Source { name: b"cmd. line".to_vec(), text: value }),
+            Flag::Bytes => self.bytes = true,
+            Flag::Sandbox => self.sandbox = true,
+            Flag::Copyright => return Err(Other::Print(usage::COPYRIGHT.to_owned())),
+            Flag::NonDecimal => crate::number::read_other_bases(),
+            _ => {}
         }
         Ok(())
     }
@@ -174,8 +178,8 @@ impl Options {
                 Ok(())
             }
             Err(reason) => {
-                let shown = String::from_utf8_lossy(name).into_owned();
-                Err(Other::Fatal(format!("cannot open source file `{shown}' for reading: {reason}")))
+                let name = String::from_utf8_lossy(name).into_owned();
+                Err(Other::Fatal(format!("cannot open source file `{name}' for reading: {reason}")))
             }
         }
     }

@@ -61,7 +61,7 @@ impl Pattern {
         self.plain()?.is_match(text).map_err(|error| self.explain(&error))
     }
 
-    /// The leftmost and longest match at or after `from`; the first search of a text begins at 0.
+    /// The leftmost and longest match at or after `from`. The first search of a text starts at 0.
     pub(crate) fn find(&self, text: &[u8], from: usize) -> Result<Option<Range<usize>>, String> {
         self.plain()?.find_in_line(text, from).map_err(|error| self.explain(&error))
     }
@@ -165,7 +165,6 @@ fn literal(byte: u8, out: &mut Vec<u8>) {
 /// Translates a bracket expression after its `[`, with escapes resolved. `None` if it is not closed.
 fn bracket(rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut list = Vec::new();
-    // Characters that are literal only at some positions of a list.
     let (mut closing, mut caret, mut dash, mut opening) = (false, false, false, false);
     let (negated, mut rest) = match rest {
         [b'^', rest @ ..] => (true, rest),
@@ -218,6 +217,20 @@ fn bracket(rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
         }
         first = false;
     }
+    Some((assemble(negated, &list, Literals { closing, caret, dash, opening }), rest))
+}
+
+/// Characters of a list that are literal only at some positions.
+struct Literals {
+    closing: bool,
+    caret: bool,
+    dash: bool,
+    opening: bool,
+}
+
+/// Builds a bracket expression with the special characters at positions where they are literal.
+fn assemble(negated: bool, list: &[u8], literals: Literals) -> Vec<u8> {
+    let Literals { closing, caret, dash, opening } = literals;
     let mut out = Vec::with_capacity(list.len() + 6);
     out.push(b'[');
     if negated {
@@ -226,15 +239,15 @@ fn bracket(rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     if closing {
         out.push(b']');
     }
-    out.extend_from_slice(&list);
+    out.extend_from_slice(list);
     if opening {
         out.push(b'[');
     }
     // A caret that would come first negates the list, unless it is alone with a dash.
     let alone = !negated && !closing && list.is_empty() && !opening;
     match (caret, alone, dash) {
-        (true, true, false) => return Some((b"\\^".to_vec(), rest)),
-        (true, true, true) => return Some((b"[-^]".to_vec(), rest)),
+        (true, true, false) => return b"\\^".to_vec(),
+        (true, true, true) => return b"[-^]".to_vec(),
         (true, false, _) => out.push(b'^'),
         _ => {}
     }
@@ -242,5 +255,5 @@ fn bracket(rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
         out.push(b'-');
     }
     out.push(b']');
-    Some((out, rest))
+    out
 }

@@ -65,7 +65,7 @@ impl Record {
         });
     }
 
-    /// Sets the way to split records from the next one on.
+    /// Sets the splitter of the following records.
     pub(crate) fn set_splitter(&mut self, splitter: Splitter, newline_splits: bool) {
         self.split_all();
         self.splitter = splitter;

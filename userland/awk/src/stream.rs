@@ -3,7 +3,7 @@
 use tidebox_gnu::command::{Command, wait};
 use tidebox_rt::{Errno, ExitStatus, Fd, Open};
 
-use crate::input::{Ending, Input, Trouble};
+use crate::input::{Ending, Input, ReadError};
 
 /// Output buffer size in bytes.
 const BUFFER: usize = 64 * 1024;
@@ -228,13 +228,13 @@ impl Streams {
         ending: &Ending,
         record: &mut Vec<u8>,
         terminator: &mut Vec<u8>,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, ReadError> {
         let Some(stream) = self.open.get_mut(stream) else {
             return Ok(false);
         };
         if let Some(writer) = &mut stream.writer {
             // The command may wait for our output before it replies.
-            writer.flush().map_err(Trouble::Read)?;
+            writer.flush().map_err(ReadError::Read)?;
         }
         match &mut stream.input {
             Some(input) => input.next(ending, record, terminator),
@@ -360,13 +360,4 @@ pub(crate) fn read_whole(name: &[u8]) -> Result<Vec<u8>, String> {
         let _ = tidebox_rt::close(fd);
     }
     Ok(text)
-}
-
-/// Writes a whole file.
-pub(crate) fn write_whole(name: &[u8], bytes: &[u8]) -> Result<(), &'static str> {
-    let how = Open { write: true, create: true, truncate: true, ..Open::default() };
-    let fd = tidebox_rt::open(name, how).map_err(Errno::text)?;
-    let outcome = tidebox_rt::write_all(fd, bytes);
-    let closed = tidebox_rt::close(fd);
-    outcome.and(closed).map_err(Errno::text)
 }

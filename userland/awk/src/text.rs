@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether characters are bytes. Set before the program starts.
+/// Characters are bytes. The value is set before the program starts.
 static CHARS_ARE_BYTES: AtomicBool = AtomicBool::new(false);
 
-/// Treats every byte as a character from now on, as in the C locale.
-pub(crate) fn take_bytes_for_chars() {
+/// Treats every byte as a character, as in the C locale.
+pub(crate) fn treat_bytes_as_chars() {
     CHARS_ARE_BYTES.store(true, Ordering::Relaxed);
 }
 
@@ -88,7 +88,7 @@ impl Text {
         }
     }
 
-    /// Appends to the string, in place if it is not shared.
+    /// Appends to the string, without a copy unless it is shared.
     pub(crate) fn push(&mut self, more: &[u8]) {
         match self {
             Self::Short(len, bytes) => {

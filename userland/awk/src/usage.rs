@@ -9,7 +9,6 @@ const OPTIONS: &str = "POSIX options:\t\tGNU long options: (standard)
 Short options:\t\tGNU long options: (extensions)
 \t-b\t\t\t--characters-as-bytes
 \t-C\t\t\t--copyright
-\t-d[file]\t\t--dump-variables[=file]
 \t-e 'program-text'\t--source='program-text'
 \t-E file\t\t\t--exec=file
 \t-h\t\t\t--help

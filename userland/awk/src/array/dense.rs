@@ -33,12 +33,12 @@ struct Leaf {
 }
 
 /// Location of a number: the size of its leaf, as a power of two, and the maximum capacity to allocate for it.
-struct Place {
+struct LeafSize {
     leaf_bits: u32,
     estimate: i64,
 }
 
-impl Place {
+impl LeafSize {
     fn of(number: u32) -> Self {
         let bits = 32 - number.leading_zeros();
         let group = if bits <= FIRST_GROUP_BITS { FIRST_GROUP_BITS } else { bits - 1 };
@@ -70,7 +70,7 @@ impl Dense {
             let leaf = self.low.get((number >> LOW_BITS) as usize)?.as_ref()?;
             return Some((leaf, number as usize & ((1 << LOW_BITS) - 1)));
         }
-        let bits = Place::of(number).leaf_bits;
+        let bits = LeafSize::of(number).leaf_bits;
         let leaf = self.high.get(&(number >> bits << bits))?;
         Some((leaf, number as usize & ((1 << bits) - 1)))
     }
@@ -95,8 +95,8 @@ impl Dense {
             if self.others.as_ref().is_some_and(|others| others.get(key).is_some()) {
                 return self.other(key);
             }
-            let place = Place::of(number);
-            if self.capacity + place.estimate - self.len as i64 > MAX_WASTE {
+            let size = LeafSize::of(number);
+            if self.capacity + size.estimate - self.len as i64 > MAX_WASTE {
                 return self.other(key);
             }
         }
@@ -105,7 +105,7 @@ impl Dense {
 
     /// Returns the element of a number in its leaf, creating both if necessary.
     fn place(&mut self, number: u32) -> &mut Value {
-        let bits = Place::of(number).leaf_bits;
+        let bits = LeafSize::of(number).leaf_bits;
         let size = 1usize << bits;
         let capacity = &mut self.capacity;
         let new = || {
@@ -155,7 +155,7 @@ impl Dense {
     }
 
     fn remove_number(&mut self, number: u32) -> bool {
-        let bits = Place::of(number).leaf_bits;
+        let bits = LeafSize::of(number).leaf_bits;
         let low = number >> FIRST_GROUP_BITS == 0;
         let leaf = match low {
             true => self.low.get_mut((number >> LOW_BITS) as usize).and_then(Option::as_mut),

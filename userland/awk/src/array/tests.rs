@@ -6,10 +6,10 @@ fn listed(words: &[&str]) -> String {
     for word in words {
         array.set(&Key::of_bytes(word.as_bytes()), Value::Unset);
     }
-    shown(&array)
+    text_of(&array)
 }
 
-fn shown(array: &Array) -> String {
+fn text_of(array: &Array) -> String {
     let words: Vec<String> =
         array.keys().iter().map(|key| String::from_utf8_lossy(key.text().bytes()).into_owned()).collect();
     words.join(" ")

@@ -86,11 +86,6 @@ builtins! {
 }
 
 impl Builtin {
-    /// The names of all builtin functions.
-    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        ALL.iter().map(|(name, _)| *name)
-    }
-
     pub(crate) fn find(name: &[u8]) -> Option<Self> {
         ALL.iter().find(|(text, _)| text.as_bytes() == name).map(|(_, builtin)| *builtin)
     }

@@ -1,13 +1,10 @@
 //! Calls of functions.
 
 use super::expression::LOWEST;
-use super::{Compiled, Compiler, slot};
+use super::{Compiled, Compiler};
 use crate::builtin::{Argument, Builtin};
 use crate::code::{Arr, Op, Origin, Target, Var};
 use crate::token::{Sign, Token};
-
-const SYMTAB: u32 = slot("SYMTAB");
-const FUNCTAB: u32 = slot("FUNCTAB");
 
 impl Compiler {
     /// A call of a user-defined function.
@@ -64,10 +61,7 @@ impl Compiler {
         let target = self.primary()?;
         let ends = self.is(Sign::Comma) || self.is(Sign::Close) || self.token == Token::Newline;
         let op = match target {
-            Some(Target::Var(variable)) if ends => match Self::array_of(variable) {
-                array @ (Arr::Symbols | Arr::Functions) => Some(Op::Whole(array)),
-                _ => Some(Op::ArgVar(variable)),
-            },
+            Some(Target::Var(variable)) if ends => Some(Op::ArgVar(variable)),
             Some(Target::Element(array)) if ends => Some(Op::ArgElement(array)),
             _ => None,
         };
@@ -152,7 +146,6 @@ impl Compiler {
         if matches!(self.token, Token::Name(_)) {
             let array = self.array_name()?;
             if self.is(Sign::Comma) || self.is(Sign::Close) || self.token == Token::Newline {
-                self.may_be_changed(builtin, at, array)?;
                 if array != Arr::Stack {
                     self.emit(Op::Whole(array));
                 }
@@ -161,27 +154,6 @@ impl Compiler {
         }
         let which = ["first", "second", "third", "fourth"].get(at).copied().unwrap_or("last");
         Err(self.fatal(format!("{}: {which} argument is not an array", builtin.name())))
-    }
-
-    /// Rejects arrays that a function would fill.
-    fn may_be_changed(&self, builtin: Builtin, at: usize, array: Arr) -> Compiled<()> {
-        let table = match array {
-            Arr::Symbols => "SYMTAB",
-            Arr::Functions => "FUNCTAB",
-            _ => return Ok(()),
-        };
-        let name = builtin.name();
-        match (builtin, at) {
-            (Builtin::Asort | Builtin::Asorti, 0) if self.is(Sign::Comma) => Ok(()),
-            (Builtin::Asort | Builtin::Asorti, 0) => {
-                Err(self.fatal(format!("{name}: first argument cannot be {table} without a second argument")))
-            }
-            (Builtin::Typeof, _) => Ok(()),
-            _ => {
-                let which = ["first", "second", "third", "fourth"].get(at).copied().unwrap_or("last");
-                Err(self.fatal(format!("{name}: cannot use {table} as {which} argument")))
-            }
-        }
     }
 
     /// Parses the third argument of `sub` and `gsub`. Returns whether it can be changed.
@@ -209,8 +181,6 @@ impl Compiler {
     /// The array of a variable.
     pub(super) fn array_of(variable: Var) -> Arr {
         match variable {
-            Var::Global(SYMTAB) => Arr::Symbols,
-            Var::Global(FUNCTAB) => Arr::Functions,
             Var::Global(slot) | Var::Special(slot) => Arr::Global(slot),
             Var::Local(slot) => Arr::Local(slot),
         }

@@ -37,7 +37,7 @@ pub(crate) enum Failure {
     /// A fatal error, reported like a runtime error.
     Fatal { source: Vec<u8>, line: u32, what: String },
     /// Like [`Self::Meaning`], but printed without `error`.
-    Place { source: Vec<u8>, line: u32, what: String },
+    Unlabelled { source: Vec<u8>, line: u32, what: String },
 }
 
 type Compiled<T> = Result<T, Failure>;
@@ -87,7 +87,7 @@ pub(crate) struct Compiler {
     /// True while a `print` list without parentheses is parsed, where `>` redirects.
     no_greater: bool,
     /// Regular expression escapes already warned about.
-    told_escapes: Vec<u8>,
+    reported_escapes: Vec<u8>,
     /// Start and end of the last concatenation.
     last_concat: (usize, usize),
     /// Calls of functions that are not defined yet.
@@ -132,7 +132,7 @@ pub(crate) fn compile(
         blocks: 0,
         after_rule: false,
         no_greater: false,
-        told_escapes: Vec::new(),
+        reported_escapes: Vec::new(),
         last_concat: (usize::MAX, 0),
         calls: Vec::new(),
         rules: Vec::new(),
@@ -202,11 +202,11 @@ impl Compiler {
 
     fn advance(&mut self) -> Compiled<Token> {
         let next = self.lexer.next().map_err(|mistake| self.mistake(mistake));
-        self.tell_warnings();
+        self.print_warnings();
         Ok(std::mem::replace(&mut self.token, next?))
     }
 
-    fn tell_warnings(&mut self) {
+    fn print_warnings(&mut self) {
         let name = self.program.sources.get(self.source as usize).cloned().unwrap_or_default();
         for (line, warning) in std::mem::take(&mut self.lexer.warnings) {
             (self.warn)(&name, line, &warning);
@@ -318,10 +318,10 @@ impl Compiler {
         }
         for escape in Pattern::unknown_escapes(&source) {
             let letter = char::from(escape);
-            if self.told_escapes.contains(&escape) {
+            if self.reported_escapes.contains(&escape) {
                 continue;
             }
-            self.told_escapes.push(escape);
+            self.reported_escapes.push(escape);
             self.warning(&match letter {
                 '8' | '9' => format!("regexp escape sequence `\\{letter}' treated as plain `{letter}'"),
                 _ => format!("regexp escape sequence `\\{letter}' is not a known regexp operator"),
@@ -356,11 +356,14 @@ impl Compiler {
         if let Some(at) = self.locals.iter().position(|local| local == name) {
             return Ok(Var::Local(at as u32));
         }
+        if matches!(name, b"SYMTAB" | b"FUNCTAB") {
+            return Err(self.fatal(format!("{} is not supported", String::from_utf8_lossy(name))));
+        }
         let name = self.qualified(name);
         if self.functions.get(&name).is_some_and(|at| self.program.functions[*at as usize].entry.is_some()) {
-            let shown = String::from_utf8_lossy(&name);
+            let name = String::from_utf8_lossy(&name);
             return Err(self.meaning(format!(
-                "function `{shown}' called with space between name and `(',\nor used as a variable or an array"
+                "function `{name}' called with space between name and `(',\nor used as a variable or an array"
             )));
         }
         let slot = self.global(&name);

@@ -49,7 +49,7 @@ impl Compiler {
         self.aim(jump, to);
     }
 
-    /// Removes the code emitted from a position on.
+    /// Removes the code after a position.
     pub(super) fn cut(&mut self, from: usize) -> (Vec<Op>, Vec<Origin>) {
         self.barrier = self.barrier.min(from);
         (self.program.ops.split_off(from), self.program.origins.split_off(from))

@@ -28,7 +28,7 @@ impl Compiler {
 
     /// An error reported without the source text.
     fn plain(&self, what: &str) -> Failure {
-        Failure::Place { source: self.source_name(), line: self.lexer.start().1, what: what.to_owned() }
+        Failure::Unlabelled { source: self.source_name(), line: self.lexer.start().1, what: what.to_owned() }
     }
 
     fn rule(&mut self) -> Compiled<()> {

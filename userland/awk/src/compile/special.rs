@@ -30,8 +30,6 @@ pub(crate) const SPECIAL: &[&str] = &[
     "TEXTDOMAIN",
     "PREC",
     "ROUNDMODE",
-    "SYMTAB",
-    "FUNCTAB",
 ];
 
 /// Number of variables stored or watched by the interpreter.

@@ -192,7 +192,7 @@ impl Compiler {
         self.condition_in_parentheses()?;
         let otherwise = self.jump_unless();
         self.body()?;
-        // Line ends and one semicolon may stand before `else`.
+        // Line ends and one semicolon may precede `else`.
         let (lexer, token) = (self.lexer.clone(), self.token.clone());
         while self.token == Token::Newline || self.is(Sign::Semicolon) {
             self.advance()?;
@@ -219,18 +219,11 @@ impl Compiler {
         let variable = self.variable(&name)?;
         self.advance()?;
         let mut array = Self::array_of(variable);
-        let table = matches!(array, Arr::Symbols | Arr::Functions).then(|| String::from_utf8_lossy(&name).into_owned());
-        let refused = |this: &Self| match &table {
-            Some(table) => Err(this.fatal(format!("`delete' is not allowed with {table}"))),
-            None => Ok(()),
-        };
         if !self.is(Sign::OpenBracket) {
-            refused(self)?;
             self.emit(Op::DeleteAll(array));
         } else {
             loop {
                 self.subscript()?;
-                refused(self)?;
                 if !self.is(Sign::OpenBracket) {
                     break;
                 }

@@ -126,7 +126,7 @@ impl Compiler {
         Ok(true)
     }
 
-    /// Turns `v = v more` into one instruction that appends to `v` in place.
+    /// Turns `v = v more` into one instruction that appends to `v` without a copy.
     fn append(&mut self, start: usize, target: Target) -> bool {
         let Target::Var(variable @ (Var::Global(_) | Var::Local(_))) = target else {
             return false;

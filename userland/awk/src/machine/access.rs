@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::{Machine, Outcome, fatal};
 use crate::array::{Array, Handle, Key};
-use crate::code::{Arr, Op, Target, Var};
+use crate::code::{Arr, Target, Var};
 use crate::record::MAX_FIELDS;
 use crate::text::Text;
 use crate::value::Value;
@@ -49,58 +49,11 @@ impl Machine {
         String::from_utf8_lossy(name.map_or(b"", Vec::as_slice)).into_owned()
     }
 
-    /// The name of a variable and, for a parameter, the name of its argument.
-    fn full_name_of(&self, variable: Var) -> String {
-        let mut name = self.name_of(variable);
-        let mut from = Vec::new();
-        let mut wanted = variable;
-        for frame in self.frames.iter().rev() {
-            let Var::Local(slot) = wanted else {
-                break;
-            };
-            let Some(passed) = self.passed_as(slot, frame.back) else {
-                break;
-            };
-            wanted = passed;
-            let outer = self.frames.iter().rposition(|other| std::ptr::eq(other, frame)).unwrap_or_default();
-            let function = outer.checked_sub(1).and_then(|outer| self.frames.get(outer)).map(|outer| outer.function);
-            from.push(match passed {
-                Var::Global(slot) | Var::Special(slot) => self.program.globals.get(slot as usize).cloned(),
-                Var::Local(slot) => function
-                    .and_then(|function| self.program.functions.get(function as usize))
-                    .and_then(|function| function.parameters.get(slot as usize).cloned()),
-            });
-        }
-        let from: Vec<String> = from
-            .into_iter()
-            .map(|name| format!("from {}", String::from_utf8_lossy(&name.unwrap_or_default())))
-            .collect();
-        if !from.is_empty() {
-            name.push_str(&format!(" ({})", from.join(", ")));
-        }
-        name
-    }
-
-    /// The variable passed as a parameter by the call before a position, if all arguments are simple.
-    fn passed_as(&self, slot: u32, back: usize) -> Option<Var> {
-        let call = back.checked_sub(1)?;
-        let Some(Op::Call { arguments, .. }) = self.program.ops.get(call) else {
-            return None;
-        };
-        let first = call.checked_sub(*arguments as usize)?;
-        let passed = self.program.ops.get(first..call)?;
-        let simple = |op: &Op| matches!(op, Op::ArgVar(_) | Op::Const(_) | Op::FieldAt(_) | Op::Load(_));
-        match passed.get(slot as usize)? {
-            Op::ArgVar(variable) if passed.iter().all(simple) => Some(*variable),
-            _ => None,
-        }
-    }
-
     fn variable_of(array: Arr) -> Option<Var> {
         match array {
             Arr::Global(slot) => Some(Var::Global(slot)),
             Arr::Local(slot) => Some(Var::Local(slot)),
-            Arr::Stack | Arr::Symbols | Arr::Functions => None,
+            Arr::Stack => None,
         }
     }
 
@@ -124,7 +77,7 @@ impl Machine {
                     *value = Value::Unset;
                     return Ok(Value::Unset);
                 }
-                let name = self.full_name_of(variable);
+                let name = self.name_of(variable);
                 fatal(format!("attempt to use array `{name}' in a scalar context"))
             }
             value => Ok(value.clone()),
@@ -140,7 +93,7 @@ impl Machine {
         };
         if let Value::Array(handle) = place {
             if !handle.borrow().is_no_array() {
-                let name = self.full_name_of(variable);
+                let name = self.name_of(variable);
                 return fatal(format!("attempt to use array `{name}' in a scalar context"));
             }
             *handle.borrow_mut() = Array::Scalar;
@@ -161,8 +114,6 @@ impl Machine {
                     _ => fatal("attempt to use scalar value as array"),
                 };
             }
-            Arr::Symbols => return self.symbol_table(),
-            Arr::Functions => return Ok(self.function_table()),
         };
         if let Value::Array(handle) = place {
             let handle = Rc::clone(handle);
@@ -187,9 +138,6 @@ impl Machine {
     /// The array in an element, created if necessary.
     pub(super) fn sub_array(&mut self, array: Arr) -> Outcome<Handle> {
         let key = self.pop_key();
-        if matches!(array, Arr::Symbols | Arr::Functions) {
-            return self.symbol_array(array, &key);
-        }
         let outer = self.array(array)?;
         let mut outer_array = outer.borrow_mut();
         let element = outer_array.entry(&key);
@@ -213,9 +161,6 @@ impl Machine {
     #[inline]
     pub(super) fn element(&mut self, array: Arr) -> Outcome<Value> {
         let key = self.pop_key();
-        if matches!(array, Arr::Symbols | Arr::Functions) {
-            return self.symbol_value(array, &key);
-        }
         let handle = self.array(array)?;
         let mut borrowed = handle.borrow_mut();
         match borrowed.entry(&key) {
@@ -267,7 +212,7 @@ impl Machine {
             return Ok(self.record.whole(&self.settings.field_separator, &self.settings.conversion));
         }
         let value = self.record.field(number);
-        self.record_trouble()?;
+        self.record_error()?;
         Ok(value)
     }
 
@@ -280,7 +225,7 @@ impl Machine {
                 value => value,
             };
             self.record.set_field(number, value);
-            self.record_trouble()?;
+            self.record_error()?;
         }
         Ok(())
     }
@@ -303,11 +248,6 @@ impl Machine {
                 let number = self.pop_field_number()?;
                 let value = self.stack.last().cloned().unwrap_or(Value::Unset);
                 self.set_field(number, value)
-            }
-            Target::Element(array @ (Arr::Symbols | Arr::Functions)) => {
-                let key = self.pop_key();
-                let variable = self.changed_symbol(array, &key)?;
-                self.set(Target::Var(variable))
             }
             Target::Element(array) => {
                 let key = self.pop_key();

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Frame, Machine, Outcome, Spot, fatal};
+use super::{Frame, Location, Machine, Outcome, fatal};
 use crate::array::Array;
 use crate::builtin::Builtin;
 use crate::value::Value;
@@ -13,7 +13,7 @@ const MAX_VALUES: usize = 8 << 20;
 /// Maximum number of nested calls.
 const MAX_CALLS: usize = 2 << 20;
 
-/// Maximum nesting of sorts, each of which uses stack of the process.
+/// Maximum nesting of sorts. Each level uses the stack of the guest.
 const MAX_NESTED: u32 = 50;
 
 impl Machine {
@@ -66,7 +66,7 @@ impl Machine {
             }
             Some(builtin) if builtin.takes(arguments as usize) => {
                 if matches!(builtin, Builtin::Sub | Builtin::Gsub) {
-                    self.spots.push(Spot::Field(0));
+                    self.spots.push(Location::Field(0));
                 }
                 self.builtin(builtin, arguments as usize)?;
                 Ok(None)

@@ -8,7 +8,7 @@ use super::{Machine, Outcome, Stop, fatal};
 use crate::array::{Array, Handle, Key};
 use crate::compile::slot;
 use crate::escape::unescape;
-use crate::input::{Input, Trouble};
+use crate::input::{Input, ReadError};
 use crate::lexer::is_whole_name;
 use crate::text::Text;
 use crate::value::Value;
@@ -58,8 +58,6 @@ impl Machine {
         if self.options.mentions_procinfo {
             self.set_procinfo();
         }
-        self.fresh_array("SYMTAB");
-        self.fresh_array("FUNCTAB");
     }
 
     fn fresh_array(&mut self, name: &'static str) -> Handle {
@@ -97,8 +95,6 @@ impl Machine {
         ] {
             array.set(&Key::of_bytes(name.as_bytes()), Value::text(value.as_bytes()));
         }
-        let identifiers = self.identifiers();
-        array.set(&Key::of_bytes(b"identifiers"), Value::Array(identifiers));
         let arguments = Array::handle();
         for (at, argument) in tidebox_rt::args().iter().enumerate() {
             arguments.borrow_mut().set(&Key::Integer(at as i32), Value::text(argument));
@@ -141,7 +137,7 @@ impl Machine {
         self.store(crate::code::Var::Global(slot as u32), value)
     }
 
-    /// Advances to the next file. Returns `false` if there are no more.
+    /// Advances to the next file. Returns `false` after the last one.
     fn next_file(&mut self, in_rules: bool) -> Outcome<bool> {
         loop {
             let count = self.globals[ARGC].number() as i32;
@@ -309,8 +305,8 @@ impl Machine {
                     self.note_terminator(b"");
                     self.end_file(in_rules)?;
                 }
-                Err(Trouble::Pattern(error)) => return fatal(error),
-                Err(Trouble::Read(error)) => {
+                Err(ReadError::Pattern(error)) => return fatal(error),
+                Err(ReadError::Read(error)) => {
                     let name = self.globals[FILENAME].to_text(b"%.6g");
                     let shown = String::from_utf8_lossy(name.bytes()).into_owned();
                     if error == Errno::ISDIR {

@@ -1,9 +1,9 @@
 //! `getline` in its six forms.
 
-use super::{Machine, Outcome, Spot, fatal};
+use super::{Location, Machine, Outcome, fatal};
 use crate::code::Origins;
 use crate::compile::slot;
-use crate::input::Trouble;
+use crate::input::ReadError;
 use crate::stream::Kind;
 use crate::value::Value;
 
@@ -58,7 +58,7 @@ impl Machine {
         self.read_stream(stream, spot)
     }
 
-    fn read_stream(&mut self, stream: usize, spot: Option<Spot>) -> Outcome<f64> {
+    fn read_stream(&mut self, stream: usize, spot: Option<Location>) -> Outcome<f64> {
         let mut record = Vec::new();
         let mut terminator = std::mem::take(&mut self.terminator);
         let found = self.streams.read(stream, &self.settings.ending, &mut record, &mut terminator);
@@ -68,17 +68,17 @@ impl Machine {
                 self.take_record(record, spot).map(|()| 1.0)
             }
             Ok(false) => Ok(0.0),
-            Err(Trouble::Read(error)) => {
+            Err(ReadError::Read(error)) => {
                 self.set_error(error.text());
                 Ok(-1.0)
             }
-            Err(Trouble::Pattern(error)) => fatal(error),
+            Err(ReadError::Pattern(error)) => fatal(error),
         };
         self.terminator = terminator;
         outcome
     }
 
-    fn take_record(&mut self, record: Vec<u8>, spot: Option<Spot>) -> Outcome<()> {
+    fn take_record(&mut self, record: Vec<u8>, spot: Option<Location>) -> Outcome<()> {
         match spot {
             Some(spot) => self.write_spot(&spot, Value::input(&record)),
             None => {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::{Machine, Outcome, Spot, fatal};
+use super::{Location, Machine, Outcome, fatal};
 use crate::array::{Array, Key};
 use crate::compile::slot;
 use crate::pattern::Pattern;
@@ -212,7 +212,9 @@ impl Machine {
         let pattern = self.pop_pattern()?;
         let text = match (&in_vain, &spot) {
             (Some(text), _) => text.clone(),
-            (None, Some(Spot::Field(0))) => self.record.text(&self.settings.field_separator, &self.settings.conversion),
+            (None, Some(Location::Field(0))) => {
+                self.record.text(&self.settings.field_separator, &self.settings.conversion)
+            }
             (None, Some(spot)) => {
                 let value = self.read_spot(spot)?;
                 self.text_of(&value)

@@ -5,7 +5,6 @@
 mod access;
 mod calls;
 mod compare;
-mod dump;
 mod files;
 mod getline;
 mod matching;
@@ -15,7 +14,6 @@ mod run;
 mod settings;
 mod sorting;
 mod strings;
-mod symbols;
 mod time;
 
 use std::collections::HashMap;
@@ -58,7 +56,7 @@ fn fatal<T>(message: impl Into<String>) -> Outcome<T> {
 
 /// A resolved assignment target.
 #[derive(Clone, Debug)]
-enum Spot {
+enum Location {
     Global(u32),
     Special(u32),
     /// On the stack.
@@ -91,7 +89,7 @@ pub(crate) struct Machine {
     /// Start of the local variables of the running function.
     base: usize,
     globals: Vec<Value>,
-    spots: Vec<Spot>,
+    spots: Vec<Location>,
     walks: Vec<Walk>,
     record: Record,
     files: Files,
@@ -187,7 +185,6 @@ impl Machine {
         let outcome = self.everything();
         let finished = self.finish(outcome);
         let closed = self.streams.close_all();
-        self.dump_variables();
         let code = match finished {
             Ok(code) => code,
             Err(code) => return code,

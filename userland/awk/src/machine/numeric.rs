@@ -77,14 +77,14 @@ impl Machine {
                 let value = self.pop_number();
                 let result = value.exp();
                 if result.is_infinite() && value.is_finite() {
-                    self.warn(&format!("exp: argument {} is out of range", shown(value)));
+                    self.warn(&format!("exp: argument {} is out of range", text_of(value)));
                 }
                 result
             }
             Builtin::Log => {
                 let value = self.pop_number();
                 if value < 0.0 {
-                    self.warn(&format!("log: received negative argument {}", shown(value)));
+                    self.warn(&format!("log: received negative argument {}", text_of(value)));
                     -f64::NAN
                 } else {
                     value.ln()
@@ -93,7 +93,7 @@ impl Machine {
             Builtin::Sqrt => {
                 let value = self.pop_number();
                 if value < 0.0 {
-                    self.warn(&format!("sqrt: received negative argument {}", shown(value)));
+                    self.warn(&format!("sqrt: received negative argument {}", text_of(value)));
                     -f64::NAN
                 } else {
                     value.sqrt()
@@ -138,7 +138,7 @@ impl Machine {
         }
         for (at, number) in numbers.iter().enumerate() {
             if *number < 0.0 {
-                let (at, number) = (at + 1, shown(*number));
+                let (at, number) = (at + 1, text_of(*number));
                 return fatal(format!("{name}: argument {at} negative value {number} is not allowed"));
             }
         }
@@ -168,7 +168,7 @@ fn exact(value: u64) -> f64 {
     kept as f64
 }
 
-fn shown(number: f64) -> String {
+fn text_of(number: f64) -> String {
     let mut out = Vec::new();
     number::write_general(number, 6, false, &mut out);
     String::from_utf8_lossy(&out).into_owned()

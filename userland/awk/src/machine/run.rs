@@ -22,23 +22,13 @@ impl Machine {
             pc += 1;
             match *op {
                 Op::Const(at) => self.stack.push(program.constants[at as usize].clone()),
-                Op::Load(variable) => {
-                    let value = self.load(variable)?;
-                    self.stack.push(value);
-                }
-                Op::FieldAt(number) => {
-                    let value = self.field(number as usize)?;
-                    self.stack.push(value);
-                }
+                Op::Load(variable) => self.push_result(|machine| machine.load(variable))?,
+                Op::FieldAt(number) => self.push_result(|machine| machine.field(number as usize))?,
                 Op::Field => {
                     let number = self.pop_field_number()?;
-                    let value = self.field(number)?;
-                    self.stack.push(value);
+                    self.push_result(|machine| machine.field(number))?;
                 }
-                Op::Element(array) => {
-                    let value = self.element(array)?;
-                    self.stack.push(value);
-                }
+                Op::Element(array) => self.push_result(|machine| machine.element(array))?,
                 Op::Set(target) => self.set(target)?,
                 Op::Augment(operation, target) => self.augment(operation, target)?,
                 Op::Step(step, target) => self.step(step, target)?,
@@ -50,22 +40,10 @@ impl Machine {
                     self.stack.pop();
                 }
                 Op::Arithmetic(operation) => self.arithmetic(operation)?,
-                Op::Negate => {
-                    let number = self.pop_number();
-                    self.push(Value::Number(-number));
-                }
-                Op::Plus => {
-                    let number = self.pop_number();
-                    self.push(Value::Number(number));
-                }
-                Op::Not => {
-                    let value = self.pop_truth()?;
-                    self.push(Value::truth(!value));
-                }
-                Op::Truth => {
-                    let value = self.pop_truth()?;
-                    self.push(Value::truth(value));
-                }
+                Op::Negate => self.push_result(|machine| Ok(Value::Number(-machine.pop_number())))?,
+                Op::Plus => self.push_result(|machine| Ok(Value::Number(machine.pop_number())))?,
+                Op::Not => self.push_result(|machine| Ok(Value::truth(!machine.pop_truth()?)))?,
+                Op::Truth => self.push_result(|machine| Ok(Value::truth(machine.pop_truth()?)))?,
                 Op::Compare(comparison) => self.compare(comparison),
                 Op::Concat(parts) => self.concat(parts as usize),
                 Op::Jump(distance) => jump(&mut pc, distance),
@@ -106,31 +84,19 @@ impl Machine {
                     }
                 }
                 Op::End => return Ok(()),
-                _ => self.rare(*op, &program)?,
+                _ => self.run_linear(*op, &program)?,
             }
         }
         Ok(())
     }
 
     /// Instructions that do not change the control flow.
-    fn rare(&mut self, op: Op, program: &Program) -> Outcome<()> {
+    fn run_linear(&mut self, op: Op, program: &Program) -> Outcome<()> {
         match op {
-            Op::SubArray(array) => {
-                let handle = self.sub_array(array)?;
-                self.push(Value::Array(handle));
-            }
-            Op::Whole(array) => {
-                let handle = self.array(array)?;
-                self.push(Value::Array(handle));
-            }
-            Op::ArgVar(variable) => {
-                let value = self.argument(variable)?;
-                self.push(value);
-            }
-            Op::ArgElement(array) => {
-                let value = self.element_argument(array)?;
-                self.push(value);
-            }
+            Op::SubArray(array) => self.push_result(|machine| Ok(Value::Array(machine.sub_array(array)?)))?,
+            Op::Whole(array) => self.push_result(|machine| Ok(Value::Array(machine.array(array)?)))?,
+            Op::ArgVar(variable) => self.push_result(|machine| machine.argument(variable))?,
+            Op::ArgElement(array) => self.push_result(|machine| machine.element_argument(array))?,
             Op::Join(count) => self.join(count as usize),
             Op::MatchRecord(at) => {
                 let pattern = self.constant_pattern(&program.patterns[at as usize]);
@@ -199,6 +165,13 @@ impl Machine {
             // All others are in `run`.
             _ => {}
         }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn push_result(&mut self, compute: impl FnOnce(&mut Self) -> Outcome<Value>) -> Outcome<()> {
+        let value = compute(self)?;
+        self.stack.push(value);
         Ok(())
     }
 

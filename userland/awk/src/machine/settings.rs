@@ -75,7 +75,7 @@ impl Machine {
     pub(super) fn special(&mut self, slot: u32) -> Outcome<Value> {
         if slot == NF {
             let count = self.record.count();
-            self.record_trouble()?;
+            self.record_error()?;
             return Ok(Value::Number(count as f64));
         }
         Ok(self.globals[slot as usize].clone())
@@ -83,7 +83,7 @@ impl Machine {
 
     /// Error of the last field split.
     #[inline]
-    pub(super) fn record_trouble(&mut self) -> Outcome<()> {
+    pub(super) fn record_error(&mut self) -> Outcome<()> {
         match self.record.trouble.take() {
             Some(trouble) => fatal(trouble),
             None => Ok(()),
@@ -191,7 +191,7 @@ impl Machine {
         let newline =
             matches!(self.settings.ending, Ending::Paragraph) && self.settings.splitting == Splitting::Separator;
         self.record.set_splitter(splitter, newline);
-        self.record_trouble()
+        self.record_error()
     }
 
     fn widths(&self, text: &[u8]) -> Outcome<Vec<Width>> {

@@ -1,7 +1,7 @@
 //! Assignments that use the old value: `+=`, `++` and appending to a text.
 
 use super::super::{Machine, Outcome};
-use crate::code::{Arithmetic, Arr, Step, Target, Var};
+use crate::code::{Arithmetic, Step, Target, Var};
 use crate::value::Value;
 
 impl Machine {
@@ -27,11 +27,6 @@ impl Machine {
                 let new = change(self, old)?;
                 self.set_field(number, Value::Number(new))?;
                 new
-            }
-            Target::Element(array @ (Arr::Symbols | Arr::Functions)) => {
-                let key = self.pop_key();
-                let variable = self.changed_symbol(array, &key)?;
-                return self.augment(operation, Target::Var(variable));
             }
             Target::Element(array) => {
                 let key = self.pop_key();
@@ -69,11 +64,6 @@ impl Machine {
                 self.set_field(number, Value::Number(old + by))?;
                 old
             }
-            Target::Element(array @ (Arr::Symbols | Arr::Functions)) => {
-                let key = self.pop_key();
-                let variable = self.changed_symbol(array, &key)?;
-                return self.step(step, Target::Var(variable));
-            }
             Target::Element(array) => {
                 let key = self.pop_key();
                 let handle = self.array(array)?;
@@ -95,7 +85,7 @@ impl Machine {
     pub(in crate::machine) fn append_to(&mut self, variable: Var) -> Outcome<()> {
         let more = self.pop_text();
         if let Some(Value::Text(text)) = self.variable_mut(variable) {
-            // Append in place if the text is not shared.
+            // A text that is not shared is extended without a copy.
             text.push(more.bytes());
             let text = Value::Text(text.clone());
             self.push(text);

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::super::{Machine, Outcome, Spot, fatal};
+use super::super::{Location, Machine, Outcome, fatal};
 use crate::code::{Arithmetic, Arr, Step, Target, Var};
 use crate::value::Value;
 
@@ -54,51 +54,47 @@ impl Machine {
     /// Resolves the target of a later assignment.
     pub(in crate::machine) fn spot(&mut self, target: Target) -> Outcome<()> {
         let spot = match target {
-            Target::Var(Var::Global(slot)) => Spot::Global(slot),
-            Target::Var(Var::Special(slot)) => Spot::Special(slot),
-            Target::Var(Var::Local(slot)) => Spot::Local(self.base + slot as usize),
-            Target::FieldAt(number) => Spot::Field(number as usize),
-            Target::Field => Spot::Field(self.pop_field_number()?),
-            Target::Element(array @ (Arr::Symbols | Arr::Functions)) => {
-                let key = self.pop_key();
-                self.symbol_spot(array, &key)?
-            }
+            Target::Var(Var::Global(slot)) => Location::Global(slot),
+            Target::Var(Var::Special(slot)) => Location::Special(slot),
+            Target::Var(Var::Local(slot)) => Location::Local(self.base + slot as usize),
+            Target::FieldAt(number) => Location::Field(number as usize),
+            Target::Field => Location::Field(self.pop_field_number()?),
             Target::Element(array) => {
                 let key = self.pop_key();
-                Spot::Element(self.array(array)?, key)
+                Location::Element(self.array(array)?, key)
             }
         };
         self.spots.push(spot);
         Ok(())
     }
 
-    pub(in crate::machine) fn read_spot(&mut self, spot: &Spot) -> Outcome<Value> {
+    pub(in crate::machine) fn read_spot(&mut self, spot: &Location) -> Outcome<Value> {
         match spot {
-            Spot::Global(slot) => self.load(Var::Global(*slot)),
-            Spot::Special(slot) => self.special(*slot),
-            Spot::Local(at) => match self.stack.get(*at) {
+            Location::Global(slot) => self.load(Var::Global(*slot)),
+            Location::Special(slot) => self.special(*slot),
+            Location::Local(at) => match self.stack.get(*at) {
                 Some(Value::Array(handle)) if handle.borrow().is_no_array() => Ok(Value::Unset),
                 Some(Value::Array(_)) => fatal("attempt to use array in a scalar context"),
                 Some(value) => Ok(value.clone()),
                 None => Ok(Value::Unset),
             },
-            Spot::Field(number) => self.field(*number),
-            Spot::Element(handle, key) => Ok(handle.borrow_mut().entry(key).clone()),
+            Location::Field(number) => self.field(*number),
+            Location::Element(handle, key) => Ok(handle.borrow_mut().entry(key).clone()),
         }
     }
 
-    pub(in crate::machine) fn write_spot(&mut self, spot: &Spot, value: Value) -> Outcome<()> {
+    pub(in crate::machine) fn write_spot(&mut self, spot: &Location, value: Value) -> Outcome<()> {
         match spot {
-            Spot::Global(slot) => self.store(Var::Global(*slot), value),
-            Spot::Special(slot) => self.set_special(*slot, value),
-            Spot::Local(at) => {
+            Location::Global(slot) => self.store(Var::Global(*slot), value),
+            Location::Special(slot) => self.set_special(*slot, value),
+            Location::Local(at) => {
                 if let Some(place) = self.stack.get_mut(*at) {
                     *place = value;
                 }
                 Ok(())
             }
-            Spot::Field(number) => self.set_field(*number, value),
-            Spot::Element(handle, key) => {
+            Location::Field(number) => self.set_field(*number, value),
+            Location::Element(handle, key) => {
                 handle.borrow_mut().set(key, value);
                 Ok(())
             }
@@ -120,13 +116,6 @@ impl Machine {
 
     pub(in crate::machine) fn element_argument(&mut self, array: Arr) -> Outcome<Value> {
         let key = self.pop_key();
-        if array == Arr::Functions {
-            return self.symbol_value(array, &key);
-        }
-        if array == Arr::Symbols {
-            let variable = self.known_symbol(array, &key)?;
-            return self.argument(variable);
-        }
         let handle = self.array(array)?;
         let mut borrowed = handle.borrow_mut();
         let place = borrowed.entry(&key);
