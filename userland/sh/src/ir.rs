@@ -184,7 +184,4 @@ pub(crate) struct Element {
     pub(crate) subscript: Option<Subscript>,
     pub(crate) append: bool,
     pub(crate) value: Word,
-    /// All of it as one word, where braces make several of it. In an indexed array they expand before anybody looks for a
-    /// subscript, and what they make has none.
-    pub(crate) braced: Option<Box<Word>>,
 }

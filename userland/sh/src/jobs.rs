@@ -62,9 +62,6 @@ pub(crate) struct Jobs {
     pub(crate) starting: bool,
     /// `$!`.
     pub(crate) last_pid: Option<u32>,
-    /// The line for reports about foreground commands that a signal ended: the last one of the commands that were read
-    /// together, or the first one of the innermost function, loop over words, or `case`.
-    pub(crate) line: u32,
     /// The program that this subshell ends with.
     pub(crate) last: Option<Rc<Simple>>,
     /// Processes of process substitutions, which are not waited for by name.

@@ -6,112 +6,38 @@ pub(crate) use table::has_letter;
 
 pub(crate) use table::{SET, SHOPT, Switch, switch};
 
-/// Declares the options together with what they are when a shell starts.
+/// Declares the options by their initial values.
 macro_rules! options {
-    ($($(#[$about:meta])* $name:ident: $initial:literal,)*) => {
+    (off: $($off:ident)* ; on: $($on:ident)* ;) => {
         /// Options of the shell. Some only affect interactive shells and can just be set and printed.
         #[derive(Clone, Debug)]
         pub(crate) struct Options {
-            $($(#[$about])* pub(crate) $name: bool,)*
+            $(pub(crate) $off: bool,)*
+            $(pub(crate) $on: bool,)*
         }
 
         impl Default for Options {
             fn default() -> Self {
-                Self { $($name: $initial,)* }
+                Self { $($off: false,)* $($on: true,)* }
             }
         }
     };
 }
 
 options! {
-    allexport: false,
-    braceexpand: true,
-    emacs: false,
-    errexit: false,
-    errtrace: false,
-    functrace: false,
-    hashall: true,
-    histexpand: false,
-    history: false,
-    ignoreeof: false,
-    interactive_comments: true,
-    keyword: false,
-    monitor: false,
-    noclobber: false,
-    noexec: false,
-    noglob: false,
-    nolog: false,
-    notify: false,
-    nounset: false,
-    onecmd: false,
-    physical: false,
-    pipefail: false,
-    posix: false,
-    privileged: false,
-    verbose: false,
-    vi: false,
-    xtrace: false,
-    autocd: false,
-    assoc_expand_once: false,
-    cdable_vars: false,
-    cdspell: false,
-    checkhash: false,
-    checkjobs: false,
-    checkwinsize: true,
-    cmdhist: true,
-    compat31: false,
-    compat32: false,
-    compat40: false,
-    compat41: false,
-    compat42: false,
-    compat43: false,
-    compat44: false,
-    complete_fullquote: true,
-    direxpand: false,
-    dirspell: false,
-    dotglob: false,
-    execfail: false,
-    expand_aliases: false,
-    extdebug: false,
-    extglob: false,
-    extquote: true,
-    failglob: false,
-    force_fignore: true,
-    globasciiranges: true,
-    globskipdots: true,
-    globstar: false,
-    gnu_errfmt: false,
-    histappend: false,
-    histreedit: false,
-    histverify: false,
-    hostcomplete: true,
-    huponexit: false,
-    inherit_errexit: false,
-    lastpipe: false,
-    lithist: false,
-    localvar_inherit: false,
-    localvar_unset: false,
-    login_shell: false,
-    mailwarn: false,
-    no_empty_cmd_completion: false,
-    nocaseglob: false,
-    nocasematch: false,
-    noexpand_translation: false,
-    nullglob: false,
-    patsub_replacement: true,
-    progcomp: true,
-    progcomp_alias: false,
-    promptvars: true,
-    restricted_shell: false,
-    shift_verbose: false,
-    sourcepath: true,
-    varredir_close: false,
-    xpg_echo: false,
-    from_stdin: false,
-    from_string: false,
-    interactive: false,
-    /// The letter `i` was set by a script, which changes nothing but `$-`.
-    called_interactive: false,
+    off:
+        allexport emacs errexit errtrace functrace histexpand history ignoreeof keyword monitor noclobber
+        noexec noglob nolog notify nounset onecmd physical pipefail posix privileged verbose vi xtrace
+        autocd assoc_expand_once cdable_vars cdspell checkhash checkjobs compat31 compat32 compat40 compat41
+        compat42 compat43 compat44 direxpand dirspell dotglob execfail expand_aliases extdebug extglob
+        failglob globstar gnu_errfmt histappend histreedit histverify huponexit inherit_errexit lastpipe
+        lithist localvar_inherit localvar_unset login_shell mailwarn no_empty_cmd_completion nocaseglob
+        nocasematch noexpand_translation nullglob progcomp_alias restricted_shell shift_verbose
+        varredir_close xpg_echo from_stdin from_string interactive;
+    on:
+        braceexpand hashall interactive_comments checkwinsize cmdhist complete_fullquote extquote
+        force_fignore globasciiranges globskipdots hostcomplete patsub_replacement progcomp promptvars
+        sourcepath;
 }
 
 impl Options {
@@ -119,7 +45,7 @@ impl Options {
     pub(crate) fn letters(&self) -> Vec<u8> {
         let mut letters: Vec<u8> =
             SET.iter().filter(|switch| (switch.get)(self)).filter_map(|switch| switch.letter).collect();
-        if self.interactive || self.called_interactive {
+        if self.interactive {
             letters.push(b'i');
         }
         letters.sort_by_key(|b| (b.is_ascii_uppercase(), *b));
@@ -150,9 +76,7 @@ impl Options {
 
     /// Sets one switch, and others that go with it; true, so that it ends a chain of lookups.
     pub(crate) fn apply(&mut self, switch: &Switch, on: bool) -> bool {
-        if let Some(set) = switch.set {
-            set(self, on);
-        }
+        (switch.set)(self, on);
         match switch.name {
             "posix" => {
                 self.expand_aliases = on || self.interactive;

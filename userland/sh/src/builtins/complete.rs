@@ -313,13 +313,9 @@ fn with_word(pattern: &[u8], word: &[u8]) -> Bytes {
 }
 
 fn signals() -> Vec<Bytes> {
-    // Two numbers are reserved by the C library and have no names.
-    let name = |n| crate::trap::signal_name(n).map_or_else(|| format!("SIGJUNK({n})"), |name| format!("SIG{name}"));
-    let real = (1..=64).map(|n| name(n).into_bytes());
-    let mut names = vec![b"EXIT".to_vec()];
-    names.extend(real);
-    names.extend([&b"DEBUG"[..], b"ERR", b"RETURN"].map(<[u8]>::to_vec));
-    names
+    let real = (1..=64).filter_map(|n| crate::trap::signal_name(n).map(|name| format!("SIG{name}").into_bytes()));
+    let others = ["DEBUG", "ERR", "RETURN"].map(|name| name.as_bytes().to_vec());
+    std::iter::once(b"EXIT".to_vec()).chain(real).chain(others).collect()
 }
 
 /// Files whose names start with `word`.

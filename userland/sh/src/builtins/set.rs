@@ -69,11 +69,6 @@ fn set_named<'a>(shell: &mut Shell, rest: &'a [Bytes], on: bool) -> Result<&'a [
 }
 
 fn set_letter(shell: &mut Shell, letter: u8, on: bool) -> Result<(), u8> {
-    // `i` is ignored only after `o`, where letters are not checked in advance.
-    if letter == b'i' {
-        shell.options.called_interactive = on;
-        return Ok(());
-    }
     if !options::has_letter(letter) {
         let sign = if on { b'-' } else { b'+' };
         shell.bad_option(&[sign, letter], USAGE);

@@ -123,13 +123,7 @@ fn unset_whole(shell: &mut Shell, name: &Name) {
 fn unset_element(shell: &mut Shell, element: &ElementName, subscript: &[u8]) -> EvalResult<bool> {
     let name = &element.name;
     if matches!(subscript, b"@" | b"*") {
-        let old = shell.lookup(b"BASH_COMPAT").is_some_and(|version| !version.starts_with(b"5"));
-        let old = old || matches!(shell.lookup(b"BASH_COMPAT").as_deref(), Some(b"50" | b"51" | b"5.0" | b"5.1"));
         match shell.vars.get_mut(name).map(|var| &mut var.value) {
-            Some(Value::Indexed(_) | Value::Assoc(_)) if old => {
-                unset_whole(shell, name);
-                return Ok(true);
-            }
             Some(Value::Indexed(map)) => {
                 map.clear();
                 return Ok(true);

@@ -102,8 +102,7 @@ impl Shell {
             AssignValue::Array(elements) => {
                 let mut list = Vec::with_capacity(elements.len());
                 for element in elements {
-                    let braced = if keyed { None } else { self.braced_element(element) };
-                    if keyed || element.subscript.is_some() && braced.is_none() {
+                    if keyed || element.subscript.is_some() {
                         let subscript = match &element.subscript {
                             Some(subscript) => {
                                 let key = self.expand_text(&subscript.key)?;
@@ -111,18 +110,13 @@ impl Shell {
                             }
                             None => None,
                         };
-                        let value = if keyed {
-                            self.expand_without_tildes(&element.value)?
-                        } else {
-                            self.expand_text(&element.value)?
-                        };
-                        let value = expanded(value);
-                        list.push(Element { subscript, append: element.append, value, braced: None });
+                        let value = expanded(self.expand_text(&element.value)?);
+                        list.push(Element { subscript, append: element.append, value });
                         continue;
                     }
                     let mut fields = Vec::new();
-                    self.expand_fields(braced.unwrap_or(&element.value), &mut fields)?;
-                    let one = |text| Element { subscript: None, append: false, value: expanded(text), braced: None };
+                    self.expand_fields(&element.value, &mut fields)?;
+                    let one = |text| Element { subscript: None, append: false, value: expanded(text) };
                     list.extend(fields.into_iter().map(one));
                 }
                 AssignValue::Array(list)

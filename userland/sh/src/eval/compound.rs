@@ -35,12 +35,7 @@ impl Shell {
             _ => {}
         }
         let outer_line = std::mem::replace(&mut self.line, compound.line);
-        let told_line = self.jobs.line;
-        if matches!(compound.kind, Kind::For { .. } | Kind::Select { .. } | Kind::Case { .. }) {
-            self.jobs.line = compound.line;
-        }
         let result = self.run_kind(compound);
-        self.jobs.line = told_line;
         self.traps.ended_line = compound.line;
         self.line = outer_line;
         result

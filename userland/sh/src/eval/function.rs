@@ -64,7 +64,6 @@ impl Shell {
         words.drain(..1.min(words.len()));
         let caller = self.start_call(function, &words);
         let result = self.with_positional(words, |shell| shell.run_function_body(function));
-        self.jobs.line = caller.job_line;
         self.builtin.getopts_position = caller.getopts_at;
         let result = self.run_return_trap(function, result);
         self.traps.restore(caller.traps);
@@ -107,14 +106,7 @@ impl Shell {
             trap::ERR => !errtrace,
             _ => false,
         });
-        Caller {
-            loops,
-            line,
-            in_bytes: crate::character::in_bytes(),
-            getopts_at: self.builtin.getopts_position,
-            traps,
-            job_line: self.jobs.line,
-        }
+        Caller { loops, line, in_bytes: crate::character::in_bytes(), getopts_at: self.builtin.getopts_position, traps }
     }
 
     fn run_function_body(&mut self, function: &Function) -> EvalResult {
@@ -130,7 +122,6 @@ impl Shell {
             }
         }
         self.line = body.line;
-        self.jobs.line = body.line;
         self.deeper(|shell| shell.run_compound(body))
     }
 
@@ -168,5 +159,4 @@ struct Caller {
     in_bytes: bool,
     getopts_at: (usize, usize),
     traps: Vec<(u8, Rc<Bytes>)>,
-    job_line: u32,
 }

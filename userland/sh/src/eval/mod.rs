@@ -149,7 +149,6 @@ impl Shell {
             Command::Compound(compound) => self.deeper(|shell| shell.run_compound(compound)),
             Command::Function(function) => {
                 if function.name.iter().any(|b| matches!(b, b'$' | b'\'' | b'"' | b'\\')) {
-                    self.line = self.jobs.line;
                     self.reject_name(&function.name);
                     self.status = 1;
                     return Ok(());

@@ -145,7 +145,8 @@ impl Shell {
         }
         let number = self.io.free_number(10);
         if !self.io.is_valid_fd(number) {
-            return self.cannot_number(kind);
+            self.report_error(format!("{number}: Bad file descriptor"));
+            return Ok(false);
         }
         let mut own = Undo::default();
         let applied = self.apply_to(kind, number, Some(target), &mut own)?;
@@ -164,22 +165,6 @@ impl Shell {
         undo.saved.append(&mut own.saved);
         undo.opened.append(&mut own.opened);
         Ok(applied)
-    }
-
-    /// Reports that no descriptor number is available for the shell.
-    fn cannot_number(&mut self, kind: &RedirectKind) -> EvalResult<bool> {
-        let why = if self.io.is_valid_fd(10) { Errno::MFILE } else { Errno::INVAL }.text();
-        let text = format!(": redirection error: cannot duplicate fd: {why}\n");
-        let source = self.current_source();
-        let reader = if source.is_empty() { self.invocation.name.clone() } else { source.to_vec() };
-        // A closed standard error is ignored.
-        let _ = self.io.write(2, &[&reader[..], text.as_bytes()].concat());
-        if let Some(word) = file_of(kind)
-            && let Some(path) = self.redirect_path(word)?
-        {
-            self.report_error([&path[..], b": ", why.as_bytes()].concat());
-        }
-        Ok(false)
     }
 
     fn apply_to(
@@ -310,8 +295,6 @@ impl Shell {
 
     /// `n>&m`, `n>&-`, `n>&m-`, and `>& file`, which is known only when the word is expanded.
     fn duplicate(&mut self, word: &Word, output: bool, number: u32, undo: &mut Undo) -> EvalResult<bool> {
-        let written = word.literal().map(|text| text.strip_suffix(b"-").unwrap_or(text));
-        let written = written.is_some_and(|text| text.iter().all(u8::is_ascii_digit));
         let mut fields = Vec::new();
         self.expand_fields(word, &mut fields)?;
         let Ok([text]) = <[Bytes; 1]>::try_from(fields) else {
@@ -342,14 +325,8 @@ impl Shell {
             return Ok(true);
         }
         let Some((from, fd)) = from.and_then(|from| Some((from, self.io.fd(from)?))) else {
-            // If both numbers may be invalid, bash reports only one.
-            let named = match (written, number) {
-                (true, _) => digits.to_vec(),
-                (false, 0) if !output => word.raw.to_vec(),
-                (false, 1) if output => word.raw.to_vec(),
-                (false, number) => number.to_string().into_bytes(),
-            };
-            self.report_error([&named[..], b": Bad file descriptor"].concat());
+            let named = if word.literal().is_some() { digits } else { &word.raw };
+            self.report_error([named, b": Bad file descriptor"].concat());
             return Ok(false);
         };
         self.point(number, Some(fd), undo);

@@ -82,7 +82,6 @@ impl Shell {
     pub(crate) fn run_subshell(&mut self, list: &List, redirects: &[Redirect]) -> EvalResult {
         let pid = self.fork_child(|child| {
             child.jobs.list.clear();
-            child.jobs.line = child.line;
             if child.redirect(redirects)?.is_none() {
                 child.status = 1;
                 return Ok(());
@@ -123,7 +122,6 @@ impl Shell {
             && let Kind::Subshell(list) = &compound.kind
         {
             self.line = compound.line;
-            self.jobs.line = compound.line;
             return match self.redirect(&compound.redirects)? {
                 Some(_) => self.run_within(list),
                 None => {

@@ -73,9 +73,7 @@ fn is_set(shell: &mut Shell, operand: &[u8]) -> EvalResult<bool> {
     };
     let name = &element.name;
     let Some(subscript) = &element.subscript else {
-        // bash looks for a variable that is called like the element.
-        let is_element = matches!(shell.vars.resolve_nameref(name), vars::NamerefTarget::Element(..));
-        return Ok(!is_element && shell.lookup(name).is_some());
+        return Ok(shell.lookup(name).is_some());
     };
     if !shell.is_keyed(name) && matches!(subscript.as_slice(), b"@" | b"*") {
         return Ok(!shell.elements(name).is_empty());

@@ -17,13 +17,6 @@ impl Shell {
 
     /// Reads and runs the commands of a text. `origin` precedes the line number in syntax errors.
     pub(crate) fn run_source(&mut self, text: &[u8], line: u32, source: Rc<[u8]>, origin: &[u8]) -> EvalResult {
-        let job_line = self.jobs.line;
-        let result = self.read_and_run(text, line, source, origin);
-        self.jobs.line = job_line;
-        result
-    }
-
-    fn read_and_run(&mut self, text: &[u8], line: u32, source: Rc<[u8]>, origin: &[u8]) -> EvalResult {
         let text = whole_lines(text);
         let name = if source.is_empty() { self.name_of_source() } else { source };
         let texts = Texts::default();
@@ -72,7 +65,6 @@ impl Shell {
     fn run_read(&mut self, parser: &Parser<'_>, list: &List) -> EvalResult {
         self.computed.commands_read += u32::from(self.flow.depth == 0 && !self.options.from_string);
         self.line = parser.last_line();
-        self.jobs.line = self.line;
         match self.run_list(list) {
             // An error that gives up a command in a subshell ends the subshell.
             Err(Unwind::Discard) if self.process.forked => return Err(Unwind::Exit),

@@ -31,17 +31,11 @@ impl Shell {
             NamerefTarget::Global(_) | NamerefTarget::Circle => return Ok(false),
         };
         let name = meant.as_ref().unwrap_or(name);
-        self.assign_elements(name, elements, append, false)
+        self.assign_elements(name, elements, append)
     }
 
-    /// Assigns the elements of an array that is not a reference. `again` is set if `declare` has already expanded them.
-    pub(crate) fn assign_elements(
-        &mut self,
-        name: &Name,
-        elements: &[Element],
-        append: bool,
-        again: bool,
-    ) -> EvalResult<bool> {
+    /// Assigns the elements of an array that is not a reference.
+    pub(crate) fn assign_elements(&mut self, name: &Name, elements: &[Element], append: bool) -> EvalResult<bool> {
         if !self.may_assign(name)? {
             return Ok(false);
         }
@@ -52,7 +46,7 @@ impl Shell {
             if !append {
                 map.clear();
             }
-            let map = self.keyed_values(name, map, elements, flags, again)?;
+            let map = self.keyed_values(name, map, elements, flags)?;
             let var = self.vars.entry(name);
             var.flags &= !vars::BARE;
             var.value = Value::Assoc(map);
@@ -182,17 +176,13 @@ impl Shell {
         let mut values = Vec::with_capacity(elements.len());
         let mut fields = Vec::new();
         for element in elements {
-            let braced = self.braced_element(element);
-            match &element.subscript {
-                Some(subscript) if braced.is_none() => {
-                    let at = Some(self.index_of_element(subscript)?);
-                    let value = self.expand_text(&element.value)?;
-                    values.push(Placed { at, joins: element.append, value });
-                }
-                _ => {
-                    self.expand_fields(braced.unwrap_or(&element.value), &mut fields)?;
-                    values.extend(fields.drain(..).map(|value| Placed { at: None, joins: false, value }));
-                }
+            if let Some(subscript) = &element.subscript {
+                let at = Some(self.index_of_element(subscript)?);
+                let value = self.expand_text(&element.value)?;
+                values.push(Placed { at, joins: element.append, value });
+            } else {
+                self.expand_fields(&element.value, &mut fields)?;
+                values.extend(fields.drain(..).map(|value| Placed { at: None, joins: false, value }));
             }
         }
         Ok(values)
@@ -207,37 +197,23 @@ impl Shell {
     }
 
     /// The elements of an associative array. Where the first has no subscript, keys and values alternate.
-    fn keyed_values(
-        &mut self,
-        name: &Name,
-        map: Assoc,
-        elements: &[Element],
-        flags: u16,
-        again: bool,
-    ) -> EvalResult<Assoc> {
+    fn keyed_values(&mut self, name: &Name, map: Assoc, elements: &[Element], flags: u16) -> EvalResult<Assoc> {
         let mut map = map;
         if elements.first().is_some_and(|element| element.subscript.is_none()) {
-            return self.alternating_values(map, elements, flags, again);
+            return self.alternating_values(map, elements, flags);
         }
         for element in elements {
             let Some(Subscript { key, .. }) = &element.subscript else {
                 let mut words = Vec::new();
                 self.expand_fields(&element.value, &mut words)?;
                 for word in words {
-                    // `declare` shows the word as it reads it a second time.
-                    let word = if again { super::single_quote(&word) } else { word };
                     let problem = b": must use subscript when assigning associative array";
                     self.report_error([&name[..], b": ", &word, problem].concat());
                 }
                 continue;
             };
             let key = self.expand_text(key)?;
-            let mut value = self.expand_without_tildes(&element.value)?;
-            if key.is_empty() && again {
-                let (key, value) = (super::single_quote(&key), super::single_quote(&value));
-                self.bad_element(&key, &value);
-                continue;
-            }
+            let mut value = self.expand_text(&element.value)?;
             if key.is_empty() {
                 let written = element.subscript.as_ref().map_or(&b""[..], |subscript| &subscript.key.raw);
                 self.bad_element(written, &element.value.raw);
@@ -254,14 +230,14 @@ impl Shell {
         Ok(map)
     }
 
-    fn alternating_values(&mut self, map: Assoc, elements: &[Element], flags: u16, again: bool) -> EvalResult<Assoc> {
+    fn alternating_values(&mut self, map: Assoc, elements: &[Element], flags: u16) -> EvalResult<Assoc> {
         let mut map = map;
         let mut words = Vec::new();
         for element in elements {
             match &element.subscript {
-                None => words.push((self.expand_without_tildes(&element.value)?, element)),
+                None => words.push((self.expand_text(&element.value)?, element)),
                 Some(subscript) => {
-                    let value = self.expand_without_tildes(&element.value)?;
+                    let value = self.expand_text(&element.value)?;
                     words.push(([b"[", &self.expand_text(&subscript.key)?[..], b"]=", &value].concat(), element));
                 }
             }
@@ -271,8 +247,7 @@ impl Shell {
             let mut value = words.next().map(|(value, _)| value).unwrap_or_default();
             self.attributed_element(flags, &mut value)?;
             if key.is_empty() {
-                let word = if again { super::single_quote(&key) } else { element.value.raw.to_vec() };
-                self.report_error([&word[..], b": bad array subscript"].concat());
+                self.report_error([&element.value.raw[..], b": bad array subscript"].concat());
             } else {
                 map.insert(key, value);
             }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::ir::{Bytes, Element, Index, Op, Param, Part, Target, Word};
+use crate::ir::{Bytes, Index, Op, Param, Part, Target, Word};
 use crate::parse::token::is_name_byte;
 use crate::state::{EvalResult, Shell};
 
@@ -37,12 +37,6 @@ impl Shell {
             }
         }
         Ok(())
-    }
-
-    /// The word that an element of an indexed array is, where braces make several of it.
-    pub(crate) fn braced_element<'a>(&self, element: &'a Element) -> Option<&'a Word> {
-        let word = element.braced.as_deref().filter(|_| self.options.braceexpand)?;
-        first_brace(&atoms_of(&word.parts)).map(|_| word)
     }
 }
 

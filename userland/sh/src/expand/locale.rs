@@ -12,15 +12,6 @@ pub(crate) type Missing = std::collections::BTreeSet<(Bytes, Bytes)>;
 /// The variables that name the locale of characters, the strongest first.
 const NAMES: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
 
-/// The locale that the environment of the process names.
-fn started_with() -> Option<Bytes> {
-    let lines = tidebox_rt::environ();
-    NAMES.iter().find_map(|name| {
-        let value = |line: &Bytes| Some(line.strip_prefix(*name)?.strip_prefix(b"=")?.to_vec());
-        lines.iter().find_map(value).filter(|value| !value.is_empty())
-    })
-}
-
 /// The meaning of a locale's name.
 enum Known {
     C,
@@ -52,10 +43,7 @@ impl Shell {
 
     /// Applies the locale in the variables. A missing locale has no effect.
     pub(crate) fn note_locale(&self) {
-        self.take_locale(NAMES.iter().find_map(|name| self.locale_variable(name)));
-    }
-
-    fn take_locale(&self, named: Option<Bytes>) {
+        let named = NAMES.iter().find_map(|name| self.locale_variable(name));
         crate::character::name_unicode(named.as_ref().is_some_and(|name| names_unicode(name)));
         match named.map(|name| known(&name)) {
             None | Some(Some(Known::C)) => crate::character::set_bytes(true),
@@ -86,11 +74,6 @@ impl Shell {
                     ];
                     // A closed standard error is ignored.
                     let _ = self.io.write(2, &text.concat());
-                    for variable in
-                        [&b"LC_ALL"[..], b"LC_CTYPE", b"LC_COLLATE", b"LC_MESSAGES", b"LC_NUMERIC", b"LC_TIME"]
-                    {
-                        self.expansion.missing_locales.insert((variable.to_vec(), name.clone()));
-                    }
                 }
             }
         }
@@ -102,9 +85,6 @@ impl Shell {
             return;
         }
         let all = self.locale_variable(b"LC_ALL");
-        if matches!(variable, b"LC_ALL" | b"LANG") && all.is_none() {
-            self.look_for_all();
-        }
         let wanted = match variable {
             b"LC_ALL" => all,
             b"LANG" => None,
@@ -122,26 +102,8 @@ impl Shell {
             self.report_error(format!("warning: setlocale: {variable}: cannot change locale ({name}){why}"));
             return;
         }
-        let is_named = NAMES.iter().any(|name| self.locale_variable(name).is_some());
-        if variable == b"LC_CTYPE" && !is_named {
-            // bash leaves it to the C library, which looks into the environment that the shell was started with.
-            self.take_locale(started_with());
-        } else if NAMES.contains(&variable) {
+        if NAMES.contains(&variable) {
             self.note_locale();
-        }
-    }
-
-    /// Without `LC_ALL` bash loads the locale of `LANG` for all categories, then those of each variable. Missing ones are not
-    /// reported, but are remembered.
-    fn look_for_all(&mut self) {
-        if let Some(name) = self.locale_variable(b"LANG").filter(|name| known(name).is_none()) {
-            self.expansion.missing_locales.insert((b"LC_ALL".to_vec(), name));
-            return;
-        }
-        for variable in [&b"LC_CTYPE"[..], b"LC_COLLATE", b"LC_MESSAGES", b"LC_NUMERIC", b"LC_TIME"] {
-            if let Some(name) = self.locale_variable(variable).filter(|name| known(name).is_none()) {
-                self.expansion.missing_locales.insert((variable.to_vec(), name));
-            }
         }
     }
 }

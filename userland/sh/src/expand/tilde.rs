@@ -2,22 +2,10 @@
 
 use tidebox_rt as rt;
 
-use crate::ir::{Bytes, Part};
+use crate::ir::Bytes;
 use crate::state::Shell;
 
 impl Shell {
-    /// The home directory at the start of a text with a tilde, and the text after it up to the next part.
-    pub(super) fn leading_home(&mut self, parts: &[Part]) -> Option<(Bytes, Bytes)> {
-        let Part::Lit(text) = parts.first()? else { return None };
-        let inside = text.strip_prefix(b"~")?;
-        let slash = inside.iter().position(|&byte| byte == b'/');
-        if slash.is_none() && parts.len() > 1 {
-            return None;
-        }
-        let (name, rest) = inside.split_at(slash.unwrap_or(inside.len()));
-        Some((self.tilde(name), rest.to_vec()))
-    }
-
     /// The home directory that `~` or `~name` denotes; the text itself if the user is unknown.
     pub(crate) fn tilde(&mut self, name: &[u8]) -> Bytes {
         let found = match name {

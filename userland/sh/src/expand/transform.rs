@@ -25,7 +25,7 @@ impl Shell {
             _ => None,
         };
         let target = resolved.as_ref().unwrap_or(target);
-        if param.indirect && letter != 0 && matches!(content, Content::Unset) && !self.is_set_array(target) {
+        if param.indirect && letter != 0 && matches!(content, Content::Unset) {
             return Ok(content);
         }
         Ok(match letter {
@@ -58,37 +58,19 @@ impl Shell {
 
     /// The letters of the attributes, as `${x@a}` gives them: once, or for each element of an array.
     fn attributes(&self, target: &Target, content: Content) -> Content {
-        let (letters, array, bare, named) = match target {
+        let (letters, array) = match target {
             Target::Var(name) => {
-                let var = self.vars.get(name);
-                let array = match var {
+                let array = match self.vars.get(name) {
                     Some(var) => matches!(var.value, Value::Indexed(_) | Value::Assoc(_)),
                     None => self.computed_letters(name).starts_with('a'),
                 };
-                let bare = var.is_some_and(|var| var.has(vars::BARE));
-                // Outside functions the names of functions are an array without elements that has its letters.
-                let named = var.is_none() && &**name == b"FUNCNAME";
-                (self.attribute_letters(name).into_bytes(), array, bare, named)
+                (self.attribute_letters(name).into_bytes(), array)
             }
-            _ => (Bytes::new(), true, false, false),
+            _ => (Bytes::new(), true),
         };
         match content {
-            Content::Many { .. } if array && bare => Content::One(letters),
-            Content::Many { values, .. } if values.is_empty() && !letters.is_empty() && (!array || named) => {
-                Content::One(letters)
-            }
-            Content::Many { star, .. } if !array && letters.is_empty() => Content::Many { values: Vec::new(), star },
-            Content::Many { values, star } => Content::Many { values: vec![letters; values.len()], star },
+            Content::Many { values, star } if array => Content::Many { values: vec![letters; values.len()], star },
             _ => Content::One(letters),
-        }
-    }
-
-    /// Returns whether it is an array that was assigned, possibly without elements.
-    fn is_set_array(&self, target: &Target) -> bool {
-        let Target::Var(name) = target else { return false };
-        match self.vars.get(name) {
-            Some(var) => matches!(var.value, Value::Indexed(_) | Value::Assoc(_)) && !var.has(vars::BARE),
-            None => self.computed_letters(name).starts_with('a') && self.calls(name).is_some(),
         }
     }
 

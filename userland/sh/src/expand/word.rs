@@ -125,19 +125,6 @@ impl Shell {
         }
     }
 
-    /// A word whose tildes stay, as those in lists of keys and values do.
-    pub(crate) fn expand_without_tildes(&mut self, word: &Word) -> EvalResult<Bytes> {
-        if !word.parts.iter().any(|part| matches!(part, Part::Tilde(_))) {
-            return self.expand_text(word);
-        }
-        let as_written = |part: &Part| match part {
-            Part::Tilde(name) => Part::Lit([b"~", &name[..]].concat()),
-            part => part.clone(),
-        };
-        let parts: Vec<Part> = word.parts.iter().map(as_written).collect();
-        self.expand_as(&parts, Mode::Text)
-    }
-
     /// One pattern in which quoted text means itself.
     pub(crate) fn expand_pattern(&mut self, word: &Word) -> EvalResult<Bytes> {
         self.expand_as(&word.parts, Mode::Pattern)

@@ -8,111 +8,42 @@ pub(crate) struct Switch {
     pub(crate) name: &'static str,
     pub(crate) letter: Option<u8>,
     pub(crate) get: fn(&Options) -> bool,
-    /// `None` for a switch that is accepted and changes nothing.
-    pub(crate) set: Option<fn(&mut Options, bool)>,
+    pub(crate) set: fn(&mut Options, bool),
 }
 
 macro_rules! switches {
-    ($($field:ident, $name:literal, $letter:expr;)*) => {
+    ($($field:ident $(= $name:literal)? $($letter:literal)?,)*) => {
         &[$(Switch {
-            name: $name,
-            letter: $letter,
+            name: first(&[$($name,)? stringify!($field)]),
+            letter: [$(Some($letter),)? None][0],
             get: |options| options.$field,
-            set: Some(|options, on| options.$field = on),
+            set: |options, on| options.$field = on,
         },)*]
     };
 }
 
+const fn first(names: &[&'static str]) -> &'static str {
+    names[0]
+}
+
 /// The options of `set`, sorted by name as `set -o` prints them.
 pub(crate) const SET: &[Switch] = switches! {
-    allexport, "allexport", Some(b'a');
-    braceexpand, "braceexpand", Some(b'B');
-    emacs, "emacs", None;
-    errexit, "errexit", Some(b'e');
-    errtrace, "errtrace", Some(b'E');
-    functrace, "functrace", Some(b'T');
-    hashall, "hashall", Some(b'h');
-    histexpand, "histexpand", Some(b'H');
-    history, "history", None;
-    ignoreeof, "ignoreeof", None;
-    interactive_comments, "interactive-comments", None;
-    keyword, "keyword", Some(b'k');
-    monitor, "monitor", Some(b'm');
-    noclobber, "noclobber", Some(b'C');
-    noexec, "noexec", Some(b'n');
-    noglob, "noglob", Some(b'f');
-    nolog, "nolog", None;
-    notify, "notify", Some(b'b');
-    nounset, "nounset", Some(b'u');
-    onecmd, "onecmd", Some(b't');
-    physical, "physical", Some(b'P');
-    pipefail, "pipefail", None;
-    posix, "posix", None;
-    privileged, "privileged", Some(b'p');
-    verbose, "verbose", Some(b'v');
-    vi, "vi", None;
-    xtrace, "xtrace", Some(b'x');
+    allexport b'a', braceexpand b'B', emacs, errexit b'e', errtrace b'E', functrace b'T', hashall b'h',
+    histexpand b'H', history, ignoreeof, interactive_comments = "interactive-comments", keyword b'k',
+    monitor b'm', noclobber b'C', noexec b'n', noglob b'f', nolog, notify b'b', nounset b'u',
+    onecmd b't', physical b'P', pipefail, posix, privileged b'p', verbose b'v', vi, xtrace b'x',
 };
 
 /// The options of `shopt`, in bash's order.
 pub(crate) const SHOPT: &[Switch] = switches! {
-    autocd, "autocd", None;
-    assoc_expand_once, "assoc_expand_once", None;
-    cdable_vars, "cdable_vars", None;
-    cdspell, "cdspell", None;
-    checkhash, "checkhash", None;
-    checkjobs, "checkjobs", None;
-    checkwinsize, "checkwinsize", None;
-    cmdhist, "cmdhist", None;
-    compat31, "compat31", None;
-    compat32, "compat32", None;
-    compat40, "compat40", None;
-    compat41, "compat41", None;
-    compat42, "compat42", None;
-    compat43, "compat43", None;
-    compat44, "compat44", None;
-    complete_fullquote, "complete_fullquote", None;
-    direxpand, "direxpand", None;
-    dirspell, "dirspell", None;
-    dotglob, "dotglob", None;
-    execfail, "execfail", None;
-    expand_aliases, "expand_aliases", None;
-    extdebug, "extdebug", None;
-    extglob, "extglob", None;
-    extquote, "extquote", None;
-    failglob, "failglob", None;
-    force_fignore, "force_fignore", None;
-    globasciiranges, "globasciiranges", None;
-    globskipdots, "globskipdots", None;
-    globstar, "globstar", None;
-    gnu_errfmt, "gnu_errfmt", None;
-    histappend, "histappend", None;
-    histreedit, "histreedit", None;
-    histverify, "histverify", None;
-    hostcomplete, "hostcomplete", None;
-    huponexit, "huponexit", None;
-    inherit_errexit, "inherit_errexit", None;
-    interactive_comments, "interactive_comments", None;
-    lastpipe, "lastpipe", None;
-    lithist, "lithist", None;
-    localvar_inherit, "localvar_inherit", None;
-    localvar_unset, "localvar_unset", None;
-    login_shell, "login_shell", None;
-    mailwarn, "mailwarn", None;
-    no_empty_cmd_completion, "no_empty_cmd_completion", None;
-    nocaseglob, "nocaseglob", None;
-    nocasematch, "nocasematch", None;
-    noexpand_translation, "noexpand_translation", None;
-    nullglob, "nullglob", None;
-    patsub_replacement, "patsub_replacement", None;
-    progcomp, "progcomp", None;
-    progcomp_alias, "progcomp_alias", None;
-    promptvars, "promptvars", None;
-    restricted_shell, "restricted_shell", None;
-    shift_verbose, "shift_verbose", None;
-    sourcepath, "sourcepath", None;
-    varredir_close, "varredir_close", None;
-    xpg_echo, "xpg_echo", None;
+    autocd, assoc_expand_once, cdable_vars, cdspell, checkhash, checkjobs, checkwinsize, cmdhist,
+    compat31, compat32, compat40, compat41, compat42, compat43, compat44, complete_fullquote, direxpand,
+    dirspell, dotglob, execfail, expand_aliases, extdebug, extglob, extquote, failglob, force_fignore,
+    globasciiranges, globskipdots, globstar, gnu_errfmt, histappend, histreedit, histverify,
+    hostcomplete, huponexit, inherit_errexit, interactive_comments, lastpipe, lithist, localvar_inherit,
+    localvar_unset, login_shell, mailwarn, no_empty_cmd_completion, nocaseglob, nocasematch,
+    noexpand_translation, nullglob, patsub_replacement, progcomp, progcomp_alias, promptvars,
+    restricted_shell, shift_verbose, sourcepath, varredir_close, xpg_echo,
 };
 
 /// The switch with this name.

@@ -197,8 +197,3 @@ pub(super) fn may_brace(parts: &[Part]) -> bool {
     let has = |expected: u8| unquoted().any(|text| text.contains(&expected));
     has(b'{') && has(b'}') && (has(b',') || unquoted().any(|text| text.windows(2).any(|pair| pair == b"..")))
 }
-
-/// Returns whether any of these parts contains an opening brace.
-pub(super) fn has_braces(parts: &[Part]) -> bool {
-    parts.iter().any(|part| matches!(part, Part::Lit(text) if text.contains(&b'{')))
-}

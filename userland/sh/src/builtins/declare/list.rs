@@ -123,15 +123,7 @@ pub(in crate::builtins) fn assignments(shell: &mut Shell) -> Bytes {
     for name in shell.variable_names() {
         let declaration = match shell.vars.get(&name).map(|var| &var.value) {
             Some(Value::Text(value)) => {
-                let value = if value.is_empty() {
-                    Bytes::new()
-                } else if shell.options.posix && crate::expand::needs_ansi(value) {
-                    // POSIX knows no `$'..'`, and other control characters mean nothing to a shell.
-                    let means_something = |byte: &u8| b" \t\n'\"\\|&;()<>!{}*[]?^$`".contains(byte);
-                    if value.iter().any(means_something) { crate::expand::single_quote(value) } else { value.to_vec() }
-                } else {
-                    crate::expand::trace_quote(value)
-                };
+                let value = if value.is_empty() { Bytes::new() } else { crate::expand::trace_quote(value) };
                 text.extend([&name[..], b"=", &value, b"\n"].concat());
                 continue;
             }

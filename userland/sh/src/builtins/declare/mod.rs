@@ -47,14 +47,6 @@ pub(super) fn declare(shell: &mut Shell, args: &[DeclArg]) -> EvalResult<u8> {
 
 pub(super) fn local(shell: &mut Shell, args: &[DeclArg]) -> EvalResult<u8> {
     if shell.frames.iter().all(|frame| !frame.is_function) {
-        // Lists are assigned before anybody looks where this stands.
-        for arg in args {
-            if let DeclArg::Assign(assign) = arg
-                && matches!(assign.value, crate::ir::AssignValue::Array(_))
-            {
-                shell.run_assign_shown(assign, false)?;
-            }
-        }
         shell.report_builtin_error("can only be used in a function");
         return Ok(1);
     }

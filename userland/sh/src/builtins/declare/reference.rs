@@ -4,7 +4,6 @@ use super::DeclareOptions;
 use super::variable::{Declared, DeclaredValue};
 use crate::expand::lossy;
 use crate::ir::Name;
-use crate::parse::token::name_len;
 use crate::state::Shell;
 use crate::vars::{self, NamerefTarget, Value};
 
@@ -35,100 +34,27 @@ pub(super) fn resolve(shell: &mut Shell, declared: &mut Declared<'_>, requested:
         return None;
     }
     if off {
-        return unrefer(shell, declared, requested);
-    }
-    if declared.value.is_some() && declared.subscript.is_some() {
-        shell.stop_referring(&declared.name);
-        return None;
+        return unrefer(shell, declared);
     }
     match shell.meaning(&declared.name) {
-        NamerefTarget::Variable(meant) => declared.name = meant,
+        NamerefTarget::Variable(meant) | NamerefTarget::Nothing(meant) => declared.name = meant,
         NamerefTarget::Element(array, subscript) => {
-            if requested.base != 0 {
-                let text = [&array[..], b"[", &subscript, b"]"].concat();
-                shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(&text)));
-                // As in bash, the status is 0.
-                return Some(true);
-            }
-            if shell.vars.get(&array).is_some_and(|var| var.has(vars::NAMEREF)) {
-                shell.stop_referring(&array);
-            }
             declared.name = array;
-            if declared.subscript.is_none() {
-                declared.subscript = Some(subscript);
-            }
+            declared.subscript.get_or_insert(subscript);
         }
-        NamerefTarget::Nothing(name) => return declare_nothing(shell, declared, &name, requested),
         NamerefTarget::Own | NamerefTarget::Global(_) | NamerefTarget::Circle => {}
     }
     None
 }
 
-/// Declares a variable through a reference without a target. Returns the result as [`resolve`] does.
-pub(super) fn declare_nothing(
-    shell: &mut Shell,
-    declared: &mut Declared<'_>,
-    name: &Name,
-    requested: &DeclareOptions,
-) -> Option<bool> {
-    if requested.indexed || requested.assoc {
-        if let Some(var) = shell.vars.get_mut(name) {
-            var.flags &= !vars::NAMEREF;
-            var.value = Value::Unset;
-        }
-        return None;
-    }
-    if declared.value.is_none() && requested.off & vars::READONLY != 0 {
-        return Some(true);
-    }
-    if let Some(DeclaredValue::Text(text)) = &declared.value
-        && requested.local
-        && shell.vars.is_local(name)
-        && !crate::expand::may_refer(text)
-    {
-        shell.report_builtin_error(format!("`{}': invalid variable name for name reference", lossy(text)));
-        return Some(false);
-    }
-    if let Some(DeclaredValue::Text(text)) = &declared.value
-        && !shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY))
-        && !crate::expand::may_refer(text)
-    {
-        // It is not even a reference any more.
-        shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(text)));
-        if !shell.vars.restore_outer(name) {
-            shell.vars.remove(name);
-        }
-        return Some(false);
-    }
-    declared.name = Name::clone(name);
-    None
-}
-
-/// `+n`: the reference becomes an ordinary variable, and the declaration applies to its former target. Returns the result as
-/// [`resolve`] does.
-pub(super) fn unrefer(shell: &mut Shell, declared: &mut Declared<'_>, requested: &DeclareOptions) -> Option<bool> {
-    // Of several that refer to one another it is the last one.
-    for _ in 0..8 {
-        let next = shell.vars.get(&declared.name).and_then(vars::Var::scalar).cloned().unwrap_or_default();
-        if !shell.vars.get(&next).is_some_and(|var| var.has(vars::NAMEREF)) {
-            break;
-        }
-        declared.name = next.into();
-    }
+/// `+n`: the reference becomes an ordinary variable. Returns the result as [`resolve`] does.
+fn unrefer(shell: &mut Shell, declared: &Declared<'_>) -> Option<bool> {
     let var = shell.vars.get_mut(&declared.name)?;
-    let set = matches!(&var.value, Value::Text(text) if !text.is_empty());
-    if var.has(vars::READONLY) && set {
+    if var.has(vars::READONLY) {
         shell.report_builtin_error([&declared.name[..], b": readonly variable"].concat());
         return Some(false);
     }
-    let meant = if set { var.scalar().cloned() } else { None };
     var.flags &= !vars::NAMEREF;
-    let more = requested.on != 0 || declared.value.is_some() || requested.off != vars::NAMEREF;
-    if let Some(meant) = meant.filter(|_| more)
-        && name_len(&meant) == meant.len()
-    {
-        declared.name = meant.into();
-    }
     None
 }
 
@@ -161,15 +87,9 @@ pub(super) fn refer(shell: &mut Shell, name: &Name, target: &[u8], append: bool,
         Some(Value::Text(old)) if append => [old, target].concat(),
         _ => target.to_vec(),
     };
-    // A value that becomes a number is not a valid name; as in bash, this is not reported.
-    let number = shell.vars.get(name).is_some_and(|var| var.has(vars::INTEGER));
-    if number || target.is_empty() || !crate::expand::may_refer(&target) {
-        if !number || !crate::expand::may_refer(&target) {
-            shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(&target)));
-        }
-        if !existed && target.is_empty() && shell.vars.is_local(name) {
-            shell.vars.entry(name).flags &= !vars::NAMEREF;
-        } else if !existed && !shell.vars.restore_outer(name) {
+    if !crate::expand::may_refer(&target) {
+        shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(&target)));
+        if !existed && !shell.vars.restore_outer(name) {
             shell.vars.remove(name);
         }
         return false;

@@ -173,7 +173,7 @@ fn assign_compound(shell: &mut Shell, name: &Name, text: &[u8], append: bool) ->
     let outer = std::mem::take(&mut shell.builtin.name);
     let result = match crate::parse::read_assignment(&source, line) {
         Some(Assign { value: AssignValue::Array(elements), .. }) => {
-            shell.assign_elements(name, &elements, append, false).map(drop)
+            shell.assign_elements(name, &elements, append).map(drop)
         }
         _ => shell.run_text(&source, line),
     };
@@ -185,7 +185,7 @@ fn assign_compound(shell: &mut Shell, name: &Name, text: &[u8], append: bool) ->
 fn assign_elements(shell: &mut Shell, name: &Name, assign: &Assign) -> EvalResult<bool> {
     let AssignValue::Array(elements) = &assign.value else { return Ok(true) };
     let outer = std::mem::take(&mut shell.builtin.name);
-    let assigned = shell.assign_elements(name, elements, assign.append, true);
+    let assigned = shell.assign_elements(name, elements, assign.append);
     shell.builtin.name = outer;
     // A list for a constant gives up the line, with or without a declaration around it.
     if assigned == Ok(false) && shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY)) {

@@ -120,29 +120,19 @@ fn range(shell: &Shell, words: &[Bytes], list: bool) -> Result<(usize, usize), M
     let first = match words.first() {
         None if list => return Ok((newest.saturating_sub(LISTED - 1), newest)),
         None => return Ok((newest, newest)),
-        // bash uses the first entry for a number after the last command.
-        Some(word) => {
-            entry_index(shell, word, list).map(|entry_index| if entry_index.beyond { 0 } else { entry_index.at })?
-        }
+        Some(word) => entry_index(shell, word, list)?,
     };
     let last = match words.get(1) {
         None if list => newest.max(first),
         None => first,
-        Some(word) => entry_index(shell, word, list)?.at,
+        Some(word) => entry_index(shell, word, list)?,
     };
     Ok((first, last))
 }
 
-struct EntryIndex {
-    at: usize,
-    /// The requested number is not smaller than that of the last command.
-    beyond: bool,
-}
-
 /// The entry that a number, a distance from the end or the start of a command means. Numbers out of range mean the ends.
-fn entry_index(shell: &Shell, word: &[u8], list: bool) -> Result<EntryIndex, Missing> {
+fn entry_index(shell: &Shell, word: &[u8], list: bool) -> Result<usize, Missing> {
     let newest = newest(shell);
-    let at = |at: usize| Ok(EntryIndex { at, beyond: false });
     let (digits, back) = match word {
         [b'-', digits @ ..] => (digits, true),
         _ => (word, false),
@@ -150,20 +140,17 @@ fn entry_index(shell: &Shell, word: &[u8], list: bool) -> Result<EntryIndex, Mis
     if !digits.first().is_some_and(u8::is_ascii_digit) {
         let entries = shell.history.entries.iter().take(newest + 1);
         let found = entries.enumerate().rfind(|(_, entry)| entry.text.starts_with(word));
-        return found.map(|(at, _)| EntryIndex { at, beyond: false }).ok_or(Missing::Command);
+        return found.map(|(at, _)| at).ok_or(Missing::Command);
     }
     let digits = digits.iter().take_while(|b| b.is_ascii_digit());
     let number = digits.fold(0_usize, |n, b| n.saturating_mul(10).saturating_add(usize::from(b - b'0')));
     match (number, back) {
         // The command that runs, where it may be shown.
-        (0, true) if list => at(shell.history.entries.len().saturating_sub(1)),
+        (0, true) if list => Ok(shell.history.entries.len().saturating_sub(1)),
         (0, true) => Err(Missing::Range),
-        (0, false) => at(newest),
-        (_, true) => at((newest + 1).saturating_sub(number)),
-        (_, false) => {
-            let entry_index = number.saturating_sub(shell.history.first());
-            Ok(EntryIndex { at: entry_index.min(newest), beyond: entry_index >= newest })
-        }
+        (0, false) => Ok(newest),
+        (_, true) => Ok((newest + 1).saturating_sub(number)),
+        (_, false) => Ok(number.saturating_sub(shell.history.first()).min(newest)),
     }
 }
 
@@ -180,7 +167,7 @@ fn run_again(shell: &mut Shell, words: &[Bytes]) -> EvalResult<u8> {
     let found = match rest.first() {
         _ if shell.history.entries.is_empty() => None,
         None => Some(newest(shell)),
-        Some(word) => entry_index(shell, word, false).ok().map(|entry_index| entry_index.at),
+        Some(word) => entry_index(shell, word, false).ok(),
     };
     let Some(entry) = found.and_then(|at| shell.history.entries.get(at)) else {
         shell.report_builtin_error(Missing::Command.text());
@@ -188,8 +175,7 @@ fn run_again(shell: &mut Shell, words: &[Bytes]) -> EvalResult<u8> {
     };
     let mut text = entry.text.clone();
     for (old, new) in replacements {
-        // bash replaces every byte where there is nothing to look for.
-        text = if old.is_empty() { new.repeat(text.len()) } else { replace_all(&text, old, new) };
+        text = if old.is_empty() { text } else { replace_all(&text, old, new) };
     }
     // A closed standard error is ignored.
     let _ = shell.io.write(2, &[&text[..], b"\n"].concat());

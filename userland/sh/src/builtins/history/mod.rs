@@ -137,18 +137,13 @@ fn remove(shell: &mut Shell, range: &[u8]) -> u8 {
         };
         (at < count).then_some(at)
     };
-    let wrong = match (entry_index(from), entry_index(to)) {
-        (Some(from), Some(to)) if from <= to => {
+    if let (Some(from), Some(to)) = (entry_index(from), entry_index(to)) {
+        if from <= to {
             shell.history.remove(from, to);
-            return 0;
         }
-        (Some(_), Some(_)) => return 1,
-        // Of a range whose numbers are numbers only the wrong one is named.
-        (None, _) if plain_number(from).is_some() && plain_number(to).is_some() => from,
-        (Some(_), None) if plain_number(to).is_some() => to,
-        _ => range,
-    };
-    shell.report_builtin_error([wrong, b": history position out of range"].concat());
+        return u8::from(from > to);
+    }
+    shell.report_builtin_error([range, b": history position out of range"].concat());
     1
 }
 

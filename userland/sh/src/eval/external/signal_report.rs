@@ -18,7 +18,7 @@ impl Shell {
         let ExitStatus::Killed(signal) = status else { return };
         if self.reports_command(signal) {
             let what = death_text(signal);
-            self.report_at_job_line(format!("{pid:5} {what:<23} {}", lossy(&text())));
+            self.report_error(format!("{pid:5} {what:<23} {}", lossy(&text())));
         }
     }
 
@@ -26,29 +26,12 @@ impl Shell {
     pub(in crate::eval) fn report_pipeline(&mut self, stages: &[Command], ends: &[End]) {
         let failed = if self.options.pipefail { ends.iter().rev().find(|end| end.1.code() != 0) } else { None };
         let Some((_, ExitStatus::Killed(signal))) = failed.or(ends.last()) else { return };
-        if !self.reports_command(*signal) {
-            return;
-        }
-        let mut text = Bytes::new();
-        for (at, (stage, (pid, status))) in stages.iter().zip(ends).enumerate() {
+        let at = ends.iter().rposition(|(_, status)| *status == ExitStatus::Killed(*signal)).unwrap_or(0);
+        if let (Some((pid, status)), Some(stage)) = (ends.get(at), stages.get(at)) {
             // A stage without a process ran in the shell.
             let pid = pid.unwrap_or_else(|| rt::getids().map_or(0, |ids| ids.pid));
-            let first = at == 0;
-            let lead = if first { "" } else { "\n     " };
-            // A status that is that of the first stage is not repeated, and its column is a blank narrower then.
-            let repeats = !first && ends.first().is_some_and(|(_, of_first)| of_first == status);
-            let what = if repeats { String::new() } else { end_text(*status) };
-            let bar = match (first, repeats) {
-                (true, _) => "",
-                (false, true) => "| ",
-                (false, false) => " | ",
-            };
-            let gap = if first { " " } else { "" };
-            let width = if repeats { 22 } else { 23 };
-            text.extend_from_slice(format!("{lead}{pid:5} {what:<width$}{gap}{bar}").as_bytes());
-            text.extend(crate::print::command(stage));
+            self.report_death(pid, *status, || crate::print::command(stage));
         }
-        self.report_at_job_line(text);
     }
 
     /// Records the last program of a subshell. In bash it replaces the subshell, which then exits as the program does.
@@ -85,21 +68,6 @@ impl Shell {
             let _ = self.io.write(2, format!("{}\n", death_text(signal)).as_bytes());
         }
         !word
-    }
-
-    /// Tells of an end with the line where bash stands when it hears of it.
-    fn report_at_job_line(&mut self, text: impl AsRef<[u8]>) {
-        let line = std::mem::replace(&mut self.line, self.jobs.line);
-        self.report_error(text);
-        self.line = line;
-    }
-}
-
-fn end_text(status: ExitStatus) -> String {
-    match status {
-        ExitStatus::Exited(0) => "Done".to_owned(),
-        ExitStatus::Exited(code) => format!("Exit {code}"),
-        ExitStatus::Killed(signal) => death_text(signal),
     }
 }
 

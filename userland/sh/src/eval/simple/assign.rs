@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::ir::{Assign, AssignValue, Bytes, Element, Name, Simple};
+use crate::ir::{Assign, AssignValue, Bytes, Name, Simple};
 use crate::state::{EvalResult, Shell, Unwind};
 use crate::vars::{self, Value};
 
@@ -60,30 +60,13 @@ impl Shell {
                 }
             }
             if let AssignValue::Array(elements) = &assign.value {
-                let text = self.text_of_list(elements)?;
-                self.set_exported(&name, text);
+                let words: Vec<Bytes> = elements.iter().map(|element| element.value.raw.to_vec()).collect();
+                self.set_exported(&name, [b"(", &words.join(&b' ')[..], b")"].concat());
                 continue;
             }
             allowed &= self.assign_for_command(assign, &name)?;
         }
         Ok(allowed)
-    }
-
-    /// A list that is assigned for one command, as text without quotes.
-    fn text_of_list(&mut self, elements: &[Element]) -> EvalResult<Bytes> {
-        let mut words = Vec::with_capacity(elements.len());
-        for element in elements {
-            let value = self.expand_without_tildes(&element.value)?;
-            words.push(match &element.subscript {
-                Some(subscript) => {
-                    let key = self.expand_text(&subscript.key)?;
-                    let operator: &[u8] = if element.append { b"]+=" } else { b"]=" };
-                    [b"[", &key[..], operator, &value].concat()
-                }
-                None => value,
-            });
-        }
-        Ok([b"(", &words.join(&b' ')[..], b")"].concat())
     }
 
     /// Assigns a text for one command and exports it. Returns whether it was allowed.

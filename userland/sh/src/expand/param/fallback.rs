@@ -83,14 +83,8 @@ impl Shell {
         };
         let value = self.expand_text(word)?;
         self.assign_default(name, meant.1, value)?;
-        // The attributes of the variable may have made something else of it.
-        let value = match meant {
-            (Target::Var(name), Index::At | Index::Star) => {
-                let key = assigned_key(meant.1).unwrap_or(Key::Whole);
-                self.element(name, &key).map_or(Content::Unset, Content::One)
-            }
-            (target, index) => self.content(target, index)?,
-        };
+        // The attributes of the variable may have changed the value.
+        let value = self.content(meant.0, meant.1)?;
         self.emit_content(value, out, context)?;
         if &**name == b"IFS" {
             out.forget_ifs();
@@ -110,12 +104,7 @@ impl Shell {
     fn expand_error_message(&mut self, word: &Word) -> EvalResult<Bytes> {
         let again = crate::parse::word_from_text(&word.raw);
         let mut out = Out::new(crate::expand::Mode::Fields, self);
-        let mut parts = again.as_ref().unwrap_or(word).parts.as_slice();
-        if let Some((home, rest)) = self.leading_home(parts) {
-            self.emit(&home, &mut out, PartContext { quoted: true, operand: false })?;
-            self.emit(&rest, &mut out, PartContext::default())?;
-            parts = parts.get(1..).unwrap_or_default();
-        }
+        let parts = again.as_ref().unwrap_or(word).parts.as_slice();
         for part in parts {
             self.expand_part(part, &mut out, PartContext::default())?;
         }
@@ -128,7 +117,6 @@ impl Shell {
         let key = match index {
             Index::One(subscript) => self.key_of(name, subscript)?,
             Index::None => Key::Whole,
-            index if self.is_keyed(name) => assigned_key(index).unwrap_or(Key::Whole),
             index => {
                 let message = format!("{}{}: bad array subscript", lossy(name), shown_index(index));
                 return self.discard(message);
@@ -139,14 +127,5 @@ impl Shell {
         }
         self.status = 1;
         Err(if self.options.errexit { Unwind::Exit } else { Unwind::Discard })
-    }
-}
-
-/// The key that `@` or `*` is for an assignment to an associative array.
-fn assigned_key(index: &Index) -> Option<Key> {
-    match index {
-        Index::At => Some(Key::Word(b"@".to_vec())),
-        Index::Star => Some(Key::Word(b"*".to_vec())),
-        Index::None | Index::One(_) => None,
     }
 }

@@ -5,7 +5,7 @@ use super::label::{shown_index, target_name};
 use crate::expand::word::{Out, PartContext};
 use crate::ir::{Index, Op, Param, Target};
 use crate::state::{EvalResult, Shell};
-use crate::vars::{NamerefTarget, Value};
+use crate::vars::Value;
 
 impl Shell {
     /// Applies the operator and adds the result. `resolve_nameref` is the parameter that `content` is of, which an indirect one
@@ -24,7 +24,6 @@ impl Shell {
         }
         if let Content::Unset = content
             && self.options.nounset
-            && !self.is_element_reference(param)
             && !self.requests_attributes(param, meant.0)
             && !matches!(param.op, Op::Length if matches!(param.index, Index::At | Index::Star))
         {
@@ -32,7 +31,11 @@ impl Shell {
         }
         let content = match &param.op {
             Op::Length => {
-                let length = self.length_of(param, &content);
+                let length = match &content {
+                    Content::Unset => 0,
+                    Content::One(text) => crate::expand::op::char_count(text),
+                    Content::Many { values, .. } => values.len(),
+                };
                 return self.emit(length.to_string().as_bytes(), out, context);
             }
             Op::Substring { offset, length } => self.substring(param, meant, content, offset, length.as_ref())?,
@@ -40,17 +43,6 @@ impl Shell {
             op => self.edit(content, op)?,
         };
         self.emit_content(content, out, context)
-    }
-
-    /// `${#name}`.
-    fn length_of(&self, param: &Param, content: &Content) -> usize {
-        match content {
-            // bash looks for a variable that is called like the element.
-            _ if self.is_element_reference(param) => 0,
-            Content::Unset => 0,
-            Content::One(text) => crate::expand::op::char_count(text),
-            Content::Many { values, .. } => values.len(),
-        }
     }
 
     /// The end of an expansion of what is not set, under `set -u`.
@@ -78,14 +70,6 @@ impl Shell {
         match self.vars.get(name).map(|var| &var.value) {
             Some(Value::Indexed(map)) => !map.is_empty(),
             Some(Value::Assoc(map)) => map.len() > 0,
-            _ => false,
-        }
-    }
-
-    /// Returns whether the parameter is a reference to an element of an array.
-    fn is_element_reference(&self, param: &Param) -> bool {
-        match (&param.target, &param.index) {
-            (Target::Var(name), Index::None) => matches!(self.vars.resolve_nameref(name), NamerefTarget::Element(..)),
             _ => false,
         }
     }

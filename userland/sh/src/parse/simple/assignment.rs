@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::ir::{Assign, AssignValue, Element, Name, Part, Subscript, Word};
+use crate::ir::{Assign, AssignValue, Element, Name, Part, Word};
 use crate::parse::token::{is_meta, name_len};
 use crate::parse::{Parse, Parser, SyntaxError, SyntaxErrorKind};
 
@@ -82,13 +82,12 @@ impl Parser<'_> {
             if append || self.peek() == Some(b'=') {
                 self.pos += if append { 2 } else { 1 };
                 let value = self.assigned_word()?;
-                let braced = braced_element(&subscript, append, &value, self.slice(mark.pos, self.pos));
-                return Ok(Element { subscript: Some(subscript), append, value, braced });
+                return Ok(Element { subscript: Some(subscript), append, value });
             }
         }
         self.back(mark);
         match self.word()? {
-            Some(value) => Ok(Element { subscript: None, append: false, value, braced: None }),
+            Some(value) => Ok(Element { subscript: None, append: false, value }),
             None => Err(self.unexpected()),
         }
     }
@@ -103,19 +102,6 @@ impl Parser<'_> {
         crate::parse::word::tilde_after_colons(&mut word);
         Ok(word)
     }
-}
-
-/// An element with a subscript as one word with braces to expand, if there are any. Its brackets make no pattern.
-fn braced_element(subscript: &Subscript, append: bool, value: &Word, raw: &[u8]) -> Option<Box<Word>> {
-    let unquoted = |word: &Word| crate::parse::word::has_braces(&word.parts);
-    if !unquoted(value) && !unquoted(&subscript.key) {
-        return None;
-    }
-    let mut parts = vec![Part::Quoted(b"[".to_vec())];
-    parts.extend(subscript.key.parts.iter().cloned());
-    parts.push(Part::Quoted(if append { b"]+=".to_vec() } else { b"]=".to_vec() }));
-    parts.extend(value.parts.iter().cloned());
-    crate::parse::word::may_brace(&parts).then(|| Box::new(Word { parts, raw: raw.into(), braces: true }))
 }
 
 /// The assignment that a text consists of, if it is one.
