@@ -12,7 +12,7 @@ use crate::common::input::{CHUNK, Input, print_file_error};
 
 const USAGE: &str = "\
 Usage: cat [OPTION]... [FILE]...
-Copies each FILE to standard output; without FILE, or where FILE is -, standard input.
+Copies each FILE to standard output. Without FILE, or if FILE is -, reads standard input.
 
 ";
 
@@ -24,11 +24,11 @@ tidebox_gnu::options! {
         NonprintingAndEnds = "-e", "the same as -vE";
         ShowEnds = "-E, --show-ends", "show $ at the end of each line";
         Number = "-n, --number", "number all lines";
-        SqueezeBlank = "-s, --squeeze-blank", "show no more than one of several empty lines";
+        SqueezeBlank = "-s, --squeeze-blank", "print at most one of several empty lines";
         NonprintingAndTabs = "-t", "the same as -vT";
         ShowTabs = "-T, --show-tabs", "show tabs as ^I";
-        Unbuffered = "-u", "(ignored: output is never held back)";
-        ShowNonprinting = "-v, --show-nonprinting", "show other bytes as ^X and M-X, but for line ends and tabs";
+        Unbuffered = "-u", "has no effect: output is not buffered";
+        ShowNonprinting = "-v, --show-nonprinting", "show other bytes as ^X and M-X, except line ends and tabs";
     }
 }
 

@@ -16,13 +16,13 @@ Changes the mode of each FILE to MODE, octal digits or [ugoa]*([-+=]([rwxXst]*|[
 tidebox_gnu::options! {
     /// Options of `chmod`.
     enum Flag {
-        Changes = "-c, --changes", "say what is changed";
-        Quiet = "-f, --silent, --quiet", "say nothing of files that cannot be changed";
-        Verbose = "-v, --verbose", "say what is done with every file";
-        Recursive = "-R, --recursive", "change folders with everything in them";
-        Reference = "--reference=FILE", "take the mode of FILE";
-        PreserveRoot = "--preserve-root", "refuse to change / with everything in it";
-        NoPreserveRoot = "--no-preserve-root", "do not (the default)";
+        Changes = "-c, --changes", "print each change";
+        Quiet = "-f, --silent, --quiet", "suppress most error messages";
+        Verbose = "-v, --verbose", "print the result for every file";
+        Recursive = "-R, --recursive", "change directories recursively";
+        Reference = "--reference=FILE", "use the mode of FILE";
+        PreserveRoot = "--preserve-root", "refuse to change / recursively";
+        NoPreserveRoot = "--no-preserve-root", "allow to change / recursively (the default)";
     }
 }
 

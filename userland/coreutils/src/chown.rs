@@ -12,7 +12,7 @@ use crate::common::owner::{self, Owner};
 const USAGE: &str = "\
 Usage: TOOL [OPTION]... WHO FILE...
   or:  TOOL [OPTION]... --reference=RFILE FILE...
-Changes WHO of each FILE. Nobody but root can give files away, and there is no root here.
+Changes WHO of each FILE. Only root can give files away, and no process runs as root.
 
 ";
 
@@ -22,9 +22,9 @@ tidebox_gnu::options! {
         Changes = "-c, --changes", "like verbose but report only when a change is made";
         Quiet = "-f, --silent, --quiet", "suppress most error messages";
         Verbose = "-v, --verbose", "output a diagnostic for every file processed";
-        Dereference = "--dereference", "affect what links lead to (default)";
+        Dereference = "--dereference", "affect the targets of links (default)";
         NoDereference = "-h, --no-dereference", "affect links themselves";
-        From = "--from=OWNER:GROUP", "only where this is the owner";
+        From = "--from=OWNER:GROUP", "change only files with this owner";
         PreserveRoot = "--preserve-root", "refuse to operate recursively on /";
         NoPreserveRoot = "--no-preserve-root", "treat / like any other directory (default)";
         Reference = "--reference=RFILE", "use RFILE's owner rather than naming one";

@@ -12,7 +12,7 @@ use crate::md5sum::{self, Form};
 
 const USAGE: &str = "\
 Usage: cksum [OPTION]... [FILE]...
-Prints checksums of FILEs, or compares them with a list; without FILE, or where FILE is -, of standard input.
+Prints checksums of FILEs, or checks files against a list. Without FILE, or if FILE is -, reads standard input.
 
 ";
 
@@ -25,8 +25,8 @@ Prints a checksum and the number of blocks of each FILE.
 tidebox_gnu::options! {
     /// Options of `sum`.
     enum SumFlag {
-        Bsd = "-r", "as BSD does, with blocks of 1024 bytes (the default)";
-        Sysv = "-s, --sysv", "as System V does, with blocks of 512 bytes";
+        Bsd = "-r", "BSD algorithm, with blocks of 1024 bytes (the default)";
+        Sysv = "-s, --sysv", "System V algorithm, with blocks of 512 bytes";
     }
 }
 
@@ -35,17 +35,17 @@ tidebox_gnu::options! {
     enum Flag {
         Algorithm = "-a, --algorithm=TYPE",
             "sysv, bsd, crc (the default), md5, sha1, sha224, sha256, sha384, sha512, blake2b or sm3";
-        Check = "-c, --check", "FILEs are lists of checksums: compare";
-        Length = "-l, --length=BITS", "the length of a checksum of blake2b";
-        Tag = "--tag", "name the algorithm (the default)";
-        Untagged = "--untagged", "do not";
+        Check = "-c, --check", "read checksums from the FILEs and check them";
+        Length = "-l, --length=BITS", "digest length of blake2b in bits";
+        Tag = "--tag", "print the name of the algorithm (the default)";
+        Untagged = "--untagged", "do not print the name of the algorithm";
         Zero = "-z, --zero", "end lines with NUL";
-        Debug = "--debug", "tell how it is done\n\nWith -c:";
-        IgnoreMissing = "--ignore-missing", "say nothing of files that are not there";
-        Quiet = "--quiet", "name no files that are as they should be";
-        Status = "--status", "say nothing at all";
-        Strict = "--strict", "lines that are no checksums count as failures";
-        Warn = "-w, --warn", "tell of such lines";
+        Debug = "--debug", "print the implementation used\n\nWith -c:";
+        IgnoreMissing = "--ignore-missing", "ignore missing files";
+        Quiet = "--quiet", "do not print OK for each file";
+        Status = "--status", "print nothing; the exit code shows the result";
+        Strict = "--strict", "fail if a line is improperly formatted";
+        Warn = "-w, --warn", "warn about improperly formatted lines";
     }
 }
 

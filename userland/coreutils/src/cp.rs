@@ -14,42 +14,42 @@ use tidebox_gnu::backup::Backup;
 
 const USAGE: &str = "\
 Usage: cp [OPTION]... [-T] SOURCE DEST
-  or:  cp [OPTION]... SOURCE... FOLDER
-  or:  cp [OPTION]... -t FOLDER SOURCE...
-Copies SOURCE to TARGET, or each SOURCE into FOLDER.
+  or:  cp [OPTION]... SOURCE... DIRECTORY
+  or:  cp [OPTION]... -t DIRECTORY SOURCE...
+Copies SOURCE to DEST, or each SOURCE into DIRECTORY.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `cp`.
     enum Flag {
-        Archive = "-a, --archive", "as -dR --preserve=all";
-        AttributesOnly = "--attributes-only", "copy no content, only what --preserve names";
-        Backup = "-b, --backup[=HOW]", "keep what is replaced: none, simple, existing or numbered";
-        LinksAsLinks = "-d", "as --no-dereference --preserve=links";
-        Force = "-f, --force", "remove a TARGET that cannot be opened, and try again";
-        DereferenceArguments = "-H", "follow symbolic links that are named";
+        Archive = "-a, --archive", "same as -dR --preserve=all";
+        AttributesOnly = "--attributes-only", "copy only the attributes, not the content";
+        Backup = "-b, --backup[=HOW]", "back up replaced files: none, simple, existing or numbered";
+        LinksAsLinks = "-d", "same as --no-dereference --preserve=links";
+        Force = "-f, --force", "remove a destination that cannot be opened, and try again";
+        DereferenceArguments = "-H", "follow symbolic links that are operands";
         Interactive = "-i, --interactive", "ask before a file is replaced";
         Dereference = "-L, --dereference", "follow symbolic links";
         Link = "-l, --link", "make hard links instead of copies";
-        NoClobber = "-n, --no-clobber", "leave files that are there";
+        NoClobber = "-n, --no-clobber", "do not overwrite existing files";
         NoDereference = "-P, --no-dereference", "copy symbolic links as links";
-        PreserveAttributes = "-p", "as --preserve=mode,ownership,timestamps";
-        Preserve = "--preserve[=WHAT]", "keep mode, ownership, timestamps, links, context, xattr or all";
-        NoPreserve = "--no-preserve=WHAT", "do not";
-        Parents = "--parents | --path", "repeat the folders of SOURCE below FOLDER";
-        Recursive = "-R, -r, --recursive", "copy folders with what they hold";
-        Reflink = "--reflink[=WHEN]", "always fails here, auto copies";
-        RemoveDestination = "--remove-destination", "remove TARGET first";
-        Sparse = "--sparse=WHEN", "files are never holes here";
-        StripTrailingSlashes = "--strip-trailing-slashes", "from each SOURCE";
+        PreserveAttributes = "-p", "same as --preserve=mode,ownership,timestamps";
+        Preserve = "--preserve[=WHAT]", "preserve mode, ownership, timestamps, links, context, xattr or all";
+        NoPreserve = "--no-preserve=WHAT", "do not preserve WHAT";
+        Parents = "--parents | --path", "use the full SOURCE path below DIRECTORY";
+        Recursive = "-R, -r, --recursive", "copy directories recursively";
+        Reflink = "--reflink[=WHEN]", "always fails, auto makes an ordinary copy";
+        RemoveDestination = "--remove-destination", "remove existing destinations first";
+        Sparse = "--sparse=WHEN", "has no effect";
+        StripTrailingSlashes = "--strip-trailing-slashes", "remove trailing slashes from each SOURCE";
         SymbolicLink = "-s, --symbolic-link", "make symbolic links instead of copies";
-        Suffix = "-S, --suffix=SUFFIX", "of backups";
-        TargetDirectory = "-t, --target-directory=FOLDER", "copy into FOLDER";
-        NoTargetDirectory = "-T, --no-target-directory", "TARGET is no folder to copy into";
-        Update = "-u, --update", "leave files that are as new";
-        Verbose = "-v, --verbose", "say what is done";
-        OneFileSystem = "-x, --one-file-system", "stay on one";
+        Suffix = "-S, --suffix=SUFFIX", "suffix of backups";
+        TargetDirectory = "-t, --target-directory=DIRECTORY", "copy into DIRECTORY";
+        NoTargetDirectory = "-T, --no-target-directory", "treat DEST as a normal file";
+        Update = "-u, --update", "copy only if SOURCE is newer or DEST is missing";
+        Verbose = "-v, --verbose", "print each copy";
+        OneFileSystem = "-x, --one-file-system", "stay on one file system";
         SelinuxContext = "-Z", "";
         Context = "--context[=X]", "";
         CopyContents = "--copy-contents", "";
@@ -178,10 +178,10 @@ impl Args {
             Flag::PreserveAttributes => (options.preserve_mode, options.preserve_times) = (true, true),
             Flag::Recursive => (options.recursive, options.special) = (true, true),
             Flag::SymbolicLink => options.symbolic_link = true,
-            Flag::TargetDirectory if self.target.folder.is_some() => {
+            Flag::TargetDirectory if self.target.directory.is_some() => {
                 return Err("multiple target directories specified".to_owned());
             }
-            Flag::TargetDirectory => self.target.folder = Some(value),
+            Flag::TargetDirectory => self.target.directory = Some(value),
             Flag::Update => options.update = true,
             Flag::Verbose => options.verbose = true,
             Flag::OneFileSystem => options.one_file_system = true,

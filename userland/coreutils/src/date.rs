@@ -12,7 +12,7 @@ use tidebox_gnu::zone::Zone;
 const USAGE: &str = "\
 Usage: date [OPTION]... [+FORMAT]
   or:  date [-u|--utc|--universal] [MMDDhhmm[[CC]YY][.ss]]
-Shows the time in FORMAT. The clock of the sandbox cannot be set.
+Prints the time in FORMAT. The clock of the sandbox cannot be set.
 
 ";
 
@@ -25,15 +25,15 @@ Between % and the letter: - no padding, _ spaces, 0 zeros, ^ capitals, # the oth
 tidebox_gnu::options! {
     /// Options of `date`.
     enum Flag {
-        Date = "-d, --date=STRING", "the time that STRING describes, instead of now";
-        File = "-f, --file=DATEFILE", "the same for every line of DATEFILE";
-        Iso8601 = "-I[FMT], --iso-8601[=FMT]", "as ISO 8601: date, hours, minutes, seconds or ns";
-        Resolution = "--resolution", "how fine the clock is: 0.000000001";
-        Rfc822 = "-R, --rfc-email | --rfc-822, --rfc-2822", "as in mail: Mon, 14 Aug 2006 02:34:56 -0600";
-        Rfc3339 = "--rfc-3339=FMT", "as RFC 3339: date, seconds or ns";
-        Reference = "-r, --reference=FILE", "the time of the last change of FILE";
-        Set = "-s, --set=STRING", "would set the clock";
-        Uct = "-u, --utc, --universal | --uct", "in universal time";
+        Date = "-d, --date=STRING", "print the time described by STRING, not the current time";
+        File = "-f, --file=DATEFILE", "like --date for each line of DATEFILE";
+        Iso8601 = "-I[FMT], --iso-8601[=FMT]", "ISO 8601 format: date, hours, minutes, seconds or ns";
+        Resolution = "--resolution", "print the resolution of the clock: 0.000000001";
+        Rfc822 = "-R, --rfc-email | --rfc-822, --rfc-2822", "mail format: Mon, 14 Aug 2006 02:34:56 -0600";
+        Rfc3339 = "--rfc-3339=FMT", "RFC 3339 format: date, seconds or ns";
+        Reference = "-r, --reference=FILE", "print the modification time of FILE";
+        Set = "-s, --set=STRING", "not permitted in the sandbox";
+        Uct = "-u, --utc, --universal | --uct", "use UTC";
         Debug = "--debug", "", unsupported "--debug is not supported";
     }
 }

@@ -15,29 +15,29 @@ use table::table;
 
 const USAGE: &str = "\
 Usage: df [OPTION]... [FILE]...
-Shows how full the file system of each FILE is, or all of them.
+Prints the usage of the file system of each FILE, or of all file systems.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `df`.
     enum Flag {
-        All = "-a, --all", "file systems without a size too";
+        All = "-a, --all", "include file systems without a size";
         BlockSize = "-B, --block-size=SIZE", "scale sizes by SIZE before printing them";
         HumanReadable = "-h, --human-readable", "print sizes in powers of 1024";
         Si = "-H, --si", "print sizes in powers of 1000";
         Inodes = "-i, --inodes", "list inode information instead of block usage";
         Kibibytes = "-k", "like --block-size=1K";
-        Local = "-l, --local", "local file systems only (they all are)";
+        Local = "-l, --local", "has no effect: all file systems are local";
         Mebibytes = "-m", "like --block-size=1M";
-        Sync = "--no-sync, --sync", "(have no effect)";
+        Sync = "--no-sync, --sync", "has no effect";
         Output = "--output[=FIELDS]",
             "print these fields: source fstype itotal iused iavail ipcent size used avail pcent file target";
         Portability = "-P, --portability", "use the POSIX output format";
         Total = "--total", "print a grand total";
-        Type = "-t, --type=TYPE", "file systems of this type only";
+        Type = "-t, --type=TYPE", "print only file systems of this type";
         PrintType = "-T, --print-type", "print the type of each file system";
-        ExcludeType = "-x, --exclude-type=TYPE", "no file systems of this type";
+        ExcludeType = "-x, --exclude-type=TYPE", "skip file systems of this type";
         FileSystemType = "-F X", "";
         Ignored = "-v", "";
     }

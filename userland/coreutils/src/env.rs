@@ -19,15 +19,15 @@ Runs COMMAND with each NAME set to VALUE; without COMMAND prints the environment
 tidebox_gnu::options! {
     /// Options of `env`.
     enum Flag {
-        IgnoreEnvironment = "-i, --ignore-environment", "begin with an empty environment";
-        Unset = "-u, --unset=NAME", "leave NAME out";
+        IgnoreEnvironment = "-i, --ignore-environment", "start with an empty environment";
+        Unset = "-u, --unset=NAME", "remove NAME from the environment";
         Null = "-0, --null", "end lines with a zero byte";
-        Chdir = "-C, --chdir=FOLDER", "run COMMAND in FOLDER";
-        SplitString = "-S, --split-string=TEXT", "take TEXT apart into arguments, as in #! lines";
+        Chdir = "-C, --chdir=DIR", "run COMMAND in DIR";
+        SplitString = "-S, --split-string=TEXT", "split TEXT into arguments, for #! lines";
         IgnoreSignal = "--ignore-signal[=SIG]", "COMMAND ignores SIG, or all signals that can be ignored";
-        DefaultSignal = "--default-signal[=SIG]", "it does not (the default)";
-        ListSignalHandling = "--list-signal-handling", "tell which signals it ignores";
-        Debug = "-v, --debug", "tell what is done";
+        DefaultSignal = "--default-signal[=SIG]", "reset SIG to its default action";
+        ListSignalHandling = "--list-signal-handling", "print the ignored signals";
+        Debug = "-v, --debug", "print each step";
         BlockSignal = "--block-signal[=SIG]", "", unsupported "signals cannot be blocked here";
     }
 }
@@ -66,7 +66,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
 #[derive(Debug, Default)]
 struct Call {
     environment: Vec<Vec<u8>>,
-    folder: Vec<u8>,
+    directory: Vec<u8>,
     /// Line terminator, if specified.
     end: Option<u8>,
     /// Signals that the command ignores; bit *n* is signal *n* of Linux.
@@ -119,7 +119,7 @@ impl Call {
                 unset(&mut self.environment, &value);
             }
             Flag::Null => self.end = Some(0),
-            Flag::Chdir => self.folder = value,
+            Flag::Chdir => self.directory = value,
             Flag::Debug => self.debug = true,
             Flag::ListSignalHandling => self.lists_signals = true,
             Flag::DefaultSignal | Flag::IgnoreSignal => {
@@ -161,7 +161,7 @@ impl Call {
     }
 
     fn finish(&self, words: &[Vec<u8>]) -> ToolResult {
-        let folder = self.folder.as_slice();
+        let directory = self.directory.as_slice();
         let end = self.end.unwrap_or(b'\n');
         if self.lists_signals {
             for number in (1..32).filter(|number| self.ignored & 1 << number != 0) {
@@ -170,7 +170,7 @@ impl Call {
             }
         }
         if words.is_empty() {
-            if !folder.is_empty() {
+            if !directory.is_empty() {
                 return ToolResult::Usage("must specify command with --chdir (-C)".to_owned(), 125);
             }
             let lines: Vec<u8> = self.environment.iter().flat_map(|entry| entry.iter().copied().chain([end])).collect();
@@ -179,11 +179,11 @@ impl Call {
         if end == 0 {
             return ToolResult::Usage("cannot specify --null (-0) with command".to_owned(), 125);
         }
-        if !folder.is_empty()
-            && let Err(error) = tidebox_rt::read_dir(folder)
+        if !directory.is_empty()
+            && let Err(error) = tidebox_rt::read_dir(directory)
         {
             return ToolResult::Failure(
-                format!("cannot change directory to {}: {}", quote_path(folder), error.text()),
+                format!("cannot change directory to {}: {}", quote_path(directory), error.text()),
                 125,
             );
         }
@@ -194,7 +194,7 @@ impl Call {
         }
         let command = Command {
             environment: Some(&self.environment),
-            directory: folder,
+            directory,
             ignored: self.ignored,
             ..Command::new(&arguments)
         };

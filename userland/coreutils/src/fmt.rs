@@ -14,20 +14,20 @@ use crate::fmt::breaks::{Measure, Word, lines};
 
 const USAGE: &str = "\
 Usage: fmt [-WIDTH] [OPTION]... [FILE]...
-Fills and joins the lines of each paragraph; without FILE, or where FILE is -, of standard input.
+Fills and joins the lines of each paragraph. Without FILE, or if FILE is -, reads standard input.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `fmt`.
     enum Flag {
-        CrownMargin = "-c, --crown-margin", "keep the indents of the first two lines";
-        Goal = "-g, --goal=WIDTH", "the width to come near to (93% of the largest)";
-        Prefix = "-p, --prefix=STRING", "only lines that begin with STRING";
-        SplitOnly = "-s, --split-only", "split long lines, join none";
-        TaggedParagraph = "-t, --tagged-paragraph", "the first line has another indent than the second";
+        CrownMargin = "-c, --crown-margin", "preserve the indents of the first two lines";
+        Goal = "-g, --goal=WIDTH", "goal width (default 93% of the maximum)";
+        Prefix = "-p, --prefix=STRING", "format only lines that begin with STRING";
+        SplitOnly = "-s, --split-only", "split long lines, do not join lines";
+        TaggedParagraph = "-t, --tagged-paragraph", "the indents of the first and second line differ";
         UniformSpacing = "-u, --uniform-spacing", "one space between words, two after sentences";
-        Width = "-w, --width=WIDTH", "the largest width (75)";
+        Width = "-w, --width=WIDTH", "maximum width (default 75)";
     }
 }
 

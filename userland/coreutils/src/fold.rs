@@ -10,16 +10,16 @@ use crate::common::number::in_range;
 
 const USAGE: &str = "\
 Usage: fold [OPTION]... [FILE]...
-Breaks the lines of each FILE; without FILE, or where FILE is -, of standard input.
+Breaks the lines of each FILE. Without FILE, or if FILE is -, reads standard input.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `fold`.
     enum Flag {
-        Bytes = "-b, --bytes", "tabs, returns and backspaces are bytes like any other";
+        Bytes = "-b, --bytes", "count bytes: tabs, returns and backspaces have width 1";
         Spaces = "-s, --spaces", "break at spaces";
-        Width = "-w, --width=WIDTH", "at WIDTH columns instead of 80";
+        Width = "-w, --width=WIDTH", "use WIDTH columns instead of 80";
         Digit = "-0[X], -1[X], -2[X], -3[X], -4[X], -5[X], -6[X], -7[X], -8[X], -9[X]", "";
     }
 }
@@ -27,15 +27,15 @@ tidebox_gnu::options! {
 /// Runs `fold`.
 pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let line = Syntax::core("fold", USAGE, 21);
-    let mut folder = Folder { width: 80, bytes: false, spaces: false, line: Vec::new(), column: 0 };
+    let mut breaker = LineBreaker { width: 80, bytes: false, spaces: false, line: Vec::new(), column: 0 };
     let mut files = line.parse_given(arguments, |ParsedOption { id, letter, value }| {
         match id {
-            Flag::Bytes => folder.bytes = true,
-            Flag::Spaces => folder.spaces = true,
-            Flag::Width => folder.width = width(&value)?,
+            Flag::Bytes => breaker.bytes = true,
+            Flag::Spaces => breaker.spaces = true,
+            Flag::Width => breaker.width = width(&value)?,
             Flag::Digit => {
                 let digit = letter.map(String::from).unwrap_or_default();
-                folder.width = width(&[digit.as_bytes(), &value].concat())?;
+                breaker.width = width(&[digit.as_bytes(), &value].concat())?;
             }
         }
         Ok::<_, Failure>(())
@@ -59,7 +59,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
                 Ok(0) => break,
                 Ok(got) => {
                     let mut out = Vec::with_capacity(got + got / 8);
-                    buffer.get(..got).unwrap_or_default().iter().for_each(|byte| folder.pass(*byte, &mut out));
+                    buffer.get(..got).unwrap_or_default().iter().for_each(|byte| breaker.pass(*byte, &mut out));
                     write(&out)?;
                 }
                 Err(error) => {
@@ -69,8 +69,8 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
                 }
             }
         }
-        write(&std::mem::take(&mut folder.line))?;
-        folder.column = 0;
+        write(&std::mem::take(&mut breaker.line))?;
+        breaker.column = 0;
     }
     Ok(code)
 }
@@ -82,7 +82,7 @@ fn width(text: &[u8]) -> Result<usize, Failure> {
 }
 
 /// Incremental line breaker.
-struct Folder {
+struct LineBreaker {
     width: usize,
     bytes: bool,
     spaces: bool,
@@ -91,7 +91,7 @@ struct Folder {
     column: usize,
 }
 
-impl Folder {
+impl LineBreaker {
     fn pass(&mut self, byte: u8, out: &mut Vec<u8>) {
         if byte == b'\n' {
             out.append(&mut self.line);
@@ -139,13 +139,13 @@ impl Folder {
 
 #[cfg(test)]
 mod tests {
-    use super::Folder;
+    use super::LineBreaker;
 
     fn folded(width: usize, spaces: bool, text: &str) -> String {
-        let mut folder = Folder { width, bytes: false, spaces, line: Vec::new(), column: 0 };
+        let mut breaker = LineBreaker { width, bytes: false, spaces, line: Vec::new(), column: 0 };
         let mut out = Vec::new();
-        text.bytes().for_each(|byte| folder.pass(byte, &mut out));
-        out.append(&mut folder.line);
+        text.bytes().for_each(|byte| breaker.pass(byte, &mut out));
+        out.append(&mut breaker.line);
         String::from_utf8_lossy(&out).into_owned()
     }
 

@@ -10,7 +10,7 @@ use tidebox_rt::{Errno, FileKind, Stat};
 use crate::common::data::{self, How};
 use crate::common::owner::{self, Owner};
 use crate::common::print_line;
-use crate::common::target::{Target, TargetError, folder_of};
+use crate::common::target::{Target, TargetError, parent_dir};
 
 const USAGE: &str = "\
 Usage: install [OPTION]... [-T] SOURCE DEST
@@ -100,7 +100,7 @@ impl Install {
             },
             Flag::PreserveTimestamps => self.times = true,
             Flag::Suffix => self.backup.suffix(value),
-            Flag::TargetDirectory => self.target.folder = Some(value),
+            Flag::TargetDirectory => self.target.directory = Some(value),
             Flag::NoTargetDirectory => self.target.is_name = true,
             Flag::Verbose => self.verbose = true,
             _ => {}
@@ -112,7 +112,7 @@ impl Install {
     fn run(&mut self, arguments: Vec<Vec<u8>>) -> Result<(), i32> {
         let operands = LINE.parse(arguments, |key, value| self.set(key, value))?;
         self.backup.resolve().map_err(|message| LINE.usage_error::<i32>(message))?;
-        if self.directories && self.target.folder.is_some() {
+        if self.directories && self.target.directory.is_some() {
             return Err(fail("target directory not allowed when installing a directory"));
         }
         if self.directories && !operands.is_empty() {
@@ -120,7 +120,7 @@ impl Install {
             return Ok(());
         }
         if self.parents
-            && let Some(directory) = self.target.folder.clone()
+            && let Some(directory) = self.target.directory.clone()
         {
             self.create_directories(&directory);
         }
@@ -130,7 +130,7 @@ impl Install {
         })?;
         for (source, target) in pairs {
             if self.parents && !into_directory {
-                self.create_directories(folder_of(&target));
+                self.create_directories(parent_dir(&target));
             }
             self.file(&source, &target);
         }

@@ -1,8 +1,10 @@
-//! Our own tools of GNU coreutils. Those that uutils has in a form that works here are in the program `coreutils` (`uutils/`).
+//! Tools of GNU coreutils written for Tidebox. Those that uutils provides in a usable form are in the program `coreutils`
+//! (`uutils/`).
 //!
-//! uutils lacks, in WASI, what concerns modes, owners, processes and threads, because std has none of them there. Its `cp` and `mv`
-//! fail at times and file systems, its `cat` refuses pipes and devices, its `tail` cannot follow files, its `fold`, `wc`, `nl` and `fmt`
-//! lay out text differently from GNU, and its checksum tools print nothing of an invalid encoded text and read no escaped names.
+//! On WASI, uutils lacks everything about modes, owners, processes and threads, because std does. Its `cp` and `mv` fail at
+//! times and across file systems, its `cat` rejects pipes and devices, and its `tail` cannot follow files. Its `fold`, `wc`,
+//! `nl` and `fmt` format text differently from GNU. Its checksum tools print nothing for an invalid encoding and do not parse
+//! escaped names.
 
 mod base64;
 mod cat;

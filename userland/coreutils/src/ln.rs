@@ -8,7 +8,7 @@ use tidebox_gnu::tool::usage;
 use tidebox_rt::{Errno, FileKind};
 
 use crate::common::copy::Existing;
-use crate::common::target::{Target, TargetError, base_name, folder_of, followed, join, same, same_entry};
+use crate::common::target::{Target, TargetError, base_name, followed, join, parent_dir, same, same_entry};
 use crate::common::{ask, print_line};
 use tidebox_gnu::backup::Backup;
 
@@ -70,7 +70,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     }
     let found = match operands.as_slice() {
         // One operand is linked into the working directory.
-        [file] if options.target.folder.is_none() && !options.target.is_name => {
+        [file] if options.target.directory.is_none() && !options.target.is_name => {
             Ok(vec![(file.clone(), join(b".", base_name(file)))])
         }
         _ => options.target.pairs(operands).map(|(pairs, _)| pairs),
@@ -113,10 +113,10 @@ impl Options {
                 Flag::Physical => options.logical = false,
                 Flag::Relative => options.relative = true,
                 Flag::Symbolic => options.symbolic = true,
-                Flag::TargetDirectory if options.target.folder.is_some() => {
+                Flag::TargetDirectory if options.target.directory.is_some() => {
                     return Err("multiple target directories specified".to_owned());
                 }
-                Flag::TargetDirectory => options.target.folder = Some(value),
+                Flag::TargetDirectory => options.target.directory = Some(value),
                 Flag::Verbose => options.verbose = true,
                 Flag::Suffix => options.backup.suffix(value),
                 Flag::NoTargetDirectory => options.target.is_name = true,
@@ -221,7 +221,7 @@ fn last_link(path: &[u8]) -> Vec<u8> {
         let Ok(target) = tidebox_rt::read_link(&path) else {
             break;
         };
-        path = if target.starts_with(b"/") { target } else { join(folder_of(&path), &target) };
+        path = if target.starts_with(b"/") { target } else { join(parent_dir(&path), &target) };
     }
     path
 }
@@ -229,7 +229,7 @@ fn last_link(path: &[u8]) -> Vec<u8> {
 /// Returns the path of `from` relative to the directory of `to`.
 fn relative(from: &[u8], to: &[u8]) -> Vec<u8> {
     let absolute = |path: &[u8]| -> Vec<u8> {
-        let folder = followed(folder_of(path));
+        let folder = followed(parent_dir(path));
         let name = base_name(path);
         if matches!(name, b"." | b".." | b"/" | b"") { followed(path) } else { join(&folder, name) }
     };
@@ -237,7 +237,7 @@ fn relative(from: &[u8], to: &[u8]) -> Vec<u8> {
         Ok(_) => followed(from),
         Err(_) => absolute(&last_link(from)),
     };
-    let folder = followed(folder_of(to));
+    let folder = followed(parent_dir(to));
     let parts = |path: &[u8]| -> Vec<Vec<u8>> {
         path.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).map(<[u8]>::to_vec).collect()
     };

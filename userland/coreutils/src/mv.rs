@@ -10,7 +10,7 @@ use tidebox_rt::{Errno, FileKind, Stat};
 use crate::common::ask::{self, question};
 use crate::common::copy::{Copier, Existing, Follow, Options};
 use crate::common::same_file::{ExistingTargetAction, Manner, Met, judge};
-use crate::common::target::{Target, TargetError, base_name, folder_of, same, same_entry};
+use crate::common::target::{Target, TargetError, base_name, parent_dir, same, same_entry};
 use crate::common::{print_line, remove};
 
 const USAGE: &str = "\
@@ -89,10 +89,10 @@ fn read(given: Vec<ParsedOption<Flag>>) -> Result<(Options, Target), String> {
             Flag::Force => options.existing = Existing::Replace,
             Flag::Interactive => options.existing = Existing::Ask,
             Flag::NoClobber => options.existing = Existing::Keep,
-            Flag::TargetDirectory if target.folder.is_some() => {
+            Flag::TargetDirectory if target.directory.is_some() => {
                 return Err("multiple target directories specified".to_owned());
             }
-            Flag::TargetDirectory => target.folder = Some(value),
+            Flag::TargetDirectory => target.directory = Some(value),
             Flag::Update => options.update = true,
             Flag::Verbose => options.verbose = true,
             Flag::Suffix => options.backup.suffix(value),
@@ -109,7 +109,7 @@ struct Mover<'a> {
     options: &'a Options,
     /// Targets created by this run.
     moved: HashMap<(u32, u64), Vec<u8>>,
-    /// Directories named so far.
+    /// Source directories that were already moved.
     met: Met,
 }
 
@@ -207,7 +207,7 @@ impl Mover<'_> {
         if !options.backup.is_wanted() {
             return Ok(Some(None));
         }
-        if options.backup.would_replace(base_name(from), base_name(to)) && folder_of(from) == folder_of(to) {
+        if options.backup.would_replace(base_name(from), base_name(to)) && parent_dir(from) == parent_dir(to) {
             return Err(format!("backing up {} might destroy source;  {} not moved", quote_path(to), quote_path(from)));
         }
         let made = options.backup.make(to);

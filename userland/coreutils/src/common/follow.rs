@@ -171,14 +171,14 @@ impl Followed {
     }
 }
 
-/// Prints a file's name above what follows. `last` is whose text was printed last.
+/// Prints the header of a file. `last` is the file of the previous output.
 pub(crate) fn header(name: &[u8], last: &mut Option<Vec<u8>>) -> Result<(), Failure> {
     let gap: &[u8] = if last.is_some() { b"\n" } else { b"" };
     *last = Some(name.to_vec());
     write(&[gap, b"==> ", name, b" <==\n"].concat())
 }
 
-/// Prints what is added to files until there is nothing left to follow.
+/// Prints new content until no file or process is left to follow. Returns the exit code.
 pub(crate) fn follow(
     following: &Following,
     mut files: Vec<Followed>,

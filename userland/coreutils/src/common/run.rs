@@ -5,7 +5,7 @@ use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::message::quote_value;
 use tidebox_rt::Errno;
 
-/// Runs a command to its end: its exit code becomes the tool's.
+/// Runs a command and returns its exit code.
 pub(crate) fn run(command: &Command<'_>) -> ToolResult {
     match command.run() {
         Ok(status) => ToolResult::Code(i32::from(status.code())),
@@ -20,7 +20,7 @@ pub(crate) fn refused(command: &Command<'_>, error: Errno) -> ToolResult {
     ToolResult::Failure(format!("{}: {}", quote_value(name), error.text()), code)
 }
 
-/// `failed to run command ...`, as some tools put it.
+/// Like [`refused`], with the message `failed to run command ...`.
 pub(crate) fn failed_to_run(command: &Command<'_>, error: Errno) -> ToolResult {
     match refused(command, error) {
         ToolResult::Failure(message, code) => ToolResult::Failure(format!("failed to run command {message}"), code),

@@ -19,7 +19,7 @@ pub(crate) enum TargetError {
 #[derive(Debug, Default)]
 pub(crate) struct Target {
     /// `-t`
-    pub(crate) folder: Option<Vec<u8>>,
+    pub(crate) directory: Option<Vec<u8>>,
     /// `-T`
     pub(crate) is_name: bool,
     /// `--strip-trailing-slashes`
@@ -40,11 +40,11 @@ impl Target {
         }
         let missing =
             |last: &[u8]| TargetError::Usage(format!("missing destination file operand after {}", quote_path(last)));
-        if self.folder.is_some() && self.is_name {
+        if self.directory.is_some() && self.is_name {
             let message = "cannot combine --target-directory (-t) and --no-target-directory (-T)";
             return Err(TargetError::Failure(message.to_owned()));
         }
-        match (operands.as_slice(), &self.folder) {
+        match (operands.as_slice(), &self.directory) {
             ([], _) => return Err(TargetError::Usage("missing file operand".to_owned())),
             ([only], None) => return Err(missing(only)),
             ([_, _, extra, ..], None) if self.is_name => {
@@ -52,13 +52,14 @@ impl Target {
             }
             _ => {}
         }
-        if let Some(folder) = &self.folder {
+        if let Some(directory) = &self.directory {
             let what = if self.accesses { "failed to access" } else { "target directory" };
-            self.folder(folder).map_err(|why| TargetError::Failure(format!("{what} {}: {why}", quote_path(folder))))?;
-            return Ok((into(folder, operands), true));
+            self.check_directory(directory)
+                .map_err(|why| TargetError::Failure(format!("{what} {}: {why}", quote_path(directory))))?;
+            return Ok((into(directory, operands), true));
         }
         let last = operands.pop().unwrap_or_default();
-        match (self.folder(&last), operands.as_slice()) {
+        match (self.check_directory(&last), operands.as_slice()) {
             _ if self.is_name => Ok((operands.into_iter().map(|from| (from, last.clone())).collect(), false)),
             (Ok(()), _) => Ok((into(&last, operands), true)),
             (Err(_), [_]) => Ok((operands.into_iter().map(|from| (from, last.clone())).collect(), false)),
@@ -67,15 +68,15 @@ impl Target {
     }
 
     /// Checks that this is a directory; the error is the cause.
-    fn folder(&self, path: &[u8]) -> Result<(), &'static str> {
+    fn check_directory(&self, path: &[u8]) -> Result<(), &'static str> {
         let stat = tidebox_rt::stat(path, !self.link_is_file || path.ends_with(b"/")).map_err(|error| error.text())?;
         if stat.kind() == FileKind::Dir { Ok(()) } else { Err("Not a directory") }
     }
 }
 
-fn into(folder: &[u8], operands: Vec<Vec<u8>>) -> Vec<Pair> {
+fn into(directory: &[u8], operands: Vec<Vec<u8>>) -> Vec<Pair> {
     let pair = |from: Vec<u8>| {
-        let to = join(folder, base_name(&from));
+        let to = join(directory, base_name(&from));
         (from, to)
     };
     operands.into_iter().map(pair).collect()
@@ -100,7 +101,7 @@ pub(crate) fn base_name(path: &[u8]) -> &[u8] {
 }
 
 /// Returns the parent directory of a path.
-pub(crate) fn folder_of(path: &[u8]) -> &[u8] {
+pub(crate) fn parent_dir(path: &[u8]) -> &[u8] {
     let path = without_slashes(path);
     match path.iter().rposition(|byte| *byte == b'/') {
         Some(0) => b"/",
@@ -110,9 +111,9 @@ pub(crate) fn folder_of(path: &[u8]) -> &[u8] {
 }
 
 /// Joins a directory and a name.
-pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
-    let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
-    [folder, slash, name].concat()
+pub(crate) fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    let slash: &[u8] = if directory.ends_with(b"/") { b"" } else { b"/" };
+    [directory, slash, name].concat()
 }
 
 /// Returns whether both stats are of the same file.
@@ -128,6 +129,6 @@ pub(crate) fn followed(path: &[u8]) -> Vec<u8> {
 
 /// Returns whether two paths name the same directory entry.
 pub(crate) fn same_entry(a: &[u8], b: &[u8]) -> bool {
-    let folder = |path: &[u8]| tidebox_rt::stat(folder_of(path), true);
-    base_name(a) == base_name(b) && matches!((folder(a), folder(b)), (Ok(a), Ok(b)) if same(&a, &b))
+    let parent = |path: &[u8]| tidebox_rt::stat(parent_dir(path), true);
+    base_name(a) == base_name(b) && matches!((parent(a), parent(b)), (Ok(a), Ok(b)) if same(&a, &b))
 }

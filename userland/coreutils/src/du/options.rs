@@ -9,38 +9,38 @@ use crate::common::block_size::{Unit, block_size, of_environment, wrong_size};
 
 const USAGE: &str = "\
 Usage: du [OPTION]... [FILE]...
-Prints how much room each FILE takes, folders with everything in them.
+Prints the disk usage of each FILE, for directories recursively.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `du`.
     pub(super) enum Flag {
-        All = "-a, --all", "print files, too, not only folders";
+        All = "-a, --all", "print files, not only directories";
         Summarize = "-s, --summarize", "print only a total for each FILE";
-        MaxDepth = "-d, --max-depth=N", "print folders at most N levels down";
+        MaxDepth = "-d, --max-depth=N", "print directories at most N levels deep";
         Total = "-c, --total", "print a grand total";
-        SeparateDirs = "-S, --separate-dirs", "count no folders within folders";
+        SeparateDirs = "-S, --separate-dirs", "do not include the size of subdirectories";
         HumanReadable = "-h, --human-readable", "print sizes such as 1K, 234M, 2G";
-        Si = "--si", "as -h, with powers of 1000";
-        Bytes = "-b, --bytes", "print bytes as files are long";
-        ApparentSize = "--apparent-size", "count how long files are, not the room they take";
-        Inodes = "--inodes", "count files, not the room they take";
+        Si = "--si", "like -h, with powers of 1000";
+        Bytes = "-b, --bytes", "same as --apparent-size --block-size=1";
+        ApparentSize = "--apparent-size", "print file sizes instead of disk usage";
+        Inodes = "--inodes", "print the number of files instead of disk usage";
         Kibibytes = "-k", "print units of 1 KiB (the default)";
         Mebibytes = "-m", "print units of 1 MiB";
         BlockSize = "-B, --block-size=SIZE", "print units of SIZE bytes; K, M, G may follow";
-        CountLinks = "-l, --count-links", "count a file once for each of its names";
+        CountLinks = "-l, --count-links", "count every hard link";
         Dereference = "-L, --dereference", "follow links";
-        DereferenceArgs = "-D, -H | --dereference-args", "follow links that are a FILE";
-        OneFileSystem = "-x | --one-file-system", "has no effect: there is one file system";
+        DereferenceArgs = "-D, -H, --dereference-args", "follow links that are operands";
+        OneFileSystem = "-x, --one-file-system", "has no effect: there is one file system";
         Null = "-0, --null", "end lines with a zero byte";
-        Exclude = "--exclude=GLOB", "leave out files whose name fits GLOB";
-        NoDereference = "-P, --no-dereference", "";
-        ExcludeFrom = "-X, --exclude-from=X", "";
-        Files0From = "--files0-from=X", "";
-        Threshold = "-t, --threshold=SIZE", "";
-        Time = "--time[=X]", "";
-        TimeStyle = "--time-style=X", "";
+        Exclude = "--exclude=GLOB", "skip files whose name matches GLOB";
+        NoDereference = "-P, --no-dereference", "do not follow links (the default)";
+        ExcludeFrom = "-X, --exclude-from=FILE", "skip files that match a pattern of FILE";
+        Files0From = "--files0-from=FILE", "read NUL-terminated file names from FILE";
+        Threshold = "-t, --threshold=SIZE", "skip entries smaller than SIZE, or larger if negative";
+        Time = "--time[=WHICH]", "print the latest time: modification, atime or ctime";
+        TimeStyle = "--time-style=STYLE", "full-iso, long-iso, iso or +FORMAT";
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Copier, Existing, Follow};
 use crate::common::ask::{self, question};
 use crate::common::print_line;
 use crate::common::same_file::{ExistingTargetAction, Manner, judge};
-use crate::common::target::{base_name, folder_of};
+use crate::common::target::{base_name, parent_dir};
 
 impl Copier<'_> {
     /// Returns the metadata of an existing target. `None` if the target must not be written.
@@ -113,7 +113,7 @@ impl Copier<'_> {
     /// Renames the target to its backup and returns the backup name; `None` on an error.
     fn back_up(&self, from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
         let backup = &self.options.backup;
-        if backup.would_replace(base_name(from), base_name(to)) && folder_of(from) == folder_of(to) {
+        if backup.would_replace(base_name(from), base_name(to)) && parent_dir(from) == parent_dir(to) {
             self.fail(&format!("backing up {} might destroy source;  {} not copied", quote_path(to), quote_path(from)));
             return None;
         }

@@ -5,7 +5,7 @@ use tidebox_rt::{Errno, Stat};
 
 use super::Copier;
 use crate::common::print_line;
-use crate::common::target::{folder_of, same};
+use crate::common::target::{parent_dir, same};
 
 impl Copier<'_> {
     /// Preserves hard links for a target that `--update` skips: links it to the copy of the same source file, or records it
@@ -50,7 +50,7 @@ impl Copier<'_> {
 
     /// Creates a symbolic link instead of a copy.
     pub(super) fn symbolic(&self, from: &[u8], to: &[u8]) -> bool {
-        let here = || match (tidebox_rt::stat(folder_of(to), true), tidebox_rt::stat(b".", true)) {
+        let here = || match (tidebox_rt::stat(parent_dir(to), true), tidebox_rt::stat(b".", true)) {
             (Ok(folder), Ok(here)) => same(&folder, &here),
             _ => false,
         };
