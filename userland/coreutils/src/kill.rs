@@ -1,4 +1,4 @@
-//! `kill`: signals to other processes.
+//! `kill`: sends signals to processes.
 
 use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::message::{print_error, quote_value};
@@ -75,7 +75,7 @@ fn list(words: &[String]) -> ToolResult {
         let Some(number) = signal::parse(word) else {
             return ToolResult::Failure(format!("{}: invalid signal", quote_value(word.as_bytes())), 1);
         };
-        // Numbers become names and names numbers.
+        // A number is printed as a name, and a name as a number.
         match signal::name(number).filter(|_| word.parse::<u32>().is_ok()) {
             Some(name) => out.push_str(name),
             None => out.push_str(&number.to_string()),

@@ -1,9 +1,7 @@
-//! `ls`: what is in folders.
+//! `ls`: lists files and directories.
 
 mod color;
-mod dired;
 mod format;
-mod hyperlink;
 mod options;
 mod order;
 pub(crate) mod quote;
@@ -22,18 +20,18 @@ use quote::Style;
 /// A file that is listed.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
-    /// How it is named in the list.
+    /// Name in the list.
     pub(crate) name: Vec<u8>,
-    /// How it is found.
+    /// Path to the file.
     pub(crate) path: Vec<u8>,
     pub(crate) kind: FileKind,
-    /// Its state, when the list needs it and it can be had.
+    /// Attributes, if the list needs them and they can be read.
     pub(crate) stat: Option<Stat>,
 }
 
-/// Exit code when a file within a folder cannot be listed.
+/// Exit code if a file in a directory cannot be listed.
 pub(crate) const MINOR: i32 = 1;
-/// Exit code when a file that was named cannot be listed.
+/// Exit code if an operand cannot be listed.
 pub(crate) const MAJOR: i32 = 2;
 
 struct Ls {
@@ -41,8 +39,8 @@ struct Ls {
     format: Format,
     out: Vec<u8>,
     code: i32,
-    /// Something was printed, so that a folder's heading is set apart.
-    begun: bool,
+    /// Output exists, so the next heading follows an empty line.
+    has_output: bool,
 }
 
 /// An ancestor directory, used to detect cycles of links.
@@ -56,12 +54,12 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     list("ls", arguments, Options::default())
 }
 
-/// `dir`: names in columns.
+/// Runs `dir`: prints names in columns.
 pub fn dir(arguments: Vec<Vec<u8>>) -> ToolResult {
     list("dir", arguments, Options { layout: options::Layout::Columns, style: Style::Escape, ..Options::default() })
 }
 
-/// `vdir`: one file on each line, with its state.
+/// Runs `vdir`: prints one file on each line, with its attributes.
 pub fn vdir(arguments: Vec<Vec<u8>>) -> ToolResult {
     list("vdir", arguments, Options { layout: options::Layout::Long, style: Style::Escape, ..Options::default() })
 }
@@ -72,11 +70,8 @@ fn list(tool: &str, arguments: Vec<Vec<u8>>, defaults: Options) -> ToolResult {
         Err(answer) => return answer,
     };
     let format = Format::new(&options);
-    let mut ls = Ls { options, format, out: Vec::new(), code: 0, begun: false };
+    let mut ls = Ls { options, format, out: Vec::new(), code: 0, has_output: false };
     ls.all();
-    if let Some(dired) = &ls.format.dired {
-        dired.end(ls.options.style, &mut ls.out);
-    }
     ToolResult::PrintAndCode(std::mem::take(&mut ls.out), ls.code)
 }
 
@@ -87,41 +82,38 @@ impl Ls {
             operands.push(b".".to_vec());
         }
         let several = operands.len() > 1;
-        let (mut files, mut folders) = (Vec::new(), Vec::new());
+        let (mut files, mut dirs) = (Vec::new(), Vec::new());
         for operand in operands {
-            match self.named(operand) {
-                Some(file) if file.kind == FileKind::Dir && !self.options.folders_as_files => folders.push(file),
+            match self.stat_operand(operand) {
+                Some(file) if file.kind == FileKind::Dir && !self.options.dirs_as_files => dirs.push(file),
                 Some(file) => files.push(file),
                 None => {}
             }
         }
         self.options.order.sort(&mut files);
-        self.options.order.sort(&mut folders);
+        self.options.order.sort(&mut dirs);
         if !files.is_empty() {
-            self.format.write(&files, Some(&folders), &mut self.out);
-            self.begun = true;
+            self.format.write(&files, Some(&dirs), &mut self.out);
+            self.has_output = true;
         }
         let headings = several || self.options.recursive || self.code != 0;
-        for folder in folders {
-            self.folder(folder, headings);
+        for dir in dirs {
+            self.list_dir(dir, headings);
         }
     }
 
-    fn trouble(&mut self, message: &str, code: i32) {
+    fn report(&mut self, message: &str, code: i32) {
         self.code = self.code.max(code);
-        if let Some(dired) = &self.format.dired {
-            dired.printed(self.out.len());
-        }
-        // Flush the list so far first.
+        // Flush the list first, so that the message follows it.
         let _ = print(&std::mem::take(&mut self.out));
         print_error("ls", message);
     }
 
-    /// A command line operand. Links are followed unless they are shown as links.
-    fn named(&mut self, path: Vec<u8>) -> Option<Listed> {
+    /// Stats an operand. Links are followed unless they are shown as links.
+    fn stat_operand(&mut self, path: Vec<u8>) -> Option<Listed> {
         let stat = match self.options.follow {
-            Follow::Always | Follow::Named => tidebox_rt::stat(&path, true),
-            Follow::Folders => match tidebox_rt::stat(&path, true) {
+            Follow::Always | Follow::Operands => tidebox_rt::stat(&path, true),
+            Follow::Dirs => match tidebox_rt::stat(&path, true) {
                 Ok(stat) if stat.kind() == FileKind::Dir => Ok(stat),
                 _ => tidebox_rt::stat(&path, false),
             },
@@ -130,50 +122,47 @@ impl Ls {
         match stat {
             Ok(stat) => Some(Listed { name: path.clone(), path, kind: stat.kind(), stat: Some(stat) }),
             Err(error) => {
-                self.trouble(&format!("cannot access {}: {}", quote_path(&path), error.text()), MAJOR);
+                self.report(&format!("cannot access {}: {}", quote_path(&path), error.text()), MAJOR);
                 None
             }
         }
     }
 
-    /// Lists a folder and, if asked, those below it. Without recursion of our own, however deep they are.
-    fn folder(&mut self, root: Listed, headings: bool) {
+    /// Lists a directory and, with `-R`, those below it. Does not recurse, so that the depth is not limited by the stack.
+    fn list_dir(&mut self, root: Listed, headings: bool) {
         let mut waiting = vec![(root, None::<Rc<Ancestor>>, MAJOR)];
-        while let Some((folder, parent, code)) = waiting.pop() {
-            let entries = match tidebox_rt::read_dir(&folder.path) {
+        while let Some((dir, parent, code)) = waiting.pop() {
+            let entries = match tidebox_rt::read_dir(&dir.path) {
                 Ok(entries) => entries,
                 Err(error) => {
-                    self.trouble(
-                        &format!("cannot open directory {}: {}", quote_path(&folder.path), error.text()),
-                        code,
-                    );
+                    self.report(&format!("cannot open directory {}: {}", quote_path(&dir.path), error.text()), code);
                     continue;
                 }
             };
-            let Some(ancestor) = self.enter(&folder, parent) else {
+            let Some(ancestor) = self.enter(&dir, parent) else {
                 continue;
             };
             let mut files: Vec<Listed> = Vec::new();
             if self.options.shows == Shows::All {
                 for name in [b".".as_slice(), b".."] {
-                    files.extend(self.entry(&folder.path, name.to_vec(), FileKind::Dir));
+                    files.extend(self.entry(&dir.path, name.to_vec(), FileKind::Dir));
                 }
             }
             for entry in entries {
                 if entry.name != b"." && entry.name != b".." && self.is_shown(&entry.name) {
-                    files.extend(self.entry(&folder.path, entry.name, entry.kind));
+                    files.extend(self.entry(&dir.path, entry.name, entry.kind));
                 }
             }
             self.options.order.sort(&mut files);
             if headings {
-                if std::mem::replace(&mut self.begun, true) {
+                if std::mem::replace(&mut self.has_output, true) {
                     self.out.push(b'\n');
                 }
-                self.format.heading(&folder.path, &mut self.out);
+                self.format.heading(&dir.path, &mut self.out);
                 self.out.extend_from_slice(b":\n");
             }
             self.format.write(&files, None, &mut self.out);
-            self.begun = true;
+            self.has_output = true;
             if self.options.recursive {
                 let below = files
                     .into_iter()
@@ -186,35 +175,35 @@ impl Ls {
 
     fn is_shown(&self, name: &[u8]) -> bool {
         let hidden = name.starts_with(b".") && self.options.shows == Shows::Visible;
-        let kept_back = self.options.shows == Shows::Visible
+        let excluded = self.options.shows == Shows::Visible
             && self.options.hidden.iter().any(|glob| glob::matches(glob, name, Flags::default()));
-        !hidden && !kept_back && !self.options.ignore.iter().any(|glob| glob::matches(glob, name, Flags::default()))
+        !hidden && !excluded && !self.options.ignore.iter().any(|glob| glob::matches(glob, name, Flags::default()))
     }
 
-    fn entry(&mut self, folder: &[u8], name: Vec<u8>, kind: FileKind) -> Option<Listed> {
-        let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
-        let path = [folder, slash, &name].concat();
+    fn entry(&mut self, dir: &[u8], name: Vec<u8>, kind: FileKind) -> Option<Listed> {
+        let slash: &[u8] = if dir.ends_with(b"/") { b"" } else { b"/" };
+        let path = [dir, slash, &name].concat();
         let follow = self.options.follow == Follow::Always;
-        let leads_on = follow && kind == FileKind::Symlink;
+        let is_followed = follow && kind == FileKind::Symlink;
         let needs_state = self.format.needs_state(kind) || self.options.order.needs_state();
-        if !(needs_state || leads_on) {
+        if !(needs_state || is_followed) {
             return Some(Listed { name, path, kind, stat: None });
         }
         match tidebox_rt::stat(&path, follow) {
             Ok(stat) => Some(Listed { name, path, kind: stat.kind(), stat: Some(stat) }),
             Err(error) => {
                 if needs_state || self.options.recursive || !matches!(error, Errno::NOENT | Errno::LOOP) {
-                    let shown = if folder == b"." { &name } else { &path };
-                    self.trouble(&format!("cannot access {}: {}", quote_path(shown), error.text()), MINOR);
+                    let shown = if dir == b"." { &name } else { &path };
+                    self.report(&format!("cannot access {}: {}", quote_path(shown), error.text()), MINOR);
                 }
                 Some(Listed { name, path, kind, stat: None })
             }
         }
     }
 
-    /// Records a directory as an ancestor, unless it is one already, which needs links.
-    fn enter(&mut self, folder: &Listed, parent: Option<Rc<Ancestor>>) -> Option<Rc<Ancestor>> {
-        let id = match tidebox_rt::stat(&folder.path, true) {
+    /// Records a directory as an ancestor. Returns `None` after a message if it is one already, which followed links can cause.
+    fn enter(&mut self, dir: &Listed, parent: Option<Rc<Ancestor>>) -> Option<Rc<Ancestor>> {
+        let id = match tidebox_rt::stat(&dir.path, true) {
             Ok(stat) if self.options.recursive => (stat.dev, stat.ino),
             // Cycles are possible only with recursion.
             _ => (0, 0),
@@ -222,8 +211,8 @@ impl Ls {
         let mut above = parent.as_ref();
         while let Some(ancestor) = above {
             if ancestor.id == id && id != (0, 0) {
-                let name = path_label(&folder.path);
-                self.trouble(&format!("{name}: not listing already-listed directory"), MAJOR);
+                let name = path_label(&dir.path);
+                self.report(&format!("{name}: not listing already-listed directory"), MAJOR);
                 return None;
             }
             above = ancestor.parent.as_ref();

@@ -1,4 +1,4 @@
-//! `mkdir`: new folders.
+//! `mkdir`: creates directories.
 
 use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::message::{bytes_path, print_error, quote_path, quote_value};
@@ -64,7 +64,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
 }
 
 fn make(folder: &[u8], mode: Option<&Change>, parents: bool, verbose: bool, out: &mut Vec<u8>) -> Result<(), String> {
-    let mut tell = |path: &[u8]| {
+    let mut report = |path: &[u8]| {
         if verbose {
             out.extend_from_slice(format!("mkdir: created directory {}\n", quote_path(path)).as_bytes());
         }
@@ -73,23 +73,23 @@ fn make(folder: &[u8], mode: Option<&Change>, parents: bool, verbose: bool, out:
     if parents {
         for above in folders_above(folder) {
             match tidebox_rt::make_dir(above) {
-                Ok(()) => tell(above),
+                Ok(()) => report(above),
                 Err(_) if bytes_path(above).is_dir() => continue,
                 Err(error) => {
-                    // A file in the way up is told of as what it is not.
-                    let there = tidebox_rt::stat(above, true).is_ok();
-                    let reason = if error == Errno::EXIST && there { Errno::NOTDIR } else { error };
+                    // A parent that is not a directory is reported as such.
+                    let exists = tidebox_rt::stat(above, true).is_ok();
+                    let reason = if error == Errno::EXIST && exists { Errno::NOTDIR } else { error };
                     return Err(format!("cannot create directory {}: {}", quote_value(above), reason.text()));
                 }
             }
-            // Whatever the umask says, the next folder has to go in.
+            // The next directory must be created in this one, even if the umask forbids it.
             if umask & 0o300 != 0 {
                 permit(above, EVERYTHING & !umask | 0o300)?;
             }
         }
     }
     match tidebox_rt::make_dir(folder) {
-        Ok(()) => tell(folder),
+        Ok(()) => report(folder),
         Err(_) if parents && bytes_path(folder).is_dir() => return Ok(()),
         Err(error) => return Err(format!("cannot create directory {}: {}", quote_value(folder), error.text())),
     }
@@ -105,7 +105,7 @@ fn permit(folder: &[u8], bits: u32) -> Result<(), String> {
         .map_err(|error| format!("cannot set permissions of {}: {}", quote_path(folder), error.text()))
 }
 
-/// The folders that a path leads through, from the outermost on.
+/// Returns the parent directories of a path, the outermost one first.
 fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let last = path.iter().rposition(|byte| *byte != b'/').unwrap_or(0);
     let ends = (1..last).filter(move |at| path.get(*at) == Some(&b'/') && path.get(at - 1) != Some(&b'/'));

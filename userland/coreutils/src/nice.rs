@@ -1,31 +1,32 @@
-//! `nice`: commands that let others go first. All processes here have one priority, so that they only run.
+//! `nice`: runs a command. All processes of a sandbox have the same priority, so the adjustment has no effect.
 
 use tidebox_gnu::command::Command;
-use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::exit::ToolResult;
-use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::quote_value;
+use tidebox_gnu::options::Syntax;
 
 use crate::common::run;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: nice [OPTION] [COMMAND [ARG]...]
 Runs COMMAND; without one prints the niceness, which is always 0 here.
 
-  -n, --adjustment=N  is read, but all processes have one priority here
 ";
 
-const LINE: CommandLine<'_> = CommandLine {
-    permute: false,
-    usage_exit_code: 125,
-    ..CommandLine::core("nice", "n:", &[long("adjustment", Takes::Value, 'n'), long("help", Takes::Nothing, 'h')], HELP)
-};
+tidebox_gnu::options! {
+    /// Options of `nice`.
+    enum Flag {
+        Adjustment = "-n, --adjustment=N", "is read, but all processes have one priority here";
+    }
+}
+
+const LINE: Syntax<'_, Flag> = Syntax { permute: false, usage_exit_code: 125, ..Syntax::core("nice", USAGE, 22) };
 
 /// Runs `nice`.
 pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     let mut arguments = arguments;
     let mut adjusted = false;
-    // `-5` and `--5` are the adjustments of old.
+    // `-5` and `--5` are the obsolete forms of `-n`.
     while let Some(first) = arguments.first() {
         let digits = first.strip_prefix(b"-").map(|rest| rest.strip_prefix(b"-").unwrap_or(rest));
         if !digits.is_some_and(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)) {
@@ -34,11 +35,11 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
         adjusted = true;
         arguments.remove(0);
     }
-    let words = LINE.parse(arguments, |_, value| {
+    let words = LINE.parse(arguments, |Flag::Adjustment, value| {
         adjusted = true;
         let text = value.trim_ascii();
         let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-        // What is beyond the last priority means the last one.
+        // GNU clamps numbers outside of the range.
         let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
         is_number
             .then_some(())

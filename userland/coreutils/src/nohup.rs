@@ -1,14 +1,15 @@
-//! `nohup`: commands that a hangup does not end.
+//! `nohup`: runs a command that ignores SIGHUP.
 
 use tidebox_gnu::command::Command;
-use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::message::quote_path;
+use tidebox_gnu::options::Syntax;
 use tidebox_rt::Errno;
 
+use crate::common::StandardFlag;
 use crate::common::signal::HANGUP;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: nohup COMMAND [ARG]...
   or:  nohup OPTION
 Runs COMMAND so that a hangup does not end it.
@@ -16,8 +17,8 @@ Runs COMMAND so that a hangup does not end it.
 
 /// Runs `nohup`.
 pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
-    let line = CommandLine { permute: false, usage_exit_code: 125, ..CommandLine::core("nohup", "", &[], HELP) };
-    let words = match line.parse::<ToolResult>(arguments, |_, _| Ok(())) {
+    let line = Syntax { permute: false, usage_exit_code: 125, ..Syntax::core("nohup", USAGE, 0) };
+    let words = match line.parse::<ToolResult>(arguments, |StandardFlag::Help, _| Ok(())) {
         Ok(words) if words.is_empty() => return line.usage_error("missing operand"),
         Ok(words) => words,
         Err(answer) => return answer,

@@ -1,17 +1,17 @@
-//! `numfmt`: numbers with units, read and written.
+//! `numfmt`: converts numbers with units.
 
 mod form;
 mod number;
 mod options;
 
 use tidebox_gnu::exit::ToolResult;
-use tidebox_gnu::message::{print_error, quote_value};
+use tidebox_gnu::message::print_error;
 use tidebox_gnu::stream::{Input, Output};
 
 use form::Form;
 use options::{Invalid, Options};
 
-/// Numbers could not be read.
+/// Exit code for invalid numbers.
 const BAD: i32 = 2;
 
 /// Runs `numfmt`.
@@ -23,14 +23,11 @@ fn run(options: &Options, numbers: Vec<Vec<u8>>) -> Result<ToolResult, ToolResul
     let mut work = Work { options, out: Output::standard(), bad: false };
     let end = if options.zero { b"\0" } else { b"\n" };
     if !numbers.is_empty() {
-        if options.debug && options.header > 0 {
-            print_error("numfmt", "--header ignored with command-line input");
-        }
         for number in &numbers {
             work.line(number)?;
             work.out.push(end);
         }
-        return Ok(work.end());
+        return Ok(work.finish());
     }
     let mut input = Input::standard();
     let (mut line, mut headers) = (Vec::new(), options.header);
@@ -51,7 +48,7 @@ fn run(options: &Options, numbers: Vec<Vec<u8>>) -> Result<ToolResult, ToolResul
             work.out.push(end);
         }
     }
-    Ok(work.end())
+    Ok(work.finish())
 }
 
 struct Work<'o> {
@@ -61,15 +58,12 @@ struct Work<'o> {
 }
 
 impl Work<'_> {
-    fn end(self) -> ToolResult {
-        if self.bad && self.options.debug {
-            print_error("numfmt", "failed to convert some of the input numbers");
-        }
+    fn finish(self) -> ToolResult {
         let fails = self.bad && !matches!(self.options.invalid, Invalid::Warn | Invalid::Ignore);
         ToolResult::Code(self.out.finish("numfmt", if fails { BAD } else { 0 }))
     }
 
-    /// Rewrites the fields of a line that are asked for.
+    /// Converts the selected fields of a line.
     fn line(&mut self, line: &[u8]) -> Result<(), ToolResult> {
         let mut rest = line;
         let mut field = 0;
@@ -105,7 +99,7 @@ impl Work<'_> {
             _ => text,
         };
         let blanks = bare.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        // Without a width of its own a field keeps the one that it has.
+        // Without a width in the format, a field keeps its width.
         let keeps = options.form.width == 0 && options.delimiter.is_none() && (blanks > 0 || field > 1);
         let width = if keeps { bare.len() } else { options.form.width };
         let written = number::parse(bare.get(blanks..).unwrap_or_default(), options.from)
@@ -116,7 +110,7 @@ impl Work<'_> {
                 let suffix = options.suffix.as_deref().unwrap_or_default();
                 let left = options.form.left && !keeps;
                 let form = Form { width, left, ..options.form.clone() };
-                self.out.push(&form.dress(&[digits.as_bytes(), suffix].concat()));
+                self.out.push(&form.apply(&[digits.as_bytes(), suffix].concat()));
             }
             Err(message) => {
                 self.bad = true;
@@ -141,9 +135,4 @@ impl Work<'_> {
 /// Default field separator.
 fn blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n')
-}
-
-/// A text that is no number as messages show it.
-fn shown(text: &[u8]) -> String {
-    quote_value(text)
 }

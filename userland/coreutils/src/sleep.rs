@@ -1,24 +1,24 @@
-//! `sleep`: waits.
+//! `sleep`: waits for a time.
 
 use std::time::Duration;
 
-use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::exit::ToolResult;
-use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 
+use crate::common::StandardFlag;
 use crate::timeout::duration;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: sleep NUMBER[SUFFIX]...
 Waits for NUMBER seconds, or with the SUFFIX m minutes, h hours, d days; several add up.
 ";
 
-const LINE: CommandLine<'_> = CommandLine::core("sleep", "", &[long("help", Takes::Nothing, 'h')], HELP);
+const LINE: Syntax<'_, StandardFlag> = Syntax::core("sleep", USAGE, 0);
 
 /// Runs `sleep`.
 pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
-    let times = match LINE.parse(arguments, |_, _| Ok(())) {
+    let times = match LINE.parse(arguments, |StandardFlag::Help, _| Ok(())) {
         Ok(times) => times,
         Err(answer) => return answer,
     };
@@ -33,7 +33,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
             Err(message) => wrong.push(message),
         }
     }
-    // Every wrong one is told of before where to read more.
+    // All messages precede the hint at `--help`.
     if let Some(last) = wrong.pop() {
         wrong.iter().for_each(|message| print_error("sleep", message));
         return LINE.usage_error(last);

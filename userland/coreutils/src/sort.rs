@@ -1,6 +1,6 @@
-//! `sort`: orders lines, merges ordered files, or says whether lines are in order.
+//! `sort`: sorts lines, merges sorted files, or checks the order of lines.
 //!
-//! Lines that do not fit into the buffer are put in order piece by piece, and the pieces, in temporary files, merged.
+//! Lines that do not fit into the buffer are sorted in parts. The parts are written to temporary files and merged.
 
 mod check;
 mod compare;
@@ -9,7 +9,6 @@ mod key;
 mod lines;
 mod merge;
 mod numeric;
-mod old_key;
 mod options;
 mod spill;
 #[cfg(test)]
@@ -28,18 +27,18 @@ use spill::Spill;
 
 use crate::common::Failure;
 
-/// Files that are merged at once where nothing else is asked for.
-const MERGED_AT_ONCE: usize = 16;
+/// Default number of files in one merge.
+const BATCH_SIZE: usize = 16;
 
-/// Bytes of lines that are held in memory where nothing else is asked for.
-const HELD: usize = 48 << 20;
+/// Default size of the buffer in bytes.
+const BUFFER_BYTES: usize = 48 << 20;
 
 /// Exit code of errors; 1 means that the lines are not in order.
 const TROUBLE: i32 = 2;
 
 /// A failure with its message.
 fn fail(message: String) -> Failure {
-    Failure::Answered(ToolResult::Failure(message, TROUBLE))
+    Failure::Exit(ToolResult::Failure(message, TROUBLE))
 }
 
 /// Error of an operation on a file.
@@ -53,64 +52,64 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     for file in options.files.iter().filter(|file| file.as_slice() != b"-") {
         tidebox_rt::access(file, 4).map_err(|errno| about("cannot read", file, errno))?;
     }
-    if let Mode::Check { tell } = options.mode {
-        return check::check(&options, &rules, tell);
+    if let Mode::Check { reports } = options.mode {
+        return check::check(&options, &rules, reports);
     }
     if let Some(output) = &options.output {
-        // Whether it can be written is known before anything is read, and nothing of it is lost yet.
+        // Fail before reading if the file cannot be written. Its content is kept until then.
         let how = Open { write: true, create: true, ..Open::default() };
         let fd = tidebox_rt::open(output, how).map_err(|errno| about("open failed", output, errno))?;
         // The file was only opened; closing cannot lose data.
         let _ = tidebox_rt::close(fd);
     }
-    let mut spill = Spill::new(&options.folders);
+    let mut spill = Spill::new(&options.dirs);
     if options.mode == Mode::Merge {
-        merged(&options, &rules, &mut spill)
+        merge_sorted(&options, &rules, &mut spill)
     } else {
-        sorted(&options, &rules, &mut spill)
+        sort(&options, &rules, &mut spill)
     }
 }
 
-/// Sorts everything that the files hold.
-fn sorted(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Failure> {
+/// Sorts the lines of all files.
+fn sort(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Failure> {
     let mut lines = Lines::default();
-    let mut pieces: Vec<Vec<u8>> = Vec::new();
+    let mut parts: Vec<Vec<u8>> = Vec::new();
     for file in &options.files {
         let mut input = Input::open(file).map_err(|errno| about("open failed", file, errno))?;
         loop {
-            let ended = lines.fill(&mut input, options.end, options.held, rules);
+            let ended = lines.fill(&mut input, options.end, options.buffer_bytes, rules);
             if ended.map_err(|errno| about("read failed", file, errno))? {
                 break;
             }
             lines.sort(rules);
-            pieces.push(spill.write(options.end, |sink| {
+            parts.push(spill.write(options.end, |sink| {
                 lines.write(sink);
                 Ok(())
             })?);
         }
     }
     lines.sort(rules);
-    if pieces.is_empty() {
+    if parts.is_empty() {
         return finish(options, rules, |sink| {
             lines.write(sink);
             Ok(())
         });
     }
     if !lines.is_empty() {
-        pieces.push(spill.write(options.end, |sink| {
+        parts.push(spill.write(options.end, |sink| {
             lines.write(sink);
             Ok(())
         })?);
     }
-    merge_files(options, rules, spill, pieces)
+    merge_files(options, rules, spill, parts)
 }
 
-/// Merges the files, each of which is in order.
-fn merged(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Failure> {
+/// Merges sorted files.
+fn merge_sorted(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Failure> {
     let mut files = options.files.clone();
-    // What is read while it is written anew is copied first.
-    let state = |file: &[u8]| if file == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(file, true) };
-    let same = |file: &[u8], output: &[u8]| match (state(file), tidebox_rt::stat(output, true)) {
+    // An input that is also the output is copied first.
+    let stat = |file: &[u8]| if file == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(file, true) };
+    let same = |file: &[u8], output: &[u8]| match (stat(file), tidebox_rt::stat(output, true)) {
         (Ok(a), Ok(b)) => (a.dev, a.ino) == (b.dev, b.ino),
         _ => false,
     };
@@ -119,12 +118,12 @@ fn merged(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Fa
             let mut input = Input::open(file).map_err(|errno| about("open failed", file, errno))?;
             *file = spill.write(options.end, |sink| {
                 loop {
-                    let piece = input.chunk().map_err(|errno| about("read failed", file, errno))?;
-                    let count = piece.len();
+                    let chunk = input.chunk().map_err(|errno| about("read failed", file, errno))?;
+                    let count = chunk.len();
                     if count == 0 {
                         return Ok(());
                     }
-                    sink.out.push(piece);
+                    sink.out.push(chunk);
                     input.consume(count);
                 }
             })?;
@@ -133,16 +132,16 @@ fn merged(options: &Options, rules: &Rules, spill: &mut Spill) -> Result<i32, Fa
     merge_files(options, rules, spill, files)
 }
 
-/// Merges so many files at once that they become one in the end.
+/// Merges files in batches, until one merge of the rest is possible.
 fn merge_files(options: &Options, rules: &Rules, spill: &mut Spill, mut files: Vec<Vec<u8>>) -> Result<i32, Failure> {
-    while files.len() > options.merged_at_once {
+    while files.len() > options.batch_size {
         let mut fewer = Vec::new();
-        for some in files.chunks(options.merged_at_once) {
+        for some in files.chunks(options.batch_size) {
             match some {
                 [only] => fewer.push(only.clone()),
                 _ => {
                     fewer.push(spill.write(options.end, |sink| merge_into(some, sink, rules))?);
-                    some.iter().for_each(|file| spill.forget(file));
+                    some.iter().for_each(|file| spill.remove(file));
                 }
             }
         }
@@ -185,7 +184,7 @@ fn finish(
             };
             print_error("sort", &format!("{what}: {name}: {}", errno.text()));
             if fd == 1 {
-                // Closing fails once more where it is closed already, and for that alone there is a reason to tell.
+                // GNU prints the cause again only if the descriptor was closed.
                 let reason = if errno == Errno::BADF { format!(": {}", errno.text()) } else { String::new() };
                 print_error("sort", &format!("write error{reason}"));
             }

@@ -1,8 +1,8 @@
-//! `split`: writes the pieces of a file to files of their own, or hands each to a command.
+//! `split`: writes parts of a file to separate files, or to commands.
 
 mod names;
 mod options;
-mod pieces;
+mod parts;
 mod sink;
 
 use tidebox_gnu::message::{print_error, quote_path};
@@ -18,9 +18,9 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     let input = Input::open(&options.input).map_err(|errno| {
         Failure::Unsupported(format!("cannot open {} for reading: {}", quote_path(&options.input), errno.text()))
     })?;
-    guard(&options)?;
+    check_first_name(&options)?;
     let mut sink = Sink::new(&options);
-    let mut reader = pieces::Reader { input, options: &options };
+    let mut reader = parts::Reader { input, options: &options };
     match &options.by {
         By::Lines(count) => reader.lines(*count, &mut sink),
         By::Bytes(count) => reader.bytes(*count, &mut sink),
@@ -32,8 +32,8 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// A piece that would overwrite the input is told of before anything is lost.
-fn guard(options: &Options) -> Result<(), Failure> {
+/// Fails before any output if the first file would overwrite the input.
+fn check_first_name(options: &Options) -> Result<(), Failure> {
     if options.filter.is_some() || options.input == b"-" {
         return Ok(());
     }
@@ -45,7 +45,7 @@ fn guard(options: &Options) -> Result<(), Failure> {
         && tidebox_rt::stat(&name, true).is_ok_and(|stat| (stat.dev, stat.ino) == (input.dev, input.ino))
     {
         print_error("split", &format!("{} would overwrite input; aborting", quote_path(&name)));
-        return Err(Failure::Answered(tidebox_gnu::exit::ToolResult::Code(1)));
+        return Err(Failure::Exit(tidebox_gnu::exit::ToolResult::Code(1)));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `stat`: the state of files.
+//! `stat`: prints attributes of files.
 
 mod escape;
 pub(crate) mod file_system;
@@ -70,7 +70,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
         Ok(files) => files,
         Err(answer) => return answer,
     };
-    if let Some(wrong) = format.as_ref().and_then(|(format, _)| wrong_directive(format)) {
+    if let Some(wrong) = format.as_ref().and_then(|(format, _)| invalid_directive(format)) {
         return ToolResult::Failure(format!("{}: invalid directive", quote_value(&wrong)), 1);
     }
     let mut printer = Printer::new(format, terse, file_system);
@@ -92,7 +92,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
             Err(error) => {
                 let what = if file_system { "cannot read file system information for" } else { "cannot statx" };
                 code = 1;
-                // Flush the output so far first.
+                // Flush the output first, so that the message follows it.
                 let _ = print(&std::mem::take(&mut out));
                 print_error("stat", &format!("{what} {}: {}", quote_path(file), error.text()));
             }
@@ -101,17 +101,17 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     ToolResult::PrintAndCode(out, code)
 }
 
-/// A `%` that has flags or a width before it, or a directive without its letter.
-fn wrong_directive(format: &[u8]) -> Option<Vec<u8>> {
+/// Returns the first directive that has flags or a width, but no letter or a `%`.
+fn invalid_directive(format: &[u8]) -> Option<Vec<u8>> {
     let mut rest = format;
     while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
-        let behind = rest.get(at + 1..)?;
-        let flags = behind.iter().take_while(|byte| b"-0+ #'.123456789".contains(byte)).count();
-        let letter = behind.get(flags);
+        let after = rest.get(at + 1..)?;
+        let flags = after.iter().take_while(|byte| b"-0+ #'.123456789".contains(byte)).count();
+        let letter = after.get(flags);
         if flags > 0 && matches!(letter, None | Some(b'%')) {
             return rest.get(at..=at + flags + usize::from(letter.is_some())).map(<[u8]>::to_vec);
         }
-        rest = behind.get(flags + 1..)?;
+        rest = after.get(flags + 1..)?;
     }
     None
 }

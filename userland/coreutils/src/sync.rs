@@ -1,38 +1,38 @@
-//! `sync`: files of the sandbox are in memory, so that there is nothing to write back.
+//! `sync`: checks its operands. Files of a sandbox are in memory, so no data has to be written.
 
-use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::exit::ToolResult;
-use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::{print_error, quote_path};
+use tidebox_gnu::options::Syntax;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: sync [OPTION] [FILE]...
 Synchronize cached writes to persistent storage
 
 If one or more files are specified, sync only them,
 or their containing file systems.
 
-  -d, --data             sync only file data, no unneeded metadata
-  -f, --file-system      sync the file systems that contain the files
-      --help        display this help and exit
+";
+
+const NOTES: &str = "      --help        display this help and exit
       --version     output version information and exit
 ";
 
-const LONG: &[Long] = &[
-    long("data", Takes::Nothing, 'd'),
-    long("file-system", Takes::Nothing, 'f'),
-    long("help", Takes::Nothing, 'h'),
-    long("version", Takes::Nothing, 'V'),
-];
+tidebox_gnu::options! {
+    /// Options of `sync`.
+    enum Flag {
+        Data = "-d, --data", "sync only file data, no unneeded metadata";
+        FileSystem = "-f, --file-system", "sync the file systems that contain the files";
+    }
+}
 
 /// Runs `sync`.
 pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
-    let line = CommandLine::core("sync", "df", LONG, HELP);
+    let line = Syntax { notes: NOTES, ..Syntax::core("sync", USAGE, 25) };
     let (mut data, mut file_system) = (false, false);
     let files = line.parse(arguments, |key, _| {
         match key {
-            'd' => data = true,
-            _ => file_system = true,
+            Flag::Data => data = true,
+            Flag::FileSystem => file_system = true,
         }
         Ok(())
     });
@@ -49,7 +49,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     let mut code = 0;
     for file in &files {
         let opened = match tidebox_rt::access(file, 4) {
-            // Who may only write opens it for that.
+            // A file that cannot be read may be writable.
             Err(tidebox_rt::Errno::ACCES) => tidebox_rt::access(file, 2),
             other => other,
         };

@@ -1,4 +1,4 @@
-//! `tac`: prints the records of files last first.
+//! `tac`: prints the records of files in reverse order.
 
 use tidebox_gnu::message::{path_label, print_error, quote_path, unicode_locale};
 use tidebox_gnu::options::Syntax;
@@ -52,7 +52,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         match load(file) {
             Ok(text) => match &separator {
                 Separator::Text(separator) => write(&reversed(&text, separator, before))?,
-                Separator::Pattern(regex) => write(&reversed_at(&text, &places(&text, regex)?, before))?,
+                Separator::Pattern(regex) => write(&reversed_at(&text, &separators(&text, regex)?, before))?,
             },
             Err(message) => {
                 print_error("tac", &message);
@@ -63,7 +63,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     Ok(code)
 }
 
-/// Reads a whole file, because its last record comes first.
+/// Reads a whole file, because its last record is printed first.
 fn load(name: &[u8]) -> Result<Vec<u8>, String> {
     let input = Input::open(name)
         .map_err(|errno| format!("failed to open {} for reading: {}", quote_path(name), errno.text()))?;
@@ -92,7 +92,7 @@ impl Separator {
         let options = Options {
             subject: Subject::TextOfLines,
             unicode: unicode_locale(),
-            // GNU's sets no syntax, and what it has then is that of Emacs.
+            // GNU `tac` sets no syntax. The default is the syntax of Emacs.
             ..Options::emacs()
         };
         let regex = Regex::new(&[source], &options).map_err(|error| Failure::Unsupported(error.to_string()))?;
@@ -100,8 +100,8 @@ impl Separator {
     }
 }
 
-/// Where separators are, the last one first: each begins as late as it can before the one that follows it.
-fn places(text: &[u8], regex: &Regex) -> Result<Vec<(usize, usize)>, Failure> {
+/// Returns the ranges of the separators, the last one first. Each starts as late as possible before the following one.
+fn separators(text: &[u8], regex: &Regex) -> Result<Vec<(usize, usize)>, Failure> {
     let failed = |error: Error| Failure::Unsupported(format!("error in regular expression search: {error}"));
     let mut starts = Vec::new();
     let mut from = 0;
@@ -112,27 +112,27 @@ fn places(text: &[u8], regex: &Regex) -> Result<Vec<(usize, usize)>, Failure> {
             break;
         }
     }
-    let mut places = Vec::new();
+    let mut separators = Vec::new();
     let mut limit = text.len();
     for start in starts.into_iter().rev().filter(|start| *start < text.len()) {
         if start >= limit {
             continue;
         }
-        // What belongs to the separator behind does not belong to this one.
+        // Separators do not overlap.
         let found = regex.find_in_line(text.get(..limit).unwrap_or_default(), start).map_err(failed)?;
         if let Some(found) = found.filter(|found| found.start == start && found.end > start) {
-            places.push((start, found.end));
+            separators.push((start, found.end));
             limit = start;
         }
     }
-    Ok(places)
+    Ok(separators)
 }
 
-/// The records of a text, last first, parted at these places.
-fn reversed_at(text: &[u8], places: &[(usize, usize)], before: bool) -> Vec<u8> {
+/// Returns the records of a text in reverse order. `separators` are their ranges, the last one first.
+fn reversed_at(text: &[u8], separators: &[(usize, usize)], before: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut end = text.len();
-    for (start, stop) in places {
+    for (start, stop) in separators {
         let cut = if before { *start } else { *stop };
         out.extend_from_slice(text.get(cut..end).unwrap_or_default());
         end = cut;
@@ -141,7 +141,7 @@ fn reversed_at(text: &[u8], places: &[(usize, usize)], before: bool) -> Vec<u8> 
     out
 }
 
-/// The records of a text, last first. A separator ends a record or, with `before`, begins one.
+/// Returns the records of a text in reverse order. A separator ends a record or, with `before`, starts one.
 pub(crate) fn reversed(text: &[u8], separator: &[u8], before: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut end = text.len();

@@ -1,4 +1,4 @@
-//! `tail`: prints the end of files, and goes on as they grow.
+//! `tail`: prints the end of files, and follows files that grow.
 
 mod part;
 use std::collections::VecDeque;
@@ -47,7 +47,7 @@ tidebox_gnu::options! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     bytes: bool,
-    /// From that line or byte on, not the last ones.
+    /// Print everything starting at that line or byte, instead of the last ones.
     from_start: bool,
     count: u64,
 }
@@ -103,7 +103,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
         }
         match options.print(fd) {
             Ok(()) => followed.push(Followed::open(file, fd)),
-            Err(Trouble::Read(error)) => {
+            Err(CopyError::Read(error)) => {
                 code = 1;
                 print_error("tail", &format!("error reading {}: {}", quote_path(shown), error.text()));
                 if error == Errno::ISDIR && options.following.is_wanted() {
@@ -112,7 +112,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
                     print_error("tail", &format!("{name}: {reason}"));
                 }
             }
-            Err(Trouble::Write(failure)) => return Err(failure),
+            Err(CopyError::Write(failure)) => return Err(failure),
         }
     }
     if options.following.is_wanted() {
@@ -123,11 +123,11 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
 
 impl Options {
     /// Prints the requested part of an open file.
-    fn print(&self, fd: Fd) -> Result<(), Trouble> {
+    fn print(&self, fd: Fd) -> Result<(), CopyError> {
         if self.part.from_start {
             return self.skip(fd);
         }
-        let stat = tidebox_rt::fstat(fd).map_err(Trouble::Read)?;
+        let stat = tidebox_rt::fstat(fd).map_err(CopyError::Read)?;
         let here = tidebox_rt::seek(fd, 0).ok().filter(|_| stat.kind() == FileKind::File);
         match here {
             Some(here) => self.print_file(fd, here, stat.size.max(here)),
@@ -135,8 +135,8 @@ impl Options {
         }
     }
 
-    /// Prints all but what comes before the asked line or byte.
-    fn skip(&self, fd: Fd) -> Result<(), Trouble> {
+    /// Prints everything starting at the selected line or byte.
+    fn skip(&self, fd: Fd) -> Result<(), CopyError> {
         let mut left = self.part.count.saturating_sub(1);
         let mut buffer = vec![0; CHUNK];
         loop {
@@ -162,12 +162,12 @@ impl Options {
                     }
                 }
             }
-            write(bytes).map_err(Trouble::Write)?;
+            write(bytes).map_err(CopyError::Write)?;
         }
     }
 
     /// Prints the end of a file that has an offset, found by reading backwards.
-    fn print_file(&self, fd: Fd, here: u64, size: u64) -> Result<(), Trouble> {
+    fn print_file(&self, fd: Fd, here: u64, size: u64) -> Result<(), CopyError> {
         let start = if self.part.bytes {
             here.max(size.saturating_sub(self.part.count))
         } else {
@@ -178,7 +178,7 @@ impl Options {
     }
 
     /// Returns the offset of the last lines of a file.
-    fn line_start(&self, fd: Fd, here: u64, size: u64) -> Result<u64, Trouble> {
+    fn line_start(&self, fd: Fd, here: u64, size: u64) -> Result<u64, CopyError> {
         let mut left = self.part.count;
         if left == 0 {
             return Ok(size);
@@ -187,9 +187,9 @@ impl Options {
         let mut buffer = vec![0; CHUNK];
         let mut last = true;
         while end > here {
-            let begin = end.saturating_sub(CHUNK as u64).max(here);
-            seek_to(fd, begin)?;
-            let wanted = usize::try_from(end - begin).unwrap_or(CHUNK);
+            let start = end.saturating_sub(CHUNK as u64).max(here);
+            seek_to(fd, start)?;
+            let wanted = usize::try_from(end - start).unwrap_or(CHUNK);
             let mut filled = 0;
             while filled < wanted {
                 let got = read(fd, buffer.get_mut(filled..wanted).unwrap_or_default())?;
@@ -199,24 +199,24 @@ impl Options {
                 filled += got;
             }
             let mut bytes = buffer.get(..filled).unwrap_or_default();
-            // The end of the last line does not begin another one.
+            // The end of the last line does not start another line.
             if std::mem::replace(&mut last, false) && bytes.last() == Some(&self.end) {
                 bytes = bytes.get(..bytes.len() - 1).unwrap_or_default();
             }
             while let Some(at) = memrchr(self.end, bytes) {
                 left -= 1;
                 if left == 0 {
-                    return Ok(begin + at as u64 + 1);
+                    return Ok(start + at as u64 + 1);
                 }
                 bytes = bytes.get(..at).unwrap_or_default();
             }
-            end = begin;
+            end = start;
         }
         Ok(here)
     }
 
-    /// Prints the end of a stream, of which no more is kept than may be printed.
-    fn print_stream(&self, fd: Fd) -> Result<(), Trouble> {
+    /// Prints the end of a stream. Keeps only the chunks that may be printed.
+    fn print_stream(&self, fd: Fd) -> Result<(), CopyError> {
         let mut kept: VecDeque<(Vec<u8>, u64)> = VecDeque::new();
         let mut total = 0;
         let mut buffer = vec![0; CHUNK];
@@ -229,7 +229,7 @@ impl Options {
             let weight = if self.part.bytes { got } else { memchr_iter(self.end, bytes).count() } as u64;
             total += weight;
             kept.push_back((bytes.to_vec(), weight));
-            // One line more than asked for, because the last one may have no end.
+            // The last line may have no end, so one line more is kept.
             while kept.front().is_some_and(|(_, weight)| total - weight > self.part.count) {
                 total -= kept.pop_front().map_or(0, |(_, weight)| weight);
             }
@@ -240,7 +240,7 @@ impl Options {
         } else {
             self.last_lines(&all)
         };
-        write(all.get(start..).unwrap_or_default()).map_err(Trouble::Write)
+        write(all.get(start..).unwrap_or_default()).map_err(CopyError::Write)
     }
 
     fn last_lines(&self, all: &[u8]) -> usize {
@@ -261,32 +261,32 @@ impl Options {
 }
 
 /// Error of printing one file.
-enum Trouble {
+enum CopyError {
     Read(Errno),
     Write(Failure),
 }
 
-fn read(fd: Fd, into: &mut [u8]) -> Result<usize, Trouble> {
+fn read(fd: Fd, into: &mut [u8]) -> Result<usize, CopyError> {
     loop {
         match tidebox_rt::read(fd, into) {
             Err(Errno::INTR) => {}
-            other => return other.map_err(Trouble::Read),
+            other => return other.map_err(CopyError::Read),
         }
     }
 }
 
-fn seek_to(fd: Fd, to: u64) -> Result<(), Trouble> {
-    let here = tidebox_rt::seek(fd, 0).map_err(Trouble::Read)?;
+fn seek_to(fd: Fd, to: u64) -> Result<(), CopyError> {
+    let here = tidebox_rt::seek(fd, 0).map_err(CopyError::Read)?;
     let by = i64::try_from(i128::from(to) - i128::from(here)).unwrap_or(0);
-    tidebox_rt::seek(fd, by).map(drop).map_err(Trouble::Read)
+    tidebox_rt::seek(fd, by).map(drop).map_err(CopyError::Read)
 }
 
-fn copy(fd: Fd) -> Result<(), Trouble> {
+fn copy(fd: Fd) -> Result<(), CopyError> {
     let mut buffer = vec![0; CHUNK];
     loop {
         match read(fd, &mut buffer)? {
             0 => return Ok(()),
-            got => write(buffer.get(..got).unwrap_or_default()).map_err(Trouble::Write)?,
+            got => write(buffer.get(..got).unwrap_or_default()).map_err(CopyError::Write)?,
         }
     }
 }
@@ -297,7 +297,7 @@ mod tests {
     use super::part::old_part;
 
     #[test]
-    fn the_old_form_is_understood_where_it_is_meant() {
+    fn the_old_form_is_parsed() {
         let part = |bytes, from_start, count| Part { bytes, from_start, count };
         assert_eq!(old_part(b"-5"), Some((part(false, false, 5), false)));
         assert_eq!(old_part(b"+5c"), Some((part(true, true, 5), false)));

@@ -1,4 +1,4 @@
-//! `test` and `[`: conditions as exit codes.
+//! `test` and `[`: evaluate conditions.
 
 use std::cmp::Ordering;
 
@@ -22,18 +22,18 @@ Ends with 0 when EXPRESSION is true, with 1 when it is false, and with 2 when it
   -b -c -d -e -f -g -G -h -k -L -N -O -p -r -s -S -t -u -w -x FILE
 ";
 
-/// An expression that is wrong.
-const WRONG: i32 = 2;
+/// Exit code for an invalid expression.
+const INVALID: i32 = 2;
 
-/// Parentheses within parentheses.
+/// Maximum depth of parentheses.
 const MAX_DEPTH: usize = 200;
 
 /// Runs `test`.
 pub fn test(arguments: Vec<Vec<u8>>) -> ToolResult {
-    answer(&arguments)
+    evaluate(&arguments)
 }
 
-/// Runs `bracket`.
+/// Runs `[`.
 pub fn bracket(mut arguments: Vec<Vec<u8>>) -> ToolResult {
     if let [only] = arguments.as_slice() {
         match only.as_slice() {
@@ -43,21 +43,21 @@ pub fn bracket(mut arguments: Vec<Vec<u8>>) -> ToolResult {
         }
     }
     match arguments.pop() {
-        Some(last) if last == b"]" => answer(&arguments),
-        _ => ToolResult::Failure(format!("missing {}", quote_value(b"]")), WRONG),
+        Some(last) if last == b"]" => evaluate(&arguments),
+        _ => ToolResult::Failure(format!("missing {}", quote_value(b"]")), INVALID),
     }
 }
 
-fn answer(words: &[Vec<u8>]) -> ToolResult {
+fn evaluate(words: &[Vec<u8>]) -> ToolResult {
     let mut reader = Reader { words, at: 0, depth: 0 };
-    match reader.whole() {
+    match reader.expression() {
         Ok(true) => ToolResult::Code(0),
         Ok(false) => ToolResult::Code(1),
-        Err(message) => ToolResult::Failure(message, WRONG),
+        Err(message) => ToolResult::Failure(message, INVALID),
     }
 }
 
-/// Reads an expression. Errors are messages.
+/// Evaluator of an expression. Errors are messages.
 struct Reader<'w> {
     words: &'w [Vec<u8>],
     at: usize,
@@ -71,17 +71,17 @@ fn is_binary(word: &[u8]) -> bool {
     )
 }
 
-/// A dash and one letter.
+/// Returns whether an argument is a dash and one letter.
 fn is_unary(word: &[u8]) -> bool {
     matches!(word, [b'-', _])
 }
 
 impl<'w> Reader<'w> {
-    fn whole(&mut self) -> Result<bool, String> {
+    fn expression(&mut self) -> Result<bool, String> {
         if self.words.is_empty() {
             return Ok(false);
         }
-        let value = self.some(self.words.len())?;
+        let value = self.arguments(self.words.len())?;
         match self.words.get(self.at) {
             None => Ok(value),
             Some(extra) => Err(format!("extra argument {}", quote_value(extra))),
@@ -100,18 +100,18 @@ impl<'w> Reader<'w> {
         self.words.get(self.at + ahead).is_some_and(|known| known == word.as_bytes())
     }
 
-    fn ended<T>(&self) -> Result<T, String> {
+    fn missing_argument<T>(&self) -> Result<T, String> {
         Err(format!("missing argument after {}", quote_value(self.words.last().map_or(b"", Vec::as_slice))))
     }
 
-    /// Takes a word that must not be the last.
+    /// Skips an argument that must not be the last one.
     fn advance(&mut self) -> Result<(), String> {
         self.at += 1;
-        if self.left() == 0 { self.ended() } else { Ok(()) }
+        if self.left() == 0 { self.missing_argument() } else { Ok(()) }
     }
 
-    /// So many words, which decides how they are read.
-    fn some(&mut self, count: usize) -> Result<bool, String> {
+    /// Evaluates `count` arguments. POSIX defines the grammar by their number.
+    fn arguments(&mut self, count: usize) -> Result<bool, String> {
         match count {
             1 => {
                 self.at += 1;
@@ -136,9 +136,9 @@ impl<'w> Reader<'w> {
     fn two(&mut self) -> Result<bool, String> {
         if self.is(0, "!") {
             self.at += 1;
-            return Ok(!self.some(1)?);
+            return Ok(!self.arguments(1)?);
         }
-        if is_unary(self.word(0)) { self.unary() } else { self.ended() }
+        if is_unary(self.word(0)) { self.unary() } else { self.missing_argument() }
     }
 
     fn three(&mut self) -> Result<bool, String> {
@@ -151,7 +151,7 @@ impl<'w> Reader<'w> {
         }
         if self.is(0, "(") && self.is(2, ")") {
             self.at += 1;
-            let value = self.some(1)?;
+            let value = self.arguments(1)?;
             self.at += 1;
             return Ok(value);
         }
@@ -161,10 +161,10 @@ impl<'w> Reader<'w> {
         Err(format!("{}: binary operator expected", quote_value(self.word(1))))
     }
 
-    /// Terms joined by `-a` and `-o`.
+    /// Evaluates terms joined by `-a` and `-o`.
     fn any(&mut self) -> Result<bool, String> {
         if self.left() == 0 {
-            return self.ended();
+            return self.missing_argument();
         }
         let mut value = self.all()?;
         while self.is(0, "-o") {
@@ -190,7 +190,7 @@ impl<'w> Reader<'w> {
             negated = !negated;
         }
         if self.left() == 0 {
-            return self.ended();
+            return self.missing_argument();
         }
         let value = if self.is(0, "(") {
             self.parentheses()?
@@ -214,7 +214,7 @@ impl<'w> Reader<'w> {
         }
         self.advance()?;
         let end = (1..self.left()).find(|at| self.is(*at, ")")).unwrap_or(self.left());
-        let value = self.some(if end > 4 { self.left() } else { end })?;
+        let value = self.arguments(if end > 4 { self.left() } else { end })?;
         if self.left() == 0 {
             return Err(format!("{} expected", quote_value(b")")));
         }
@@ -267,13 +267,13 @@ impl<'w> Reader<'w> {
         })
     }
 
-    /// Two words with an operator between them; `length` says that the first is the length of a string.
+    /// Evaluates a binary operator. With `length` the left side is `-l STRING`.
     fn binary(&mut self, length: bool) -> Result<bool, String> {
         if length {
             self.at += 1;
         }
         let (left, operator) = (self.word(0), self.word(1));
-        // The length of the right side counts where that is no operand itself.
+        // `-l` on the right side is an operator if another argument follows.
         let right_length = self.is(2, "-l") && self.left() > 3;
         let right = self.word(if right_length { 3 } else { 2 });
         self.at += if right_length { 4 } else { 3 };
@@ -311,7 +311,7 @@ impl<'w> Reader<'w> {
     }
 }
 
-/// A whole number with blanks around it; one that is too large counts as the largest.
+/// Parses an integer between blanks. Numbers that are too large become the largest one.
 fn integer(word: &[u8]) -> Result<i128, String> {
     let wrong = || format!("invalid integer {}", quote_value(word));
     let text = word.trim_ascii();
@@ -329,7 +329,7 @@ fn integer(word: &[u8]) -> Result<i128, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{answer, bracket};
+    use super::{bracket, evaluate};
     use tidebox_gnu::exit::ToolResult;
 
     fn words(text: &str) -> Vec<Vec<u8>> {
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_words_decides_how_they_are_read() {
+    fn the_number_of_arguments_selects_the_grammar() {
         for (text, wanted) in [
             ("-n", 0),
             ("!", 0),
@@ -352,14 +352,14 @@ mod tests {
             ("-l abc -eq 3", 0),
             ("( a = a ) -a ( b = c )", 1),
         ] {
-            assert_eq!(answer(&words(text)), ToolResult::Code(wanted), "{text}");
+            assert_eq!(evaluate(&words(text)), ToolResult::Code(wanted), "{text}");
         }
     }
 
     #[test]
-    fn wrong_expressions_are_told_and_end_with_2() {
+    fn invalid_expressions_exit_with_2() {
         for text in ["a b", "a b c", "-Q x", "1 -eq x", "a = a b", "( a = a"] {
-            assert!(matches!(answer(&words(text)), ToolResult::Failure(_, 2)), "{text}");
+            assert!(matches!(evaluate(&words(text)), ToolResult::Failure(_, 2)), "{text}");
         }
         assert!(matches!(bracket(words("a = a")), ToolResult::Failure(_, 2)));
     }

@@ -1,4 +1,4 @@
-//! `timeout`: commands that end in time.
+//! `timeout`: runs a command with a time limit.
 
 use std::io::Write;
 
@@ -62,14 +62,14 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
             Err(message) => line.usage_error(message),
         },
         _ => {
-            // As in GNU, no message but this one.
+            // GNU prints only this line.
             let _ = writeln!(std::io::stderr(), "Try 'timeout --help' for more information.");
             ToolResult::Code(125)
         }
     }
 }
 
-/// Nanoseconds; 0 is for ever.
+/// Parses a duration. Returns nanoseconds; 0 disables the limit.
 pub(crate) fn duration(text: &[u8]) -> Result<u64, String> {
     let wrong = || format!("invalid time interval {}", quote_value(text));
     let string = std::str::from_utf8(text).map_err(|_| wrong())?.trim_ascii_start();
@@ -92,22 +92,22 @@ pub(crate) fn duration(text: &[u8]) -> Result<u64, String> {
         "d" => 86_400.0,
         _ => return Err(wrong()),
     };
-    // More than the largest number of nanoseconds, 584 years, is as good as that.
+    // Longer durations become the largest one, 584 years.
     Ok((number * seconds * 1e9).ceil() as u64)
 }
 
-/// A number in hexadecimal digits, which may have a point and a power of two, and what follows it.
+/// Parses a hexadecimal number with optional point and exponent. Returns it with the rest of the text.
 fn hexadecimal(text: &str) -> Option<(f64, &str)> {
-    let (mut value, mut scale, mut any, mut behind) = (0.0, 1.0, false, false);
+    let (mut value, mut scale, mut any, mut after_point) = (0.0, 1.0, false, false);
     let mut end = 0;
     for char in text.chars() {
         match char.to_digit(16) {
             Some(digit) => {
                 any = true;
-                scale *= if behind { 16.0 } else { 1.0 };
+                scale *= if after_point { 16.0 } else { 1.0 };
                 value = value * 16.0 + f64::from(digit);
             }
-            None if char == '.' && !behind => behind = true,
+            None if char == '.' && !after_point => after_point = true,
             None => break,
         }
         end += 1;
@@ -139,11 +139,11 @@ impl Options {
     }
 
     fn run(&self, time: u64, words: &[Vec<u8>]) -> ToolResult {
-        // Before the child exists, so that its end is noticed however soon it comes.
-        let noted = tidebox_rt::sig_set(signal::CHILD, Disposition::Note);
+        // Installed before the child starts, so that no exit is missed.
+        let installed = tidebox_rt::sig_set(signal::CHILD, Disposition::Note);
         let arguments: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
         let command = Command { group: u32::from(!self.foreground), ..Command::new(&arguments) };
-        let pid = match noted.and_then(|()| command.spawn()) {
+        let pid = match installed.and_then(|()| command.spawn()) {
             Ok(pid) => pid,
             Err(error) => return run::failed_to_run(&command, error),
         };
@@ -206,8 +206,7 @@ fn kill_self() {
     }
 }
 
-/// Waits for a child and a moment at once: the end of a child sends a signal, which ends a wait for a pipe that nobody
-/// writes to.
+/// Waits for a child with a timeout. It polls a pipe without data: SIGCHLD interrupts the poll when the child exits.
 struct Waiter {
     pid: u32,
     silent: u32,
@@ -219,7 +218,7 @@ impl Waiter {
         Ok(Self { pid, silent })
     }
 
-    /// How the child ended; `None` when it still runs after so many nanoseconds. 0 is for ever.
+    /// Waits for the child up to `time` nanoseconds; 0 disables the timeout. Returns `None` if the child still runs.
     fn until(&self, time: u64) -> Result<Option<ExitStatus>, Errno> {
         let pid = i32::try_from(self.pid).map_err(|_| Errno::CHILD)?;
         if time == 0 {

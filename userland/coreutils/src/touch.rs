@@ -1,4 +1,4 @@
-//! `touch`: gives files the times that are asked for, and makes those that are not there.
+//! `touch`: sets times of files, and creates missing files.
 
 use tidebox_gnu::choice::parse_choice;
 use tidebox_gnu::datetime::{Instant, parse};
@@ -33,57 +33,58 @@ const LINE: Syntax<'_, Flag> = Syntax::core("touch", USAGE, 25);
 
 /// Changes to apply to each file.
 #[derive(Debug, Default)]
-struct Asked {
+struct Changes {
     accessed: bool,
     changed: bool,
     no_create: bool,
     no_follow: bool,
-    words: Option<Vec<u8>>,
+    /// Value of `--date`.
+    date: Option<Vec<u8>>,
     reference: Option<Vec<u8>>,
     stamp: Option<Instant>,
 }
 
 /// Runs `touch`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    answer(arguments).unwrap_or_else(|answer| answer.into_exit_code("touch"))
+    touch_all(arguments).unwrap_or_else(|result| result.into_exit_code("touch"))
 }
 
-fn answer(arguments: Vec<Vec<u8>>) -> Result<i32, ToolResult> {
+fn touch_all(arguments: Vec<Vec<u8>>) -> Result<i32, ToolResult> {
     let zone = Zone::of_environment();
     let now = instant(tidebox_rt::realtime_ns());
-    let mut asked = Asked::default();
+    let mut changes = Changes::default();
     let files = LINE.parse::<ToolResult>(arguments, |key, value| {
         match key {
-            Flag::AccessTime => asked.accessed = true,
-            Flag::NoCreate => asked.no_create = true,
-            Flag::Date => asked.words = Some(value),
-            Flag::NoDereference => asked.no_follow = true,
-            Flag::ModificationTime => asked.changed = true,
-            Flag::Reference => asked.reference = Some(value),
+            Flag::AccessTime => changes.accessed = true,
+            Flag::NoCreate => changes.no_create = true,
+            Flag::Date => changes.date = Some(value),
+            Flag::NoDereference => changes.no_follow = true,
+            Flag::ModificationTime => changes.changed = true,
+            Flag::Reference => changes.reference = Some(value),
             Flag::Stamp => {
                 let time = tidebox_gnu::posix_time::posix(&value, now, &zone, true);
                 let invalid = || ToolResult::Failure(format!("invalid date format {}", quote_value(&value)), 1);
-                asked.stamp = Some(time.ok_or_else(invalid)?);
+                changes.stamp = Some(time.ok_or_else(invalid)?);
             }
             Flag::Time => {
                 let words: &[&[&str]] = &[&["atime", "access", "use"], &["mtime", "modify"]];
                 match parse_choice("--time", &value, words).map_err(|message| ToolResult::Usage(message, 1))? {
-                    0 => asked.accessed = true,
-                    _ => asked.changed = true,
+                    0 => changes.accessed = true,
+                    _ => changes.changed = true,
                 }
             }
             _ => {}
         }
         Ok(())
     })?;
-    if asked.stamp.is_some() && (asked.words.is_some() || asked.reference.is_some()) {
+    if changes.stamp.is_some() && (changes.date.is_some() || changes.reference.is_some()) {
         return Err(LINE.usage_error("cannot specify times from more than one source"));
     }
-    let times = asked.times(now, &zone)?;
+    let times = changes.times(now, &zone)?;
     if files.is_empty() {
         return Err(LINE.usage_error("missing file operand"));
     }
-    let touched = files.iter().map(|file| asked.touch(file, times));
+    let touched = files.iter().map(|file| changes.touch(file, times));
     Ok(touched.fold(0, |code, done| if done { code } else { 1 }))
 }
 
@@ -92,8 +93,8 @@ fn instant(ns: u64) -> Instant {
     (i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX), u32::try_from(ns % 1_000_000_000).unwrap_or(0))
 }
 
-impl Asked {
-    /// Times of access and of change.
+impl Changes {
+    /// Returns the times of access and modification.
     fn times(&self, now: Instant, zone: &Zone) -> Result<(u64, u64), ToolResult> {
         let (mut accessed, mut changed) = (now, now);
         if let Some(stamp) = self.stamp {
@@ -106,10 +107,10 @@ impl Asked {
             let stat = tidebox_rt::stat(file, !self.no_follow).map_err(failed)?;
             (accessed, changed) = (instant(stat.atime_ns), instant(stat.mtime_ns));
         }
-        if let Some(words) = &self.words {
+        if let Some(date) = &self.date {
             let read = |base| {
-                let invalid = || ToolResult::Failure(format!("invalid date format {}", quote_value(words)), 1);
-                parse(words, base, zone).ok_or_else(invalid)
+                let invalid = || ToolResult::Failure(format!("invalid date format {}", quote_value(date)), 1);
+                parse(date, base, zone).ok_or_else(invalid)
             };
             (accessed, changed) = (read(accessed)?, read(changed)?);
         }
@@ -118,7 +119,7 @@ impl Asked {
 
     /// Returns false on an error, which has been reported.
     fn touch(&self, file: &[u8], (accessed, changed): (u64, u64)) -> bool {
-        // Neither means both.
+        // Without -a and -m both times change.
         let both = self.accessed == self.changed;
         let accessed = if self.accessed || both { Time::At(accessed) } else { Time::Omit };
         let changed = if self.changed || both { Time::At(changed) } else { Time::Omit };
@@ -138,7 +139,7 @@ impl Asked {
         match tidebox_rt::set_times(file, !self.no_follow, accessed, changed) {
             Ok(()) => true,
             Err(Errno::NOENT) if self.no_create => true,
-            // Why it could not be made says more than that it is not there.
+            // The error of creating the file is more specific than that of setting its times.
             Err(errno) => match opened {
                 Some(first) if first != Errno::ISDIR => report_failure(Err(first), "cannot touch", file),
                 _ => report_failure(Err(errno), "setting times of", file),
@@ -157,7 +158,7 @@ fn report_failure(done: Result<(), Errno>, what: &str, file: &[u8]) -> bool {
     }
 }
 
-/// A time as the file system keeps it, which begins in 1970.
+/// Converts a time to nanoseconds. The file system stores times since 1970.
 fn nanoseconds((seconds, rest): Instant) -> Result<u64, ToolResult> {
     let whole = u64::try_from(seconds).ok().and_then(|seconds| seconds.checked_mul(1_000_000_000));
     whole.and_then(|whole| whole.checked_add(u64::from(rest))).ok_or_else(|| {

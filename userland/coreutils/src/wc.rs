@@ -1,4 +1,4 @@
-//! `wc`: counts lines, words, characters and bytes.
+//! `wc`: counts lines, words, characters and bytes. words: allow `wc` counts words
 
 use memchr::memchr_iter;
 use tidebox_gnu::message::{path_label, print_error, quote_path, unicode_locale};
@@ -32,7 +32,7 @@ tidebox_gnu::options! {
 
 /// Counts to print, in output order.
 #[derive(Clone, Copy, Debug, Default)]
-struct Wanted {
+struct Selection {
     lines: bool,
     words: bool,
     chars: bool,
@@ -40,7 +40,7 @@ struct Wanted {
     width: bool,
 }
 
-/// Numbers of a file, or of several.
+/// Counts of a file, or totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     lines: u64,
@@ -52,7 +52,7 @@ struct Counts {
 
 /// Runs `wc`.
 pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
-    let mut wanted = Wanted::default();
+    let mut wanted = Selection::default();
     let mut list = None;
     let mut files = Syntax::core("wc", USAGE, 25).parse(arguments, |key, value| {
         match key {
@@ -84,7 +84,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     if alone {
         files.push(b"-".to_vec());
     }
-    // Of names that come one after the other nothing is known beforehand.
+    // File names from a pipe are not known in advance, so the numbers are not aligned.
     let width = if streamed { 1 } else { column(&wanted, &files) };
     let mut total = Counts::default();
     for file in &files {
@@ -104,7 +104,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> Result<i32, Failure> {
     Ok(code)
 }
 
-impl Wanted {
+impl Selection {
     fn count(&self) -> usize {
         [self.lines, self.words, self.chars, self.bytes, self.width].iter().filter(|wanted| **wanted).count()
     }
@@ -120,7 +120,7 @@ impl Counts {
     }
 }
 
-/// The names in a list, and how many of them were passed over with a message.
+/// Returns the names in a list, and how many were skipped after a message.
 fn names(list: &[u8]) -> Result<(Vec<Vec<u8>>, usize), Failure> {
     let wrong = |error: Errno| {
         Failure::Unsupported(match error {
@@ -157,29 +157,29 @@ fn names(list: &[u8]) -> Result<(Vec<Vec<u8>>, usize), Failure> {
     Ok((names, skipped))
 }
 
-/// Whether a list of names is a file, which can be read before anything is counted.
+/// Returns whether a list of names is a regular file. It can be read before the first file is counted.
 fn names_are_in_file(list: &[u8]) -> bool {
     let stat = if list == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(list, true) };
     stat.is_ok_and(|stat| stat.kind() == FileKind::File)
 }
 
-/// How wide each number is printed: wide enough for the bytes of all files, wider where that is not known.
-fn column(wanted: &Wanted, files: &[Vec<u8>]) -> usize {
+/// Returns the width of the numbers: that of the total size, and at least 7 if the size of a file is unknown.
+fn column(wanted: &Selection, files: &[Vec<u8>]) -> usize {
     if files.len() == 1 && wanted.count() == 1 {
         return 1;
     }
-    let (mut least, mut sum) = (1, 0_u64);
+    let (mut min_width, mut sum) = (1, 0_u64);
     for file in files {
         match if file == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(file, true) } {
             Ok(stat) if stat.kind() == FileKind::File => sum = sum.saturating_add(stat.size),
-            Ok(_) => least = 7,
+            Ok(_) => min_width = 7,
             Err(_) => {}
         }
     }
-    sum.to_string().len().max(least)
+    sum.to_string().len().max(min_width)
 }
 
-fn print(wanted: &Wanted, counts: &Counts, width: usize, name: Option<&Vec<u8>>) -> Result<(), Failure> {
+fn print(wanted: &Selection, counts: &Counts, width: usize, name: Option<&Vec<u8>>) -> Result<(), Failure> {
     let numbers = [
         (wanted.lines, counts.lines),
         (wanted.words, counts.words),
@@ -191,7 +191,7 @@ fn print(wanted: &Wanted, counts: &Counts, width: usize, name: Option<&Vec<u8>>)
     let mut line = shown.collect::<Vec<_>>().join(" ").into_bytes();
     if let Some(name) = name {
         line.push(b' ');
-        // A name with a line end would look like two.
+        // A line end in a name is quoted, so that each file has one line.
         match name.contains(&b'\n') {
             true => line.extend_from_slice(path_label(name).as_bytes()),
             false => line.extend_from_slice(name),
@@ -202,7 +202,7 @@ fn print(wanted: &Wanted, counts: &Counts, width: usize, name: Option<&Vec<u8>>)
 }
 
 /// Counts a file; counts made before an error are kept.
-fn count(file: &[u8], wanted: Wanted) -> (Option<Counts>, Option<Errno>) {
+fn count(file: &[u8], wanted: Selection) -> (Option<Counts>, Option<Errno>) {
     let input = match Input::open(file) {
         Ok(input) => input,
         Err(error) => return (None, Some(error)),
@@ -221,20 +221,20 @@ fn count(file: &[u8], wanted: Wanted) -> (Option<Counts>, Option<Errno>) {
 /// Incremental counter.
 struct Counter {
     counts: Counts,
-    /// Words, characters or widths are wanted, so that every character is looked at.
-    thorough: bool,
+    /// Characters have to be decoded. Lines and bytes alone do not need that.
+    decodes: bool,
     unicode: bool,
     in_word: bool,
     position: u64,
-    /// The beginning of a character whose rest comes later.
+    /// Incomplete character at the end of a chunk.
     partial: Vec<u8>,
 }
 
 impl Counter {
-    fn new(wanted: Wanted) -> Self {
+    fn new(wanted: Selection) -> Self {
         Self {
             counts: Counts::default(),
-            thorough: wanted.words || wanted.chars || wanted.width,
+            decodes: wanted.words || wanted.chars || wanted.width,
             unicode: unicode_locale(),
             in_word: false,
             position: 0,
@@ -244,7 +244,7 @@ impl Counter {
 
     fn pass(&mut self, bytes: &[u8]) {
         self.counts.bytes += bytes.len() as u64;
-        if !self.thorough {
+        if !self.decodes {
             self.counts.lines += memchr_iter(b'\n', bytes).count() as u64;
             return;
         }
@@ -265,7 +265,7 @@ impl Counter {
                     let (text, after) = rest.split_at_checked(error.valid_up_to()).unwrap_or((rest, b""));
                     String::from_utf8_lossy(text).chars().for_each(|char| self.character(char));
                     match error.error_len() {
-                        // Bytes that are no character count as bytes only.
+                        // Invalid UTF-8 counts as bytes only.
                         Some(length) => rest = after.get(length.min(1)..).unwrap_or_default(),
                         None => {
                             self.partial = after.to_vec();
@@ -313,17 +313,17 @@ impl Counter {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counter, Counts, Wanted};
+    use super::{Counter, Counts, Selection};
 
     fn counted(pieces: &[&[u8]]) -> Counts {
-        let mut counter = Counter::new(Wanted { words: true, ..Wanted::default() });
+        let mut counter = Counter::new(Selection { words: true, ..Selection::default() });
         counter.unicode = true;
         pieces.iter().for_each(|piece| counter.pass(piece));
         counter.end()
     }
 
     #[test]
-    fn characters_may_be_cut_anywhere() {
+    fn characters_may_span_chunks() {
         let text = "a b\n\u{e4}\tcc\n\n".as_bytes();
         let whole = counted(&[text]);
         assert_eq!(whole, Counts { lines: 3, words: 4, chars: 10, bytes: 11, width: 10 });
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_character_are_no_word() {
+    fn invalid_utf8_is_not_counted_as_characters() {
         let counts = counted(&[b"\xff\xfe x\n"]);
         assert_eq!((counts.words, counts.chars, counts.bytes), (1, 3, 5));
     }

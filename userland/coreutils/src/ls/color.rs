@@ -1,4 +1,4 @@
-//! Colours of names.
+//! Colors of names.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use tidebox_rt::FileKind;
 
 use super::Listed;
 
-/// Kinds of terminals that have colours, as patterns.
+/// Patterns for the names of terminals that have colors.
 const TERMINALS: &[&str] = &[
     "Eterm",
     "ansi",
@@ -36,7 +36,7 @@ const TERMINALS: &[&str] = &[
     "xterm*",
 ];
 
-/// Default colours without LS_COLORS.
+/// Default colors without LS_COLORS.
 const DEFAULTS: &[(&str, &str)] = &[
     ("di", "01;34"),
     ("ln", "01;36"),
@@ -52,17 +52,17 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("tw", "30;42"),
 ];
 
-/// Colours by kind and by the end of a name.
+/// Colors by kind and by the end of a name.
 #[derive(Debug)]
 pub(crate) struct Colors {
     kinds: Vec<(String, String)>,
     ends: Vec<(String, String)>,
-    /// A colour was used, so that no other begins by resetting all.
+    /// A color was printed. The first one follows a reset of all attributes.
     used: Cell<bool>,
 }
 
 impl Colors {
-    /// The colours that the environment asks for; none where the terminal has none.
+    /// Returns the colors of the environment, or `None` if the terminal has no colors.
     pub(crate) fn from_environment() -> Option<Self> {
         let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let mut colors = Self {
@@ -99,7 +99,7 @@ impl Colors {
         found.filter(|color| !matches!(*color, "" | "0" | "00"))
     }
 
-    /// The colour of a file.
+    /// Returns the color of a file.
     fn color(&self, file: &Listed) -> Option<&str> {
         let mode = file.stat.as_ref().map_or(0, |stat| stat.mode);
         let bits = |bits: u32, name: &str| if mode & bits == bits { self.kind(name) } else { None };
@@ -133,7 +133,7 @@ impl Colors {
         }
     }
 
-    /// The colour of a name by its end; the last one that fits counts.
+    /// Returns the color of a name by its end. The last entry that matches takes precedence.
     fn end(&self, name: &[u8]) -> Option<&str> {
         let fits = |end: &str| {
             let start = name.len().checked_sub(end.len());
@@ -142,7 +142,7 @@ impl Colors {
         self.ends.iter().rev().find(|(end, _)| fits(end)).map(|(_, color)| color.as_str())
     }
 
-    /// A written name in the colour of its file.
+    /// Returns a quoted name in the color of its file.
     pub(crate) fn paint(&self, file: &Listed, name: &[u8]) -> Vec<u8> {
         let Some(color) = self.color(file) else {
             return name.to_vec();
@@ -159,7 +159,7 @@ mod tests {
     use super::Colors;
 
     #[test]
-    fn the_end_that_is_named_last_counts() {
+    fn the_last_matching_end_takes_precedence() {
         let mut colors = Colors { kinds: Vec::new(), ends: Vec::new(), used: Cell::new(false) };
         colors.read("di=1:*.gz=31:*.tar.gz=32:ex=0");
         assert_eq!(colors.end(b"x.TAR.gz"), Some("32"));

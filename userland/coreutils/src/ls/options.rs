@@ -1,4 +1,4 @@
-//! The command line of `ls`.
+//! Options of `ls`.
 
 mod reader;
 
@@ -9,13 +9,13 @@ use super::quote::{Style, WORDS, style};
 use crate::common::block_size::{Unit, block_size, of_environment};
 pub(super) use reader::parse;
 
-/// Columns of a line when nobody says.
+/// Default width of a line.
 const DEFAULT_WIDTH: usize = 80;
 
-/// How files are laid out.
+/// Layout of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// One on each line.
+    /// One file on each line.
     Lines,
     /// In columns, downwards.
     Columns,
@@ -23,14 +23,14 @@ pub(crate) enum Layout {
     Across,
     /// Separated by commas.
     Commas,
-    /// One on each line, with its state.
+    /// One file on each line, with its attributes.
     Long,
 }
 
 /// Files to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shows {
-    /// Those whose names do not begin with a dot.
+    /// Names that do not start with a dot.
     Visible,
     /// All but `.` and `..`.
     AlmostAll,
@@ -41,29 +41,29 @@ pub(crate) enum Shows {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Follow {
     Never,
-    /// Those on the command line that lead to folders.
-    Folders,
-    /// Those on the command line.
-    Named,
+    /// Operands that link to directories.
+    Dirs,
+    /// Operands.
+    Operands,
     Always,
 }
 
-/// What follows a name to tell what it is.
+/// Mark of the file type after a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Nothing,
-    /// A slash after folders.
+    /// A slash after directories.
     Slash,
-    /// As [`Self::Classify`] but for programs.
+    /// Like [`Self::Classify`], but not after executables.
     FileType,
-    /// A sign after everything but plain files.
+    /// A mark after executables and everything except regular files.
     Classify,
 }
 
 /// Format of times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TimeStyle {
-    /// `Nov 21 10:50`, or `Jan  2  2024` when that is long ago.
+    /// `Nov 21 10:50`, or `Jan  2  2024` for an old file.
     Locale,
     /// `2026-11-21 10:50`
     LongIso,
@@ -71,11 +71,11 @@ pub(crate) enum TimeStyle {
     Iso,
     /// `2026-11-21 10:50:14.102250708 +0000`
     FullIso,
-    /// As `date` does it; where there are two lines, the second is for times of the last half year.
+    /// Format of `date`. If it has two lines, the second one applies to times of the last half year.
     Format(String),
 }
 
-/// Everything that the command line says.
+/// Parsed options.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) files: Vec<Vec<u8>>,
@@ -84,38 +84,34 @@ pub(crate) struct Options {
     pub(crate) follow: Follow,
     pub(crate) mark: Mark,
     pub(crate) order: Order,
-    /// The word or format of `--time-style`.
+    /// Value of `--time-style`.
     pub(crate) time_style: Option<String>,
     pub(crate) times: TimeStyle,
-    pub(crate) folders_as_files: bool,
+    pub(crate) dirs_as_files: bool,
     pub(crate) recursive: bool,
     pub(crate) inodes: bool,
     pub(crate) blocks: bool,
-    /// Sizes in a long list are shown so.
+    /// Unit of sizes in a long list.
     pub(crate) sizes: Unit,
-    /// Blocks are shown so.
+    /// Unit of blocks.
     pub(crate) block_sizes: Unit,
     pub(crate) numeric: bool,
     pub(crate) owner: bool,
     pub(crate) group: bool,
     pub(crate) style: Style,
-    /// What does not print is shown as a question mark.
+    /// Unprintable characters are shown as question marks.
     pub(crate) hides: bool,
     pub(crate) color: bool,
-    /// Columns between tab stops; 0 is none.
+    /// Columns between tab stops; 0 prints no tabs.
     pub(crate) tab_size: usize,
     pub(crate) width: usize,
     pub(crate) end: u8,
     pub(crate) ignore: Vec<Vec<u8>>,
-    /// Names that `-a` and `-A` show all the same.
+    /// Patterns of names that are listed only with `-a` or `-A`.
     pub(crate) hidden: Vec<Vec<u8>>,
     pub(crate) author: bool,
-    /// Names lead to their files in a terminal that knows such links.
-    pub(crate) hyperlinks: bool,
-    /// A column of security contexts, of which there are none.
+    /// Print a column of security contexts, which is `?`.
     pub(crate) contexts: bool,
-    /// At the end it is said where the names stand, for Emacs.
-    pub(crate) dired: bool,
 }
 
 impl Default for Options {
@@ -126,12 +122,12 @@ impl Default for Options {
             files: Vec::new(),
             layout: if terminal { Layout::Columns } else { Layout::Lines },
             shows: Shows::Visible,
-            follow: Follow::Folders,
+            follow: Follow::Dirs,
             mark: Mark::Nothing,
             order: Order::default(),
             time_style: None,
             times: TimeStyle::Locale,
-            folders_as_files: false,
+            dirs_as_files: false,
             recursive: false,
             inodes: false,
             blocks: false,
@@ -156,9 +152,7 @@ impl Default for Options {
             ignore: Vec::new(),
             hidden: Vec::new(),
             author: false,
-            hyperlinks: false,
             contexts: false,
-            dired: false,
         }
     }
 }

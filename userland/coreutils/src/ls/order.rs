@@ -16,7 +16,7 @@ pub(crate) enum Key {
     Version,
     Extension,
     Width,
-    /// As the folder has them.
+    /// The order of the directory.
     None,
 }
 
@@ -24,21 +24,21 @@ pub(crate) enum Key {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
     pub(crate) key: Option<Key>,
-    /// Which time counts: `m`, `c` or `u` as in the options of `ls`, or `b`, which no file here has.
+    /// Selected time: `m`, `c` or `u` as in the options of `ls`, or `b`, which is unknown.
     pub(crate) stamp: char,
     pub(crate) reverse: bool,
-    pub(crate) folders_first: bool,
+    pub(crate) dirs_first: bool,
 }
 
 impl Default for Order {
     fn default() -> Self {
-        Self { key: None, stamp: 'm', reverse: false, folders_first: false }
+        Self { key: None, stamp: 'm', reverse: false, dirs_first: false }
     }
 }
 
 impl Order {
-    /// Decides the key when none was said. `-c` and `-u` alone order by their time, unless a long list shows it.
-    pub(crate) fn settle(&mut self, long: bool) {
+    /// Selects the key if no option does. `-c` and `-u` alone order by their time, unless a long list prints it.
+    pub(crate) fn resolve(&mut self, long: bool) {
         let key = if self.stamp != 'm' && !long { Key::Time } else { Key::Name };
         self.key.get_or_insert(key);
     }
@@ -47,7 +47,7 @@ impl Order {
         matches!(self.key, Some(Key::Size | Key::Time))
     }
 
-    /// The time of a file that counts.
+    /// Returns the selected time of a file.
     pub(crate) fn time(&self, stat: &Stat) -> u64 {
         match self.stamp {
             'c' => stat.ctime_ns,
@@ -66,14 +66,14 @@ impl Order {
         } else if self.reverse {
             files.reverse();
         }
-        if self.folders_first {
-            // A link to a folder counts as one.
-            files.sort_by_cached_key(|file| !is_folder(file));
+        if self.dirs_first {
+            // A link to a directory counts as a directory.
+            files.sort_by_cached_key(|file| !is_dir(file));
         }
     }
 
     fn compare(&self, a: &Listed, b: &Listed) -> Ordering {
-        // What cannot be looked at counts as nothing.
+        // A file without attributes has size and time 0.
         let of = |file: &Listed, value: &dyn Fn(&Stat) -> u64| file.stat.as_ref().map_or(0, value);
         let by_state = |value: &dyn Fn(&Stat) -> u64| of(b, value).cmp(&of(a, value));
         match self.key {
@@ -90,7 +90,7 @@ impl Order {
     }
 }
 
-fn is_folder(file: &Listed) -> bool {
+fn is_dir(file: &Listed) -> bool {
     match file.kind {
         FileKind::Symlink => tidebox_rt::stat(&file.path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir),
         kind => kind == FileKind::Dir,

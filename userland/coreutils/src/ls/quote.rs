@@ -2,30 +2,30 @@
 
 use tidebox_gnu::message;
 
-/// A way to write names.
+/// Quoting style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// As they are.
+    /// No quotes.
     Literal,
-    /// Quoted for a shell where they need it.
+    /// Quotes for a shell if the name needs them.
     Shell,
-    /// Quoted for a shell always.
+    /// Quotes for a shell around all names.
     ShellAlways,
-    /// As [`Self::Shell`], with escapes for what does not print.
+    /// Like [`Self::Shell`], with escapes for unprintable characters.
     ShellEscape,
-    /// As [`Self::ShellAlways`], with escapes.
+    /// Like [`Self::ShellAlways`], with escapes.
     ShellEscapeAlways,
-    /// As a text of C.
+    /// A string literal of C.
     C,
-    /// So where it needs an escape, and otherwise as it is.
+    /// Like [`Self::C`] if the name needs an escape, otherwise no quotes.
     CMaybe,
-    /// With the escapes of C, without quotes.
+    /// Escapes of C without quotes.
     Escape,
-    /// With the escapes of C between the quotes of the locale.
+    /// Escapes of C between the quotes of the locale.
     Locale,
 }
 
-/// The words of `--quoting-style`, in the order of its message; the last two mean the same here.
+/// Values of `--quoting-style` in the order of its message. The last two have the same effect.
 pub(crate) const WORDS: &[&[&str]] = &[
     &["literal"],
     &["shell"],
@@ -39,7 +39,7 @@ pub(crate) const WORDS: &[&[&str]] = &[
     &["clocale"],
 ];
 
-/// The style of a word's place in [`WORDS`].
+/// Returns the style of an index in [`WORDS`].
 pub(crate) fn style(at: usize) -> Style {
     match at {
         0 => Style::Literal,
@@ -54,7 +54,7 @@ pub(crate) fn style(at: usize) -> Style {
     }
 }
 
-/// A name as the style writes it. With `hides`, what does not print is a question mark.
+/// Quotes a name. With `hides`, unprintable characters become question marks.
 pub(crate) fn written(name: &[u8], style: Style, hides: bool) -> Vec<u8> {
     match style {
         Style::Literal if hides => hidden(name),
@@ -78,7 +78,7 @@ pub(crate) fn written(name: &[u8], style: Style, hides: bool) -> Vec<u8> {
     }
 }
 
-/// A name before a colon, which is quoted or escaped in it.
+/// Quotes a name that precedes a colon. Colons in the name are quoted or escaped.
 pub(crate) fn heading(name: &[u8], style: Style, hides: bool) -> Vec<u8> {
     match style {
         Style::Shell if name.contains(&b':') => written(name, Style::ShellAlways, hides),
@@ -92,7 +92,7 @@ pub(crate) fn heading(name: &[u8], style: Style, hides: bool) -> Vec<u8> {
     }
 }
 
-/// Whether a style sometimes quotes, so that names line up only when the others are moved by a column.
+/// Returns whether a style quotes only some names. The others are then indented by one column, so that names are aligned.
 pub(crate) fn varies(style: Style) -> bool {
     matches!(style, Style::Shell | Style::ShellEscape)
 }
@@ -105,7 +105,7 @@ fn needs_quotes(name: &[u8]) -> bool {
         })
 }
 
-/// Between quotes, and otherwise as it is.
+/// Quotes a name without escapes.
 fn plain_quotes(name: &[u8]) -> Vec<u8> {
     if name.contains(&b'\'') && !name.iter().any(|byte| b"\"$`\\!".contains(byte)) {
         return [b"\"", name, b"\""].concat();
@@ -113,7 +113,7 @@ fn plain_quotes(name: &[u8]) -> Vec<u8> {
     message::in_single_quotes(name)
 }
 
-/// With the escapes of C; so is `also`, if there is one.
+/// Escapes a name like C does, and the character `also`.
 pub(crate) fn escaped(name: &[u8], also: Option<u8>) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     for chunk in name.utf8_chunks() {
@@ -163,7 +163,7 @@ mod tests {
     use super::{Style, written};
 
     #[test]
-    fn names_are_written_as_each_style_does() {
+    fn each_style_quotes_names() {
         for (style, name, wanted) in [
             (Style::Shell, "a b", "'a b'"),
             (Style::Shell, "e'f", "\"e'f\""),

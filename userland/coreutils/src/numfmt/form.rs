@@ -1,62 +1,44 @@
-//! How a number is laid out.
+//! Format of a number.
 
 use tidebox_gnu::message::quote_value;
 
-/// A width, a side and what stands around.
+/// Width, alignment and surrounding text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Form {
     pub(super) before: Vec<u8>,
-    pub(super) behind: Vec<u8>,
+    pub(super) after: Vec<u8>,
     pub(super) width: usize,
     pub(super) left: bool,
     pub(super) zeros: bool,
-    /// How many digits zeros fill.
+    /// Minimum number of digits, padded with zeros.
     pub(super) digits: usize,
     pub(super) grouping: bool,
     pub(super) precision: Option<usize>,
 }
 
-/// The text before the directive, past whose sign `at` is moved.
-fn before(text: &[u8], at: &mut usize) -> Result<Vec<u8>, String> {
-    let mut signs = 0;
-    loop {
-        match (text.get(*at), text.get(*at + 1)) {
-            (None, _) => return Err(format!("format {} has no % directive", quote_value(text))),
-            (Some(b'%'), Some(b'%')) => *at += 2,
-            (Some(b'%'), _) => break,
-            (Some(_), _) => *at += 1,
+/// Copies text up to the next directive, and `%%` as `%`. Returns it with the position of the directive, if any.
+fn literal(text: &[u8], mut at: usize) -> (Vec<u8>, Option<usize>) {
+    let mut out = Vec::new();
+    while let Some(byte) = text.get(at) {
+        match text.get(at + 1) {
+            Some(b'%') if *byte == b'%' => at += 1,
+            _ if *byte == b'%' => return (out, Some(at)),
+            _ => {}
         }
-        signs += 1;
+        out.push(*byte);
+        at += 1;
     }
-    *at += 1;
-    // GNU takes as many bytes as there are signs, though two stand for one of them.
-    Ok(text.get(..signs).unwrap_or_default().to_vec())
-}
-
-/// The text behind the directive, as GNU takes it: both signs of a pair.
-fn behind(text: &[u8], from: usize) -> Result<Vec<u8>, String> {
-    let mut rest = text.iter().skip(from).copied();
-    let mut behind = Vec::new();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            if rest.next() != Some(b'%') {
-                return Err(format!("format {} has too many % directives", quote_value(text)));
-            }
-            behind.push(b'%');
-        }
-        behind.push(byte);
-    }
-    Ok(behind)
+    (out, None)
 }
 
 impl Form {
-    /// Reads `%[0]['][-][N][.N]f` with text around it. An error is the message.
+    /// Parses `%[0]['][-][N][.N]f` with text around it. The error is the message.
     pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
         let shown = || quote_value(text);
-        let mut form = Self::default();
-        let mut at = 0;
         let byte = |at: usize| text.get(at).copied();
-        form.before = before(text, &mut at)?;
+        let (before, directive) = literal(text, 0);
+        let mut at = directive.ok_or_else(|| format!("format {} has no % directive", shown()))? + 1;
+        let mut form = Self { before, ..Self::default() };
         loop {
             match byte(at) {
                 Some(b'\'') => form.grouping = true,
@@ -98,12 +80,15 @@ impl Form {
                 return Err(format!("invalid format {}, directive must be %[0]['][-][N][.][N]f", shown()));
             }
         }
-        form.behind = behind(text, at)?;
-        Ok(form)
+        let (after, directive) = literal(text, at);
+        if directive.is_some() {
+            return Err(format!("format {} has too many % directives", shown()));
+        }
+        Ok(Self { after, ..form })
     }
 
-    /// The number with what belongs around it.
-    pub(super) fn dress(&self, number: &[u8]) -> Vec<u8> {
+    /// Formats the digits of a number.
+    pub(super) fn apply(&self, number: &[u8]) -> Vec<u8> {
         let (sign, digits) = number.split_at_checked(usize::from(number.starts_with(b"-"))).unwrap_or((b"", number));
         let zeros = vec![b'0'; self.digits.saturating_sub(number.len())];
         let number = [sign, &zeros, digits].concat();
@@ -116,7 +101,7 @@ impl Form {
             out.resize(out.len() + missing, b' ');
             out.extend_from_slice(&number);
         }
-        out.extend_from_slice(&self.behind);
+        out.extend_from_slice(&self.after);
         out
     }
 }

@@ -1,15 +1,15 @@
 //! Numbers with units of thousands.
 
-use super::shown;
+use tidebox_gnu::message::quote_value;
 
-/// Digits that are read of a number at most.
+/// Maximum number of digits of an input number.
 const MAX_DIGITS: usize = 27;
 
-/// Digits that are written with one, behind the first.
-const MAX_VALUE: u32 = 33;
+/// Maximum power of ten of a number with a unit.
+const MAX_POWER: u32 = 33;
 
-/// Digits that are written without a unit.
-const WRITTEN: u32 = 18;
+/// Maximum number of digits without a unit.
+const MAX_DIGITS_WITHOUT_UNIT: usize = 18;
 
 const UNITS: &[u8] = b"KMGTPEZY";
 
@@ -23,7 +23,7 @@ pub(super) enum Scale {
     Si,
     /// Powers of 1024.
     Iec,
-    /// The same, written with an `i`.
+    /// Powers of 1024, with an `i` after the unit.
     IecI,
 }
 
@@ -38,18 +38,18 @@ pub(super) enum Round {
     Nearest,
 }
 
-/// A number, and how many digits of a fraction it was written with.
+/// A number with the number of its decimals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Number {
     value: f64,
     precision: usize,
-    /// The digits as they were written, with those of the fraction, where no unit changed them.
+    /// Digits of the input as a whole number, unless a unit was applied.
     exact: Option<i128>,
 }
 
-/// Reads a number. An error is the message.
+/// Parses a number. The error is the message.
 pub(super) fn parse(text: &[u8], scale: Scale) -> Result<Number, String> {
-    let invalid = || format!("invalid number: {}", shown(text));
+    let invalid = || format!("invalid number: {}", quote_value(text));
     let (negative, body) = text.strip_prefix(b"-").map_or((false, text), |rest| (true, rest));
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let whole = digits(body);
@@ -58,7 +58,7 @@ pub(super) fn parse(text: &[u8], scale: Scale) -> Result<Number, String> {
     if let [b'.', fraction @ ..] = rest {
         precision = digits(fraction);
         if fraction.starts_with(b".") {
-            return Err(format!("invalid suffix in input: {}", shown(text)));
+            return Err(format!("invalid suffix in input: {}", quote_value(text)));
         }
         if precision == 0 {
             return Err(invalid());
@@ -70,7 +70,7 @@ pub(super) fn parse(text: &[u8], scale: Scale) -> Result<Number, String> {
     }
     let significant = body.iter().take(whole).skip_while(|byte| **byte == b'0').count();
     if significant > MAX_DIGITS {
-        return Err(format!("value too large to be converted: {}", shown(text)));
+        return Err(format!("value too large to be converted: {}", quote_value(text)));
     }
     let end = body.len() - rest.len();
     let number =
@@ -80,25 +80,25 @@ pub(super) fn parse(text: &[u8], scale: Scale) -> Result<Number, String> {
         body.iter().take(end).filter(|byte| byte.is_ascii_digit()).map(|byte| char::from(*byte)).collect();
     let exact = digits.parse::<i128>().ok().map(|exact| if negative { -exact } else { exact });
     let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let missing = || format!("missing 'i' suffix in input: {} (e.g Ki/Mi/Gi)", shown(text));
+    let missing = || format!("missing 'i' suffix in input: {} (e.g Ki/Mi/Gi)", quote_value(text));
     let Some((letter, mut rest)) = rest.get(blanks..).and_then(<[u8]>::split_first) else {
         return if scale == Scale::IecI { Err(missing()) } else { Ok(Number { value, precision, exact }) };
     };
     let Some(power) = UNITS.iter().position(|unit| unit == letter) else {
-        return Err(format!("invalid suffix in input: {}", shown(text)));
+        return Err(format!("invalid suffix in input: {}", quote_value(text)));
     };
     let mut base: f64 = if matches!(scale, Scale::Iec | Scale::IecI) { 1024.0 } else { 1000.0 };
     match (scale, rest.strip_prefix(b"i")) {
         (Scale::None, _) => {
-            return Err(format!("rejecting suffix in input: {} (consider using --from)", shown(text)));
+            return Err(format!("rejecting suffix in input: {} (consider using --from)", quote_value(text)));
         }
-        (Scale::Auto, Some(behind)) => (base, rest) = (1024.0, behind),
-        (Scale::IecI, Some(behind)) => rest = behind,
+        (Scale::Auto, Some(after)) => (base, rest) = (1024.0, after),
+        (Scale::IecI, Some(after)) => rest = after,
         (Scale::IecI, None) => return Err(missing()),
         _ => {}
     }
     if !rest.is_empty() {
-        return Err(format!("invalid suffix in input {}: {}", shown(text), shown(rest)));
+        return Err(format!("invalid suffix in input {}: {}", quote_value(text), quote_value(rest)));
     }
     Ok(Number { value: value * base.powi(power as i32 + 1), precision: 0, exact: None })
 }
@@ -108,25 +108,25 @@ impl Number {
         if from == 1.0 && to == 1.0 { self } else { Self { value: self.value * from / to, exact: None, ..self } }
     }
 
-    /// The number in digits. An error is the message.
+    /// Formats the number. The error is the message.
     pub(super) fn write(self, scale: Scale, precision: Option<usize>, round: Round) -> Result<String, String> {
         let digits = if self.value == 0.0 { 0 } else { self.value.abs().log10().floor().max(0.0) as u32 };
         if matches!(scale, Scale::None | Scale::Auto) {
-            let places = precision.unwrap_or(self.precision);
-            if digits as usize + places > WRITTEN as usize {
+            let decimals = precision.unwrap_or(self.precision);
+            if digits as usize + decimals > MAX_DIGITS_WITHOUT_UNIT {
                 let value = general(self.value);
-                return Err(match places {
+                return Err(match decimals {
                     0 => format!("value too large to be printed: '{value}' (consider using --to)"),
-                    _ => format!("value/precision too large to be printed: '{value}/{places}' (consider using --to)"),
+                    _ => format!("value/precision too large to be printed: '{value}/{decimals}' (consider using --to)"),
                 });
             }
-            if let Some(exact) = self.exact.filter(|_| places >= self.precision) {
-                return Ok(with_places(exact, self.precision, places));
+            if let Some(exact) = self.exact.filter(|_| decimals >= self.precision) {
+                return Ok(with_decimals(exact, self.precision, decimals));
             }
-            let factor = 10_f64.powi(places as i32);
-            return Ok(format!("{:.places$}", rounded(self.value * factor, round) / factor));
+            let factor = 10_f64.powi(decimals as i32);
+            return Ok(format!("{:.decimals$}", rounded(self.value * factor, round) / factor));
         }
-        if digits >= MAX_VALUE {
+        if digits >= MAX_POWER {
             let value = general(self.value);
             return Err(format!("value too large to be printed: '{value}' (cannot handle values > 999Y)"));
         }
@@ -136,34 +136,34 @@ impl Number {
             value /= base;
             power += 1;
         }
-        let places = match precision {
+        let decimals = match precision {
             Some(precision) => precision.min(power * 3),
             None => usize::from(value.abs() < 10.0),
         };
-        let factor = 10_f64.powi(places as i32);
+        let factor = 10_f64.powi(decimals as i32);
         value = rounded(value * factor, round) / factor;
         if value.abs() >= base && power < UNITS.len() {
             value /= base;
             power += 1;
         }
-        // A digit behind the point where there is only one before it.
-        let shown = precision.unwrap_or_else(|| usize::from(value != 0.0 && value.abs() < 10.0 && power > 0));
+        // A number with one digit before the point has one decimal.
+        let decimals = precision.unwrap_or_else(|| usize::from(value != 0.0 && value.abs() < 10.0 && power > 0));
         let unit = power.checked_sub(1).and_then(|at| UNITS.get(at)).map(|unit| char::from(*unit).to_string());
         let unit = unit.unwrap_or_default();
         let binary = if scale == Scale::IecI && power > 0 { "i" } else { "" };
-        Ok(format!("{value:.shown$}{unit}{binary}"))
+        Ok(format!("{value:.decimals$}{unit}{binary}"))
     }
 }
 
-/// A number whose last digits are a fraction, with more zeros behind it.
-fn with_places(exact: i128, fraction: usize, places: usize) -> String {
+/// Formats a number whose last `fraction` digits are decimals, padded with zeros to `decimals`.
+fn with_decimals(exact: i128, fraction: usize, decimals: usize) -> String {
     let sign = if exact < 0 { "-" } else { "" };
     let digits = format!("{:0>1$}", exact.unsigned_abs(), fraction + 1);
     let (whole, rest) = digits.split_at_checked(digits.len() - fraction).unwrap_or((&digits, ""));
-    if places == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest:0<places$}") }
+    if decimals == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest:0<decimals$}") }
 }
 
-/// Rounds to a whole number. What is one but for the last bits counts as one.
+/// Rounds to a whole number. Rounding errors of the conversion are ignored.
 fn rounded(value: f64, round: Round) -> f64 {
     let near = value.round();
     if (value - near).abs() <= value.abs() * 1e-14 {
@@ -179,7 +179,7 @@ fn rounded(value: f64, round: Round) -> f64 {
     }
 }
 
-/// A number in at most six digits, as `%Lg` writes it.
+/// Formats a number with at most six digits, like `%Lg`.
 fn general(value: f64) -> String {
     let exponent = value.abs().log10().floor() as i32;
     if exponent < 6 {

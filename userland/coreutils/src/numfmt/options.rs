@@ -1,4 +1,4 @@
-//! The command line of `numfmt`.
+//! Command line of `numfmt`.
 
 use tidebox_gnu::choice::parse_choice;
 use tidebox_gnu::exit::ToolResult;
@@ -17,7 +17,7 @@ Rewrites NUMBERs, or those of standard input, with other units.
 tidebox_gnu::options! {
     /// Options of `numfmt`.
     pub(super) enum Flag {
-        Debug = "--debug | ---debug", "tell of what has no effect";
+        Debug = "--debug | ---debug", "", unsupported "the option --debug is not supported";
         Delimiter = "-d, --delimiter=X", "what parts fields (blanks)";
         Field = "--field=FIELDS", "which fields are numbers (1): N, N-, N-M, -M, -";
         Format = "--format=FORMAT", "how they are written, like %'10.2f";
@@ -37,7 +37,7 @@ tidebox_gnu::options! {
 
 const LINE: Syntax<'_, Flag> = Syntax::core("numfmt", USAGE, 28);
 
-/// What becomes of a text that is no number.
+/// Handling of invalid numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Invalid {
     #[default]
@@ -62,7 +62,6 @@ pub(super) struct Options {
     pub(super) header: u64,
     pub(super) invalid: Invalid,
     pub(super) zero: bool,
-    pub(super) debug: bool,
     format: Option<Vec<u8>>,
     padding: Option<i64>,
     grouping: bool,
@@ -82,13 +81,12 @@ pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), T
         header: 0,
         invalid: Invalid::default(),
         zero: false,
-        debug: false,
         format: None,
         padding: None,
         grouping: false,
     };
     let operands = LINE.parse(arguments, |key, value| options.set(key, value))?;
-    options.settle()?;
+    options.resolve()?;
     Ok((options, operands))
 }
 
@@ -138,7 +136,6 @@ impl Options {
                 }
                 self.fields = fields(&value)?;
             }
-            Flag::Debug => self.debug = true,
             Flag::Header if value.is_empty() => self.header = 1,
             Flag::Header => {
                 let header = std::str::from_utf8(&value).ok().and_then(|text| text.parse().ok());
@@ -158,7 +155,7 @@ impl Options {
         Ok(())
     }
 
-    fn settle(&mut self) -> Result<(), ToolResult> {
+    fn resolve(&mut self) -> Result<(), ToolResult> {
         if self.format.is_some() && self.grouping {
             return fail("--grouping cannot be combined with --format".to_owned());
         }
@@ -169,9 +166,6 @@ impl Options {
         if self.grouping && self.to != Scale::None {
             return fail("grouping cannot be combined with --to".to_owned());
         }
-        if self.debug && self.grouping {
-            tidebox_gnu::message::print_error("numfmt", "grouping has no effect in this locale");
-        }
         if let Some(padding) = self.padding.filter(|_| self.form.width == 0) {
             self.form.width = usize::try_from(padding.unsigned_abs()).unwrap_or_default();
             self.form.left = padding < 0;
@@ -179,21 +173,17 @@ impl Options {
         if self.fields.is_empty() {
             self.fields.push((1, 1));
         }
-        let plain = self.from == Scale::None && self.to == Scale::None && !self.grouping && self.padding.is_none();
-        if self.debug && plain && self.format.is_none() {
-            tidebox_gnu::message::print_error("numfmt", "no conversion option specified");
-        }
         Ok(())
     }
 }
 
-/// The value of a unit, itself with a unit.
+/// Parses a unit size.
 fn unit(value: &[u8]) -> Result<f64, ToolResult> {
     let invalid = || ToolResult::Failure(format!("invalid unit size: {}", quote_value(value)), 1);
     let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (number, suffix) = value.split_at_checked(digits).unwrap_or((value, b""));
     let number: u64 = match std::str::from_utf8(number) {
-        // A unit alone is one of it.
+        // A suffix without a number counts once.
         Ok("") if !suffix.is_empty() => 1,
         number => number.ok().and_then(|number| number.parse().ok()).ok_or_else(invalid)?,
     };
@@ -207,7 +197,7 @@ fn unit(value: &[u8]) -> Result<f64, ToolResult> {
     if number > 0 { Ok(number as f64 * factor) } else { Err(invalid()) }
 }
 
-/// `N`, `N-`, `N-M`, `-M` and `-`, separated by commas or blanks.
+/// Parses a list of `N`, `N-`, `N-M`, `-M` and `-`, separated by commas or blanks.
 fn fields(list: &[u8]) -> Result<Vec<(u64, u64)>, ToolResult> {
     let wrong = |what: &str| ToolResult::Usage(what.to_owned(), 1);
     let number = |text: &[u8]| -> Result<u64, ToolResult> {

@@ -1,21 +1,26 @@
-//! Lines of a page, as they are read.
+//! Lines of a page.
 
 use tidebox_gnu::stream::Input;
-use tidebox_rt::{Errno, Stat};
+use tidebox_rt::{Errno, FileKind, Stat};
 
-/// A file that is read.
+use super::settings::{Layout, Settings};
+
+/// An input file.
 #[derive(Debug)]
 pub(super) struct Source {
     input: Input,
-    /// A form feed directly after a full page makes no page of its own.
+    /// The last page was full. A form feed directly after it does not make another page.
     after_full: bool,
 }
 
-/// What a file has next.
+/// Lines of a page, and whether a form feed ended it.
+type Lines = (Vec<Vec<u8>>, bool);
+
+/// Next part of a file.
 enum Item {
     Line(Vec<u8>),
-    /// A line that a form feed ends, or a form feed alone.
-    Last(Option<Vec<u8>>),
+    /// A form feed, with the line before it if that is not empty.
+    FormFeed(Option<Vec<u8>>),
     End,
 }
 
@@ -23,7 +28,7 @@ impl Source {
     pub(super) fn open(name: &[u8]) -> Result<Self, Errno> {
         let input = Input::open(name)?;
         match tidebox_rt::fstat(input.fd()) {
-            Ok(stat) if stat.kind() == tidebox_rt::FileKind::Dir => Err(Errno::ISDIR),
+            Ok(stat) if stat.kind() == FileKind::Dir => Err(Errno::ISDIR),
             _ => Ok(Self { input, after_full: false }),
         }
     }
@@ -35,101 +40,85 @@ impl Source {
     fn next(&mut self) -> Result<Item, Errno> {
         let mut line = Vec::new();
         loop {
-            let piece = self.input.chunk()?;
-            if piece.is_empty() {
+            let chunk = self.input.chunk()?;
+            if chunk.is_empty() {
                 return Ok(if line.is_empty() { Item::End } else { Item::Line(line) });
             }
-            match memchr::memchr2(b'\n', b'\x0c', piece) {
-                None => {
-                    line.extend_from_slice(piece);
-                    let count = piece.len();
-                    self.input.consume(count);
-                }
-                Some(at) => {
-                    let end = piece.get(at).copied();
-                    line.extend_from_slice(piece.get(..at).unwrap_or_default());
-                    self.input.consume(at + 1);
-                    if end == Some(b'\n') {
-                        return Ok(Item::Line(line));
-                    }
-                    // A line end after a form feed belongs to it.
+            let found = memchr::memchr2(b'\n', b'\x0c', chunk);
+            let count = found.unwrap_or(chunk.len());
+            let end = found.and_then(|at| chunk.get(at)).copied();
+            line.extend_from_slice(chunk.get(..count).unwrap_or_default());
+            self.input.consume(count + usize::from(found.is_some()));
+            match end {
+                None => {}
+                Some(b'\n') => return Ok(Item::Line(line)),
+                Some(_) => {
+                    // A line end directly after a form feed belongs to it.
                     if self.input.chunk()?.first() == Some(&b'\n') {
                         self.input.consume(1);
                     }
-                    return Ok(Item::Last((!line.is_empty()).then_some(line)));
+                    return Ok(Item::FormFeed((!line.is_empty()).then_some(line)));
                 }
             }
         }
     }
 
-    /// Up to `count` lines; whether a form feed ended them, and whether there was anything at all.
-    fn lines(&mut self, count: usize) -> Result<(Vec<Vec<u8>>, bool, bool), Errno> {
+    /// Reads up to `count` lines. Returns `None` at the end of the file.
+    fn lines(&mut self, count: usize) -> Result<Option<Lines>, Errno> {
         let mut lines = Vec::new();
         let after_full = std::mem::take(&mut self.after_full);
         while lines.len() < count {
             match self.next()? {
                 Item::Line(line) => lines.push(line),
-                Item::Last(None) if after_full && lines.is_empty() => {}
-                Item::Last(line) => {
+                Item::FormFeed(None) if after_full && lines.is_empty() => {}
+                Item::FormFeed(line) => {
                     lines.extend(line);
-                    return Ok((lines, true, true));
+                    return Ok(Some((lines, true)));
                 }
-                Item::End => {
-                    let some = !lines.is_empty();
-                    return Ok((lines, false, some));
-                }
+                Item::End => return Ok((!lines.is_empty()).then_some((lines, false))),
             }
         }
         self.after_full = true;
-        Ok((lines, false, true))
+        Ok(Some((lines, false)))
     }
 }
+
+/// A line with its index in the page.
+type Line = (usize, Vec<u8>);
 
 /// The lines of a page, column by column.
 #[derive(Debug, Default)]
 pub(super) struct Page {
-    columns: Vec<Vec<Vec<u8>>>,
-    /// A form feed ended it.
-    pub(super) fed: bool,
+    columns: Vec<Vec<Line>>,
+    /// A form feed of the input ended the page.
+    pub(super) form_feed: bool,
 }
 
 impl Page {
-    /// Columns that are read down, and made equally long on a page that is not full.
-    pub(super) fn down(source: &mut Source, columns: usize, rows: usize) -> Result<Option<Self>, Errno> {
-        let (lines, fed, some) = source.lines(columns.saturating_mul(rows))?;
-        if !some {
-            return Ok(None);
-        }
-        let (each, more) = (lines.len() / columns.max(1), lines.len() % columns.max(1));
-        let mut lines = lines.into_iter();
-        let columns = (0..columns).map(|at| lines.by_ref().take(each + usize::from(at < more)).collect()).collect();
-        Ok(Some(Self { columns, fed }))
-    }
-
-    /// Columns that are read across.
-    pub(super) fn across(source: &mut Source, columns: usize, rows: usize) -> Result<Option<Self>, Errno> {
-        let (lines, fed, some) = source.lines(columns.saturating_mul(rows))?;
-        if !some {
-            return Ok(None);
-        }
-        let mut table = vec![Vec::new(); columns];
-        for (at, line) in lines.into_iter().enumerate() {
-            if let Some(column) = table.get_mut(at % columns.max(1)) {
-                column.push(line);
-            }
-        }
-        Ok(Some(Self { columns: table, fed }))
-    }
-
-    /// A file in each column.
-    pub(super) fn beside(sources: &mut [Source], rows: usize) -> Result<Option<Self>, Errno> {
-        let mut page = Self::default();
+    /// Reads the next page: a column of every file, or columns of one file. Returns `None` at the end.
+    pub(super) fn read(sources: &mut [Source], settings: &Settings, layout: &Layout) -> Result<Option<Self>, Errno> {
+        let mut page = Self { columns: vec![Vec::new(); layout.columns], form_feed: false };
+        let columns = if settings.parallel { 1 } else { layout.columns };
         let mut any = false;
-        for source in sources {
-            let (lines, fed, some) = source.lines(rows)?;
-            page.columns.push(lines);
-            page.fed |= fed;
-            any |= some;
+        for (at, source) in sources.iter_mut().enumerate() {
+            let Some((lines, form_feed)) = source.lines(columns.saturating_mul(layout.rows))? else {
+                continue;
+            };
+            any = true;
+            page.form_feed |= form_feed;
+            // The columns of a page that is not full differ by at most one line.
+            let (each, longer) = (lines.len() / columns, lines.len() % columns);
+            for (index, line) in lines.into_iter().enumerate() {
+                let column = match index.checked_sub(longer * (each + 1)) {
+                    _ if settings.parallel => at,
+                    _ if settings.across => index % columns,
+                    None => index / (each + 1),
+                    Some(after) => longer + after / each.max(1),
+                };
+                if let Some(column) = page.columns.get_mut(column) {
+                    column.push((index, line));
+                }
+            }
         }
         Ok(any.then_some(page))
     }
@@ -142,12 +131,7 @@ impl Page {
         self.columns.iter().map(Vec::len).sum()
     }
 
-    /// How many lines a column has.
-    pub(super) fn column(&self, at: usize) -> usize {
-        self.columns.get(at).map_or(0, Vec::len)
-    }
-
-    pub(super) fn line(&self, column: usize, row: usize) -> Option<&[u8]> {
-        self.columns.get(column)?.get(row).map(Vec::as_slice)
+    pub(super) fn line(&self, column: usize, row: usize) -> Option<&Line> {
+        self.columns.get(column)?.get(row)
     }
 }

@@ -1,9 +1,9 @@
-//! The command line of `pr`, and the layout that follows from it.
+//! Command line and layout of `pr`.
 
 use tidebox_gnu::getopt::Item;
+use tidebox_gnu::message::quote_value;
 use tidebox_gnu::options::Syntax;
 
-use super::number::{begins_with_numbers, char_and_number, no_range, number, range, tabs, wrong_number};
 use crate::common::Failure;
 
 const USAGE: &str = "\
@@ -16,50 +16,44 @@ tidebox_gnu::options! {
     /// Options of `pr`.
     enum Flag {
         Columns = "--columns=COLUMN", "print COLUMN columns, which are read down; -COLUMN does the same";
-        Pages = "--pages=FIRST[:LAST]", "print these pages; +FIRST[:LAST] does the same";
-        Across = "-a, --across", "read them across";
-        ShowControlChars = "-c, --show-control-chars", "show control characters as ^X and \\NNN";
-        DoubleSpace = "-d, --double-space", "an empty line after each line";
-        DateFormat = "-D, --date-format=FORMAT", "the date in the header";
-        ExpandTabs = "-e[CHAR[WIDTH]], --expand-tabs[=CHAR[WIDTH]]",
-            "expand CHARs (tabs) to stops at every WIDTH (8)";
-        FormFeed = "-F, -f, --form-feed", "form feeds in place of empty lines between pages";
-        Header = "-h, --header=HEADER", "HEADER in place of the file's name";
-        OutputTabs = "-i[CHAR[WIDTH]], --output-tabs[=CHAR[WIDTH]]", "CHARs (tabs) in place of spaces";
-        JoinLines = "-J, --join-lines", "whole lines, without alignment of columns";
+        Across = "-a, --across", "fill columns across instead of down";
+        DoubleSpace = "-d, --double-space", "print an empty line after each line";
+        Header = "-h, --header=HEADER", "print HEADER instead of the file name";
         Length = "-l, --length=LENGTH", "lines of a page (66); without header up to 10";
-        Merge = "-m, --merge", "a file in each column";
+        Merge = "-m, --merge", "print the files in parallel, one in each column";
         NumberLines = "-n[SEP[DIGITS]], --number-lines[=SEP[DIGITS]]",
             "number lines with DIGITS (5), then SEP (a tab)";
-        FirstLineNumber = "-N, --first-line-number=NUMBER", "begin with NUMBER";
-        Indent = "-o, --indent=MARGIN", "so many spaces before each line";
-        NoFileWarnings = "-r, --no-file-warnings", "say nothing of files that cannot be opened";
-        Separator = "-s[CHAR], --separator[=CHAR]", "CHAR (a tab) between columns, which are not aligned without -w";
-        SepString = "-S[STRING], --sep-string[=STRING]", "STRING between columns";
-        OmitHeader = "-t, --omit-header", "no headers and trailers";
-        OmitPagination = "-T, --omit-pagination", "nor form feeds of the input";
-        ShowNonprinting = "-v, --show-nonprinting", "show what is not printed as \\NNN";
-        Width = "-w, --width=WIDTH", "columns of a page with several columns (72)";
-        PageWidth = "-W, --page-width=WIDTH", "columns of every page; lines are cut";
+        Indent = "-o, --indent=MARGIN", "indent each line by MARGIN spaces";
+        Separator = "-s[CHAR], --separator[=CHAR]", "separate columns by CHAR (a tab), unaligned without -w";
+        OmitHeader = "-t, --omit-header", "omit headers and trailers";
+        OmitPagination = "-T, --omit-pagination", "as -t, and omit form feeds of the input";
+        Width = "-w, --width=WIDTH", "width of a page with several columns (72)";
         Digit = "-0 ... -9", "";
-        Balanced = "-b", "";
+        Pages = "--pages=FIRST[:LAST]", "", unsupported "page ranges are not supported";
+        ControlChars = "-c, --show-control-chars, -v, --show-nonprinting", "",
+            unsupported "the options -c and -v are not supported; use cat -v";
+        DateFormat = "-D, --date-format=FORMAT", "", unsupported "the option -D is not supported";
+        ExpandTabs = "-e[CHAR[WIDTH]], --expand-tabs[=CHAR[WIDTH]]", "",
+            unsupported "the option -e is not supported; use expand";
+        FormFeed = "-F, -f, --form-feed", "", unsupported "the option -F is not supported";
+        OutputTabs = "-i[CHAR[WIDTH]], --output-tabs[=CHAR[WIDTH]]", "",
+            unsupported "the option -i is not supported; use unexpand";
+        JoinLines = "-J, --join-lines", "", unsupported "the option -J is not supported; use -s";
+        FirstLineNumber = "-N, --first-line-number=NUMBER", "", unsupported "the option -N is not supported";
+        NoFileWarnings = "-r, --no-file-warnings", "", unsupported "the option -r is not supported";
+        SepString = "-S[STRING], --sep-string[=STRING]", "", unsupported "the option -S is not supported; use -s";
+        PageWidth = "-W, --page-width=WIDTH", "", unsupported "the option -W is not supported; use -w";
     }
 }
 
 const LINE: Syntax<'_, Flag> = Syntax::core("pr", USAGE, 29);
 
-/// Lines of the header with what stands above and below it, and of the trailer.
+/// Lines of the header, with the empty lines around it.
 const HEADER: usize = 5;
+/// Lines of the trailer.
 pub(super) const FOOTER: usize = 5;
-/// The most columns, lines and characters that fit into memory.
-pub(super) const MAX_VALUE: i64 = 1 << 24;
-
-/// A character for tabs, and how far apart their stops are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tabs {
-    pub(super) char: u8,
-    pub(super) width: usize,
-}
+/// Maximum number of columns, lines and characters. Larger pages do not fit into memory.
+const MAX_VALUE: usize = 1 << 24;
 
 /// Parsed options.
 #[derive(Debug)]
@@ -67,31 +61,19 @@ pub(super) struct Settings {
     pub(super) columns: Option<usize>,
     pub(super) across: bool,
     pub(super) parallel: bool,
-    pub(super) carets: bool,
-    pub(super) escapes: bool,
     pub(super) double_space: bool,
-    pub(super) date_format: Option<Vec<u8>>,
-    pub(super) expand: Option<Tabs>,
-    pub(super) tabs: Option<Tabs>,
-    pub(super) form_feed: bool,
     pub(super) header: Option<Vec<u8>>,
-    pub(super) join: bool,
     pub(super) length: usize,
-    /// What follows a number, and its digits.
+    /// Separator after a line number, and number of digits.
     pub(super) numbers: Option<(u8, usize)>,
-    pub(super) first_number: i64,
-    /// Lines of pages that are not printed are counted.
-    pub(super) counts_skipped: bool,
     pub(super) indent: usize,
-    pub(super) quiet: bool,
-    pub(super) separator: Option<Vec<u8>>,
-    pub(super) separates: bool,
-    pub(super) extremities: bool,
+    /// Separator of `-s`; empty for the default.
+    separator: Option<Vec<u8>>,
+    /// Print headers and trailers.
+    pub(super) headers: bool,
     pub(super) keeps_form_feeds: bool,
     pub(super) width: usize,
-    pub(super) cuts: bool,
-    pub(super) first_page: u64,
-    pub(super) last_page: Option<u64>,
+    has_width: bool,
 }
 
 /// Column layout.
@@ -100,260 +82,168 @@ pub(super) struct Layout {
     pub(super) columns: usize,
     /// Lines of text on a page.
     pub(super) rows: usize,
-    /// Columns of characters in one column of text.
+    /// Characters in one column of text.
     pub(super) width: usize,
-    /// Where each begins, less its separator; 0 stands for anywhere.
+    /// Start of each column, before its separator; 0 for a column that is not aligned.
     pub(super) starts: Vec<usize>,
     pub(super) separator: Vec<u8>,
-    pub(super) separates: bool,
+    /// Text is cut at the width of its column.
     pub(super) cuts: bool,
-    pub(super) expands: Option<Tabs>,
-    pub(super) tabs: Option<Tabs>,
+    /// Tabs of the input become spaces.
+    pub(super) expands: bool,
     pub(super) number_width: usize,
 }
-
-const TAB: Tabs = Tabs { char: b'\t', width: 8 };
 
 impl Layout {
     pub(super) fn new(settings: &Settings, files: usize) -> Result<Self, Failure> {
         let columns = if settings.parallel { files } else { settings.columns.unwrap_or(1) };
         let mut rows = settings.length;
-        if settings.extremities {
+        if settings.headers {
             rows = rows.saturating_sub(HEADER + FOOTER);
         }
         if settings.double_space {
-            rows = (rows / 2).max(1);
+            rows /= 2;
         }
-        let mut layout = Self {
-            columns,
-            rows: rows.max(1),
-            width: 0,
-            starts: Vec::new(),
-            separator: settings.separator.clone().unwrap_or_default(),
-            separates: settings.separates,
-            cuts: settings.cuts,
-            expands: settings.expand,
-            tabs: settings.tabs,
-            number_width: 0,
+        let joined = settings.separator.is_some() && !settings.has_width;
+        let separator = match settings.separator.as_deref() {
+            _ if columns == 1 => b"",
+            None => b" ".as_slice(),
+            Some(b"") if joined => b"\t",
+            Some(b"\t") if !joined => b" ",
+            Some(separator) => separator,
         };
-        if columns > 1 {
-            if !settings.separates {
-                layout.separator = if settings.join { b"\t".to_vec() } else { b" ".to_vec() };
-                layout.separates = true;
-            } else if !settings.join && layout.separator == b"\t" {
-                layout.separator = b" ".to_vec();
-            }
-            layout.cuts = true;
-            if layout.separator != b"\t" {
-                layout.expands = layout.expands.or(Some(TAB));
-            }
-            layout.tabs = layout.tabs.or(Some(TAB));
-        }
-        layout.cuts &= !settings.join;
-        if let Some((separator, digits)) = settings.numbers {
-            layout.number_width = if separator == b'\t' { digits + 8 - digits % 8 } else { digits + 1 };
-        }
-        layout.place(settings)?;
-        Ok(layout)
-    }
-
-    /// Gives every column its room.
-    fn place(&mut self, settings: &Settings) -> Result<(), Failure> {
-        let beside = if settings.parallel { self.number_width } else { 0 };
-        let separators = (self.columns - 1) * self.separator.len();
-        self.width = settings.width.saturating_sub(beside + separators) / self.columns;
-        if self.width < 1 {
+        let cuts = if columns > 1 { !joined } else { settings.has_width && settings.has_columns() };
+        let number_width = match settings.numbers {
+            None => 0,
+            Some((b'\t', digits)) => digits + 8 - digits % 8,
+            Some((_, digits)) => digits + 1,
+        };
+        // Parallel columns share one number, which precedes the first column.
+        let numbers = if settings.parallel { number_width } else { 0 };
+        let width = settings.width.saturating_sub(numbers + (columns - 1) * separator.len()) / columns;
+        if width < 1 {
             return Err(Failure::Unsupported("page width too narrow".to_owned()));
         }
-        self.starts.push(settings.indent);
-        let mut end = settings.indent + self.width + beside;
-        for _ in 1..self.columns {
-            self.starts.push(if self.cuts { end } else { 0 });
-            end += self.separator.len() + self.width;
-        }
-        Ok(())
+        let start = |column: usize| match column {
+            0 => settings.indent,
+            _ if !cuts => 0,
+            column => settings.indent + numbers + column * width + (column - 1) * separator.len(),
+        };
+        Ok(Self {
+            columns,
+            rows: rows.max(1),
+            width,
+            starts: (0..columns).map(start).collect(),
+            separator: separator.to_vec(),
+            cuts,
+            expands: columns > 1 && separator != b"\t",
+            number_width,
+        })
     }
 }
 
-/// Reads a command line.
+/// Parses a command line.
 pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Settings, Vec<Vec<u8>>), Failure> {
-    let mut reader = Reader::new();
+    let mut settings = Settings {
+        columns: None,
+        across: false,
+        parallel: false,
+        double_space: false,
+        header: None,
+        length: 66,
+        numbers: None,
+        indent: 0,
+        separator: None,
+        headers: true,
+        keeps_form_feeds: false,
+        width: 72,
+        has_width: false,
+    };
     let mut files = Vec::new();
     let mut items = LINE.items(arguments);
+    // Digits of `-COLUMN` that follow each other form one number.
+    let mut digits = Vec::new();
     while let Some(item) = items.next_item::<Failure>()? {
         match item {
-            Item::Operand(name) => {
-                let pages = name.strip_prefix(b"+").filter(|_| reader.settings.first_page == 0);
-                let wrong = pages.filter(|pages| !begins_with_numbers(pages));
-                if let Some(pages) = wrong {
-                    return Err(Failure::Unsupported(format!(
-                        "invalid + argument '{}'",
-                        String::from_utf8_lossy(pages)
-                    )));
-                }
-                match pages.and_then(range) {
-                    Some(pages) => (reader.settings.first_page, reader.settings.last_page) = pages,
-                    None => files.push(name),
-                }
-                reader.end_digits()?;
+            Item::Option(Flag::Digit, _) => {
+                digits.extend(items.letter().and_then(|letter| u8::try_from(letter).ok()));
+                settings.set(Flag::Columns, digits.clone())?;
+                continue;
             }
-            Item::Option(Flag::Digit, _) => reader.digits.extend(items.letter()),
-            Item::Option(flag, value) => {
-                reader.end_digits()?;
-                reader.option(flag, value)?;
+            Item::Operand(name) if matches!(name.as_slice(), [b'+', b'0'..=b'9', ..]) => {
+                return Err(Failure::Unsupported("page ranges are not supported".to_owned()));
             }
+            Item::Operand(name) => files.push(name),
+            Item::Option(flag, value) => settings.set(flag, value.unwrap_or_default())?,
         }
+        digits.clear();
     }
-    reader.end_digits()?;
-    Ok((reader.finish()?, files))
+    settings.check()?;
+    Ok((settings, files))
 }
 
-struct Reader {
-    settings: Settings,
-    /// Digits of `-COLUMN`.
-    digits: String,
-    /// `-s` and `-w` mean less than `-S` and `-W`.
-    old_separator: bool,
-    old_width: bool,
-}
-
-impl Reader {
-    fn new() -> Self {
-        let settings = Settings {
-            columns: None,
-            across: false,
-            parallel: false,
-            carets: false,
-            escapes: false,
-            double_space: false,
-            date_format: None,
-            expand: None,
-            tabs: None,
-            form_feed: false,
-            header: None,
-            join: false,
-            length: 66,
-            numbers: None,
-            first_number: 1,
-            counts_skipped: true,
-            indent: 0,
-            quiet: false,
-            separator: None,
-            separates: false,
-            extremities: true,
-            keeps_form_feeds: false,
-            width: 72,
-            cuts: false,
-            first_page: 0,
-            last_page: None,
-        };
-        Self { settings, digits: String::new(), old_separator: false, old_width: false }
-    }
-
-    /// The digits of `-COLUMN` end here.
-    fn end_digits(&mut self) -> Result<(), Failure> {
-        let digits = std::mem::take(&mut self.digits);
-        if digits.is_empty() { Ok(()) } else { self.columns(&digits) }
-    }
-
-    fn columns(&mut self, text: &str) -> Result<(), Failure> {
-        self.settings.columns = Some(number(text.as_bytes(), 1, "invalid number of columns")?);
-        Ok(())
-    }
-
-    fn option(&mut self, flag: Flag, value: Option<Vec<u8>>) -> Result<(), Failure> {
-        let settings = &mut self.settings;
-        let text = value.clone().unwrap_or_default();
+impl Settings {
+    fn set(&mut self, flag: Flag, value: Vec<u8>) -> Result<(), Failure> {
         match flag {
-            Flag::Columns => self.columns(&String::from_utf8_lossy(&text))?,
-            Flag::Pages => {
-                (settings.first_page, settings.last_page) = range(&text).ok_or_else(|| no_range(&text))?;
-            }
-            Flag::Across => settings.across = true,
-            // Columns end equally far down in any case.
-            Flag::Digit | Flag::Balanced => {}
-            Flag::ShowControlChars => settings.carets = true,
-            Flag::DoubleSpace => settings.double_space = true,
-            Flag::DateFormat => settings.date_format = Some(text),
-            Flag::ExpandTabs => settings.expand = Some(tabs('e', &text)?),
-            Flag::FormFeed => settings.form_feed = true,
-            Flag::Header => settings.header = Some(text),
-            Flag::OutputTabs => settings.tabs = Some(tabs('i', &text)?),
-            Flag::JoinLines => settings.join = true,
-            Flag::Length => settings.length = number(&text, 1, "'-l PAGE_LENGTH' invalid number of lines")?,
-            Flag::Merge => settings.parallel = true,
-            Flag::NumberLines => {
-                let (separator, digits) = char_and_number('n', &text)?;
-                settings.numbers = Some((separator.unwrap_or(b'\t'), digits.unwrap_or(5)));
-            }
-            Flag::FirstLineNumber => {
-                settings.counts_skipped = false;
-                let wrong = || wrong_number("'-N NUMBER' invalid starting line number", &text, "");
-                settings.first_number =
-                    std::str::from_utf8(&text).ok().and_then(|text| text.parse().ok()).ok_or_else(wrong)?;
-            }
-            Flag::Indent => settings.indent = number(&text, 0, "'-o MARGIN' invalid line offset")?,
-            Flag::NoFileWarnings => settings.quiet = true,
-            Flag::Separator => {
-                self.old_separator = true;
-                if !settings.separates && value.is_some() {
-                    settings.separator = Some(text);
-                }
-            }
-            Flag::SepString => {
-                self.old_separator = false;
-                settings.separator = Some(text);
-                settings.separates = true;
-            }
-            Flag::OmitHeader => (settings.extremities, settings.keeps_form_feeds) = (false, true),
-            Flag::OmitPagination => (settings.extremities, settings.keeps_form_feeds) = (false, false),
-            Flag::ShowNonprinting => settings.escapes = true,
+            Flag::Columns => self.columns = Some(number(&value, 1, "invalid number of columns")?),
+            Flag::Across => self.across = true,
+            Flag::DoubleSpace => self.double_space = true,
+            Flag::Header => self.header = Some(value),
+            Flag::Length => self.length = number(&value, 1, "'-l PAGE_LENGTH' invalid number of lines")?,
+            Flag::Merge => self.parallel = true,
+            Flag::NumberLines => self.numbers = Some(separator_and_digits(&value)?),
+            Flag::Indent => self.indent = number(&value, 0, "'-o MARGIN' invalid line offset")?,
+            Flag::Separator => self.separator = Some(value),
+            Flag::OmitHeader => (self.headers, self.keeps_form_feeds) = (false, true),
+            Flag::OmitPagination => (self.headers, self.keeps_form_feeds) = (false, false),
             Flag::Width => {
-                self.old_width = true;
-                let width = number(&text, 1, "'-w PAGE_WIDTH' invalid number of characters")?;
-                if !settings.cuts {
-                    settings.width = width;
-                }
+                self.width = number(&value, 1, "'-w PAGE_WIDTH' invalid number of characters")?;
+                self.has_width = true;
             }
-            Flag::PageWidth => {
-                self.old_width = false;
-                settings.cuts = true;
-                settings.width = number(&text, 1, "'-W PAGE_WIDTH' invalid number of characters")?;
-            }
+            _ => {}
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<Settings, Failure> {
-        let mut settings = self.settings;
-        let several = settings.parallel || settings.columns.is_some();
-        settings.first_page = settings.first_page.max(1);
-        if settings.parallel && settings.columns.is_some() {
-            return Err(Failure::Unsupported("cannot specify number of columns when printing in parallel".to_owned()));
-        }
-        if settings.parallel && settings.across {
-            let both = "cannot specify both printing across and printing in parallel";
-            return Err(Failure::Unsupported(both.to_owned()));
-        }
-        let given = settings.separator.as_ref().is_some_and(|separator| !separator.is_empty());
-        if self.old_width {
-            if several {
-                settings.cuts = true;
-                settings.separates |= self.old_separator;
-            } else {
-                settings.join = true;
+    fn has_columns(&self) -> bool {
+        self.parallel || self.columns.is_some()
+    }
+
+    fn check(&mut self) -> Result<(), Failure> {
+        let wrong = match self.parallel {
+            true if self.columns.is_some() => "cannot specify number of columns when printing in parallel",
+            true if self.across => "cannot specify both printing across and printing in parallel",
+            _ => {
+                if self.headers && self.length <= HEADER + FOOTER {
+                    (self.headers, self.keeps_form_feeds) = (false, true);
+                }
+                return Ok(());
             }
-        } else if !settings.separates && self.old_separator && several {
-            if settings.cuts {
-                settings.separates = true;
-            } else {
-                settings.join = true;
-                settings.separates = given;
-            }
+        };
+        Err(Failure::Unsupported(wrong.to_owned()))
+    }
+}
+
+fn number(text: &[u8], min: usize, what: &str) -> Result<usize, Failure> {
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    number
+        .filter(|number| (min..=MAX_VALUE).contains(number))
+        .ok_or_else(|| Failure::Unsupported(format!("{what}: {}", quote_value(text))))
+}
+
+/// Parses the value of `-n`, `[SEP][DIGITS]`.
+fn separator_and_digits(text: &[u8]) -> Result<(u8, usize), Failure> {
+    let (separator, digits) = match text.split_first() {
+        Some((first, rest)) if !first.is_ascii_digit() => (*first, rest),
+        _ => (b'\t', text),
+    };
+    let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<usize>().ok());
+    match number.filter(|number| (1..=1 << 16).contains(number)) {
+        Some(number) => Ok((separator, number)),
+        None if digits.is_empty() => Ok((separator, 5)),
+        None => {
+            let what = "'-n' extra characters or invalid number in the argument";
+            Err(Failure::Usage(format!("{what}: {}", quote_value(digits))))
         }
-        if settings.extremities && settings.length <= HEADER + FOOTER {
-            (settings.extremities, settings.keeps_form_feeds) = (false, true);
-        }
-        Ok(settings)
     }
 }

@@ -10,8 +10,8 @@ use super::compare::{Mark, Rules};
 use super::options::Options;
 use crate::common::Failure;
 
-/// Answers 1 at the first line that is not in its place, and says which that is where `tell` asks for it.
-pub(super) fn check(options: &Options, rules: &Rules, tell: bool) -> Result<i32, Failure> {
+/// Returns 1 if a line is not in order. With `reports` it prints the first such line.
+pub(super) fn check(options: &Options, rules: &Rules, reports: bool) -> Result<i32, Failure> {
     let file = options.files.first().map_or(b"-".as_slice(), Vec::as_slice);
     let mut input = Input::open(file).map_err(|errno| about("open failed", file, errno))?;
     let mut line = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn check(options: &Options, rules: &Rules, tell: bool) -> Result<i32,
         if let Some((before, mark)) = &before {
             let order = rules.compare((before, *mark), (&line, this));
             if order == Ordering::Greater || rules.unique && order == Ordering::Equal {
-                if tell {
+                if reports {
                     let shown = String::from_utf8_lossy(&line);
                     print_error("sort", &format!("{}:{number}: disorder: {shown}", path_label(file)));
                 }

@@ -1,4 +1,4 @@
-//! The order of two lines.
+//! Order of two lines.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use md5::{Digest, Md5};
 use super::key::Key;
 use super::numeric;
 
-/// Everything that decides the order of lines.
+/// Options that determine the order of lines.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     pub(super) keys: Vec<Key>,
@@ -18,11 +18,11 @@ pub(super) struct Rules {
     pub(super) unique: bool,
     /// Salt of the hashes of `-R`.
     pub(super) salt: [u8; 16],
-    /// The locale is another one than C.
+    /// The locale is not C.
     pub(super) collates: bool,
 }
 
-/// What is worked out once for each line: where its first key is, and the number there if it is a small one.
+/// Cached range of the first key of a line, and its value if it is a small number.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mark {
     start: usize,
@@ -43,7 +43,7 @@ impl Rules {
         Mark { start, end, number }
     }
 
-    /// The order of two lines with their marks.
+    /// Compares two lines with their marks.
     pub(super) fn compare(&self, a: (&[u8], Mark), b: (&[u8], Mark)) -> Ordering {
         if !self.keys.is_empty() {
             let order = self.by_keys(a, b);
@@ -107,7 +107,7 @@ impl Rules {
     }
 
     fn hash(&self, text: &[u8]) -> [u8; 16] {
-        // A locale with an order of its own hashes what `strxfrm` makes of the text, which ends with a NUL.
+        // In other locales than C, GNU hashes the result of `strxfrm`, which ends with NUL.
         let end: &[u8] = if self.collates && !text.is_empty() { b"\0" } else { b"" };
         Md5::new().chain_update(self.salt).chain_update(text).chain_update(end).finalize().into()
     }

@@ -1,15 +1,15 @@
-//! Keys: which part of a line counts, and how it is compared.
+//! Sort keys: the compared part of a line, and its ordering.
 
 use tidebox_gnu::message::quote_value;
 
-use super::numeric::number_of_suffix;
+use super::numeric::split_digits;
 
-/// Whether a byte parts fields where no separator is said.
+/// Returns whether a byte separates fields without `-t`.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n')
 }
 
-/// How keys are compared; the letters of the options.
+/// Ordering options of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ordering {
     pub(super) skip_blanks_at_start: bool,
@@ -27,7 +27,7 @@ pub(super) struct Ordering {
 }
 
 impl Ordering {
-    /// Sets what a letter stands for; `start` and `end` say where `b` counts. False for other letters.
+    /// Sets the option of a letter. `start` and `end` select the ends that `b` applies to. Returns false for other letters.
     pub(super) fn set(&mut self, letter: u8, start: bool, end: bool) -> bool {
         match letter {
             b'b' => {
@@ -38,7 +38,7 @@ impl Ordering {
             b'f' => self.fold = true,
             b'g' => self.general = true,
             b'h' => self.human = true,
-            // What is in no dictionary covers what is not printable.
+            // Dictionary order excludes unprintable characters too.
             b'i' => self.printable = !self.dictionary,
             b'M' => self.month = true,
             b'n' => self.numeric = true,
@@ -50,33 +50,16 @@ impl Ordering {
         true
     }
 
-    /// Whether nothing was said but perhaps the direction.
+    /// Returns whether no option except `r` is set.
     pub(super) fn is_plain(&self) -> bool {
         Self { reverse: false, ..*self } == Self::default()
-    }
-
-    /// Takes away what another one has too.
-    pub(super) fn without(&mut self, other: &Self) {
-        if (self.dictionary, self.printable) == (other.dictionary, other.printable) {
-            (self.dictionary, self.printable) = (false, false);
-        }
-        self.skip_blanks_at_start &= !other.skip_blanks_at_start;
-        self.skip_blanks_at_end &= !other.skip_blanks_at_end;
-        self.fold &= !other.fold;
-        self.general &= !other.general;
-        self.human &= !other.human;
-        self.month &= !other.month;
-        self.numeric &= !other.numeric;
-        self.random &= !other.random;
-        self.reverse &= !other.reverse;
-        self.version &= !other.version;
     }
 
     pub(super) fn is_numeric(&self) -> bool {
         self.numeric || self.general || self.human
     }
 
-    /// The options as letters, in their order.
+    /// Returns the letters of the options in alphabetical order.
     pub(super) fn letters(&self) -> String {
         let all = [
             ('b', self.skip_blanks_at_start || self.skip_blanks_at_end),
@@ -94,7 +77,7 @@ impl Ordering {
         all.iter().filter(|(_, is)| *is).map(|(letter, _)| *letter).collect()
     }
 
-    /// Orderings that cannot be had together are told of.
+    /// Rejects orderings that exclude each other. The error is the message.
     pub(super) fn check(&self) -> Result<(), String> {
         let text = self.version || self.random || self.dictionary || self.printable;
         let kinds = [self.numeric, self.general, self.human, self.month, text];
@@ -106,20 +89,18 @@ impl Ordering {
     }
 }
 
-/// A key: from where to where in a line, both counted from 0.
+/// A sort key. Fields and characters are counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) ordering: Ordering,
     /// Fields and characters to skip before the key; `None` for a key that is the whole line.
     pub(super) start: Option<(usize, usize)>,
-    /// The field that the key ends in, and characters of it; 0 is all of the field. `None` is the end of the line.
+    /// Last field of the key, and its characters; 0 includes the whole field. `None` is the end of the line.
     pub(super) end: Option<(usize, usize)>,
-    /// It was written in the way of old, `+1 -2`.
-    pub(super) obsolete: bool,
 }
 
 impl Key {
-    /// Reads the value of `-k`. An error is the message.
+    /// Parses the value of `-k`. The error is the message.
     pub(super) fn parse(spec: &[u8]) -> Result<Self, String> {
         let wrong = |message: &str| Err(format!("{message}: invalid field specification {}", quote_value(spec)));
         let mut key = Self::default();
@@ -153,8 +134,8 @@ impl Key {
         if rest.is_empty() { Ok(key) } else { wrong("stray character in field spec") }
     }
 
-    /// Reads letters, and answers what is behind them.
-    pub(super) fn letters<'t>(&mut self, mut text: &'t [u8], start: bool, end: bool) -> &'t [u8] {
+    /// Parses option letters and returns the text after them.
+    fn letters<'t>(&mut self, mut text: &'t [u8], start: bool, end: bool) -> &'t [u8] {
         while let [letter, rest @ ..] = text {
             if !self.ordering.set(*letter, start, end) {
                 break;
@@ -164,14 +145,13 @@ impl Key {
         text
     }
 
-    /// The part of a line that the key is, as a range.
+    /// Returns the range of the key in a line.
     pub(super) fn range(&self, line: &[u8], tab: Option<u8>) -> (usize, usize) {
-        let begin = self.begin(line, tab);
-        let end = self.limit(line, tab);
-        (begin, end.max(begin))
+        let start = self.start_of(line, tab);
+        (start, self.end_of(line, tab).max(start))
     }
 
-    fn begin(&self, line: &[u8], tab: Option<u8>) -> usize {
+    fn start_of(&self, line: &[u8], tab: Option<u8>) -> usize {
         let (fields, chars) = self.start.unwrap_or((0, 0));
         let mut at = skip_fields(line, 0, fields, tab, true);
         if self.ordering.skip_blanks_at_start {
@@ -180,7 +160,7 @@ impl Key {
         at.saturating_add(chars).min(line.len())
     }
 
-    fn limit(&self, line: &[u8], tab: Option<u8>) -> usize {
+    fn end_of(&self, line: &[u8], tab: Option<u8>) -> usize {
         let Some((fields, chars)) = self.end else {
             return line.len();
         };
@@ -200,7 +180,7 @@ fn skip(line: &[u8], from: usize, what: impl Fn(u8) -> bool) -> usize {
     from + rest.iter().position(|byte| !what(*byte)).unwrap_or(rest.len())
 }
 
-/// Goes behind so many fields; `past` says whether also behind the separator that ends the last of them.
+/// Returns the position after `fields` fields. With `past` it is also after the separator that ends the last of them.
 fn skip_fields(line: &[u8], mut at: usize, fields: usize, tab: Option<u8>, past: bool) -> usize {
     for left in (0..fields).rev() {
         if at >= line.len() {
@@ -220,9 +200,9 @@ fn skip_fields(line: &[u8], mut at: usize, fields: usize, tab: Option<u8>, past:
     at
 }
 
-/// A number at the beginning of a text, and what is behind it. Too large a number stands for the largest.
-pub(super) fn count<'t>(text: &'t [u8], what: &str) -> Result<(usize, &'t [u8]), String> {
-    let (digits, rest) = number_of_suffix(text);
+/// Parses a number at the start of a text. Returns it with the text after it. Numbers that are too large become the largest one.
+fn count<'t>(text: &'t [u8], what: &str) -> Result<(usize, &'t [u8]), String> {
+    let (digits, rest) = split_digits(text);
     if digits.is_empty() {
         return Err(format!("{what}: invalid count at start of {}", quote_value(text)));
     }

@@ -1,4 +1,4 @@
-//! Many lines in memory: read up to a bound, put in order, written.
+//! Buffer of lines that are sorted in memory.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use tidebox_rt::Errno;
 
 use super::compare::{Mark, Rules};
 
-/// Lines one behind the other in one text, without their ends.
+/// Lines in one text, without their ends.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     text: Vec<u8>,
@@ -22,7 +22,7 @@ struct Span {
 }
 
 impl Lines {
-    /// Adds lines until the input ends, which answers true, or `limit` bytes are held.
+    /// Reads lines until the buffer has `limit` bytes. Returns true at the end of the input.
     pub(super) fn fill(&mut self, input: &mut Input, end: u8, limit: usize, rules: &Rules) -> Result<bool, Errno> {
         loop {
             if self.weight() >= limit {
@@ -30,16 +30,16 @@ impl Lines {
             }
             let start = self.text.len();
             loop {
-                let piece = input.chunk()?;
-                if piece.is_empty() {
+                let chunk = input.chunk()?;
+                if chunk.is_empty() {
                     if self.text.len() > start {
                         self.close(start, rules);
                     }
                     return Ok(true);
                 }
-                let found = memchr::memchr(end, piece);
-                let count = found.unwrap_or(piece.len());
-                self.text.extend_from_slice(piece.get(..count).unwrap_or_default());
+                let found = memchr::memchr(end, chunk);
+                let count = found.unwrap_or(chunk.len());
+                self.text.extend_from_slice(chunk.get(..count).unwrap_or_default());
                 input.consume(count + usize::from(found.is_some()));
                 if found.is_some() {
                     self.close(start, rules);
@@ -72,7 +72,7 @@ impl Lines {
         }
     }
 
-    /// Hands out the lines in their order, and forgets them.
+    /// Writes the lines in order and clears the buffer.
     pub(super) fn write(&mut self, sink: &mut Sink<'_>) {
         for span in self.spans.drain(..) {
             sink.line(self.text.get(span.start..span.end).unwrap_or_default());

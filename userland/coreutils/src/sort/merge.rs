@@ -1,4 +1,4 @@
-//! Files that are in order become one that is.
+//! Merge of sorted files.
 
 use std::cmp::Ordering;
 
@@ -8,11 +8,11 @@ use tidebox_rt::Errno;
 use super::compare::{Mark, Rules};
 use super::lines::Sink;
 
-/// A file with the line that it has to offer.
+/// A file with its next line.
 struct Source {
     input: Input,
-    /// Which of the files it is; lines of earlier ones come first.
-    place: usize,
+    /// Index of the file. Equal lines of earlier files come first.
+    index: usize,
     line: Vec<u8>,
     mark: Mark,
 }
@@ -32,18 +32,18 @@ impl Source {
 
     fn compare(&self, other: &Self, rules: &Rules) -> Ordering {
         let order = rules.compare((&self.line, self.mark), (&other.line, other.mark));
-        order.then(self.place.cmp(&other.place))
+        order.then(self.index.cmp(&other.index))
     }
 }
 
 /// Merges the inputs. The error names the input that could not be read.
 pub(super) fn merge(inputs: Vec<Input>, sink: &mut Sink<'_>, rules: &Rules) -> Result<(), (usize, Errno)> {
     let end = sink.end;
-    // The source whose line is next stands last.
+    // The sources are in reverse order of their next lines.
     let mut sources: Vec<Source> = Vec::with_capacity(inputs.len());
-    for (place, input) in inputs.into_iter().enumerate() {
-        let mut source = Source { input, place, line: Vec::new(), mark: Mark::default() };
-        if source.advance(end, rules).map_err(|errno| (place, errno))? {
+    for (index, input) in inputs.into_iter().enumerate() {
+        let mut source = Source { input, index, line: Vec::new(), mark: Mark::default() };
+        if source.advance(end, rules).map_err(|errno| (index, errno))? {
             insert(&mut sources, source, rules);
         }
     }
@@ -66,7 +66,7 @@ pub(super) fn merge(inputs: Vec<Input>, sink: &mut Sink<'_>, rules: &Rules) -> R
         if sink.out.failure().is_some() {
             break;
         }
-        if source.advance(end, rules).map_err(|errno| (source.place, errno))? {
+        if source.advance(end, rules).map_err(|errno| (source.index, errno))? {
             insert(&mut sources, source, rules);
         }
     }

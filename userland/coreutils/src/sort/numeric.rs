@@ -1,10 +1,10 @@
-//! Numbers in lines, compared without rounding, and the other orders that are not those of bytes.
+//! Orderings of numbers and months. Decimal numbers are compared without rounding.
 
 use std::cmp::Ordering;
 
 use super::key::is_blank;
 
-/// A number as it stands in a line: digits before and behind the point.
+/// Digits of a decimal number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Decimal<'t> {
     negative: bool,
@@ -12,8 +12,8 @@ struct Decimal<'t> {
     fraction: &'t [u8],
 }
 
-/// The digits at the beginning of a text, and what is behind them.
-pub(super) fn number_of_suffix(text: &[u8]) -> (&[u8], &[u8]) {
+/// Splits the digits at the start of a text from the rest.
+pub(super) fn split_digits(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     text.split_at_checked(end).unwrap_or((text, b""))
 }
@@ -24,16 +24,16 @@ fn decimal(text: &[u8]) -> (Decimal<'_>, &[u8]) {
         Some(rest) => (true, rest),
         None => (false, text),
     };
-    let (whole, mut rest) = number_of_suffix(text);
+    let (whole, mut rest) = split_digits(text);
     let mut fraction: &[u8] = b"";
     if let [b'.', after @ ..] = rest {
-        (fraction, rest) = number_of_suffix(after);
+        (fraction, rest) = split_digits(after);
     }
     let zeros = whole.iter().take_while(|byte| **byte == b'0').count();
     let whole = whole.get(zeros..).unwrap_or_default();
     let end = fraction.iter().rposition(|byte| *byte != b'0').map_or(0, |at| at + 1);
     let fraction = fraction.get(..end).unwrap_or_default();
-    // There is one zero only.
+    // Negative zero equals zero.
     let negative = negative && !(whole.is_empty() && fraction.is_empty());
     (Decimal { negative, whole, fraction }, rest)
 }
@@ -62,7 +62,7 @@ impl Decimal<'_> {
     }
 }
 
-/// A whole number of at most 18 digits; `None` asks for [`numeric`].
+/// Returns a whole number of at most 18 digits. Other numbers need [`numeric`].
 pub(super) fn small_whole(text: &[u8]) -> Option<i64> {
     let (decimal, _) = decimal(text);
     if !decimal.fraction.is_empty() || decimal.whole.len() > 18 {
@@ -72,12 +72,12 @@ pub(super) fn small_whole(text: &[u8]) -> Option<i64> {
     Some(if decimal.negative { -value } else { value })
 }
 
-/// How many bytes of a text are a number, and its unit where that counts.
+/// Returns the length of the number at the start of a text. With `human` it includes the unit.
 pub(super) fn length(text: &[u8], human: bool) -> usize {
     let sign = usize::from(text.first() == Some(&b'-'));
-    let (whole, rest) = number_of_suffix(text.get(sign..).unwrap_or_default());
+    let (whole, rest) = split_digits(text.get(sign..).unwrap_or_default());
     let fraction = match rest {
-        [b'.', after @ ..] => 1 + number_of_suffix(after).0.len(),
+        [b'.', after @ ..] => 1 + split_digits(after).0.len(),
         _ => 0,
     };
     if whole.is_empty() && fraction < 2 {
@@ -87,12 +87,12 @@ pub(super) fn length(text: &[u8], human: bool) -> usize {
     sign + whole.len() + fraction + usize::from(unit)
 }
 
-/// As `-n` compares.
+/// Compares numbers like `-n`.
 pub(super) fn numeric(a: &[u8], b: &[u8]) -> Ordering {
     decimal(a).0.compare(&decimal(b).0)
 }
 
-/// As `-h` compares: the unit first, then the number.
+/// Compares numbers like `-h`: by unit, then by value.
 pub(super) fn human(a: &[u8], b: &[u8]) -> Ordering {
     let unit = |(number, rest): (Decimal<'_>, &[u8])| -> i32 {
         if number.whole.is_empty() && number.fraction.is_empty() {
@@ -108,31 +108,31 @@ pub(super) fn human(a: &[u8], b: &[u8]) -> Ordering {
     unit(decimal(a)).cmp(&unit(decimal(b))).then_with(|| numeric(a, b))
 }
 
-/// As `-M` compares: the month's number, 0 for what is none.
+/// Returns the number of a month for `-M`; 0 if the text does not start with one.
 pub(super) fn month(text: &[u8]) -> usize {
     let name = text.trim_ascii_start_blank().get(..3).unwrap_or_default();
     let known = |month: &&str| month.as_bytes().get(..3).is_some_and(|short| short.eq_ignore_ascii_case(name));
     tidebox_gnu::calendar::MONTHS.iter().position(known).map_or(0, |at| at + 1)
 }
 
-/// As `-g` compares: what is no number first, then NaN, then numbers.
+/// Compares numbers like `-g`. Other texts come first, then NaN, then numbers.
 pub(super) fn general(a: &[u8], b: &[u8]) -> Ordering {
     match (floating(a).0, floating(b).0) {
         (None, None) => Ordering::Equal,
         (None, _) => Ordering::Less,
         (_, None) => Ordering::Greater,
         (Some(a), Some(b)) => {
-            let of_none = || match (a.is_nan(), b.is_nan()) {
+            let of_nan = || match (a.is_nan(), b.is_nan()) {
                 (true, true) => a.to_bits().cmp(&b.to_bits()),
                 (true, false) => Ordering::Less,
                 _ => Ordering::Greater,
             };
-            a.partial_cmp(&b).unwrap_or_else(of_none)
+            a.partial_cmp(&b).unwrap_or_else(of_nan)
         }
     }
 }
 
-/// The number that `strtod` reads at the beginning of a text, and how many bytes it takes.
+/// Parses the number at the start of a text like `strtod`. Returns it with its length.
 pub(super) fn floating(text: &[u8]) -> (Option<f64>, usize) {
     let start = text.iter().take_while(|byte| byte.is_ascii_whitespace() || **byte == 0x0b).count();
     let at = |at: usize| text.get(at).copied().unwrap_or(0);
@@ -141,18 +141,20 @@ pub(super) fn floating(text: &[u8]) -> (Option<f64>, usize) {
         here += 1;
     }
     let rest = text.get(here..).unwrap_or_default();
-    let begins = |word: &[u8]| rest.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
+    let has_prefix = |prefix: &[u8]| rest.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix));
     let sign = if at(start) == b'-' { -1.0 } else { 1.0 };
     for (word, value) in [("infinity", f64::INFINITY), ("inf", f64::INFINITY), ("nan", f64::NAN)] {
-        if begins(word.as_bytes()) {
+        if has_prefix(word.as_bytes()) {
             return (Some(value.copysign(sign)), here + word.len());
         }
     }
-    if begins(b"0x") && (at(here + 2).is_ascii_hexdigit() || at(here + 2) == b'.' && at(here + 3).is_ascii_hexdigit()) {
+    if has_prefix(b"0x")
+        && (at(here + 2).is_ascii_hexdigit() || at(here + 2) == b'.' && at(here + 3).is_ascii_hexdigit())
+    {
         let (value, length) = hexadecimal(rest.get(2..).unwrap_or_default());
         return (Some(value * sign), here + 2 + length);
     }
-    let digits = |from: usize| text.get(from..).map_or(0, |rest| number_of_suffix(rest).0.len());
+    let digits = |from: usize| text.get(from..).map_or(0, |rest| split_digits(rest).0.len());
     let whole = digits(here);
     let mut end = here + whole;
     let mut some = whole;
@@ -175,7 +177,7 @@ pub(super) fn floating(text: &[u8]) -> (Option<f64>, usize) {
     (number.and_then(|number| number.parse().ok()), end)
 }
 
-/// A hexadecimal number behind its `0x`.
+/// Parses a hexadecimal number after its `0x`. Returns it with its length.
 fn hexadecimal(text: &[u8]) -> (f64, usize) {
     let (mut value, mut scale, mut at, mut fraction) = (0.0_f64, 0_i32, 0, false);
     while let Some(byte) = text.get(at) {
@@ -193,7 +195,7 @@ fn hexadecimal(text: &[u8]) -> (f64, usize) {
         let rest = text.get(at + 1..).unwrap_or_default();
         let negative = rest.first() == Some(&b'-');
         let signed = usize::from(matches!(rest.first(), Some(b'+' | b'-')));
-        let (digits, _) = number_of_suffix(rest.get(signed..).unwrap_or_default());
+        let (digits, _) = split_digits(rest.get(signed..).unwrap_or_default());
         if !digits.is_empty() {
             let power = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(99_999);
             scale = scale.saturating_add(if negative { -power } else { power });

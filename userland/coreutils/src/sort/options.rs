@@ -1,4 +1,4 @@
-//! The command line of `sort`.
+//! Command line of `sort`.
 
 use tidebox_gnu::choice::parse_choice;
 use tidebox_gnu::exit::ToolResult;
@@ -8,9 +8,8 @@ use tidebox_gnu::stream::Input;
 
 use super::compare::Rules;
 use super::key::Key;
-use super::old_key::{old_key, with_old_keys};
 use super::value::{batch, parallel, salt, size, tab};
-use super::{HELD, MERGED_AT_ONCE, TROUBLE, about, fail};
+use super::{BATCH_SIZE, BUFFER_BYTES, TROUBLE, about, fail};
 use crate::common::Failure;
 
 const USAGE: &str = "\
@@ -62,7 +61,7 @@ tidebox_gnu::options! {
 }
 
 impl Flag {
-    /// Letter of an option that sets how keys are compared.
+    /// Returns the letter of an ordering option.
     fn ordering(self) -> Option<u8> {
         Some(match self {
             Self::IgnoreLeadingBlanks => b'b',
@@ -89,13 +88,13 @@ pub(super) enum Mode {
     #[default]
     Sort,
     Merge,
-    /// Whether the lines are in order; `tell` says which is not.
+    /// Check the order of the lines. With `reports` the first line that is not in order is printed.
     Check {
-        tell: bool,
+        reports: bool,
     },
 }
 
-/// Everything on a command line that does not decide the order.
+/// Options that do not affect the order.
 #[derive(Debug)]
 pub(super) struct Options {
     pub(super) files: Vec<Vec<u8>>,
@@ -103,9 +102,9 @@ pub(super) struct Options {
     pub(super) output: Option<Vec<u8>>,
     /// Line terminator.
     pub(super) end: u8,
-    pub(super) folders: Vec<Vec<u8>>,
-    pub(super) held: usize,
-    pub(super) merged_at_once: usize,
+    pub(super) dirs: Vec<Vec<u8>>,
+    pub(super) buffer_bytes: usize,
+    pub(super) batch_size: usize,
     pub(super) debug: bool,
     merge: bool,
     check: Option<bool>,
@@ -121,9 +120,9 @@ impl Default for Options {
             mode: Mode::Sort,
             output: None,
             end: b'\n',
-            folders: Vec::new(),
-            held: HELD,
-            merged_at_once: MERGED_AT_ONCE,
+            dirs: Vec::new(),
+            buffer_bytes: BUFFER_BYTES,
+            batch_size: BATCH_SIZE,
             debug: false,
             merge: false,
             check: None,
@@ -134,40 +133,40 @@ impl Default for Options {
     }
 }
 
-/// Reads a command line.
+/// Parses a command line.
 pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Options, Rules), Failure> {
     let (mut options, mut rules) = (Options::default(), Rules::default());
-    let files = LINE.parse(with_old_keys(arguments), |key, value| options.set(key, value, &mut rules))?;
-    options.take_files(files)?;
-    let said = !rules.keys.is_empty();
+    let files = LINE.parse(arguments, |key, value| options.set(key, value, &mut rules))?;
+    options.set_files(files)?;
+    let has_keys = !rules.keys.is_empty();
     let global = options.global.ordering;
     for key in &mut rules.keys {
-        // A key with options of its own takes none from outside.
+        // Global options apply only to keys without options.
         if key.ordering.is_plain() && !key.ordering.reverse {
             key.ordering = global;
         }
     }
-    if !said && !global.is_plain() {
+    if !has_keys && !global.is_plain() {
         rules.keys.push(options.global);
     }
     rules.keys.iter().try_for_each(|key| key.ordering.check()).map_err(fail)?;
     rules.reverse = global.reverse;
     if options.debug {
-        let letter = options.check.map(|tell| if tell { "c" } else { "C" }).or(options.output.as_ref().map(|_| "o"));
+        let letter =
+            options.check.map(|reports| if reports { "c" } else { "C" }).or(options.output.as_ref().map(|_| "o"));
         if let Some(letter) = letter {
             return Err(fail(format!("options '-{letter} --debug' are incompatible")));
         }
-        super::debug::warn(&rules, &global, said);
     }
-    if let Some(tell) = options.check {
-        let letter = if tell { 'c' } else { 'C' };
+    if let Some(reports) = options.check {
+        let letter = if reports { 'c' } else { 'C' };
         if let Some(extra) = options.files.get(1) {
             return Err(fail(format!("extra operand {} not allowed with -{letter}", quote_path(extra))));
         }
         if options.output.is_some() {
             return Err(fail(format!("options '-{letter}o' are incompatible")));
         }
-        options.mode = Mode::Check { tell };
+        options.mode = Mode::Check { reports };
     } else if options.merge {
         options.mode = Mode::Merge;
     }
@@ -188,26 +187,23 @@ impl Options {
             Flag::Sort => {
                 let words: &[&[&str]] =
                     &[&["general-numeric"], &["human-numeric"], &["month"], &["numeric"], &["random"], &["version"]];
-                let at = parse_choice("--sort", &value, words).map_err(other_word)?;
+                let at = parse_choice("--sort", &value, words).map_err(invalid_choice)?;
                 self.global.ordering.set(b"ghMnRV".get(at).copied().unwrap_or_default(), true, true);
             }
             Flag::Check | Flag::CheckQuietly => {
                 let words: &[&[&str]] = &[&["quiet", "silent"], &["diagnose-first"]];
                 let quiet = match key {
                     Flag::Check if !value.is_empty() => {
-                        parse_choice("--check", &value, words).map_err(other_word)? == 0
+                        parse_choice("--check", &value, words).map_err(invalid_choice)? == 0
                     }
                     key => key == Flag::CheckQuietly,
                 };
-                if self.check.is_some_and(|tell| tell == quiet) {
+                if self.check.is_some_and(|reports| reports == quiet) {
                     return Err(fail("options '-cC' are incompatible".to_owned()));
                 }
                 self.check = Some(!quiet);
             }
-            Flag::Key => rules.keys.push(match value.strip_prefix(b"\0") {
-                Some(old) => old_key(old).map_err(fail)?,
-                None => Key::parse(&value).map_err(fail)?,
-            }),
+            Flag::Key => rules.keys.push(Key::parse(&value).map_err(fail)?),
             Flag::Merge => self.merge = true,
             Flag::Output => {
                 if self.output.as_ref().is_some_and(|output| *output != value) {
@@ -216,12 +212,12 @@ impl Options {
                 self.output = Some(value);
             }
             Flag::Stable => rules.stable = true,
-            Flag::BufferSize => self.held = size(&value)?.clamp(1 << 16, HELD * 4),
+            Flag::BufferSize => self.buffer_bytes = size(&value)?.clamp(1 << 16, BUFFER_BYTES * 4),
             Flag::FieldSeparator => rules.tab = Some(tab(&value, rules.tab)?),
-            Flag::TemporaryDirectory => self.folders.push(value),
+            Flag::TemporaryDirectory => self.dirs.push(value),
             Flag::Unique => rules.unique = true,
             Flag::ZeroTerminated => self.end = 0,
-            Flag::BatchSize => self.merged_at_once = batch(&value)?,
+            Flag::BatchSize => self.batch_size = batch(&value)?,
             Flag::Parallel => parallel(&value)?,
             Flag::Files0From => self.list = Some(value),
             Flag::RandomSource => {
@@ -231,14 +227,14 @@ impl Options {
                 self.source = Some(value);
             }
             Flag::Debug => self.debug = true,
-            // How temporary files look is nobody's business; `-y` has been without meaning for long.
+            // `--compress-program` and the obsolete `-y` have no effect.
             _ => {}
         }
         Ok(())
     }
 
-    /// The files are operands, or named by a list.
-    fn take_files(&mut self, operands: Vec<Vec<u8>>) -> Result<(), Failure> {
+    /// Sets the input files from the operands or from `--files0-from`.
+    fn set_files(&mut self, operands: Vec<Vec<u8>>) -> Result<(), Failure> {
         self.files = operands;
         let Some(list) = &self.list else {
             if self.files.is_empty() {
@@ -271,7 +267,7 @@ impl Options {
     }
 }
 
-/// A word that is none of those there are ends otherwise than other mistakes.
-fn other_word(message: String) -> Failure {
-    Failure::Answered(ToolResult::Usage(message, 1))
+/// Error for an invalid value of `--sort` or `--check`. Its exit code is 1; other errors have 2.
+fn invalid_choice(message: String) -> Failure {
+    Failure::Exit(ToolResult::Usage(message, 1))
 }

@@ -8,49 +8,49 @@ use super::fail;
 use super::lines::Sink;
 use crate::common::Failure;
 
-/// Names that are tried before giving up.
-const TRIES: usize = 100;
+/// Maximum number of attempts to find an unused name.
+const MAX_TRIES: usize = 100;
 
 #[derive(Debug)]
 pub(super) struct Spill {
-    folders: Vec<Vec<u8>>,
-    made: Vec<Vec<u8>>,
+    dirs: Vec<Vec<u8>>,
+    files: Vec<Vec<u8>>,
 }
 
 impl Spill {
-    /// Files are made in `folders` in turn, or where the environment says.
-    pub(super) fn new(folders: &[Vec<u8>]) -> Self {
-        let mut folders = folders.to_vec();
-        if folders.is_empty() {
-            folders.push(std::env::var_os("TMPDIR").map_or_else(|| b"/tmp".to_vec(), |name| name.into_encoded_bytes()));
+    /// Uses the directories alternately. Without any, it uses `TMPDIR` or `/tmp`.
+    pub(super) fn new(dirs: &[Vec<u8>]) -> Self {
+        let mut dirs = dirs.to_vec();
+        if dirs.is_empty() {
+            dirs.push(std::env::var_os("TMPDIR").map_or_else(|| b"/tmp".to_vec(), |name| name.into_encoded_bytes()));
         }
-        Self { folders, made: Vec::new() }
+        Self { dirs, files: Vec::new() }
     }
 
-    /// Makes a file of what `write` writes, and answers its name.
+    /// Creates a file with the output of `write`, and returns its name.
     pub(super) fn write(
         &mut self,
         end: u8,
         write: impl FnOnce(&mut Sink<'_>) -> Result<(), Failure>,
     ) -> Result<Vec<u8>, Failure> {
-        let at = self.made.len() % self.folders.len().max(1);
-        let folder = self.folders.get(at).cloned().unwrap_or_else(|| b"/tmp".to_vec());
-        let refused =
-            |errno: Errno| fail(format!("cannot create temporary file in {}: {}", quote_path(&folder), errno.text()));
+        let at = self.files.len() % self.dirs.len().max(1);
+        let dir = self.dirs.get(at).cloned().unwrap_or_else(|| b"/tmp".to_vec());
+        let create_error =
+            |errno: Errno| fail(format!("cannot create temporary file in {}: {}", quote_path(&dir), errno.text()));
         let mut tries = 0;
         let (name, fd) = loop {
             let mut random = [0; 6];
-            tidebox_rt::random(&mut random).map_err(refused)?;
+            tidebox_rt::random(&mut random).map_err(create_error)?;
             let letters: Vec<u8> = random.iter().map(|byte| b'a' + byte % 26).collect();
-            let name = [folder.as_slice(), b"/sort", &letters].concat();
+            let name = [dir.as_slice(), b"/sort", &letters].concat();
             let how = Open { write: true, create: true, exclusive: true, ..Open::default() };
             match tidebox_rt::open(&name, how) {
                 Ok(fd) => break (name, fd),
-                Err(Errno::EXIST) if tries < TRIES => tries += 1,
-                Err(errno) => return Err(refused(errno)),
+                Err(Errno::EXIST) if tries < MAX_TRIES => tries += 1,
+                Err(errno) => return Err(create_error(errno)),
             }
         };
-        self.made.push(name.clone());
+        self.files.push(name.clone());
         let mut sink = Sink { out: Output::to(fd), end, debug: None };
         write(&mut sink)?;
         sink.out.flush_now();
@@ -61,10 +61,10 @@ impl Spill {
         }
     }
 
-    /// Removes a file that is not needed any more, if it is one of these.
-    pub(super) fn forget(&self, name: &[u8]) {
-        if self.made.iter().any(|made| made == name) {
-            // It is removed with the others.
+    /// Removes a file if it is one of the temporary files.
+    pub(super) fn remove(&self, name: &[u8]) {
+        if self.files.iter().any(|file| file == name) {
+            // After an error the file is removed with the others.
             let _ = tidebox_rt::unlink(name);
         }
     }
@@ -72,7 +72,7 @@ impl Spill {
 
 impl Drop for Spill {
     fn drop(&mut self) {
-        for name in &self.made {
+        for name in &self.files {
             // The file may already be removed.
             let _ = tidebox_rt::unlink(name);
         }

@@ -1,12 +1,12 @@
-//! Values of the options of `sort`.
+//! Values of options of `sort`.
 
 use tidebox_gnu::message::{path_label, print_error, quote_value};
 use tidebox_gnu::stream::Input;
 
-use super::{HELD, about, fail};
+use super::{BUFFER_BYTES, about, fail};
 use crate::common::Failure;
 
-/// 16 bytes that `-R` mixes into its hashes.
+/// Returns the salt of the hashes of `-R`.
 pub(super) fn salt(source: Option<&[u8]>) -> Result<[u8; 16], Failure> {
     let mut salt = [0; 16];
     match source {
@@ -26,7 +26,7 @@ pub(super) fn salt(source: Option<&[u8]>) -> Result<[u8; 16], Failure> {
     Ok(salt)
 }
 
-/// The value of `-t`, which may be said again but not otherwise.
+/// Parses the value of `-t`. The option may be repeated only with the same value.
 pub(super) fn tab(value: &[u8], before: Option<u8>) -> Result<u8, Failure> {
     let tab = match value {
         [] => return Err(fail("empty tab".to_owned())),
@@ -40,7 +40,7 @@ pub(super) fn tab(value: &[u8], before: Option<u8>) -> Result<u8, Failure> {
     }
 }
 
-/// A whole number and what is behind it.
+/// Parses a number. Returns it with the text after it.
 fn number(option: &str, value: &[u8]) -> Result<(u64, Vec<u8>), Failure> {
     let shown = String::from_utf8_lossy(value).into_owned();
     let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -54,15 +54,15 @@ fn number(option: &str, value: &[u8]) -> Result<(u64, Vec<u8>), Failure> {
     }
 }
 
-/// The value of `-S`: kibibytes where it has no unit.
+/// Parses the value of `-S`, by default in KiB, to bytes.
 pub(super) fn size(value: &[u8]) -> Result<usize, Failure> {
     let (number, suffix) = number("-S", value)?;
     let shown = String::from_utf8_lossy(value).into_owned();
     let unit = match suffix.as_slice() {
         b"" => 1 << 10,
         b"b" => 1,
-        // A part of the memory that there may be.
-        b"%" => (HELD as u64 * 4) / 100,
+        // Percentage of the largest buffer.
+        b"%" => (BUFFER_BYTES as u64 * 4) / 100,
         [letter] => match b"KMGTPEZY".iter().position(|unit| *unit == letter.to_ascii_uppercase()) {
             Some(power) => 1_u64.checked_shl(10 * (power as u32 + 1)).unwrap_or(u64::MAX),
             None => return Err(fail(format!("invalid suffix in -S argument '{shown}'"))),
@@ -72,7 +72,7 @@ pub(super) fn size(value: &[u8]) -> Result<usize, Failure> {
     Ok(usize::try_from(number.saturating_mul(unit)).unwrap_or(usize::MAX))
 }
 
-/// The value of `--batch-size`.
+/// Parses the value of `--batch-size`.
 pub(super) fn batch(value: &[u8]) -> Result<usize, Failure> {
     match number("--batch-size", value)? {
         (number, rest) if rest.is_empty() && number >= 2 => Ok(usize::try_from(number).unwrap_or(usize::MAX).min(256)),
@@ -84,7 +84,7 @@ pub(super) fn batch(value: &[u8]) -> Result<usize, Failure> {
     }
 }
 
-/// The value of `--parallel`, which only has to be a number.
+/// Checks the value of `--parallel`, which has no effect.
 pub(super) fn parallel(value: &[u8]) -> Result<(), Failure> {
     match number("--parallel", value)? {
         (0, rest) if rest.is_empty() => Err(fail("number in parallel must be nonzero".to_owned())),

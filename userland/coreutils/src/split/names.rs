@@ -1,4 +1,4 @@
-//! The names of pieces: `xaa`, `xab` and on, and longer ones when those are used up.
+//! Names of output files: `xaa`, `xab`, and longer names after those.
 
 /// Suffix alphabet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,15 +19,15 @@ impl Digits {
     }
 }
 
-/// Makes one name after the other.
+/// Generator of names.
 #[derive(Debug)]
 pub(super) struct Names {
     prefix: Vec<u8>,
     digits: Digits,
     suffix: Vec<u8>,
-    /// Places in the alphabet of the next name.
-    places: Vec<usize>,
-    /// Longer suffixes follow when those of this length are used up.
+    /// Indices of the letters of the next suffix.
+    indices: Vec<usize>,
+    /// Longer suffixes follow after the last one of this length.
     grows: bool,
     ended: bool,
 }
@@ -35,42 +35,42 @@ pub(super) struct Names {
 impl Names {
     pub(super) fn new(prefix: &[u8], digits: Digits, suffix: &[u8], length: usize, grows: bool, start: usize) -> Self {
         let base = digits.all().len();
-        let (mut places, mut left) = (vec![0; length], start);
-        for place in places.iter_mut().rev() {
-            *place = left % base;
+        let (mut indices, mut left) = (vec![0; length], start);
+        for index in indices.iter_mut().rev() {
+            *index = left % base;
             left /= base;
         }
-        Self { prefix: prefix.to_vec(), digits, suffix: suffix.to_vec(), places, grows, ended: false }
+        Self { prefix: prefix.to_vec(), digits, suffix: suffix.to_vec(), indices, grows, ended: false }
     }
 
-    /// `None` when there are no more.
+    /// Returns the next name; `None` after the last one.
     pub(super) fn next_name(&mut self) -> Option<Vec<u8>> {
         if self.ended {
             return None;
         }
         let all = self.digits.all();
-        let shown = self.places.iter().map(|place| all.get(*place).copied().unwrap_or(b'?'));
+        let shown = self.indices.iter().map(|index| all.get(*index).copied().unwrap_or(b'?'));
         let name = self.prefix.iter().copied().chain(shown).chain(self.suffix.iter().copied()).collect();
         self.advance(all.len());
         Some(name)
     }
 
     fn advance(&mut self, base: usize) {
-        for place in self.places.iter_mut().rev() {
-            *place += 1;
-            if *place < base {
+        for index in self.indices.iter_mut().rev() {
+            *index += 1;
+            if *index < base {
                 break;
             }
-            *place = 0;
+            *index = 0;
         }
-        if self.places.iter().all(|place| *place == 0) {
+        if self.indices.iter().all(|index| *index == 0) {
             self.ended = true;
         }
-        // The last letter leads to names that are two longer: xyz is followed by xzaaa.
-        if self.grows && self.places.first() == Some(&(base - 1)) {
+        // The last first letter is reserved for names that are two letters longer: xyz is followed by xzaaa.
+        if self.grows && self.indices.first() == Some(&(base - 1)) {
             let last = self.digits.all().get(base - 1).copied().unwrap_or_default();
             self.prefix.push(last);
-            self.places = vec![0; self.places.len() + 1];
+            self.indices = vec![0; self.indices.len() + 1];
         }
     }
 }
@@ -80,7 +80,7 @@ mod tests {
     use super::{Digits, Names};
 
     #[test]
-    fn names_grow_when_they_are_used_up() {
+    fn names_grow_after_the_last_one() {
         let mut names = Names::new(b"x", Digits::Decimal, b"", 2, true, 0);
         let all: Vec<String> =
             (0..92).filter_map(|_| names.next_name()).map(|name| String::from_utf8_lossy(&name).into_owned()).collect();

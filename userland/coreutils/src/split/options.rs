@@ -1,4 +1,4 @@
-//! The command line of `split`.
+//! Command line of `split`.
 
 use tidebox_gnu::message::quote_value;
 use tidebox_gnu::options::{ParsedOption, Syntax};
@@ -29,7 +29,6 @@ tidebox_gnu::options! {
         Separator = "-t, --separator=SEP", "what ends a line";
         Unbuffered = "-u, --unbuffered", "(without effect)";
         Verbose = "--verbose", "tell of every file";
-        IoBlksize = "---io-blksize=X", "";
         Digit = "-0 ... -9", "";
     }
 }
@@ -37,7 +36,7 @@ tidebox_gnu::options! {
 const LINE: Syntax<'_, Flag> = Syntax::core("split", USAGE, 32);
 
 /// Default suffix length.
-const USUAL_LENGTH: usize = 2;
+const DEFAULT_LENGTH: usize = 2;
 
 const OUT_OF_RANGE: &str = "Numerical result out of range";
 const TOO_LARGE: &str = "Value too large for defined data type";
@@ -56,7 +55,7 @@ pub(super) enum By {
     Lines(u64),
     Bytes(u64),
     LineBytes(u64),
-    /// One alone of so many, or all.
+    /// Number of parts, and the only one to print to stdout.
     Number(Chunks, Option<u64>, u64),
 }
 
@@ -76,12 +75,12 @@ pub(super) struct Options {
     start: usize,
 }
 
-/// What the options say, before it is clear what it means.
+/// Options before validation.
 #[derive(Debug, Default)]
-struct Said {
+struct RawOptions {
     by: Option<By>,
-    /// The number that is written as an option, `-20`.
-    bare: Option<u64>,
+    /// Number of lines given as an option, `-20`.
+    digits_option: Option<u64>,
     separator: Option<u8>,
     filter: Option<Vec<u8>>,
     verbose: bool,
@@ -97,19 +96,19 @@ fn fail<T>(message: String) -> Result<T, Failure> {
 }
 
 pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<Options, Failure> {
-    let mut said = Said::default();
-    let mut operands = LINE.parse_given(arguments, |given| said.set(given))?.into_iter();
+    let mut raw = RawOptions::default();
+    let mut operands = LINE.parse_given(arguments, |option| raw.set(option))?.into_iter();
     let input = operands.next().unwrap_or_else(|| b"-".to_vec());
     let prefix = operands.next().unwrap_or_else(|| b"x".to_vec());
     if let Some(extra) = operands.next() {
         return Err(LINE.usage_error(format!("extra operand {}", quote_value(&extra))));
     }
-    said.settle(input, prefix)
+    raw.resolve(input, prefix)
 }
 
-impl Said {
-    fn once(&mut self, by: By) -> Result<(), Failure> {
-        match self.by.replace(by).is_some() || self.bare.is_some() {
+impl RawOptions {
+    fn set_mode(&mut self, by: By) -> Result<(), Failure> {
+        match self.by.replace(by).is_some() || self.digits_option.is_some() {
             true => Err(LINE.usage_error("cannot split in more than one way")),
             false => Ok(()),
         }
@@ -120,7 +119,7 @@ impl Said {
         match id {
             Flag::SuffixLength => {
                 let length = count(value, "invalid suffix length", 0)?;
-                // No file can have a longer name.
+                // The kernel rejects longer names.
                 self.length = usize::try_from(length).unwrap_or(usize::MAX).min(4096);
             }
             Flag::AdditionalSuffix if value.contains(&b'/') => {
@@ -128,26 +127,26 @@ impl Said {
                 return Err(LINE.usage_error(format!("invalid suffix {shown}, contains directory separator")));
             }
             Flag::AdditionalSuffix => self.suffix = value.to_vec(),
-            Flag::Bytes => self.once(By::Bytes(size(value, "invalid number of bytes")?))?,
-            Flag::LineBytes => self.once(By::LineBytes(size(value, "invalid number of bytes")?))?,
-            Flag::Lines => self.once(By::Lines(count(value, "invalid number of lines", 1)?))?,
+            Flag::Bytes => self.set_mode(By::Bytes(size(value, "invalid number of bytes")?))?,
+            Flag::LineBytes => self.set_mode(By::LineBytes(size(value, "invalid number of bytes")?))?,
+            Flag::Lines => self.set_mode(By::Lines(count(value, "invalid number of lines", 1)?))?,
             Flag::Number => {
                 let chunks = chunks(value)?;
-                self.once(chunks)?;
+                self.set_mode(chunks)?;
             }
-            // Lines go on as they come, and how much is read at once shows in no file.
-            Flag::Unbuffered | Flag::IoBlksize => {}
+            // Chunks are written as they are read.
+            Flag::Unbuffered => {}
             Flag::Separator => self.separator(value)?,
             Flag::Digit => {
                 if self.by.is_some() {
                     return Err(LINE.usage_error("cannot split in more than one way"));
                 }
                 let digit = u64::from(letter.and_then(|digit| digit.to_digit(10)).unwrap_or_default());
-                let before = self.bare.unwrap_or_default();
+                let before = self.digits_option.unwrap_or_default();
                 let Some(number) = before.checked_mul(10).and_then(|tens| tens.checked_add(digit)) else {
                     return fail(format!("line count option -{before}{digit}... is too large"));
                 };
-                self.bare = Some(number);
+                self.digits_option = Some(number);
             }
             Flag::NumericSuffixes | Flag::HexSuffixes => {
                 let hexadecimal = id == Flag::HexSuffixes;
@@ -176,11 +175,11 @@ impl Said {
         }
     }
 
-    fn settle(self, input: Vec<u8>, prefix: Vec<u8>) -> Result<Options, Failure> {
-        let by = match (self.by, self.bare) {
+    fn resolve(self, input: Vec<u8>, prefix: Vec<u8>) -> Result<Options, Failure> {
+        let by = match (self.by, self.digits_option) {
             (Some(by), _) => by,
             (None, Some(0)) => return Err(LINE.usage_error(format!("invalid number of lines: {}", quote_value(b"0")))),
-            (None, bare) => By::Lines(bare.unwrap_or(1000)),
+            (None, lines) => By::Lines(lines.unwrap_or(1000)),
         };
         if self.filter.is_some() && matches!(by, By::Number(_, Some(_), _)) {
             return Err(LINE.usage_error("--filter does not process a chunk extracted to stdout"));
@@ -203,7 +202,7 @@ impl Said {
         if self.length > 0 && self.length < needed {
             return fail(format!("the suffix length needs to be at least {needed}"));
         }
-        let length = if self.length > 0 { self.length } else { needed.max(USUAL_LENGTH) };
+        let length = if self.length > 0 { self.length } else { needed.max(DEFAULT_LENGTH) };
         let grows = self.length == 0 && self.start.is_none() && needed == 0;
         let start = self.start.unwrap_or_default();
         let largest = base.checked_pow(u32::try_from(length).unwrap_or(u32::MAX)).unwrap_or(usize::MAX);
@@ -228,26 +227,26 @@ impl Said {
 }
 
 impl Options {
-    /// The names of the pieces, from the first on.
+    /// Returns the names of the output files.
     pub(super) fn names(&self) -> Names {
         Names::new(&self.prefix, self.digits, &self.suffix, self.length, self.grows, self.start)
     }
 }
 
-/// A whole number of at least `least`.
-fn count(value: &[u8], what: &str, least: u64) -> Result<u64, Failure> {
+/// Parses a number of at least `min`.
+fn count(value: &[u8], what: &str, min: u64) -> Result<u64, Failure> {
     let digits = value.strip_prefix(b"+").unwrap_or(value);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return fail(format!("{what}: {}", quote_value(value)));
     }
     match std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()) {
-        Some(number) if number >= least => Ok(number),
+        Some(number) if number >= min => Ok(number),
         Some(_) => fail(format!("{what}: {}: {OUT_OF_RANGE}", quote_value(value))),
         None => fail(format!("{what}: {}: {TOO_LARGE}", quote_value(value))),
     }
 }
 
-/// A number with a unit.
+/// Parses a number with a unit.
 fn size(value: &[u8], what: &str) -> Result<u64, Failure> {
     let end = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, unit) = value.split_at_checked(end).unwrap_or((value, b""));
@@ -277,7 +276,7 @@ fn size(value: &[u8], what: &str) -> Result<u64, Failure> {
     }
 }
 
-/// The first number of the names.
+/// Parses the first number of the names.
 fn start(value: &[u8], hexadecimal: bool) -> Result<usize, Failure> {
     let radix = if hexadecimal { 16 } else { 10 };
     let text = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
@@ -288,7 +287,7 @@ fn start(value: &[u8], hexadecimal: bool) -> Result<usize, Failure> {
     }
 }
 
-/// `N`, `K/N`, and the same behind `l/` and `r/`.
+/// Parses `N` or `K/N`, optionally after `l/` or `r/`.
 fn chunks(value: &[u8]) -> Result<By, Failure> {
     let (kind, rest) = match value {
         [b'l', b'/', rest @ ..] => (Chunks::Lines, rest),

@@ -1,4 +1,4 @@
-//! Where pieces go: files, commands, or standard output.
+//! Output files and commands.
 
 use tidebox_gnu::command::{Command, wait};
 use tidebox_gnu::exit::ToolResult;
@@ -13,14 +13,14 @@ use crate::common::Failure;
 /// SIGPIPE.
 const BROKEN_PIPE: u32 = 13;
 
-/// A piece that is being written.
-pub(super) struct Piece {
+/// An open output file, or a command.
+pub(super) struct Part {
     name: Vec<u8>,
     out: Output,
     fd: Fd,
     /// The command that reads the output file.
     child: Option<u32>,
-    /// The command reads no more.
+    /// The command has closed its input.
     ended: bool,
 }
 
@@ -38,8 +38,8 @@ impl<'o> Sink<'o> {
         Self { options, names: options.names() }
     }
 
-    /// Begins the next piece.
-    pub(super) fn begin(&mut self) -> Result<Piece, Failure> {
+    /// Opens the next output file, or starts the next command.
+    pub(super) fn start_part(&mut self) -> Result<Part, Failure> {
         let Some(name) = self.names.next_name() else {
             return Err(Failure::Unsupported("output file suffixes exhausted".to_owned()));
         };
@@ -55,7 +55,7 @@ impl<'o> Sink<'o> {
         };
         let (fd, child) = match &self.options.filter {
             None => {
-                self.guard(&name)?;
+                self.check_name(&name)?;
                 let how = Open { write: true, create: true, truncate: true, ..Open::default() };
                 (tidebox_rt::open(&name, how).map_err(failed)?, None)
             }
@@ -64,22 +64,22 @@ impl<'o> Sink<'o> {
                 let child = start(filter, &name, from);
                 // The child has its own copy.
                 let _ = tidebox_rt::close(from);
-                let refused = |errno: Errno| {
+                let start_error = |errno: Errno| {
                     let shown = String::from_utf8_lossy(filter).into_owned();
                     Failure::Unsupported(format!("failed to run command: \"{shown}\": {}", errno.text()))
                 };
-                (to, Some(child.map_err(refused)?))
+                (to, Some(child.map_err(start_error)?))
             }
         };
-        Ok(Piece { name, out: Output::to(fd), fd, child, ended: false })
+        Ok(Part { name, out: Output::to(fd), fd, child, ended: false })
     }
 
-    /// A piece must not take the place of what is read.
-    fn guard(&self, name: &[u8]) -> Result<(), Failure> {
+    /// Fails if an output file is the input.
+    fn check_name(&self, name: &[u8]) -> Result<(), Failure> {
         let input = &self.options.input;
         let input = if input == b"-" { tidebox_rt::fstat(0) } else { tidebox_rt::stat(input, true) };
         let is_input = match (input, tidebox_rt::stat(name, true)) {
-            (Ok(input), Ok(there)) => (input.dev, input.ino) == (there.dev, there.ino),
+            (Ok(input), Ok(output)) => (input.dev, input.ino) == (output.dev, output.ino),
             _ => false,
         };
         if is_input {
@@ -89,42 +89,42 @@ impl<'o> Sink<'o> {
     }
 
     /// Appends to an output file. Returns false if the command reads no more.
-    pub(super) fn write(&mut self, piece: &mut Piece, bytes: &[u8]) -> Result<bool, Failure> {
-        if piece.ended {
+    pub(super) fn write(&mut self, part: &mut Part, bytes: &[u8]) -> Result<bool, Failure> {
+        if part.ended {
             return Ok(false);
         }
-        piece.out.push(bytes);
-        match piece.out.failure() {
+        part.out.push(bytes);
+        match part.out.failure() {
             None => Ok(true),
-            Some(Errno::PIPE) if piece.child.is_some() => {
-                piece.ended = true;
+            Some(Errno::PIPE) if part.child.is_some() => {
+                part.ended = true;
                 Ok(false)
             }
-            Some(errno) => Err(write_error(&piece.name, errno)),
+            Some(errno) => Err(write_error(&part.name, errno)),
         }
     }
 
-    /// Ends a piece.
-    pub(super) fn end(&mut self, mut piece: Piece) -> Result<(), Failure> {
-        piece.out.flush_now();
-        let failed = piece.out.failure().filter(|errno| !(piece.child.is_some() && *errno == Errno::PIPE));
-        let closed = tidebox_rt::close(piece.fd);
+    /// Closes an output file, or waits for its command.
+    pub(super) fn finish_part(&mut self, mut part: Part) -> Result<(), Failure> {
+        part.out.flush_now();
+        let failed = part.out.failure().filter(|errno| !(part.child.is_some() && *errno == Errno::PIPE));
+        let closed = tidebox_rt::close(part.fd);
         if let Some(errno) = failed.or(closed.err()) {
-            return Err(write_error(&piece.name, errno));
+            return Err(write_error(&part.name, errno));
         }
-        let Some(child) = piece.child else {
+        let Some(child) = part.child else {
             return Ok(());
         };
         let status = wait(child)
             .map_err(|errno| Failure::Unsupported(format!("waiting for child process: {}", errno.text())))?;
         match status.code() {
-            // A command that reads no more than it wants ends by a signal that is no failure.
+            // Exit by SIGPIPE is not an error: the command did not read all input.
             0 | 141 => Ok(()),
             code => {
                 let filter = self.options.filter.as_deref().unwrap_or_default();
-                let (name, filter) = (String::from_utf8_lossy(&piece.name), String::from_utf8_lossy(filter));
+                let (name, filter) = (String::from_utf8_lossy(&part.name), String::from_utf8_lossy(filter));
                 print_error("split", &format!("with FILE={name}, exit {code} from command: {filter}"));
-                Err(Failure::Answered(ToolResult::Code(i32::from(code))))
+                Err(Failure::Exit(ToolResult::Code(i32::from(code))))
             }
         }
     }
@@ -134,7 +134,7 @@ fn write_error(name: &[u8], errno: Errno) -> Failure {
     Failure::Unsupported(format!("{}: {}", tidebox_gnu::message::path_label(name), errno.text()))
 }
 
-/// Starts a command that reads a piece, whose name it finds in its environment.
+/// Starts a command with the name of its output file in the environment.
 fn start(filter: &[u8], name: &[u8], from: Fd) -> Result<u32, Errno> {
     let shell = std::env::var_os("SHELL").map_or_else(|| b"/bin/sh".to_vec(), |shell| shell.into_encoded_bytes());
     let mut environment = tidebox_rt::environ();

@@ -1,6 +1,6 @@
 //! Padding of fields.
 
-/// The widest field. Wider ones would only serve to fill the memory.
+/// Maximum width of a field. It bounds the memory for the output.
 const MAX_WIDTH: usize = 4096;
 
 /// Padding of a field.
@@ -12,11 +12,11 @@ pub(super) struct Pad {
     /// Sign of non-negative numbers.
     pub(super) sign: &'static [u8],
     pub(super) width: usize,
-    pub(super) most: Option<usize>,
+    pub(super) precision: Option<usize>,
 }
 
 impl Pad {
-    /// Reads flags, width and precision, and answers where the rest of the directive begins.
+    /// Parses flags, width and precision. Returns them with their length.
     pub(super) fn read(rest: &[u8]) -> (Self, usize) {
         let mut at = 0;
         let mut pad = Self::default();
@@ -34,16 +34,16 @@ impl Pad {
         pad.width = digits(rest, &mut at).unwrap_or(0).min(MAX_WIDTH);
         if rest.get(at) == Some(&b'.') {
             at += 1;
-            pad.most = Some(digits(rest, &mut at).unwrap_or(9).min(MAX_WIDTH));
+            pad.precision = Some(digits(rest, &mut at).unwrap_or(9).min(MAX_WIDTH));
         }
         (pad, at)
     }
 
     pub(super) fn write(self, value: &[u8], out: &mut Vec<u8>) {
         let is_number = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
-        // For numbers the precision is said already.
-        let most = self.most.filter(|_| !is_number).unwrap_or(value.len());
-        let value = value.get(..most).unwrap_or(value);
+        // Numbers are already formatted with the precision.
+        let length = self.precision.filter(|_| !is_number).unwrap_or(value.len());
+        let value = value.get(..length).unwrap_or(value);
         let (sign, value) = match value.strip_prefix(b"0x") {
             Some(digits) if self.alternate => (&b"0x"[..], digits),
             _ => (if is_number { self.sign } else { b"" }, value),
@@ -69,9 +69,9 @@ impl Pad {
 }
 
 fn digits(rest: &[u8], at: &mut usize) -> Option<usize> {
-    let begin = *at;
+    let start = *at;
     while rest.get(*at).is_some_and(u8::is_ascii_digit) {
         *at += 1;
     }
-    std::str::from_utf8(rest.get(begin..*at)?).ok()?.parse().ok()
+    std::str::from_utf8(rest.get(start..*at)?).ok()?.parse().ok()
 }

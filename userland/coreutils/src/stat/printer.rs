@@ -1,4 +1,4 @@
-//! The fields that a format asks for.
+//! Fields of a format.
 
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::message::{kind, print_error, quote_value};
@@ -12,20 +12,20 @@ use super::{DEFAULT, TERSE};
 use crate::ls::quote::{self, Style};
 use crate::stat::file_system::{self, FileSystem};
 
-/// As most file systems have it.
+/// Block size in bytes, as of most file systems.
 const BLOCK: u64 = 4096;
 
 pub(super) struct Printer {
     format: Vec<u8>,
-    /// Escapes count.
+    /// Backslash escapes are interpreted.
     escapes: bool,
-    /// A line end follows.
+    /// Print a line end after each file.
     lines: bool,
-    /// How names in `%N` are quoted, if they are.
+    /// Quoting style of names in `%N`.
     quotes: Option<Style>,
     users: Names,
     groups: Names,
-    /// It is asked for the file system and not for the file.
+    /// Attributes of the file system, if they are printed instead of those of the file.
     pub(super) file_system: Option<FileSystem>,
 }
 
@@ -117,11 +117,11 @@ impl Printer {
             b'w' => "-".to_owned(),
             b'W' => "0".to_owned(),
             b'x' => full_time(stat.atime_ns),
-            b'X' => seconds(stat.atime_ns, pad.most),
+            b'X' => seconds(stat.atime_ns, pad.precision),
             b'y' => full_time(stat.mtime_ns),
-            b'Y' => seconds(stat.mtime_ns, pad.most),
+            b'Y' => seconds(stat.mtime_ns, pad.precision),
             b'z' => full_time(stat.ctime_ns),
-            b'Z' => seconds(stat.ctime_ns, pad.most),
+            b'Z' => seconds(stat.ctime_ns, pad.precision),
             _ => return None,
         };
         Some(text.into_bytes())
@@ -143,7 +143,7 @@ impl Printer {
     }
 }
 
-/// The style that the environment asks for, else quotes that a shell understands.
+/// Returns the style of `QUOTING_STYLE`. The default are quotes for a shell.
 fn quoting() -> Style {
     let Some(word) = std::env::var_os("QUOTING_STYLE").map(|word| word.into_encoded_bytes()) else {
         return Style::ShellEscapeAlways;
@@ -158,7 +158,7 @@ fn quoting() -> Style {
     }
 }
 
-/// The high and the low half of a device number.
+/// Returns the major (`H`) or minor (`L`) device number.
 fn device_part(part: u8, letter: u8, stat: &Stat) -> Option<Vec<u8>> {
     let device = if letter == b'd' { stat.dev } else { 0 };
     let half = match part {
@@ -178,7 +178,7 @@ fn full_time(ns: u64) -> String {
     format!("{} {}.{:09} {}", field('F'), field('T'), moment.nanoseconds, field('z'))
 }
 
-/// Seconds since 1970, with as many digits of the fraction as the precision says.
+/// Formats seconds since 1970 with `digits` decimals.
 fn seconds(ns: u64, digits: Option<usize>) -> String {
     let moment = Moment::from_ns(ns);
     match digits {

@@ -96,7 +96,7 @@ pub(super) fn old_part(word: &[u8]) -> Option<(Part, bool)> {
         Some(letters) => (letters, true),
         None => (letters, false),
     };
-    // A word without digits is an option, except `-l` and `-b`.
+    // An argument without digits is an option, except `-l` and `-b`.
     if digits.is_empty() && ((*sign == b'-' && !matches!(letters, b"l" | b"b")) || rest.is_empty()) {
         return None;
     }

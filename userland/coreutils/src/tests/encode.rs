@@ -14,7 +14,7 @@ const ENCODINGS: [Encoding; 8] = [
 ];
 
 #[test]
-fn what_is_encoded_is_decoded_to_the_same() {
+fn decoding_reverts_encoding() {
     let bytes: Vec<u8> = (0..=255).chain([7, 0, 255, 255, 255, 255, 0, 0]).collect();
     for encoding in ENCODINGS {
         for length in 0..bytes.len() {
@@ -33,7 +33,7 @@ fn what_is_encoded_is_decoded_to_the_same() {
 }
 
 #[test]
-fn what_can_be_read_of_a_wrong_group_is_read() {
+fn invalid_groups_are_decoded_up_to_the_error() {
     let values = Encoding::Base64.values();
     for (text, read) in [(&b"YWI"[..], &b"ab"[..]), (b"YW", b"a"), (b"Y", b""), (b"YW=x", b"a"), (b"Y*", b"")] {
         let mut out = Vec::new();
@@ -43,7 +43,7 @@ fn what_can_be_read_of_a_wrong_group_is_read() {
 }
 
 #[test]
-fn lines_of_lists_are_read_in_all_their_forms() {
+fn all_forms_of_checksum_lines_are_parsed() {
     let sum = "d41d8cd98f00b204e9800998ecf8427e";
     let name = |line: String| {
         let found = entry(Algorithm::Md5, line.as_bytes(), &mut None)?;

@@ -5,7 +5,7 @@ use crate::common::signal;
 use crate::{dd, env, ls, stat, timeout};
 
 #[test]
-fn durations_read_as_in_gnu() {
+fn durations_are_parsed_like_gnu() {
     for (text, wanted) in
         [("1", 1_000_000_000), ("0.5", 500_000_000), ("2m", 120_000_000_000), ("+0", 0), ("0x.8p1m", 60_000_000_000)]
     {
@@ -49,7 +49,7 @@ fn sizes_are_rounded_up_and_short() {
 }
 
 #[test]
-fn a_split_string_is_taken_apart_as_env_does() {
+fn env_splits_strings() {
     let environment = [b"HOME=/h".to_vec()];
     let words = |text: &str| {
         env::split(text.as_bytes(), &environment)
@@ -88,14 +88,14 @@ fn numbers_of_dd_have_units_and_factors() {
 }
 
 #[test]
-fn a_list_has_what_was_asked_for() {
-    let folder = std::env::temp_dir().join(format!("tidebox-extras-{}", std::process::id()));
-    std::fs::create_dir_all(folder.join("sub")).expect("the temporary folder can be made");
+fn ls_options_select_files_and_columns() {
+    let dir = std::env::temp_dir().join(format!("tidebox-extras-{}", std::process::id()));
+    std::fs::create_dir_all(dir.join("sub")).expect("the temporary directory can be made");
     for (name, size) in [("b", 3), (".hidden", 0), ("a c", 5000)] {
-        std::fs::write(folder.join(name), vec![b'x'; size]).expect("the file can be written");
+        std::fs::write(dir.join(name), vec![b'x'; size]).expect("the file can be written");
     }
     let list = |options: &[&str]| {
-        let path = folder.to_str().expect("the path is UTF-8");
+        let path = dir.to_str().expect("the path is UTF-8");
         let arguments = options.iter().chain([&path]).map(|argument| argument.as_bytes().to_vec()).collect();
         match ls::main(arguments) {
             ToolResult::PrintAndCode(text, 0) => String::from_utf8(text).expect("names are UTF-8"),
@@ -112,5 +112,5 @@ fn a_list_has_what_was_asked_for() {
         long.lines().any(|line| line.starts_with("-rw") && line.ends_with("T a c") && line.contains(" 5000 ")),
         "{long}"
     );
-    std::fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+    std::fs::remove_dir_all(&dir).expect("the temporary directory can be removed");
 }

@@ -4,20 +4,20 @@ use crate::cat::render::{Render, Style};
 use crate::cat::{self, Flag};
 use crate::tac::reversed;
 
-fn rendered(flags: &[Flag], pieces: &[&[u8]]) -> String {
+fn rendered(flags: &[Flag], chunks: &[&[u8]]) -> String {
     let mut style = Style::default();
     flags.iter().for_each(|flag| cat::set(&mut style, *flag));
     let mut render = Render::new(style);
     let mut out = Vec::new();
-    for piece in pieces {
-        out.extend_from_slice(render.pass(piece));
+    for chunk in chunks {
+        out.extend_from_slice(render.pass(chunk));
     }
     out.extend_from_slice(render.finish());
     String::from_utf8(out).expect("tests show UTF-8")
 }
 
 #[test]
-fn lines_are_numbered_across_pieces_and_files() {
+fn lines_are_numbered_across_chunks_and_files() {
     assert_eq!(rendered(&[Flag::Number], &[b"a\n\nb", b"c\n", b"d"]), "     1\ta\n     2\t\n     3\tbc\n     4\td");
     assert_eq!(rendered(&[Flag::Number, Flag::NumberNonblank], &[b"a\n\nb\n"]), "     1\ta\n\n     2\tb\n");
 }

@@ -1,5 +1,5 @@
-//! The patterns of `csplit`: what GNU says of wrong ones, and its basic regular expressions as the crate `regex`, by which
-//! uutils searches, reads them.
+//! Patterns of `csplit`: checks them with GNU's messages, and converts basic regular expressions to the syntax of the crate
+//! `regex`, which uutils uses.
 
 use std::ffi::OsString;
 
@@ -7,12 +7,12 @@ use tidebox_gnu::getopt::Item;
 use tidebox_gnu::message::{quote_value, unicode_locale};
 use tidebox_gnu::regex::{Dialect, Options, Regex, Subject};
 
-use crate::grammar;
+use crate::option_specs;
 use crate::overrides::{Action, os_string};
 
-/// Reads the patterns as GNU does, which looks at all of them before it splits anything.
+/// Checks and converts all patterns. GNU checks them before it splits the file.
 pub(crate) fn prepare(mut arguments: Vec<OsString>) -> Action {
-    let items = grammar::items("csplit", &arguments).unwrap_or_default();
+    let items = option_specs::items("csplit", &arguments).unwrap_or_default();
     let operands = items.into_iter().filter_map(|(_, item)| match item {
         Item::Operand(operand) => Some(operand),
         Item::Option(..) => None,
@@ -21,7 +21,7 @@ pub(crate) fn prepare(mut arguments: Vec<OsString>) -> Action {
     let Some((file, patterns)) = operands.split_first() else {
         return Action::Run(arguments);
     };
-    // What cannot be opened is told of first, which uutils does.
+    // An error of opening the file precedes those of patterns. uutils reports it.
     if file != b"-" && tidebox_rt::stat(file, true).is_err() {
         return Action::Run(arguments);
     }
@@ -67,7 +67,7 @@ fn is_integer(text: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// `{N}` or `{*}`, which says how often the pattern before it is used again.
+/// Checks `{N}` or `{*}`, the repeat count of the pattern before it.
 fn repetition(text: &[u8]) -> Result<(), String> {
     let Some(open) = text.strip_suffix(b"}") else {
         return Err(format!("{}: '}}' is required in repeat count", quote_value(text)));
@@ -76,11 +76,11 @@ fn repetition(text: &[u8]) -> Result<(), String> {
     if count == b"*" || (!count.is_empty() && count.iter().all(u8::is_ascii_digit)) {
         return Ok(());
     }
-    // GNU quotes the text without its end, which follows the quote.
+    // GNU's message has the last character after the quotes.
     Err(format!("{}}}: integer required between '{{' and '}}'", quote_value(open)))
 }
 
-/// A basic regular expression as the crate `regex` writes it. An error is what is wrong with it.
+/// Converts a basic regular expression to the syntax of the crate `regex`. The error is the message.
 fn expression(source: &[u8]) -> Result<String, String> {
     let options = Options {
         dialect: Dialect::Basic,
@@ -97,26 +97,26 @@ fn expression(source: &[u8]) -> Result<String, String> {
     let text = std::str::from_utf8(source).map_err(|_| "Invalid character".to_owned())?;
     let mut out = String::new();
     let mut rest = text;
-    // Where an expression or a group begins, `*` is itself and `^` an anchor.
-    let mut begins = true;
+    // At the start of an expression or group, `*` is a literal and `^` an anchor.
+    let mut at_start = true;
     while let Some(char) = rest.chars().next() {
         let after = rest.get(char.len_utf8()..).unwrap_or_default();
         rest = after;
-        let began = std::mem::replace(&mut begins, false);
+        let was_at_start = std::mem::replace(&mut at_start, false);
         match char {
             '\\' => {
                 let escaped = after.chars().next().unwrap_or('\\');
                 rest = after.get(escaped.len_utf8()..).unwrap_or_default();
-                begins = matches!(escaped, '(' | '|');
+                at_start = matches!(escaped, '(' | '|');
                 escape(escaped, &mut out)?;
             }
             '[' => rest = bracket(after, &mut out)?,
-            '^' if began => {
+            '^' if was_at_start => {
                 out.push('^');
-                begins = true;
+                at_start = true;
             }
             '$' if after.is_empty() || after.starts_with(r"\)") || after.starts_with(r"\|") => out.push('$'),
-            '*' if !began => out.push('*'),
+            '*' if !was_at_start => out.push('*'),
             '.' => out.push('.'),
             char => literal(char, &mut out),
         }
@@ -167,7 +167,7 @@ fn bracket<'t>(text: &'t str, out: &mut String) -> Result<&'t str, String> {
                     out.push(']');
                     return Ok(rest);
                 }
-                // Between two characters it is a range, at either end itself.
+                // A dash between two characters is a range, otherwise a literal.
                 '-' if !first && !rest.starts_with(']') => out.push('-'),
                 char => literal(char, out),
             }
@@ -181,7 +181,7 @@ mod tests {
     use super::{expression, read};
 
     #[test]
-    fn a_basic_expression_is_written_for_the_crate() {
+    fn basic_expressions_are_converted() {
         for (source, wanted) in [
             ("f(", r"f\("),
             (r"a\{2\}", "a{2}"),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_pattern_is_told() {
+    fn invalid_patterns_are_reported() {
         for (pattern, beginning) in
             [("/a", "/a: closing delimiter '/' missing"), ("%x", "%x: closing delimiter '%' missing")]
         {

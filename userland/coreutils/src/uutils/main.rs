@@ -1,12 +1,12 @@
-//! The core tools of uutils in one module, chosen by the name under which it is started.
+//! Tools of uutils in one module. The name of the program selects the tool.
 //!
-//! `ls` runs when the program's name is `ls`; `coreutils ls` does the same, and `coreutils --list` prints the names.
+//! The name `cut` runs `cut`, as does `coreutils cut`. `coreutils --list` prints the names.
 
 mod csplit;
-mod grammar;
+mod gnu_messages;
+mod option_specs;
 mod overrides;
 mod table;
-mod wording;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -15,8 +15,9 @@ use std::process::exit;
 
 use overrides::Action;
 use tidebox_gnu::message;
+use tidebox_gnu::tool::usage;
 
-/// Exit code of a name that is no tool, as the shell answers an unknown command.
+/// Exit code for an unknown tool, as in the shell.
 const UNKNOWN_TOOL: i32 = 127;
 
 fn main() {
@@ -25,22 +26,22 @@ fn main() {
     let code = match arguments.first().and_then(|name| table::find(base_name(name))) {
         Some(tool) => run(tool, arguments),
         None => {
-            // Messages then name `coreutils ls`, not `coreutils`.
+            // Messages then start with `coreutils cut`, not `coreutils`.
             uucore::set_utility_is_second_arg();
             arguments.drain(..1.min(arguments.len()));
             run_named_by_argument(arguments)
         }
     };
-    // Returning is the cheaper way to exit code 0: leaving from inside unwinds the instance.
+    // For exit code 0 `main` returns, which is cheaper: `exit` unwinds the instance.
     if code != 0 {
         exit(code);
     }
 }
 
-/// What `coreutils NAME argument...` does.
+/// Runs `coreutils NAME argument...`.
 fn run_named_by_argument(arguments: Vec<OsString>) -> i32 {
     let Some(name) = arguments.first() else {
-        complain("missing argument; `coreutils --list` prints the tools");
+        report("missing argument; `coreutils --list` prints the tools");
         return UNKNOWN_TOOL;
     };
     if name == "--list" {
@@ -49,7 +50,7 @@ fn run_named_by_argument(arguments: Vec<OsString>) -> i32 {
     match table::find(base_name(name)) {
         Some(tool) => run(tool, arguments),
         None => {
-            complain(&format!("unknown program '{}'; `coreutils --list` prints the tools", name.to_string_lossy()));
+            report(&format!("unknown program '{}'; `coreutils --list` prints the tools", name.to_string_lossy()));
             UNKNOWN_TOOL
         }
     }
@@ -62,19 +63,19 @@ fn run(tool: &table::Tool, arguments: Vec<OsString>) -> i32 {
     {
         return version(tool.name);
     }
-    if let Err(mistake) = grammar::check(tool.name, &arguments) {
-        return wrong(tool.name, &mistake.message, mistake.code);
+    if let Err(error) = option_specs::check(tool.name, &arguments) {
+        return usage(tool.name, &error.message, error.code);
     }
-    fluent::correct(wording::MESSAGES, message::unicode_locale());
-    // Without messages every error would read as its identifier, so a failure here is worth an exit code of its own.
+    fluent::correct(gnu_messages::MESSAGES, message::unicode_locale());
+    // Without messages, errors would be printed as identifiers. This failure has its own exit code.
     if let Err(error) = uucore::locale::setup_localization(tool.messages) {
-        complain(&format!("cannot load the messages of {}: {error}", tool.name));
+        report(&format!("cannot load the messages of {}: {error}", tool.name));
         return 99;
     }
     match overrides::prepare(tool.name, arguments) {
-        Action::Run(arguments) => (tool.main)(grammar::for_clap(tool.name, arguments).into_iter()),
+        Action::Run(arguments) => (tool.main)(option_specs::for_clap(tool.name, arguments).into_iter()),
         Action::RunAndFail(arguments) => {
-            (tool.main)(grammar::for_clap(tool.name, arguments).into_iter());
+            (tool.main)(option_specs::for_clap(tool.name, arguments).into_iter());
             1
         }
         Action::Exit(code) => code,
@@ -82,7 +83,7 @@ fn run(tool: &table::Tool, arguments: Vec<OsString>) -> i32 {
             message::print_error(tool.name, &message);
             code
         }
-        Action::Usage(message, code) => wrong(tool.name, &message, code),
+        Action::Usage(message, code) => usage(tool.name, &message, code),
     }
 }
 
@@ -95,11 +96,6 @@ fn version(tool: &str) -> i32 {
     }
 }
 
-/// Says what is wrong with a command line and where to read more.
-fn wrong(tool: &str, message: &str, code: i32) -> i32 {
-    tidebox_gnu::tool::usage(tool, message, code)
-}
-
 fn list() -> i32 {
     let mut names = String::new();
     for tool in table::TOOLS {
@@ -109,13 +105,13 @@ fn list() -> i32 {
     match std::io::stdout().write_all(names.as_bytes()) {
         Ok(()) => 0,
         Err(error) => {
-            complain(&format!("write error: {error}"));
+            report(&format!("write error: {error}"));
             1
         }
     }
 }
 
-fn complain(message: &str) {
+fn report(message: &str) {
     // Ignore the error: stderr may be closed.
     let _ = writeln!(std::io::stderr(), "coreutils: {message}");
 }

@@ -1,5 +1,4 @@
-//! What the tools of uutils get wrong where WASI has no word for it, or where GNU does otherwise, put right before they
-//! run.
+//! Corrections of command lines before a tool of uutils runs, for differences from GNU and features that WASI lacks.
 
 use std::ffi::OsString;
 
@@ -7,31 +6,31 @@ use tidebox_gnu::getopt::Item;
 use tidebox_gnu::message::{path_label, print_error, quote_path};
 use tidebox_rt::FileKind;
 
-use crate::{csplit, grammar};
+use crate::{csplit, option_specs};
 
-/// Group and others may do nothing with what `mktemp` makes.
+/// Umask of `mktemp`: its files are accessible only to their owner.
 const PRIVATE: u32 = 0o077;
 
 /// Action for a command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// It runs with these.
+    /// Run the tool with these arguments.
     Run(Vec<OsString>),
-    /// So it does, but fails in the end whatever comes of them.
+    /// Run the tool with these arguments, and exit with 1.
     RunAndFail(Vec<OsString>),
-    /// The answer is known without it, and was told.
+    /// Exit; all messages are printed.
     Exit(i32),
     /// Exit with this message.
     Fail(String, i32),
-    /// So it does, and says where to read more.
+    /// Exit with this message and a hint at `--help`.
     Usage(String, i32),
 }
 
-/// Decides what becomes of a command line, the tool's name first.
+/// Selects the action for a command line, whose first argument is the name of the tool.
 pub(crate) fn prepare(tool: &str, arguments: Vec<OsString>) -> Action {
     match tool {
         "mktemp" => {
-            // std cannot ask for another mode than the one that the umask leaves.
+            // std creates files with the default mode, so the umask has to restrict it.
             let _ = tidebox_rt::umask(Some(PRIVATE));
             Action::Run(arguments)
         }
@@ -56,12 +55,12 @@ pub(crate) fn os_string(bytes: &[u8]) -> OsString {
     tidebox_rt::path_of_bytes(bytes).as_os_str().to_owned()
 }
 
-/// Where the options end: the position of `--`, or the number of arguments.
+/// Returns the position of `--`, or the number of arguments.
 pub(crate) fn options_end(arguments: &[OsString]) -> usize {
     arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len())
 }
 
-/// Characters are bytes to GNU's `cut`.
+/// Converts character lists to byte lists, because GNU `cut` treats characters as bytes.
 fn cut(arguments: Vec<OsString>) -> Vec<OsString> {
     let end = options_end(&arguments);
     let other = |(at, argument): (usize, OsString)| {
@@ -78,7 +77,7 @@ fn cut(arguments: Vec<OsString>) -> Vec<OsString> {
     arguments.into_iter().enumerate().map(other).collect()
 }
 
-/// The first operand of `tr` ends its options, none of which takes a value.
+/// Inserts `--` before the first operand of `tr`, which ends the options. No option takes a value.
 fn tr(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let is_operand = |word: &OsString| word == "--" || word == "-" || !word.as_encoded_bytes().starts_with(b"-");
     if let Some(at) = arguments.iter().skip(1).position(is_operand)
@@ -89,7 +88,7 @@ fn tr(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// `uniq +N` of old skips characters.
+/// Converts the obsolete `uniq +N`, which skips characters, and checks numbers.
 fn uniq(mut arguments: Vec<OsString>) -> Action {
     let end = options_end(&arguments);
     for argument in arguments.iter_mut().take(end).skip(1) {
@@ -99,7 +98,7 @@ fn uniq(mut arguments: Vec<OsString>) -> Action {
         }
     }
     let (mut group, mut other, mut first) = (false, false, None);
-    for (name, item) in grammar::items("uniq", &arguments).unwrap_or_default() {
+    for (name, item) in option_specs::items("uniq", &arguments).unwrap_or_default() {
         let (letter, value) = match item {
             Item::Option(letter, value) => (letter, value),
             Item::Operand(file) => {
@@ -121,11 +120,10 @@ fn uniq(mut arguments: Vec<OsString>) -> Action {
             return Action::Fail(format!("{}: invalid number of {what}", String::from_utf8_lossy(&value)), 1);
         }
     }
-    // What cannot be read is named, and why it cannot is not told.
-    if let Some(folder) =
-        first.filter(|name| tidebox_rt::stat(name, true).is_ok_and(|stat| stat.kind() == FileKind::Dir))
+    // GNU's message does not contain the cause.
+    if let Some(dir) = first.filter(|name| tidebox_rt::stat(name, true).is_ok_and(|stat| stat.kind() == FileKind::Dir))
     {
-        return Action::Fail(format!("error reading {}", quote_path(&folder)), 1);
+        return Action::Fail(format!("error reading {}", quote_path(&dir)), 1);
     }
     match group && other {
         true => Action::Usage("--group is mutually exclusive with -c/-d/-D/-u".to_owned(), 1),
@@ -133,7 +131,7 @@ fn uniq(mut arguments: Vec<OsString>) -> Action {
     }
 }
 
-/// A name that is taken is told of in the words of POSIX.
+/// Reports an existing target with the message of GNU.
 fn link(arguments: Vec<OsString>) -> Action {
     let names: Vec<&[u8]> = arguments.iter().skip(1).map(|name| name.as_encoded_bytes()).collect();
     match names.as_slice() {
@@ -144,7 +142,7 @@ fn link(arguments: Vec<OsString>) -> Action {
     }
 }
 
-/// A file that is not there cannot be opened.
+/// Reports a missing file with the message of GNU.
 fn shred(arguments: Vec<OsString>) -> Action {
     let missing = |(_, item): &(&str, Item)| match item {
         Item::Operand(file) => {
@@ -153,7 +151,7 @@ fn shred(arguments: Vec<OsString>) -> Action {
         }
         Item::Option(..) => None,
     };
-    match grammar::items("shred", &arguments).unwrap_or_default().iter().find_map(missing) {
+    match option_specs::items("shred", &arguments).unwrap_or_default().iter().find_map(missing) {
         Some(message) => Action::Fail(message, 1),
         None => Action::Run(arguments),
     }
@@ -171,7 +169,7 @@ fn realpath(arguments: Vec<OsString>) -> Action {
 /// Rejects invalid numbers of `shuf`.
 fn shuf(arguments: Vec<OsString>) -> Action {
     let number = |text: &[u8]| std::str::from_utf8(text).ok().and_then(|text| text.parse::<u64>().ok());
-    for (name, item) in grammar::items("shuf", &arguments).unwrap_or_default() {
+    for (name, item) in option_specs::items("shuf", &arguments).unwrap_or_default() {
         let Item::Option(letter, Some(value)) = item else {
             continue;
         };
@@ -183,7 +181,7 @@ fn shuf(arguments: Vec<OsString>) -> Action {
             ('i', _) | (_, "input-range") => {
                 let dash = value.iter().position(|byte| *byte == b'-').unwrap_or(value.len());
                 let (low, high) = (value.get(..dash).and_then(number), value.get(dash + 1..).and_then(number));
-                // A range may be empty, but no less.
+                // The range may be empty, as in 2-1.
                 if !matches!((low, high), (Some(low), Some(high)) if low <= high.saturating_add(1)) {
                     return Action::Fail(format!("invalid input range: {shown}"), 1);
                 }
@@ -194,9 +192,9 @@ fn shuf(arguments: Vec<OsString>) -> Action {
     Action::Run(arguments)
 }
 
-/// `truncate` needs a size, and says so before it looks at any file.
+/// Checks the options of `truncate` before it opens any file.
 fn truncate(arguments: Vec<OsString>) -> Action {
-    let Some(items) = grammar::items("truncate", &arguments) else {
+    let Some(items) = option_specs::items("truncate", &arguments) else {
         return Action::Run(arguments);
     };
     let (mut size, mut reference, mut blocks, mut files) = (None, false, false, 0);
@@ -222,10 +220,10 @@ fn truncate(arguments: Vec<OsString>) -> Action {
     }
 }
 
-/// A named pipe has no size. Whoever opens it without waiting is told that nobody reads it.
+/// Removes FIFOs from the operands. GNU opens files without blocking, which fails for a FIFO without a reader.
 fn without_pipes(arguments: Vec<OsString>) -> Action {
     let is_pipe = |name: &[u8]| tidebox_rt::stat(name, true).is_ok_and(|stat| stat.kind() == FileKind::Pipe);
-    let items = grammar::items("truncate", &arguments).unwrap_or_default();
+    let items = option_specs::items("truncate", &arguments).unwrap_or_default();
     let files: Vec<Vec<u8>> = items
         .into_iter()
         .filter_map(|(_, item)| match item {
@@ -247,7 +245,7 @@ fn without_pipes(arguments: Vec<OsString>) -> Action {
     Action::RunAndFail(arguments.into_iter().filter(stays).collect())
 }
 
-/// The files of `join -a` and `-v` are 1 and 2.
+/// Checks the file numbers of `join -a` and `-v`.
 fn join(arguments: Vec<OsString>) -> Action {
     let mut words = arguments.iter().skip(1);
     while let Some(word) = words.next() {
@@ -263,23 +261,23 @@ fn join(arguments: Vec<OsString>) -> Action {
     Action::Run(arguments)
 }
 
-/// What is wrong with a format is told of before anything is wrong with the numbers, and in GNU's words.
+/// Checks the format of `seq` before its numbers, with GNU's messages.
 fn seq(arguments: Vec<OsString>) -> Action {
-    for (name, item) in grammar::items("seq", &arguments).unwrap_or_default() {
+    for (name, item) in option_specs::items("seq", &arguments).unwrap_or_default() {
         let Item::Option(letter, Some(format)) = item else {
             continue;
         };
         if (letter == 'f' || name == "format")
-            && let Some(mistake) = mistake_of_format(&String::from_utf8_lossy(&format))
+            && let Some(error) = format_error(&String::from_utf8_lossy(&format))
         {
-            return Action::Fail(format!("format {} {mistake}", tidebox_gnu::message::quote_value(&format)), 1);
+            return Action::Fail(format!("format {} {error}", tidebox_gnu::message::quote_value(&format)), 1);
         }
     }
     Action::Run(arguments)
 }
 
-/// What is wrong with a format for one number.
-fn mistake_of_format(format: &str) -> Option<String> {
+/// Returns the error of a format for one number.
+fn format_error(format: &str) -> Option<String> {
     let text = format.replace("%%", "");
     let Some((_, directive)) = text.split_once('%') else {
         return Some("has no % directive".to_owned());
@@ -299,11 +297,11 @@ fn mistake_of_format(format: &str) -> Option<String> {
     }
 }
 
-/// Bytes of a line where `-w` does not say how many, and characters of a string where `--strings` does not.
+/// Values of `od -w` and `od --strings` without an argument: bytes of a line, and minimum length of a string.
 const OD_WIDTH: &str = "32";
 const OD_STRINGS: &str = "3";
 
-/// Options of `od` whose value may be left out get it, because clap would take the next word for it.
+/// Adds the default values of options of `od`, because clap would use the next argument.
 fn od(mut arguments: Vec<OsString>) -> Action {
     let end = options_end(&arguments);
     for argument in arguments.iter_mut().take(end).skip(1) {
@@ -325,7 +323,7 @@ fn od(mut arguments: Vec<OsString>) -> Action {
         });
     }
     let mut files = Vec::new();
-    for (name, item) in grammar::items("od", &arguments).unwrap_or_default() {
+    for (name, item) in option_specs::items("od", &arguments).unwrap_or_default() {
         let (letter, radix) = match item {
             Item::Option(letter, Some(radix)) => (letter, radix),
             Item::Option(..) => continue,
@@ -334,14 +332,14 @@ fn od(mut arguments: Vec<OsString>) -> Action {
                 continue;
             }
         };
-        // Only the first letter counts.
+        // GNU checks only the first letter.
         let radix = radix.first().map_or('\0', |first| char::from(*first));
         if (letter == 'A' || name == "address-radix") && !"doxn".contains(radix) {
             let message = format!("invalid output address radix '{radix}'; it must be one character from [doxn]");
             return Action::Fail(message, 1);
         }
     }
-    // After files that are not there uutils would not say where the others end. What looks like an offset may be one.
+    // uutils omits the final offset if a file is missing. A number may be an offset instead of a file.
     let is_missing = |file: &Vec<u8>| {
         !file.first().is_none_or(|first| b"+-0123456789".contains(first)) && tidebox_rt::stat(file, true).is_err()
     };
@@ -358,13 +356,13 @@ fn od(mut arguments: Vec<OsString>) -> Action {
     )
 }
 
-/// A word of short options, without its dash, as clap reads it. What stands behind a letter that takes a value is one.
+/// Converts an argument of short options, without its dash, for clap. The text after an option with a value is the value.
 fn od_letters(word: &str) -> String {
     let mut out = String::from("-");
     for (at, letter) in word.char_indices() {
         let rest = word.get(at..).unwrap_or_default();
         match letter {
-            // The older name of -o.
+            // The obsolete name of -o.
             'B' => out.push('o'),
             'w' if rest.len() == 1 => {
                 out.push('w');
@@ -380,10 +378,10 @@ fn od_letters(word: &str) -> String {
     out
 }
 
-/// Reports files that cannot be opened; the others are then not printed.
+/// Reports missing files. The tool then prints nothing.
 fn paste(arguments: Vec<OsString>) -> Action {
     let mut missing = false;
-    for (_, item) in grammar::items("paste", &arguments).unwrap_or_default() {
+    for (_, item) in option_specs::items("paste", &arguments).unwrap_or_default() {
         let Item::Operand(file) = item else {
             continue;
         };

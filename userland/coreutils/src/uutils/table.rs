@@ -2,16 +2,16 @@
 
 use std::ffi::OsString;
 
-/// A tool's entry point: arguments, the name first, to exit code.
+/// Entry point of a tool. It takes the arguments with the name and returns the exit code.
 type Main = fn(std::vec::IntoIter<OsString>) -> i32;
 
 /// One tool.
 pub(crate) struct Tool {
-    /// The command's name.
+    /// Command name.
     pub(crate) name: &'static str,
     /// Name of its message file; aliases share one.
     pub(crate) messages: &'static str,
-    /// Runs it.
+    /// Entry point.
     pub(crate) main: Main,
 }
 
@@ -62,7 +62,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     tool("yes", uu_yes::uumain),
 ];
 
-/// The tool of that name.
+/// Finds a tool by name.
 pub(crate) fn find(name: &str) -> Option<&'static Tool> {
     let at = TOOLS.binary_search_by(|tool| tool.name.cmp(name)).ok()?;
     TOOLS.get(at)

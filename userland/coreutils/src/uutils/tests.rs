@@ -17,13 +17,13 @@ fn every_name_finds_its_tool() {
 }
 
 #[test]
-fn folders_before_the_name_do_not_matter() {
+fn base_name_drops_directories() {
     assert_eq!(base_name(OsStr::new("/usr/bin/ls")), "ls");
     assert_eq!(base_name(OsStr::new("[")), "[");
     assert_eq!(base_name(OsStr::new("/")), "");
 }
 
-/// Names of the messages in a file, and of the variables in them.
+/// Returns the names of the messages in a file, and of their variables.
 fn names(text: &str) -> (Vec<String>, Vec<String>) {
     let tree = fluent_syntax::parser::parse(text).expect("uutils' messages are well-formed");
     let ids = tree.body.iter().filter_map(|entry| match entry {
@@ -37,9 +37,9 @@ fn names(text: &str) -> (Vec<String>, Vec<String>) {
     (ids.collect(), variables.collect())
 }
 
-/// Our lazy reading of messages stands in for the `fluent` crate, and must say the same of every message there is.
+/// The workspace replaces the crate `fluent` by one that parses messages when they are used. Its results must be equal.
 #[test]
-fn every_message_of_every_tool_reads_as_fluent_reads_it() {
+fn all_messages_are_formatted_like_fluent() {
     let mut compared = 0;
     let components =
         table::TOOLS.iter().map(|tool| tool.messages).chain(["uucore", "uucore-errors", "checksum_common"]);
@@ -66,10 +66,11 @@ fn every_message_of_every_tool_reads_as_fluent_reads_it() {
                 }
                 let our_pattern = ours.get_message(id).and_then(|message| message.value());
                 let their_pattern = theirs.get_message(id).and_then(|message| message.value());
-                let said = our_pattern.map(|pattern| ours.format_pattern(pattern, Some(&our_values), &mut Vec::new()));
-                let wanted =
+                let formatted =
+                    our_pattern.map(|pattern| ours.format_pattern(pattern, Some(&our_values), &mut Vec::new()));
+                let expected =
                     their_pattern.map(|pattern| theirs.format_pattern(pattern, Some(&their_values), &mut Vec::new()));
-                assert_eq!(said, wanted, "{component}: {id}");
+                assert_eq!(formatted, expected, "{component}: {id}");
                 compared += 1;
             }
         }

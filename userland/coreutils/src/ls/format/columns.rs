@@ -1,32 +1,32 @@
-//! Lists of several names on a line.
+//! Lists with several names on a line.
 
 use super::Format;
 use crate::ls::Listed;
 use crate::ls::options::Layout;
 
-/// Columns that are tried. Every one costs a look at all names, and nobody reads more.
+/// Maximum number of columns. Each attempt scans all names.
 const MAX_COLUMNS: usize = 500;
 
 impl Format {
-    /// The text of every file and how wide it is on a screen.
+    /// Returns the text of every file, and its width on a terminal.
     fn cells(&self, files: &[Listed]) -> Vec<(Vec<u8>, usize)> {
-        // Between commas nothing lines up.
-        let widths = (self.layout != Layout::Commas).then(|| self.before_widths(files));
+        // Names between commas are not aligned.
+        let widths = (self.layout != Layout::Commas).then(|| self.prefix_widths(files));
         files
             .iter()
             .map(|file| {
                 let (mut text, mut plain) = (Vec::new(), Vec::new());
-                self.before(file, widths, &mut text);
+                self.prefix(file, widths, &mut text);
                 plain.extend_from_slice(&text);
                 self.name(file, &mut text);
-                self.name_in(None, false, file, &mut plain);
+                self.name_in(None, file, &mut plain);
                 let width = String::from_utf8_lossy(&plain).chars().map(columns).sum();
                 (text, width)
             })
             .collect()
     }
 
-    /// Blanks from one column to another, tabs where they reach a stop.
+    /// Writes blanks from one column to another, and tabs where they reach a stop.
     fn indent(&self, from: usize, to: usize, out: &mut Vec<u8>) {
         let tab = self.tab_size;
         let mut at = from;
@@ -46,7 +46,7 @@ impl Format {
         let cells = self.cells(files);
         for (at, (text, width)) in cells.iter().enumerate() {
             if at > 0 {
-                // A comma and a blank before it, and a comma behind it.
+                // The line must have space for a comma and a blank before the name, and a comma after it.
                 let stays = column.saturating_add(width + 2) < self.width;
                 out.extend_from_slice(if stays { b", " } else { b",\n" });
                 column = if stays { column + 2 } else { 0 };
@@ -67,7 +67,7 @@ impl Format {
         }
         let across = self.layout == Layout::Across;
         let mut best = (count, vec![cells.iter().map(|(_, width)| *width).max().unwrap_or(0)]);
-        // More columns than three characters each never fit.
+        // A column has at least one character and two blanks.
         for columns in 2..=count.min(self.width / 3 + 1).min(MAX_COLUMNS) {
             let rows = count.div_ceil(columns);
             let used = if across { columns } else { count.div_ceil(rows) };
@@ -100,7 +100,7 @@ impl Format {
     }
 }
 
-/// How many columns a character takes: two for many of East Asia, none for a control character that stands as it is.
+/// Returns the width of a character. It is 0 for control characters, which are printed as they are.
 fn columns(char: char) -> usize {
     unicode_width::UnicodeWidthChar::width(char).unwrap_or(0)
 }

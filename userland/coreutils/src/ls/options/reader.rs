@@ -1,4 +1,4 @@
-//! Parser of the command line of `ls`.
+//! Command line of `ls`.
 
 use tidebox_gnu::choice::parse_choice;
 use tidebox_gnu::exit::ToolResult;
@@ -34,7 +34,7 @@ tidebox_gnu::options! {
         Columns = "-C", "list in columns";
         Color = "--color[=WHEN] | --colour[=WHEN]", "color the names: always, auto or never";
         Directory = "-d, --directory", "list directories themselves, not their content";
-        Dired = "-D, --dired", "print the positions of the names, for Emacs";
+        Dired = "-D, --dired", "", unsupported "the option -D is not supported";
         Unsorted = "-f", "list everything in the order of the directory";
         Classify = "-F, --classify[=WHEN]", "append one of */=>@| to names";
         FileType = "--file-type", "as -F, without *";
@@ -48,7 +48,7 @@ tidebox_gnu::options! {
         DereferenceCommandLine = "-H, --dereference-command-line", "follow links that are operands";
         DereferenceToDir = "--dereference-command-line-symlink-to-dir", "follow operands that link to directories";
         Hide = "--hide=GLOB", "do not list names that match GLOB, unless -a or -A";
-        Hyperlink = "--hyperlink[=WHEN]", "make names hyperlinks";
+        Hyperlink = "--hyperlink[=WHEN]", "", unsupported "the option --hyperlink is not supported";
         IndicatorStyle = "--indicator-style=WORD", "append to names: none, slash, file-type or classify";
         Inode = "-i, --inode", "print the inode number of each file";
         Ignore = "-I, --ignore=GLOB", "do not list names that match GLOB";
@@ -93,32 +93,27 @@ fn usage(message: String) -> ToolResult {
     ToolResult::Usage(message, MAJOR)
 }
 
-/// Reads the command line over what holds by default.
+/// Parses a command line. `defaults` are the options of the tool without arguments.
 pub(crate) fn parse(tool: &str, arguments: Vec<Vec<u8>>, defaults: Options) -> Result<Options, ToolResult> {
     let mut options = defaults;
     let line = Syntax { notes: NOTES, usage_exit_code: MAJOR, ..Syntax::core(tool, USAGE, 27) };
     let read = line.parse(arguments, |key, value| options.option(key, &String::from_utf8_lossy(&value)));
     options.files = read?;
-    options.dired &= options.layout == Layout::Long && !options.hyperlinks;
-    if options.dired && options.end == 0 {
-        return Err(failure("--dired and --zero are incompatible"));
-    }
-    // Times of access and change order the list, too, unless they are shown.
-    options.order.settle(options.layout == Layout::Long);
-    if options.layout == Layout::Long && options.follow == Follow::Folders || options.mark == Mark::Classify {
-        options.follow = if options.follow == Follow::Folders { Follow::Never } else { options.follow };
+    options.order.resolve(options.layout == Layout::Long);
+    if options.layout == Layout::Long && options.follow == Follow::Dirs || options.mark == Mark::Classify {
+        options.follow = if options.follow == Follow::Dirs { Follow::Never } else { options.follow };
     }
     if options.layout == Layout::Long {
-        let asked = options.time_style.take().or_else(|| std::env::var("TIME_STYLE").ok());
-        options.times = asked.map_or(Ok(TimeStyle::Locale), |asked| time_style(&asked))?;
+        let style = options.time_style.take().or_else(|| std::env::var("TIME_STYLE").ok());
+        options.times = style.map_or(Ok(TimeStyle::Locale), |style| time_style(&style))?;
     }
-    if options.folders_as_files && options.follow == Follow::Folders {
+    if options.dirs_as_files && options.follow == Follow::Dirs {
         options.follow = Follow::Never;
     }
     Ok(options)
 }
 
-/// A number in decimal digits, or in octal or hexadecimal ones as C writes them.
+/// Parses a number of C: decimal, or octal or hexadecimal by its prefix.
 fn count(text: &str) -> Option<usize> {
     match (text.strip_prefix("0x").or(text.strip_prefix("0X")), text.strip_prefix('0')) {
         (Some(digits), _) => usize::from_str_radix(digits, 16).ok(),
@@ -137,7 +132,7 @@ impl Options {
             Flag::Changed => self.order.stamp = 'c',
             Flag::Accessed => self.order.stamp = 'u',
             Flag::Columns => self.layout = Layout::Columns,
-            Flag::Directory => self.folders_as_files = true,
+            Flag::Directory => self.dirs_as_files = true,
             Flag::Unsorted => {
                 self.shows = Shows::All;
                 self.order.key = Some(Key::None);
@@ -146,7 +141,7 @@ impl Options {
             Flag::NoGroup => self.group = false,
             Flag::HumanReadable => (self.sizes, self.block_sizes) = (Unit::Human(1024), Unit::Human(1024)),
             Flag::Kibibytes => self.block_sizes = Unit::Bytes(1024),
-            Flag::DereferenceCommandLine => self.follow = Follow::Named,
+            Flag::DereferenceCommandLine => self.follow = Follow::Operands,
             Flag::Inode => self.inodes = true,
             Flag::Ignore => self.ignore.push(value.as_bytes().to_vec()),
             Flag::Hide => self.hidden.push(value.as_bytes().to_vec()),
@@ -170,12 +165,12 @@ impl Options {
             Flag::TabSize | Flag::Width | Flag::BlockSize => return self.number(key, value),
             Flag::Across => self.layout = Layout::Across,
             Flag::OnePerLine if self.layout != Layout::Long => self.layout = Layout::Lines,
-            Flag::DereferenceToDir => self.follow = Follow::Folders,
+            Flag::DereferenceToDir => self.follow = Follow::Dirs,
             Flag::Si => (self.sizes, self.block_sizes) = (Unit::Human(1000), Unit::Human(1000)),
             Flag::ShowControlChars => self.hides = false,
             Flag::Author => self.author = true,
             Flag::FileType => self.mark = Mark::FileType,
-            Flag::GroupDirectoriesFirst => self.order.folders_first = true,
+            Flag::GroupDirectoriesFirst => self.order.dirs_first = true,
             Flag::FullTime => (self.layout, self.time_style) = (Layout::Long, Some("full-iso".to_owned())),
             Flag::Zero => {
                 if self.layout != Layout::Long {
@@ -183,12 +178,12 @@ impl Options {
                 }
                 (self.end, self.color, self.style, self.hides) = (0, false, Style::Literal, false);
             }
-            _ => return self.word(key, value),
+            _ => return self.choice(key, value),
         }
         Ok(())
     }
 
-    /// Options whose value is a number.
+    /// Applies an option whose value is a number.
     fn number(&mut self, key: Flag, value: &str) -> Result<(), ToolResult> {
         match key {
             Flag::TabSize => {
@@ -197,7 +192,7 @@ impl Options {
             }
             Flag::Width => {
                 let wrong = || failure(format!("invalid line width: {}", quote_value(value.as_bytes())));
-                // 0 is no limit.
+                // 0 removes the limit.
                 self.width = Some(count(value).ok_or_else(wrong)?).filter(|width| *width > 0).unwrap_or(usize::MAX);
             }
             _ => {
@@ -209,12 +204,12 @@ impl Options {
         Ok(())
     }
 
-    /// Options whose value is one of a few words.
-    fn word(&mut self, key: Flag, value: &str) -> Result<(), ToolResult> {
+    /// Applies an option whose value is one of a few names.
+    fn choice(&mut self, key: Flag, value: &str) -> Result<(), ToolResult> {
         let choose = |option: &str, words: &[&[&str]]| {
             parse_choice(option, value.as_bytes(), words).map_err(|message| ToolResult::Usage(message, MINOR))
         };
-        // No word at all means always.
+        // Without a value the option means `always`.
         let when = |option: &str| -> Result<bool, ToolResult> {
             Ok(match if value.is_empty() { 0 } else { choose(option, WHEN)? } {
                 0 => true,
@@ -224,12 +219,11 @@ impl Options {
         };
         match key {
             Flag::Classify if when("--classify")? => self.mark = Mark::Classify,
-            Flag::Hyperlink => self.hyperlinks = when("--hyperlink")?,
             Flag::Color => self.color = when("--color")?,
             Flag::Sort => {
                 let keys = [Key::None, Key::Time, Key::Size, Key::Extension, Key::Version, Key::Width];
                 let words: &[&[&str]] = &[&["none"], &["time"], &["size"], &["extension"], &["version"], &["width"]];
-                // "name" is no word of the list, but understood by newer versions.
+                // Newer versions of GNU `ls` accept `name`, which the message does not list.
                 self.order.key =
                     if value == "name" { Some(Key::Name) } else { keys.get(choose("--sort", words)?).copied() };
             }
@@ -257,7 +251,6 @@ impl Options {
             }
             Flag::QuotingStyle => self.style = style(choose("--quoting-style", WORDS)?),
             Flag::TimeStyle => self.time_style = Some(value.to_owned()),
-            Flag::Dired => self.dired = true,
             Flag::Context => self.contexts = true,
             _ => {}
         }
@@ -272,7 +265,7 @@ fn time_style(value: &str) -> Result<TimeStyle, ToolResult> {
         return Ok(TimeStyle::Format(format.to_owned()));
     }
     let word = match value.strip_prefix("posix-") {
-        // What begins so is not for the POSIX locale.
+        // Styles with this prefix do not apply to the POSIX locale.
         Some(_) if !unicode_locale() => "locale",
         Some(word) => word,
         None => value,

@@ -1,7 +1,7 @@
-//! Messages of uutils that GNU words or quotes otherwise.
+//! GNU's text of messages that differ in uutils.
 //!
-//! What somebody wrote stands in the quotes of the locale, names of files in those of the shell; uutils knows the latter
-//! only. The texts are as Fluent writes them.
+//! GNU quotes arguments with the quotes of the locale and file names with those of the shell. uutils has only the latter. The
+//! texts are in Fluent syntax.
 
 /// Ordered by name.
 pub(crate) const MESSAGES: &[(&str, &str)] = &[
@@ -99,18 +99,18 @@ pub(crate) const MESSAGES: &[(&str, &str)] = &[
 mod tests {
     use super::MESSAGES;
 
-    /// Messages that uutils asks for and does not have.
-    const FORGOTTEN: [&str; 1] = ["tr-error-read-error"];
+    /// Messages that uutils uses, but does not define.
+    const MISSING: [&str; 1] = ["tr-error-read-error"];
 
     #[test]
-    fn every_corrected_message_is_one_of_uutils_or_missing_there() {
+    fn corrected_messages_exist_or_are_missing_in_uutils() {
         assert!(MESSAGES.is_sorted_by(|a, b| a.0 < b.0));
         for (name, _) in MESSAGES {
             let component = name.split_once('-').map_or("", |(component, _)| component);
             let file = format!("{component}/en-US.ftl");
             let known = uucore::locale::get_embedded_locale(&file).unwrap_or_default();
-            let begins = |text: &str| text.lines().any(|line| line.starts_with(&format!("{name} =")));
-            assert_eq!(begins(known), !FORGOTTEN.contains(name), "{name}");
+            let defines = |text: &str| text.lines().any(|line| line.starts_with(&format!("{name} =")));
+            assert_eq!(defines(known), !MISSING.contains(name), "{name}");
         }
     }
 }

@@ -5,7 +5,7 @@ use tidebox_gnu::stream::Input;
 use tidebox_rt::Errno;
 
 use super::options::Options;
-use super::sink::{Piece, Sink};
+use super::sink::{Part, Sink};
 use crate::common::Failure;
 
 pub(super) struct Reader<'o> {
@@ -19,16 +19,15 @@ impl Reader<'_> {
         Failure::Unsupported(format!("{}: {}", path_label(name), errno.text()))
     }
 
-    /// What is read and not yet taken, at most so much of it; empty at the end only.
-    fn some(&mut self, most: u64) -> Result<Vec<u8>, Failure> {
-        let piece = match self.input.chunk() {
-            Ok(piece) => piece.to_vec(),
+    /// Reads up to `max_bytes` bytes. The result is empty only at the end of the input.
+    fn read(&mut self, max_bytes: u64) -> Result<Vec<u8>, Failure> {
+        let max_bytes = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+        let chunk = match self.input.chunk() {
+            Ok(chunk) => chunk.get(..max_bytes.min(chunk.len())).unwrap_or_default().to_vec(),
             Err(errno) => return Err(self.failed(errno)),
         };
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let part = piece.get(..most.min(piece.len())).unwrap_or_default().to_vec();
-        self.input.consume(part.len());
-        Ok(part)
+        self.input.consume(chunk.len());
+        Ok(chunk)
     }
 
     /// Reads the next record with its end.
@@ -39,79 +38,79 @@ impl Reader<'_> {
 
     /// Writes `count` records to each output file.
     pub(super) fn lines(&mut self, count: u64, sink: &mut Sink<'_>) -> Result<(), Failure> {
-        let (mut open, mut left, mut line): (Option<Piece>, u64, Vec<u8>) = (None, 0, Vec::new());
+        let (mut open, mut left, mut line): (Option<Part>, u64, Vec<u8>) = (None, 0, Vec::new());
         while self.record(&mut line)? {
             if left == 0 {
-                if let Some(piece) = open.take() {
-                    sink.end(piece)?;
+                if let Some(part) = open.take() {
+                    sink.finish_part(part)?;
                 }
-                open = Some(sink.begin()?);
+                open = Some(sink.start_part()?);
                 left = count;
             }
-            if let Some(piece) = &mut open {
-                sink.write(piece, &line)?;
+            if let Some(part) = &mut open {
+                sink.write(part, &line)?;
             }
             left -= 1;
         }
-        open.map_or(Ok(()), |piece| sink.end(piece))
+        open.map_or(Ok(()), |part| sink.finish_part(part))
     }
 
     /// Writes `count` bytes to each output file.
     pub(super) fn bytes(&mut self, count: u64, sink: &mut Sink<'_>) -> Result<(), Failure> {
-        let (mut open, mut left): (Option<Piece>, u64) = (None, 0);
+        let (mut open, mut left): (Option<Part>, u64) = (None, 0);
         loop {
-            let part = self.some(if left == 0 { count } else { left })?;
-            if part.is_empty() {
+            let bytes = self.read(if left == 0 { count } else { left })?;
+            if bytes.is_empty() {
                 break;
             }
             if left == 0 {
-                if let Some(piece) = open.take() {
-                    sink.end(piece)?;
+                if let Some(part) = open.take() {
+                    sink.finish_part(part)?;
                 }
-                open = Some(sink.begin()?);
+                open = Some(sink.start_part()?);
                 left = count;
             }
-            left = left.saturating_sub(part.len() as u64);
-            if let Some(piece) = &mut open {
-                sink.write(piece, &part)?;
+            left = left.saturating_sub(bytes.len() as u64);
+            if let Some(part) = &mut open {
+                sink.write(part, &bytes)?;
             }
         }
-        open.map_or(Ok(()), |piece| sink.end(piece))
+        open.map_or(Ok(()), |part| sink.finish_part(part))
     }
 
-    /// As many whole records as fit into so many bytes; longer records are cut.
+    /// Writes whole records up to `count` bytes to each output file. Longer records are split.
     pub(super) fn line_bytes(&mut self, count: u64, sink: &mut Sink<'_>) -> Result<(), Failure> {
-        let (mut open, mut left, mut line): (Option<Piece>, u64, Vec<u8>) = (None, 0, Vec::new());
+        let (mut open, mut left, mut line): (Option<Part>, u64, Vec<u8>) = (None, 0, Vec::new());
         while self.record(&mut line)? {
             let mut rest = line.as_slice();
             while !rest.is_empty() {
                 let full = rest.len() as u64 > left && (left < count || left == 0);
-                if let Some(piece) = open.take_if(|_| full) {
-                    sink.end(piece)?;
+                if let Some(part) = open.take_if(|_| full) {
+                    sink.finish_part(part)?;
                 }
                 if open.is_none() {
-                    open = Some(sink.begin()?);
+                    open = Some(sink.start_part()?);
                     left = count;
                 }
-                let (part, behind) =
+                let (bytes, after) =
                     rest.split_at_checked(usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or((rest, b""));
-                left -= part.len() as u64;
-                rest = behind;
-                if let Some(piece) = &mut open {
-                    sink.write(piece, part)?;
+                left -= bytes.len() as u64;
+                rest = after;
+                if let Some(part) = &mut open {
+                    sink.write(part, bytes)?;
                 }
             }
         }
-        open.map_or(Ok(()), |piece| sink.end(piece))
+        open.map_or(Ok(()), |part| sink.finish_part(part))
     }
 
-    /// How many bytes are left in the input, which pipes do not tell.
+    /// Returns the remaining bytes of the input. Fails for a pipe, whose size is unknown.
     fn length(&mut self) -> Result<u64, Failure> {
         let stat = tidebox_rt::fstat(self.input.fd()).map_err(|errno| self.failed(errno))?;
         if let (tidebox_rt::FileKind::File, Ok(at)) = (stat.kind(), tidebox_rt::seek(self.input.fd(), 0)) {
             return Ok(stat.size.saturating_sub(at));
         }
-        // Of a pipe the size is unknown, of a device too unless it holds nothing.
+        // An empty device such as /dev/null has size 0.
         let is_device = stat.kind() == tidebox_rt::FileKind::CharDevice;
         let empty = self.input.chunk().map(<[u8]>::is_empty);
         if empty.map_err(|errno| self.failed(errno))? && is_device {
@@ -121,34 +120,33 @@ impl Reader<'_> {
         Err(Failure::Unsupported(format!("{name}: cannot determine file size")))
     }
 
-    /// So many pieces of the same size, of which the last takes what is over.
+    /// Writes `number` parts of the same size. The last one also has the remainder. With `only`, prints that part to stdout.
     pub(super) fn chunks(&mut self, only: Option<u64>, number: u64, sink: &mut Sink<'_>) -> Result<(), Failure> {
         let length = self.length()?;
         let size = (length / number).max(1);
         for at in 1..=number {
-            // Nothing of a piece that is not wanted is written, and nothing is left for an empty one.
             let before = size.saturating_mul(at - 1);
             let rest = length.saturating_sub(before);
             let mut left = if at == number { rest } else { size.min(rest) };
-            let wanted = only.is_none_or(|only| only == at);
+            let is_selected = only.is_none_or(|only| only == at);
             let mut open = match only {
-                None if left > 0 || !self.options.elide => Some(sink.begin()?),
+                None if left > 0 || !self.options.elide => Some(sink.start_part()?),
                 _ => None,
             };
             while left > 0 {
-                let part = self.some(left)?;
-                if part.is_empty() {
+                let bytes = self.read(left)?;
+                if bytes.is_empty() {
                     break;
                 }
-                left -= part.len() as u64;
+                left -= bytes.len() as u64;
                 match &mut open {
-                    Some(piece) => drop(sink.write(piece, &part)?),
-                    None if wanted => tidebox_rt::write_all(1, &part).map_err(Failure::Write)?,
+                    Some(part) => drop(sink.write(part, &bytes)?),
+                    None if is_selected => tidebox_rt::write_all(1, &bytes).map_err(Failure::Write)?,
                     None => {}
                 }
             }
-            if let Some(piece) = open {
-                sink.end(piece)?;
+            if let Some(part) = open {
+                sink.finish_part(part)?;
             }
             if only == Some(at) {
                 break;
@@ -157,25 +155,25 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The same without cutting records: one belongs to the piece that it begins in.
+    /// Like [`Self::chunks`], but with whole records. A record belongs to the part that it starts in.
     pub(super) fn line_chunks(&mut self, only: Option<u64>, number: u64, sink: &mut Sink<'_>) -> Result<(), Failure> {
         let length = self.length()?;
         let size = (length / number).max(1);
-        // Where a piece ends, counted from the beginning.
+        // Offset of the end of a part.
         let end_of = |at: u64| if at == number { length } else { size.saturating_mul(at) };
         let (mut line, mut done) = (Vec::new(), 0_u64);
-        let mut waiting: Option<Vec<u8>> = None;
+        let mut pending: Option<Vec<u8>> = None;
         for at in 1..=number {
-            let mut open: Option<Piece> = None;
+            let mut open: Option<Part> = None;
             if only.is_none() && !self.options.elide {
-                open = Some(sink.begin()?);
+                open = Some(sink.start_part()?);
             }
             loop {
-                if waiting.is_none() && self.record(&mut line)? {
-                    waiting = Some(std::mem::take(&mut line));
+                if pending.is_none() && self.record(&mut line)? {
+                    pending = Some(std::mem::take(&mut line));
                 }
-                // The last piece takes everything; others what begins before their end.
-                let Some(record) = waiting.take_if(|_| at == number || done < end_of(at)) else {
+                // The last part has all remaining records.
+                let Some(record) = pending.take_if(|_| at == number || done < end_of(at)) else {
                     break;
                 };
                 done += record.len() as u64;
@@ -184,22 +182,22 @@ impl Reader<'_> {
                     Some(_) => {}
                     None => {
                         if open.is_none() {
-                            open = Some(sink.begin()?);
+                            open = Some(sink.start_part()?);
                         }
-                        if let Some(piece) = &mut open {
-                            sink.write(piece, &record)?;
+                        if let Some(part) = &mut open {
+                            sink.write(part, &record)?;
                         }
                     }
                 }
             }
-            if let Some(piece) = open {
-                sink.end(piece)?;
+            if let Some(part) = open {
+                sink.finish_part(part)?;
             }
         }
         Ok(())
     }
 
-    /// Records in turn, one to each piece.
+    /// Distributes records round-robin.
     pub(super) fn robin(&mut self, only: Option<u64>, number: u64, sink: &mut Sink<'_>) -> Result<(), Failure> {
         let mut line = Vec::new();
         let mut at: u64 = 0;
@@ -212,22 +210,20 @@ impl Reader<'_> {
             }
             return Ok(());
         }
-        let mut pieces: Vec<Piece> = Vec::new();
-        let mut begun = 0;
-        while begun < number && !self.options.elide {
-            pieces.push(sink.begin()?);
-            begun += 1;
+        let mut parts: Vec<Part> = Vec::new();
+        while (parts.len() as u64) < number && !self.options.elide {
+            parts.push(sink.start_part()?);
         }
         while self.record(&mut line)? {
-            if (pieces.len() as u64) < number {
-                pieces.push(sink.begin()?);
+            if (parts.len() as u64) < number {
+                parts.push(sink.start_part()?);
             }
-            let place = usize::try_from(at % number).unwrap_or_default();
-            if let Some(piece) = pieces.get_mut(place) {
-                sink.write(piece, &line)?;
+            let index = usize::try_from(at % number).unwrap_or_default();
+            if let Some(part) = parts.get_mut(index) {
+                sink.write(part, &line)?;
             }
             at += 1;
         }
-        pieces.into_iter().try_for_each(|piece| sink.end(piece))
+        parts.into_iter().try_for_each(|part| sink.finish_part(part))
     }
 }
