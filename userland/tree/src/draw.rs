@@ -9,13 +9,11 @@ use crate::walk::Walk;
 pub(crate) struct Drawing;
 
 /// A vertical line, a branch, and the last branch.
-pub(crate) fn strokes(lines: Lines) -> [&'static [u8]; 3] {
+fn strokes(lines: Lines) -> [&'static [u8]; 3] {
     match lines {
         Lines::None => [b"", b"", b""],
         Lines::Ascii => [b"|   ", b"|-- ", b"`-- "],
         Lines::Unicode => ["│\u{a0}\u{a0} ".as_bytes(), "├── ".as_bytes(), "└── ".as_bytes()],
-        Lines::Ansi => [b"x   ", b"tqq ", b"mqq "],
-        Lines::Ibm => [b"\xb3   ", b"\xc3\xc4\xc4 ", b"\xc0\xc4\xc4 "],
     }
 }
 
@@ -25,21 +23,15 @@ fn indentation(position: &Position, lines: Lines) -> Vec<u8> {
     if lines == Lines::None {
         return out;
     }
-    if lines == Lines::Ansi {
-        out.extend_from_slice(b"\x1b(0");
-    }
     for more in &position.more {
         out.extend_from_slice(if *more { vertical } else { b"    " });
     }
     out.extend_from_slice(if position.last { last } else { branch });
-    if lines == Lines::Ansi {
-        out.extend_from_slice(b"\x1b(B");
-    }
     out
 }
 
 /// Formats a name with visible control characters.
-pub(crate) fn shown(name: &[u8], options: &Options) -> Vec<u8> {
+fn visible(name: &[u8], options: &Options) -> Vec<u8> {
     let mut out = Vec::new();
     if options.unprintable == Unprintable::Raw {
         out.extend_from_slice(name);
@@ -85,10 +77,10 @@ fn colored(text: Vec<u8>, color: Option<&str>) -> Vec<u8> {
 fn line(entry: &Entry, name: &[u8], options: &Options) -> Vec<u8> {
     let color = |name: &[u8], stat, orphan| options.colors.as_ref().and_then(|colors| colors.of(name, stat, orphan));
     let orphan = entry.is_link() && entry.beyond.is_none();
-    let mut out = colored(shown(name, options), color(&entry.name, Some(&entry.stat), orphan));
+    let mut out = colored(visible(name, options), color(&entry.name, Some(&entry.stat), orphan));
     if let Some(target) = &entry.target {
         out.extend_from_slice(b" -> ");
-        out.extend(colored(shown(target, options), color(target, entry.beyond.as_ref(), false)));
+        out.extend(colored(visible(target, options), color(target, entry.beyond.as_ref(), false)));
         if options.marks {
             out.extend_from_slice(entry.beyond.as_ref().map_or(b"".as_slice(), mark));
         }
@@ -105,43 +97,39 @@ fn line(entry: &Entry, name: &[u8], options: &Options) -> Vec<u8> {
 impl List for Drawing {
     fn begin(&mut self, _walk: &mut Walk) {}
 
-    fn place(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, _opens: bool) {
+    fn operand(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, _opens: bool) {
         match entry {
             Some(entry) => {
                 let brackets = walk.brackets(entry);
                 walk.out.push(brackets.as_bytes());
                 walk.out.push(&line(entry, name, &walk.options));
             }
-            None => walk.out.push(&[&shown(name, &walk.options), b"  [error opening dir]\n".as_slice()].concat()),
+            None => walk.out.push(&[&visible(name, &walk.options), b"  [error opening dir]\n".as_slice()].concat()),
         }
     }
 
     fn entry(&mut self, walk: &mut Walk, entry: &Entry, position: &Position) {
         let brackets = walk.brackets(entry);
         let indent = indentation(position, walk.options.lines);
-        let (first, second) = match walk.options.meta_first {
-            true => (brackets.as_bytes(), indent.as_slice()),
-            false => (indent.as_slice(), brackets.as_bytes()),
-        };
-        walk.out.push(first);
-        walk.out.push(second);
+        walk.out.push(&indent);
+        walk.out.push(brackets.as_bytes());
         let name = if walk.options.full_path { &entry.path } else { &entry.name };
         walk.out.push(&line(entry, name, &walk.options));
     }
 
     fn close(&mut self, _walk: &mut Walk, _entry: &Entry, _position: &Position) {}
 
-    fn close_place(&mut self, _walk: &mut Walk, _entry: Option<&Entry>, _opened: bool, _last: bool) {}
+    fn close_operand(&mut self, _walk: &mut Walk, _entry: Option<&Entry>, _opened: bool, _last: bool) {}
 
     fn end(&mut self, walk: &mut Walk, totals: &Totals) {
-        if walk.options.report {
+        if !walk.options.no_report {
             report(walk, totals);
         }
     }
 }
 
-/// Formats the report of counts.
-pub(crate) fn report(walk: &mut Walk, totals: &Totals) {
+/// Prints the numbers of directories and files.
+fn report(walk: &mut Walk, totals: &Totals) {
     let mut text = String::from("\n");
     if walk.options.du {
         let unit = if walk.options.sizes == crate::options::Sizes::Bytes { " bytes" } else { "" };

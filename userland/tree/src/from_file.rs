@@ -8,7 +8,6 @@ use crate::pattern;
 
 const FOLDER: u32 = 0o040_755;
 const FILE: u32 = 0o100_644;
-const LINK: u32 = 0o120_777;
 
 fn of_mode(mode: u32) -> Stat {
     Stat { mode, ..Stat::default() }
@@ -21,25 +20,21 @@ pub(crate) fn read(name: &[u8], options: &Options) -> Option<Entry> {
     let mut root = Entry { name: name.to_vec(), path: name.to_vec(), stat: of_mode(FOLDER), ..Entry::default() };
     root.children = Some(Vec::new());
     root.is_list = name != b".";
-    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let (path, target) = match line.windows(4).position(|part| part == b" -> ").filter(|_| options.file_links) {
-            Some(at) => (line.get(..at).unwrap_or_default(), line.get(at + 4..)),
-            None => (line, None),
-        };
+    for path in text.split(|byte| *byte == b'\n').filter(|path| !path.is_empty()) {
         let is_folder = path.ends_with(b"/");
         let parts: Vec<&[u8]> = path.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).collect();
-        insert(&mut root, &parts, is_folder, target);
+        insert(&mut root, &parts, is_folder);
     }
     filter(&mut root, options, true);
     Some(root)
 }
 
-fn insert(root: &mut Entry, parts: &[&[u8]], is_folder: bool, target: Option<&[u8]>) {
-    let mut place = root;
+fn insert(root: &mut Entry, parts: &[&[u8]], is_folder: bool) {
+    let mut node = root;
     for (at, part) in parts.iter().enumerate() {
         let last = at + 1 == parts.len();
-        let path = joined(&place.path, part);
-        let children = place.children.get_or_insert_default();
+        let path = joined(&node.path, part);
+        let children = node.children.get_or_insert_default();
         let found = match children.iter().position(|child| child.name == *part) {
             Some(found) => found,
             None => {
@@ -53,12 +48,8 @@ fn insert(root: &mut Entry, parts: &[&[u8]], is_folder: bool, target: Option<&[u
         if !last || is_folder {
             child.children.get_or_insert_default();
             child.stat = of_mode(FOLDER);
-        } else if let Some(target) = target {
-            child.stat = of_mode(LINK);
-            child.target = Some(target.to_vec());
-            child.beyond = Some(of_mode(FILE));
         }
-        place = child;
+        node = child;
     }
 }
 

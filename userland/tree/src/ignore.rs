@@ -51,7 +51,7 @@ impl Rules {
     }
 
     /// Returns whether a file is ignored.
-    pub(crate) fn leave_out(&self, path: &[u8], is_folder: bool) -> bool {
+    pub(crate) fn ignores(&self, path: &[u8], is_folder: bool) -> bool {
         self.rules.iter().rev().find(|rule| rule.fits(path, is_folder)).is_some_and(|rule| !rule.keeps)
     }
 }

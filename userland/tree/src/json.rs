@@ -53,12 +53,6 @@ fn head(walk: &mut Walk, entry: &Entry, name: &[u8]) {
         out.extend(string(target));
     }
     let shows = walk.options.shows;
-    if shows.inode {
-        out.extend_from_slice(format!(",\"inode\":{}", entry.stat.ino).as_bytes());
-    }
-    if shows.device {
-        out.extend_from_slice(format!(",\"dev\":{}", entry.stat.dev).as_bytes());
-    }
     if shows.mode {
         let mode = entry.stat.mode;
         out.extend_from_slice(format!(",\"mode\":\"{:04o}\",\"prot\":\"{}\"", mode & 0o7777, letters(mode)).as_bytes());
@@ -88,7 +82,7 @@ impl List for Json {
         line_end(walk);
     }
 
-    fn place(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, opens: bool) {
+    fn operand(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, opens: bool) {
         match entry {
             Some(entry) => {
                 indent(walk, 0);
@@ -140,7 +134,7 @@ impl List for Json {
         end_entry(walk, position);
     }
 
-    fn close_place(&mut self, walk: &mut Walk, entry: Option<&Entry>, opened: bool, last: bool) {
+    fn close_operand(&mut self, walk: &mut Walk, entry: Option<&Entry>, opened: bool, last: bool) {
         if opened || entry.is_none_or(|entry| entry.problem.is_some()) {
             indent(walk, 0);
             walk.out.push(b"]");
@@ -153,10 +147,10 @@ impl List for Json {
     }
 
     fn end(&mut self, walk: &mut Walk, totals: &Totals) {
-        if !walk.options.report {
+        if walk.options.no_report {
             line_end(walk);
         }
-        if walk.options.report {
+        if !walk.options.no_report {
             walk.out.push(b",");
             line_end(walk);
             indent(walk, 0);

@@ -33,11 +33,11 @@ impl Position {
 pub(crate) trait List {
     fn begin(&mut self, walk: &mut Walk);
     /// Starts an operand; `None` if the file does not exist.
-    fn place(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, opens: bool);
+    fn operand(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, opens: bool);
     fn entry(&mut self, walk: &mut Walk, entry: &Entry, position: &Position);
     /// Ends the list of a directory.
     fn close(&mut self, walk: &mut Walk, entry: &Entry, position: &Position);
-    fn close_place(&mut self, walk: &mut Walk, entry: Option<&Entry>, opened: bool, last: bool);
+    fn close_operand(&mut self, walk: &mut Walk, entry: Option<&Entry>, opened: bool, last: bool);
     fn end(&mut self, walk: &mut Walk, totals: &Totals);
 }
 
@@ -45,20 +45,20 @@ impl Walk {
     /// Lists all operands.
     pub(crate) fn list_all(&mut self, list: &mut dyn List) {
         let mut totals = Totals::default();
-        let places = self.options.places.clone();
+        let operands = self.options.operands.clone();
         list.begin(self);
-        for (at, name) in places.iter().enumerate() {
-            self.list_place(name, list, &mut totals, at + 1 == places.len());
+        for (at, name) in operands.iter().enumerate() {
+            self.list_operand(name, list, &mut totals, at + 1 == operands.len());
         }
         list.end(self, &totals);
     }
 
-    fn list_place(&mut self, name: &[u8], list: &mut dyn List, totals: &mut Totals, last: bool) {
-        let mut found = if self.options.from_file { from_file::read(name, &self.options) } else { self.place(name) };
+    fn list_operand(&mut self, name: &[u8], list: &mut dyn List, totals: &mut Totals, last: bool) {
+        let mut found = if self.options.from_file { from_file::read(name, &self.options) } else { self.operand(name) };
         let Some(entry) = &mut found else {
             self.errors += 1;
-            list.place(self, name, None, false);
-            list.close_place(self, None, false, last);
+            list.operand(self, name, None, false);
+            list.close_operand(self, None, false, last);
             return;
         };
         if !entry.is_folder() {
@@ -67,8 +67,8 @@ impl Walk {
             if self.options.du {
                 totals.size = totals.size.saturating_add(entry.size);
             }
-            list.place(self, name, Some(entry), false);
-            list.close_place(self, Some(entry), false, last);
+            list.operand(self, name, Some(entry), false);
+            list.close_operand(self, Some(entry), false, last);
             return;
         }
         self.note(entry.stat);
@@ -81,19 +81,19 @@ impl Walk {
                 }
                 self.limit(entry, children.len());
                 let opens = entry.problem.is_none() && !children.is_empty();
-                list.place(self, name, Some(entry), opens);
+                list.operand(self, name, Some(entry), opens);
                 if opens {
                     let device = entry.stat.dev;
                     self.list(children, list, totals, &mut Vec::new(), device);
                 }
                 self.leave(&entry.path);
-                list.close_place(self, Some(entry), opens, last);
+                list.close_operand(self, Some(entry), opens, last);
             }
             Err(_) => {
                 self.errors += 1;
                 entry.problem = Some("error opening dir".to_owned());
-                list.place(self, name, Some(entry), false);
-                list.close_place(self, Some(entry), false, last);
+                list.operand(self, name, Some(entry), false);
+                list.close_operand(self, Some(entry), false, last);
             }
         }
     }

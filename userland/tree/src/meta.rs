@@ -40,12 +40,6 @@ impl Meta {
     pub(crate) fn brackets(&self, entry: &Entry, options: &Options) -> String {
         let shows = options.shows;
         let mut parts = Vec::new();
-        if shows.inode {
-            parts.push(format!("{:>7}", entry.stat.ino));
-        }
-        if shows.device {
-            parts.push(format!("{:>3}", entry.stat.dev));
-        }
         if shows.mode {
             parts.push(letters(entry.stat.mode));
         }

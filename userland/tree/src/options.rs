@@ -1,21 +1,24 @@
 //! The command line.
 
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::options::Syntax;
+
 use crate::color::Colors;
-use crate::html::Page;
 
 /// Output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Form {
+    #[default]
     Drawing,
     Json,
     Xml,
-    Html,
 }
 
 /// Sort key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sort {
     Nothing,
+    #[default]
     Name,
     Version,
     Modified,
@@ -24,16 +27,18 @@ pub(crate) enum Sort {
 }
 
 /// Entries that sort first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum First {
+    #[default]
     Neither,
     Folders,
     Files,
 }
 
 /// Size format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sizes {
+    #[default]
     Bytes,
     /// Powers of 1024.
     Human,
@@ -42,32 +47,27 @@ pub(crate) enum Sizes {
 }
 
 /// Line drawing characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Lines {
     None,
+    #[default]
     Ascii,
     Unicode,
-    /// VT100 line drawing escapes.
-    Ansi,
-    /// Code page 437.
-    Ibm,
 }
 
 /// Handling of unprintable characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Unprintable {
+    #[default]
     Octal,
     Question,
     Raw,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Options {
-    pub(crate) places: Vec<Vec<u8>>,
+    pub(crate) operands: Vec<Vec<u8>>,
     pub(crate) form: Form,
-    pub(crate) page: Page,
-    /// Base URL of links in HTML output.
-    pub(crate) links: bool,
     pub(crate) all: bool,
     pub(crate) folders_only: bool,
     pub(crate) follow: bool,
@@ -80,9 +80,8 @@ pub(crate) struct Options {
     pub(crate) git_files: Vec<Vec<u8>>,
     pub(crate) ignore_case: bool,
     pub(crate) match_folders: bool,
-    pub(crate) meta_first: bool,
     pub(crate) prune: bool,
-    pub(crate) report: bool,
+    pub(crate) no_report: bool,
     pub(crate) lines: Lines,
     pub(crate) limit: Option<usize>,
     pub(crate) time_format: Option<String>,
@@ -98,14 +97,13 @@ pub(crate) struct Options {
     pub(crate) first: First,
     pub(crate) colors: Option<Colors>,
     pub(crate) from_file: bool,
-    pub(crate) file_links: bool,
+    color: bool,
+    no_color: bool,
 }
 
 /// Attributes printed besides the name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shows {
-    pub(crate) inode: bool,
-    pub(crate) device: bool,
     pub(crate) mode: bool,
     pub(crate) user: bool,
     pub(crate) group: bool,
@@ -115,244 +113,204 @@ pub(crate) struct Shows {
     pub(crate) changed: bool,
 }
 
-/// Parsed options.
-pub(crate) enum Request {
-    Run(Box<Options>),
-    Print(&'static str),
-    Refuse(String),
-    /// The value of `--sort` is invalid.
-    UnknownSort(String),
+tidebox_gnu::options! {
+    /// Options of `tree`.
+    enum Flag {
+        All = "-a", "hidden files, too";
+        Folders = "-d", "directories only";
+        Follow = "-l", "follow links to directories";
+        FullPath = "-f", "print the whole path of each file";
+        OneDevice = "-x", "stay on one file system";
+        Level = "-L LEVEL", "descend at most LEVEL directories";
+        Include = "-P PATTERN", "only files that match PATTERN";
+        Exclude = "-I PATTERN", "no files that match PATTERN";
+        GitIgnore = "--gitignore", "omit files that match .gitignore files";
+        GitFile = "--gitfile=FILE", "read FILE as a .gitignore file";
+        IgnoreCase = "--ignore-case", "ignore case in patterns";
+        MatchDirs = "--matchdirs", "apply -P to directories, too";
+        Prune = "--prune", "omit empty directories";
+        NoReport = "--noreport", "do not print the number of files";
+        FileLimit = "--filelimit=N", "do not list directories with more than N entries";
+        Output = "-o FILE", "print to FILE\n\nAttributes:";
+        Question = "-q", "print unprintable characters as ?";
+        Raw = "-N", "print unprintable characters as they are";
+        Quotes = "-Q", "quote names";
+        Mode = "-p", "print permissions";
+        User = "-u", "print the user";
+        Group = "-g", "print the group";
+        Size = "-s", "print the size in bytes";
+        Human = "-h", "print the size in units of 1024";
+        Si = "--si", "print the size in units of 1000";
+        Du = "--du", "print sizes of directories with their content";
+        Date = "-D", "print the date of the last modification, or with -c of the last change";
+        TimeFormat = "--timefmt=FORMAT", "format of the date";
+        Marks = "-F", "mark file types like ls -F\n\nOrder:";
+        SortVersion = "-v", "sort by version";
+        SortModified = "-t", "sort by last modification";
+        SortChanged = "-c", "sort by last change";
+        Unsorted = "-U", "do not sort";
+        Reverse = "-r", "reverse the order";
+        DirsFirst = "--dirsfirst", "directories first";
+        FilesFirst = "--filesfirst", "files first";
+        SortKey = "--sort=NAME", "sort by name, version, size, mtime or ctime\n\nFormat:";
+        NoLines = "-i", "no lines";
+        Charset = "--charset=NAME", "draw lines in this character set";
+        NoColor = "-n", "no colors";
+        Color = "-C", "colors";
+        Xml = "-X", "XML";
+        Json = "-J", "JSON\n\nInput:";
+        FromFile = "--fromfile", "read paths from files; . is standard input";
+        Help = "--help", "";
+        Version = "--version", "";
+        Ansi = "-A", "", unsupported "ANSI lines (-A) are not supported";
+        Ibm = "-S", "", unsupported "CP437 lines (-S) are not supported";
+        Html = "-H BASE", "", unsupported "HTML output (-H) is not supported; use -J or -X";
+        Pages = "-R", "", unsupported "a page for every folder (-R) is not supported";
+        Inodes = "--inodes", "", unsupported "inode numbers (--inodes) are not supported; use ls -i";
+        Device = "--device", "", unsupported "device numbers (--device) are not supported; use stat";
+        MetaFirst = "--metafirst", "", unsupported "--metafirst is not supported";
+        FileLinks = "--fflinks", "", unsupported "--fflinks is not supported";
+        Info = "--info", "", unsupported "--info is not supported";
+        InfoFile = "--infofile=FILE", "", unsupported "--infofile is not supported";
+    }
 }
 
-const USAGE: &str = "usage: tree [-acdfghilnpqrstuvxACDFJQNSUX] [-L level [-R]] [-H  baseHREF]
-	[-T title] [-o filename] [-P pattern] [-I pattern] [--gitignore]
-	[--gitfile[=]file] [--matchdirs] [--metafirst] [--ignore-case]
-	[--nolinks] [--hintro[=]file] [--houtro[=]file] [--inodes] [--device]
-	[--sort[=]<name>] [--dirsfirst] [--filesfirst] [--filelimit #] [--si]
+const SYNTAX: Syntax<'_, Flag> =
+    Syntax { version: VERSION, ..Syntax::new("tree", "usage: tree [OPTION]... [--] [DIRECTORY]...\n\nFiles:\n", 22) };
+
+const VERSION: &str = "tree v2.1.0 (Tidebox)\n";
+
+/// Printed after an invalid option.
+const USAGE: &str = "usage: tree [-acdfghilnpqrstuvxCDFJNQUX] [-L level] [-o filename] [-P pattern]
+	[-I pattern] [--gitignore] [--gitfile[=]file] [--matchdirs] [--ignore-case]
+	[--sort[=]<name>] [--dirsfirst] [--filesfirst] [--filelimit[=]#] [--si]
 	[--du] [--prune] [--charset[=]X] [--timefmt[=]format] [--fromfile]
-	[--fflinks] [--info] [--infofile[=]file] [--noreport] [--version]
-	[--help] [--] [directory ...]";
+	[--noreport] [--version] [--help] [--] [directory ...]";
 
-const VERSION: &str = "tree v2.1.0 (as Tidebox speaks it)\n";
+/// Parses the command line. The error is the early exit.
+pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, ToolResult> {
+    let lines = if tidebox_gnu::message::unicode_locale() { Lines::Unicode } else { Lines::Ascii };
+    let mut options = Options { lines, ..Options::default() };
+    let operands = SYNTAX.parse(arguments, |flag, value| options.set(flag, value));
+    options.operands = operands.map_err(|result| match result {
+        ToolResult::Usage(message, code) => ToolResult::Failure(in_words_of_tree(&message), code),
+        other => other,
+    })?;
+    if options.operands.is_empty() {
+        options.operands.push(b".".to_vec());
+    }
+    let set = |name: &str| std::env::var_os(name).is_some();
+    let forced = set("CLICOLOR_FORCE") && !options.no_color && !set("NO_COLOR");
+    if options.color || forced {
+        options.colors = Some(Colors::load());
+    }
+    options.shows.size |= options.du;
+    Ok(options)
+}
 
-fn refuse(message: impl Into<String>) -> Request {
-    Request::Refuse(message.into())
+/// Converts a message of getopt to the format of `tree`.
+fn in_words_of_tree(message: &str) -> String {
+    let option = |text: &str| text.split('\'').next().unwrap_or_default().to_owned();
+    let after = |prefix: &str| message.strip_prefix(prefix).map(option);
+    if let Some(letter) = after("invalid option -- '") {
+        format!("Invalid argument -`{letter}'.\n{USAGE}")
+    } else if let Some(name) = after("unrecognized option '") {
+        format!("Invalid argument `{name}'.\n{USAGE}")
+    } else if let Some(letter) = after("option requires an argument -- '") {
+        format!("Missing argument to -{letter} option.")
+    } else if message.ends_with("requires an argument") {
+        format!("Missing argument to {}", after("option '").unwrap_or_default())
+    } else {
+        message.to_owned()
+    }
 }
 
 impl Options {
-    fn new() -> Self {
-        Self {
-            places: Vec::new(),
-            form: Form::Drawing,
-            page: Page::default(),
-            links: true,
-            all: false,
-            folders_only: false,
-            follow: false,
-            full_path: false,
-            one_device: false,
-            levels: None,
-            include: Vec::new(),
-            exclude: Vec::new(),
-            gitignore: false,
-            git_files: Vec::new(),
-            ignore_case: false,
-            match_folders: false,
-            meta_first: false,
-            prune: false,
-            report: true,
-            lines: if tidebox_gnu::message::unicode_locale() { Lines::Unicode } else { Lines::Ascii },
-            limit: None,
-            time_format: None,
-            output: None,
-            unprintable: Unprintable::Octal,
-            quotes: false,
-            shows: Shows::default(),
-            sizes: Sizes::Bytes,
-            du: false,
-            marks: false,
-            sort: Sort::Name,
-            reverse: false,
-            first: First::Neither,
-            colors: None,
-            from_file: false,
-            file_links: false,
-        }
-    }
-}
-
-/// Colours are enabled by an option or by the environment.
-#[derive(Default)]
-struct Wishes {
-    color: bool,
-    no_color: bool,
-}
-
-pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Request {
-    let mut options = Options::new();
-    let mut wishes = Wishes::default();
-    let mut rest = arguments.into_iter();
-    let mut ended = false;
-    while let Some(argument) = rest.next() {
-        if ended || argument.first() != Some(&b'-') || argument.len() < 2 {
-            options.places.push(argument);
-            continue;
-        }
-        if argument == b"--" {
-            ended = true;
-            continue;
-        }
-        let result = match argument.strip_prefix(b"--") {
-            Some(long) => set_long(&mut options, &String::from_utf8_lossy(long), &mut rest),
-            None => set_cluster(&mut options, &mut wishes, argument.get(1..).unwrap_or_default(), &mut rest),
-        };
-        if let Err(request) = result {
-            return request;
-        }
-    }
-    if options.places.is_empty() {
-        options.places.push(b".".to_vec());
-    }
-    let set = |name: &str| std::env::var_os(name).is_some();
-    let forced = set("CLICOLOR_FORCE") && !wishes.no_color && !set("NO_COLOR");
-    if wishes.color || forced {
-        options.colors = Some(Colors::load());
-    }
-    if options.du {
-        options.shows.size = true;
-    }
-    Request::Run(Box::new(options))
-}
-
-fn set_cluster(
-    options: &mut Options,
-    wishes: &mut Wishes,
-    letters: &[u8],
-    rest: &mut impl Iterator<Item = Vec<u8>>,
-) -> Result<(), Request> {
-    for letter in letters {
-        let mut value = |missing: &str| rest.next().ok_or_else(|| refuse(missing));
-        match letter {
-            b'N' => options.unprintable = Unprintable::Raw,
-            b'q' => options.unprintable = Unprintable::Question,
-            b'Q' => options.quotes = true,
-            b'd' => options.folders_only = true,
-            b'l' => options.follow = true,
-            b's' => options.shows.size = true,
-            b'h' => (options.shows.size, options.sizes) = (true, Sizes::Human),
-            b'u' => options.shows.user = true,
-            b'g' => options.shows.group = true,
-            b'f' => options.full_path = true,
-            b'F' => options.marks = true,
-            b'a' => options.all = true,
-            b'p' => options.shows.mode = true,
-            b'i' => options.lines = Lines::None,
-            b'C' => wishes.color = true,
-            b'n' => wishes.no_color = true,
-            b'x' => options.one_device = true,
-            b'P' => options.include.push(value("tree: Missing argument to -P option.")?),
-            b'I' => options.exclude.push(value("tree: Missing argument to -I option.")?),
-            b'A' => options.lines = Lines::Ansi,
-            b'S' => options.lines = Lines::Ibm,
-            b'D' => options.shows.date = true,
-            b't' => options.sort = Sort::Modified,
-            b'c' => (options.sort, options.shows.changed) = (Sort::Changed, true),
-            b'r' => options.reverse = true,
-            b'v' => options.sort = Sort::Version,
-            b'U' => options.sort = Sort::Nothing,
-            b'X' => options.form = Form::Xml,
-            b'J' => options.form = Form::Json,
-            b'L' => {
-                let digits = value("tree: Missing argument to -L option.")?;
-                options.levels = Some(level(&digits)?);
+    fn set(&mut self, flag: Flag, value: Vec<u8>) -> Result<(), ToolResult> {
+        let text = || String::from_utf8_lossy(&value).into_owned();
+        match flag {
+            Flag::All => self.all = true,
+            Flag::Folders => self.folders_only = true,
+            Flag::Follow => self.follow = true,
+            Flag::FullPath => self.full_path = true,
+            Flag::OneDevice => self.one_device = true,
+            Flag::Level => self.levels = Some(level(&value)?),
+            Flag::Include => self.include.push(value),
+            Flag::Exclude => self.exclude.push(value),
+            Flag::GitIgnore => self.gitignore = true,
+            Flag::GitFile => {
+                self.gitignore = true;
+                self.git_files.push(value);
             }
-            b'o' => options.output = Some(value("tree: Missing argument to -o option.")?),
-            b'H' => {
-                options.form = Form::Html;
-                options.page.base = value("tree: Missing argument to -H option.")?;
+            Flag::IgnoreCase => self.ignore_case = true,
+            Flag::MatchDirs => self.match_folders = true,
+            Flag::Prune => self.prune = true,
+            Flag::NoReport => self.no_report = true,
+            Flag::FileLimit => self.limit = text().parse().ok().filter(|limit| *limit > 0),
+            Flag::Output => self.output = Some(value),
+            Flag::Question => self.unprintable = Unprintable::Question,
+            Flag::Raw => self.unprintable = Unprintable::Raw,
+            Flag::Quotes => self.quotes = true,
+            Flag::Mode => self.shows.mode = true,
+            Flag::User => self.shows.user = true,
+            Flag::Group => self.shows.group = true,
+            Flag::Size => self.shows.size = true,
+            Flag::Human => (self.shows.size, self.sizes) = (true, Sizes::Human),
+            Flag::Si => (self.shows.size, self.sizes) = (true, Sizes::Si),
+            Flag::Du => self.du = true,
+            Flag::Date => self.shows.date = true,
+            Flag::TimeFormat => (self.shows.date, self.time_format) = (true, Some(text())),
+            Flag::Marks => self.marks = true,
+            Flag::NoLines => self.lines = Lines::None,
+            Flag::Charset => {
+                let is_unicode = matches!(text().to_ascii_lowercase().as_str(), "utf-8" | "utf8");
+                self.lines = if is_unicode { Lines::Unicode } else { Lines::Ascii };
             }
-            b'T' => options.page.title = Some(value("tree: Missing argument to -T option.")?),
-            b'R' => return Err(refuse("tree: a page for every folder (-R) is not supported.")),
-            other => return Err(refuse(format!("tree: Invalid argument -`{}'.\n{USAGE}", char::from(*other)))),
+            Flag::NoColor => self.no_color = true,
+            Flag::Color => self.color = true,
+            Flag::Xml => self.form = Form::Xml,
+            Flag::Json => self.form = Form::Json,
+            Flag::FromFile => self.from_file = true,
+            _ => self.set_order(flag, &value)?,
         }
+        Ok(())
     }
-    Ok(())
+
+    fn set_order(&mut self, flag: Flag, value: &[u8]) -> Result<(), ToolResult> {
+        match flag {
+            Flag::SortVersion => self.sort = Sort::Version,
+            Flag::SortModified => self.sort = Sort::Modified,
+            Flag::SortChanged => (self.sort, self.shows.changed) = (Sort::Changed, true),
+            Flag::Unsorted => self.sort = Sort::Nothing,
+            Flag::Reverse => self.reverse = true,
+            Flag::DirsFirst => self.first = First::Folders,
+            Flag::FilesFirst => self.first = First::Files,
+            Flag::SortKey => {
+                self.sort = match value {
+                    b"name" => Sort::Name,
+                    b"version" => Sort::Version,
+                    b"size" => Sort::Size,
+                    b"mtime" => Sort::Modified,
+                    b"ctime" => Sort::Changed,
+                    other => {
+                        // `tree` prints half of the message on standard output; scripts that compare the streams depend on it.
+                        let name = String::from_utf8_lossy(other);
+                        tidebox_gnu::eprint_part!("tree: Sort type '{name}' not valid, should be one of: ");
+                        return Err(ToolResult::PrintAndCode(b"name,version,size,mtime,ctime\n".to_vec(), 1));
+                    }
+                };
+            }
+            _ => {}
+        }
+        Ok(())
+    }
 }
 
-fn level(digits: &[u8]) -> Result<usize, Request> {
+fn level(digits: &[u8]) -> Result<usize, ToolResult> {
     let digits: Vec<u8> = digits.iter().copied().take_while(u8::is_ascii_digit).collect();
     let number = String::from_utf8_lossy(&digits).parse::<usize>().unwrap_or(0);
     if number == 0 {
-        return Err(refuse("tree: Invalid level, must be greater than 0."));
+        return Err(ToolResult::Failure("Invalid level, must be greater than 0.".to_owned(), 1));
     }
     Ok(number)
-}
-
-fn set_long(options: &mut Options, text: &str, rest: &mut impl Iterator<Item = Vec<u8>>) -> Result<(), Request> {
-    let (name, given) = match text.split_once('=') {
-        Some((name, value)) => (name, Some(value.as_bytes().to_vec())),
-        None => (text, None),
-    };
-    let mut value = || {
-        let missing = || refuse(format!("tree: Missing argument to --{name}"));
-        given.clone().filter(|value| !value.is_empty()).or_else(|| rest.next()).ok_or_else(missing)
-    };
-    match name {
-        "help" => return Err(Request::Print(include_str!("help.txt"))),
-        "version" => return Err(Request::Print(VERSION)),
-        "inodes" => options.shows.inode = true,
-        "device" => options.shows.device = true,
-        "noreport" => options.report = false,
-        "nolinks" => options.links = false,
-        "dirsfirst" => options.first = First::Folders,
-        "filesfirst" => options.first = First::Files,
-        "filelimit" => {
-            let digits = String::from_utf8_lossy(&value()?).into_owned();
-            options.limit = digits.parse().ok().filter(|limit| *limit > 0);
-        }
-        "charset" => {
-            let charset = value()?;
-            options.page.charset = Some(charset.clone());
-            let charset = String::from_utf8_lossy(&charset).to_ascii_lowercase();
-            options.lines = match charset.as_str() {
-                "utf-8" | "utf8" => Lines::Unicode,
-                "ibm437" | "cp437" | "ibm850" | "cp850" => Lines::Ibm,
-                _ => Lines::Ascii,
-            };
-        }
-        "si" => (options.shows.size, options.sizes) = (true, Sizes::Si),
-        "du" => options.du = true,
-        "prune" => options.prune = true,
-        "timefmt" => {
-            options.time_format = Some(String::from_utf8_lossy(&value()?).into_owned());
-            options.shows.date = true;
-        }
-        "ignore-case" => options.ignore_case = true,
-        "matchdirs" => options.match_folders = true,
-        "metafirst" => options.meta_first = true,
-        "gitignore" => options.gitignore = true,
-        "gitfile" => {
-            options.gitignore = true;
-            options.git_files.push(value()?);
-        }
-        "fromfile" => options.from_file = true,
-        "fflinks" => options.file_links = true,
-        "sort" => {
-            options.sort = match value()?.as_slice() {
-                b"name" => Sort::Name,
-                b"version" => Sort::Version,
-                b"size" => Sort::Size,
-                b"mtime" => Sort::Modified,
-                b"ctime" => Sort::Changed,
-                other => return Err(Request::UnknownSort(String::from_utf8_lossy(other).into_owned())),
-            };
-        }
-        "hintro" => options.page.intro = Some(value()?),
-        "houtro" => options.page.outro = Some(value()?),
-        "info" | "infofile" => {
-            return Err(refuse(format!("tree: --{name} is not supported.")));
-        }
-        _ => return Err(refuse(format!("tree: Invalid argument `--{text}'.\n{USAGE}"))),
-    }
-    Ok(())
 }

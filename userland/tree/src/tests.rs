@@ -4,7 +4,7 @@ use crate::options::Sizes;
 use crate::pattern;
 
 #[test]
-fn registry_names_what_this_program_is() {
+fn registry_contains_tree() {
     assert_eq!(tidebox_gnu::tool::registered("tree.wasm"), ["tree"]);
 }
 
@@ -18,7 +18,7 @@ fn patterns_have_alternatives() {
 }
 
 #[test]
-fn rules_of_git_are_for_names_paths_and_folders() {
+fn git_rules_match_names_paths_and_directories() {
     let mut rules = Rules::default();
     rules.add(b"*.log\n!keep.log\n/build\nnode_modules/\nsrc/**/o\n# c\n", b".");
     for (path, folder, wanted) in [
@@ -32,7 +32,7 @@ fn rules_of_git_are_for_names_paths_and_folders() {
         ("./src/a/b/o", false, true),
         ("./src/o", false, true),
     ] {
-        assert_eq!(rules.leave_out(path.as_bytes(), folder), wanted, "{path}");
+        assert_eq!(rules.ignores(path.as_bytes(), folder), wanted, "{path}");
     }
 }
 

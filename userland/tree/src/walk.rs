@@ -38,7 +38,7 @@ impl Walk {
     }
 
     /// Returns the file of an operand.
-    pub(crate) fn place(&self, path: &[u8]) -> Option<Entry> {
+    pub(crate) fn operand(&self, path: &[u8]) -> Option<Entry> {
         let stat = tidebox_rt::stat(path, true).ok()?;
         Some(Entry { name: path.to_vec(), path: path.to_vec(), stat, size: stat.size, ..Entry::default() })
     }
@@ -112,7 +112,7 @@ impl Walk {
     fn lists(&self, entry: &Entry, matched: bool) -> bool {
         let options = &self.options;
         let is_folder = entry.is_folder();
-        if options.gitignore && self.rules.leave_out(&entry.path, is_folder) {
+        if options.gitignore && self.rules.ignores(&entry.path, is_folder) {
             return false;
         }
         let passes = entry.is_real_folder() || options.follow && is_folder || matched || options.include.is_empty();

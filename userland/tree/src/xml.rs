@@ -9,7 +9,7 @@ use crate::walk::Walk;
 
 pub(crate) struct Xml;
 
-pub(crate) fn escaped(text: &[u8]) -> Vec<u8> {
+fn escaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for byte in text {
         match byte {
@@ -48,12 +48,6 @@ fn head(walk: &mut Walk, entry: &Entry, name: &[u8]) {
         attribute(&mut out, "target", target);
     }
     let shows = walk.options.shows;
-    if shows.inode {
-        attribute(&mut out, "inode", entry.stat.ino.to_string().as_bytes());
-    }
-    if shows.device {
-        attribute(&mut out, "dev", entry.stat.dev.to_string().as_bytes());
-    }
     if shows.mode {
         attribute(&mut out, "mode", format!("{:04o}", entry.stat.mode & 0o7777).as_bytes());
         attribute(&mut out, "prot", letters(entry.stat.mode).as_bytes());
@@ -92,7 +86,7 @@ impl List for Xml {
         line_end(walk);
     }
 
-    fn place(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, opens: bool) {
+    fn operand(&mut self, walk: &mut Walk, name: &[u8], entry: Option<&Entry>, opens: bool) {
         match entry {
             Some(entry) => {
                 indent(walk, 1);
@@ -131,14 +125,14 @@ impl List for Xml {
         line_end(walk);
     }
 
-    fn close_place(&mut self, walk: &mut Walk, entry: Option<&Entry>, _opened: bool, _last: bool) {
+    fn close_operand(&mut self, walk: &mut Walk, entry: Option<&Entry>, _opened: bool, _last: bool) {
         indent(walk, 1);
         walk.out.push(format!("</{}>", entry.map_or("unknown", Entry::type_name)).as_bytes());
         line_end(walk);
     }
 
     fn end(&mut self, walk: &mut Walk, totals: &Totals) {
-        if walk.options.report {
+        if !walk.options.no_report {
             let mut rows = Vec::new();
             if walk.options.du {
                 rows.push(("size", totals.size));
