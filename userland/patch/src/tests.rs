@@ -1,5 +1,5 @@
 use crate::TOOLS;
-use crate::patch::{Conflicts, Hunk, Line, Lines, Mark, Packing, Place, Reader, Style, Work, fetch, is_safe, split};
+use crate::patch::{Hunk, Line, Lines, Mark, Packing, Position, Reader, Style, Work, fetch, is_safe, split};
 
 #[test]
 fn registry_and_table_name_the_same_tools() {
@@ -18,7 +18,7 @@ fn a_hunk_is_found_where_it_moved_and_with_fuzz() {
     let hunk = hunk(2, &[(Mark::Context, "b\n"), (Mark::Old, "c\n"), (Mark::New, "C\n"), (Mark::Context, "d\n")]);
     let at = |text: &str, fuzz| {
         let input = split(text.as_bytes());
-        Place { input: &input, frozen: 0, offset: 0, loosely: false }.locate(&hunk, fuzz)
+        Position { input: &input, frozen: 0, offset: 0, loosely: false }.locate(&hunk, fuzz)
     };
     assert_eq!(at("a\nb\nc\nd\n", 0), Some(2));
     assert_eq!(at("x\ny\na\nb\nc\nd\n", 0), Some(4));
@@ -30,7 +30,7 @@ fn a_hunk_is_found_where_it_moved_and_with_fuzz() {
 #[test]
 fn context_is_copied_from_the_file_and_not_from_the_patch() {
     let hunk = hunk(1, &[(Mark::Context, "a\n"), (Mark::Old, "b\n"), (Mark::New, "B\n")]);
-    let mut work = Work::new(split(b"other\nb\nlast"), None);
+    let mut work = Work::new(split(b"other\nb\nlast"));
     work.apply(&hunk, 1);
     assert_eq!(work.finish(), b"other\nB\nlast");
 }
@@ -55,7 +55,7 @@ fn names_are_stripped_and_those_that_lead_out_are_refused() {
 }
 
 #[test]
-fn ranges_that_do_not_fit_their_lines_are_told_of() {
+fn ranges_that_do_not_fit_their_lines_are_errors() {
     for text in
         ["@@ -1,2 +1,2 @@\n a\nx\n", "@@ -9223372036854775807,0 +1 @@\n+a\n", "@@ -1,99999999999999999999 +1 @@\n"]
     {
@@ -64,23 +64,4 @@ fn ranges_that_do_not_fit_their_lines_are_told_of() {
             Reader { lines: &lines, style: Style::Unified, packing: Packing::default(), at: 0, cut: false };
         assert!(reader.next_hunk().is_err(), "{text}");
     }
-}
-
-#[test]
-fn a_hunk_that_does_not_fit_is_merged_with_what_is_most_alike() {
-    let hunk = hunk(2, &[(Mark::Context, "b\n"), (Mark::Old, "c\n"), (Mark::New, "C\n"), (Mark::Context, "d\n")]);
-    let merge = |text: &str| {
-        let input = split(text.as_bytes());
-        let region = Place { input: &input, frozen: 0, offset: 0, loosely: false }.most_alike(&hunk);
-        let mut work = Work::new(input, None);
-        let told = work.merge(&hunk, region, false, Conflicts::Diff3).format_summary();
-        (told, String::from_utf8_lossy(&work.finish()).into_owned())
-    };
-    assert_eq!(
-        merge("a\nb\nx\nd\ne\n"),
-        ("NOT MERGED at 3-9".to_owned(), "a\nb\n<<<<<<<\nx\n|||||||\nc\n=======\nC\n>>>>>>>\nd\ne\n".to_owned())
-    );
-    assert_eq!(merge("a\nb\nC\nd\n"), ("already applied at 3".to_owned(), "a\nb\nC\nd\n".to_owned()));
-    assert_eq!(merge("a\nb\nc\nnew\nd\n").1, "a\nb\n<<<<<<<\nc\nnew\n|||||||\nc\n=======\nC\n>>>>>>>\nd\n");
-    assert_eq!(merge("").0, "NOT MERGED at 1-10");
 }

@@ -11,21 +11,11 @@ pub(crate) struct Work<'a> {
     pub(crate) frozen: usize,
     /// Difference in lines between output and processed input.
     pub(crate) grown: i64,
-    /// The name of `-D`: both versions are kept, in `#ifdef`.
-    define: Option<Vec<u8>>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Within {
-    Nothing,
-    Ifdef,
-    Ifndef,
-    Else,
 }
 
 impl<'a> Work<'a> {
-    pub(crate) fn new(input: Vec<&'a [u8]>, define: Option<Vec<u8>>) -> Self {
-        Self { input, output: Vec::new(), frozen: 0, grown: 0, define }
+    pub(crate) fn new(input: Vec<&'a [u8]>) -> Self {
+        Self { input, output: Vec::new(), frozen: 0, grown: 0 }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
@@ -49,59 +39,21 @@ impl<'a> Work<'a> {
     /// Applies a hunk at a line, counted from 1. Context is copied from the file, which may differ from the hunk's.
     pub(crate) fn apply(&mut self, hunk: &Hunk, at: i64) {
         let mut line = usize::try_from(at - 1).unwrap_or(0);
-        let mut within = Within::Nothing;
         for part in &hunk.lines {
             match part.mark {
-                Mark::Context => {
-                    self.leave(&mut within);
-                    line += 1;
-                }
+                Mark::Context => line += 1,
                 Mark::Old => {
                     self.copy_to(line);
-                    if self.define.is_some() {
-                        self.enter(&mut within, Mark::Old);
-                        self.copy_to(line + 1);
-                    }
                     line += 1;
                     self.frozen = self.frozen.max(line);
                 }
                 Mark::New => {
                     self.copy_to(line);
-                    self.enter(&mut within, Mark::New);
                     self.push(&part.text);
                 }
             }
         }
-        self.leave(&mut within);
         self.grown += hunk.new_lines() - hunk.old_lines();
-    }
-
-    fn enter(&mut self, within: &mut Within, mark: Mark) {
-        let Some(define) = self.define.clone() else {
-            return;
-        };
-        match (mark, *within) {
-            (Mark::Old, Within::Nothing) => {
-                self.push(&[b"#ifndef ", define.as_slice(), b"\n"].concat());
-                *within = Within::Ifndef;
-            }
-            (Mark::New, Within::Nothing) => {
-                self.push(&[b"#ifdef ", define.as_slice(), b"\n"].concat());
-                *within = Within::Ifdef;
-            }
-            (Mark::New, Within::Ifndef) => {
-                self.push(b"#else\n");
-                *within = Within::Else;
-            }
-            _ => {}
-        }
-    }
-
-    fn leave(&mut self, within: &mut Within) {
-        if *within != Within::Nothing {
-            self.push(b"#endif\n");
-            *within = Within::Nothing;
-        }
     }
 
     /// Returns the whole file.

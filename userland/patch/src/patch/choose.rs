@@ -25,7 +25,7 @@ impl Session {
             return Choice { name: Some(name), stat, before: None };
         }
         let [old, new, index] = &mut header.files;
-        if !self.options.posix && (old.name.is_some() || new.name.is_some()) {
+        if old.name.is_some() || new.name.is_some() {
             index.name = None;
         }
         let names = [old.name.clone(), new.name.clone(), index.name.clone()];
@@ -43,7 +43,7 @@ impl Session {
             return Choice { name: name.filter(|_| other.is_some()), stat, before: None };
         }
         let exists = |at: usize| stats.get(at).copied().flatten().is_some();
-        let found = if self.options.posix { (0..3).find(|at| exists(*at)) } else { best(&names, exists) };
+        let found = best(&names, exists);
         let last = (0..3).rev().find(|at| names.get(*at).is_some_and(Option::is_some));
         let mut chosen = found;
         if let Some(asked) = found.or(last).and_then(|at| names.get(at).cloned().flatten()) {
@@ -67,8 +67,8 @@ impl Session {
         if is_safe(name) {
             return true;
         }
-        let shown = self.shown(name);
-        self.say(&format!("Ignoring potentially dangerous file name {shown}\n"));
+        let shown = self.display(name);
+        self.print(&format!("Ignoring potentially dangerous file name {shown}\n"));
         false
     }
 
@@ -93,7 +93,8 @@ impl Session {
                 (false, false) => ("create", "already exists"),
             };
             let reversed = if self.reverse { ", when reversed," } else { "" };
-            let question = format!("The next patch{reversed} would {does} the file {},\nwhich {is}!", self.shown(name));
+            let question =
+                format!("The next patch{reversed} would {does} the file {},\nwhich {is}!", self.display(name));
             if self.agrees_to_reverse(&question) {
                 self.reverse = !self.reverse;
             }
@@ -109,8 +110,8 @@ impl Session {
         };
         let what = if as_link { "symbolic link" } else { "regular file" };
         let _ = stat;
-        let shown = self.shown(name);
-        self.say(&format!("File {shown} is not a {what} -- refusing to patch\n"));
+        let shown = self.display(name);
+        self.print(&format!("File {shown} is not a {what} -- refusing to patch\n"));
         false
     }
 }

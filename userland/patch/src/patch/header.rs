@@ -16,8 +16,6 @@ pub(crate) struct Header {
     pub(crate) copies: bool,
     /// Mode bits including the file type, or 0.
     pub(crate) modes: [u32; 2],
-    /// Text required by `Prereq:`.
-    pub(crate) prerequisite: Option<Vec<u8>>,
 }
 
 impl Header {
@@ -29,7 +27,7 @@ impl Header {
 
 /// A patch that was found.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundPatch {
     pub(crate) header: Header,
     pub(crate) style: Style,
     pub(crate) packing: Packing,
@@ -37,7 +35,7 @@ pub(crate) struct Found {
     pub(crate) start: usize,
 }
 
-impl Found {
+impl FoundPatch {
     /// A patch that changes nothing.
     pub(crate) fn of_no_hunks() -> Self {
         Self { header: Header::default(), style: Style::Unified, packing: Packing::default(), start: 0 }
@@ -50,7 +48,7 @@ pub(crate) struct Search {
     pub(crate) strip: Option<usize>,
     /// Style from the command line.
     pub(crate) style: Option<Style>,
-    /// Normal diffs and scripts for `ed` have no header: they are accepted only if the file is given.
+    /// Normal diffs have no header: they are accepted only if the file is given.
     pub(crate) needs_header: bool,
     /// Keep carriage returns.
     pub(crate) binary: bool,
@@ -58,7 +56,7 @@ pub(crate) struct Search {
 
 impl Search {
     /// Finds a patch, starting at a line.
-    pub(crate) fn find(self, lines: &Lines, from: usize) -> Option<Found> {
+    pub(crate) fn find(self, lines: &Lines, from: usize) -> Option<FoundPatch> {
         let mut scan = Scan {
             search: self,
             header: Header::default(),
@@ -67,7 +65,6 @@ impl Search {
             extended: false,
             renamed: [false; 2],
             copied: [false; 2],
-            command: None,
             last_was_command: false,
             last_was_stars: false,
             last_indent: 0,
@@ -79,16 +76,7 @@ impl Search {
             }
             at += 1;
         }
-        if scan.extended {
-            return Some(scan.into_header(Style::Unified, at, lines));
-        }
-        if scan.needs_header {
-            return None;
-        }
-        let first = scan.command?;
-        // `1a2` is the head of a normal diff, not a command of `ed`.
-        let ends_with_letter = |line: &[u8]| line.trim_ascii_end().last().is_some_and(u8::is_ascii_alphabetic);
-        lines.get(first).is_some_and(ends_with_letter).then(|| scan.into_header(Style::Ed, first, lines))
+        scan.extended.then(|| scan.into_header(Style::Unified, at, lines))
     }
 }
 
@@ -102,8 +90,6 @@ struct Scan {
     extended: bool,
     renamed: [bool; 2],
     copied: [bool; 2],
-    /// The first line that could be a command of `ed`.
-    command: Option<usize>,
     last_was_command: bool,
     last_was_stars: bool,
     /// The indentation of the previous line, in columns.
@@ -111,7 +97,7 @@ struct Scan {
 }
 
 impl Scan {
-    fn into_header(mut self, style: Style, start: usize, lines: &Lines) -> Found {
+    fn into_header(mut self, style: Style, start: usize, lines: &Lines) -> FoundPatch {
         self.header.renames = self.renamed == [true; 2];
         self.header.copies = self.copied == [true; 2];
         if self.extended {
@@ -121,7 +107,7 @@ impl Scan {
         }
         let indent = lines.get(start).map_or(0, |line| indentation(line).0);
         let packing = Packing { indent, strip_returns: self.returns && !self.search.binary };
-        Found { header: self.header, style, packing, start }
+        FoundPatch { header: self.header, style, packing, start }
     }
 
     fn allows(&self, style: Style) -> bool {
@@ -132,25 +118,14 @@ impl Scan {
     fn line(&mut self, lines: &Lines, at: usize, line: &[u8]) -> Option<(Style, usize)> {
         let (indent, text) = indentation(line);
         let last_indent = std::mem::replace(&mut self.last_indent, indent);
-        let is_command = ed_command(text).is_some();
-        if self.command.is_none() && is_command {
-            self.command = Some(at);
-        }
         let last_was_stars = self.last_was_stars;
-        let last_was_command = std::mem::replace(&mut self.last_was_command, is_command);
+        let last_was_command = std::mem::replace(&mut self.last_was_command, is_command(text));
         self.last_was_stars = text.starts_with(b"********");
         if let Some(start) = self.names(text, at, last_was_stars) {
             return Some(start);
         }
         if self.needs_header {
             return None;
-        }
-        let ends_text = text == b".\n" || text == b".\r\n";
-        if self.allows(Style::Ed)
-            && ends_text
-            && let Some(first) = self.command
-        {
-            return Some((Style::Ed, first));
         }
         if self.allows(Style::Unified) && text.starts_with(b"@@ -") {
             self.unified(text);
@@ -192,9 +167,6 @@ impl Scan {
             self.name(OLD, rest);
         } else if let Some(rest) = text.strip_prefix(b"Index:") {
             self.name(INDEX, rest);
-        } else if let Some(rest) = text.strip_prefix(b"Prereq:") {
-            let word = rest.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
-            self.header.prerequisite = (!word.is_empty()).then(|| word.to_vec());
         } else if let Some(rest) = text.strip_prefix(b"diff --git ") {
             if self.extended {
                 return Some((Style::Unified, at));
@@ -344,14 +316,11 @@ fn two_names(text: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     rest.trim_ascii().is_empty().then_some((old, new))
 }
 
-/// Returns the letter of a line that could be a command of `ed` or of a normal diff.
-fn ed_command(text: &[u8]) -> Option<u8> {
+/// Returns whether a line could be a command of a normal diff.
+fn is_command(text: &[u8]) -> bool {
     let rest = text.trim_ascii_end();
-    if !rest.first()?.is_ascii_digit() {
-        return None;
-    }
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b',').count();
-    let (letter, rest) = rest.get(digits(rest)..)?.split_first()?;
-    let rest = rest.get(digits(rest)..)?;
-    (matches!(letter, b'a' | b'c' | b'd' | b'i') && rest.is_empty()).then_some(*letter)
+    let rest = rest.get(if rest.first().is_some_and(u8::is_ascii_digit) { digits(rest) } else { rest.len() }..);
+    rest.and_then(<[u8]>::split_first)
+        .is_some_and(|(letter, rest)| matches!(letter, b'a' | b'c' | b'd') && digits(rest) == rest.len())
 }

@@ -12,7 +12,7 @@ pub(crate) fn split(text: &[u8]) -> FileLines<'_> {
 
 /// State of the search.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct Position<'a> {
     pub(crate) input: &'a [&'a [u8]],
     /// Lines fixed by earlier hunks.
     pub(crate) frozen: i64,
@@ -22,7 +22,7 @@ pub(crate) struct Place<'a> {
     pub(crate) loosely: bool,
 }
 
-impl Place<'_> {
+impl Position<'_> {
     /// Returns the nearest line (from 1) where a hunk matches if `fuzz` lines of context may differ.
     pub(crate) fn locate(&self, hunk: &Hunk, fuzz: i64) -> Option<i64> {
         let pattern = hunk.pattern();

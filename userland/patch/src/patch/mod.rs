@@ -2,12 +2,10 @@
 
 mod apply;
 mod choose;
-mod ed_script;
 mod header;
 mod hunk;
 mod lines;
 mod locate;
-mod merge;
 mod name;
 mod options;
 mod outcome;
@@ -25,8 +23,7 @@ pub(crate) use {
     apply::Work,
     hunk::{Hunk, Line, Mark},
     lines::{Lines, Packing},
-    locate::{Place, split},
-    merge::Conflicts,
+    locate::{Position, split},
     name::{fetch, is_safe},
     read::{Reader, Style},
 };

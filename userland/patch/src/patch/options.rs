@@ -4,7 +4,6 @@ use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::getopt::Item;
 use tidebox_gnu::options::Syntax;
 
-use super::merge::Conflicts;
 use super::read::Style;
 
 /// Verbosity.
@@ -21,14 +20,6 @@ pub(crate) enum Numbering {
     Simple,
     Numbered,
     Existing,
-}
-
-/// Handling of read-only files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReadOnly {
-    Ignore,
-    Warn,
-    Fail,
 }
 
 /// Time zone of patch timestamps when they are applied to files.
@@ -53,9 +44,6 @@ pub(crate) struct Options {
     pub(crate) output: Option<Vec<u8>>,
     pub(crate) rejects: Option<Vec<u8>>,
     pub(crate) reject_unified: Option<bool>,
-    pub(crate) define: Option<Vec<u8>>,
-    /// Merge hunks that do not match.
-    pub(crate) merge: Option<Conflicts>,
     pub(crate) removes_empty: bool,
     pub(crate) times: Times,
     pub(crate) backup: bool,
@@ -63,28 +51,13 @@ pub(crate) struct Options {
     pub(crate) numbering: Numbering,
     /// Value of `-z`.
     pub(crate) suffix: Option<Vec<u8>>,
-    /// Default suffix of backups without a suffix or prefix.
-    pub(crate) usual_suffix: Vec<u8>,
-    pub(crate) prefix: Vec<u8>,
-    pub(crate) name_prefix: Vec<u8>,
+    /// Default suffix of backups.
+    pub(crate) default_suffix: Vec<u8>,
     pub(crate) verbosity: Verbosity,
     pub(crate) dry_run: bool,
     pub(crate) binary: bool,
-    pub(crate) posix: bool,
     pub(crate) follows_links: bool,
-    pub(crate) read_only: ReadOnly,
     pub(crate) directory: Option<Vec<u8>>,
-    pub(crate) quoting: Quoting,
-}
-
-/// Quoting style of names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quoting {
-    Literal,
-    Shell,
-    ShellAlways,
-    C,
-    Escape,
 }
 
 /// Error of the command line.
@@ -105,7 +78,6 @@ tidebox_gnu::options! {
         Fuzz = "-F, --fuzz=LINES", "let up to LINES lines of context differ (2)";
         IgnoreWhitespace = "-l, --ignore-whitespace", "let blanks differ";
         Context = "-c, --context", "read a context diff";
-        Ed = "-e, --ed", "read a script of ed";
         Normal = "-n, --normal", "read a normal diff";
         Unified = "-u, --unified", "read a unified diff";
         Forward = "-N, --forward", "skip patches that seem to be applied already";
@@ -115,29 +87,30 @@ tidebox_gnu::options! {
         Output = "-o, --output=FILE", "write to FILE, or to standard output (-)";
         RejectFile = "-r, --reject-file=FILE", "write hunks that do not fit to FILE, or nowhere (-)";
         RejectFormat = "--reject-format=FORMAT", "'context' or 'unified'";
-        Merge = "--merge[=HOW]", "merge hunks that do not fit; HOW is 'merge' or 'diff3'";
-        Ifdef = "-D, --ifdef=NAME", "keep both versions, in #ifdef NAME";
         RemoveEmptyFiles = "-E, --remove-empty-files", "remove files that become empty";
-        SetUtc = "-Z, --set-utc, -T, --set-time", "give files the times of the patch";
-        QuotingStyle = "--quoting-style=WORD", "literal, shell, shell-always, c or escape\n\nBackups:";
+        SetUtc = "-Z, --set-utc, -T, --set-time", "give files the times of the patch\n\nBackups:";
         Backup = "-b, --backup", "keep the original as FILE.orig";
         BackupIfMismatch = "--backup-if-mismatch", "the same where a hunk does not fit exactly";
         NoBackupIfMismatch = "--no-backup-if-mismatch", "keep no original there";
         VersionControl = "-V, --version-control=STYLE", "'simple', 'numbered' or 'existing'";
-        Prefix = "-B, --prefix=PREFIX", "put PREFIX before the name of the backup";
-        BasenamePrefix = "-Y, --basename-prefix=PREFIX", "put PREFIX before its last part";
-        Suffix = "-z, --suffix=SUFFIX", "put SUFFIX behind it\n\nOther:";
+        Suffix = "-z, --suffix=SUFFIX", "put SUFFIX after the name of the backup\n\nOther:";
         Batch = "-t, --batch", "ask nothing; take a patch that seems reversed as reversed";
         Force = "-f, --force", "ask nothing; take a patch as it is";
         Quiet = "-s, --quiet, --silent", "say nothing unless something is wrong";
         Verbose = "--verbose", "say more";
         DryRun = "--dry-run", "only say what would happen";
         Binary = "--binary", "keep carriage returns";
-        Posix = "--posix", "follow POSIX more closely";
-        ReadOnly = "--read-only=BEHAVIOR", "'ignore', 'warn' or 'fail' when a file may not be written";
         FollowSymlinks = "--follow-symlinks", "patch what links lead to";
         Get = "-g, --get=NUM", "";
         Debug = "-x, --debug=LEVEL", "", unsupported "debugging output (-x) is not supported";
+        Ed = "-e, --ed", "", unsupported "scripts of ed (-e) are not supported: run ed";
+        Merge = "--merge[=HOW]", "", unsupported "--merge is not supported";
+        Ifdef = "-D, --ifdef=NAME", "", unsupported "-D is not supported";
+        Prefixes = "-B, --prefix=PREFIX, -Y, --basename-prefix=PREFIX", "",
+            unsupported "prefixes of backups (-B, -Y) are not supported: see -z";
+        QuotingStyle = "--quoting-style=STYLE", "", unsupported "--quoting-style is not supported";
+        Posix = "--posix", "", unsupported "--posix is not supported";
+        ReadOnly = "--read-only=BEHAVIOR", "", unsupported "--read-only is not supported";
         Help = "--help", "";
         Version = "-v, --version", "";
     }
@@ -155,7 +128,6 @@ What to read:
 impl Options {
     fn new() -> Self {
         let variable = |name: &str| std::env::var_os(name).map(std::ffi::OsString::into_encoded_bytes);
-        let posix = variable("POSIXLY_CORRECT").is_some();
         let numbering = variable("PATCH_VERSION_CONTROL").or_else(|| variable("VERSION_CONTROL"));
         Self {
             file: None,
@@ -171,27 +143,20 @@ impl Options {
             output: None,
             rejects: None,
             reject_unified: None,
-            define: None,
-            merge: None,
             removes_empty: false,
             times: Times::Now,
             backup: false,
-            backup_of_mismatch: !posix,
+            backup_of_mismatch: true,
             numbering: numbering.and_then(|name| numbering_of(&name)).unwrap_or(Numbering::Existing),
             suffix: None,
-            usual_suffix: variable("SIMPLE_BACKUP_SUFFIX")
+            default_suffix: variable("SIMPLE_BACKUP_SUFFIX")
                 .filter(|s| !s.is_empty())
                 .unwrap_or_else(|| b".orig".to_vec()),
-            prefix: Vec::new(),
-            name_prefix: Vec::new(),
             verbosity: Verbosity::Usual,
             dry_run: false,
             binary: false,
-            posix,
             follows_links: false,
-            read_only: ReadOnly::Warn,
             directory: None,
-            quoting: variable("QUOTING_STYLE").and_then(|name| quoting_of(&name)).unwrap_or(Quoting::Shell),
         }
     }
 }
@@ -210,17 +175,6 @@ fn numbering_of(name: &[u8]) -> Option<Numbering> {
     let mut fitting = NAMES.iter().filter(|(known, _)| known.starts_with(name));
     let only = fitting.next().filter(|_| fitting.next().is_none() && !name.is_empty());
     exact.or(only).map(|(_, numbering)| *numbering)
-}
-
-fn quoting_of(name: &[u8]) -> Option<Quoting> {
-    Some(match name {
-        b"literal" => Quoting::Literal,
-        b"shell" => Quoting::Shell,
-        b"shell-always" => Quoting::ShellAlways,
-        b"c" => Quoting::C,
-        b"escape" => Quoting::Escape,
-        _ => return None,
-    })
 }
 
 fn text(value: &[u8]) -> String {
@@ -242,11 +196,6 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Request {
             Err(ToolResult::Code(_) | ToolResult::PrintAndCode(..)) => return Request::Usage(String::new()),
             Ok(None) => break,
             Ok(Some(Item::Operand(operand))) => operands.push(operand),
-            Ok(Some(Item::Option(Flag::Merge, how))) => match how.as_deref() {
-                None | Some(b"merge") => options.merge = Some(Conflicts::Merge),
-                Some(b"diff3") => options.merge = Some(Conflicts::Diff3),
-                Some(_) => return Request::Usage(String::new()),
-            },
             Ok(Some(Item::Option(flag, value))) => {
                 if let Err(request) = set(&mut options, flag, value.unwrap_or_default()) {
                     return request;
@@ -272,17 +221,10 @@ fn set(options: &mut Options, key: Flag, value: Vec<u8>) -> Result<(), Request> 
     };
     match key {
         Flag::Backup => options.backup = true,
-        Flag::Prefix | Flag::BasenamePrefix | Flag::Suffix if value.is_empty() => {
-            let what = if key == Flag::Suffix { "backup suffix" } else { "backup prefix" };
-            return Err(Request::Fatal(format!("{what} is empty")));
-        }
-        Flag::Prefix => (options.prefix, options.numbering) = (value, Numbering::Simple),
-        Flag::BasenamePrefix => (options.name_prefix, options.numbering) = (value, Numbering::Simple),
+        Flag::Suffix if value.is_empty() => return Err(Request::Fatal("backup suffix is empty".to_owned())),
         Flag::Suffix => (options.suffix, options.numbering) = (Some(value), Numbering::Simple),
         Flag::Context => options.style = Some(Style::NewContext),
         Flag::Directory => options.directory = Some(value),
-        Flag::Ifdef => options.define = Some(value),
-        Flag::Ed => options.style = Some(Style::Ed),
         Flag::RemoveEmptyFiles => options.removes_empty = true,
         Flag::Force => options.force = true,
         Flag::Fuzz => options.fuzz = i64::from(number("fuzz factor")?),
@@ -312,8 +254,8 @@ fn set(options: &mut Options, key: Flag, value: Vec<u8>) -> Result<(), Request> 
         Flag::VersionControl => match numbering_of(&value) {
             Some(numbering) => options.numbering = numbering,
             None => {
-                let shown = text(&value);
-                let message = format!("invalid argument '{shown}' for '--version-control or -V option'{BACKUP_STYLES}");
+                let value = text(&value);
+                let message = format!("invalid argument '{value}' for '--version-control or -V option'{BACKUP_STYLES}");
                 return Err(Request::Wrong(message));
             }
         },
@@ -329,21 +271,10 @@ fn set_long(options: &mut Options, key: Flag, value: &[u8]) -> Result<(), Reques
         Flag::Binary => options.binary = true,
         Flag::BackupIfMismatch => options.backup_of_mismatch = true,
         Flag::NoBackupIfMismatch => options.backup_of_mismatch = false,
-        Flag::Posix => (options.posix, options.backup_of_mismatch) = (true, false),
         Flag::FollowSymlinks => options.follows_links = true,
-        Flag::QuotingStyle => match quoting_of(value) {
-            Some(quoting) => options.quoting = quoting,
-            None => return Err(Request::Usage(format!("invalid argument '{}' for 'quoting style'", text(value)))),
-        },
         Flag::RejectFormat => match value {
             b"context" => options.reject_unified = Some(false),
             b"unified" => options.reject_unified = Some(true),
-            _ => return Err(Request::Usage(String::new())),
-        },
-        Flag::ReadOnly => match value {
-            b"ignore" => options.read_only = ReadOnly::Ignore,
-            b"warn" => options.read_only = ReadOnly::Warn,
-            b"fail" => options.read_only = ReadOnly::Fail,
             _ => return Err(Request::Usage(String::new())),
         },
         _ => {}

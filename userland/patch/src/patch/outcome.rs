@@ -1,6 +1,6 @@
 //! Results of a patch: new content, deleted files, times, and rejects.
 
-use super::header::Found;
+use super::header::FoundPatch;
 use super::name::{NEW, OLD};
 use super::options::Times;
 use super::place::{Becomes, Pending};
@@ -9,7 +9,7 @@ use super::{Fatal, failed};
 
 impl Session {
     /// Writes the result, and the reject file next to it.
-    pub(super) fn put(&mut self, found: &Found, subject: &Subject, mut applied: Applied) -> Result<(), Fatal> {
+    pub(super) fn put(&mut self, found: &FoundPatch, subject: &Subject, mut applied: Applied) -> Result<(), Fatal> {
         if !self.skips {
             if self.options.output.is_some() {
                 self.put_output(&applied.content)?;
@@ -35,7 +35,7 @@ impl Session {
         written.map_err(|errno| failed("Can't create file", &output, errno))
     }
 
-    fn put_in_place(&mut self, found: &Found, subject: &Subject, applied: &mut Applied) -> Result<(), Fatal> {
+    fn put_in_place(&mut self, found: &FoundPatch, subject: &Subject, applied: &mut Applied) -> Result<(), Fatal> {
         let Some(name) = subject.name.clone() else {
             return Ok(());
         };
@@ -45,16 +45,16 @@ impl Session {
         let goes = header.absent[usize::from(!self.reverse)] == 2;
         let removes_empty = self.options.removes_empty;
         let is_empty = applied.content.is_empty();
-        if is_empty && (removes_empty || goes && !self.options.posix) {
+        if is_empty && (removes_empty || goes) {
             let backup = self.backs_up(mismatch);
             return self.later(Pending::removal(subject.target.clone(), backup));
         }
-        if !is_empty && goes && (removes_empty || !self.options.posix) {
+        if !is_empty && goes {
             mismatch = true;
             self.failed = true;
             if !self.is_silent() {
-                let shown = self.shown(&subject.target);
-                self.say(&format!("Not deleting file {shown} as content differs from patch\n"));
+                let shown = self.display(&subject.target);
+                self.print(&format!("Not deleting file {shown} as content differs from patch\n"));
             }
         }
         let (from, to) = if self.reverse { (NEW, OLD) } else { (OLD, NEW) };
@@ -87,7 +87,7 @@ impl Session {
     }
 
     /// Returns the time of the file, if requested and valid.
-    fn time(&mut self, found: &Found, subject: &Subject, mismatch: bool) -> Option<(i64, u32)> {
+    fn time(&mut self, found: &FoundPatch, subject: &Subject, mismatch: bool) -> Option<(i64, u32)> {
         if self.options.times == Times::Now {
             return None;
         }
@@ -97,17 +97,17 @@ impl Session {
         if self.options.force {
             return Some(new);
         }
-        let shown = self.shown(&subject.target);
+        let shown = self.display(&subject.target);
         if let (Some(seconds), Some(stat)) = (before.seconds, subject.stat) {
             let stamp =
                 u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000) + u64::from(before.nanoseconds);
             if stamp != stat.mtime_ns {
-                self.say(&format!("Not setting time of file {shown} (time mismatch)\n"));
+                self.print(&format!("Not setting time of file {shown} (time mismatch)\n"));
                 return None;
             }
         }
         if mismatch {
-            self.say(&format!("Not setting time of file {shown} (contents mismatch)\n"));
+            self.print(&format!("Not setting time of file {shown} (contents mismatch)\n"));
             return None;
         }
         Some(new)
@@ -127,21 +127,21 @@ impl Session {
             self.pending.push(pending);
             return Ok(());
         }
-        self.tell_of_removal(&pending);
+        self.report_removal(&pending);
         pending.place(&self.options, &mut self.backed_up)
     }
 
-    fn tell_of_removal(&mut self, pending: &Pending) {
+    fn report_removal(&mut self, pending: &Pending) {
         if self.is_verbose() && pending.is_removal() {
-            let shown = self.shown(&pending.name);
-            self.say(&format!("Removing file {shown}\n"));
+            let shown = self.display(&pending.name);
+            self.print(&format!("Removing file {shown}\n"));
         }
     }
 
     pub(super) fn settle(&mut self) -> Result<(), Fatal> {
         self.removes.clear();
         for pending in std::mem::take(&mut self.pending) {
-            self.tell_of_removal(&pending);
+            self.report_removal(&pending);
             pending.place(&self.options, &mut self.backed_up)?;
         }
         Ok(())
@@ -154,15 +154,15 @@ impl Session {
         }
         self.failed = true;
         let what = if self.skips { "ignored" } else { "FAILED" };
-        self.say(&format!("{count} out of {hunks} hunk{} {what}", if hunks == 1 { "" } else { "s" }));
+        self.print(&format!("{count} out of {hunks} hunk{} {what}", if hunks == 1 { "" } else { "s" }));
         let given = self.options.rejects.clone();
         if subject.target.is_empty() || given.as_deref() == Some(b"-") || self.options.dry_run {
-            self.say("\n");
+            self.print("\n");
             return Ok(());
         }
         let file = given.unwrap_or_else(|| [subject.target.as_slice(), b".rej"].concat());
-        let shown = self.shown(&file);
-        self.say(&format!(" -- saving rejects to file {shown}\n"));
+        let shown = self.display(&file);
+        self.print(&format!(" -- saving rejects to file {shown}\n"));
         let begun = self.rejected.contains(&file);
         if !begun {
             // A file of an earlier run keeps its permissions. A missing one is not an error.

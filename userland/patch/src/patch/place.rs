@@ -79,17 +79,17 @@ impl Pending {
             return write_file(&self.name, contents).map_err(|errno| failed("Can't create file", &self.name, errno));
         }
         let target = &self.name;
-        let beside = [target.as_slice(), b".patch-new".as_slice()].concat();
-        let made = write_file(&beside, contents).and_then(|()| match self.mode {
-            Some(mode) => tidebox_gnu::mode::keep(&beside, mode & 0o7777),
+        let temporary = [target.as_slice(), b".patch-new".as_slice()].concat();
+        let written = write_file(&temporary, contents).and_then(|()| match self.mode {
+            Some(mode) => tidebox_gnu::mode::keep(&temporary, mode & 0o7777),
             None => Ok(()),
         });
-        if let Err(errno) = made {
-            let _ = tidebox_rt::unlink(&beside);
+        if let Err(errno) = written {
+            let _ = tidebox_rt::unlink(&temporary);
             return Err(failed("Can't create file", &self.name, errno));
         }
-        fs::rename(bytes_path(&beside), bytes_path(target)).map_err(|error| {
-            let _ = tidebox_rt::unlink(&beside);
+        fs::rename(bytes_path(&temporary), bytes_path(target)).map_err(|error| {
+            let _ = tidebox_rt::unlink(&temporary);
             io_error("Can't create file", &self.name, &error)
         })?;
         self.set_time(target)
@@ -143,17 +143,13 @@ pub(crate) fn make_folders(name: &[u8]) -> Result<(), Fatal> {
 fn backup_name(name: &[u8], options: &Options) -> Vec<u8> {
     let at = name.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
     let (folder, last) = name.split_at_checked(at).unwrap_or((b"", name));
-    if options.numbering == Numbering::Simple && !(options.prefix.is_empty() && options.name_prefix.is_empty()) {
-        let suffix = options.suffix.as_deref().unwrap_or_default();
-        return [options.prefix.as_slice(), folder, &options.name_prefix, last, suffix].concat();
-    }
     let highest = if options.numbering == Numbering::Simple { None } else { highest_number(folder, last) };
     match (options.numbering, highest) {
         (Numbering::Numbered, None) => [name, b".~1~"].concat(),
         (Numbering::Numbered | Numbering::Existing, Some(highest)) => {
             [name, format!(".~{}~", highest.saturating_add(1)).as_bytes()].concat()
         }
-        _ => [name, options.suffix.as_deref().unwrap_or(&options.usual_suffix)].concat(),
+        _ => [name, options.suffix.as_deref().unwrap_or(&options.default_suffix)].concat(),
     }
 }
 

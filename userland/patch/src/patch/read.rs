@@ -11,7 +11,6 @@ pub(crate) enum Style {
     /// Context format with ranges that end in stars, which every current `diff` writes.
     NewContext,
     Normal,
-    Ed,
     GitBinary,
 }
 
@@ -23,7 +22,6 @@ impl Style {
             Self::Context => "a context diff",
             Self::NewContext => "a new-style context diff",
             Self::Normal => "a normal diff",
-            Self::Ed => "an ed script",
             Self::GitBinary => "a git binary diff",
         }
     }
@@ -51,7 +49,7 @@ impl Reader<'_> {
             Style::Unified => self.unified(),
             Style::Context | Style::NewContext => self.context(),
             Style::Normal => self.normal(),
-            Style::Ed | Style::GitBinary => Ok(None),
+            Style::GitBinary => Ok(None),
         }
     }
 

@@ -1,18 +1,18 @@
 //! One run of `patch`: patch after patch, file after file.
 
-mod found;
-mod merging;
+mod checks;
+
 use tidebox_gnu::stream::Output;
 use tidebox_rt::Stat;
 
 use super::apply::Work;
 use super::choose::target;
-use super::header::{Found, Header, Search};
+use super::header::{FoundPatch, Header, Search};
 use super::hunk::Hunk;
 use super::lines::Lines;
-use super::locate::{Place, split};
+use super::locate::{Position, split};
 use super::name::Named;
-use super::options::{Options, Quoting, Verbosity};
+use super::options::{Options, Verbosity};
 use super::place::{Pending, read_or_empty};
 use super::read::{Reader, Style};
 use super::reject::Rejects;
@@ -38,7 +38,7 @@ pub(crate) struct Session {
     /// Reject files created by this run; later patches to the same file append to them.
     pub(super) rejected: Vec<Vec<u8>>,
     pub(super) in_git: bool,
-    said_cut: bool,
+    reported_cut: bool,
     /// Content of the file of `-o` until now; later patches append to it.
     pub(super) output_begun: bool,
 }
@@ -78,12 +78,12 @@ impl Session {
             backed_up: Vec::new(),
             rejected: Vec::new(),
             in_git: false,
-            said_cut: false,
+            reported_cut: false,
             output_begun: false,
         }
     }
 
-    pub(crate) fn say(&mut self, text: &str) {
+    pub(crate) fn print(&mut self, text: &str) {
         self.out.push(text.as_bytes());
     }
 
@@ -96,46 +96,36 @@ impl Session {
     }
 
     /// Formats a name for messages.
-    pub(crate) fn shown(&self, name: &[u8]) -> String {
-        let text = String::from_utf8_lossy(name);
-        match self.options.quoting {
-            Quoting::Literal => text.into_owned(),
-            Quoting::Shell => tidebox_gnu::message::display_name(name).into_owned(),
-            Quoting::ShellAlways => match tidebox_gnu::message::display_name(name).into_owned() {
-                shown if shown.starts_with(['\'', '"']) => shown,
-                plain => format!("'{plain}'"),
-            },
-            Quoting::C => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")),
-            Quoting::Escape => text.replace('\\', "\\\\").replace(' ', "\\ ").replace('\n', "\\n"),
-        }
+    pub(crate) fn display(&self, name: &[u8]) -> String {
+        tidebox_gnu::message::display_name(name).into_owned()
     }
 
     /// Resolves a question without a prompt: no terminal is available, so the response is an empty line.
     fn ask(&mut self, question: &str) {
-        self.say(question);
-        self.say("\n");
+        self.print(question);
+        self.print("\n");
     }
 
     /// Returns whether to apply in reverse, by option or question.
     pub(crate) fn agrees_to_reverse(&mut self, question: &str) -> bool {
         if self.options.forward || !(self.options.force && self.is_silent()) {
-            self.say(question);
+            self.print(question);
         }
         if self.options.forward {
-            self.say("  Skipping patch.\n");
+            self.print("  Skipping patch.\n");
             self.skips = true;
         } else if self.options.force {
             if !self.is_silent() {
-                self.say("  Applying it anyway.\n");
+                self.print("  Applying it anyway.\n");
             }
         } else if self.options.batch {
-            self.say(if self.reverse { "  Ignoring -R.\n" } else { "  Assuming -R.\n" });
+            self.print(if self.reverse { "  Ignoring -R.\n" } else { "  Assuming -R.\n" });
             return true;
         } else {
             self.ask(if self.reverse { "  Ignore -R? [n] " } else { "  Assume -R? [n] " });
             self.ask("Apply anyway? [n] ");
             if !self.is_silent() {
-                self.say("Skipping patch.\n");
+                self.print("Skipping patch.\n");
             }
             self.skips = true;
         }
@@ -147,7 +137,7 @@ impl Session {
         let mut at = 0;
         if lines.len() == 0 && self.options.output.is_some() && self.options.file.is_some() {
             // A patch without changes is still a copy.
-            self.patch(&lines, 0, Found::of_no_hunks())?;
+            self.patch(&lines, 0, FoundPatch::of_no_hunks())?;
             return Ok(());
         }
         while let Some(found) = self.next_patch(&lines, at)? {
@@ -162,22 +152,20 @@ impl Session {
         Ok(())
     }
 
-    fn next_patch(&mut self, lines: &Lines, at: usize) -> Result<Option<Found>, Fatal> {
+    fn next_patch(&mut self, lines: &Lines, at: usize) -> Result<Option<FoundPatch>, Fatal> {
         if at > 0 && at >= lines.len() {
             if self.is_verbose() {
-                self.say("done\n");
+                self.print("done\n");
             }
             return Ok(None);
         }
         if self.is_verbose() {
-            self.say("Hmm...");
+            self.print("Hmm...");
         }
         let search = Search {
             strip: self.options.strip,
             style: self.options.style,
-            needs_header: self.options.file.is_none()
-                && !self.options.posix
-                && !matches!(self.options.style, Some(Style::Normal | Style::Ed)),
+            needs_header: self.options.file.is_none() && !matches!(self.options.style, Some(Style::Normal)),
             binary: self.options.binary,
         };
         let found = search.find(lines, at);
@@ -185,7 +173,7 @@ impl Session {
             None => {
                 if self.is_verbose() {
                     let garbage = "  Ignoring the trailing garbage.\ndone\n";
-                    self.say(if at > 0 { garbage } else { "  I can't seem to find a patch in there anywhere.\n" });
+                    self.print(if at > 0 { garbage } else { "  I can't seem to find a patch in there anywhere.\n" });
                 }
                 if at == 0 && lines.len() > 0 {
                     return Err("Only garbage was found in the patch input.".to_owned());
@@ -193,7 +181,7 @@ impl Session {
             }
             Some(found) if self.is_verbose() => {
                 let looks = if at == 0 { "L" } else { "The next patch l" };
-                self.say(&format!("  {looks}ooks like {} to me...\n", found.style.name()));
+                self.print(&format!("  {looks}ooks like {} to me...\n", found.style.name()));
             }
             Some(_) => {}
         }
@@ -201,7 +189,7 @@ impl Session {
     }
 
     /// Processes one patch and returns the line after it.
-    fn patch(&mut self, lines: &Lines, from: usize, mut found: Found) -> Result<usize, Fatal> {
+    fn patch(&mut self, lines: &Lines, from: usize, mut found: FoundPatch) -> Result<usize, Fatal> {
         if self.in_git != found.header.git {
             self.settle()?;
             self.in_git = found.header.git;
@@ -222,13 +210,10 @@ impl Session {
             (None, None) => Vec::new(),
         };
         let subject = Subject { name: choice.name, stat: choice.stat, target, before: choice.before };
-        self.check(&found, &subject)?;
-        if found.style == Style::Ed {
-            return self.ed(lines, &found, subject.name.as_deref(), &subject.target, subject.stat);
-        }
+        self.check(&found, &subject);
         if found.style == Style::GitBinary && !self.skips {
-            let shown = self.shown(&subject.target);
-            self.say(&format!("File {shown}: git binary diffs are not supported.\n"));
+            let shown = self.display(&subject.target);
+            self.print(&format!("File {shown}: git binary diffs are not supported.\n"));
             self.failed = true;
             self.skips = true;
         }
@@ -248,7 +233,7 @@ impl Session {
         !header.renames && !header.copies && header.files.iter().any(is_pending)
     }
 
-    fn hunks(&mut self, lines: &Lines, found: &Found, subject: &Subject) -> Result<Applied, Fatal> {
+    fn hunks(&mut self, lines: &Lines, found: &FoundPatch, subject: &Subject) -> Result<Applied, Fatal> {
         let name = subject.name.as_deref().unwrap_or_default();
         let text = if self.skips || subject.stat.is_none() {
             Vec::new()
@@ -257,26 +242,20 @@ impl Session {
             read.map_err(|errno| failed("Can't open file", name, errno))?
         };
         let mut reader = Reader { lines, style: found.style, packing: found.packing, at: found.start, cut: false };
-        let mut work = Work::new(split(&text), self.options.define.clone());
+        let mut work = Work::new(split(&text));
         let unified = self.options.reject_unified.unwrap_or(found.style == Style::Unified);
         let mut rejects = Rejects::new(found.style, unified);
         let (mut offset, mut mismatch, mut hunks) = (0, false, 0);
         while let Some(hunk) = reader.next_hunk()? {
-            if reader.cut && !self.said_cut {
-                self.said_cut = true;
+            if reader.cut && !self.reported_cut {
+                self.reported_cut = true;
                 if !self.is_silent() {
-                    self.say("patch unexpectedly ends in middle of line\n");
+                    self.print("patch unexpectedly ends in middle of line\n");
                 }
             }
             hunks += 1;
             let mut place =
-                Place { input: &work.input, frozen: as_i64(work.frozen), offset, loosely: self.options.loosely };
-            if let Some(how) = self.options.merge.filter(|_| !self.skips) {
-                let (hunk, region, fits) = self.region(&place, hunk);
-                mismatch |= !fits || as_i64(region.start) + 1 != hunk.old_first;
-                offset = self.merge(&mut work, &hunk, region, fits, hunks, how);
-                continue;
-            }
+                Position { input: &work.input, frozen: as_i64(work.frozen), offset, loosely: self.options.loosely };
             let (at, fuzz, hunk) = self.find(&place, hunk, hunks == 1, &mut mismatch);
             let grown = work.grown;
             // An existing file that should not exist, but is not empty, is not extended.
@@ -301,7 +280,7 @@ impl Session {
     }
 
     /// Finds the position of a hunk with increasing fuzz; the first hunk may show that the patch is reversed.
-    fn find(&mut self, place: &Place<'_>, hunk: Hunk, first: bool, mismatch: &mut bool) -> (Option<i64>, i64, Hunk) {
+    fn find(&mut self, place: &Position<'_>, hunk: Hunk, first: bool, mismatch: &mut bool) -> (Option<i64>, i64, Hunk) {
         let mut hunk = if self.reverse { hunk.reversed() } else { hunk };
         let (prefix, suffix) = hunk.contexts();
         let most = self.options.fuzz.min(prefix.max(suffix));
@@ -341,20 +320,15 @@ impl Session {
         if offset != 0 {
             line.push_str(&format!(" (offset {offset} line{})", if offset == 1 { "" } else { "s" }));
         }
-        self.say(&(line + ".\n"));
+        self.print(&(line + ".\n"));
     }
 
     fn missed(&mut self, number: usize, at: i64, line_ends: bool) {
         if self.is_verbose() || !self.skips && !self.is_silent() {
             let what = if self.skips { "ignored" } else { "FAILED" };
             let ends = if line_ends { " (different line endings)" } else { "" };
-            self.say(&format!("Hunk #{number} {what} at {at}{ends}.\n"));
+            self.print(&format!("Hunk #{number} {what} at {at}{ends}.\n"));
         }
-    }
-
-    /// Returns whether the current patch has remaining work.
-    pub(crate) fn is_skipping(&self) -> bool {
-        self.skips
     }
 }
 
