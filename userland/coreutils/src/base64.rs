@@ -77,7 +77,8 @@ fn run(tool: &'static str, arguments: Vec<Vec<u8>>) -> Result<i32, i32> {
     let mut input =
         Input::open(name).map_err(|error| fail(tool, &format!("{}: {}", path_label(name), error.text())))?;
     let mut out = Output::standard();
-    let code = if args.decode { args.read(&mut input, &mut out) } else { args.write(&mut input, &mut out) };
+    let code =
+        if args.decode { args.decode_input(&mut input, &mut out) } else { args.encode_input(&mut input, &mut out) };
     Ok(out.finish(tool, code))
 }
 
@@ -129,22 +130,22 @@ impl Args {
         Ok((Self { tool, encoding, decode, ignore_garbage, wrap }, operands.pop()))
     }
 
-    fn write(&self, input: &mut Input, out: &mut Output) -> i32 {
+    fn encode_input(&self, input: &mut Input, out: &mut Output) -> i32 {
         let together = self.encoding.bytes_together();
-        let (mut held, mut text, mut column) = (Vec::new(), Vec::new(), 0);
+        let (mut pending, mut text, mut column) = (Vec::new(), Vec::new(), 0);
         loop {
             let chunk = match input.chunk() {
                 Ok(chunk) => chunk,
                 Err(error) => return self.failed(out, error.text()),
             };
             let ended = chunk.is_empty();
-            held.extend_from_slice(chunk);
+            pending.extend_from_slice(chunk);
             let count = chunk.len();
             input.consume(count);
-            let whole = if ended { held.len() } else { held.len() - held.len() % together };
+            let whole = if ended { pending.len() } else { pending.len() - pending.len() % together };
             text.clear();
-            let encoded = self.encoding.encode(held.get(..whole).unwrap_or_default(), &mut text);
-            held.drain(..whole);
+            let encoded = self.encoding.encode(pending.get(..whole).unwrap_or_default(), &mut text);
+            pending.drain(..whole);
             self.wrap(&text, &mut column, out);
             if encoded.is_err() {
                 return self.failed(out, "invalid input (length must be multiple of 4 characters)");
@@ -179,7 +180,7 @@ impl Args {
         }
     }
 
-    fn read(&self, input: &mut Input, out: &mut Output) -> i32 {
+    fn decode_input(&self, input: &mut Input, out: &mut Output) -> i32 {
         let values = self.encoding.values();
         let together = self.encoding.characters_together();
         let (mut group, mut bytes) = (Vec::with_capacity(together), Vec::new());
@@ -190,34 +191,27 @@ impl Args {
             };
             let count = chunk.len();
             let ended = count == 0;
-            let mut wrong = false;
+            let mut invalid = false;
             bytes.clear();
-            if self.encoding == Encoding::Base64Url && chunk.iter().any(|byte| matches!(byte, b'+' | b'/')) {
-                // `+` and `/` belong to the other alphabet. The whole chunk is rejected.
-                return self.failed(out, "invalid input");
-            }
             for byte in chunk {
                 if *byte == b'\n' || (self.ignore_garbage && !self.encoding.accepts(&values, *byte)) {
                     continue;
                 }
                 group.push(*byte);
                 if group.len() == together {
-                    wrong = self.encoding.decode(&values, &group, &mut bytes).is_err();
+                    invalid = self.encoding.decode(&values, &group, &mut bytes).is_err();
                     group.clear();
-                    if wrong {
+                    if invalid {
                         break;
                     }
                 }
             }
             input.consume(count);
             if ended && !group.is_empty() {
-                wrong = self.encoding.decode(&values, &group, &mut bytes).is_err();
-            }
-            if wrong && self.encoding == Encoding::Z85 {
-                bytes.clear();
+                invalid = self.encoding.decode(&values, &group, &mut bytes).is_err();
             }
             out.push(&bytes);
-            if wrong {
+            if invalid {
                 return self.failed(out, "invalid input");
             }
             if ended {
@@ -230,9 +224,9 @@ impl Args {
     }
 
     /// Flushes the pending output, then prints the message.
-    fn failed(&self, out: &mut Output, why: &str) -> i32 {
+    fn failed(&self, out: &mut Output, message: &str) -> i32 {
         out.flush_now();
-        print_error(self.tool, why);
+        print_error(self.tool, message);
         1
     }
 }

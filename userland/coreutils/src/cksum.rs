@@ -6,7 +6,7 @@ use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output};
 use tidebox_rt::Errno;
 
-use crate::common::check::{self, Manner};
+use crate::common::check::{self, CheckOptions};
 use crate::common::digest::Algorithm;
 use crate::md5sum::{self, Form};
 
@@ -67,7 +67,7 @@ struct Args {
     length: Option<Vec<u8>>,
     untagged: bool,
     form: Form,
-    manner: Manner,
+    check_options: CheckOptions,
 }
 
 /// Keywords of `--algorithm`.
@@ -92,7 +92,8 @@ pub fn cksum(arguments: Vec<Vec<u8>>) -> i32 {
 
 fn run(arguments: Vec<Vec<u8>>) -> Result<i32, i32> {
     let form = Form { tag: true, binary: true, zero: false, bits: None };
-    let mut args = Args { kind: None, checks: false, length: None, untagged: false, form, manner: Manner::default() };
+    let mut args =
+        Args { kind: None, checks: false, length: None, untagged: false, form, check_options: CheckOptions::default() };
     let files = LINE.parse(arguments, |key, value| args.set(key, value))?;
     args.form.tag = !args.untagged;
     // Untagged lines are in text mode, without `*`.
@@ -128,7 +129,7 @@ fn run(arguments: Vec<Vec<u8>>) -> Result<i32, i32> {
         return Err(fail("--check is not supported with --algorithm={bsd,sysv,crc}"));
     }
     let plain = Form { tag: false, ..args.form };
-    if let Some(message) = md5sum::conflict(&plain, None, &args.manner, args.checks) {
+    if let Some(message) = md5sum::conflict(&plain, None, &args.check_options, args.checks) {
         return Err(LINE.usage_error(message));
     }
     let mut out = Output::standard();
@@ -137,7 +138,7 @@ fn run(arguments: Vec<Vec<u8>>) -> Result<i32, i32> {
     let standard = [b"-".to_vec()];
     for file in if named { files.as_slice() } else { &standard } {
         code |= match (args.checks, algorithm, old) {
-            (true, ..) => check::check("cksum", algorithm, file, args.manner, &mut out),
+            (true, ..) => check::check("cksum", algorithm, file, args.check_options, &mut out),
             (_, Some(algorithm), _) => md5sum::print("cksum", algorithm, file, args.form, &mut out),
             (_, None, old) => {
                 let form = if args.form.zero { b'\0' } else { b'\n' };
@@ -161,12 +162,18 @@ impl Args {
                 )
             }
             Flag::Check => self.checks = true,
-            Flag::IgnoreMissing => self.manner.ignore_missing = true,
+            Flag::IgnoreMissing => self.check_options.ignore_missing = true,
             Flag::Length => self.length = Some(value),
-            Flag::Quiet => (self.manner.quiet, self.manner.status, self.manner.warn) = (true, false, false),
-            Flag::Status => (self.manner.quiet, self.manner.status, self.manner.warn) = (false, true, false),
-            Flag::Warn => (self.manner.quiet, self.manner.status, self.manner.warn) = (false, false, true),
-            Flag::Strict => self.manner.strict = true,
+            Flag::Quiet => {
+                (self.check_options.quiet, self.check_options.status, self.check_options.warn) = (true, false, false)
+            }
+            Flag::Status => {
+                (self.check_options.quiet, self.check_options.status, self.check_options.warn) = (false, true, false)
+            }
+            Flag::Warn => {
+                (self.check_options.quiet, self.check_options.status, self.check_options.warn) = (false, false, true)
+            }
+            Flag::Strict => self.check_options.strict = true,
             Flag::Zero => self.form.zero = true,
             Flag::Tag => self.untagged = false,
             Flag::Untagged => self.untagged = true,

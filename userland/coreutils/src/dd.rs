@@ -106,9 +106,9 @@ fn output_name(operands: &Operands) -> &[u8] {
 }
 
 /// Opens a file. With `nofollow`, a symbolic link is rejected.
-fn open(name: &[u8], how: Open, nofollow: bool) -> Result<Fd, String> {
+fn open(name: &[u8], options: Open, nofollow: bool) -> Result<Fd, String> {
     let is_link = || tidebox_rt::stat(name, false).is_ok_and(|stat| stat.kind() == FileKind::Symlink);
-    let opened = if nofollow && is_link() { Err(Errno::LOOP) } else { tidebox_rt::open(name, how) };
+    let opened = if nofollow && is_link() { Err(Errno::LOOP) } else { tidebox_rt::open(name, options) };
     opened.map_err(|errno| format!("failed to open {}: {}", quote_path(name), errno.text()))
 }
 
@@ -116,13 +116,13 @@ fn open_input(operands: &Operands) -> Result<Fd, String> {
     let Some(name) = &operands.from else {
         return Ok(STDIN);
     };
-    let how = Open {
+    let options = Open {
         read: true,
         directory: operands.input_has("directory"),
         nonblock: operands.input_has("nonblock"),
         ..Open::default()
     };
-    open(name, how, operands.input_has("nofollow"))
+    open(name, options, operands.input_has("nofollow"))
 }
 
 /// Byte offset of the first output byte.
@@ -143,7 +143,7 @@ fn open_output(operands: &Operands) -> Result<Fd, String> {
         // A directory cannot be opened for writing.
         return Err(format!("failed to open {}: {}", quote_path(name), Errno::INVAL.text()));
     }
-    let how = Open {
+    let options = Open {
         write: true,
         append: operands.output_has("append"),
         create: !operands.has("nocreat"),
@@ -152,7 +152,7 @@ fn open_output(operands: &Operands) -> Result<Fd, String> {
         nonblock: operands.output_has("nonblock"),
         ..Open::default()
     };
-    let fd = open(name, how, operands.output_has("nofollow"))?;
+    let fd = open(name, options, operands.output_has("nofollow"))?;
     // Devices and pipes have no length.
     let is_file = tidebox_rt::fstat(fd).is_ok_and(|stat| stat.kind() == FileKind::File);
     if cuts && seek > 0 && is_file {

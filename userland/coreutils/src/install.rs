@@ -7,7 +7,7 @@ use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::Input;
 use tidebox_rt::{Errno, FileKind, Stat};
 
-use crate::common::data::{self, How};
+use crate::common::data::{self, ContentOptions};
 use crate::common::owner::{self, Owner};
 use crate::common::print_line;
 use crate::common::target::{Target, TargetError, parent_dir};
@@ -201,8 +201,8 @@ impl Install {
             }
         }
         self.report(&format!("{} -> {}{note}", quote_path(source), quote_path(target)));
-        let how = How { new: true, force: false, attributes_only: false, verbose: false };
-        if data::copy("install", source, target, how).is_none() {
+        let options = ContentOptions { new: true, force: false, attributes_only: false, verbose: false };
+        if data::copy("install", source, target, options).is_none() {
             self.failed = true;
             return;
         }

@@ -5,7 +5,7 @@ use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output};
 use tidebox_gnu::tool::usage;
 
-use crate::common::check::{self, Manner};
+use crate::common::check::{self, CheckOptions};
 use crate::common::digest::Algorithm;
 
 tidebox_gnu::options! {
@@ -59,18 +59,18 @@ pub fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
     let line = Syntax { notes: NOTES, without, ..Syntax::core(tool, &usage_text, 24) };
     let mut form = Form { tag: false, binary: false, zero: false, bits: None };
     let mut mode = None;
-    let mut manner = Manner::default();
+    let mut check_options = CheckOptions::default();
     let mut checks = false;
     let files = line.parse(arguments, |flag, value| {
         match flag {
             Flag::Binary => (mode, form.binary) = (Some('b'), true),
             Flag::Text => (mode, form.binary) = (Some('t'), false),
             Flag::Check => checks = true,
-            Flag::IgnoreMissing => manner.ignore_missing = true,
-            Flag::Quiet => (manner.quiet, manner.status, manner.warn) = (true, false, false),
-            Flag::Status => (manner.quiet, manner.status, manner.warn) = (false, true, false),
-            Flag::Warn => (manner.quiet, manner.status, manner.warn) = (false, false, true),
-            Flag::Strict => manner.strict = true,
+            Flag::IgnoreMissing => check_options.ignore_missing = true,
+            Flag::Quiet => (check_options.quiet, check_options.status, check_options.warn) = (true, false, false),
+            Flag::Status => (check_options.quiet, check_options.status, check_options.warn) = (false, true, false),
+            Flag::Warn => (check_options.quiet, check_options.status, check_options.warn) = (false, false, true),
+            Flag::Strict => check_options.strict = true,
             Flag::Tag => form.tag = true,
             Flag::Zero => form.zero = true,
             Flag::Length => {
@@ -87,7 +87,7 @@ pub fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
         Ok(files) => files,
         Err(code) => return code,
     };
-    if let Some(message) = conflict(&form, mode, &manner, checks) {
+    if let Some(message) = conflict(&form, mode, &check_options, checks) {
         return usage(tool, message, 1);
     }
     form.binary |= form.tag;
@@ -96,7 +96,7 @@ pub fn main(tool: &'static str, arguments: Vec<Vec<u8>>) -> i32 {
     let standard = [b"-".to_vec()];
     for file in if files.is_empty() { &standard } else { files.as_slice() } {
         code |= match checks {
-            true => check::check(tool, Some(algorithm), file, manner, &mut out),
+            true => check::check(tool, Some(algorithm), file, check_options, &mut out),
             false => print(tool, algorithm, file, form, &mut out),
         };
         if out.failure().is_some() {
@@ -126,19 +126,24 @@ pub(crate) fn length(value: &[u8]) -> Result<usize, Option<String>> {
 }
 
 /// Returns the message for options that exclude each other.
-pub(crate) fn conflict(form: &Form, mode: Option<char>, manner: &Manner, checks: bool) -> Option<&'static str> {
+pub(crate) fn conflict(
+    form: &Form,
+    mode: Option<char>,
+    check_options: &CheckOptions,
+    checks: bool,
+) -> Option<&'static str> {
     match checks {
         _ if form.tag && mode == Some('t') => Some("--tag does not support --text mode"),
         true if form.zero => Some("the --zero option is not supported when verifying checksums"),
         true if form.tag => Some("the --tag option is meaningless when verifying checksums"),
         true if mode.is_some() => Some("the --binary and --text options are meaningless when verifying checksums"),
-        false if manner.ignore_missing => {
+        false if check_options.ignore_missing => {
             Some("the --ignore-missing option is meaningful only when verifying checksums")
         }
-        false if manner.status => Some("the --status option is meaningful only when verifying checksums"),
-        false if manner.warn => Some("the --warn option is meaningful only when verifying checksums"),
-        false if manner.quiet => Some("the --quiet option is meaningful only when verifying checksums"),
-        false if manner.strict => Some("the --strict option is meaningful only when verifying checksums"),
+        false if check_options.status => Some("the --status option is meaningful only when verifying checksums"),
+        false if check_options.warn => Some("the --warn option is meaningful only when verifying checksums"),
+        false if check_options.quiet => Some("the --quiet option is meaningful only when verifying checksums"),
+        false if check_options.strict => Some("the --strict option is meaningful only when verifying checksums"),
         _ => None,
     }
 }

@@ -9,38 +9,38 @@ use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::common::ask::{self, question};
 use crate::common::copy::{Copier, Existing, Follow, Options};
-use crate::common::same_file::{ExistingTargetAction, Manner, Met, judge};
+use crate::common::same_file::{ExistingTargetAction, ReplaceOptions, SeenDirs, target_action};
 use crate::common::target::{Target, TargetError, base_name, parent_dir, same, same_entry};
 use crate::common::{print_line, remove};
 
 const USAGE: &str = "\
 Usage: mv [OPTION]... [-T] SOURCE DEST
-  or:  mv [OPTION]... SOURCE... FOLDER
-  or:  mv [OPTION]... -t FOLDER SOURCE...
-Gives SOURCE the name TARGET, or moves each SOURCE into FOLDER.
+  or:  mv [OPTION]... SOURCE... DIRECTORY
+  or:  mv [OPTION]... -t DIRECTORY SOURCE...
+Renames SOURCE to DEST, or moves each SOURCE into DIRECTORY.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `mv`.
     enum Flag {
-        Backup = "-b, --backup[=HOW]", "keep what is replaced: none, simple, existing or numbered";
-        Force = "-f, --force", "do not ask";
-        Interactive = "-i, --interactive", "ask before a file is replaced";
-        NoClobber = "-n, --no-clobber", "leave files that are there";
-        StripTrailingSlashes = "--strip-trailing-slashes", "from each SOURCE";
-        Suffix = "-S, --suffix=SUFFIX", "of backups";
-        TargetDirectory = "-t, --target-directory=FOLDER", "move into FOLDER";
-        NoTargetDirectory = "-T, --no-target-directory", "TARGET is no folder to move into";
-        Update = "-u, --update", "leave files that are as new";
-        Verbose = "-v, --verbose", "say what is done";
+        Backup = "-b, --backup[=HOW]", "back up replaced files: none, simple, existing or numbered";
+        Force = "-f, --force", "do not prompt";
+        Interactive = "-i, --interactive", "prompt before a file is replaced";
+        NoClobber = "-n, --no-clobber", "keep existing files";
+        StripTrailingSlashes = "--strip-trailing-slashes", "remove trailing slashes from each SOURCE";
+        Suffix = "-S, --suffix=SUFFIX", "suffix of backups";
+        TargetDirectory = "-t, --target-directory=DIRECTORY", "move into DIRECTORY";
+        NoTargetDirectory = "-T, --no-target-directory", "treat DEST as a file, even if it is a directory";
+        Update = "-u, --update", "keep existing files that are not older";
+        Verbose = "-v, --verbose", "print each renamed file";
         Context = "-Z, --context", "";
     }
 }
 
 /// Runs `mv`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let line = Syntax::core("mv", USAGE, 32);
+    let line = Syntax::core("mv", USAGE, 36);
     let read = line.split(arguments).and_then(|(given, operands)| {
         let (options, target) = read(given).map_err(|message| line.usage_error::<i32>(message))?;
         Ok((options, target, operands))
@@ -60,7 +60,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
             return 1;
         }
     };
-    let mut mover = Mover { options: &options, moved: HashMap::new(), met: Met::default() };
+    let mut mover = Mover { options: &options, moved: HashMap::new(), seen_dirs: SeenDirs::default() };
     let mut well = true;
     for (from, to) in pairs {
         well &= mover.run(&from, &to);
@@ -110,7 +110,7 @@ struct Mover<'a> {
     /// Targets created by this run.
     moved: HashMap<(u32, u64), Vec<u8>>,
     /// Source directories that were already moved.
-    met: Met,
+    seen_dirs: SeenDirs,
 }
 
 impl Mover<'_> {
@@ -123,7 +123,7 @@ impl Mover<'_> {
         if stat.kind() != FileKind::Dir && from.ends_with(b"/") {
             return fail(&format!("cannot stat {}: {}", quote_path(from), Errno::NOTDIR.text()));
         }
-        if self.met.again(&stat) && !self.options.backup.is_wanted() {
+        if self.seen_dirs.is_repeated(&stat) && !self.options.backup.is_wanted() {
             print_error("mv", &format!("warning: source directory {} specified more than once", quote_path(from)));
             return true;
         }
@@ -161,13 +161,13 @@ impl Mover<'_> {
     /// Checks and backs up an existing target. Returns the name of the backup, or `None` to move nothing.
     fn clear(&self, from: &[u8], to: &[u8], stat: &Stat, there: &Stat) -> Result<Option<Option<Vec<u8>>>, String> {
         let options = self.options;
-        let (folder, other) = (stat.kind() == FileKind::Dir, there.kind() == FileKind::Dir);
+        let (dir, other) = (stat.kind() == FileKind::Dir, there.kind() == FileKind::Dir);
         if same(stat, there) {
-            if folder && !same_entry(from, to) {
+            if dir && !same_entry(from, to) {
                 return Ok(Some(None));
             }
             if same_entry(from, to) {
-                return match folder {
+                return match dir {
                     true => {
                         Err(format!("cannot move {} to a subdirectory of itself, {}", quote_path(from), quote_path(to)))
                     }
@@ -176,24 +176,28 @@ impl Mover<'_> {
                 };
             }
         }
-        let manner = Manner { moves: true, backup: options.backup.is_wanted(), ..Manner::default() };
-        if !folder && options.existing != Existing::Keep && judge(from, to, manner) == ExistingTargetAction::Refuse {
+        let replace_options =
+            ReplaceOptions { moves: true, backup: options.backup.is_wanted(), ..ReplaceOptions::default() };
+        if !dir
+            && options.existing != Existing::Keep
+            && target_action(from, to, replace_options) == ExistingTargetAction::Refuse
+        {
             return Err(format!("{} and {} are the same file", quote_path(from), quote_path(to)));
         }
         if options.existing == Existing::Keep {
             return Ok(None);
         }
-        if options.update && !folder && there.mtime_ns >= stat.mtime_ns {
+        if options.update && !dir && there.mtime_ns >= stat.mtime_ns {
             return Ok(None);
         }
         if options.existing == Existing::Ask && !ask::yes(&question("mv", to, there, true)) {
             return Ok(None);
         }
         if !options.backup.is_wanted() {
-            if other && !folder {
+            if other && !dir {
                 return Err(format!("cannot overwrite directory {} with non-directory", quote_path(to)));
             }
-            if folder && !other {
+            if dir && !other {
                 return Err(format!(
                     "cannot overwrite non-directory {} with directory {}",
                     quote_path(to),

@@ -9,7 +9,7 @@ use crate::md5sum::escape;
 
 /// Options of `--check`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Manner {
+pub(crate) struct CheckOptions {
     pub(crate) ignore_missing: bool,
     pub(crate) quiet: bool,
     pub(crate) status: bool,
@@ -41,7 +41,13 @@ struct Tally {
 /// Checks the files of a list. Returns 0 if all match.
 ///
 /// Without an algorithm, each line must name its own.
-pub(crate) fn check(tool: &str, algorithm: Option<Algorithm>, list: &[u8], manner: Manner, out: &mut Output) -> i32 {
+pub(crate) fn check(
+    tool: &str,
+    algorithm: Option<Algorithm>,
+    list: &[u8],
+    options: CheckOptions,
+    out: &mut Output,
+) -> i32 {
     let shown = if list == b"-" { b"standard input".as_slice() } else { list };
     let mut input = match Input::open(list) {
         Ok(input) => input,
@@ -73,11 +79,11 @@ pub(crate) fn check(tool: &str, algorithm: Option<Algorithm>, list: &[u8], manne
             Some(entry) => {
                 last = Some(entry.algorithm);
                 tally.proper += 1;
-                one(tool, &entry, manner, &mut tally, out);
+                one(tool, &entry, options, &mut tally, out);
             }
             None => {
                 tally.improper += 1;
-                if manner.warn {
+                if options.warn {
                     let kind = last.map_or("CRC", Algorithm::name);
                     fail_with(
                         tool,
@@ -91,7 +97,7 @@ pub(crate) fn check(tool: &str, algorithm: Option<Algorithm>, list: &[u8], manne
             return 1;
         }
     }
-    sum_up(tool, shown, &tally, manner, out)
+    sum_up(tool, shown, &tally, options, out)
 }
 
 fn fail_with(tool: &str, out: &mut Output, message: &str) -> i32 {
@@ -101,9 +107,9 @@ fn fail_with(tool: &str, out: &mut Output, message: &str) -> i32 {
 }
 
 /// Compares one file.
-fn one(tool: &str, entry: &Entry, manner: Manner, tally: &mut Tally, out: &mut Output) {
+fn one(tool: &str, entry: &Entry, options: CheckOptions, tally: &mut Tally, out: &mut Output) {
     let result = match Input::open(&entry.name).and_then(|mut input| entry.algorithm.sum(&mut input)) {
-        Err(Errno::NOENT) if manner.ignore_missing => return,
+        Err(Errno::NOENT) if options.ignore_missing => return,
         Err(error) => {
             fail_with(tool, out, &format!("{}: {}", path_label(&entry.name), error.text()));
             tally.unreadable += 1;
@@ -118,7 +124,7 @@ fn one(tool: &str, entry: &Entry, manner: Manner, tally: &mut Tally, out: &mut O
             "FAILED"
         }
     };
-    if manner.status || (manner.quiet && result == "OK") {
+    if options.status || (options.quiet && result == "OK") {
         return;
     }
     // Only newlines are escaped: a backslash is harmless in this output.
@@ -130,11 +136,11 @@ fn one(tool: &str, entry: &Entry, manner: Manner, tally: &mut Tally, out: &mut O
 }
 
 /// Reports the number of lines of each kind.
-fn sum_up(tool: &str, list: &[u8], tally: &Tally, manner: Manner, out: &mut Output) -> i32 {
+fn sum_up(tool: &str, list: &[u8], tally: &Tally, options: CheckOptions, out: &mut Output) -> i32 {
     if tally.proper == 0 {
         return fail_with(tool, out, &format!("{}: no properly formatted checksum lines found", path_label(list)));
     }
-    if !manner.status {
+    if !options.status {
         let counts = [
             (tally.improper, "line is improperly formatted", "lines are improperly formatted"),
             (tally.unreadable, "listed file could not be read", "listed files could not be read"),
@@ -144,16 +150,16 @@ fn sum_up(tool: &str, list: &[u8], tally: &Tally, manner: Manner, out: &mut Outp
             fail_with(tool, out, &format!("WARNING: {count} {}", if count == 1 { one } else { several }));
         }
     }
-    if manner.ignore_missing && tally.matched == 0 {
-        if !manner.status {
+    if options.ignore_missing && tally.matched == 0 {
+        if !options.status {
             fail_with(tool, out, &format!("{}: no file was verified", path_label(list)));
         }
         return 1;
     }
     let fine = tally.mismatched == 0
         && tally.unreadable == 0
-        && (!manner.ignore_missing || tally.matched > 0)
-        && (!manner.strict || tally.improper == 0);
+        && (!options.ignore_missing || tally.matched > 0)
+        && (!options.strict || tally.improper == 0);
     i32::from(!fine)
 }
 

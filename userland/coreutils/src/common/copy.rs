@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use tidebox_gnu::message::{print_error, quote_path};
 use tidebox_rt::{Errno, FileKind, Stat};
 
-use crate::common::data::{self, How};
+use crate::common::data::{self, ContentOptions};
 use crate::common::print_line;
-use crate::common::same_file::Met;
+use crate::common::same_file::SeenDirs;
 use crate::common::target::{followed, join, same};
 use tidebox_gnu::backup::Backup;
 
@@ -71,7 +71,7 @@ pub(crate) struct Copier<'a> {
     /// Files created by this run, which it must not overwrite, and their sources.
     made: HashMap<(u32, u64), Vec<u8>>,
     /// Source directories of previous operands.
-    met: Met,
+    seen_dirs: SeenDirs,
     /// Top target directory, which the copy must not enter.
     target_root: Option<(u32, u64)>,
     named: (Vec<u8>, Vec<u8>),
@@ -84,7 +84,7 @@ impl<'a> Copier<'a> {
             options,
             copied: HashMap::new(),
             made: HashMap::new(),
-            met: Met::default(),
+            seen_dirs: SeenDirs::default(),
             target_root: None,
             named: (Vec::new(), Vec::new()),
             device: 0,
@@ -114,7 +114,7 @@ impl<'a> Copier<'a> {
         let kind = stat.kind();
         if named {
             self.device = stat.dev;
-            if self.met.again(&stat) && !options.backup.is_wanted() {
+            if self.seen_dirs.is_repeated(&stat) && !options.backup.is_wanted() {
                 let message = format!("warning: source directory {} specified more than once", quote_path(from));
                 print_error(options.tool, &message);
                 return true;
@@ -192,8 +192,13 @@ impl<'a> Copier<'a> {
 
     fn file(&self, from: &[u8], to: &[u8], stat: &Stat, new: bool) -> bool {
         let options = self.options;
-        let how = How { new, force: options.force, attributes_only: options.attributes_only, verbose: options.verbose };
-        let Some(new) = data::copy(options.tool, from, to, how) else {
+        let content = ContentOptions {
+            new,
+            force: options.force,
+            attributes_only: options.attributes_only,
+            verbose: options.verbose,
+        };
+        let Some(new) = data::copy(options.tool, from, to, content) else {
             return false;
         };
         self.times(to, stat, true) && self.mode(to, stat, new)

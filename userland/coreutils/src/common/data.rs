@@ -8,7 +8,7 @@ const CHUNK: usize = 128 * 1024;
 
 /// Options for copying the content of a file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct How {
+pub(crate) struct ContentOptions {
     /// The target is new.
     pub(crate) new: bool,
     /// Remove a target that cannot be opened, and try again.
@@ -19,7 +19,7 @@ pub(crate) struct How {
 }
 
 /// Copies the content of a file. Returns whether the target was created. On an error, prints a message and returns `None`.
-pub(crate) fn copy(tool: &str, from: &[u8], to: &[u8], how: How) -> Option<bool> {
+pub(crate) fn copy(tool: &str, from: &[u8], to: &[u8], options: ContentOptions) -> Option<bool> {
     let source = match tidebox_rt::open(from, Open { read: true, ..Open::default() }) {
         Ok(source) => source,
         Err(error) => {
@@ -27,9 +27,9 @@ pub(crate) fn copy(tool: &str, from: &[u8], to: &[u8], how: How) -> Option<bool>
             return None;
         }
     };
-    let made = match target(tool, to, how) {
+    let made = match target(tool, to, options) {
         Ok((target, new)) => {
-            let copied = how.attributes_only || transfer(tool, (source, from), (target, to));
+            let copied = options.attributes_only || transfer(tool, (source, from), (target, to));
             let closed = tidebox_rt::close(target);
             if let Err(error) = closed {
                 print_error(tool, &format!("error writing {}: {}", quote_path(to), error.text()));
@@ -49,18 +49,18 @@ pub(crate) fn copy(tool: &str, from: &[u8], to: &[u8], how: How) -> Option<bool>
 }
 
 /// Opens the target for writing; returns whether it is new.
-fn target(tool: &str, to: &[u8], how: How) -> Result<(Fd, bool), Errno> {
+fn target(tool: &str, to: &[u8], options: ContentOptions) -> Result<(Fd, bool), Errno> {
     let new = Open { write: true, create: true, exclusive: true, ..Open::default() };
-    if how.new {
+    if options.new {
         return tidebox_rt::open(to, new).map(|fd| (fd, true));
     }
-    let old = Open { write: true, truncate: !how.attributes_only, ..Open::default() };
+    let old = Open { write: true, truncate: !options.attributes_only, ..Open::default() };
     match tidebox_rt::open(to, old) {
         // The target of a dangling link is created.
         Err(Errno::NOENT) => tidebox_rt::open(to, Open { exclusive: false, ..new }).map(|fd| (fd, true)),
-        Err(error) if how.force => {
+        Err(error) if options.force => {
             tidebox_rt::unlink(to).map_err(|_| error)?;
-            if how.verbose {
+            if options.verbose {
                 crate::common::print_line(tool, &format!("removed {}", quote_path(to)));
             }
             tidebox_rt::open(to, new).map(|fd| (fd, true))

@@ -17,7 +17,7 @@ pub(crate) enum ExistingTargetAction {
 
 /// Options that decide the action.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Manner {
+pub(crate) struct ReplaceOptions {
     /// Follow a symbolic link as source.
     pub(crate) follow: bool,
     /// Remove the source.
@@ -31,7 +31,7 @@ pub(crate) struct Manner {
 }
 
 /// Decides what happens to the target. If one of the files cannot be read, the later operation reports the error.
-pub(crate) fn judge(from: &[u8], to: &[u8], manner: Manner) -> ExistingTargetAction {
+pub(crate) fn target_action(from: &[u8], to: &[u8], options: ReplaceOptions) -> ExistingTargetAction {
     let state = |path: &[u8], follow| tidebox_rt::stat(path, follow);
     let (Ok(source), Ok(target)) = (state(from, false), state(to, false)) else {
         return ExistingTargetAction::Replace;
@@ -43,45 +43,45 @@ pub(crate) fn judge(from: &[u8], to: &[u8], manner: Manner) -> ExistingTargetAct
         (Ok(source), Ok(target)) => same(&source, &target),
         _ => false,
     };
-    match (manner.follow, links) {
-        (false, (true, true)) => return two_links(linked, one_entry(), manner),
+    match (options.follow, links) {
+        (false, (true, true)) => return two_links(linked, one_entry(), options),
         (true, _) if !same_target() => return ExistingTargetAction::Replace,
         // The content is read before the link is removed.
-        (true, (true, true)) if manner.removes => return ExistingTargetAction::Replace,
+        (true, (true, true)) if options.removes => return ExistingTargetAction::Replace,
         _ => {}
     }
-    if manner.hard_link && !links.1 && (manner.follow || linked) {
+    if options.hard_link && !links.1 && (options.follow || linked) {
         return ExistingTargetAction::Done;
     }
     let unless = |lost: bool| if lost { ExistingTargetAction::Refuse } else { ExistingTargetAction::Replace };
-    if manner.backup {
+    if options.backup {
         // A link would dangle after its target is renamed.
-        return unless(if linked { one_entry() } else { manner.follow && links.0 && !links.1 });
+        return unless(if linked { one_entry() } else { options.follow && links.0 && !links.1 });
     }
-    if manner.removes {
+    if options.removes {
         if links.1 {
             return ExistingTargetAction::Replace;
         }
         if linked && target.nlink > 1 && !one_entry() {
-            return unless(manner.symbolic_link);
+            return unless(options.symbolic_link);
         }
     }
-    if manner.moves && links.1 {
+    if options.moves && links.1 {
         return ExistingTargetAction::Replace;
     }
     if links == (false, false) {
         return unless(linked);
     }
-    if manner.moves && links.0 && target.nlink > 1 {
+    if options.moves && links.0 && target.nlink > 1 {
         return unless(leads_to(from, to));
     }
-    if manner.symbolic_link && links.1 {
+    if options.symbolic_link && links.1 {
         return ExistingTargetAction::Replace;
     }
-    if !manner.follow && !same_target() {
+    if !options.follow && !same_target() {
         return ExistingTargetAction::Replace;
     }
-    match (manner.hard_link, links.1) {
+    match (options.hard_link, links.1) {
         (true, true) => ExistingTargetAction::Replace,
         (true, false) => ExistingTargetAction::Done,
         (false, _) => ExistingTargetAction::Refuse,
@@ -89,12 +89,12 @@ pub(crate) fn judge(from: &[u8], to: &[u8], manner: Manner) -> ExistingTargetAct
 }
 
 /// Decides for two links that are not followed. Only the same link would be lost.
-fn two_links(linked: bool, one_entry: bool, manner: Manner) -> ExistingTargetAction {
-    match (one_entry, linked, manner) {
+fn two_links(linked: bool, one_entry: bool, options: ReplaceOptions) -> ExistingTargetAction {
+    match (one_entry, linked, options) {
         (true, ..) => ExistingTargetAction::Refuse,
-        (_, true, Manner { hard_link: true, .. }) => ExistingTargetAction::Done,
-        (_, _, Manner { backup: true, .. }) | (_, false, _) => ExistingTargetAction::Replace,
-        (_, true, Manner { moves: true, .. }) => ExistingTargetAction::Refuse,
+        (_, true, ReplaceOptions { hard_link: true, .. }) => ExistingTargetAction::Done,
+        (_, _, ReplaceOptions { backup: true, .. }) | (_, false, _) => ExistingTargetAction::Replace,
+        (_, true, ReplaceOptions { moves: true, .. }) => ExistingTargetAction::Refuse,
         (_, true, _) => ExistingTargetAction::Done,
     }
 }
@@ -107,11 +107,11 @@ fn leads_to(link: &[u8], entry: &[u8]) -> bool {
 
 /// Directories seen in one run, to detect repeated operands.
 #[derive(Debug, Default)]
-pub(crate) struct Met(std::collections::HashSet<(u32, u64)>);
+pub(crate) struct SeenDirs(std::collections::HashSet<(u32, u64)>);
 
-impl Met {
+impl SeenDirs {
     /// Records a directory. Returns true if it was recorded before.
-    pub(crate) fn again(&mut self, stat: &Stat) -> bool {
+    pub(crate) fn is_repeated(&mut self, stat: &Stat) -> bool {
         stat.kind() == FileKind::Dir && !self.0.insert((stat.dev, stat.ino))
     }
 }

@@ -6,7 +6,7 @@ use tidebox_rt::{Errno, FileKind, Stat};
 use super::{Copier, Existing, Follow};
 use crate::common::ask::{self, question};
 use crate::common::print_line;
-use crate::common::same_file::{ExistingTargetAction, Manner, judge};
+use crate::common::same_file::{ExistingTargetAction, ReplaceOptions, target_action};
 use crate::common::target::{base_name, parent_dir};
 
 impl Copier<'_> {
@@ -41,9 +41,9 @@ impl Copier<'_> {
         Some(there.ok())
     }
 
-    fn manner(&self, follow: bool) -> Manner {
+    fn replace_options(&self, follow: bool) -> ReplaceOptions {
         let options = self.options;
-        Manner {
+        ReplaceOptions {
             follow,
             moves: false,
             backup: options.backup.is_wanted(),
@@ -69,7 +69,7 @@ impl Copier<'_> {
             None
         };
         if stat.kind() != FileKind::Dir && options.existing != Existing::Keep {
-            match judge(from, to, self.manner(follow)) {
+            match target_action(from, to, self.replace_options(follow)) {
                 ExistingTargetAction::Replace => {}
                 ExistingTargetAction::Done => return Some(false),
                 ExistingTargetAction::Refuse => {
