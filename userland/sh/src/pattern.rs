@@ -13,7 +13,7 @@ use matcher::{Matcher, simple_match};
 use parse::parse;
 
 pub(crate) use bracket::{class_named, in_set};
-pub(crate) use quoting::{escape_into, has_special, is_glob, is_pattern, leaves_open, needs_backslash};
+pub(crate) use quoting::{escape_into, has_special, is_glob, is_pattern, needs_backslash};
 
 #[derive(Debug)]
 enum Node {

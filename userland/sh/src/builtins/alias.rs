@@ -19,7 +19,7 @@ pub(super) fn alias(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     while let Some(letter) = letters.next() {
         match letter {
             b'p' => print = true,
-            _ => return Ok(letters.invalid_option(shell, "alias [-p] [name[=value] ... ]")),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();
@@ -107,13 +107,12 @@ impl Shell {
 }
 
 pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let usage = "unalias [-a] name [name ...]";
     let mut all = false;
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         match letter {
             b'a' => all = true,
-            _ => return Ok(letters.invalid_option(shell, usage)),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     if all {
@@ -122,9 +121,7 @@ pub(super) fn unalias(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     }
     let words = letters.words();
     if words.is_empty() {
-        // A closed standard error is ignored.
-        let _ = shell.io.write(2, format!("unalias: usage: {usage}\n").as_bytes());
-        return Ok(2);
+        return Ok(shell.print_usage());
     }
     let mut status = 0;
     for word in words {

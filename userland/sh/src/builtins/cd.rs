@@ -14,7 +14,7 @@ pub(super) fn pwd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         match letter {
             b'P' => physical = true,
             b'L' => physical = false,
-            _ => return Ok(letters.invalid_option(shell, "pwd [-LP]")),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let mut path = match rt::getcwd() {
@@ -40,7 +40,7 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             b'P' => physical = true,
             b'L' => physical = false,
             b'e' => {}
-            _ => return Ok(letters.invalid_option(shell, "cd [-L|[-P [-e]] [-@]] [dir]")),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     Ok(go(shell, letters.words(), physical))
@@ -111,8 +111,6 @@ fn enter(shell: &mut Shell, target: &Target, physical: bool) -> rt::Result<Chang
     };
     let shown = show.then(|| match physical {
         true => path,
-        // An empty `OLDPWD` is where the shell is, and is shown as it is.
-        false if target.path.is_empty() && !found_elsewhere => Bytes::new(),
         false => shell.dirs.cwd.clone(),
     });
     Ok(Change { shown, kept })

@@ -5,7 +5,7 @@ use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell};
 
 pub(super) fn builtin(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let words = match without_options(shell, args, "builtin [shell-builtin [arg ...]]") {
+    let words = match without_options(shell, args) {
         Ok(words) => words,
         Err(status) => return Ok(status),
     };
@@ -30,7 +30,7 @@ pub(super) fn command(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             b'v' => short = true,
             b'V' => long = true,
             b'p' => standard = true,
-            _ => return Ok(letters.invalid_option(shell, "command [-pVv] command [arg ...]")),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();

@@ -13,9 +13,6 @@ use crate::pattern::{Pattern, Style};
 use crate::state::{EvalResult, Shell};
 use crate::vars::{EXPORT, Value, Var};
 
-const USAGE: &str = "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-X filterpat] [-P prefix] \
-                     [-S suffix] [word]";
-
 /// Actions: the option letter, if any, and the name for `-A`, in the order in which bash lists their words.
 const ACTIONS: &[(Option<u8>, &str)] = &[
     (Some(b'a'), "alias"),
@@ -73,9 +70,9 @@ pub(super) fn compgen(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             return Ok(not_supported(shell));
         }
         if !b"oAGWXPS".contains(&letter) {
-            return Ok(letters.invalid_option(shell, USAGE));
+            return Ok(letters.invalid_option(shell));
         }
-        let Some(value) = letters.argument() else { return Ok(letters.missing_argument(shell, USAGE)) };
+        let Some(value) = letters.argument() else { return Ok(letters.missing_argument(shell)) };
         if let Err(status) = request.set(shell, letter, value.to_vec()) {
             return Ok(status);
         }

@@ -4,10 +4,6 @@ use crate::ir::Bytes;
 use crate::parse::plain_number;
 use crate::state::{EvalResult, Shell};
 
-const DIRS: &str = "dirs [-clpv] [+N] [-N]";
-const PUSHD: &str = "pushd [-n] [+N | -N | dir]";
-const POPD: &str = "popd [-n] [+N | -N]";
-
 /// The entry that `+n` or `-n` denotes.
 enum StackEntry {
     /// The number of an entry; 0 is the working directory.
@@ -86,11 +82,11 @@ pub(super) fn dirs(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             Some(b"-") => break,
             Some(_) => {
                 shell.report_builtin_error([arg, &b": invalid number"[..]].concat());
-                return Ok(shell.usage(DIRS));
+                return Ok(shell.usage());
             }
             None => {
                 shell.report_builtin_error([arg, &b": invalid option"[..]].concat());
-                return Ok(shell.usage(DIRS));
+                return Ok(shell.usage());
             }
         }
     }
@@ -142,7 +138,7 @@ pub(super) fn pushd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             }
             option @ [b'-', _, ..] if matches!(entry(shell, option), StackEntry::Other) => {
                 shell.report_builtin_error([option, b": invalid number"].concat());
-                return Ok(shell.usage(PUSHD));
+                return Ok(shell.usage());
             }
             _ => break,
         }
@@ -224,7 +220,7 @@ pub(super) fn popd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             StackEntry::Other => {
                 let why: &[u8] = if arg.first() == Some(&b'-') { b": invalid number" } else { b": invalid argument" };
                 shell.report_builtin_error([arg, why].concat());
-                return Ok(shell.usage(POPD));
+                return Ok(shell.usage());
             }
         },
     };

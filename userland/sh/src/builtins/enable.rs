@@ -4,8 +4,6 @@ use crate::builtins::option_letters::Letters;
 use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell};
 
-const USAGE: &str = "enable [-a] [-dnps] [-f filename] [name ...]";
-
 pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut all, mut off, mut special, mut print, mut delete) = (false, false, false, false, false);
     let mut file = None;
@@ -19,9 +17,9 @@ pub(super) fn enable(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             b'd' => delete = true,
             b'f' => match letters.argument() {
                 Some(path) => file = Some(path),
-                None => return Ok(letters.missing_argument(shell, USAGE)),
+                None => return Ok(letters.missing_argument(shell)),
             },
-            _ => return Ok(letters.invalid_option(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();

@@ -9,7 +9,7 @@ use crate::ir::{Bytes, Name};
 use crate::state::{EvalResult, Frame, Shell, TEXT_LEVELS, Unwind};
 
 pub(super) fn eval(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let words = match without_options(shell, args, "eval [arg ...]") {
+    let words = match without_options(shell, args) {
         Ok(words) => words,
         Err(status) => return Ok(status),
     };
@@ -26,16 +26,13 @@ pub(super) fn eval(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
 }
 
 pub(super) fn source(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let usage = format!("{} filename [arguments]", shell.builtin.name);
-    let words = match without_options(shell, args, &usage) {
+    let words = match without_options(shell, args) {
         Ok(words) => words,
         Err(status) => return Ok(status),
     };
     let Some((name, parameters)) = words.split_first() else {
         shell.report_builtin_error("filename argument required");
-        // A closed standard error is ignored.
-        let _ = shell.io.write(2, format!("{}: usage: {usage}\n", shell.builtin.name).as_bytes());
-        return Ok(2);
+        return Ok(shell.print_usage());
     };
     let found = if name.contains(&b'/') { Some(name.clone()) } else { find(shell, name) };
     let Some(path) = found else {

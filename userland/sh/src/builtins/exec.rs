@@ -4,8 +4,6 @@ use crate::builtins::option_letters::Letters;
 use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell};
 
-const USAGE: &str = "exec [-cl] [-a name] [command [argument ...]] [redirection ...]";
-
 /// Replaces the shell by the program that the words name. Without a program only the redirections count, which the evaluator
 /// has applied.
 pub(crate) fn exec(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
@@ -17,9 +15,9 @@ pub(crate) fn exec(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             b'l' => login = true,
             b'a' => match letters.argument() {
                 Some(value) => name = Some(value.to_vec()),
-                None => return Ok(letters.missing_argument(shell, USAGE)),
+                None => return Ok(letters.missing_argument(shell)),
             },
-            _ => return Ok(letters.invalid_option(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();

@@ -162,7 +162,7 @@ pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if shell.calls(b"BASH_LINENO").is_none_or(|lines| lines.is_empty()) {
         return Ok(1);
     }
-    let words = match without_options(shell, args, "caller [expr]") {
+    let words = match without_options(shell, args) {
         Ok(words) => words,
         Err(status) => return Ok(status),
     };
@@ -172,7 +172,7 @@ pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             Some(level) => Some(level),
             None => {
                 shell.report_builtin_error([word, &b": invalid number"[..]].concat());
-                shell.usage("caller [expr]");
+                shell.usage();
                 return Ok(2);
             }
         },

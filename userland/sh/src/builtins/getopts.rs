@@ -9,11 +9,11 @@ use crate::state::{EvalResult, Shell};
 use crate::vars::Key;
 
 pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let given = match without_options(shell, args, USAGE) {
+    let given = match without_options(shell, args) {
         Ok(given) => given,
         Err(status) => return Ok(status),
     };
-    let [letters, name, rest @ ..] = given else { return Ok(shell.usage(USAGE)) };
+    let [letters, name, rest @ ..] = given else { return Ok(shell.usage()) };
     let words: Vec<Bytes> = if rest.is_empty() { shell.positional.to_vec() } else { rest.to_vec() };
     let index = shell.lookup(b"OPTIND").and_then(|text| plain_number(&text)).and_then(|n| usize::try_from(n).ok());
     let mut index = index.unwrap_or(1).clamp(1, words.len() + 1);
@@ -67,8 +67,6 @@ pub(super) fn getopts(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         }
     }
 }
-
-const USAGE: &str = "getopts optstring name [arg ...]";
 
 /// Returns whether `OPTERR` enables error messages.
 fn prints_errors(shell: &mut Shell) -> bool {

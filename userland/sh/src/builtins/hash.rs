@@ -5,8 +5,6 @@ use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell};
 use crate::vars::Value;
 
-const USAGE: &str = "hash [-lr] [-p pathname] [-dt] [name ...]";
-
 #[derive(Debug, Default)]
 struct HashOptions {
     reset: bool,
@@ -55,9 +53,9 @@ fn options<'a>(shell: &mut Shell, args: &'a [Bytes], requested: &mut HashOptions
             b'l' => requested.reusable = true,
             b'p' => match letters.argument() {
                 Some(path) => requested.path = Some(path.to_vec()),
-                None => return Err(letters.missing_argument(shell, USAGE)),
+                None => return Err(letters.missing_argument(shell)),
             },
-            _ => return Err(letters.invalid_option(shell, USAGE)),
+            _ => return Err(letters.invalid_option(shell)),
         }
     }
     Ok(letters.words())

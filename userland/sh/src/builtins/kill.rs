@@ -8,8 +8,6 @@ use crate::parse::plain_number;
 use crate::state::{EvalResult, Shell};
 use crate::trap::{signal_name, signal_number, signal_table};
 
-const USAGE: &str = "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]";
-
 pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut words = args.get(1..).unwrap_or_default();
     let mut signal = 15;
@@ -49,7 +47,7 @@ pub(super) fn kill(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         }
     }
     if words.is_empty() {
-        return Ok(shell.usage(USAGE));
+        return Ok(shell.usage());
     }
     shell.io.flush();
     // An exited process is not a valid target.

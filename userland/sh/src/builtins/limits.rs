@@ -14,7 +14,7 @@ pub(super) fn umask(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         match letter {
             b'S' => symbolic = true,
             b'p' => reusable = true,
-            _ => return Ok(letters.invalid_option(shell, "umask [-p] [-S] [mode]")),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();
@@ -106,7 +106,7 @@ fn from_symbols(text: &[u8], current: u32) -> Result<u32, Bytes> {
 
 /// The sandbox measures no processor time, so all four figures are zero.
 pub(super) fn times(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    if let Err(status) = without_options(shell, args, "times") {
+    if let Err(status) = without_options(shell, args) {
         return Ok(status);
     }
     Ok(shell.print("0m0.000s 0m0.000s\n0m0.000s 0m0.000s\n"))

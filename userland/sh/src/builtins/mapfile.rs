@@ -8,9 +8,6 @@ use crate::parse::plain_number;
 use crate::state::{EvalResult, Shell};
 use crate::vars::{Value, Var};
 
-const USAGE: &str =
-    "mapfile [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]";
-
 /// The options of `mapfile`.
 #[derive(Debug)]
 struct Options {
@@ -77,9 +74,9 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
             continue;
         }
         if !b"dnOsuCc".contains(&letter) {
-            return Err(letters.invalid_option(shell, USAGE));
+            return Err(letters.invalid_option(shell));
         }
-        let Some(value) = letters.argument() else { return Err(letters.missing_argument(shell, USAGE)) };
+        let Some(value) = letters.argument() else { return Err(letters.missing_argument(shell)) };
         let count = plain_number(value).and_then(|n| usize::try_from(n).ok());
         match (letter, count) {
             (b'd', _) => options.delimiter = value.first().copied().unwrap_or(0),

@@ -189,19 +189,23 @@ impl Shell {
         }
     }
 
-    /// Complains about an option that a builtin has not, and how it is used.
-    pub(crate) fn bad_option(&mut self, option: &[u8], usage: &str) -> u8 {
-        // Callers pass the invalid part of a word such as `-xyz`.
+    /// Reports an invalid option and the usage of the current builtin. Returns the status.
+    pub(crate) fn bad_option(&mut self, option: &[u8]) -> u8 {
         self.report_builtin_error([option, b": invalid option"].concat());
-        self.usage(usage)
+        self.usage()
     }
 
-    /// Tells how the builtin that runs is used; the status for that.
-    pub(crate) fn usage(&mut self, usage: &str) -> u8 {
-        let line = format!("{}: usage: {usage}\n", self.builtin.name);
+    /// Reports the usage of the current builtin, which ends a shell in posix mode. Returns the status.
+    pub(crate) fn usage(&mut self) -> u8 {
+        self.builtin.usage_error = true;
+        self.print_usage()
+    }
+
+    /// Reports the usage of the current builtin. Returns the status.
+    fn print_usage(&mut self) -> u8 {
+        let line = format!("{}: usage: {}\n", self.builtin.name, help::usage_of(self.builtin.name));
         // A closed standard error is ignored.
         let _ = self.io.write(2, line.as_bytes());
-        self.builtin.usage_error = true;
         2
     }
 }

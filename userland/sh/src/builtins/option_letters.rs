@@ -69,25 +69,25 @@ impl<'a> Letters<'a> {
 
 impl Letters<'_> {
     /// Reports the last letter as an invalid option of the current builtin. Returns the status. All builtins accept `--help`.
-    pub(super) fn invalid_option(&self, shell: &mut Shell, usage: &str) -> u8 {
+    pub(super) fn invalid_option(&self, shell: &mut Shell) -> u8 {
         if self.letter == b'-' && self.letters == b"help" {
             return super::help::of_builtin(shell);
         }
-        shell.bad_option(&[b'-', self.letter], usage)
+        shell.bad_option(&[b'-', self.letter])
     }
 
     /// Reports that the last letter lacks its argument. Returns the status.
-    pub(super) fn missing_argument(&self, shell: &mut Shell, usage: &str) -> u8 {
+    pub(super) fn missing_argument(&self, shell: &mut Shell) -> u8 {
         shell.needs_argument(self.letter);
-        shell.usage(usage)
+        shell.usage()
     }
 }
 
 /// The words of a builtin that has no options, or the status for those that it was given.
-pub(super) fn without_options<'a>(shell: &mut Shell, args: &'a [Bytes], usage: &str) -> Result<&'a [Bytes], u8> {
+pub(super) fn without_options<'a>(shell: &mut Shell, args: &'a [Bytes]) -> Result<&'a [Bytes], u8> {
     let mut letters = Letters::of(args);
     match letters.next() {
-        Some(_) => Err(letters.invalid_option(shell, usage)),
+        Some(_) => Err(letters.invalid_option(shell)),
         None => Ok(letters.words()),
     }
 }

@@ -40,9 +40,6 @@ pub(super) enum End {
     Failed(Errno),
 }
 
-const USAGE: &str =
-    "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]";
-
 pub(super) fn read(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut options = Options {
         raw: false,
@@ -99,9 +96,9 @@ fn parse<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options) -> Res
             b'e' | b's' => {}
             b'a' | b'd' | b'i' | b'n' | b'N' | b'p' | b't' | b'u' => match letters.argument() {
                 Some(value) => set(shell, options, letter, value.to_vec())?,
-                None => return Err(letters.missing_argument(shell, USAGE)),
+                None => return Err(letters.missing_argument(shell)),
             },
-            _ => return Err(letters.invalid_option(shell, USAGE)),
+            _ => return Err(letters.invalid_option(shell)),
         }
     }
     Ok(letters.words())

@@ -71,14 +71,12 @@ fn set_named<'a>(shell: &mut Shell, rest: &'a [Bytes], on: bool) -> Result<&'a [
 fn set_letter(shell: &mut Shell, letter: u8, on: bool) -> Result<(), u8> {
     if !options::has_letter(letter) {
         let sign = if on { b'-' } else { b'+' };
-        shell.bad_option(&[sign, letter], USAGE);
+        shell.bad_option(&[sign, letter]);
         return Err(1);
     }
     shell.options.set_letter(letter, on);
     Ok(())
 }
-
-const USAGE: &str = "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]";
 
 /// Makes these words the positional parameters.
 fn choose(shell: &mut Shell, words: &[Bytes]) {
@@ -103,7 +101,7 @@ fn check(shell: &mut Shell, words: &[Bytes]) -> Option<u8> {
         let before = letters.split(|letter| *letter == b'o').next().unwrap_or_default();
         let wrong = before.iter().find(|letter| !may(**letter));
         if let Some(letter) = wrong {
-            return Some(shell.bad_option(&[*sign, *letter], USAGE));
+            return Some(shell.bad_option(&[*sign, *letter]));
         }
         if letters.contains(&b'o') {
             return None;

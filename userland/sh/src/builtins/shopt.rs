@@ -25,7 +25,7 @@ pub(super) fn shopt(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             b'q' => requested.quiet = true,
             b'p' => requested.print = true,
             b'o' => requested.set = true,
-            _ => return Ok(letters.invalid_option(shell, "shopt [-pqsu] [-o] [optname ...]")),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();

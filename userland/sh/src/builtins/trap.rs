@@ -6,8 +6,6 @@ use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell};
 use crate::trap::{DEBUG, ERR, RETURN, signal_name, signal_number};
 
-const USAGE: &str = "trap [-lp] [[arg] signal_spec ...]";
-
 /// The name as `trap -p` prints it.
 fn command_line(shell: &Shell, signal: u8) -> String {
     let Some(name) = signal_name(signal) else { return signal.to_string() };
@@ -21,7 +19,7 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         match letter {
             b'l' => table = true,
             b'p' => requested = true,
-            _ => return Ok(letters.invalid_option(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();
@@ -37,7 +35,7 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         // A number first, or a single name, means that all of them get their defaults back.
         // In posix mode only a number does.
         [only] if signal_number(only).is_none() || (shell.options.posix && !only.iter().all(u8::is_ascii_digit)) => {
-            return Ok(shell.usage(USAGE));
+            return Ok(shell.usage());
         }
         [only] => (None, std::slice::from_ref(only)),
         [first, ..] if first.iter().all(u8::is_ascii_digit) && !first.is_empty() => (None, words),

@@ -31,7 +31,7 @@ pub(super) fn type_builtin(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> 
             }
             b'a' => all = true,
             b'f' => skip_functions = true,
-            _ => return Ok(letters.invalid_option(shell, "type [-afptP] name [name ...]")),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();

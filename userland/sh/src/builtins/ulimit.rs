@@ -72,8 +72,6 @@ fn table(set: &Bounds) -> Vec<Row> {
     rows
 }
 
-const USAGE: &str = "ulimit [-SHabcdefiklmnpqrstuvxPRT] [limit]";
-
 pub(super) fn ulimit(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let rows = table(&shell.builtin.limits);
     let (mut all, mut soft, mut hard) = (false, false, false);
@@ -86,7 +84,7 @@ pub(super) fn ulimit(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             b'H' => hard = true,
             letter => match rows.iter().find(|row| row.0 == letter) {
                 Some(row) => requested.push((*row, letters.optional_argument().map(<[u8]>::to_vec))),
-                None => return Ok(letters.invalid_option(shell, USAGE)),
+                None => return Ok(letters.invalid_option(shell)),
             },
         }
     }

@@ -14,7 +14,7 @@ pub(super) fn unset(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             b'f' => functions = true,
             b'v' => variables = true,
             b'n' => reference = true,
-            _ => return Ok(letters.invalid_option(shell, "unset [-f] [-v] [-n] [name ...]")),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();

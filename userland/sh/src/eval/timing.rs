@@ -11,20 +11,15 @@ impl Shell {
     #[inline(never)]
     pub(crate) fn run_timed(&mut self, pipeline: &Pipeline, format: TimeFormat) -> EvalResult {
         let started = rt::monotonic_ns();
-        let result = if pipeline.bang {
-            let result = if self.options.errexit {
-                self.as_condition(|shell| shell.run_timed_stages(&pipeline.stages))
-            } else {
-                self.run_timed_stages(&pipeline.stages)
-            };
-            let ended = matches!(result, Ok(()) | Err(Unwind::Break(_) | Unwind::Continue(_)));
-            if ended {
-                self.status = u8::from(self.status == 0);
-            }
-            result
+        let errexit = pipeline.bang && self.options.errexit;
+        let result = if errexit {
+            self.as_condition(|shell| shell.run_timed_stages(&pipeline.stages))
         } else {
             self.run_timed_stages(&pipeline.stages)
         };
+        if pipeline.bang && matches!(result, Ok(()) | Err(Unwind::Break(_) | Unwind::Continue(_))) {
+            self.status = u8::from(self.status == 0);
+        }
         let millis = rt::monotonic_ns().saturating_sub(started) / 1_000_000;
         let format = match format {
             TimeFormat::Posix => b"real %2R\nuser %2U\nsys %2S".to_vec(),

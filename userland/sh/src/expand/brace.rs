@@ -15,8 +15,6 @@ const BUDGET: u64 = 24_000_000;
 enum Atom {
     Byte(u8),
     Piece(u32),
-    /// A backslash produced by a sequence. It does not quote and is removed.
-    Gone,
 }
 
 impl Shell {
@@ -58,7 +56,6 @@ fn parts_of(atoms: &[Atom], pieces: &[Part]) -> Vec<Part> {
             (Atom::Byte(byte), Some(Part::Lit(text))) => text.push(*byte),
             (Atom::Byte(byte), _) => parts.push(Part::Lit(vec![*byte])),
             (Atom::Piece(at), _) => parts.extend(pieces.get(*at as usize).cloned()),
-            (Atom::Gone, _) => parts.push(Part::Quoted(Bytes::new())),
         }
     }
     start_tilde(&mut parts);
@@ -185,7 +182,7 @@ fn parse_sequence(atoms: &[Atom]) -> Option<(i64, i64, i64, usize, bool)> {
     for atom in atoms {
         match atom {
             Atom::Byte(byte) => text.push(*byte),
-            Atom::Piece(_) | Atom::Gone => return None,
+            Atom::Piece(_) => return None,
         }
     }
     let text = std::str::from_utf8(&text).ok()?;
@@ -229,8 +226,7 @@ fn sequence(atoms: &[Atom], budget: &mut u64) -> Option<Option<Vec<Vec<Atom>>>> 
     let mut value = from;
     for _ in 0..=count {
         let text = if letters { vec![u8::try_from(value).unwrap_or(b'?')] } else { padded_number(value, width) };
-        let atom = |byte| if byte == b'\\' { Atom::Gone } else { Atom::Byte(byte) };
-        values.push(text.into_iter().map(atom).collect());
+        values.push(text.into_iter().map(Atom::Byte).collect());
         let step = i64::try_from(step).unwrap_or(i64::MAX);
         value = if from <= to { value.saturating_add(step) } else { value.saturating_sub(step) };
     }

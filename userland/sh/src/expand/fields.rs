@@ -78,19 +78,7 @@ impl Out {
                     if pattern::needs_backslash(glob, text) {
                         glob.push(b'\\');
                     }
-                    if text.contains(&b'/') && pattern::leaves_open(glob) {
-                        // A quoted slash does not end a bracket.
-                        text.split_inclusive(|&byte| byte == b'/').for_each(|section| {
-                            let (body, slash) = match section.split_last() {
-                                Some((b'/', body)) => (body, &b"\\/"[..]),
-                                _ => (section, &b""[..]),
-                            };
-                            pattern::escape_into(glob, body);
-                            glob.extend_from_slice(slash);
-                        });
-                    } else {
-                        pattern::escape_into(glob, text);
-                    }
+                    pattern::escape_into(glob, text);
                 }
             }
             Mode::Text => self.current.text.extend_from_slice(text),

@@ -56,7 +56,6 @@ pub(super) fn read(shell: &mut Shell, args: &[Bytes], start: &mut Start) -> Resu
                 b'c' => start.string = true,
                 b's' => start.stdin = true,
                 b'l' => start.login = true,
-                b'D' => return Err(no_strings(shell)),
                 b'i' => shell.options.interactive = on,
                 b'o' | b'O' => named(shell, *letter == b'o', on, &mut rest)?,
                 _ if crate::options::has_letter(*letter) => drop(shell.options.set_letter(*letter, on)),
@@ -100,14 +99,12 @@ fn long_options(shell: &mut Shell, rest: &mut &[Bytes], start: &mut Start) -> Re
             "rcfile" | "init-file" => start.rc_file = word,
             "posix" => drop(shell.options.set_named(b"posix", true)),
             "verbose" => shell.options.verbose = true,
-            "dump-strings" | "dump-po-strings" => return Err(no_strings(shell)),
             "help" => {
                 usage(shell, 1);
                 return Err(0);
             }
             "version" => return Err(version(shell)),
-            // The shell has no debugger and no pretty-printer.
-            "debugger" | "pretty-print" => {
+            "debugger" | "dump-po-strings" | "dump-strings" | "pretty-print" => {
                 report_invalid(shell, first, ": this shell has no such mode");
                 return Err(2);
             }
@@ -172,12 +169,6 @@ fn report_invalid(shell: &mut Shell, what: &[u8], why: &str) {
     let line = [&shell.invocation.name[..], b": ", what, why.as_bytes(), b"\n"].concat();
     // A closed standard error is ignored.
     let _ = shell.io.write(2, &line);
-}
-
-/// Lists no strings, because messages are not translated.
-fn no_strings(shell: &mut Shell) -> u8 {
-    report_invalid(shell, b"-D", ": translatable strings cannot be listed");
-    2
 }
 
 fn version(shell: &mut Shell) -> u8 {

@@ -17,7 +17,6 @@ pub(crate) fn ansi_c(text: &[u8]) -> Bytes {
                 out.push(if *control == b'?' { 127 } else { control.to_ascii_uppercase() & 31 });
                 after
             }
-            (b'\\', [b'x', b'{', after @ ..]) => braced_byte(after, &mut out),
             (b'\\', _) => escape::replace(Escapes::Ansi, after, &mut out, |_| {}),
             _ => {
                 out.push(byte);
@@ -32,18 +31,6 @@ pub(crate) fn ansi_c(text: &[u8]) -> Bytes {
     out
 }
 
-/// The text after `\x{`: digits, of which only the last two count, and an optional brace. The result without digits is a NUL
-/// byte.
-fn braced_byte<'t>(text: &'t [u8], out: &mut Bytes) -> &'t [u8] {
-    let len = text.iter().position(|b| !b.is_ascii_hexdigit()).unwrap_or(text.len());
-    let (digits, after) = text.split_at(len);
-    let value = digits
-        .iter()
-        .fold(0_u32, |value, &b| value.wrapping_mul(16).wrapping_add(char::from(b).to_digit(16).unwrap_or(0)));
-    out.push((value & 255) as u8);
-    after.strip_prefix(b"}").unwrap_or(after)
-}
-
 /// A word without its quotes and without expanding anything, as for the delimiter of a here-document.
 pub(crate) fn remove_quotes(raw: &[u8]) -> Bytes {
     let mut out = Bytes::new();
@@ -52,12 +39,8 @@ pub(crate) fn remove_quotes(raw: &[u8]) -> Bytes {
     while let Some(byte) = bytes.next() {
         match (quote, byte) {
             (None, b'\\') => out.extend(bytes.next().filter(|&b| b != b'\n')),
-            (None, b'$') if bytes.peek() == Some(&b'\'') => {
-                bytes.next();
-                ansi_c_quoted(&mut bytes, &mut out);
-            }
-            // `$".."` is what it would be without the dollar.
-            (None, b'$') if bytes.peek() == Some(&b'"') => {}
+            // `$".."` and `$'..'` quote like the same without the dollar.
+            (None, b'$') if matches!(bytes.peek(), Some(b'\'' | b'"')) => {}
             (None, b'\'' | b'"') => quote = Some(byte),
             (Some(b'"'), b'\\') if bytes.peek() == Some(&b'\n') => drop(bytes.next()),
             (Some(b'"'), b'\\') if matches!(bytes.peek(), Some(b'"' | b'\\' | b'$' | b'`')) => out.extend(bytes.next()),
@@ -66,16 +49,4 @@ pub(crate) fn remove_quotes(raw: &[u8]) -> Bytes {
         }
     }
     out
-}
-
-/// Reads the rest of `$'..'` after its first quote and appends its meaning.
-fn ansi_c_quoted(bytes: &mut impl Iterator<Item = u8>, out: &mut Bytes) {
-    let mut text = Bytes::new();
-    while let Some(byte) = bytes.next().filter(|&byte| byte != b'\'') {
-        text.push(byte);
-        if byte == b'\\' {
-            text.extend(bytes.next());
-        }
-    }
-    out.extend(ansi_c(&text));
 }

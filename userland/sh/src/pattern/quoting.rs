@@ -37,21 +37,6 @@ pub(crate) fn is_glob(text: &[u8], extended: bool) -> bool {
     false
 }
 
-/// Returns whether text ends within a bracket that the following text may close.
-pub(crate) fn leaves_open(text: &[u8]) -> bool {
-    let (mut at, mut open) = (0, false);
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            b'[' => open = true,
-            b']' | b'/' => open = false,
-            _ => {}
-        }
-        at += 1;
-    }
-    open
-}
-
 /// Returns whether the last byte is a backslash that quotes the following byte.
 pub(crate) fn ends_in_backslash(text: &[u8]) -> bool {
     text.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1

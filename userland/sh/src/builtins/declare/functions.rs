@@ -8,23 +8,12 @@ use crate::expand::lossy;
 use crate::ir::AssignValue;
 use crate::ir::{Bytes, Name};
 use crate::state::{EvalResult, Shell};
-use crate::vars::{CAPITAL, EXPORT, INTEGER, LOWER, NAMEREF, READONLY, TRACE, UPPER};
+use crate::vars::{CAPITAL, EXPORT, LOWER, READONLY, TRACE, UPPER};
 
 /// Prints functions, or marks them.
 pub(super) fn functions(shell: &mut Shell, rest: &[DeclArg], requested: &DeclareOptions) -> EvalResult<u8> {
     if rest.is_empty() {
         return Ok(all(shell, requested));
-    }
-    let marked = requested.on | requested.off;
-    let unfit = [
-        (requested.assoc, "-A"),
-        (requested.indexed, "-a"),
-        (marked & INTEGER != 0, "-i"),
-        (marked & NAMEREF != 0, "-n"),
-    ];
-    if let Some((_, option)) = unfit.iter().find(|(asked, _)| *asked && requested.base == 0) {
-        shell.report_builtin_error(format!("{option}: invalid option"));
-        return Ok(1);
     }
     let marks = (requested.on | requested.off) & (EXPORT | READONLY | TRACE) != 0;
     let mut status = 0;

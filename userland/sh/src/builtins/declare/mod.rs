@@ -33,16 +33,9 @@ struct DeclareOptions {
     local: bool,
 }
 
-const TYPESET: &str = "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]";
-const DECLARE: &str = "[-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]";
-
 pub(super) fn declare(shell: &mut Shell, args: &[DeclArg]) -> EvalResult<u8> {
-    let usage = match shell.builtin.name {
-        "typeset" => TYPESET.to_owned(),
-        name => format!("{name} {DECLARE}"),
-    };
     let local = shell.frames.iter().any(|frame| frame.is_function);
-    run(shell, args, DeclareOptions { local, ..DeclareOptions::default() }, &usage)
+    run(shell, args, DeclareOptions { local, ..DeclareOptions::default() })
 }
 
 pub(super) fn local(shell: &mut Shell, args: &[DeclArg]) -> EvalResult<u8> {
@@ -50,20 +43,20 @@ pub(super) fn local(shell: &mut Shell, args: &[DeclArg]) -> EvalResult<u8> {
         shell.report_builtin_error("can only be used in a function");
         return Ok(1);
     }
-    run(shell, args, DeclareOptions { local: true, ..DeclareOptions::default() }, "local [option] name[=value] ...")
+    run(shell, args, DeclareOptions { local: true, ..DeclareOptions::default() })
 }
 
 pub(super) fn export(shell: &mut Shell, args: &[DeclArg]) -> EvalResult<u8> {
     let requested = DeclareOptions { on: vars::EXPORT, base: vars::EXPORT, ..DeclareOptions::default() };
-    run(shell, args, requested, "export [-fn] [name[=value] ...] or export -p")
+    run(shell, args, requested)
 }
 
 pub(super) fn readonly(shell: &mut Shell, args: &[DeclArg]) -> EvalResult<u8> {
     let requested = DeclareOptions { on: vars::READONLY, base: vars::READONLY, ..DeclareOptions::default() };
-    run(shell, args, requested, "readonly [-aAf] [name[=value] ...] or readonly -p")
+    run(shell, args, requested)
 }
 
-fn run(shell: &mut Shell, args: &[DeclArg], mut requested: DeclareOptions, usage: &str) -> EvalResult<u8> {
+fn run(shell: &mut Shell, args: &[DeclArg], mut requested: DeclareOptions) -> EvalResult<u8> {
     let mut rest = args.get(1..).unwrap_or_default();
     while let Some((DeclArg::Word(first), after)) = rest.split_first() {
         let (sign, letters) = match first.split_first() {
@@ -77,7 +70,7 @@ fn run(shell: &mut Shell, args: &[DeclArg], mut requested: DeclareOptions, usage
         }
         for letter in letters {
             if !option(&mut requested, *letter, sign == b'-') {
-                return Ok(shell.bad_option(&[sign, *letter], usage));
+                return Ok(shell.bad_option(&[sign, *letter]));
             }
         }
     }

@@ -6,8 +6,6 @@ use crate::ir::Bytes;
 use crate::pattern::{Pattern, Style};
 use crate::state::{EvalResult, Shell};
 
-const USAGE: &str = "help [-dms] [pattern ...]";
-
 /// Topics in the order in which `help` lists them: name, usage and description, separated by tabs.
 const TOPICS: &str = include_str!("topics.txt");
 
@@ -29,7 +27,7 @@ pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             b'd' => short = true,
             b's' => usage = true,
             b'm' => manual = true,
-            _ => return Ok(letters.invalid_option(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();
@@ -59,6 +57,11 @@ pub(super) fn help(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         return Ok(1);
     }
     Ok(shell.print(text))
+}
+
+/// The usage of a builtin.
+pub(super) fn usage_of(builtin: &str) -> &'static str {
+    topics().find(|(name, ..)| *name == builtin).map_or("", |(_, usage, _)| usage)
 }
 
 /// `--help`: prints the help of the current builtin. Returns the status.

@@ -9,8 +9,6 @@ use crate::ir::Bytes;
 use crate::parse::plain_number;
 use crate::state::{EvalResult, Shell, TEXT_LEVELS};
 
-const USAGE: &str = "fc [-e ename] [-lnr] [first] [last] or fc -s [pat=rep] [command]";
-
 /// Number of entries that `-l` prints by default.
 const LISTED: usize = 16;
 
@@ -85,9 +83,9 @@ fn read_options<'a>(shell: &mut Shell, args: &'a [Bytes], options: &mut Options)
             b's' => options.again = true,
             b'e' => match letters.argument() {
                 Some(name) => options.editor = Some(name.to_vec()),
-                None => return Err(letters.missing_argument(shell, USAGE)),
+                None => return Err(letters.missing_argument(shell)),
             },
-            _ => return Err(letters.invalid_option(shell, USAGE)),
+            _ => return Err(letters.invalid_option(shell)),
         }
     }
     Ok(letters.words())

@@ -8,8 +8,6 @@ use crate::ir::Bytes;
 use crate::parse::plain_number;
 use crate::state::{EvalResult, Shell};
 
-const USAGE: &str = "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]";
-
 pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let (mut clear, mut delete, mut mode) = (false, None, None);
     let mut letters = Letters::of(args);
@@ -26,9 +24,9 @@ pub(super) fn history(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             }
             b'd' => match letters.argument() {
                 Some(range) => delete = Some(range),
-                None => return Ok(letters.missing_argument(shell, USAGE)),
+                None => return Ok(letters.missing_argument(shell)),
             },
-            _ => return Ok(letters.invalid_option(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();

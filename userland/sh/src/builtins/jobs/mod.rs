@@ -13,8 +13,6 @@ use crate::state::{EvalResult, Shell};
 
 pub(super) use wait::wait;
 
-const USAGE: &str = "jobs [-lnprs] [jobspec ...] or jobs -x command [args]";
-
 pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     shell.reap();
     let (mut requested, mut runs) = (JobsOptions::default(), false);
@@ -31,7 +29,7 @@ pub(super) fn jobs(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
                 return Ok(1);
             }
             b'x' => runs = true,
-            _ => return Ok(letters.invalid_option(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();
@@ -173,7 +171,7 @@ pub(super) fn disown(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             b'a' => all = true,
             b'r' => running = true,
             b'h' => keep = true,
-            _ => return Ok(letters.invalid_option(shell, "disown [-h] [-ar] [jobspec ... | pid ...]")),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();
@@ -209,7 +207,7 @@ pub(super) fn disown(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
 }
 
 pub(super) fn foreground(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let at = match controlled(shell, args, "fg [job_spec]") {
+    let at = match controlled(shell, args) {
         Ok(at) => at,
         Err(status) => return Ok(status),
     };
@@ -223,7 +221,7 @@ pub(super) fn foreground(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
 }
 
 pub(super) fn background(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
-    let at = match controlled(shell, args, "bg [job_spec ...]") {
+    let at = match controlled(shell, args) {
         Ok(at) => at,
         Err(status) => return Ok(status),
     };
@@ -233,14 +231,14 @@ pub(super) fn background(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
 }
 
 /// The index of the job for `fg` or `bg`, or the status if the job or job control is missing.
-fn controlled(shell: &mut Shell, args: &[Bytes], usage: &str) -> Result<usize, u8> {
+fn controlled(shell: &mut Shell, args: &[Bytes]) -> Result<usize, u8> {
     if !shell.options.monitor || shell.jobs.uncontrolled {
         shell.report_builtin_error("no job control");
         return Err(1);
     }
     let mut letters = Letters::of(args);
     if letters.next().is_some() {
-        return Err(letters.invalid_option(shell, usage));
+        return Err(letters.invalid_option(shell));
     }
     shell.reap();
     let found = match letters.words().first() {
@@ -270,7 +268,7 @@ pub(super) fn suspend(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         if letter != b'f' {
-            return Ok(letters.invalid_option(shell, "suspend [-f]"));
+            return Ok(letters.invalid_option(shell));
         }
     }
     if !letters.words().is_empty() {

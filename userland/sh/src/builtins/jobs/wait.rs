@@ -9,8 +9,6 @@ use crate::jobs::Job;
 use crate::parse::plain_number;
 use crate::state::{EvalResult, Shell};
 
-const USAGE: &str = "wait [-fn] [-p var] [id ...]";
-
 pub(in crate::builtins) fn wait(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if std::mem::take(&mut shell.jobs.inherited) {
         shell.jobs.list.clear();
@@ -23,9 +21,9 @@ pub(in crate::builtins) fn wait(shell: &mut Shell, args: &[Bytes]) -> EvalResult
             b'f' => {}
             b'p' => match letters.argument() {
                 Some(name) => variable = Some(name.to_vec()),
-                None => return Ok(letters.missing_argument(shell, USAGE)),
+                None => return Ok(letters.missing_argument(shell)),
             },
-            _ => return Ok(letters.invalid_option(shell, USAGE)),
+            _ => return Ok(letters.invalid_option(shell)),
         }
     }
     let words = letters.words();

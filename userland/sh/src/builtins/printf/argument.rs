@@ -1,7 +1,6 @@
 //! Arguments as numbers.
 
 use super::Printf;
-use super::hexadecimal::hexadecimal;
 use crate::expand::lossy;
 
 impl Printf<'_> {
@@ -60,12 +59,6 @@ impl Printf<'_> {
                 self.fail([arg, b": invalid number"].concat());
             }
             return 0.0;
-        }
-        if let Some((value, rest)) = hexadecimal(&text) {
-            if !rest.is_empty() {
-                self.fail([arg, b": invalid hex number"].concat());
-            }
-            return value;
         }
         match text.parse() {
             Ok(value) => value,

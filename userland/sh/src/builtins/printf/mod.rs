@@ -3,7 +3,6 @@
 mod argument;
 mod extended;
 mod float;
-mod hexadecimal;
 mod padding;
 mod time;
 
@@ -18,20 +17,18 @@ use float::float_digits;
 /// Widest field and finest precision; more would only be a way to use up memory.
 const MAX_WIDTH: usize = 1 << 26;
 
-const USAGE: &str = "printf [-v var] format [arguments]";
-
 pub(super) fn printf(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     let mut target = None;
     let mut letters = Letters::of(args);
     while let Some(letter) = letters.next() {
         target = match (letter, letters.argument()) {
             (b'v', Some(name)) => Some(name),
-            (b'v', None) => return Ok(letters.missing_argument(shell, USAGE)),
-            _ => return Ok(letters.invalid_option(shell, USAGE)),
+            (b'v', None) => return Ok(letters.missing_argument(shell)),
+            _ => return Ok(letters.invalid_option(shell)),
         };
     }
     let words = letters.words();
-    let Some((format, rest)) = words.split_first() else { return Ok(shell.usage(USAGE)) };
+    let Some((format, rest)) = words.split_first() else { return Ok(shell.usage()) };
     if let Some(name) = target
         && shell.parse_element_name(name).is_none()
     {
