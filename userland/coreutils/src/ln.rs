@@ -15,28 +15,28 @@ use tidebox_gnu::backup::Backup;
 const USAGE: &str = "\
 Usage: ln [OPTION]... [-T] TARGET LINK_NAME
   or:  ln [OPTION]... FILE
-  or:  ln [OPTION]... FILE... FOLDER
-  or:  ln [OPTION]... -t FOLDER FILE...
-Makes a link called NAME to FILE, or links to each FILE in FOLDER, or in the working directory.
+  or:  ln [OPTION]... FILE... DIRECTORY
+  or:  ln [OPTION]... -t DIRECTORY FILE...
+Creates a link to TARGET with the name LINK_NAME, or links to each FILE in DIRECTORY or the working directory.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `ln`.
     enum Flag {
-        Backup = "-b, --backup[=HOW]", "keep what is replaced: none, simple, existing or numbered";
-        Directory = "-d, -F, --directory", "try to make hard links of folders, which fails";
-        Force = "-f, --force", "replace what is there";
-        Interactive = "-i, --interactive", "ask before a file is replaced";
-        Logical = "-L, --logical", "link to what a symbolic FILE leads to";
-        NoDereference = "-n, --no-dereference", "a NAME that leads to a folder is no folder";
-        Physical = "-P, --physical", "link to a symbolic FILE itself (the default)";
-        Relative = "-r, --relative", "write symbolic links relative to where they are";
-        Symbolic = "-s, --symbolic", "make symbolic links";
-        Suffix = "-S, --suffix=SUFFIX", "of backups";
-        TargetDirectory = "-t, --target-directory=FOLDER", "make the links in FOLDER";
-        NoTargetDirectory = "-T, --no-target-directory", "NAME is no folder";
-        Verbose = "-v, --verbose", "say what is done";
+        Backup = "-b, --backup[=HOW]", "back up replaced files: none, simple, existing or numbered";
+        Directory = "-d, -F, --directory", "try to create hard links to directories, which fails";
+        Force = "-f, --force", "replace existing files";
+        Interactive = "-i, --interactive", "prompt before a file is replaced";
+        Logical = "-L, --logical", "for hard links: follow symbolic links";
+        NoDereference = "-n, --no-dereference", "treat a LINK_NAME that links to a directory as a file";
+        Physical = "-P, --physical", "for hard links: link to symbolic links themselves (the default)";
+        Relative = "-r, --relative", "create symbolic links relative to their directory";
+        Symbolic = "-s, --symbolic", "create symbolic links";
+        Suffix = "-S, --suffix=SUFFIX", "suffix of backups";
+        TargetDirectory = "-t, --target-directory=DIRECTORY", "create the links in DIRECTORY";
+        NoTargetDirectory = "-T, --no-target-directory", "treat LINK_NAME as a file, even if it is a directory";
+        Verbose = "-v, --verbose", "print each link";
     }
 }
 
@@ -55,7 +55,7 @@ struct Options {
 
 /// Runs `ln`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let line = Syntax::core("ln", USAGE, 32);
+    let line = Syntax::core("ln", USAGE, 36);
     let read = line.split(arguments).and_then(|(given, operands)| {
         let options = Options::read(given).map_err(|message| line.usage_error::<i32>(message))?;
         Ok((options, operands))
@@ -229,21 +229,21 @@ fn last_link(path: &[u8]) -> Vec<u8> {
 /// Returns the path of `from` relative to the directory of `to`.
 fn relative(from: &[u8], to: &[u8]) -> Vec<u8> {
     let absolute = |path: &[u8]| -> Vec<u8> {
-        let folder = followed(parent_dir(path));
+        let dir = followed(parent_dir(path));
         let name = base_name(path);
-        if matches!(name, b"." | b".." | b"/" | b"") { followed(path) } else { join(&folder, name) }
+        if matches!(name, b"." | b".." | b"/" | b"") { followed(path) } else { join(&dir, name) }
     };
     let from = match tidebox_rt::stat(from, true) {
         Ok(_) => followed(from),
         Err(_) => absolute(&last_link(from)),
     };
-    let folder = followed(parent_dir(to));
+    let dir = followed(parent_dir(to));
     let parts = |path: &[u8]| -> Vec<Vec<u8>> {
         path.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).map(<[u8]>::to_vec).collect()
     };
-    let (from, folder) = (parts(&from), parts(&folder));
-    let shared = from.iter().zip(&folder).take_while(|(a, b)| a == b).count();
-    let up = folder.iter().skip(shared).map(|_| b"..".to_vec());
+    let (from, dir) = (parts(&from), parts(&dir));
+    let shared = from.iter().zip(&dir).take_while(|(a, b)| a == b).count();
+    let up = dir.iter().skip(shared).map(|_| b"..".to_vec());
     let text: Vec<Vec<u8>> = up.chain(from.into_iter().skip(shared)).collect();
     if text.is_empty() { b".".to_vec() } else { text.join(&b'/') }
 }

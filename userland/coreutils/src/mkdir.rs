@@ -8,16 +8,16 @@ use tidebox_rt::Errno;
 
 const USAGE: &str = "\
 Usage: mkdir [OPTION]... DIRECTORY...
-Makes each FOLDER.
+Creates each DIRECTORY.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `mkdir`.
     enum Flag {
-        Mode = "-m, --mode=MODE", "set the mode as chmod does";
-        Parents = "-p, --parents", "make what is missing above, too; a FOLDER that exists is no error";
-        Verbose = "-v, --verbose", "say what is made";
+        Mode = "-m, --mode=MODE", "set the mode, in the syntax of chmod";
+        Parents = "-p, --parents", "create missing parent directories; ignore existing directories";
+        Verbose = "-v, --verbose", "print each created directory";
         SelinuxContext = "-Z", "";
         Context = "--context[=X]", "";
     }
@@ -30,7 +30,7 @@ const EVERYTHING: u32 = 0o777;
 pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     let (mut mode, mut parents, mut verbose) = (None, false, false);
     let line = Syntax::core("mkdir", USAGE, 19);
-    let folders = line.parse(arguments, |key, value| {
+    let dirs = line.parse(arguments, |key, value| {
         match key {
             Flag::Mode => mode = Some(value),
             Flag::Context if !value.is_empty() => {
@@ -42,9 +42,9 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
         }
         Ok(())
     });
-    let folders = match folders {
-        Ok(folders) if folders.is_empty() => return line.usage_error("missing operand"),
-        Ok(folders) => folders,
+    let dirs = match dirs {
+        Ok(dirs) if dirs.is_empty() => return line.usage_error("missing operand"),
+        Ok(dirs) => dirs,
         Err(answer) => return answer,
     };
     let mode = match mode.as_ref().map(|mode| std::str::from_utf8(mode).ok().and_then(Change::parse).ok_or(mode)) {
@@ -54,8 +54,8 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     };
     let mut out = Vec::new();
     let mut code = 0;
-    for folder in &folders {
-        if let Err(message) = make(folder, mode.as_ref(), parents, verbose, &mut out) {
+    for dir in &dirs {
+        if let Err(message) = make(dir, mode.as_ref(), parents, verbose, &mut out) {
             print_error("mkdir", &message);
             code = 1;
         }
@@ -63,7 +63,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     ToolResult::PrintAndCode(out, code)
 }
 
-fn make(folder: &[u8], mode: Option<&Change>, parents: bool, verbose: bool, out: &mut Vec<u8>) -> Result<(), String> {
+fn make(dir: &[u8], mode: Option<&Change>, parents: bool, verbose: bool, out: &mut Vec<u8>) -> Result<(), String> {
     let mut report = |path: &[u8]| {
         if verbose {
             out.extend_from_slice(format!("mkdir: created directory {}\n", quote_path(path)).as_bytes());
@@ -71,7 +71,7 @@ fn make(folder: &[u8], mode: Option<&Change>, parents: bool, verbose: bool, out:
     };
     let umask = tidebox_rt::umask(None).unwrap_or(0);
     if parents {
-        for above in folders_above(folder) {
+        for above in dirs_above(dir) {
             match tidebox_rt::make_dir(above) {
                 Ok(()) => report(above),
                 Err(_) if bytes_path(above).is_dir() => continue,
@@ -88,25 +88,25 @@ fn make(folder: &[u8], mode: Option<&Change>, parents: bool, verbose: bool, out:
             }
         }
     }
-    match tidebox_rt::make_dir(folder) {
-        Ok(()) => report(folder),
-        Err(_) if parents && bytes_path(folder).is_dir() => return Ok(()),
-        Err(error) => return Err(format!("cannot create directory {}: {}", quote_value(folder), error.text())),
+    match tidebox_rt::make_dir(dir) {
+        Ok(()) => report(dir),
+        Err(_) if parents && bytes_path(dir).is_dir() => return Ok(()),
+        Err(error) => return Err(format!("cannot create directory {}: {}", quote_value(dir), error.text())),
     }
     // The mode applies to the directory itself, not to its new parents.
     match mode {
-        Some(mode) => permit(folder, mode.apply(EVERYTHING, true, umask)),
+        Some(mode) => permit(dir, mode.apply(EVERYTHING, true, umask)),
         None => Ok(()),
     }
 }
 
-fn permit(folder: &[u8], bits: u32) -> Result<(), String> {
-    tidebox_rt::chmod(folder, bits)
-        .map_err(|error| format!("cannot set permissions of {}: {}", quote_path(folder), error.text()))
+fn permit(dir: &[u8], bits: u32) -> Result<(), String> {
+    tidebox_rt::chmod(dir, bits)
+        .map_err(|error| format!("cannot set permissions of {}: {}", quote_path(dir), error.text()))
 }
 
 /// Returns the parent directories of a path, the outermost one first.
-fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn dirs_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let last = path.iter().rposition(|byte| *byte != b'/').unwrap_or(0);
     let ends = (1..last).filter(move |at| path.get(*at) == Some(&b'/') && path.get(at - 1) != Some(&b'/'));
     ends.filter_map(move |at| path.get(..at))

@@ -8,20 +8,20 @@ use tidebox_rt::Errno;
 
 const MKFIFO_USAGE: &str = "\
 Usage: mkfifo [OPTION]... NAME...
-Makes named pipes (FIFOs) with the given NAMEs.
+Creates named pipes (FIFOs).
 
 ";
 
 const MKNOD_USAGE: &str = "\
 Usage: mknod [OPTION]... NAME TYPE [MAJOR MINOR]
-Makes the special file NAME of TYPE: p for a named pipe, b, c and u for devices, which only root may make.
+Creates the special file NAME. TYPE is p for a named pipe, or b, c or u for a device, which needs root.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `mkfifo` and `mknod`.
     enum Flag {
-        Mode = "-m, --mode=MODE", "set the mode as chmod does, not a=rw - umask";
+        Mode = "-m, --mode=MODE", "set the mode, in the syntax of chmod; the default is a=rw - umask";
         Context = "-Z, --context[=CTX]", "";
     }
 }

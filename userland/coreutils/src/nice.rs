@@ -9,14 +9,14 @@ use crate::common::run;
 
 const USAGE: &str = "\
 Usage: nice [OPTION] [COMMAND [ARG]...]
-Runs COMMAND; without one prints the niceness, which is always 0 here.
+Runs COMMAND. Without COMMAND, prints the niceness, which is always 0.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `nice`.
     enum Flag {
-        Adjustment = "-n, --adjustment=N", "is read, but all processes have one priority here";
+        Adjustment = "-n, --adjustment=N", "has no effect: all processes have the same priority";
     }
 }
 

@@ -10,28 +10,28 @@ use crate::common::input::{CHUNK, Input, print_file_error};
 
 const USAGE: &str = "\
 Usage: nl [OPTION]... [FILE]...
-Numbers the lines of each FILE; without FILE, or where FILE is -, of standard input.
+Numbers the lines of each FILE. Without FILE, or if FILE is -, reads standard input.
 
 ";
 
 const NOTES: &str = "\n\
-STYLE is a for all lines, t for those that are not empty, n for none, or pBRE for those that match BRE.
+STYLE is a for all lines, t for lines that are not empty, n for no lines, or pBRE for lines that match BRE.
 ";
 
 tidebox_gnu::options! {
     /// Options of `nl`.
     enum Flag {
-        BodyNumbering = "-b, --body-numbering=STYLE", "which lines of the body get a number";
-        SectionDelimiter = "-d, --section-delimiter=CC", "what begins the lines that part sections (\\:)";
-        FooterNumbering = "-f, --footer-numbering=STYLE", "which lines of the footer";
-        HeaderNumbering = "-h, --header-numbering=STYLE", "which lines of the header";
-        LineIncrement = "-i, --line-increment=NUMBER", "the step from number to number";
-        JoinBlankLines = "-l, --join-blank-lines=NUMBER", "only the last of so many empty lines gets one";
-        NumberFormat = "-n, --number-format=FORMAT", "ln left, rn right, rz right with zeros";
-        NoRenumber = "-p, --no-renumber", "go on with the numbers in a new page";
-        NumberSeparator = "-s, --number-separator=STRING", "what follows a number (a tab)";
-        StartingLineNumber = "-v, --starting-line-number=NUMBER", "the first number";
-        NumberWidth = "-w, --number-width=NUMBER", "the columns of a number";
+        BodyNumbering = "-b, --body-numbering=STYLE", "number these lines of the body";
+        SectionDelimiter = "-d, --section-delimiter=CC", "delimiter of sections (\\:)";
+        FooterNumbering = "-f, --footer-numbering=STYLE", "number these lines of the footer";
+        HeaderNumbering = "-h, --header-numbering=STYLE", "number these lines of the header";
+        LineIncrement = "-i, --line-increment=NUMBER", "difference between line numbers";
+        JoinBlankLines = "-l, --join-blank-lines=NUMBER", "number only the last of NUMBER empty lines";
+        NumberFormat = "-n, --number-format=FORMAT", "ln for left, rn for right, rz for right with zeros";
+        NoRenumber = "-p, --no-renumber", "do not restart the numbers on a new page";
+        NumberSeparator = "-s, --number-separator=STRING", "print STRING after each number (a tab)";
+        StartingLineNumber = "-v, --starting-line-number=NUMBER", "first line number";
+        NumberWidth = "-w, --number-width=NUMBER", "width of line numbers";
     }
 }
 

@@ -12,7 +12,7 @@ use crate::common::signal::HANGUP;
 const USAGE: &str = "\
 Usage: nohup COMMAND [ARG]...
   or:  nohup OPTION
-Runs COMMAND so that a hangup does not end it.
+Runs COMMAND with SIGHUP ignored.
 ";
 
 /// Runs `nohup`.

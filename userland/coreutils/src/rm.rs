@@ -10,23 +10,23 @@ use crate::common::{ask, print_line};
 
 const USAGE: &str = "\
 Usage: rm [OPTION]... [FILE]...
-Removes the FILEs, and folders where that is asked for.
+Removes the FILEs. Directories need -r or -d.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `rm`.
     enum Flag {
-        Force = "-f, --force", "say nothing of files that are not there, and ask nothing";
-        AskAlways = "-i", "ask before every removal";
-        AskOnce = "-I", "ask once before more than three files are removed, or folders";
-        Interactive = "--interactive[=WHEN]", "never, once (-I) or always (-i)";
-        OneFileSystem = "--one-file-system", "leave what is on another file system than its operand";
-        NoPreserveRoot = "--no-preserve-root", "/ is a folder like others";
-        PreserveRoot = "--preserve-root[=all]", "/ is not removed, nor with all what is mounted";
-        Recursive = "-r, -R, --recursive", "remove folders with what is in them";
-        Dir = "-d, --dir", "remove empty folders";
-        Verbose = "-v, --verbose", "tell what is done";
+        Force = "-f, --force", "ignore missing files, and never prompt";
+        AskAlways = "-i", "prompt before every removal";
+        AskOnce = "-I", "prompt once before more than three files or a directory tree are removed";
+        Interactive = "--interactive[=WHEN]", "prompt never, once (-I) or always (-i)";
+        OneFileSystem = "--one-file-system", "skip directories on other file systems";
+        NoPreserveRoot = "--no-preserve-root", "allow to remove /";
+        PreserveRoot = "--preserve-root[=all]", "refuse to remove / (the default)";
+        Recursive = "-r, -R, --recursive", "remove directories and their content";
+        Dir = "-d, --dir", "remove empty directories";
+        Verbose = "-v, --verbose", "print each removed file";
         PresumeInputTty = "---presume-input-tty", "";
     }
 }
@@ -52,7 +52,7 @@ struct Remover {
     ask: Ask,
     force: bool,
     recursive: bool,
-    empty_folders: bool,
+    empty_dirs: bool,
     one_system: bool,
     removes_root: bool,
     verbose: bool,
@@ -150,7 +150,7 @@ impl Remover {
             }
             Flag::PresumeInputTty => self.at_terminal = true,
             Flag::Recursive => self.recursive = true,
-            Flag::Dir => self.empty_folders = true,
+            Flag::Dir => self.empty_dirs = true,
             _ => self.verbose = true,
         }
         Ok(())
@@ -182,8 +182,8 @@ impl Remover {
             Err(Errno::NOENT | Errno::NOTDIR) if self.force => return,
             Err(errno) => return self.cannot(file, errno),
         };
-        let is_folder = stat.kind() == FileKind::Dir;
-        if is_folder && self.recursive {
+        let is_dir = stat.kind() == FileKind::Dir;
+        if is_dir && self.recursive {
             if matches!(last, b"." | b"..") {
                 let shown = quote_path(file);
                 return self.report(&format!("refusing to remove '.' or '..' directory: skipping {shown}"));
@@ -196,11 +196,11 @@ impl Remover {
                 return self.report("use --no-preserve-root to override this failsafe");
             }
         }
-        match (is_folder, self.recursive) {
+        match (is_dir, self.recursive) {
             (true, true) => self.tree(file, stat),
-            (true, false) if !self.empty_folders => self.cannot(file, Errno::ISDIR),
+            (true, false) if !self.empty_dirs => self.cannot(file, Errno::ISDIR),
             _ => {
-                self.one(file, file, &stat, is_folder);
+                self.one(file, file, &stat, is_dir);
             }
         }
     }
@@ -221,15 +221,15 @@ impl Remover {
     }
 
     /// Removes a file or an empty directory. Returns false on an error.
-    fn one(&mut self, path: &[u8], shown: &[u8], stat: &Stat, is_folder: bool) -> bool {
+    fn one(&mut self, path: &[u8], shown: &[u8], stat: &Stat, is_dir: bool) -> bool {
         // A declined prompt is not an error. The directory is still prompted for.
         if !self.confirm(path, shown, stat, "remove") {
             return true;
         }
-        match if is_folder { tidebox_rt::remove_dir(path) } else { tidebox_rt::unlink(path) } {
+        match if is_dir { tidebox_rt::remove_dir(path) } else { tidebox_rt::unlink(path) } {
             Ok(()) => {
                 if self.verbose {
-                    let what = if is_folder { "removed directory" } else { "removed" };
+                    let what = if is_dir { "removed directory" } else { "removed" };
                     self.failed |= !print_line("rm", &format!("{what} {}", quote_path(shown)));
                 }
                 true
@@ -249,8 +249,8 @@ impl Remover {
         loop {
             if let Some((path, shown, stat)) = next.take() {
                 let kept = match self.enter(&path, &shown, &stat) {
-                    Entered::Open(folder) => {
-                        open.push(folder);
+                    Entered::Open(dir) => {
+                        open.push(dir);
                         false
                     }
                     Entered::Done => false,
@@ -260,13 +260,13 @@ impl Remover {
                     parent.kept |= kept;
                 }
             }
-            let Some(folder) = open.last_mut() else {
+            let Some(dir) = open.last_mut() else {
                 return;
             };
-            if let Some(entry) = folder.rest.next() {
-                let path = join(&folder.path, &entry.name);
-                let shown = join(&folder.shown, &entry.name);
-                let device = folder.device;
+            if let Some(entry) = dir.rest.next() {
+                let path = join(&dir.path, &entry.name);
+                let shown = join(&dir.shown, &entry.name);
+                let device = dir.device;
                 match tidebox_rt::stat(&path, false) {
                     Ok(stat) if stat.kind() == FileKind::Dir && self.one_system && stat.dev != device => {
                         self.report(&format!("skipping {}, since it's on a different device", quote_path(&shown)));
@@ -286,10 +286,10 @@ impl Remover {
                 }
                 continue;
             }
-            let Some(folder) = open.pop() else {
+            let Some(dir) = open.pop() else {
                 return;
             };
-            if self.leave(folder) {
+            if self.leave(dir) {
                 keep(&mut open);
             }
         }
@@ -305,7 +305,7 @@ impl Remover {
         }
         match listed {
             Ok(entries) => {
-                let mut folder = Open {
+                let mut dir = Open {
                     path: path.to_vec(),
                     shown: shown.to_vec(),
                     rest: entries.into_iter(),
@@ -314,10 +314,10 @@ impl Remover {
                     kept: false,
                 };
                 if path.len() > LONG_PATH && tidebox_rt::chdir(path).is_ok() {
-                    folder.entered = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
-                    folder.path = Vec::new();
+                    dir.entered = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
+                    dir.path = Vec::new();
                 }
-                Entered::Open(folder)
+                Entered::Open(dir)
             }
             // An empty directory can be removed without read permission.
             Err(_) if tidebox_rt::remove_dir(path).is_ok() => Entered::Done,
@@ -329,24 +329,24 @@ impl Remover {
     }
 
     /// Removes an emptied directory. Returns whether something is left in it.
-    fn leave(&mut self, folder: Open) -> bool {
-        let mut path = folder.path;
-        if folder.entered > 0 {
-            let up = b"../".repeat(folder.entered);
+    fn leave(&mut self, dir: Open) -> bool {
+        let mut path = dir.path;
+        if dir.entered > 0 {
+            let up = b"../".repeat(dir.entered);
             // The process entered the directory through these parents.
             if tidebox_rt::chdir(&up).is_err() {
-                self.report("cannot go back to the folder above");
+                self.report("cannot return to the parent directory");
                 return true;
             }
-            path = last_names(&folder.shown, folder.entered);
+            path = last_names(&dir.shown, dir.entered);
         }
-        if folder.kept {
+        if dir.kept {
             return true;
         }
         match tidebox_rt::stat(&path, false) {
-            Ok(stat) => !self.one(&path, &folder.shown, &stat, true),
+            Ok(stat) => !self.one(&path, &dir.shown, &stat, true),
             Err(errno) => {
-                self.cannot(&folder.shown, errno);
+                self.cannot(&dir.shown, errno);
                 true
             }
         }
@@ -361,17 +361,17 @@ enum Entered {
 }
 
 fn keep(open: &mut [Open]) {
-    if let Some(folder) = open.last_mut() {
-        folder.kept = true;
+    if let Some(dir) = open.last_mut() {
+        dir.kept = true;
     }
 }
 
-/// Joins a directory and a name. The working directory is empty.
-fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
-    match folder {
+/// Joins a directory and a name. The path of the working directory is empty.
+fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
+    match dir {
         b"" => name.to_vec(),
-        folder if folder.ends_with(b"/") => [folder, name].concat(),
-        folder => [folder, b"/", name].concat(),
+        dir if dir.ends_with(b"/") => [dir, name].concat(),
+        dir => [dir, b"/", name].concat(),
     }
 }
 

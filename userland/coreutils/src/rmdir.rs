@@ -8,16 +8,16 @@ use crate::common::print_line;
 
 const USAGE: &str = "\
 Usage: rmdir [OPTION]... DIRECTORY...
-Removes the DIRECTORYs, which must be empty.
+Removes each DIRECTORY, which must be empty.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `rmdir`.
     enum Flag {
-        IgnoreFailOnNonEmpty = "--ignore-fail-on-non-empty", "say nothing of those that are not";
-        Path = "-p, --parents | --path", "remove the folders above too: rmdir -p a/b removes a/b and a";
-        Verbose = "-v, --verbose", "tell what is done";
+        IgnoreFailOnNonEmpty = "--ignore-fail-on-non-empty", "ignore directories that are not empty";
+        Path = "-p, --parents | --path", "remove parent directories too: rmdir -p a/b removes a/b and a";
+        Verbose = "-v, --verbose", "print each directory";
     }
 }
 
@@ -34,21 +34,21 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
         }
         Ok(())
     });
-    let folders = match read {
-        Ok(folders) if folders.is_empty() => return LINE.usage_error("missing operand"),
-        Ok(folders) => folders,
+    let dirs = match read {
+        Ok(dirs) if dirs.is_empty() => return LINE.usage_error("missing operand"),
+        Ok(dirs) => dirs,
         Err(code) => return code,
     };
     let mut code = 0;
-    for folder in &folders {
-        let mut path = folder.as_slice();
+    for dir in &dirs {
+        let mut path = dir.as_slice();
         loop {
             if verbose && !print_line("rmdir", &format!("rmdir: removing directory, {}", quote_path(path))) {
                 return 1;
             }
             if let Err(errno) = tidebox_rt::remove_dir(path) {
                 if !(ignores && is_not_empty(path, errno)) {
-                    print_error("rmdir", &message(path, folder, errno));
+                    print_error("rmdir", &message(path, dir, errno));
                     code = 1;
                 }
                 break;

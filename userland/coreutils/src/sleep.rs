@@ -11,7 +11,7 @@ use crate::timeout::duration;
 
 const USAGE: &str = "\
 Usage: sleep NUMBER[SUFFIX]...
-Waits for NUMBER seconds, or with the SUFFIX m minutes, h hours, d days; several add up.
+Waits for NUMBER seconds. SUFFIX is m for minutes, h for hours or d for days. Several times are added.
 ";
 
 const LINE: Syntax<'_, StandardFlag> = Syntax::core("sleep", USAGE, 0);

@@ -14,15 +14,15 @@ use printer::Printer;
 
 const USAGE: &str = "\
 Usage: stat [OPTION]... FILE...
-Prints the state of each FILE.
+Prints the attributes of each FILE.
 
 ";
 
 const NOTES: &str = "\n\
-FORMAT may hold: %a %A mode, %b %B blocks and their size, %d %D device, %f raw mode,
-%F type, %g %G group, %h links, %i inode, %m mount point, %n name, %N name and where a
-link leads, %o block size, %s size, %u %U user, %w %W birth (unknown), %x %X access,
-%y %Y modification, %z %Z change of state
+FORMAT may contain: %a %A mode, %b %B blocks and their size, %d %D device, %f raw mode,
+%F type, %g %G group, %h links, %i inode, %m mount point, %n name, %N name and link
+target, %o block size, %s size, %u %U user, %w %W birth (unknown), %x %X access,
+%y %Y modification, %z %Z change of attributes
 ";
 
 const DEFAULT: &str = "  File: %N
@@ -40,11 +40,11 @@ const TERSE: &str = "%n %s %b %f %u %g %D %i %h %t %T %X %Y %Z %W %o\n";
 tidebox_gnu::options! {
     /// Options of `stat`.
     enum Flag {
-        Dereference = "-L, --dereference", "of what a link leads to";
-        FileSystem = "-f, --file-system", "of the file system that it is on";
-        Format = "-c, --format=FORMAT", "print FORMAT and a line end instead of everything";
-        Printf = "--printf=FORMAT", "as --format, but without line end, and \\n and its kin count";
-        Terse = "-t, --terse", "print it on one line";
+        Dereference = "-L, --dereference", "follow links";
+        FileSystem = "-f, --file-system", "print attributes of the file system";
+        Format = "-c, --format=FORMAT", "print FORMAT and a line end";
+        Printf = "--printf=FORMAT", "print FORMAT with escapes such as \\n, without a line end";
+        Terse = "-t, --terse", "print one line";
     }
 }
 

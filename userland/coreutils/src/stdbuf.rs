@@ -16,7 +16,7 @@ Mandatory arguments to long options are mandatory for short options too.
 const NOTES: &str = "      --help        display this help and exit
       --version     output version information and exit
 
-The programs here have buffers of their own, which nothing changes.
+The modes have no effect: the buffers of programs cannot be configured.
 ";
 
 tidebox_gnu::options! {

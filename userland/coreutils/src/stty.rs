@@ -8,7 +8,7 @@ const USAGE: &str = "\
 Usage: stty [-F DEVICE | --file=DEVICE] [SETTING]...
   or:  stty [-F DEVICE | --file=DEVICE] [-a|--all]
   or:  stty [-F DEVICE | --file=DEVICE] [-g|--save]
-Prints or changes settings of a terminal. There is none in a sandbox.
+Prints or changes settings of a terminal. A sandbox has no terminal.
 ";
 
 tidebox_gnu::options! {

@@ -11,16 +11,16 @@ use crate::common::input::{CHUNK, Input};
 
 const USAGE: &str = "\
 Usage: tac [OPTION]... [FILE]...
-Prints the lines of each FILE, last first; without FILE, or where FILE is -, of standard input.
+Prints the lines of each FILE in reverse order. Without FILE, or if FILE is -, reads standard input.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `tac`.
     enum Flag {
-        Before = "-b, --before", "a separator belongs to what follows it";
-        Regex = "-r, --regex", "STRING is a regular expression";
-        Separator = "-s, --separator=STRING", "separate by STRING instead of line ends";
+        Before = "-b, --before", "attach separators to the following text";
+        Regex = "-r, --regex", "treat STRING as a regular expression";
+        Separator = "-s, --separator=STRING", "separate by STRING instead of newlines";
     }
 }
 

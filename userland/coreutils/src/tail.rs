@@ -15,7 +15,7 @@ use crate::common::input::CHUNK;
 
 const USAGE: &str = "\
 Usage: tail [OPTION]... [FILE]...
-Prints the last 10 lines of each FILE; without FILE, or where FILE is -, of standard input.
+Prints the last 10 lines of each FILE. Without FILE, or if FILE is -, reads standard input.
 
 ";
 
@@ -26,18 +26,18 @@ NUM may have a unit: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so o
 tidebox_gnu::options! {
     /// Options of `tail`.
     enum Flag {
-        Bytes = "-c, --bytes=[+]NUM", "the last NUM bytes; with +, all from byte NUM on";
+        Bytes = "-c, --bytes=[+]NUM", "print the last NUM bytes; with +, start at byte NUM";
         Follow = "-f, --follow[={name|descriptor}]",
-            "\nprint what is added; name follows a file that takes the place of another";
-        FollowNameRetry = "-F", "as --follow=name --retry";
-        Lines = "-n, --lines=[+]NUM", "the last NUM lines; with +, all from line NUM on";
-        MaxUnchangedStats = "--max-unchanged-stats=N", "is heeded without effect: names are looked at each time";
-        Pid = "--pid=PID", "with -f, end after this process";
-        Quiet = "-q, --quiet, --silent", "never print names";
-        Retry = "--retry", "wait for a file that cannot be opened";
-        SleepInterval = "-s, --sleep-interval=N", "with -f, look every N seconds (1)";
-        Verbose = "-v, --verbose", "always print names";
-        ZeroTerminated = "-z, --zero-terminated", "lines end in a zero byte";
+            "\nprint data as the file grows; name follows a file that replaces it";
+        FollowNameRetry = "-F", "same as --follow=name --retry";
+        Lines = "-n, --lines=[+]NUM", "print the last NUM lines; with +, start at line NUM";
+        MaxUnchangedStats = "--max-unchanged-stats=N", "has no effect: names are checked each time";
+        Pid = "--pid=PID", "with -f, exit after process PID";
+        Quiet = "-q, --quiet, --silent", "never print file names";
+        Retry = "--retry", "retry files that cannot be opened";
+        SleepInterval = "-s, --sleep-interval=N", "with -f, check every N seconds (1)";
+        Verbose = "-v, --verbose", "always print file names";
+        ZeroTerminated = "-z, --zero-terminated", "end lines with NUL";
         DisableInotify = "---disable-inotify, ---presume-input-pipe", "";
         Digit = "-0 ... -9", "";
     }

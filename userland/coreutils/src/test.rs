@@ -13,11 +13,11 @@ Usage: test EXPRESSION
   or:  [ EXPRESSION ]
   or:  [ ]
   or:  [ OPTION
-Ends with 0 when EXPRESSION is true, with 1 when it is false, and with 2 when it is wrong.
+Exits with 0 if EXPRESSION is true, 1 if it is false, and 2 if it is invalid.
 
   ( EXPR )  ! EXPR  EXPR -a EXPR  EXPR -o EXPR
   -n STRING  -z STRING  STRING = STRING  STRING != STRING
-  INTEGER -eq INTEGER, and likewise -ne -gt -ge -lt -le; -l STRING is the length of a string
+  INTEGER -eq INTEGER, also -ne -gt -ge -lt -le; -l STRING is the length of a string
   FILE -ef FILE  FILE -nt FILE  FILE -ot FILE
   -b -c -d -e -f -g -G -h -k -L -N -O -p -r -s -S -t -u -w -x FILE
 ";

@@ -11,25 +11,26 @@ use tidebox_rt::{Disposition, Errno, ExitStatus, Readiness};
 use crate::common::{run, signal};
 
 const USAGE: &str = "\
-Usage: timeout [OPTION] DURATION COMMAND [ARG]...\\n  or:  timeout [OPTION]
-Runs COMMAND and ends it when it still runs after DURATION, a number of seconds, or
-of minutes, hours, days with the suffix m, h, d. 0 is no limit.
+Usage: timeout [OPTION] DURATION COMMAND [ARG]...
+  or:  timeout [OPTION]
+Runs COMMAND, and ends it if it still runs after DURATION. DURATION is a number of seconds,
+or of minutes, hours or days with the suffix m, h or d. 0 disables the limit.
 
 ";
 
 const NOTES: &str = "\n\
-Exit code: 124 when the time ran out, 125 on trouble of timeout, 126 when COMMAND
-cannot run, 127 when there is none, 137 when KILL was sent, else that of COMMAND.
+Exit code: 124 after a timeout, 125 for an error of timeout, 126 if COMMAND cannot run,
+127 if it does not exist, 137 if KILL was sent, otherwise that of COMMAND.
 ";
 
 tidebox_gnu::options! {
     /// Options of `timeout`.
     enum Flag {
         Signal = "-s, --signal=SIGNAL", "send SIGNAL instead of TERM";
-        KillAfter = "-k, --kill-after=DURATION", "send KILL when it still runs so much later";
-        Verbose = "-v, --verbose", "say when a signal is sent";
-        PreserveStatus = "--preserve-status", "answer the exit code of COMMAND, also when it was ended";
-        Foreground = "--foreground", "leave COMMAND in the process group";
+        KillAfter = "-k, --kill-after=DURATION", "send KILL if it still runs after another DURATION";
+        Verbose = "-v, --verbose", "print each signal";
+        PreserveStatus = "--preserve-status", "exit with the exit code of COMMAND, even after a timeout";
+        Foreground = "--foreground", "run COMMAND in the same process group";
     }
 }
 

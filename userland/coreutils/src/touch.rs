@@ -10,22 +10,22 @@ use tidebox_rt::{Errno, Open, Time};
 
 const USAGE: &str = "\
 Usage: touch [OPTION]... FILE...
-Gives each FILE the present time as that of its last access and change. A FILE that is not there is made, empty.
+Sets the access and modification times of each FILE to the current time. Creates missing FILEs.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `touch`.
     enum Flag {
-        AccessTime = "-a", "only the time of access";
-        NoCreate = "-c, --no-create", "make no files";
-        Date = "-d, --date=STRING", "the time that STRING describes, instead of now";
-        Ignored = "-f", "(without effect)";
+        AccessTime = "-a", "change only the access time";
+        NoCreate = "-c, --no-create", "do not create files";
+        Date = "-d, --date=STRING", "use the time STRING instead of the current time";
+        Ignored = "-f", "has no effect";
         NoDereference = "-h, --no-dereference", "change symbolic links themselves";
-        ModificationTime = "-m", "only the time of change";
-        Reference = "-r, --reference=FILE", "the times of FILE";
-        Stamp = "-t STAMP", "[[CC]YY]MMDDhhmm[.ss] instead of now";
-        Time = "--time=WORD", "access, atime, use: as -a; modify, mtime: as -m";
+        ModificationTime = "-m", "change only the modification time";
+        Reference = "-r, --reference=FILE", "use the times of FILE";
+        Stamp = "-t STAMP", "use the time [[CC]YY]MMDDhhmm[.ss]";
+        Time = "--time=WORD", "access, atime or use: same as -a; modify or mtime: same as -m";
     }
 }
 

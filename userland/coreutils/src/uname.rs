@@ -8,8 +8,8 @@ use tidebox_hostname as hostname;
 
 const USAGE: &str = "\
 Usage: uname [OPTION]...
-Says what the system is: -s kernel (the default), -n host, -r release, -v version,
--m machine, -p processor, -i hardware, -o operating system, -a all.
+Prints the name of the system: -s kernel (the default), -n host, -r release, -v version,
+-m hardware, -p processor, -i hardware platform, -o operating system, -a all.
 ";
 
 tidebox_gnu::options! {

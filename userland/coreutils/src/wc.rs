@@ -13,20 +13,20 @@ use crate::common::input::{CHUNK, Input};
 const USAGE: &str = "\
 Usage: wc [OPTION]... [FILE]...
   or:  wc [OPTION]... --files0-from=F
-Prints the numbers of lines, words and bytes of each FILE, and of all together when there are several.
-Without FILE, or where FILE is -, standard input is read.
+Prints the numbers of lines, words and bytes of each FILE, and the totals of several FILEs.
+Without FILE, or if FILE is -, reads standard input.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `wc`.
     enum Flag {
-        Bytes = "-c, --bytes", "the number of bytes";
-        Chars = "-m, --chars", "the number of characters";
-        Lines = "-l, --lines", "the number of line ends";
-        Files0From = "--files0-from=F", "read the names of the files from F, each ended by a zero byte";
-        MaxLineLength = "-L, --max-line-length", "the width of the widest line";
-        Words = "-w, --words", "the number of words";
+        Bytes = "-c, --bytes", "print the number of bytes";
+        Chars = "-m, --chars", "print the number of characters";
+        Lines = "-l, --lines", "print the number of newlines";
+        Files0From = "--files0-from=F", "read file names from F, each ended by NUL";
+        MaxLineLength = "-L, --max-line-length", "print the width of the widest line";
+        Words = "-w, --words", "print the number of words";
     }
 }
 

@@ -3,9 +3,9 @@
 use tidebox_gnu::options::Syntax;
 use tidebox_gnu::tool::print;
 
-const WHO_USAGE: &str = "Usage: who [OPTION]...\nTells who is logged in, which is nobody here.\n";
+const WHO_USAGE: &str = "Usage: who [OPTION]...\nPrints the logged in users. A sandbox has none.\n";
 
-const USERS_USAGE: &str = "Usage: users [OPTION]...\nTells who is logged in, which is nobody here.\n";
+const USERS_USAGE: &str = "Usage: users [OPTION]...\nPrints the logged in users. A sandbox has none.\n";
 
 tidebox_gnu::options! {
     /// Options of `who`.

@@ -10,7 +10,7 @@ use super::number::{Round, Scale};
 
 const USAGE: &str = "\
 Usage: numfmt [OPTION]... [NUMBER]...
-Rewrites NUMBERs, or those of standard input, with other units.
+Converts NUMBERs to other units. Without NUMBER, reads standard input.
 
 ";
 
@@ -18,20 +18,20 @@ tidebox_gnu::options! {
     /// Options of `numfmt`.
     pub(super) enum Flag {
         Debug = "--debug | ---debug", "", unsupported "the option --debug is not supported";
-        Delimiter = "-d, --delimiter=X", "what parts fields (blanks)";
-        Field = "--field=FIELDS", "which fields are numbers (1): N, N-, N-M, -M, -";
-        Format = "--format=FORMAT", "how they are written, like %'10.2f";
+        Delimiter = "-d, --delimiter=X", "separator of fields (blanks)";
+        Field = "--field=FIELDS", "convert these fields (1): N, N-, N-M, -M, -";
+        Format = "--format=FORMAT", "printf format of the numbers, such as %10.2f";
         From = "--from=UNIT", "units of the input: none, auto, si, iec, iec-i";
-        FromUnit = "--from-unit=N", "what one of the input counts";
-        Grouping = "--grouping", "groups of thousands, which this locale has none of";
-        Header = "--header[=N]", "pass on the first line, or so many";
-        Invalid = "--invalid=MODE", "what to do with what is no number: abort, fail, warn, ignore";
-        Padding = "--padding=N", "so many columns, with - from the left";
-        Round = "--round=METHOD", "up, down, from-zero, towards-zero, nearest";
-        Suffix = "--suffix=SUFFIX", "what stands behind every number";
+        FromUnit = "--from-unit=N", "unit size of the input";
+        Grouping = "--grouping", "has no effect: the locale does not group digits";
+        Header = "--header[=N]", "copy the first N lines (1) unchanged";
+        Invalid = "--invalid=MODE", "action for invalid numbers: abort, fail, warn, ignore";
+        Padding = "--padding=N", "pad to N columns; a negative N aligns to the left";
+        Round = "--round=METHOD", "rounding: up, down, from-zero, towards-zero, nearest";
+        Suffix = "--suffix=SUFFIX", "print SUFFIX after each number; accept it in the input";
         To = "--to=UNIT", "units of the output: none, si, iec, iec-i";
-        ToUnit = "--to-unit=N", "what one of the output counts";
-        ZeroTerminated = "-z, --zero-terminated", "lines end with NUL";
+        ToUnit = "--to-unit=N", "unit size of the output";
+        ZeroTerminated = "-z, --zero-terminated", "end lines with NUL";
     }
 }
 

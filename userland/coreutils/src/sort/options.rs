@@ -15,47 +15,48 @@ use crate::common::Failure;
 const USAGE: &str = "\
 Usage: sort [OPTION]... [FILE]...
   or:  sort [OPTION]... --files0-from=F
-Writes the lines of all FILEs in order; without FILE, or where FILE is -, those of standard input.
+Writes the sorted lines of all FILEs. Without FILE, or if FILE is -, reads standard input.
 
-How lines are compared:
+Order:
 ";
 
 const NOTES: &str = "\n\
-KEYDEF is F[.C][OPTS][,F[.C][OPTS]]: fields and characters counted from 1, and letters of the options above.
+KEYDEF is F[.C][OPTS][,F[.C][OPTS]]: start and end of the key as field and character, counted from 1, and letters of
+the options above.
 ";
 
 tidebox_gnu::options! {
     /// Options of `sort`.
     pub(super) enum Flag {
-        IgnoreLeadingBlanks = "-b, --ignore-leading-blanks", "blanks before a key do not count";
-        DictionaryOrder = "-d, --dictionary-order", "only blanks, letters and digits count";
-        IgnoreCase = "-f, --ignore-case", "small letters count as capitals";
-        GeneralNumericSort = "-g, --general-numeric-sort", "as numbers, also such as 1e3";
-        IgnoreNonprinting = "-i, --ignore-nonprinting", "only printable characters count";
-        MonthSort = "-M, --month-sort", "JAN before DEC";
-        HumanNumericSort = "-h, --human-numeric-sort", "2K before 1G";
-        NumericSort = "-n, --numeric-sort", "as decimal numbers";
-        RandomSort = "-R, --random-sort", "mixed, equal keys together";
-        RandomSource = "--random-source=FILE", "where randomness comes from";
-        Reverse = "-r, --reverse", "the other way round";
+        IgnoreLeadingBlanks = "-b, --ignore-leading-blanks", "ignore leading blanks";
+        DictionaryOrder = "-d, --dictionary-order", "compare only blanks, letters and digits";
+        IgnoreCase = "-f, --ignore-case", "ignore case";
+        GeneralNumericSort = "-g, --general-numeric-sort", "compare as floating point numbers such as 1e3";
+        IgnoreNonprinting = "-i, --ignore-nonprinting", "compare only printable characters";
+        MonthSort = "-M, --month-sort", "compare month names, JAN < DEC";
+        HumanNumericSort = "-h, --human-numeric-sort", "compare numbers with units, 2K < 1G";
+        NumericSort = "-n, --numeric-sort", "compare as decimal numbers";
+        RandomSort = "-R, --random-sort", "shuffle, but group equal keys";
+        RandomSource = "--random-source=FILE", "read random bytes from FILE";
+        Reverse = "-r, --reverse", "reverse the order";
         Sort = "--sort=WORD", "general-numeric, human-numeric, month, numeric, random, version";
-        VersionSort = "-V, --version-sort", "numbers within text as numbers\n\nWhat is done:";
-        BatchSize = "--batch-size=NMERGE", "merge at most so many files at once";
-        Check = "-c, --check[=HOW]", "say whether the lines are in order; HOW is diagnose-first or quiet";
-        CheckQuietly = "-C", "as --check=quiet";
-        CompressProgram = "--compress-program=PROG", "accepted; temporary files are not compressed";
-        Debug = "--debug", "mark the part of each line that counted";
-        Files0From = "--files0-from=F", "read the files' names, each ended by a NUL, from F";
-        Key = "-k, --key=KEYDEF", "compare by a part of the line";
-        Merge = "-m, --merge", "merge files that are in order";
+        VersionSort = "-V, --version-sort", "compare version numbers within text\n\nOther options:";
+        BatchSize = "--batch-size=NMERGE", "merge at most NMERGE files at a time";
+        Check = "-c, --check[=HOW]", "check the order of the lines; HOW is diagnose-first or quiet";
+        CheckQuietly = "-C", "same as --check=quiet";
+        CompressProgram = "--compress-program=PROG", "has no effect: temporary files are not compressed";
+        Debug = "--debug", "mark the compared part of each line";
+        Files0From = "--files0-from=F", "read file names from F, each ended by NUL";
+        Key = "-k, --key=KEYDEF", "compare a part of each line";
+        Merge = "-m, --merge", "merge sorted files";
         Output = "-o, --output=FILE", "write to FILE";
-        Stable = "-s, --stable", "equal keys keep their order";
-        BufferSize = "-S, --buffer-size=SIZE", "hold so many bytes in memory";
-        FieldSeparator = "-t, --field-separator=SEP", "what parts fields";
-        TemporaryDirectory = "-T, --temporary-directory=DIR", "where temporary files go";
-        Parallel = "--parallel=N", "accepted; there is one thread";
-        Unique = "-u, --unique", "only the first of equal lines";
-        ZeroTerminated = "-z, --zero-terminated", "lines end with NUL";
+        Stable = "-s, --stable", "keep the order of lines with equal keys";
+        BufferSize = "-S, --buffer-size=SIZE", "size of the buffer in memory";
+        FieldSeparator = "-t, --field-separator=SEP", "separator of fields";
+        TemporaryDirectory = "-T, --temporary-directory=DIR", "directory of temporary files";
+        Parallel = "--parallel=N", "has no effect: sort uses one thread";
+        Unique = "-u, --unique", "print only the first of equal lines";
+        ZeroTerminated = "-z, --zero-terminated", "end lines with NUL";
         Ignored = "-y[X]", "";
     }
 }

@@ -66,7 +66,7 @@ impl Names {
         if self.indices.iter().all(|index| *index == 0) {
             self.ended = true;
         }
-        // The last first letter is reserved for names that are two letters longer: xyz is followed by xzaaa.
+        // The last letter as first one is reserved for names that are two letters longer: xyz is followed by xzaaa.
         if self.grows && self.indices.first() == Some(&(base - 1)) {
             let last = self.digits.all().get(base - 1).copied().unwrap_or_default();
             self.prefix.push(last);

@@ -8,27 +8,27 @@ use crate::common::Failure;
 
 const USAGE: &str = "\
 Usage: split [OPTION]... [FILE [PREFIX]]
-Writes FILE, or standard input, to files PREFIXaa, PREFIXab and on; PREFIX is x unless it is said.
+Writes parts of FILE, or of standard input, to PREFIXaa, PREFIXab, ... The default PREFIX is x.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `split`.
     pub(super) enum Flag {
-        SuffixLength = "-a, --suffix-length=N", "so many letters behind PREFIX (2)";
-        AdditionalSuffix = "--additional-suffix=SUFFIX", "what stands behind them";
-        Bytes = "-b, --bytes=SIZE", "so many bytes in each file";
-        LineBytes = "-C, --line-bytes=SIZE", "at most so many bytes of whole lines";
-        NumericSuffixes = "-d, --numeric-suffixes[=FROM]", "digits instead of letters, from 0";
-        HexSuffixes = "-x, --hex-suffixes[=FROM]", "hexadecimal digits";
-        ElideEmptyFiles = "-e, --elide-empty-files", "make no empty files with -n";
-        Filter = "--filter=COMMAND", "hand each piece to COMMAND, which finds its name in $FILE";
-        Lines = "-l, --lines=NUMBER", "so many lines in each file (1000)";
+        SuffixLength = "-a, --suffix-length=N", "length of suffixes (2)";
+        AdditionalSuffix = "--additional-suffix=SUFFIX", "append SUFFIX to the names";
+        Bytes = "-b, --bytes=SIZE", "write SIZE bytes to each file";
+        LineBytes = "-C, --line-bytes=SIZE", "write whole lines of at most SIZE bytes to each file";
+        NumericSuffixes = "-d, --numeric-suffixes[=FROM]", "use digits as suffixes, starting with FROM (0)";
+        HexSuffixes = "-x, --hex-suffixes[=FROM]", "use hexadecimal digits, starting with FROM (0)";
+        ElideEmptyFiles = "-e, --elide-empty-files", "omit empty files with -n";
+        Filter = "--filter=COMMAND", "write to COMMAND instead; it gets the file name in $FILE";
+        Lines = "-l, --lines=NUMBER", "write NUMBER lines to each file (1000)";
         Number = "-n, --number=CHUNKS",
-            "so many files: N, K/N, l/N, l/K/N, r/N or r/K/N; with K that one alone, to standard output";
-        Separator = "-t, --separator=SEP", "what ends a line";
-        Unbuffered = "-u, --unbuffered", "(without effect)";
-        Verbose = "--verbose", "tell of every file";
+            "write N files: N by size, l/N by lines, r/N round robin;\nK/N, l/K/N and r/K/N print only the Kth";
+        Separator = "-t, --separator=SEP", "end of a line (newline)";
+        Unbuffered = "-u, --unbuffered", "has no effect: input is written as it is read";
+        Verbose = "--verbose", "print the name of each file";
         Digit = "-0 ... -9", "";
     }
 }

@@ -25,7 +25,7 @@ tidebox_gnu::options! {
     /// Options of `ls`.
     pub(super) enum Flag {
         All = "-a, --all", "list names that start with . too";
-        AlmostAll = "-A, --almost-all", "as -a, without . and ..";
+        AlmostAll = "-A, --almost-all", "same as -a, without . and ..";
         Author = "--author", "with -l, print the author of each file";
         Escape = "-b, --escape", "print C escapes for characters that cannot be shown";
         BlockSize = "--block-size=SIZE", "with -l, print sizes in units of SIZE";
@@ -37,14 +37,14 @@ tidebox_gnu::options! {
         Dired = "-D, --dired", "", unsupported "the option -D is not supported";
         Unsorted = "-f", "list everything in the order of the directory";
         Classify = "-F, --classify[=WHEN]", "append one of */=>@| to names";
-        FileType = "--file-type", "as -F, without *";
+        FileType = "--file-type", "same as -F, without *";
         Format = "--format=WORD", "across, commas, horizontal, long, single-column, verbose or vertical";
-        FullTime = "--full-time", "as -l --time-style=full-iso";
-        WithoutOwner = "-g", "as -l, without the owner";
+        FullTime = "--full-time", "same as -l --time-style=full-iso";
+        WithoutOwner = "-g", "same as -l, without the owner";
         GroupDirectoriesFirst = "--group-directories-first", "list directories before files";
         NoGroup = "-G, --no-group", "with -l, do not print the group";
         HumanReadable = "-h, --human-readable", "with -l and -s, print sizes such as 1.5K";
-        Si = "--si", "as -h, with powers of 1000";
+        Si = "--si", "same as -h, with powers of 1000";
         DereferenceCommandLine = "-H, --dereference-command-line", "follow links that are operands";
         DereferenceToDir = "--dereference-command-line-symlink-to-dir", "follow operands that link to directories";
         Hide = "--hide=GLOB", "do not list names that match GLOB, unless -a or -A";
@@ -56,9 +56,9 @@ tidebox_gnu::options! {
         Long = "-l", "print mode, links, owner, group, size and time";
         Dereference = "-L, --dereference", "print the files that links lead to";
         Commas = "-m", "list names separated by commas";
-        NumericUidGid = "-n, --numeric-uid-gid", "as -l, with numbers for owner and group";
+        NumericUidGid = "-n, --numeric-uid-gid", "same as -l, with numbers for owner and group";
         Literal = "-N, --literal", "print names without quotes";
-        WithoutGroup = "-o", "as -l, without the group";
+        WithoutGroup = "-o", "same as -l, without the group";
         Slash = "-p", "append / to directories";
         HideControlChars = "-q, --hide-control-chars", "print ? for characters that cannot be shown";
         ShowControlChars = "--show-control-chars", "print such characters as they are";
@@ -76,7 +76,7 @@ tidebox_gnu::options! {
         Accessed = "-u", "use the time of the last access";
         DirectoryOrder = "-U", "do not sort";
         ByVersion = "-v", "sort by numbers in names";
-        Width = "-w, --width=COLS", "width of the output; 0 is no limit";
+        Width = "-w, --width=COLS", "width of the output; 0 removes the limit";
         Across = "-x", "list in columns, by lines";
         ByExtension = "-X", "sort by extension";
         Context = "-Z, --context", "print the security context, which is ?";
