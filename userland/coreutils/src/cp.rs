@@ -105,7 +105,7 @@ impl Args {
     /// Copies each file to its target. Returns whether all succeeded.
     fn copy_all(&self, pairs: Vec<(Vec<u8>, Vec<u8>)>) -> bool {
         let mut copier = Copier::new(&self.options);
-        let mut well = true;
+        let mut succeeded = true;
         let mut seen = Vec::new();
         for (from, to) in pairs {
             let to = match self.parents {
@@ -113,13 +113,13 @@ impl Args {
                 false => Some(to),
             };
             let Some(to) = to else {
-                well = false;
+                succeeded = false;
                 continue;
             };
             if self.clone {
                 let names = (quote_path(&to), quote_path(&from));
                 print_error("cp", &format!("failed to clone {} from {}: Operation not supported", names.0, names.1));
-                well = false;
+                succeeded = false;
                 continue;
             }
             let is_seen = |(path, target): &(Vec<u8>, Vec<u8>)| *target == to && same_entry(path, &from);
@@ -130,13 +130,14 @@ impl Args {
             }
             if self.is_own_backup(&from, &to) {
                 let backup = self.options.backup.name(&to);
-                well &= Copier::new(&Options { backup: Backup::default(), ..self.options.clone() }).run(&from, &backup);
+                succeeded &=
+                    Copier::new(&Options { backup: Backup::default(), ..self.options.clone() }).run(&from, &backup);
                 continue;
             }
-            well &= copier.run(&from, &to);
+            succeeded &= copier.run(&from, &to);
             seen.push((from, to));
         }
-        well
+        succeeded
     }
 
     /// Returns whether source and target are the same operand and `--force --backup` turns the copy into a backup.
@@ -221,14 +222,14 @@ impl Args {
             if part.is_empty() || part.ends_with(b"/") {
                 continue;
             }
-            let made = join(folder, part.strip_prefix(b"/").unwrap_or(part));
-            self.create_parent(part, &made)?;
+            let created = join(folder, part.strip_prefix(b"/").unwrap_or(part));
+            self.create_parent(part, &created)?;
         }
         Some(join(folder, from.strip_prefix(b"/").unwrap_or(from)))
     }
 
     /// Creates one parent directory of a copy; `None` on an error.
-    fn create_parent(&self, from: &[u8], made: &[u8]) -> Option<()> {
+    fn create_parent(&self, from: &[u8], created: &[u8]) -> Option<()> {
         let failed = |error: Errno, what: &str| print_error("cp", &format!("{what}: {}", error.text()));
         let stat = tidebox_rt::stat(from, true)
             .map_err(|error| failed(error, &format!("failed to get attributes of {}", quote_path(from))))
@@ -237,14 +238,14 @@ impl Args {
             failed(Errno::NOTDIR, &format!("failed to get attributes of {}", quote_path(from)));
             return None;
         }
-        let new = tidebox_rt::stat(made, true).is_err();
+        let new = tidebox_rt::stat(created, true).is_err();
         if new {
-            tidebox_rt::make_dir(made)
-                .map_err(|error| failed(error, &format!("cannot make directory {}", quote_path(made))))
+            tidebox_rt::make_dir(created)
+                .map_err(|error| failed(error, &format!("cannot make directory {}", quote_path(created))))
                 .ok()?;
             if self.options.verbose {
                 let shown = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
-                print_line("cp", &format!("{} -> {}", shown(from), shown(made)));
+                print_line("cp", &format!("{} -> {}", shown(from), shown(created)));
             }
         }
         let umask = tidebox_rt::umask(None).unwrap_or(0o022);
@@ -254,7 +255,7 @@ impl Args {
             (false, false) => stat.mode & 0o777 & !umask,
         };
         if new || self.options.preserve_mode {
-            data::set_mode("cp", made, mode, self.options.preserve_mode);
+            data::set_mode("cp", created, mode, self.options.preserve_mode);
         }
         Some(())
     }

@@ -45,7 +45,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> ToolResult {
     let mut call = Call { environment, ..Call::default() };
     let mut words = match call.parse(arguments, &original) {
         Ok(words) => words,
-        Err(answer) => return answer,
+        Err(result) => return result,
     };
     if words.first().is_some_and(|word| word == b"-") {
         call.environment.clear();

@@ -22,10 +22,10 @@ pub(crate) fn yes(question: &str) -> bool {
 }
 
 /// Returns the prompt before a file is replaced.
-pub(crate) fn question(tool: &str, to: &[u8], there: &Stat, force: bool) -> String {
-    if there.kind() != FileKind::Symlink && tidebox_rt::access(to, 2).is_err() {
-        let mode = there.mode & 0o7777;
-        let letters = tidebox_gnu::mode::letters(there.mode);
+pub(crate) fn question(tool: &str, to: &[u8], old: &Stat, force: bool) -> String {
+    if old.kind() != FileKind::Symlink && tidebox_rt::access(to, 2).is_err() {
+        let mode = old.mode & 0o7777;
+        let letters = tidebox_gnu::mode::letters(old.mode);
         let letters = letters.get(1..).unwrap_or_default();
         return match force {
             true => format!("{tool}: replace {}, overriding mode {mode:04o} ({letters})? ", quote_path(to)),

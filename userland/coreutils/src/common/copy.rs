@@ -69,7 +69,7 @@ pub(crate) struct Copier<'a> {
     /// Copied files, by device and inode, with their current target names.
     copied: HashMap<(u32, u64), Vec<u8>>,
     /// Files created by this run, which it must not overwrite, and their sources.
-    made: HashMap<(u32, u64), Vec<u8>>,
+    created: HashMap<(u32, u64), Vec<u8>>,
     /// Source directories of previous operands.
     seen_dirs: SeenDirs,
     /// Top target directory, which the copy must not enter.
@@ -83,7 +83,7 @@ impl<'a> Copier<'a> {
         Self {
             options,
             copied: HashMap::new(),
-            made: HashMap::new(),
+            created: HashMap::new(),
             seen_dirs: SeenDirs::default(),
             target_root: None,
             named: (Vec::new(), Vec::new()),
@@ -126,17 +126,17 @@ impl<'a> Copier<'a> {
         if kind == FileKind::Dir && above.iter().any(|folder| same(folder, &stat)) {
             return self.fail(&format!("cannot copy cyclic symbolic link {}", quote_path(from)));
         }
-        let Some(there) = self.existing_target(from, to, kind) else { return false };
+        let Some(old) = self.existing_target(from, to, kind) else { return false };
         let mut saved = None;
-        if let Some(there) = &there {
-            match self.clear((from, follow), to, &stat, there, &mut saved) {
+        if let Some(old) = &old {
+            match self.clear((from, follow), to, &stat, old, &mut saved) {
                 Some(true) => {}
                 Some(false) => return true,
                 None => return false,
             }
         }
         let new = match kind {
-            FileKind::Dir => there.is_none(),
+            FileKind::Dir => old.is_none(),
             _ => tidebox_rt::stat(to, false).is_err(),
         };
         if options.verbose && (kind != FileKind::Dir || new) {
@@ -156,9 +156,9 @@ impl<'a> Copier<'a> {
         if done
             && named
             && kind != FileKind::Dir
-            && let Ok(made) = tidebox_rt::stat(to, false)
+            && let Ok(created) = tidebox_rt::stat(to, false)
         {
-            self.made.insert((made.dev, made.ino), from.to_vec());
+            self.created.insert((created.dev, created.ino), from.to_vec());
         }
         done
     }
@@ -245,13 +245,13 @@ impl<'a> Copier<'a> {
             if let Err(error) = tidebox_rt::make_dir(to) {
                 return self.fail(&format!("cannot create directory {}: {}", quote_path(to), error.text()));
             }
-            let made = tidebox_rt::stat(to, false);
-            if let (None, Ok(made)) = (self.target_root, made) {
-                self.target_root = Some((made.dev, made.ino));
+            let created = tidebox_rt::stat(to, false);
+            if let (None, Ok(created)) = (self.target_root, created) {
+                self.target_root = Some((created.dev, created.ino));
             }
-        } else if let (true, Ok(there)) = (self.target_root.is_none(), tidebox_rt::stat(to, true)) {
-            self.target_root = Some((there.dev, there.ino));
-            if same(&there, stat) {
+        } else if let (true, Ok(old)) = (self.target_root.is_none(), tidebox_rt::stat(to, true)) {
+            self.target_root = Some((old.dev, old.ino));
+            if same(&old, stat) {
                 return self.fail_recursive();
             }
         }
@@ -261,16 +261,16 @@ impl<'a> Copier<'a> {
             Err(error) => return self.fail(&format!("cannot access {}: {}", quote_path(from), error.text())),
         };
         above.push(*stat);
-        let mut well = true;
+        let mut succeeded = true;
         for entry in entries {
             let inner = join(from, &entry.name);
             let foreign = || tidebox_rt::stat(&inner, false).is_ok_and(|stat| stat.dev != self.device);
             if options.one_file_system && foreign() {
                 continue;
             }
-            well &= self.copy(&inner, &join(to, &entry.name), above);
+            succeeded &= self.copy(&inner, &join(to, &entry.name), above);
         }
         above.pop();
-        well & self.times(to, stat, true) & self.mode(to, stat, new)
+        succeeded & self.times(to, stat, true) & self.mode(to, stat, new)
     }
 }

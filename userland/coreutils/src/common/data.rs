@@ -27,7 +27,7 @@ pub(crate) fn copy(tool: &str, from: &[u8], to: &[u8], options: ContentOptions) 
             return None;
         }
     };
-    let made = match target(tool, to, options) {
+    let created = match target(tool, to, options) {
         Ok((target, new)) => {
             let copied = options.attributes_only || transfer(tool, (source, from), (target, to));
             let closed = tidebox_rt::close(target);
@@ -45,7 +45,7 @@ pub(crate) fn copy(tool: &str, from: &[u8], to: &[u8], options: ContentOptions) 
     };
     // The source was only read; closing cannot lose data.
     let _ = tidebox_rt::close(source);
-    made
+    created
 }
 
 /// Opens the target for writing; returns whether it is new.

@@ -14,7 +14,7 @@ pub(crate) fn tree(tool: &str, path: &[u8], verbose: bool) -> bool {
     };
     // Paths to remove. A directory is pushed a second time, after its entries, to be removed when empty.
     let mut pending = vec![(path.to_vec(), false)];
-    let (mut well, mut kept): (bool, Vec<Vec<u8>>) = (true, Vec::new());
+    let (mut succeeded, mut kept): (bool, Vec<Vec<u8>>) = (true, Vec::new());
     while let Some((path, emptied)) = pending.pop() {
         if emptied && kept.iter().any(|kept| kept.starts_with(&[path.as_slice(), b"/"].concat())) {
             continue;
@@ -26,7 +26,7 @@ pub(crate) fn tree(tool: &str, path: &[u8], verbose: bool) -> bool {
                     pending.push((path.clone(), true));
                     pending.extend(entries.iter().rev().map(|entry| (join(&path, &entry.name), false)));
                 }
-                Err(error) => well = failed(&path, error),
+                Err(error) => succeeded = failed(&path, error),
             }
             continue;
         }
@@ -34,14 +34,14 @@ pub(crate) fn tree(tool: &str, path: &[u8], verbose: bool) -> bool {
         match removed {
             Ok(()) if verbose => {
                 let what = if is_dir { "removed directory" } else { "removed" };
-                well &= print_line(tool, &format!("{what} {}", quote_path(&path)));
+                succeeded &= print_line(tool, &format!("{what} {}", quote_path(&path)));
             }
             Ok(()) => {}
             Err(error) => {
-                well = failed(&path, error);
+                succeeded = failed(&path, error);
                 kept.push(path);
             }
         }
     }
-    well
+    succeeded
 }

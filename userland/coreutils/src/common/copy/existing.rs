@@ -19,17 +19,17 @@ impl Copier<'_> {
         };
         let looks_through = kind != FileKind::Symlink && !options.remove_destination && !options.symbolic_link;
         let through_link = looks_through && !options.backup.is_wanted();
-        let there = match tidebox_rt::stat(to, through_link) {
+        let old = match tidebox_rt::stat(to, through_link) {
             // With --force, a link loop is removed later, when it cannot be opened.
             Err(error) if error == Errno::ACCES || (error == Errno::LOOP && !options.force) => {
                 return refuse(format!("cannot stat {}: {}", quote_path(to), error.text()));
             }
             other => other,
         };
-        let dangles = there.is_err_and(|error| error == Errno::NOENT);
+        let dangles = old.is_err_and(|error| error == Errno::NOENT);
         let link = tidebox_rt::stat(to, false).ok().filter(|stat| stat.kind() == FileKind::Symlink);
         if let (Some(link), true) = (&link, through_link && kind != FileKind::Dir) {
-            if self.made.contains_key(&(link.dev, link.ino)) {
+            if self.created.contains_key(&(link.dev, link.ino)) {
                 let names = (quote_path(from), quote_path(to));
                 return refuse(format!("will not copy {} through just-created symlink {}", names.0, names.1));
             }
@@ -38,7 +38,7 @@ impl Copier<'_> {
                 return refuse(format!("not writing through dangling symlink {}", quote_path(to)));
             }
         }
-        Some(there.ok())
+        Some(old.ok())
     }
 
     fn replace_options(&self, follow: bool) -> ReplaceOptions {
@@ -60,7 +60,7 @@ impl Copier<'_> {
         (from, follow): (&[u8], bool),
         to: &[u8],
         stat: &Stat,
-        there: &Stat,
+        old: &Stat,
         saved: &mut Option<Vec<u8>>,
     ) -> Option<bool> {
         let options = self.options;
@@ -77,17 +77,17 @@ impl Copier<'_> {
                 }
             }
         }
-        let (folder, other) = (stat.kind() == FileKind::Dir, there.kind() == FileKind::Dir);
+        let (folder, other) = (stat.kind() == FileKind::Dir, old.kind() == FileKind::Dir);
         if folder && other {
             return Some(true);
         }
         if options.existing == Existing::Keep {
             return Some(false);
         }
-        if options.update && there.mtime_ns >= stat.mtime_ns {
+        if options.update && old.mtime_ns >= stat.mtime_ns {
             return self.keep_linked(to, stat).then_some(false);
         }
-        if options.existing == Existing::Ask && !ask::yes(&question(options.tool, to, there, options.force)) {
+        if options.existing == Existing::Ask && !ask::yes(&question(options.tool, to, old, options.force)) {
             return Some(false);
         }
         if other && !options.backup.is_wanted() {
@@ -100,14 +100,14 @@ impl Copier<'_> {
                 quote_path(from)
             ));
         }
-        if self.made.contains_key(&(there.dev, there.ino)) && !options.backup.is_numbered() {
+        if self.created.contains_key(&(old.dev, old.ino)) && !options.backup.is_numbered() {
             return failed(format!("will not overwrite just-created {} with {}", quote_path(to), quote_path(from)));
         }
         if options.backup.is_wanted() {
             *saved = Some(self.back_up(from, to)?);
             return Some(true);
         }
-        self.remove_for(to, stat, there).then_some(true)
+        self.remove_for(to, stat, old).then_some(true)
     }
 
     /// Renames the target to its backup and returns the backup name; `None` on an error.
@@ -127,12 +127,12 @@ impl Copier<'_> {
     }
 
     /// Removes the target if the copy cannot be written into it. Returns false on an error.
-    fn remove_for(&self, to: &[u8], stat: &Stat, there: &Stat) -> bool {
+    fn remove_for(&self, to: &[u8], stat: &Stat, old: &Stat) -> bool {
         let options = self.options;
         let fifo = stat.kind() == FileKind::Pipe && options.special && options.follow == Follow::Never;
         let in_the_way = stat.kind() == FileKind::Symlink || options.hard_link || options.symbolic_link;
         // With --preserve=links, other hard links of the target keep its content.
-        let shared = options.preserve_links && there.nlink > 1;
+        let shared = options.preserve_links && old.nlink > 1;
         if options.remove_destination
             || shared
             || fifo
