@@ -122,9 +122,9 @@ pub(crate) async fn inject_faults(State(faults): State<FaultInjector>, mut reque
     let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
     match faults.take(path) {
         None => next.run(request).await,
-        Some(FaultKind::Refuse { status, retry_after, body }) => refuse(status, retry_after, body),
+        Some(FaultKind::Refuse { status, retry_after, body }) => respond_with_error(status, retry_after, body),
         Some(FaultKind::GrpcStatus { code, message, retry_after_secs }) => {
-            crate::modal::refused_with(code, &message, retry_after_secs)
+            crate::modal::error_response_with_retry(code, &message, retry_after_secs)
         }
         Some(FaultKind::EarlyChunks) => {
             request.extensions_mut().insert(SocketFault { early: true, hang_up_after: None });
@@ -150,7 +150,7 @@ pub(crate) async fn inject_faults(State(faults): State<FaultInjector>, mut reque
     }
 }
 
-fn refuse(status: u16, retry_after: Option<u64>, body: String) -> Response {
+fn respond_with_error(status: u16, retry_after: Option<u64>, body: String) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if let Some(seconds) = retry_after {

@@ -93,7 +93,7 @@ impl Emulator {
                 (crate::runloop::router(registry.clone(), &self.key), crate::runloop::variables(&url, &self.key))
             }
             unknown => {
-                let message = format!("there is no emulator of `{unknown}`; there are: {}", EMULATORS.join(", "));
+                let message = format!("unknown provider `{unknown}`; expected one of: {}", EMULATORS.join(", "));
                 return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
             }
         };

@@ -87,7 +87,7 @@ def fetch(session, url, path, sha256):
                 grown = os.fstat(file.fileno()).st_size
                 attempts = 0 if grown > have else attempts + 1
                 if attempts == ATTEMPTS:
-                    raise Failed("cannot download {}: {}; {} bytes of it are kept".format(name, error, grown))
+                    raise Failed("cannot download {}: {}; {} bytes are kept".format(name, error, grown))
                 time.sleep(attempts / 4)
                 continue
             if digest(part) == sha256:

@@ -228,8 +228,8 @@ mod tests {
         };
         let shown = format!("{options:?} {:?} {settings:?} {command:?}", options.key("e2b", &[]));
         assert!(!shown.contains("planted"), "{shown}");
-        for told in ["NAME", "password", "http://proxy:8080/", "https://api/v1@2"] {
-            assert!(shown.contains(told), "{told} in {shown}");
+        for reported in ["NAME", "password", "http://proxy:8080/", "https://api/v1@2"] {
+            assert!(shown.contains(reported), "{reported} in {shown}");
         }
     }
 

@@ -9,7 +9,7 @@ use crate::transport::{Instant, now, sleep};
 /// Growing pauses up to a deadline.
 #[derive(Debug)]
 pub struct PollTimer {
-    begun: Instant,
+    start: Instant,
     time: Duration,
     pause: Duration,
     what: &'static str,
@@ -22,7 +22,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(1);
 impl PollTimer {
     /// Polls for at most `time`; `what` names the awaited condition in the error.
     pub fn new(what: &'static str, time: Duration) -> Self {
-        Self { begun: now(), time, pause: FIRST_PAUSE, what }
+        Self { start: now(), time, pause: FIRST_PAUSE, what }
     }
 
     /// Waits before the next poll.
@@ -30,7 +30,7 @@ impl PollTimer {
     /// # Errors
     /// [`ErrorKind::Timeout`] after the deadline.
     pub async fn pause(&mut self) -> Result<()> {
-        if self.begun.elapsed() + self.pause > self.time {
+        if self.start.elapsed() + self.pause > self.time {
             let message = format!("timed out after {:?}; the provider may be busy, try again later", self.time);
             return Err(Error::new(ErrorKind::Timeout, self.what, message));
         }
@@ -40,7 +40,7 @@ impl PollTimer {
     }
 
     /// Returns the remaining time.
-    pub fn left(&self) -> Duration {
-        self.time.saturating_sub(self.begun.elapsed())
+    pub fn remaining(&self) -> Duration {
+        self.time.saturating_sub(self.start.elapsed())
     }
 }

@@ -89,10 +89,10 @@ mod tests {
 
     #[test]
     fn probe_scripts_run_in_the_host_shell() {
-        let folder = std::env::temp_dir().join(format!("tidebox-probe-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::write(folder.join("it's"), "x").expect("a file");
-        let path = |name: &str| SandboxPath::parse(format!("{}/{name}", folder.display())).expect("a path");
+        let dir = std::env::temp_dir().join(format!("tidebox-probe-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).expect("a folder");
+        std::fs::write(dir.join("it's"), "x").expect("a file");
+        let path = |name: &str| SandboxPath::parse(format!("{}/{name}", dir.display())).expect("a path");
         assert_eq!(run_in_host_shell(&read_error_script(&path("none"))), "file_not_found");
         assert_eq!(run_in_host_shell(&read_error_script(&path("it's/below"))), "not_a_directory");
         assert_eq!(run_in_host_shell(&read_error_script(&SandboxPath::parse("/tmp").expect("a path"))), "is_directory");
@@ -105,6 +105,6 @@ mod tests {
         assert_eq!(run_in_host_shell(&prepare_parent_script(&path("it's/below"))), "not_a_directory");
         assert_eq!(code("not_a_directory"), Some(FileErrorCode::NotADirectory));
         assert_eq!(code("unknown"), None);
-        std::fs::remove_dir_all(&folder).expect("the parent exists");
+        std::fs::remove_dir_all(&dir).expect("the parent exists");
     }
 }

@@ -29,7 +29,7 @@ pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>
         #[cfg(target_family = "wasm")]
         "deno" => {
             let message = "deno requires a WebSocket with a key in its headers, which JavaScript cannot send; run it natively, \
-                           or behind a relay";
+                           or through a relay";
             Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))
         }
         "e2b" => Ok(Arc::new(RemoteProvider::new(E2bControl::new(options)?))),
@@ -39,7 +39,7 @@ pub fn provider(name: &str, options: Options) -> Result<Arc<dyn SandboxProvider>
         #[cfg(target_family = "wasm")]
         "modal" => {
             let message =
-                "modal requires gRPC trailers, which `fetch` does not provide; run it natively, or behind a relay";
+                "modal requires gRPC trailers, which `fetch` does not provide; run it natively, or through a relay";
             Err(Error::new(ErrorKind::Unsupported, "set up a provider", message))
         }
         "runloop" => Ok(Arc::new(RemoteProvider::new(RunloopControl::new(options)?))),

@@ -154,13 +154,13 @@ impl<P: DataPlane> RemoteSandbox<P> {
             return Err(Error::new(ErrorKind::Unsupported, "execute", message));
         }
         let mut output = OutputCollector::new(self.settings.output_bytes, sink);
-        let begun = now();
+        let started = now();
         let ending = match Abortable::new(self.run_command(request, &mut output), registration).await {
             Ok(ending) => ending?,
             Err(_) => None,
         };
         let mut response = output.into_response();
-        response.duration = begun.elapsed();
+        response.duration = started.elapsed();
         (response.exit_code, response.stopped_by) = match ending {
             Some(CommandOutcome::Exit(code)) => (Some(code), None),
             Some(CommandOutcome::Unknown) => (None, None),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use tidebox_core::ExecuteRequest;
 use tidebox_core::shell_backend::quote;
 
-use super::{HOME, Shared, refusal};
+use super::{HOME, Shared, error_response};
 use crate::registry::SandboxRecord;
 
 /// Default and maximum number of entries per page.
@@ -50,11 +50,11 @@ const ECHOED_FIELDS: [&str; 12] = [
 
 /// `POST /sandbox`
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(create): Json<Create>) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     if let Some(wrong) = validate_create(&create) {
-        return refusal(400, "BAD_REQUEST", wrong);
+        return error_response(400, "BAD_REQUEST", wrong);
     }
     let id = uuid();
     let name = create.name.clone().unwrap_or_else(|| id.clone());
@@ -62,7 +62,7 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     {
         let mut names = shared.names.lock();
         if names.contains_key(&name) {
-            return refusal(409, "CONFLICT", &format!("Sandbox with name {name} already exists"));
+            return error_response(409, "CONFLICT", &format!("Sandbox with name {name} already exists"));
         }
         names.insert(name.clone(), (id.clone(), false));
     }
@@ -89,7 +89,7 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
         }
         Err(error) => {
             shared.names.lock().remove(&name);
-            refusal(500, "INTERNAL", &error.to_string())
+            error_response(500, "INTERNAL", &error.to_string())
         }
     }
 }
@@ -177,7 +177,7 @@ impl Shared {
 }
 
 fn missing(id: &str) -> Response {
-    refusal(404, "NOT_FOUND", &format!("Sandbox with ID or name {id} not found"))
+    error_response(404, "NOT_FOUND", &format!("Sandbox with ID or name {id} not found"))
 }
 
 /// Advances a transitional state.
@@ -194,8 +194,8 @@ fn advance_state(sandbox: &mut SandboxRecord) {
 
 /// `GET /sandbox/{id}`: each request advances the state.
 pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let deleting = shared.deleting.lock().remove(&id);
     if let Some(deleting) = deleting {
@@ -208,8 +208,8 @@ pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, h
 
 /// `DELETE /sandbox/{id}`
 pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let Some((id, sandbox)) = shared.resolve(&id).await else { return missing(&id) };
     let mut described = describe(&shared, &id, &sandbox);
@@ -226,22 +226,24 @@ pub(super) async fn change_state(
     Path((id, verb)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let Some((id, sandbox)) = shared.resolve(&id).await else { return missing(&id) };
     let state = sandbox.metadata.get("state").map_or("started", String::as_str);
     let asleep = matches!(state, "stopped" | "archived" | "paused");
     let next = match verb.as_str() {
         "start" if asleep => "starting",
-        "start" | "recover" => return refusal(400, "BAD_REQUEST", &format!("Sandbox is not in valid state: {state}")),
+        "start" | "recover" => {
+            return error_response(400, "BAD_REQUEST", &format!("Sandbox is not in valid state: {state}"));
+        }
         "stop" if state == "started" => "stopping",
         "pause" if state == "started" => "pausing",
         "archive" if state == "stopped" => "archiving",
         "stop" | "pause" | "archive" => {
-            return refusal(400, "BAD_REQUEST", &format!("Sandbox is not in valid state: {state}"));
+            return error_response(400, "BAD_REQUEST", &format!("Sandbox is not in valid state: {state}"));
         }
-        unknown => return refusal(404, "NOT_FOUND", &format!("Cannot POST /sandbox/{id}/{unknown}")),
+        unknown => return error_response(404, "NOT_FOUND", &format!("Cannot POST /sandbox/{id}/{unknown}")),
     };
     shared.registry.update(&id, |sandbox| {
         sandbox.paused = next != "starting";
@@ -256,8 +258,8 @@ pub(super) async fn set_interval(
     Path((id, verb, number)): Path<(String, String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let Some((id, _)) = shared.resolve(&id).await else { return missing(&id) };
     let field = match verb.as_str() {
@@ -266,11 +268,11 @@ pub(super) async fn set_interval(
         "autodelete" => "autoDeleteInterval",
         "public" => "public",
         "ttl" => "ttl",
-        unknown => return refusal(404, "NOT_FOUND", &format!("Cannot POST /sandbox/{id}/{unknown}/{number}")),
+        unknown => return error_response(404, "NOT_FOUND", &format!("Cannot POST /sandbox/{id}/{unknown}/{number}")),
     };
     let fits = if field == "public" { number.parse::<bool>().is_ok() } else { number.parse::<i64>().is_ok() };
     if !fits {
-        return refusal(400, "BAD_REQUEST", "Validation failed (numeric string is expected)");
+        return error_response(400, "BAD_REQUEST", "Validation failed (numeric string is expected)");
     }
     shared.registry.update(&id, |sandbox| match (field, number.parse::<u64>()) {
         ("ttl", Ok(0)) => sandbox.expires_at = None,
@@ -293,8 +295,8 @@ pub(super) async fn set_labels(
     headers: HeaderMap,
     Json(Labels { labels }): Json<Labels>,
 ) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let Some((id, _)) = shared.resolve(&id).await else { return missing(&id) };
     shared.registry.update(&id, |sandbox| sandbox.labels.clone_from(&labels));
@@ -307,8 +309,8 @@ pub(super) async fn toolbox_proxy_url(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     match shared.resolve(&id).await {
         Some(_) => Json(json!({ "url": &*shared.toolbox_url })).into_response(),
@@ -327,13 +329,13 @@ pub(super) struct List {
 
 /// `GET /sandbox`
 pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let labels = match list.labels.as_deref().map(serde_json::from_str) {
         None => BTreeMap::new(),
         Some(Ok(labels)) => labels,
-        Some(Err(_)) => return refusal(400, "BAD_REQUEST", "Invalid labels JSON format"),
+        Some(Err(_)) => return error_response(400, "BAD_REQUEST", "Invalid labels JSON format"),
     };
     let mut found = shared.registry.list(&labels).await;
     let behind = |id: &str| list.cursor.as_deref().is_none_or(|last| id > last);

@@ -13,7 +13,7 @@ use tidebox_core::{ExecuteRequest, ExecuteResponse, FileInfo, FileKind, SandboxP
 
 use super::process::path;
 use super::request::{FileQuery, FileTarget, SandboxRef, parse_path};
-use super::{HOME, refusal};
+use super::{HOME, error_response};
 use crate::entries::{stat, timestamp};
 use crate::registry::SandboxRecord;
 
@@ -23,7 +23,7 @@ pub(super) async fn home(SandboxRef(_): SandboxRef) -> Response {
 }
 
 pub(super) fn missing(path: &SandboxPath) -> Response {
-    refusal(404, "FILE_NOT_FOUND", &format!("stat {path}: no such file or directory"))
+    error_response(404, "FILE_NOT_FOUND", &format!("stat {path}: no such file or directory"))
 }
 
 fn described(info: &FileInfo) -> Value {
@@ -60,39 +60,43 @@ pub(super) async fn info(FileTarget { sandbox, path, .. }: FileTarget) -> Respon
 pub(super) async fn list(SandboxRef(sandbox): SandboxRef, Query(at): Query<FileQuery>) -> Response {
     let path = match parse_path(Some(at.path.as_deref().unwrap_or(HOME))) {
         Ok(path) => path,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     match stat(&sandbox, &path).await.map(|info| info.kind) {
         None => return missing(&path),
         Some(FileKind::Directory | FileKind::Symlink) => {}
-        Some(_) => return refusal(400, "FILE_READ_FAILED", &format!("open {path}: not a directory")),
+        Some(_) => return error_response(400, "FILE_READ_FAILED", &format!("open {path}: not a directory")),
     }
     match sandbox.sandbox.ls(&path).await {
         Ok(Ok(listed)) => Json(listed.entries.iter().map(described).collect::<Vec<_>>()).into_response(),
-        Ok(Err(error)) => refusal(400, "FILE_READ_FAILED", &error.message),
-        Err(error) => refusal(500, "INTERNAL", &error.to_string()),
+        Ok(Err(error)) => error_response(400, "FILE_READ_FAILED", &error.message),
+        Err(error) => error_response(500, "INTERNAL", &error.to_string()),
     }
 }
 
 async fn run(sandbox: &SandboxRecord, command: String) -> Result<ExecuteResponse, Box<Response>> {
     let request = ExecuteRequest::new(command).with_cwd(SandboxPath::root());
-    sandbox.sandbox.execute(request).await.map_err(|error| Box::new(refusal(500, "INTERNAL", &error.to_string())))
+    sandbox
+        .sandbox
+        .execute(request)
+        .await
+        .map_err(|error| Box::new(error_response(500, "INTERNAL", &error.to_string())))
 }
 
 /// Runs a command that changes files, and responds.
 async fn run_and_respond(sandbox: &SandboxRecord, command: String, status: StatusCode) -> Response {
     match run(sandbox, command).await {
         Ok(response) if response.exit_code == Some(0) => status.into_response(),
-        Ok(response) => refusal(400, "BAD_REQUEST", response.stderr_text().trim_end()),
-        Err(refused) => *refused,
+        Ok(response) => error_response(400, "BAD_REQUEST", response.stderr_text().trim_end()),
+        Err(rejected) => *rejected,
     }
 }
 
 /// `POST /files/folder`
-pub(super) async fn folder(FileTarget { sandbox, path, at }: FileTarget) -> Response {
+pub(super) async fn create_dir(FileTarget { sandbox, path, at }: FileTarget) -> Response {
     let mode = at.mode.as_deref().unwrap_or("755");
     if !mode.chars().all(|digit| ('0'..='7').contains(&digit)) {
-        return refusal(400, "BAD_REQUEST", "invalid mode format");
+        return error_response(400, "BAD_REQUEST", "invalid mode format");
     }
     let word = quote(&path.to_text());
     run_and_respond(&sandbox, format!("mkdir -p -- {word} && chmod {mode} -- {word}"), StatusCode::CREATED).await
@@ -102,7 +106,7 @@ pub(super) async fn folder(FileTarget { sandbox, path, at }: FileTarget) -> Resp
 pub(super) async fn rename(SandboxRef(sandbox): SandboxRef, Query(at): Query<FileQuery>) -> Response {
     let (source, destination) = match (parse_path(at.source.as_deref()), parse_path(at.destination.as_deref())) {
         (Ok(source), Ok(destination)) => (source, destination),
-        (Err(refused), _) | (_, Err(refused)) => return *refused,
+        (Err(rejected), _) | (_, Err(rejected)) => return *rejected,
     };
     if stat(&sandbox, &source).await.is_none() {
         return missing(&source);
@@ -116,7 +120,7 @@ pub(super) async fn delete(FileTarget { sandbox, path, at }: FileTarget) -> Resp
     match stat(&sandbox, &path).await.map(|info| info.kind) {
         None => return missing(&path),
         Some(FileKind::Directory) if at.recursive != Some(true) => {
-            return refusal(400, "BAD_REQUEST", "cannot delete directory without recursive flag");
+            return error_response(400, "BAD_REQUEST", "cannot delete directory without recursive flag");
         }
         Some(_) => {}
     }
@@ -152,7 +156,7 @@ pub(super) async fn search(FileTarget { sandbox, path, at }: FileTarget) -> Resp
             let files: Vec<&str> = text.split('\0').filter(|name| !name.is_empty()).collect();
             Json(json!({ "files": files })).into_response()
         }
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 
@@ -164,7 +168,7 @@ pub(super) async fn find(FileTarget { sandbox, path, at }: FileTarget) -> Respon
             let text = response.stdout_text().into_owned();
             Json(text.lines().filter_map(matched).collect::<Vec<_>>()).into_response()
         }
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 
@@ -196,12 +200,21 @@ pub(super) async fn replace(SandboxRef(sandbox): SandboxRef, Json(replace): Json
 
 async fn replaced(sandbox: &SandboxRecord, file: &str, from: &str, to: &str) -> Result<(), String> {
     let path = path(file).map_err(|error| error.message)?;
-    let told = |error: tidebox_core::Error| error.to_string();
-    let files = sandbox.sandbox.download_files(vec![path.as_bytes().to_vec()]).await.map_err(told)?;
-    let content =
-        files.into_iter().next().ok_or("nothing was said of the file")?.result.map_err(|error| error.message)?;
+    let sink = |error: tidebox_core::Error| error.to_string();
+    let files = sandbox.sandbox.download_files(vec![path.as_bytes().to_vec()]).await.map_err(sink)?;
+    let content = files
+        .into_iter()
+        .next()
+        .ok_or("the backend returned no result for the file")?
+        .result
+        .map_err(|error| error.message)?;
     let content = String::from_utf8(content).map_err(|error| error.to_string())?.replace(from, to);
     let upload = Upload::new(path.as_bytes(), content);
-    let results = sandbox.sandbox.upload_files(vec![upload]).await.map_err(told)?;
-    results.into_iter().next().ok_or("nothing was said of the file")?.result.map_err(|error| error.message)
+    let results = sandbox.sandbox.upload_files(vec![upload]).await.map_err(sink)?;
+    results
+        .into_iter()
+        .next()
+        .ok_or("the backend returned no result for the file")?
+        .result
+        .map_err(|error| error.message)
 }

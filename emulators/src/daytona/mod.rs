@@ -75,7 +75,7 @@ fn toolbox() -> Router<Shared> {
         .route("/files/info", get(files::info))
         .route("/files/search", get(files::search))
         .route("/files/find", get(files::find))
-        .route("/files/folder", post(files::folder))
+        .route("/files/folder", post(files::create_dir))
         .route("/files/move", post(files::rename))
         .route("/files/replace", post(files::replace))
         .route("/files/permissions", post(files::permissions))
@@ -106,7 +106,7 @@ impl Shared {
         if sent == Some(&*self.key) {
             return Ok(());
         }
-        Err(Box::new(refusal(401, "UNAUTHORIZED", "Unauthorized")))
+        Err(Box::new(error_response(401, "UNAUTHORIZED", "Unauthorized")))
     }
 
     /// Returns the running sandbox with this id, for daemon requests.
@@ -116,11 +116,11 @@ impl Shared {
         headers: &HeaderMap,
     ) -> Result<SandboxRecord, Box<Response>> {
         self.authorised(headers)?;
-        let gone = || refusal(404, "NOT_FOUND", &format!("Sandbox with ID or name {id} not found"));
-        let sandbox = self.registry.find(id).await.ok_or_else(|| Box::new(gone()))?;
+        let not_found = || error_response(404, "NOT_FOUND", &format!("Sandbox with ID or name {id} not found"));
+        let sandbox = self.registry.find(id).await.ok_or_else(|| Box::new(not_found()))?;
         if sandbox.paused {
             // Daytona's proxy finds no runner for it.
-            return Err(Box::new(refusal(
+            return Err(Box::new(error_response(
                 502,
                 "BAD_GATEWAY",
                 "failed to resolve container IP: is the Sandbox started?",
@@ -131,7 +131,7 @@ impl Shared {
 }
 
 /// Error response of both planes.
-pub(crate) fn refusal(status: u16, code: &str, message: &str) -> Response {
+pub(crate) fn error_response(status: u16, code: &str, message: &str) -> Response {
     // Clients require a timestamp but do not use its value.
     let body = json!({
         "statusCode": status,

@@ -11,7 +11,7 @@ use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, SandboxPath, StopReason};
 
 use super::request::SandboxRef;
-use super::{HOME, refusal};
+use super::{HOME, error_response};
 use crate::registry::SandboxRecord;
 
 /// Maximum duration of a command whose client specifies none, or 0.
@@ -33,11 +33,11 @@ pub(super) fn path(text: &str) -> Result<SandboxPath, tidebox_core::FileError> {
 }
 
 /// `POST /process/execute`: the command runs until it exits or times out, even if the client disconnects.
-pub(super) async fn execute(SandboxRef(sandbox): SandboxRef, Json(asked): Json<Execute>) -> Response {
-    if asked.command.trim().is_empty() {
-        return refusal(400, "BAD_REQUEST", "command is required");
+pub(super) async fn execute(SandboxRef(sandbox): SandboxRef, Json(params): Json<Execute>) -> Response {
+    if params.command.trim().is_empty() {
+        return error_response(400, "BAD_REQUEST", "command is required");
     }
-    let cwd = asked.cwd.as_deref().unwrap_or(HOME);
+    let cwd = params.cwd.as_deref().unwrap_or(HOME);
     let directory = match path(cwd) {
         Ok(directory) if is_directory(&sandbox, &directory).await => directory,
         // A process that cannot be started has no exit code.
@@ -46,20 +46,20 @@ pub(super) async fn execute(SandboxRef(sandbox): SandboxRef, Json(asked): Json<E
                 .into_response();
         }
     };
-    let time = asked.timeout.filter(|seconds| *seconds > 0).map_or(MAX_LENGTH, Duration::from_secs);
-    let mut request = ExecuteRequest::new(asked.command).with_timeout(time).with_cwd(directory);
-    request.env = asked.envs.unwrap_or_default().into_iter().collect();
+    let time = params.timeout.filter(|seconds| *seconds > 0).map_or(MAX_LENGTH, Duration::from_secs);
+    let mut request = ExecuteRequest::new(params.command).with_timeout(time).with_cwd(directory);
+    request.env = params.envs.unwrap_or_default().into_iter().collect();
     let run = tokio::spawn(async move { sandbox.sandbox.execute(request).await });
     match run.await {
         Ok(Ok(response)) if response.stopped_by == Some(StopReason::Timeout) => {
-            refusal(408, "REQUEST_TIMEOUT", "command execution timeout")
+            error_response(408, "REQUEST_TIMEOUT", "command execution timeout")
         }
         Ok(Ok(response)) => {
             let result = String::from_utf8_lossy(&response.output).into_owned();
             Json(json!({ "exitCode": response.exit_code.unwrap_or(-1), "result": result })).into_response()
         }
-        Ok(Err(error)) => refusal(500, "INTERNAL", &error.to_string()),
-        Err(error) => refusal(500, "INTERNAL", &error.to_string()),
+        Ok(Err(error)) => error_response(500, "INTERNAL", &error.to_string()),
+        Err(error) => error_response(500, "INTERNAL", &error.to_string()),
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use tidebox_core::SandboxPath;
 
 use super::process::path;
-use super::{Shared, refusal};
+use super::{Shared, error_response};
 use crate::registry::SandboxRecord;
 
 /// Early error response.
@@ -21,7 +21,7 @@ impl IntoResponse for RequestRejection {
 }
 
 fn bad_request(message: &str) -> RequestRejection {
-    RequestRejection(Box::new(refusal(400, "BAD_REQUEST", message)))
+    RequestRejection(Box::new(error_response(400, "BAD_REQUEST", message)))
 }
 
 /// Sandbox of an authorised request.
@@ -56,8 +56,8 @@ pub(super) struct FileQuery {
 /// Parses a path of a request, or returns the error response.
 pub(super) fn parse_path(text: Option<&str>) -> Result<SandboxPath, Box<Response>> {
     match text {
-        None | Some("") => Err(Box::new(refusal(400, "INVALID_FILE_PATH", "path is required"))),
-        Some(text) => path(text).map_err(|error| Box::new(refusal(400, "INVALID_FILE_PATH", &error.message))),
+        None | Some("") => Err(Box::new(error_response(400, "INVALID_FILE_PATH", "path is required"))),
+        Some(text) => path(text).map_err(|error| Box::new(error_response(400, "INVALID_FILE_PATH", &error.message))),
     }
 }
 

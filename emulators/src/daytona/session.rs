@@ -20,7 +20,7 @@ use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, OutputChunk, OutputStream};
 
 use super::process::{MAX_LENGTH, path};
-use super::{HOME, Shared, refusal};
+use super::{HOME, Shared, error_response};
 use crate::registry::SandboxRecord;
 
 /// Minimum client version that receives JSON with separate streams.
@@ -68,7 +68,7 @@ impl Sessions {
 }
 
 fn no_session() -> Response {
-    refusal(404, "NOT_FOUND", "session not found")
+    error_response(404, "NOT_FOUND", "session not found")
 }
 
 #[derive(Debug, Deserialize)]
@@ -84,12 +84,12 @@ pub(super) async fn create(
     headers: HeaderMap,
     Json(create): Json<Create>,
 ) -> Response {
-    if let Err(refused) = shared.authorized_sandbox(&id, &headers).await {
-        return *refused;
+    if let Err(rejected) = shared.authorized_sandbox(&id, &headers).await {
+        return *rejected;
     }
     let mut sessions = shared.sessions.lock();
     if sessions.contains_key(&(id.clone(), create.session_id.clone())) {
-        return refusal(409, "CONFLICT", "session already exists");
+        return error_response(409, "CONFLICT", "session already exists");
     }
     sessions.insert((id, create.session_id), Session::default());
     StatusCode::CREATED.into_response()
@@ -110,8 +110,8 @@ fn describe_command(command: &Command) -> Value {
 
 /// `GET /process/session`
 pub(super) async fn list(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorized_sandbox(&id, &headers).await {
-        return *refused;
+    if let Err(rejected) = shared.authorized_sandbox(&id, &headers).await {
+        return *rejected;
     }
     let sessions = shared.sessions.lock();
     let here = sessions.iter().filter(|((sandbox, _), _)| *sandbox == id);
@@ -124,8 +124,8 @@ pub(super) async fn info(
     Path((id, name)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refused) = shared.authorized_sandbox(&id, &headers).await {
-        return *refused;
+    if let Err(rejected) = shared.authorized_sandbox(&id, &headers).await {
+        return *rejected;
     }
     let described = shared.sessions.with(&(id, name.clone()), |session| describe(&name, session));
     described.map_or_else(no_session, |described| Json(described).into_response())
@@ -137,8 +137,8 @@ pub(super) async fn delete(
     Path((id, name)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refused) = shared.authorized_sandbox(&id, &headers).await {
-        return *refused;
+    if let Err(rejected) = shared.authorized_sandbox(&id, &headers).await {
+        return *rejected;
     }
     let session = shared.sessions.lock().remove(&(id, name));
     match session {
@@ -169,11 +169,11 @@ pub(super) async fn exec(
 ) -> Response {
     let sandbox = match shared.authorized_sandbox(&id, &headers).await {
         Ok(sandbox) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     let key = (id, name);
     let command = format!("cmd-{:016x}", fastrand::u64(..));
-    let begun = shared.sessions.with(&key, |session| {
+    let started = shared.sessions.with(&key, |session| {
         if session.ended {
             return None;
         }
@@ -181,9 +181,11 @@ pub(super) async fn exec(
         session.commands.push(known);
         Some(Arc::clone(&session.turn))
     });
-    let turn = match begun {
+    let turn = match started {
         None => return no_session(),
-        Some(None) => return refusal(400, "BAD_REQUEST", "failed to write command: io: read/write on closed pipe"),
+        Some(None) => {
+            return error_response(400, "BAD_REQUEST", "failed to write command: io: read/write on closed pipe");
+        }
         Some(Some(turn)) => turn,
     };
     let run = run(shared.sessions.clone(), sandbox, turn, key.clone(), command.clone(), exec.command);
@@ -198,12 +200,12 @@ pub(super) async fn exec(
         shared.sessions.with(&key, |session| session.commands.iter().find(|known| known.id == command).cloned());
     match known.flatten() {
         Some(known) if known.exit_code.is_some() => {
-            let mut answer = split(&headers, &known);
-            answer["cmdId"] = json!(command);
-            answer["exitCode"] = json!(known.exit_code);
-            Json(answer).into_response()
+            let mut result = split(&headers, &known);
+            result["cmdId"] = json!(command);
+            result["exitCode"] = json!(known.exit_code);
+            Json(result).into_response()
         }
-        _ => refusal(400, "BAD_REQUEST", "session cancelled"),
+        _ => error_response(400, "BAD_REQUEST", "session cancelled"),
     }
 }
 
@@ -237,12 +239,12 @@ async fn run(
     let mut request = ExecuteRequest::new(script).with_timeout(MAX_LENGTH);
     request.cwd = path(HOME).ok();
     let mut lines = [Lines::default(), Lines::default()];
-    let told = sessions.clone();
+    let output_session = sessions.clone();
     let mut sink = |written: OutputChunk| {
         let [out, err] = &mut lines;
         let lines = if written.stream == OutputStream::Stdout { out } else { err };
         let text = lines.push(&written.bytes);
-        told.change(&key, &command, |known| known.output.push((written.stream, text)));
+        output_session.change(&key, &command, |known| known.output.push((written.stream, text)));
     };
     let _ = sandbox.sandbox.execute_streaming(request, &mut sink).await;
     for (stream, lines) in [OutputStream::Stdout, OutputStream::Stderr].into_iter().zip(&mut lines) {
@@ -284,7 +286,7 @@ pub(super) async fn command(
 ) -> Response {
     match shared.authorized_session(&id, name, &command, &headers).await {
         Ok(known) => Json(describe_command(&known)).into_response(),
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 
@@ -297,7 +299,7 @@ pub(super) async fn logs(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     match (shared.authorized_session(&id, name.clone(), &command, &headers).await, upgrade) {
-        (Err(refused), _) => *refused,
+        (Err(rejected), _) => *rejected,
         (Ok(_), Ok(upgrade)) => {
             upgrade.on_upgrade(move |socket| follow(socket, shared.sessions, (id, name), command)).into_response()
         }
@@ -356,7 +358,7 @@ impl Shared {
             .sessions
             .with(&(id.to_owned(), name), |session| session.commands.iter().find(|known| known.id == command).cloned());
         let found = found.ok_or_else(|| Box::new(no_session()))?;
-        found.ok_or_else(|| Box::new(refusal(404, "NOT_FOUND", "command not found")))
+        found.ok_or_else(|| Box::new(error_response(404, "NOT_FOUND", "command not found")))
     }
 }
 

@@ -12,8 +12,8 @@ use serde_json::json;
 use tidebox_core::{FileError, FileErrorCode, SandboxPath, Upload};
 use tidebox_remote_adapters::transport::multipart::{self, Part};
 
+use super::error_response;
 use super::process::path;
-use super::refusal;
 use super::request::{FileQuery, FileTarget, SandboxRef};
 use crate::form::RequestBody;
 use crate::registry::SandboxRecord;
@@ -32,7 +32,7 @@ fn unreadable(path: &SandboxPath, error: &FileError) -> (u16, &'static str, Stri
 async fn content(sandbox: &SandboxRecord, path: &SandboxPath) -> Result<Vec<u8>, (u16, &'static str, String)> {
     match sandbox.sandbox.download_files(vec![path.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
         Ok(Some(file)) => file.result.map_err(|error| unreadable(path, &error)),
-        Ok(None) => Err((500, "INTERNAL", "nothing was said of the file".to_owned())),
+        Ok(None) => Err((500, "INTERNAL", "the backend returned no result for the file".to_owned())),
         Err(error) => Err((500, "INTERNAL", error.to_string())),
     }
 }
@@ -41,7 +41,7 @@ async fn content(sandbox: &SandboxRecord, path: &SandboxPath) -> Result<Vec<u8>,
 pub(super) async fn download(FileTarget { sandbox, path, .. }: FileTarget, headers: HeaderMap) -> Response {
     let content = match content(&sandbox, &path).await {
         Ok(content) => content,
-        Err((status, code, message)) => return refusal(status, code, &message),
+        Err((status, code, message)) => return error_response(status, code, &message),
     };
     let kind = [(header::CONTENT_TYPE, "application/octet-stream")];
     let range =
@@ -67,7 +67,7 @@ pub(super) struct Paths {
 /// `POST /files/bulk-download`: one part per file, with its content or its error.
 pub(super) async fn download_many(SandboxRef(sandbox): SandboxRef, Json(Paths { paths }): Json<Paths>) -> Response {
     if paths.is_empty() {
-        return refusal(400, "BAD_REQUEST", "request body must be {\"paths\": [ ... ]} and non-empty");
+        return error_response(400, "BAD_REQUEST", "request body must be {\"paths\": [ ... ]} and non-empty");
     }
     let mut parts = Vec::new();
     for name in paths {
@@ -96,7 +96,7 @@ async fn write_file(sandbox: &SandboxRecord, name: &str, content: Vec<u8>) -> Re
     let uploaded = sandbox.sandbox.upload_files(vec![Upload::new(parsed.as_bytes(), content)]).await;
     match uploaded.map(|mut results| results.pop()) {
         Ok(Some(result)) => result.result.map(|()| length).map_err(|error| unwritable(&parsed, &error)),
-        Ok(None) => Err("nothing was said of the file".to_owned()),
+        Ok(None) => Err("the backend returned no result for the file".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -122,13 +122,13 @@ pub(super) async fn upload(
     Query(at): Query<FileQuery>,
     form: RequestBody,
 ) -> Response {
-    let Some(name) = at.path else { return refusal(400, "INVALID_FILE_PATH", "path is required") };
+    let Some(name) = at.path else { return error_response(400, "INVALID_FILE_PATH", "path is required") };
     let Some(file) = form.parts().into_iter().find(|part| part.name == "file") else {
-        return refusal(400, "BAD_REQUEST", "http: no such file");
+        return error_response(400, "BAD_REQUEST", "http: no such file");
     };
     match write_file(&sandbox, &name, file.content).await {
         Ok(_) => StatusCode::OK.into_response(),
-        Err(error) => refusal(400, "BAD_REQUEST", &error),
+        Err(error) => error_response(400, "BAD_REQUEST", &error),
     }
 }
 
@@ -160,10 +160,10 @@ pub(super) async fn upload_many(SandboxRef(sandbox): SandboxRef, form: RequestBo
             }
         }
     }
-    let (status, answer) = if errors.is_empty() {
+    let (status, reply) = if errors.is_empty() {
         (StatusCode::OK, json!({ "files": files }))
     } else {
         (StatusCode::BAD_REQUEST, json!({ "errors": errors, "files": files }))
     };
-    (status, Json(answer)).into_response()
+    (status, Json(reply)).into_response()
 }

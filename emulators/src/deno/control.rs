@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tidebox_core::ExecuteRequest;
 use tokio::sync::watch;
 
-use super::{HOME, Sandbox, Shared, refusal, rpc};
+use super::{HOME, Sandbox, Shared, error_response, rpc};
 use crate::fault::SocketFault;
 
 /// Maximum time to the end of a sandbox.
@@ -64,20 +64,22 @@ pub(super) async fn create(
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let given = headers.get("x-deno-sandbox-config").and_then(|config| BASE64.decode(config.as_bytes()).ok());
     let config: Config = match given.map(|bytes| serde_json::from_slice(&bytes)) {
         Some(Ok(config)) => config,
-        Some(Err(error)) => return refusal(400, "INVALID_CONFIG", &error.to_string()),
-        None => return refusal(400, "INVALID_CONFIG", "the header x-deno-sandbox-config is missing or no base64"),
+        Some(Err(error)) => return error_response(400, "INVALID_CONFIG", &error.to_string()),
+        None => {
+            return error_response(400, "INVALID_CONFIG", "the header x-deno-sandbox-config is missing or no base64");
+        }
     };
     if config.labels.len() > 5 {
-        return refusal(400, "INVALID_CONFIG", "a sandbox has at most 5 labels");
+        return error_response(400, "INVALID_CONFIG", "a sandbox has at most 5 labels");
     }
     if config.memory_mb.is_some_and(|memory| !MEMORY.contains(&memory)) {
-        return refusal(400, "INVALID_CONFIG", "memory_mb is from 768 to 4096");
+        return error_response(400, "INVALID_CONFIG", "memory_mb is from 768 to 4096");
     }
     let letters = "0123456789abcdefghjkmnpqrstvwxyz".as_bytes();
     let letter = |_| char::from(letters.get(fastrand::usize(..letters.len())).copied().unwrap_or(b'0'));
@@ -85,7 +87,7 @@ pub(super) async fn create(
     let life = config.life();
     let sandbox = match shared.registry.create(id.clone(), config.labels, Vec::new()).await {
         Ok(sandbox) => sandbox,
-        Err(error) => return refusal(500, "INTERNAL_ERROR", &error.to_string()),
+        Err(error) => return error_response(500, "INTERNAL_ERROR", &error.to_string()),
     };
     // If it cannot be created, commands that start in it fail with an error.
     let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
@@ -104,11 +106,11 @@ pub(super) async fn connect(
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     if shared.registry.find(&id).await.is_none() {
-        return refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"));
+        return error_response(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"));
     }
     socket(shared, id, false, fault.map(|fault| fault.0), upgrade).await
 }
@@ -123,7 +125,7 @@ async fn socket(
 ) -> Response {
     let (record, end) = match (shared.registry.find(&id).await, shared.sandboxes().get(&id)) {
         (Some(record), Some(sandbox)) => (record, sandbox.end.subscribe()),
-        _ => return refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found")),
+        _ => return error_response(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found")),
     };
     let name = HeaderValue::from_str(&id);
     let size = 64 << 20;
@@ -152,12 +154,12 @@ pub(super) async fn extend(
     headers: HeaderMap,
     Json(extend): Json<Extend>,
 ) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let life = until(extend.stop_at_ms);
     if shared.registry.find(&id).await.is_none() || !shared.registry.update(&id, |sandbox| sandbox.set_ttl(life)) {
-        return refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"));
+        return error_response(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"));
     }
     let granted = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + life;
     Json(json!({ "stop_at_ms": u64::try_from(granted.as_millis()).unwrap_or(extend.stop_at_ms) })).into_response()
@@ -165,20 +167,20 @@ pub(super) async fn extend(
 
 /// `DELETE /api/v3/sandbox/{id}`
 pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     if shared.remove(&id).await {
         (StatusCode::OK, Json(json!({}))).into_response()
     } else {
-        refusal(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"))
+        error_response(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"))
     }
 }
 
 /// `GET /api/v2/sandboxes?labels[k]=v`, not paginated. The Python client encodes its labels in Python syntax.
 pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let mut labels = BTreeMap::new();
     for (name, value) in query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('=')).map(plain) {

@@ -13,8 +13,8 @@ use super::{error, path};
 use crate::entries::{stat, timestamp};
 
 /// A file error in the service's format.
-pub(super) fn refusal(refused: &FileError) -> Value {
-    match refused.code {
+pub(super) fn file_error_json(file_error: &FileError) -> Value {
+    match file_error.code {
         FileErrorCode::FileNotFound => error("NotFound", "ENOENT", "No such file or directory (os error 2)"),
         FileErrorCode::PermissionDenied => error("PermissionDenied", "EACCES", "Permission denied (os error 13)"),
         FileErrorCode::IsDirectory => error("IsADirectory", "EISDIR", "Is a directory (os error 21)"),
@@ -22,7 +22,7 @@ pub(super) fn refusal(refused: &FileError) -> Value {
         FileErrorCode::NoSpace | FileErrorCode::TooLarge => {
             error("Error", "ENOSPC", "No space left on device (os error 28)")
         }
-        _ => error("Error", "EINVAL", &refused.message),
+        _ => error("Error", "EINVAL", &file_error.message),
     }
 }
 
@@ -72,9 +72,9 @@ impl RpcConnection {
         match self.sandbox.sandbox.download_files(vec![name.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
             Ok(Some(file)) => match file.result {
                 Ok(content) => Ok(content),
-                Err(refused) => Err(refusal(&refused)),
+                Err(file_error) => Err(file_error_json(&file_error)),
             },
-            Ok(None) => Err(error("Error", "EIO", "nothing was said of the file")),
+            Ok(None) => Err(error("Error", "EIO", "the backend returned no result for the file")),
             Err(failed) => Err(error("Error", "EIO", &failed.to_string())),
         }
     }
@@ -110,7 +110,7 @@ impl RpcConnection {
             (None, Some(text)) if as_text => text.as_bytes().to_vec(),
             (None, text) => BASE64
                 .decode(text.unwrap_or_default())
-                .map_err(|_| error("TypeError", "EINVAL", "the content is no base64"))?,
+                .map_err(|_| error("TypeError", "EINVAL", "the content is not base64"))?,
         };
         let (create_new, append) = (options["createNew"] == true, options["append"] == true);
         let mut before = Vec::new();
@@ -148,7 +148,7 @@ impl RpcConnection {
                 };
                 Ok(listed.entries.iter().map(entry).collect())
             }
-            Ok(Err(refused)) => Err(refusal(&refused)),
+            Ok(Err(file_error)) => Err(file_error_json(&file_error)),
             Err(failed) => Err(error("Error", "EIO", &failed.to_string())),
         }
     }
@@ -162,7 +162,7 @@ impl RpcConnection {
             Some(info) => Ok(stat_json(&info)),
             // The content of a directory without read permission is unknown.
             None => match self.read(&name).await {
-                Err(refused) => Err(refused),
+                Err(file_error) => Err(file_error),
                 Ok(_) => Err(self.absent(&name).await),
             },
         }
@@ -206,8 +206,8 @@ impl RpcConnection {
         match self.sandbox.sandbox.execute(request).await {
             Ok(response) if response.exit_code == Some(0) => Ok(response.stdout_text().into_owned()),
             Ok(response) => {
-                let said = response.stderr_text();
-                let words = said.trim_end();
+                let received = response.stderr_text();
+                let words = received.trim_end();
                 let (class, code) = match words.rsplit(": ").next().unwrap_or_default() {
                     "No such file or directory" => ("NotFound", "ENOENT"),
                     "Permission denied" => ("PermissionDenied", "EACCES"),

@@ -73,7 +73,7 @@ impl RpcConnection {
             Ok(_) if is(options.truncate) => Vec::new(),
             Ok(content) => content,
             Err(missing) if missing["code"] == "ENOENT" && (is(options.create) || is(options.create_new)) => Vec::new(),
-            Err(refused) => return Err(refused),
+            Err(file_error) => return Err(file_error),
         };
         if writable {
             // Check write permission now, as the service does.
@@ -144,8 +144,8 @@ impl RpcConnection {
         let uploaded = self.sandbox.sandbox.upload_files(vec![Upload::new(name.as_bytes(), content)]).await;
         match uploaded.map(|mut results| results.pop().map(|result| result.result)) {
             Ok(Some(Ok(()))) => Ok(()),
-            Ok(Some(Err(refused))) => Err(super::files::refusal(&refused)),
-            Ok(None) => Err(error("Error", "EIO", "nothing was said of the file")),
+            Ok(Some(Err(file_error))) => Err(super::files::file_error_json(&file_error)),
+            Ok(None) => Err(error("Error", "EIO", "the backend returned no result for the file")),
             Err(failed) => Err(error("Error", "EIO", &failed.to_string())),
         }
     }

@@ -73,7 +73,7 @@ pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
 }
 
 /// Error response of a plain call, or of a WebSocket handshake.
-pub(crate) fn refusal(status: u16, code: &str, message: &str) -> Response {
+pub(crate) fn error_response(status: u16, code: &str, message: &str) -> Response {
     let body = axum::Json(json!({ "code": code, "message": message }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
 }
@@ -109,7 +109,7 @@ impl Shared {
         let given = headers.get("authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         match given {
             Some(key) if key == &*self.key => Ok(()),
-            _ => Err(Box::new(refusal(401, "INVALID_TOKEN", "The access token is invalid or has expired"))),
+            _ => Err(Box::new(error_response(401, "INVALID_TOKEN", "The access token is invalid or has expired"))),
         }
     }
 

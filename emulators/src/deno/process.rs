@@ -116,7 +116,7 @@ impl RpcConnection {
         };
         match ended.wait_for(Option::is_some).await {
             Ok(end) => Ok(end.clone().unwrap_or_default()),
-            Err(_) => Err(error("Error", "ECHILD", &format!("process {pid} is gone"))),
+            Err(_) => Err(error("Error", "ECHILD", &format!("process {pid} does not exist any more"))),
         }
     }
 

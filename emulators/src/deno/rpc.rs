@@ -122,7 +122,7 @@ pub(super) async fn serve(
                 }
                 None
             }
-            said = socket.recv() => match said {
+            received = socket.recv() => match received {
                 Some(Ok(Message::Text(text))) if text.as_str() == "ping" => {
                     peer.send("pong".to_owned());
                     None
@@ -203,7 +203,7 @@ impl RpcConnection {
         let mut message = json!({ "jsonrpc": "2.0", "id": id });
         match answered {
             Some(Ok(done)) => message["result"] = json!({ "ok": done }),
-            Some(Err(refused)) => message["result"] = json!({ "error": refused }),
+            Some(Err(rejected)) => message["result"] = json!({ "error": rejected }),
             None => message["error"] = json!({ "code": -32601, "message": "Method not found" }),
         }
         self.send(message.to_string());
@@ -272,7 +272,7 @@ impl RpcConnection {
         let key = params["key"].as_str().unwrap_or_default();
         let mut sandboxes = self.shared.sandboxes();
         let Some(sandbox) = sandboxes.get_mut(&self.id) else {
-            return Err(error("Error", "ENOENT", "the sandbox is gone"));
+            return Err(error("Error", "ENOENT", "the sandbox was deleted"));
         };
         Ok(match method {
             "envGet" => json!(sandbox.env.get(key)),

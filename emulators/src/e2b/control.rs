@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::ExecuteRequest;
 
-use super::{ENVD_VERSION, HOME, Shared, refusal};
+use super::{ENVD_VERSION, HOME, Shared, error_response};
 use crate::registry::SandboxRecord;
 
 /// Default lifetime of a sandbox.
@@ -37,17 +37,17 @@ fn is_idempotency_key(text: &str) -> bool {
 
 /// `POST /v2/sandboxes`
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(create): Json<Create>) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let attempt = headers.get("idempotency-key").map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned());
     if attempt.as_deref().is_some_and(|attempt| !is_idempotency_key(attempt)) {
-        return refusal(400, "Idempotency-Key has 1 to 255 of the characters a-z, 0-9 and -");
+        return error_response(400, "Idempotency-Key has 1 to 255 of the characters a-z, 0-9 and -");
     }
     if let Some(id) = attempt.as_ref().and_then(|attempt| shared.made_before(attempt)) {
         return match shared.registry.find(&id).await {
             Some(sandbox) => (StatusCode::CREATED, Json(access(&id, &sandbox))).into_response(),
-            None => refusal(404, &format!("sandbox {id} not found")),
+            None => error_response(404, &format!("sandbox {id} not found")),
         };
     }
     let id: String = std::iter::once('i').chain((0..19).map(|_| fastrand::lowercase())).collect();
@@ -67,7 +67,7 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
             }
             (StatusCode::CREATED, Json(access(&id, &sandbox))).into_response()
         }
-        Err(error) => refusal(500, &error.to_string()),
+        Err(error) => error_response(500, &error.to_string()),
     }
 }
 
@@ -95,11 +95,11 @@ pub(super) async fn connect(
     headers: HeaderMap,
     Json(connect): Json<Connect>,
 ) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let Some(sandbox) = shared.registry.find(&id).await else {
-        return refusal(404, &format!("sandbox {id} not found"));
+        return error_response(404, &format!("sandbox {id} not found"));
     };
     shared.registry.update(&id, |sandbox| {
         sandbox.paused = false;
@@ -116,21 +116,21 @@ pub(super) async fn set_timeout(
     headers: HeaderMap,
     Json(connect): Json<Connect>,
 ) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let time = Duration::from_secs(connect.timeout.unwrap_or(DEFAULT_SECONDS));
     if shared.registry.update(&id, |sandbox| sandbox.set_ttl(time)) {
         StatusCode::NO_CONTENT.into_response()
     } else {
-        refusal(404, &format!("sandbox {id} not found"))
+        error_response(404, &format!("sandbox {id} not found"))
     }
 }
 
 /// `POST /sandboxes/{id}/pause`
 pub(super) async fn pause(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let mut was_paused = false;
     let paused = |sandbox: &mut SandboxRecord| {
@@ -139,28 +139,28 @@ pub(super) async fn pause(State(shared): State<Shared>, Path(id): Path<String>, 
         sandbox.expires_at = None;
     };
     match shared.registry.update(&id, paused) {
-        true if was_paused => refusal(409, &format!("sandbox {id} is already paused")),
+        true if was_paused => error_response(409, &format!("sandbox {id} is already paused")),
         true => StatusCode::NO_CONTENT.into_response(),
-        false => refusal(404, &format!("sandbox {id} not found")),
+        false => error_response(404, &format!("sandbox {id} not found")),
     }
 }
 
 /// `DELETE /sandboxes/{id}`
 pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     if shared.registry.close(&id).await {
         StatusCode::NO_CONTENT.into_response()
     } else {
-        refusal(404, &format!("sandbox {id} not found"))
+        error_response(404, &format!("sandbox {id} not found"))
     }
 }
 
 /// `GET /sandboxes/{id}`
 pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     match shared.registry.find(&id).await {
         Some(sandbox) => {
@@ -168,7 +168,7 @@ pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, h
             entry["envdAccessToken"] = json!(sandbox.token);
             Json(entry).into_response()
         }
-        None => refusal(404, &format!("sandbox {id} not found")),
+        None => error_response(404, &format!("sandbox {id} not found")),
     }
 }
 
@@ -201,8 +201,8 @@ pub(super) struct List {
 
 /// `GET /v2/sandboxes`
 pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let labels = list.metadata.as_deref().map(labels).unwrap_or_default();
     let wanted = list.state.as_deref().unwrap_or("running,paused");
@@ -238,8 +238,8 @@ impl Shared {
     fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
         match headers.get("x-api-key").map(|key| key.as_bytes()) {
             Some(key) if key == self.key.as_bytes() => Ok(()),
-            Some(_) => Err(Box::new(refusal(401, "authorization header is malformed or the key is invalid"))),
-            None => Err(Box::new(refusal(401, "no credentials found"))),
+            Some(_) => Err(Box::new(error_response(401, "authorization header is malformed or the key is invalid"))),
+            None => Err(Box::new(error_response(401, "no credentials found"))),
         }
     }
 

@@ -19,8 +19,8 @@ use tidebox_core::{ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, S
 use tidebox_remote_adapters::e2b::{Frame, FrameReader};
 use tokio::sync::{mpsc, oneshot};
 
-use super::envd::{call_refusal, path};
-use super::{HOME, Shared, refusal};
+use super::envd::{call_error_response, path};
+use super::{HOME, Shared, error_response};
 use crate::registry::SandboxRecord;
 
 /// Flag of the last envelope.
@@ -48,7 +48,7 @@ struct Process {
 pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
     let (id, sandbox) = match shared.authorized_sandbox(&headers).await {
         Ok(found) => found,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     let frames = FrameReader::default().push(&body);
     let message = frames.and_then(|frames| frames.into_iter().next()).map(|frame| frame.message);
@@ -113,10 +113,10 @@ fn run(
     let emit = move |message: Bytes| drop(send.send(message));
     emit(event(json!({ "start": { "pid": pid } })));
     tokio::spawn(async move {
-        let told = emit.clone();
+        let output_session = emit.clone();
         let mut sink = move |written: OutputChunk| {
             let name = if written.stream == OutputStream::Stdout { "stdout" } else { "stderr" };
-            told(event(json!({ "data": { name: BASE64.encode(written.bytes) } })));
+            output_session(event(json!({ "data": { name: BASE64.encode(written.bytes) } })));
         };
         let ended = {
             let running = sandbox.sandbox.execute_streaming(request, &mut sink);
@@ -194,23 +194,23 @@ struct Selector {
 pub(super) async fn send_signal(
     State(shared): State<Shared>,
     headers: HeaderMap,
-    Json(asked): Json<SendSignal>,
+    Json(params): Json<SendSignal>,
 ) -> Response {
     let id = match shared.authorized_sandbox(&headers).await {
         Ok((id, _)) => id,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
-    if !asked.signal.is_empty() && !asked.signal.starts_with("SIGNAL_") {
-        return refusal(400, &format!("there is no signal {}", asked.signal));
+    if !params.signal.is_empty() && !params.signal.starts_with("SIGNAL_") {
+        return error_response(400, &format!("unknown signal {}", params.signal));
     }
-    let pid = asked.process.pid;
+    let pid = params.process.pid;
     match shared.processes.lock().remove(&(id, pid)) {
         Some(kill) => {
             // The receiver may already be dropped if the command has just exited; ignore the error.
             let _ = kill.send(());
             Json(json!({})).into_response()
         }
-        None => call_refusal(404, "not_found", &format!("process with pid {pid} not found")),
+        None => call_error_response(404, "not_found", &format!("process with pid {pid} not found")),
     }
 }
 
@@ -218,7 +218,7 @@ pub(super) async fn send_signal(
 pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap) -> Response {
     let id = match shared.authorized_sandbox(&headers).await {
         Ok((id, _)) => id,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     let processes = shared.processes.lock();
     let running: Vec<Value> =

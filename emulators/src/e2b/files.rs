@@ -11,7 +11,7 @@ use tidebox_core::{FileError, FileErrorCode, SandboxPath, Upload};
 use tidebox_remote_adapters::transport::multipart::ReadPart;
 
 use super::envd::path;
-use super::{Shared, refusal};
+use super::{Shared, error_response};
 use crate::form::RequestBody;
 use crate::registry::SandboxRecord;
 
@@ -25,30 +25,30 @@ pub(super) struct At {
 pub(super) async fn download(State(shared): State<Shared>, Query(at): Query<At>, headers: HeaderMap) -> Response {
     let sandbox = match shared.authorized_sandbox(&headers).await {
         Ok((_, sandbox)) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     let given = at.path.unwrap_or_default();
     let parsed = match path(&given) {
         Ok(parsed) => parsed,
-        Err(error) => return refusal(400, &error.message),
+        Err(error) => return error_response(400, &error.message),
     };
     match sandbox.sandbox.download_files(vec![parsed.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
         Ok(Some(file)) => match file.result {
             Ok(content) => part(&headers, content),
             Err(error) => download_refused(&given, &error),
         },
-        Ok(None) => refusal(500, "nothing was said of the file"),
-        Err(error) => refusal(500, &error.to_string()),
+        Ok(None) => error_response(500, "the backend returned no result for the file"),
+        Err(error) => error_response(500, &error.to_string()),
     }
 }
 
 fn download_refused(path: &str, error: &FileError) -> Response {
     match error.code {
-        FileErrorCode::FileNotFound => refusal(404, &format!("path '{path}' does not exist")),
-        FileErrorCode::IsDirectory => refusal(400, &format!("path '{path}' is a directory")),
-        FileErrorCode::NotADirectory => refusal(404, &format!("path '{path}' does not exist")),
-        FileErrorCode::PermissionDenied => refusal(403, &format!("permission denied: {path}")),
-        _ => refusal(400, &error.message),
+        FileErrorCode::FileNotFound => error_response(404, &format!("path '{path}' does not exist")),
+        FileErrorCode::IsDirectory => error_response(400, &format!("path '{path}' is a directory")),
+        FileErrorCode::NotADirectory => error_response(404, &format!("path '{path}' does not exist")),
+        FileErrorCode::PermissionDenied => error_response(403, &format!("permission denied: {path}")),
+        _ => error_response(400, &error.message),
     }
 }
 
@@ -56,8 +56,8 @@ fn download_refused(path: &str, error: &FileError) -> Response {
 fn part(headers: &HeaderMap, content: Vec<u8>) -> Response {
     let all =
         [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::ACCEPT_RANGES, "bytes".to_owned())];
-    let asked = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
-    let range = asked.and_then(|range| range.strip_prefix("bytes=")?.split_once('-'));
+    let request = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
+    let range = request.and_then(|range| range.strip_prefix("bytes=")?.split_once('-'));
     let Some((first, last)) = range.and_then(|(first, last)| Some((first.parse::<usize>().ok()?, last))) else {
         return (all, Body::from(content)).into_response();
     };
@@ -80,7 +80,7 @@ pub(super) async fn upload(
 ) -> Response {
     let sandbox = match shared.authorized_sandbox(&headers).await {
         Ok((_, sandbox)) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     let files: Vec<(String, Vec<u8>)> = match form {
         RequestBody::Parts(parts) => {
@@ -92,10 +92,10 @@ pub(super) async fn upload(
             };
             parts.into_iter().filter(|part| part.name == "file").map(named).collect()
         }
-        RequestBody::Broken => return refusal(400, "the body is no multipart body"),
+        RequestBody::Broken => return error_response(400, "the body is not multipart"),
         RequestBody::Other(content) => {
             let Some(name) = at.path else {
-                return refusal(400, "path query parameter is required for raw body upload");
+                return error_response(400, "path query parameter is required for raw body upload");
             };
             vec![(name, content)]
         }
@@ -104,7 +104,7 @@ pub(super) async fn upload(
     for (name, content) in files {
         match write_file(&sandbox, &name, content).await {
             Ok(entry) => entries.push(entry),
-            Err(refused) => return *refused,
+            Err(rejected) => return *rejected,
         }
     }
     // The real daemon declares it as plain text.
@@ -112,15 +112,15 @@ pub(super) async fn upload(
 }
 
 async fn write_file(sandbox: &SandboxRecord, name: &str, content: Vec<u8>) -> Result<Value, Box<Response>> {
-    let parsed = path(name).map_err(|error| Box::new(refusal(400, &error.message)))?;
+    let parsed = path(name).map_err(|error| Box::new(error_response(400, &error.message)))?;
     let uploaded = sandbox.sandbox.upload_files(vec![Upload::new(parsed.as_bytes(), content)]).await;
     match uploaded.map(|mut results| results.pop()) {
         Ok(Some(result)) => match result.result {
             Ok(()) => Ok(entry(&parsed)),
             Err(error) => Err(Box::new(upload_refused(&parsed, &error))),
         },
-        Ok(None) => Err(Box::new(refusal(500, "nothing was said of the file"))),
-        Err(error) => Err(Box::new(refusal(500, &error.to_string()))),
+        Ok(None) => Err(Box::new(error_response(500, "the backend returned no result for the file"))),
+        Err(error) => Err(Box::new(error_response(500, &error.to_string()))),
     }
 }
 
@@ -130,13 +130,15 @@ fn entry(path: &SandboxPath) -> Value {
 
 fn upload_refused(path: &SandboxPath, error: &FileError) -> Response {
     match error.code {
-        FileErrorCode::IsDirectory => refusal(400, &format!("path is a directory: {path}")),
+        FileErrorCode::IsDirectory => error_response(400, &format!("path is a directory: {path}")),
         FileErrorCode::NotADirectory => {
             let above = path.parent().unwrap_or_else(SandboxPath::root);
-            refusal(500, &format!("error ensuring directories: path is a file: {above}"))
+            error_response(500, &format!("error ensuring directories: path is a file: {above}"))
         }
-        FileErrorCode::NoSpace | FileErrorCode::TooLarge => refusal(507, "not enough disk space available"),
-        FileErrorCode::PermissionDenied => refusal(500, &format!("error opening file: open {path}: permission denied")),
-        _ => refusal(400, &error.message),
+        FileErrorCode::NoSpace | FileErrorCode::TooLarge => error_response(507, "not enough disk space available"),
+        FileErrorCode::PermissionDenied => {
+            error_response(500, &format!("error opening file: open {path}: permission denied"))
+        }
+        _ => error_response(400, &error.message),
     }
 }

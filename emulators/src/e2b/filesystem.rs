@@ -12,7 +12,7 @@ use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, FileInfo, FileKind, SandboxPath};
 
 use super::Shared;
-use super::envd::{call_refusal, file_refusal, path};
+use super::envd::{call_error_response, file_error_response, path};
 use crate::entries::{self, timestamp};
 use crate::registry::SandboxRecord;
 
@@ -36,7 +36,7 @@ async fn located(
     text: &str,
 ) -> Result<(SandboxRecord, SandboxPath), Box<Response>> {
     let (_, sandbox) = shared.authorized_sandbox(headers).await?;
-    let path = path(text).map_err(|error| Box::new(call_refusal(400, "invalid_argument", &error.message)))?;
+    let path = path(text).map_err(|error| Box::new(call_error_response(400, "invalid_argument", &error.message)))?;
     Ok((sandbox, path))
 }
 
@@ -63,14 +63,14 @@ fn entry(info: &FileInfo) -> Value {
 }
 
 fn missing(path: &SandboxPath) -> Response {
-    call_refusal(404, "not_found", &format!("file not found: lstat {path}: no such file or directory"))
+    call_error_response(404, "not_found", &format!("file not found: lstat {path}: no such file or directory"))
 }
 
 /// `filesystem.Filesystem/Stat`
 pub(super) async fn stat(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
     let (sandbox, path) = match located(&shared, &headers, &at.path).await {
         Ok(located) => located,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     match entries::stat(&sandbox, &path).await {
         Some(info) => Json(json!({ "entry": entry(&info) })).into_response(),
@@ -82,12 +82,12 @@ pub(super) async fn stat(State(shared): State<Shared>, headers: HeaderMap, Json(
 pub(super) async fn list_dir(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
     let (sandbox, path) = match located(&shared, &headers, &at.path).await {
         Ok(located) => located,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     match entries::stat(&sandbox, &path).await {
         None => return missing(&path),
         Some(info) if info.kind == FileKind::File => {
-            return call_refusal(400, "invalid_argument", &format!("path is not a directory: {path}"));
+            return call_error_response(400, "invalid_argument", &format!("path is not a directory: {path}"));
         }
         Some(_) => {}
     }
@@ -97,8 +97,8 @@ pub(super) async fn list_dir(State(shared): State<Shared>, headers: HeaderMap, J
         let mut below = Vec::new();
         for directory in level {
             if let Ok(Ok(listed)) = sandbox.sandbox.ls(&directory).await {
-                let folders = listed.entries.iter().filter(|entry| entry.is_dir());
-                below.extend(folders.filter_map(|entry| SandboxPath::parse(&entry.path).ok()));
+                let dirs = listed.entries.iter().filter(|entry| entry.is_dir());
+                below.extend(dirs.filter_map(|entry| SandboxPath::parse(&entry.path).ok()));
                 entries.extend(listed.entries);
             }
         }
@@ -112,15 +112,15 @@ pub(super) async fn list_dir(State(shared): State<Shared>, headers: HeaderMap, J
 pub(super) async fn make_dir(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
     let (sandbox, path) = match located(&shared, &headers, &at.path).await {
         Ok(located) => located,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     match entries::stat(&sandbox, &path).await.map(|info| info.kind) {
         Some(FileKind::Directory) => {
-            return call_refusal(409, "already_exists", &format!("directory already exists: {path}"));
+            return call_error_response(409, "already_exists", &format!("directory already exists: {path}"));
         }
         Some(_) => {
             let message = format!("path already exists but it is not a directory: {path}");
-            return call_refusal(400, "invalid_argument", &message);
+            return call_error_response(400, "invalid_argument", &message);
         }
         None => {}
     }
@@ -128,17 +128,17 @@ pub(super) async fn make_dir(State(shared): State<Shared>, headers: HeaderMap, J
 }
 
 /// `filesystem.Filesystem/Move`
-pub(super) async fn rename(State(shared): State<Shared>, headers: HeaderMap, Json(asked): Json<Rename>) -> Response {
-    let (sandbox, source) = match located(&shared, &headers, &asked.source).await {
+pub(super) async fn rename(State(shared): State<Shared>, headers: HeaderMap, Json(request): Json<Rename>) -> Response {
+    let (sandbox, source) = match located(&shared, &headers, &request.source).await {
         Ok(located) => located,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
-    let destination = match path(&asked.destination) {
+    let destination = match path(&request.destination) {
         Ok(destination) => destination,
-        Err(error) => return call_refusal(400, "invalid_argument", &error.message),
+        Err(error) => return call_error_response(400, "invalid_argument", &error.message),
     };
     if entries::stat(&sandbox, &source).await.is_none() {
-        return call_refusal(404, "not_found", &format!("source file not found: {source}"));
+        return call_error_response(404, "not_found", &format!("source file not found: {source}"));
     }
     let above = destination.parent().unwrap_or_else(SandboxPath::root);
     let words = [&above, &source, &destination].map(|path| quote(&path.to_text()));
@@ -153,8 +153,8 @@ async fn run_and_respond(sandbox: &SandboxRecord, path: &SandboxPath, command: &
             Some(info) => Json(json!({ "entry": entry(&info) })).into_response(),
             None => missing(path),
         },
-        Ok(response) => call_refusal(500, "internal", response.stderr_text().trim_end()),
-        Err(error) => call_refusal(500, "internal", &error.to_string()),
+        Ok(response) => call_error_response(500, "internal", response.stderr_text().trim_end()),
+        Err(error) => call_error_response(500, "internal", &error.to_string()),
     }
 }
 
@@ -162,12 +162,12 @@ async fn run_and_respond(sandbox: &SandboxRecord, path: &SandboxPath, command: &
 pub(super) async fn remove(State(shared): State<Shared>, headers: HeaderMap, Json(at): Json<At>) -> Response {
     let (sandbox, path) = match located(&shared, &headers, &at.path).await {
         Ok(located) => located,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     match sandbox.sandbox.delete(&path).await {
         Ok(Ok(_)) => Json(json!({})).into_response(),
         Ok(Err(error)) if error.code == tidebox_core::FileErrorCode::FileNotFound => Json(json!({})).into_response(),
-        Ok(Err(error)) => file_refusal(error.code, &error.message),
-        Err(error) => call_refusal(500, "internal", &error.to_string()),
+        Ok(Err(error)) => file_error_response(error.code, &error.message),
+        Err(error) => call_error_response(500, "internal", &error.to_string()),
     }
 }

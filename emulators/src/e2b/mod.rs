@@ -78,7 +78,7 @@ pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
 }
 
 /// Error response of the control plane and of `envd`'s plain calls.
-pub(crate) fn refusal(status: u16, message: &str) -> Response {
+pub(crate) fn error_response(status: u16, message: &str) -> Response {
     let body = axum::Json(json!({ "code": status, "message": message }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
 }

@@ -148,31 +148,31 @@ impl Shared {
         &self,
         sandbox: &str,
         record: SandboxRecord,
-        asked: CommandSpec,
+        params: CommandSpec,
     ) -> Arc<RunningCommand> {
         let (kill, killed) = oneshot::channel();
         let session = {
             let mut sessions = self.sessions();
-            let key = (sandbox.to_owned(), asked.id.clone());
+            let key = (sandbox.to_owned(), params.id.clone());
             if let Some(session) = sessions.get(&key) {
                 return Arc::clone(session);
             }
             let session = Arc::new(RunningCommand {
-                id: asked.id,
-                pid: asked.pid,
+                id: params.id,
+                pid: params.pid,
                 record: Mutex::default(),
                 changed: watch::channel(0).0,
                 kill: Mutex::new(Some(kill)),
                 clients: AtomicUsize::new(0),
-                idle: time(asked.idle),
+                idle: time(params.idle),
             });
             sessions.insert(key, Arc::clone(&session));
             session
         };
         self.set_busy(sandbox, true);
-        let running = run(self.clone(), sandbox.to_owned(), Arc::clone(&session), record, asked.request, killed);
+        let running = run(self.clone(), sandbox.to_owned(), Arc::clone(&session), record, params.request, killed);
         let (shared, key, remembered) =
-            (self.clone(), (sandbox.to_owned(), session.id.clone()), time(asked.remembered));
+            (self.clone(), (sandbox.to_owned(), session.id.clone()), time(params.remembered));
         tokio::spawn(async move {
             running.await;
             if let Some(time) = remembered {
@@ -193,8 +193,8 @@ async fn run(
     killed: oneshot::Receiver<()>,
 ) {
     let time = request.timeout;
-    let told = Arc::clone(&session);
-    let mut sink = move |event: OutputChunk| told.write(event);
+    let output_session = Arc::clone(&session);
+    let mut sink = move |event: OutputChunk| output_session.write(event);
     let ended = {
         let running = record.sandbox.execute_streaming(request, &mut sink);
         match select(running, killed).await {

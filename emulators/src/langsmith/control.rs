@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::ExecuteRequest;
 
-use super::{HOME, Sandbox, Shared, refusal};
+use super::{HOME, Sandbox, Shared, error_response};
 use crate::registry::SandboxRecord;
 
 /// Default idle seconds after which a sandbox stops.
@@ -52,8 +52,8 @@ fn invalid(field: &str, message: &str) -> Response {
 
 /// `POST /boxes`
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(asked): Json<Value>) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let create: Create = match serde_json::from_value(asked.clone()) {
         Ok(create) => create,
@@ -68,7 +68,11 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     }
     let reference = create.snapshot.as_ref().or(create.snapshot_id.as_ref()).or(create.snapshot_name.as_ref());
     let Some(snapshot) = shared.snapshot(reference.map(String::as_str)) else {
-        return refusal(404, "NotFound", &format!("Snapshot '{}' not found", reference.cloned().unwrap_or_default()));
+        return error_response(
+            404,
+            "NotFound",
+            &format!("Snapshot '{}' not found", reference.cloned().unwrap_or_default()),
+        );
     };
     shared.sweep().await;
     let name = create.name.unwrap_or_else(|| format!("sandbox-{:08x}", fastrand::u32(..)));
@@ -87,7 +91,7 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
         // The name is reserved before the sandbox is created, so that one of two concurrent requests is rejected.
         let mut sandboxes = shared.sandboxes();
         if sandboxes.values().any(|other| other.name == name) {
-            return refusal(409, "Conflict", &format!("A sandbox named '{name}' exists already"));
+            return error_response(409, "Conflict", &format!("A sandbox named '{name}' exists already"));
         }
         sandboxes.insert(id.clone(), sandbox);
     }
@@ -98,13 +102,13 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
             // If it cannot be created, commands that start in it fail with an error.
             let _ = record.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
             match shared.sandbox_json(&headers, &id, &record) {
-                Some(told) => (StatusCode::CREATED, Json(told)).into_response(),
-                None => refusal(404, "NotFound", &format!("Sandbox '{name}' not found")),
+                Some(sink) => (StatusCode::CREATED, Json(sink)).into_response(),
+                None => error_response(404, "NotFound", &format!("Sandbox '{name}' not found")),
             }
         }
         Err(error) => {
             shared.sandboxes().remove(&id);
-            refusal(500, "SandboxConfig", &error.to_string())
+            error_response(500, "SandboxConfig", &error.to_string())
         }
     }
 }
@@ -150,7 +154,7 @@ impl Shared {
         let id = self.id_of(text);
         match self.registry.find(&id).await {
             Some(sandbox) => Ok((id, sandbox)),
-            None => Err(Box::new(refusal(404, "NotFound", &format!("Sandbox '{text}' not found")))),
+            None => Err(Box::new(error_response(404, "NotFound", &format!("Sandbox '{text}' not found")))),
         }
     }
 }
@@ -159,7 +163,7 @@ impl Shared {
 pub(super) async fn get(State(shared): State<Shared>, Path(text): Path<String>, headers: HeaderMap) -> Response {
     match shared.one(&headers, &text).await {
         Ok((id, sandbox)) => Json(shared.sandbox_json(&headers, &id, &sandbox)).into_response(),
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 
@@ -170,7 +174,7 @@ pub(super) async fn status(State(shared): State<Shared>, Path(text): Path<String
             let status = shared.sandboxes().get(&id).map_or("deleting", Sandbox::status);
             Json(json!({ "status": status, "status_message": null })).into_response()
         }
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 
@@ -191,13 +195,13 @@ pub(super) async fn update(
 ) -> Response {
     let (id, record) = match shared.one(&headers, &text).await {
         Ok(found) => found,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     {
         let mut sandboxes = shared.sandboxes();
         if let Some(new) = update.name {
             if sandboxes.iter().any(|(other, sandbox)| *other != id && sandbox.name == new) {
-                return refusal(409, "Conflict", &format!("A sandbox named '{new}' exists already"));
+                return error_response(409, "Conflict", &format!("A sandbox named '{new}' exists already"));
             }
             if let Some(sandbox) = sandboxes.get_mut(&id) {
                 sandbox.name = new;
@@ -228,11 +232,11 @@ pub(super) async fn stop(State(shared): State<Shared>, Path(text): Path<String>,
 async fn start_or_stop(shared: Shared, text: &str, headers: HeaderMap, stop: bool) -> Response {
     let (id, record) = match shared.one(&headers, text).await {
         Ok(found) => found,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     let status = shared.sandboxes().get(&id).map_or("deleting", Sandbox::status);
     if (status == "stopped") == stop {
-        return refusal(400, "InvalidRequest", &format!("Sandbox '{text}' is {status}"));
+        return error_response(400, "InvalidRequest", &format!("Sandbox '{text}' is {status}"));
     }
     if let Some(sandbox) = shared.sandboxes().get_mut(&id) {
         (sandbox.stopped, sandbox.used) = (stop, Instant::now());
@@ -251,14 +255,14 @@ pub(super) async fn delete(State(shared): State<Shared>, Path(text): Path<String
             shared.remove(&id).await;
             StatusCode::NO_CONTENT.into_response()
         }
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 
 /// `GET /boxes`: pages ordered by id.
 pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     shared.sweep().await;
     let query = query.unwrap_or_default();

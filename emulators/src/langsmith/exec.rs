@@ -18,7 +18,7 @@ use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, OutputStream, SandboxPath};
 
 use super::commands::{ClientGuard, CommandSpec, End, RunningCommand, next_pid};
-use super::{HOME, Shared, refusal};
+use super::{HOME, Shared, error_response};
 use crate::registry::SandboxRecord;
 
 /// Default time limit of a command in seconds.
@@ -89,13 +89,13 @@ pub(super) async fn blocking(
 ) -> Response {
     let sandbox = match shared.authorized_sandbox(&name, &headers).await {
         Ok(sandbox) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
-    let asked = match start.into_request(&sandbox, next_pid(), Vec::new()).await {
-        Ok(asked) => asked,
-        Err(message) => return refusal(400, "CommandError", &message),
+    let params = match start.into_request(&sandbox, next_pid(), Vec::new()).await {
+        Ok(params) => params,
+        Err(message) => return error_response(400, "CommandError", &message),
     };
-    let session = shared.start_or_attach(&name, sandbox, asked);
+    let session = shared.start_or_attach(&name, sandbox, params);
     let listening = ClientGuard::new(Arc::clone(&session));
     let mut changed = session.watch();
     while session.record().end.is_none() {
@@ -111,8 +111,8 @@ pub(super) async fn blocking(
         String::from_utf8_lossy(&bytes).into_owned()
     };
     match &record.end {
-        Some(End::Failed { kind: "CommandTimeout", message }) => refusal(408, "CommandTimeout", message),
-        Some(End::Failed { kind, message }) => refusal(500, kind, message),
+        Some(End::Failed { kind: "CommandTimeout", message }) => error_response(408, "CommandTimeout", message),
+        Some(End::Failed { kind, message }) => error_response(500, kind, message),
         end => {
             let code = if let Some(End::Exit(code)) = end { *code } else { -1 };
             let (stdout, stderr) = (text(OutputStream::Stdout), text(OutputStream::Stderr));
@@ -130,10 +130,10 @@ pub(super) async fn start(
 ) -> Response {
     let sandbox = match shared.authorized_sandbox(&name, &headers).await {
         Ok(sandbox) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     match start.into_request(&sandbox, next_pid(), Vec::new()).await {
-        Ok(asked) => events(shared.start_or_attach(&name, sandbox, asked), 0, 0),
+        Ok(params) => events(shared.start_or_attach(&name, sandbox, params), 0, 0),
         Err(message) => {
             streamed(Body::from(event("error", &json!({ "error_type": "CommandError", "error": message }))))
         }
@@ -155,12 +155,12 @@ pub(super) async fn resume(
     headers: HeaderMap,
     Json(resume): Json<Resume>,
 ) -> Response {
-    if let Err(refused) = shared.authorized_sandbox(&name, &headers).await {
-        return *refused;
+    if let Err(rejected) = shared.authorized_sandbox(&name, &headers).await {
+        return *rejected;
     }
     match shared.session(&name, &resume.command_id) {
         Some(session) => events(session, resume.stdout_offset, resume.stderr_offset),
-        None => refusal(404, "CommandNotFound", &format!("Command not found: {}", resume.command_id)),
+        None => error_response(404, "CommandNotFound", &format!("Command not found: {}", resume.command_id)),
     }
 }
 

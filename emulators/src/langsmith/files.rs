@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tidebox_core::{FileError, FileErrorCode, FileInfo, GlobRequest, GrepRequest, Upload};
 
 use super::exec::path;
-use super::{Shared, refusal};
+use super::{Shared, error_response};
 use crate::form::RequestBody;
 
 #[derive(Debug, Default, Deserialize)]
@@ -22,11 +22,11 @@ pub(super) struct At {
     path: String,
 }
 
-fn file_refusal(error: &FileError, otherwise: &str) -> Response {
+fn file_error_response(error: &FileError, otherwise: &str) -> Response {
     match error.code {
-        FileErrorCode::FileNotFound => refusal(404, "FileNotFound", &error.message),
-        FileErrorCode::PermissionDenied => refusal(403, "PermissionDenied", &error.message),
-        _ => refusal(500, otherwise, &error.message),
+        FileErrorCode::FileNotFound => error_response(404, "FileNotFound", &error.message),
+        FileErrorCode::PermissionDenied => error_response(403, "PermissionDenied", &error.message),
+        _ => error_response(500, otherwise, &error.message),
     }
 }
 
@@ -40,23 +40,23 @@ pub(super) async fn upload(
 ) -> Response {
     let sandbox = match shared.authorized_sandbox(&name, &headers).await {
         Ok(sandbox) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     let Some(part) = form.parts().into_iter().find(|part| part.name == "file") else {
-        return refusal(400, "InvalidRequest", "the body has no part `file`");
+        return error_response(400, "InvalidRequest", "the body has no part `file`");
     };
     let parsed = match path(&at.path) {
         Ok(parsed) => parsed,
-        Err(error) => return file_refusal(&error, "WriteError"),
+        Err(error) => return file_error_response(&error, "WriteError"),
     };
     let upload = Upload::new(parsed.as_bytes(), part.content);
     match sandbox.sandbox.upload_files(vec![upload]).await.map(|mut results| results.pop()) {
         Ok(Some(result)) => match result.result {
             Ok(()) => Json(json!({})).into_response(),
-            Err(error) => file_refusal(&error, "WriteError"),
+            Err(error) => file_error_response(&error, "WriteError"),
         },
-        Ok(None) => refusal(500, "WriteError", "nothing was said of the file"),
-        Err(error) => refusal(502, "ConnectionError", &error.to_string()),
+        Ok(None) => error_response(500, "WriteError", "the backend returned no result for the file"),
+        Err(error) => error_response(502, "ConnectionError", &error.to_string()),
     }
 }
 
@@ -69,19 +69,19 @@ pub(super) async fn download(
 ) -> Response {
     let sandbox = match shared.authorized_sandbox(&name, &headers).await {
         Ok(sandbox) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     let parsed = match path(&at.path) {
         Ok(parsed) => parsed,
-        Err(error) => return file_refusal(&error, "ReadError"),
+        Err(error) => return file_error_response(&error, "ReadError"),
     };
     match sandbox.sandbox.download_files(vec![parsed.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
         Ok(Some(file)) => match file.result {
             Ok(content) => whole_or_part(&headers, content),
-            Err(error) => file_refusal(&error, "ReadError"),
+            Err(error) => file_error_response(&error, "ReadError"),
         },
-        Ok(None) => refusal(500, "ReadError", "nothing was said of the file"),
-        Err(error) => refusal(502, "ConnectionError", &error.to_string()),
+        Ok(None) => error_response(500, "ReadError", "the backend returned no result for the file"),
+        Err(error) => error_response(502, "ConnectionError", &error.to_string()),
     }
 }
 
@@ -90,13 +90,13 @@ fn whole_or_part(headers: &HeaderMap, content: Vec<u8>) -> Response {
     let mut hasher = DefaultHasher::new();
     content.hash(&mut hasher);
     let tag = format!("\"{:016x}\"", hasher.finish());
-    let asked = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let params = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let length = content.len();
-    let mut response = if asked(header::IF_NONE_MATCH) == Some(&tag) {
+    let mut response = if params(header::IF_NONE_MATCH) == Some(&tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        let same = asked(header::IF_RANGE).is_none_or(|given| given == tag);
-        match asked(header::RANGE).filter(|_| same).map(|range| bounds(range, length)) {
+        let same = params(header::IF_RANGE).is_none_or(|given| given == tag);
+        match params(header::RANGE).filter(|_| same).map(|range| bounds(range, length)) {
             None => Body::from(content).into_response(),
             Some(Some((first, last))) => {
                 let chunk = content.get(first..=last).unwrap_or_default().to_vec();
@@ -160,24 +160,24 @@ pub(super) async fn glob(
 ) -> Response {
     let sandbox = match shared.authorized_sandbox(&name, &headers).await {
         Ok(sandbox) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     let root = match path(&search.path) {
         Ok(root) => root,
-        Err(error) => return file_refusal(&error, "ReadError"),
+        Err(error) => return file_error_response(&error, "ReadError"),
     };
     // Clients list a directory with this pattern; other patterns match files only.
     let (mut entries, cut) = if search.pattern == "*" {
         match sandbox.sandbox.ls(&root).await {
             Ok(Ok(listed)) => (listed.entries, false),
-            Ok(Err(error)) => return file_refusal(&error, "ReadError"),
-            Err(error) => return refusal(502, "ConnectionError", &error.to_string()),
+            Ok(Err(error)) => return file_error_response(&error, "ReadError"),
+            Err(error) => return error_response(502, "ConnectionError", &error.to_string()),
         }
     } else {
         match sandbox.sandbox.glob(GlobRequest::new(search.pattern, root)).await {
             Ok(Ok(globbed)) => (globbed.files, globbed.truncated.is_some()),
-            Ok(Err(error)) => return file_refusal(&error, "ReadError"),
-            Err(error) => return refusal(502, "ConnectionError", &error.to_string()),
+            Ok(Err(error)) => return file_error_response(&error, "ReadError"),
+            Err(error) => return error_response(502, "ConnectionError", &error.to_string()),
         }
     };
     let limit = search.limit.unwrap_or(MATCHES).min(MATCHES);
@@ -196,11 +196,11 @@ pub(super) async fn grep(
 ) -> Response {
     let sandbox = match shared.authorized_sandbox(&name, &headers).await {
         Ok(sandbox) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     let root = match path(&search.path) {
         Ok(root) => root,
-        Err(error) => return file_refusal(&error, "ReadError"),
+        Err(error) => return file_error_response(&error, "ReadError"),
     };
     let mut request = GrepRequest::new(search.pattern, root);
     request.glob = search.glob.map(String::into_bytes);
@@ -214,7 +214,7 @@ pub(super) async fn grep(
             let matches: Vec<Value> = response.matches.iter().map(one).collect();
             Json(json!({ "matches": matches, "truncated": response.truncated.is_some() })).into_response()
         }
-        Ok(Err(error)) => file_refusal(&error, "ReadError"),
-        Err(error) => refusal(502, "ConnectionError", &error.to_string()),
+        Ok(Err(error)) => file_error_response(&error, "ReadError"),
+        Err(error) => error_response(502, "ConnectionError", &error.to_string()),
     }
 }

@@ -107,12 +107,12 @@ pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
 }
 
 /// Error response of both planes.
-pub(crate) fn refusal(status: u16, error: &str, message: &str) -> Response {
+pub(crate) fn error_response(status: u16, error: &str, message: &str) -> Response {
     let body = axum::Json(json!({ "detail": { "error": error, "message": message } }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
 }
 
-type Refused = Box<Response>;
+type ErrorResponse = Box<Response>;
 
 impl Shared {
     pub(crate) fn sandboxes(&self) -> MutexGuard<'_, BTreeMap<String, Sandbox>> {
@@ -128,10 +128,10 @@ impl Shared {
     }
 
     /// Rejects a request without the right key.
-    pub(crate) fn authorised(&self, headers: &HeaderMap) -> Result<(), Refused> {
+    pub(crate) fn authorised(&self, headers: &HeaderMap) -> Result<(), ErrorResponse> {
         match headers.get("x-api-key").map(|key| key.as_bytes()) {
             Some(key) if key == self.key.as_bytes() => Ok(()),
-            _ => Err(Box::new(refusal(401, "Unauthorized", "Invalid token"))),
+            _ => Err(Box::new(error_response(401, "Unauthorized", "Invalid token"))),
         }
     }
 
@@ -163,7 +163,11 @@ impl Shared {
     }
 
     /// Returns the sandbox of a data plane request, and wakes it.
-    pub(crate) async fn authorized_sandbox(&self, id: &str, headers: &HeaderMap) -> Result<SandboxRecord, Refused> {
+    pub(crate) async fn authorized_sandbox(
+        &self,
+        id: &str,
+        headers: &HeaderMap,
+    ) -> Result<SandboxRecord, ErrorResponse> {
         self.authorised(headers)?;
         self.sweep().await;
         let record = self.registry.find(id).await;
@@ -172,7 +176,7 @@ impl Shared {
                 (sandbox.used, sandbox.stopped) = (Instant::now(), false);
                 Ok(record)
             }
-            _ => Err(Box::new(refusal(404, "NotFound", &format!("Sandbox '{id}' not found")))),
+            _ => Err(Box::new(error_response(404, "NotFound", &format!("Sandbox '{id}' not found")))),
         }
     }
 

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::control::uuid;
-use super::{Shared, refusal};
+use super::{Shared, error_response};
 
 /// The predefined snapshot.
 pub(super) fn first() -> BTreeMap<String, Value> {
@@ -46,44 +46,46 @@ impl Shared {
 
 /// `GET /snapshots`
 pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let snapshots: Vec<Value> = shared.snapshots().values().cloned().collect();
     Json(json!({ "snapshots": snapshots, "items": snapshots, "next_cursor": null })).into_response()
 }
 
 /// `POST /snapshots`: ready immediately.
-pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(asked): Json<Value>) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(request): Json<Value>) -> Response {
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
-    let Some(name) = asked["name"].as_str() else { return refusal(422, "InvalidRequest", "a snapshot needs a name") };
-    let bytes = asked["fs_capacity_bytes"].as_u64().unwrap_or(16 << 30);
-    let (id, snapshot) = entry(name, asked["docker_image"].as_str(), bytes);
+    let Some(name) = request["name"].as_str() else {
+        return error_response(422, "InvalidRequest", "a snapshot needs a name");
+    };
+    let bytes = request["fs_capacity_bytes"].as_u64().unwrap_or(16 << 30);
+    let (id, snapshot) = entry(name, request["docker_image"].as_str(), bytes);
     shared.snapshots().insert(id, snapshot.clone());
     (StatusCode::CREATED, Json(snapshot)).into_response()
 }
 
 /// `GET /snapshots/{id}`
 pub(super) async fn get(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let id = shared.snapshot(Some(&id));
     match id.and_then(|id| shared.snapshots().get(&id).cloned()) {
         Some(snapshot) => Json(snapshot).into_response(),
-        None => refusal(404, "NotFound", "Snapshot not found"),
+        None => error_response(404, "NotFound", "Snapshot not found"),
     }
 }
 
 /// `DELETE /snapshots/{id}`
 pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     match shared.snapshots().remove(&id) {
         Some(_) => StatusCode::NO_CONTENT.into_response(),
-        None => refusal(404, "NotFound", "Snapshot not found"),
+        None => error_response(404, "NotFound", "Snapshot not found"),
     }
 }

@@ -23,13 +23,13 @@ pub(super) async fn upgrade(
 ) -> Response {
     match shared.authorized_sandbox(&name, &headers).await {
         Ok(sandbox) => upgrade.on_upgrade(move |socket| serve(shared, name, sandbox, socket)).into_response(),
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 
 async fn serve(shared: Shared, name: String, sandbox: SandboxRecord, mut socket: WebSocket) {
     let Some(first) = message(&mut socket).await else { return };
-    let begun = match first["type"].as_str() {
+    let started = match first["type"].as_str() {
         Some("execute") => start_command(&shared, &name, sandbox, first, &mut socket).await,
         Some("reconnect") => {
             let resume: Resume = serde_json::from_value(first).unwrap_or_default();
@@ -40,12 +40,12 @@ async fn serve(shared: Shared, name: String, sandbox: SandboxRecord, mut socket:
         }
         _ => Err(("CommandError", "the first message is execute or reconnect".to_owned())),
     };
-    match begun {
+    match started {
         Ok((session, stdout, stderr, kill)) => {
-            let told = Arc::clone(&session);
+            let sink = Arc::clone(&session);
             follow(&mut socket, session, stdout, stderr).await;
             if kill {
-                told.kill();
+                sink.kill();
             }
         }
         Err((kind, message)) => {
@@ -74,8 +74,8 @@ async fn start_command(
     // A local sandbox takes all input at the start, so the command starts once its input is complete.
     let pid = next_pid();
     let stdin = if close_stdin { Vec::new() } else { input(socket, start.command_id.as_deref(), pid).await };
-    let asked = start.into_request(&sandbox, pid, stdin).await.map_err(|message| ("CommandError", message))?;
-    Ok((shared.start_or_attach(name, sandbox, asked), 0, 0, kill))
+    let request = start.into_request(&sandbox, pid, stdin).await.map_err(|message| ("CommandError", message))?;
+    Ok((shared.start_or_attach(name, sandbox, request), 0, 0, kill))
 }
 
 /// Collects the client's input until it closes the input.
@@ -115,8 +115,8 @@ async fn follow(socket: &mut WebSocket, session: Arc<RunningCommand>, stdout: u6
     loop {
         let next = tokio::select! {
             next = cursor.next() => next,
-            said = message(socket) => match said {
-                Some(said) if said["type"] == "kill" => {
+            received = message(socket) => match received {
+                Some(received) if received["type"] == "kill" => {
                     cursor.session().kill();
                     continue;
                 }
@@ -124,7 +124,7 @@ async fn follow(socket: &mut WebSocket, session: Arc<RunningCommand>, stdout: u6
                 None => return,
             },
         };
-        let (told, over) = match next {
+        let (sink, over) = match next {
             Next::Output(stream, offset, data) => {
                 let name = if stream == OutputStream::Stdout { "stdout" } else { "stderr" };
                 (json!({ "type": name, "offset": offset, "data": String::from_utf8_lossy(&data) }), false)
@@ -134,7 +134,7 @@ async fn follow(socket: &mut WebSocket, session: Arc<RunningCommand>, stdout: u6
                 (json!({ "type": "error", "error_type": kind, "error": message }), true)
             }
         };
-        if !send(socket, &told).await || over {
+        if !send(socket, &sink).await || over {
             return;
         }
     }

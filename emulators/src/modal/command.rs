@@ -38,9 +38,9 @@ pub(super) struct State {
     pub(super) input_began: bool,
     pub(super) input_ended: bool,
     /// The input was passed to the sandbox; later input is rejected.
-    pub(super) begun: bool,
+    pub(super) started: bool,
     /// A client waits for its output.
-    pub(super) asked: bool,
+    pub(super) output_requested: bool,
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: Vec<u8>,
     pub(super) end: Option<ExitStatus>,
@@ -103,7 +103,8 @@ impl RunningCommand {
     }
 
     async fn execute(&self, sandbox: &SandboxRecord, request: TaskExecStartRequest) -> ExitStatus {
-        let soon = self.wait_until(|state| (state.input_ended || state.input_began || state.asked).then_some(()));
+        let soon =
+            self.wait_until(|state| (state.input_ended || state.input_began || state.output_requested).then_some(()));
         // Without any request in time, the input counts as empty.
         let _ = tokio::time::timeout(INPUT_WAIT, soon).await;
         let input = self.wait_until(|state| (state.input_ended || !state.input_began).then(|| take(state))).await;
@@ -138,7 +139,7 @@ impl RunningCommand {
 }
 
 fn take(state: &mut State) -> Vec<u8> {
-    state.begun = true;
+    state.started = true;
     std::mem::take(&mut state.input)
 }
 

@@ -42,7 +42,7 @@ impl Shared {
         if is_ours && claims["exp"].as_u64().is_some_and(|end| end > today) {
             return Ok(());
         }
-        Err(status(code::UNAUTHENTICATED, "the auth token is missing, or its time is over"))
+        Err(status(code::UNAUTHENTICATED, "the auth token is missing or has expired"))
     }
 
     /// Stand-in for a token signature, checked only by the emulator.
@@ -58,40 +58,40 @@ pub(super) async fn hello(State(shared): State<Shared>, headers: HeaderMap) -> R
 
 /// `AppGetOrCreate`
 pub(super) async fn app(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = || {
+    let reply = || {
         shared.authorised(&headers)?;
-        let asked: AppGetOrCreateRequest = read(&body)?;
+        let request: AppGetOrCreateRequest = read(&body)?;
         let mut known = shared.state();
-        if asked.object_creation_type == 0 && !known.apps.contains_key(&asked.app_name) {
-            return Err(status(code::NOT_FOUND, format!("App '{}' not found", asked.app_name)));
+        if request.object_creation_type == 0 && !known.apps.contains_key(&request.app_name) {
+            return Err(status(code::NOT_FOUND, format!("App '{}' not found", request.app_name)));
         }
         let number = known.apps.len() + 1;
-        let app_id = known.apps.entry(asked.app_name).or_insert_with(|| format!("ap-{number:022}")).clone();
+        let app_id = known.apps.entry(request.app_name).or_insert_with(|| format!("ap-{number:022}")).clone();
         Ok(AppGetOrCreateResponse { app_id })
     };
-    std::future::ready(unary(answer())).await
+    std::future::ready(unary(reply())).await
 }
 
 /// `EnvironmentGetOrCreate`
 pub(super) async fn environment(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = || {
+    let reply = || {
         shared.authorised(&headers)?;
-        let asked: EnvironmentGetOrCreateRequest = read(&body)?;
-        let name = if asked.deployment_name.is_empty() { "main".to_owned() } else { asked.deployment_name };
+        let request: EnvironmentGetOrCreateRequest = read(&body)?;
+        let name = if request.deployment_name.is_empty() { "main".to_owned() } else { request.deployment_name };
         let settings = Some(EnvironmentSettings { image_builder_version: BUILDER.to_owned() });
         let metadata = Some(EnvironmentMetadata { name, settings });
         Ok(EnvironmentGetOrCreateResponse { environment_id: "en-main".to_owned(), metadata })
     };
-    std::future::ready(unary(answer())).await
+    std::future::ready(unary(reply())).await
 }
 
 /// `ImageGetOrCreate`: a new image is reported as built once a client waits for it.
 pub(super) async fn image(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
     let mut builds = false;
-    let mut answer = || {
+    let mut reply = || {
         shared.authorised(&headers)?;
-        let asked: ImageGetOrCreateRequest = read(&body)?;
-        let commands = asked.image.unwrap_or_default().dockerfile_commands;
+        let request: ImageGetOrCreateRequest = read(&body)?;
+        let commands = request.image.unwrap_or_default().dockerfile_commands;
         builds = commands.iter().any(|line| !line.trim_start().to_ascii_uppercase().starts_with("FROM"));
         let mut known = shared.state();
         let number = known.images.len() + 1;
@@ -101,11 +101,11 @@ pub(super) async fn image(State(shared): State<Shared>, headers: HeaderMap, body
         let metadata = result.as_ref().map(|_| Empty {});
         Ok(ImageGetOrCreateResponse { image_id, result, metadata })
     };
-    let answer = answer();
+    let reply = reply();
     let warning = builds.then_some(
         "tidebox builds no images: the sandbox has its own programs, and commands other than FROM were not run",
     );
-    std::future::ready(unary_with_warning(answer, warning)).await
+    std::future::ready(unary_with_warning(reply, warning)).await
 }
 
 fn done() -> GenericResult {
@@ -114,16 +114,16 @@ fn done() -> GenericResult {
 
 /// `ImageFromId`
 pub(super) async fn image_by_id(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = || {
+    let reply = || {
         shared.authorised(&headers)?;
-        let asked: SandboxRequest = read(&body)?;
-        let image_id = asked.sandbox_id;
+        let request: SandboxRequest = read(&body)?;
+        let image_id = request.sandbox_id;
         if !shared.has_image(&image_id) {
             return Err(status(code::NOT_FOUND, format!("Image '{image_id}' not found")));
         }
         Ok(ImageGetOrCreateResponse { image_id, result: None, metadata: None })
     };
-    std::future::ready(unary(answer())).await
+    std::future::ready(unary(reply())).await
 }
 
 impl Shared {
@@ -134,21 +134,21 @@ impl Shared {
 
 /// `ImageJoinStreaming`
 pub(super) async fn image_join(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = || {
+    let reply = || {
         shared.authorised(&headers)?;
-        let asked: ImageJoinStreamingRequest = read(&body)?;
-        if !shared.has_image(&asked.image_id) {
-            return Err(status(code::NOT_FOUND, format!("Image '{}' not found", asked.image_id)));
+        let request: ImageJoinStreamingRequest = read(&body)?;
+        if !shared.has_image(&request.image_id) {
+            return Err(status(code::NOT_FOUND, format!("Image '{}' not found", request.image_id)));
         }
         let metadata = Some(Empty {});
         Ok(ImageJoinStreamingResponse { result: Some(done()), entry_id: "1".to_owned(), metadata })
     };
-    std::future::ready(streamed(futures_util::stream::iter([answer()]))).await
+    std::future::ready(streamed(futures_util::stream::iter([reply()]))).await
 }
 
 /// `AuthTokenGet`
 pub(super) async fn token(State(shared): State<Shared>, headers: HeaderMap) -> Response {
-    let answer = || {
+    let reply = || {
         shared.authorised(&headers)?;
         let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + TOKEN_LIFE;
         let part = |value: serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
@@ -156,5 +156,5 @@ pub(super) async fn token(State(shared): State<Shared>, headers: HeaderMap) -> R
         let token = format!("{}.{claims}.{}", part(json!({ "alg": "none" })), shared.signature());
         Ok(AuthTokenGetResponse { token })
     };
-    std::future::ready(unary(answer())).await
+    std::future::ready(unary(reply())).await
 }

@@ -46,7 +46,7 @@ pub(super) async fn run(running: &RunningCommand, sandbox: &SandboxRecord, words
     let order = words.get(1).map(|order| serde_json::from_str::<ToolCommand>(order));
     let done = match order {
         Some(Ok(order)) => run_command(running, sandbox, order).await,
-        _ => Err(Failure("NotSupported", "tidebox's file tool does not know this order".to_owned())),
+        _ => Err(Failure("NotSupported", "tidebox's file tool does not support this command".to_owned())),
     };
     match done {
         Ok(output) => {
@@ -74,7 +74,7 @@ async fn run_command(
             match uploaded.map_err(broken)?.pop().map(|file| file.result) {
                 Some(Ok(())) => Ok(Vec::new()),
                 Some(Err(error)) => Err(failure(&error)),
-                None => Err(Failure("Other", "nothing was said of the file".to_owned())),
+                None => Err(Failure("Other", "the backend returned no result for the file".to_owned())),
             }
         }
         ToolCommand::ReadFile { path } => {
@@ -82,7 +82,7 @@ async fn run_command(
             let files = sandbox.sandbox.download_files(vec![path.as_bytes().to_vec()]).await;
             match files.map_err(broken)?.pop().map(|file| file.result) {
                 Some(result) => result.map_err(|error| failure(&error)),
-                None => Err(Failure("Other", "nothing was said of the file".to_owned())),
+                None => Err(Failure("Other", "the backend returned no result for the file".to_owned())),
             }
         }
         ToolCommand::ListFiles { path } => list(sandbox, &parse(&path)?).await,

@@ -45,18 +45,18 @@ pub(super) fn status(code: u32, message: impl Into<String>) -> RpcStatus {
 pub(super) type RpcResult<T> = Result<T, RpcStatus>;
 
 /// Response with one message, or an error status.
-pub(super) fn unary(answer: RpcResult<impl Message>) -> Response {
-    unary_with_warning(answer, None)
+pub(super) fn unary(result: RpcResult<impl Message>) -> Response {
+    unary_with_warning(result, None)
 }
 
 /// Like [`unary`], with a warning that the client shows to its user.
-pub(super) fn unary_with_warning(answer: RpcResult<impl Message>, warning: Option<&str>) -> Response {
-    match answer {
+pub(super) fn unary_with_warning(result: RpcResult<impl Message>, warning: Option<&str>) -> Response {
+    match result {
         Ok(message) => {
             let bytes = transport::Frame::write(0, &message.encode_to_vec());
             body(stream::iter([Ok(Bytes::from(bytes))]), warning.map(str::to_owned))
         }
-        Err(refusal) => refused(&refusal),
+        Err(rpc_status) => error_response(&rpc_status),
     }
 }
 
@@ -73,7 +73,7 @@ fn body(messages: impl Stream<Item = RpcResult<Bytes>> + Send + 'static, warning
         let warning = warning?;
         Some(match messages.next().await {
             Some(Ok(bytes)) => (Ok::<_, Infallible>(Frame::data(bytes)), (messages, Some(warning))),
-            Some(Err(refusal)) => (Ok(Frame::trailers(status_headers(&refusal))), (messages, None)),
+            Some(Err(rpc_status)) => (Ok(Frame::trailers(status_headers(&rpc_status))), (messages, None)),
             None => {
                 let mut trailers = HeaderMap::from_iter([(
                     header::HeaderName::from_static("grpc-status"),
@@ -91,17 +91,17 @@ fn body(messages: impl Stream<Item = RpcResult<Bytes>> + Send + 'static, warning
     response
 }
 
-fn refused(refusal: &RpcStatus) -> Response {
+fn error_response(rpc_status: &RpcStatus) -> Response {
     let mut response = Response::new(Body::empty());
-    *response.headers_mut() = status_headers(refusal);
+    *response.headers_mut() = status_headers(rpc_status);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
     response
 }
 
-fn status_headers(refusal: &RpcStatus) -> HeaderMap {
+fn status_headers(rpc_status: &RpcStatus) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    headers.insert("grpc-status", HeaderValue::from(refusal.code));
-    headers.insert("grpc-message", escaped(&refusal.message));
+    headers.insert("grpc-status", HeaderValue::from(rpc_status.code));
+    headers.insert("grpc-message", escaped(&rpc_status.message));
     headers
 }
 
@@ -121,12 +121,12 @@ pub(super) fn read<M: Message + Default>(body: &[u8]) -> RpcResult<M> {
 /// Response to an unsupported call.
 pub(super) async fn unknown_call(uri: Uri) -> Response {
     let message = format!("tidebox does not emulate {}", uri.path().trim_start_matches('/'));
-    std::future::ready(refused(&status(code::UNIMPLEMENTED, message))).await
+    std::future::ready(error_response(&status(code::UNIMPLEMENTED, message))).await
 }
 
 /// Error response with a requested retry pause.
-pub(crate) fn refused_with(code: u32, message: &str, retry_after_secs: Option<f32>) -> Response {
-    let mut response = refused(&status(code, message));
+pub(crate) fn error_response_with_retry(code: u32, message: &str, retry_after_secs: Option<f32>) -> Response {
+    let mut response = error_response(&status(code, message));
     if let Some(retry_after_secs) = retry_after_secs {
         let policy = RpcRetryPolicy { retry_after_secs }.encode_to_vec();
         let type_url = "type.googleapis.com/modal.client.RPCRetryPolicy".to_owned();

@@ -21,7 +21,7 @@ use tidebox_remote_adapters::modal::wire::{control as calls, router as router_ca
 
 use crate::registry::{SandboxRecord, SandboxRegistry};
 use command::RunningCommand;
-pub(crate) use grpc::refused_with;
+pub(crate) use grpc::error_response_with_retry;
 
 /// Id of the credential. Its secret is the emulator's key.
 const TOKEN_ID: &str = "ak-tidebox";
@@ -34,7 +34,7 @@ struct Shared {
     /// URL at which clients reach the emulator.
     url: Arc<str>,
     /// Start time on both clocks, so that the creation time of a sandbox never changes.
-    begun: (Instant, SystemTime),
+    clock_start: (Instant, SystemTime),
     known: Arc<Mutex<ControlState>>,
     /// Held while a sandbox is created.
     naming: Arc<tokio::sync::Mutex<()>>,
@@ -64,16 +64,22 @@ impl Shared {
 
     /// Returns a sandbox's creation time, in seconds since 1970.
     fn made_at(&self, sandbox: &SandboxRecord) -> f64 {
-        let since = sandbox.created_at.duration_since(self.begun.0);
-        self.begun.1.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() + since.as_secs_f64()
+        let since = sandbox.created_at.duration_since(self.clock_start.0);
+        self.clock_start.1.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() + since.as_secs_f64()
     }
 }
 
 /// Returns all routes. `url` is the URL at which clients reach them, `key` the token secret required from clients.
 pub fn router(registry: SandboxRegistry, key: &str, url: &str) -> Router {
-    let begun = (Instant::now(), SystemTime::now());
-    let shared =
-        Shared { registry, key: key.into(), url: url.into(), begun, known: Arc::default(), naming: Arc::default() };
+    let clock_start = (Instant::now(), SystemTime::now());
+    let shared = Shared {
+        registry,
+        key: key.into(),
+        url: url.into(),
+        clock_start,
+        known: Arc::default(),
+        naming: Arc::default(),
+    };
     Router::new()
         .route(calls::HELLO, post(control::hello))
         .route(calls::APP, post(control::app))

@@ -34,19 +34,19 @@ impl Shared {
     /// Returns the sandbox of a task, if the call has its credential.
     async fn authorized_sandbox(&self, headers: &HeaderMap, task_id: &str) -> RpcResult<(String, SandboxRecord)> {
         let id = sandbox_of(task_id);
-        let gone = || status(code::NOT_FOUND, format!("task {task_id} is not here"));
-        let sandbox = self.registry.find(&id).await.ok_or_else(gone)?;
+        let not_found = || status(code::NOT_FOUND, format!("task {task_id} is not here"));
+        let sandbox = self.registry.find(&id).await.ok_or_else(not_found)?;
         let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         match bearer {
             Some(token) if token == sandbox.token => Ok((id, sandbox)),
-            _ => Err(status(code::UNAUTHENTICATED, "the token is not one of this task")),
+            _ => Err(status(code::UNAUTHENTICATED, "the token belongs to another task")),
         }
     }
 
     async fn running(&self, headers: &HeaderMap, task_id: &str, exec_id: &str) -> RpcResult<Arc<RunningCommand>> {
         let (id, _) = self.authorized_sandbox(headers, task_id).await?;
         let running = self.state().commands.get(&(id, exec_id.to_owned())).cloned();
-        running.ok_or_else(|| status(code::NOT_FOUND, format!("there is no command {exec_id}")))
+        running.ok_or_else(|| status(code::NOT_FOUND, format!("no command {exec_id}")))
     }
 }
 
@@ -56,24 +56,24 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
 }
 
 async fn start_exec(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcResult<Empty> {
-    let asked: TaskExecStartRequest = message(body)?;
-    let (id, sandbox) = shared.authorized_sandbox(headers, &asked.task_id).await?;
-    let bytes: usize = asked.command_args.iter().map(String::len).sum();
-    if asked.command_args.is_empty() || asked.exec_id.is_empty() {
-        return Err(status(code::INVALID_ARGUMENT, "a command needs a name and at least one word"));
+    let request: TaskExecStartRequest = message(body)?;
+    let (id, sandbox) = shared.authorized_sandbox(headers, &request.task_id).await?;
+    let bytes: usize = request.command_args.iter().map(String::len).sum();
+    if request.command_args.is_empty() || request.exec_id.is_empty() {
+        return Err(status(code::INVALID_ARGUMENT, "a command needs an id and at least one argument"));
     }
     if bytes > ARGUMENT_BYTES {
-        let words = format!("the words of a command have {bytes} bytes; at most {ARGUMENT_BYTES} are taken");
-        return Err(status(code::INVALID_ARGUMENT, words));
+        let message = format!("the arguments of a command have {bytes} bytes; at most {ARGUMENT_BYTES} are accepted");
+        return Err(status(code::INVALID_ARGUMENT, message));
     }
-    if let Some(workdir) = &asked.workdir {
+    if let Some(workdir) = &request.workdir {
         let test = ExecuteRequest::new(format!("test -d {}", quote(workdir)));
         if !sandbox.sandbox.execute(test).await.is_ok_and(|response| response.exit_code == Some(0)) {
             return Err(status(code::FAILED_PRECONDITION, format!("workdir {workdir} does not exist")));
         }
     }
     let mut known = shared.state();
-    let name = (id.clone(), asked.exec_id.clone());
+    let name = (id.clone(), request.exec_id.clone());
     if known.commands.contains_key(&name) {
         return Ok(Empty {});
     }
@@ -82,24 +82,24 @@ async fn start_exec(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcRe
         known.commands.retain(|_, running| is_kept(running));
         known.sweep_at = known.commands.len() * 2 + 256;
     }
-    known.commands.insert(name, RunningCommand::start(sandbox, asked));
+    known.commands.insert(name, RunningCommand::start(sandbox, request));
     Ok(Empty {})
 }
 
 /// `TaskExecStdioRead`
 pub(super) async fn read(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
     let found = async {
-        let asked: TaskExecStdioReadRequest = message(&body)?;
-        let running = shared.running(&headers, &asked.task_id, &asked.exec_id).await?;
-        running.change(|state| state.asked = true);
-        Ok((asked, running))
+        let request: TaskExecStdioReadRequest = message(&body)?;
+        let running = shared.running(&headers, &request.task_id, &request.exec_id).await?;
+        running.change(|state| state.output_requested = true);
+        Ok((request, running))
     };
-    let (asked, running) = match found.await {
+    let (request, running) = match found.await {
         Ok(found) => found,
-        Err(refusal) => return unary(Err::<Empty, _>(refusal)),
+        Err(rpc_status) => return unary(Err::<Empty, _>(rpc_status)),
     };
-    let of = if asked.file_descriptor == 0 { OutputStream::Stdout } else { OutputStream::Stderr };
-    let at = usize::try_from(asked.offset).unwrap_or(usize::MAX);
+    let of = if request.file_descriptor == 0 { OutputStream::Stdout } else { OutputStream::Stderr };
+    let at = usize::try_from(request.offset).unwrap_or(usize::MAX);
     streamed(stream::unfold((running, at), move |(running, at)| async move {
         let chunk = running
             .wait_until(|state| {
@@ -116,16 +116,16 @@ pub(super) async fn read(State(shared): State<Shared>, headers: HeaderMap, body:
 
 /// `TaskExecWait`
 pub(super) async fn wait(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = async {
-        let asked: TaskExecRequest = message(&body)?;
-        let running = shared.running(&headers, &asked.task_id, &asked.exec_id).await?;
-        running.change(|state| state.asked = true);
+    let result = async {
+        let request: TaskExecRequest = message(&body)?;
+        let running = shared.running(&headers, &request.task_id, &request.exec_id).await?;
+        running.change(|state| state.output_requested = true);
         let late = |_| status(code::DEADLINE_EXCEEDED, "the command has not ended yet");
         let end =
             tokio::time::timeout(deadline(&headers), running.wait_until(|state| state.end)).await.map_err(late)?;
         Ok(TaskExecEndResponse { exit_status: Some(end) })
     };
-    unary(answer.await)
+    unary(result.await)
 }
 
 /// Parses the call's timeout, a number with a unit.
@@ -146,20 +146,20 @@ fn deadline(headers: &HeaderMap) -> Duration {
 
 /// `TaskExecPoll`
 pub(super) async fn poll(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = async {
-        let asked: TaskExecRequest = message(&body)?;
-        let running = shared.running(&headers, &asked.task_id, &asked.exec_id).await?;
+    let result = async {
+        let request: TaskExecRequest = message(&body)?;
+        let running = shared.running(&headers, &request.task_id, &request.exec_id).await?;
         let exit_status = running.state().end;
         Ok(TaskExecEndResponse { exit_status })
     };
-    unary(answer.await)
+    unary(result.await)
 }
 
 /// Takes a chunk of a command's input.
 fn write_stdin(running: &RunningCommand, data: &[u8], ends: bool) -> RpcResult<()> {
     running.change(|state| {
-        if state.begun && !data.is_empty() {
-            let late = "the command has begun without input; tidebox gives a command all of its input at once";
+        if state.started && !data.is_empty() {
+            let late = "the command has started without input; tidebox passes all input when a command starts";
             return Err(status(code::FAILED_PRECONDITION, late));
         }
         state.input_began = true;
@@ -170,22 +170,22 @@ fn write_stdin(running: &RunningCommand, data: &[u8], ends: bool) -> RpcResult<(
 }
 
 fn at_offset(running: &RunningCommand, offset: u64) -> RpcResult<()> {
-    let there = running.state().input.len() as u64;
-    if offset == there || running.state().begun {
+    let received = running.state().input.len() as u64;
+    if offset == received || running.state().started {
         return Ok(());
     }
-    Err(status(code::OUT_OF_RANGE, format!("{there} bytes of input are there, and byte {offset} was sent")))
+    Err(status(code::OUT_OF_RANGE, format!("expected input at offset {received}, not {offset}")))
 }
 
 /// `TaskExecStdinWrite`
 pub(super) async fn write(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = async {
-        let asked: TaskExecStdinWriteRequest = message(&body)?;
-        let running = shared.running(&headers, &asked.task_id, &asked.exec_id).await?;
-        at_offset(&running, asked.offset)?;
-        write_stdin(&running, &asked.data, asked.eof).map(|()| Empty {})
+    let result = async {
+        let request: TaskExecStdinWriteRequest = message(&body)?;
+        let running = shared.running(&headers, &request.task_id, &request.exec_id).await?;
+        at_offset(&running, request.offset)?;
+        write_stdin(&running, &request.data, request.eof).map(|()| Empty {})
     };
-    unary(answer.await)
+    unary(result.await)
 }
 
 /// `TaskExecStdinWriteStream`
@@ -219,11 +219,11 @@ async fn write_stdin_stream(shared: &Shared, headers: &HeaderMap, body: Body) ->
 
 /// `TaskExecStdinStatus`
 pub(super) async fn written(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = async {
-        let asked: TaskExecRequest = message(&body)?;
-        let running = shared.running(&headers, &asked.task_id, &asked.exec_id).await?;
+    let result = async {
+        let request: TaskExecRequest = message(&body)?;
+        let running = shared.running(&headers, &request.task_id, &request.exec_id).await?;
         let state = running.state();
         Ok(TaskExecStdinStatusResponse { num_bytes_written: state.input.len() as u64, closed: state.input_ended })
     };
-    unary(answer.await)
+    unary(result.await)
 }

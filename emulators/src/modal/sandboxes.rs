@@ -63,10 +63,10 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, bod
 
 async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcResult<SandboxCreateV2Response> {
     shared.authorised_with_token(headers)?;
-    let asked: SandboxCreateV2Request = read(body)?;
-    let definition = asked.definition.unwrap_or_default();
-    let app = shared.state().apps.iter().find(|(_, id)| **id == asked.app_id).map(|(name, _)| name.clone());
-    let app = app.ok_or_else(|| status(code::NOT_FOUND, format!("App '{}' not found", asked.app_id)))?;
+    let request: SandboxCreateV2Request = read(body)?;
+    let definition = request.definition.unwrap_or_default();
+    let app = shared.state().apps.iter().find(|(_, id)| **id == request.app_id).map(|(name, _)| name.clone());
+    let app = app.ok_or_else(|| status(code::NOT_FOUND, format!("App '{}' not found", request.app_id)))?;
     if !shared.has_image(&definition.image_id) {
         return Err(status(code::NOT_FOUND, format!("Image '{}' not found", definition.image_id)));
     }
@@ -80,8 +80,8 @@ async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> R
     let random: String = (0..24).map(|_| fastrand::alphanumeric()).collect();
     // The last letter encodes the sandbox type, and the length excludes the first type.
     let sandbox_id = format!("sb-{random}V");
-    let labels = asked.tags.into_iter().map(|tag| (tag.tag_name, tag.tag_value)).collect();
-    let env = variables(asked.secret_sources);
+    let labels = request.tags.into_iter().map(|tag| (tag.tag_name, tag.tag_value)).collect();
+    let env = variables(request.secret_sources);
     // Prevents concurrent lookups until the new sandbox has its name.
     let _naming = shared.naming.lock().await;
     if let Some(name) = &definition.name
@@ -136,46 +136,46 @@ async fn in_app(shared: &Shared, app: &str, name: &str) -> Option<String> {
 
 /// `SandboxGetFromNameV2`
 pub(super) async fn by_name(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = async {
+    let reply = async {
         shared.authorised_with_token(&headers)?;
-        let asked: SandboxGetFromNameRequest = read(&body)?;
-        let sandbox_id = in_app(&shared, &asked.app_name, &asked.sandbox_name).await;
-        let missing = || status(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_name));
+        let request: SandboxGetFromNameRequest = read(&body)?;
+        let sandbox_id = in_app(&shared, &request.app_name, &request.sandbox_name).await;
+        let missing = || status(code::NOT_FOUND, format!("Sandbox '{}' not found", request.sandbox_name));
         Ok(SandboxGetFromNameResponse { sandbox_id: sandbox_id.ok_or_else(missing)? })
     };
-    unary(answer.await)
+    unary(reply.await)
 }
 
 /// `SandboxGetFromName`: finds no sandbox, because the older type is not emulated.
 pub(super) async fn by_older_name(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = || {
+    let reply = || {
         shared.authorised(&headers)?;
-        let asked: SandboxGetFromNameRequest = read(&body)?;
-        Err::<Empty, _>(status(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_name)))
+        let request: SandboxGetFromNameRequest = read(&body)?;
+        Err::<Empty, _>(status(code::NOT_FOUND, format!("Sandbox '{}' not found", request.sandbox_name)))
     };
-    std::future::ready(unary(answer())).await
+    std::future::ready(unary(reply())).await
 }
 
 /// `SandboxGetTaskIdV2`
 pub(super) async fn task(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = async {
+    let reply = async {
         shared.authorised_with_token(&headers)?;
-        let asked: SandboxRequest = read(&body)?;
-        let (task_id, task_result) = match shared.registry.find(&asked.sandbox_id).await {
-            Some(_) => (Some(task_of(&asked.sandbox_id)), None),
-            None => (None, Some(shared.result_of(&asked.sandbox_id)?)),
+        let request: SandboxRequest = read(&body)?;
+        let (task_id, task_result) = match shared.registry.find(&request.sandbox_id).await {
+            Some(_) => (Some(task_of(&request.sandbox_id)), None),
+            None => (None, Some(shared.result_of(&request.sandbox_id)?)),
         };
         Ok(SandboxGetTaskIdResponse { task_id, task_result })
     };
-    unary(answer.await)
+    unary(reply.await)
 }
 
 /// `SandboxGetCommandRouterAccess`
 pub(super) async fn router(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = async {
+    let reply = async {
         shared.authorised_with_token(&headers)?;
-        let asked: RouterAccessRequest = read(&body)?;
-        let id = if asked.task_id.is_empty() { asked.sandbox_id } else { sandbox_of(&asked.task_id) };
+        let request: RouterAccessRequest = read(&body)?;
+        let id = if request.task_id.is_empty() { request.sandbox_id } else { sandbox_of(&request.task_id) };
         match shared.registry.find(&id).await {
             Some(sandbox) => Ok(shared.access(&sandbox)),
             None => {
@@ -184,19 +184,19 @@ pub(super) async fn router(State(shared): State<Shared>, headers: HeaderMap, bod
             }
         }
     };
-    unary(answer.await)
+    unary(reply.await)
 }
 
 /// `SandboxListV2`, the newest first.
 pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = async {
+    let reply = async {
         shared.authorised_with_token(&headers)?;
-        let asked: SandboxListRequest = read(&body)?;
-        let labels = asked.tags.into_iter().map(|tag| (tag.tag_name, tag.tag_value)).collect();
-        let app = shared.state().apps.iter().find(|(_, id)| **id == asked.app_id).map(|(name, _)| name.clone());
+        let request: SandboxListRequest = read(&body)?;
+        let labels = request.tags.into_iter().map(|tag| (tag.tag_name, tag.tag_value)).collect();
+        let app = shared.state().apps.iter().find(|(_, id)| **id == request.app_id).map(|(name, _)| name.clone());
         let is_asked_for = |sandbox: &SandboxRecord| {
-            (asked.app_id.is_empty() || sandbox.metadata.get("app") == app.as_ref())
-                && (asked.before_timestamp == 0.0 || shared.made_at(sandbox) < asked.before_timestamp)
+            (request.app_id.is_empty() || sandbox.metadata.get("app") == app.as_ref())
+                && (request.before_timestamp == 0.0 || shared.made_at(sandbox) < request.before_timestamp)
         };
         let mut found = shared.registry.list(&labels).await;
         found.retain(|(_, sandbox)| is_asked_for(sandbox));
@@ -206,7 +206,7 @@ pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap, body:
             sandboxes: found.into_iter().map(|(id, sandbox)| info(&shared, id, &sandbox)).collect(),
         })
     };
-    unary(answer.await)
+    unary(reply.await)
 }
 
 fn info(shared: &Shared, id: String, sandbox: &SandboxRecord) -> SandboxInfo {
@@ -222,60 +222,60 @@ fn info(shared: &Shared, id: String, sandbox: &SandboxRecord) -> SandboxInfo {
 
 /// `SandboxWaitV2`
 pub(super) async fn wait(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = async {
+    let reply = async {
         shared.authorised_with_token(&headers)?;
-        let asked: SandboxWaitRequest = read(&body)?;
-        let time = Duration::try_from_secs_f32(asked.timeout).unwrap_or_default().min(MAX_WAIT);
+        let request: SandboxWaitRequest = read(&body)?;
+        let time = Duration::try_from_secs_f32(request.timeout).unwrap_or_default().min(MAX_WAIT);
         let end = Instant::now() + time;
-        while shared.registry.find(&asked.sandbox_id).await.is_some() {
+        while shared.registry.find(&request.sandbox_id).await.is_some() {
             if Instant::now() >= end {
                 return Ok(SandboxWaitResponse { result: None });
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        Ok(SandboxWaitResponse { result: Some(shared.result_of(&asked.sandbox_id)?) })
+        Ok(SandboxWaitResponse { result: Some(shared.result_of(&request.sandbox_id)?) })
     };
-    unary(answer.await)
+    unary(reply.await)
 }
 
 /// `SandboxTerminateV2`
 pub(super) async fn terminate(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = async {
+    let reply = async {
         shared.authorised_with_token(&headers)?;
-        let asked: SandboxRequest = read(&body)?;
-        if shared.registry.close(&asked.sandbox_id).await {
+        let request: SandboxRequest = read(&body)?;
+        if shared.registry.close(&request.sandbox_id).await {
             let mut known = shared.state();
-            known.commands.retain(|(sandbox, _), _| *sandbox != asked.sandbox_id);
-            known.ended.insert(asked.sandbox_id, TERMINATED);
+            known.commands.retain(|(sandbox, _), _| *sandbox != request.sandbox_id);
+            known.ended.insert(request.sandbox_id, TERMINATED);
             return Ok(SandboxTerminateResponse { existing_result: None });
         }
-        Ok(SandboxTerminateResponse { existing_result: Some(shared.result_of(&asked.sandbox_id)?) })
+        Ok(SandboxTerminateResponse { existing_result: Some(shared.result_of(&request.sandbox_id)?) })
     };
-    unary(answer.await)
+    unary(reply.await)
 }
 
 /// `SandboxTagsGetV2`
 pub(super) async fn tags(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = async {
+    let reply = async {
         shared.authorised_with_token(&headers)?;
-        let asked: SandboxRequest = read(&body)?;
-        let missing = || status(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_id));
-        let sandbox = shared.registry.find(&asked.sandbox_id).await.ok_or_else(missing)?;
+        let request: SandboxRequest = read(&body)?;
+        let missing = || status(code::NOT_FOUND, format!("Sandbox '{}' not found", request.sandbox_id));
+        let sandbox = shared.registry.find(&request.sandbox_id).await.ok_or_else(missing)?;
         Ok(SandboxTagsResponse { tags: wire::tags(&sandbox.labels) })
     };
-    unary(answer.await)
+    unary(reply.await)
 }
 
 /// `SandboxTagsSetV2`: replaces all tags.
 pub(super) async fn set_tags(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let answer = || {
+    let reply = || {
         shared.authorised_with_token(&headers)?;
-        let asked: SandboxTagsSetRequest = read(&body)?;
-        let labels = asked.tags.into_iter().map(|tag| (tag.tag_name, tag.tag_value)).collect();
-        if shared.registry.update(&asked.sandbox_id, |sandbox| sandbox.labels = labels) {
+        let request: SandboxTagsSetRequest = read(&body)?;
+        let labels = request.tags.into_iter().map(|tag| (tag.tag_name, tag.tag_value)).collect();
+        if shared.registry.update(&request.sandbox_id, |sandbox| sandbox.labels = labels) {
             return Ok(Empty {});
         }
-        Err(status(code::NOT_FOUND, format!("Sandbox '{}' not found", asked.sandbox_id)))
+        Err(status(code::NOT_FOUND, format!("Sandbox '{}' not found", request.sandbox_id)))
     };
-    std::future::ready(unary(answer())).await
+    std::future::ready(unary(reply())).await
 }

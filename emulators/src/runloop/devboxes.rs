@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::ExecuteRequest;
 
-use super::{HOME, Shared, id, refusal, request_id};
+use super::{HOME, Shared, error_response, id, request_id};
 use crate::registry::SandboxRecord;
 
 /// Default and maximum lifetime of a devbox.
@@ -42,7 +42,7 @@ pub(super) struct Create {
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
     match shared.create_devbox(&headers, &body).await {
         Ok(id) => shared.devbox_response(&id).await,
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn create_and_await_running(
             shared.registry.update(&id, |sandbox| advance_status(sandbox, true));
             shared.devbox_response(&id).await
         }
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 
@@ -80,7 +80,7 @@ fn advance_status(sandbox: &mut SandboxRecord, wholly: bool) {
 impl Shared {
     async fn create_devbox(&self, headers: &HeaderMap, body: &[u8]) -> Result<String, Box<Response>> {
         self.authorised(headers)?;
-        let bad = |message: &str| Box::new(refusal(400, "bad_request", message));
+        let bad = |message: &str| Box::new(error_response(400, "bad_request", message));
         let create: Create = serde_json::from_slice(body).map_err(|error| bad(&error.to_string()))?;
         let request = request_id(headers);
         if let Some(made) = request.as_ref().and_then(|request| self.done.lock().get(request).cloned()) {
@@ -115,7 +115,7 @@ impl Shared {
         });
         let env = create.environment_variables.unwrap_or_default().into_iter().collect();
         let opened = self.registry.create(id.clone(), metadata, env).await;
-        let sandbox = opened.map_err(|error| Box::new(refusal(500, "internal", &error.to_string())))?;
+        let sandbox = opened.map_err(|error| Box::new(error_response(500, "internal", &error.to_string())))?;
         // Runloop's image has this directory; if it cannot be created, commands that start in it fail with an error.
         let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
         self.registry.update(&id, |sandbox| {
@@ -141,15 +141,15 @@ impl Shared {
     async fn devbox_response(&self, id: &str) -> Response {
         match self.describe(id).await {
             Some(view) => Json(view).into_response(),
-            None => refusal(404, "not_found", "Devbox not found"),
+            None => error_response(404, "not_found", "Devbox not found"),
         }
     }
 }
 
 /// `GET /v1/devboxes/{id}`: each request advances the status.
 pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     shared.registry.update(&id, |sandbox| advance_status(sandbox, false));
     shared.devbox_response(&id).await
@@ -177,18 +177,20 @@ pub(super) async fn wait(
     headers: HeaderMap,
     Json(wait): Json<Wait>,
 ) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let end = wait.end(MAX_WAIT);
     loop {
         shared.registry.update(&id, |sandbox| advance_status(sandbox, true));
-        let Some(view) = shared.describe(&id).await else { return refusal(404, "not_found", "Devbox not found") };
+        let Some(view) = shared.describe(&id).await else {
+            return error_response(404, "not_found", "Devbox not found");
+        };
         if wait.statuses.iter().any(|status| view["status"] == status.as_str()) {
             return Json(view).into_response();
         }
         if Instant::now() >= end {
-            return refusal(408, "request_timeout", "timed out waiting for status");
+            return error_response(408, "request_timeout", "timed out waiting for status");
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -202,13 +204,13 @@ async fn change_status(
     from: &[&str],
     change: impl FnOnce(&mut SandboxRecord),
 ) -> Response {
-    if let Err(refused) = shared.authorised(headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(headers) {
+        return *rejected;
     }
-    let Some(view) = shared.describe(id).await else { return refusal(404, "not_found", "Devbox not found") };
+    let Some(view) = shared.describe(id).await else { return error_response(404, "not_found", "Devbox not found") };
     let status = view["status"].as_str().unwrap_or_default();
     if !from.contains(&status) {
-        return refusal(400, "bad_request", &format!("Devbox is {status}"));
+        return error_response(400, "bad_request", &format!("Devbox is {status}"));
     }
     shared.registry.update(id, change);
     shared.devbox_response(id).await
@@ -251,8 +253,8 @@ impl Shared {
 
 /// `POST /v1/devboxes/{id}/shutdown`
 pub(super) async fn shutdown(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     shared.executions.end_all(&id);
     shared.registry.close(&id).await;
@@ -270,8 +272,8 @@ pub(super) struct List {
 
 /// `GET /v1/devboxes`, including those that were shut down.
 pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let ids: Vec<String> = shared.known.lock().keys().cloned().collect();
     let mut views = Vec::new();

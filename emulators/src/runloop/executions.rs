@@ -15,7 +15,7 @@ use tidebox_core::{ExecuteRequest, OutputChunk, OutputStream, SandboxPath};
 use tokio::sync::Notify;
 
 use super::devboxes::Wait;
-use super::{HOME, Shared, id, refusal, request_id};
+use super::{HOME, Shared, error_response, id, request_id};
 use crate::registry::SandboxRecord;
 
 /// Maximum duration of a command.
@@ -200,18 +200,18 @@ pub(super) async fn execute(
     Path(id): Path<String>,
     Query(last_n): Query<LastN>,
     headers: HeaderMap,
-    Json(asked): Json<Execute>,
+    Json(params): Json<Execute>,
 ) -> Response {
     let sandbox = match shared.authorized_sandbox(&id, &headers).await {
         Ok(sandbox) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
-    let Some(name) = asked.command_id else { return refusal(400, "bad_request", "command_id is required") };
+    let Some(name) = params.command_id else { return error_response(400, "bad_request", "command_id is required") };
     if name.len() != 36 || name.as_bytes().get(14) != Some(&b'7') {
-        return refusal(400, "bad_request", "command_id must be a UUIDv7");
+        return error_response(400, "bad_request", "command_id must be a UUIDv7");
     }
-    let execution = shared.start(&id, sandbox, asked.command, Some(name));
-    let wait = Wait { statuses: Vec::new(), timeout_seconds: asked.optimistic_timeout };
+    let execution = shared.start(&id, sandbox, params.command, Some(name));
+    let wait = Wait { statuses: Vec::new(), timeout_seconds: params.optimistic_timeout };
     execution.ended(wait.end(MAX_WAIT)).await;
     Json(execution.view(last_n.lines())).into_response()
 }
@@ -221,16 +221,16 @@ pub(super) async fn execute_async(
     State(shared): State<Shared>,
     Path(id): Path<String>,
     headers: HeaderMap,
-    Json(asked): Json<Execute>,
+    Json(params): Json<Execute>,
 ) -> Response {
     let sandbox = match shared.authorized_sandbox(&id, &headers).await {
         Ok(sandbox) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
-    if asked.attach_stdin == Some(true) {
-        return refusal(400, "bad_request", "commands of this emulator have no input");
+    if params.attach_stdin == Some(true) {
+        return error_response(400, "bad_request", "commands of this emulator have no input");
     }
-    Json(shared.start(&id, sandbox, asked.command, request_id(&headers)).view(LINES)).into_response()
+    Json(shared.start(&id, sandbox, params.command, request_id(&headers)).view(LINES)).into_response()
 }
 
 /// `POST /v1/devboxes/{id}/execute_sync`
@@ -238,13 +238,13 @@ pub(super) async fn execute_sync(
     State(shared): State<Shared>,
     Path(id): Path<String>,
     headers: HeaderMap,
-    Json(asked): Json<Execute>,
+    Json(params): Json<Execute>,
 ) -> Response {
     let sandbox = match shared.authorized_sandbox(&id, &headers).await {
         Ok(sandbox) => sandbox,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
-    let execution = shared.start(&id, sandbox, asked.command, request_id(&headers));
+    let execution = shared.start(&id, sandbox, params.command, request_id(&headers));
     execution.ended(Instant::now() + MAX_LENGTH).await;
     Json(execution.view(usize::MAX)).into_response()
 }
@@ -257,7 +257,7 @@ pub(super) fn find_execution(
     id: &str,
 ) -> Result<Arc<Execution>, Box<Response>> {
     shared.authorised(headers)?;
-    let missing = || Box::new(refusal(404, "not_found", "Execution not found"));
+    let missing = || Box::new(error_response(404, "not_found", "Execution not found"));
     shared.executions.find(devbox, id).ok_or_else(missing)
 }
 
@@ -270,7 +270,7 @@ pub(super) async fn info(
 ) -> Response {
     match find_execution(&shared, &headers, &devbox, &id) {
         Ok(execution) => Json(execution.view(last_n.lines())).into_response(),
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 
@@ -284,7 +284,7 @@ pub(super) async fn wait(
 ) -> Response {
     let execution = match find_execution(&shared, &headers, &devbox, &id) {
         Ok(execution) => execution,
-        Err(refused) => return *refused,
+        Err(rejected) => return *rejected,
     };
     let now = execution.view(last_n.lines());
     if wait.statuses.iter().any(|status| now["status"] == status.as_str()) {
@@ -293,7 +293,7 @@ pub(super) async fn wait(
     if execution.ended(wait.end(MAX_WAIT)).await {
         Json(execution.view(last_n.lines())).into_response()
     } else {
-        refusal(408, "request_timeout", "timed out waiting for status")
+        error_response(408, "request_timeout", "timed out waiting for status")
     }
 }
 
@@ -308,7 +308,7 @@ pub(super) async fn kill(
             execution.kill();
             Json(execution.view(LINES)).into_response()
         }
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 

@@ -93,7 +93,7 @@ impl Shared {
         if sent == Some(&*self.key) {
             return Ok(());
         }
-        Err(Box::new(refusal(401, "unauthorized", "Invalid API key")))
+        Err(Box::new(error_response(401, "unauthorized", "Invalid API key")))
     }
 
     /// Returns the running devbox with this id.
@@ -104,18 +104,20 @@ impl Shared {
     ) -> Result<SandboxRecord, Box<Response>> {
         self.authorised(headers)?;
         match self.registry.find(id).await {
-            Some(sandbox) if sandbox.paused => Err(Box::new(refusal(400, "bad_request", "Devbox is not running"))),
+            Some(sandbox) if sandbox.paused => {
+                Err(Box::new(error_response(400, "bad_request", "Devbox is not running")))
+            }
             Some(sandbox) => Ok(sandbox),
             None if self.known.lock().contains_key(id) => {
-                Err(Box::new(refusal(400, "bad_request", "Devbox is not running")))
+                Err(Box::new(error_response(400, "bad_request", "Devbox is not running")))
             }
-            None => Err(Box::new(refusal(404, "not_found", "Devbox not found"))),
+            None => Err(Box::new(error_response(404, "not_found", "Devbox not found"))),
         }
     }
 }
 
 /// Error response.
-pub(crate) fn refusal(status: u16, code: &str, message: &str) -> Response {
+pub(crate) fn error_response(status: u16, code: &str, message: &str) -> Response {
     let body = axum::Json(json!({ "code": code, "message": message }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
 }

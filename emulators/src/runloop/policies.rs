@@ -7,32 +7,32 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Shared, id, refusal};
+use super::{Shared, error_response, id};
 
 /// `POST /v1/network-policies`
-pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(asked): Json<Value>) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(request): Json<Value>) -> Response {
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
-    let Some(name) = asked["name"].as_str() else { return refusal(400, "bad_request", "name is required") };
+    let Some(name) = request["name"].as_str() else { return error_response(400, "bad_request", "name is required") };
     let mut policies = shared.policies.lock();
     if policies.values().any(|policy| policy["name"] == name) {
-        return refusal(409, "conflict", "A network policy of this name already exists");
+        return error_response(409, "conflict", "A network policy of this name already exists");
     }
     let id = id("np");
     let policy = json!({
         "id": id,
         "name": name,
-        "description": asked["description"],
+        "description": request["description"],
         "create_time_ms": 1_767_225_600_000_u64,
         "update_time_ms": 1_767_225_600_000_u64,
         "egress": {
-            "allow_all": asked["allow_all"].as_bool().unwrap_or(false),
+            "allow_all": request["allow_all"].as_bool().unwrap_or(false),
             "allow_devbox_to_devbox": false,
             "allow_mcp_gateway": false,
             "allow_runloop_mirrors": false,
-            "allowed_hostnames": if asked["allowed_hostnames"].is_array() { asked["allowed_hostnames"].clone() } else { json!([]) },
-            "allowed_cidrs": if asked["allowed_cidrs"].is_array() { asked["allowed_cidrs"].clone() } else { json!([]) },
+            "allowed_hostnames": if request["allowed_hostnames"].is_array() { request["allowed_hostnames"].clone() } else { json!([]) },
+            "allowed_cidrs": if request["allowed_cidrs"].is_array() { request["allowed_cidrs"].clone() } else { json!([]) },
         },
     });
     policies.insert(id, policy.clone());
@@ -47,8 +47,8 @@ pub(super) struct List {
 
 /// `GET /v1/network-policies`
 pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     let policies = shared.policies.lock();
     let holds = |policy: &&Value| {
@@ -61,22 +61,22 @@ pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>,
 
 /// `GET /v1/network-policies/{id}`
 pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     match shared.policies.lock().get(&id) {
         Some(policy) => Json(policy).into_response(),
-        None => refusal(404, "not_found", "Network policy not found"),
+        None => error_response(404, "not_found", "Network policy not found"),
     }
 }
 
 /// `POST /v1/network-policies/{id}/delete`
 pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    if let Err(refused) = shared.authorised(&headers) {
-        return *refused;
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
     }
     match shared.policies.lock().remove(&id) {
         Some(policy) => Json(policy).into_response(),
-        None => refusal(404, "not_found", "Network policy not found"),
+        None => error_response(404, "not_found", "Network policy not found"),
     }
 }

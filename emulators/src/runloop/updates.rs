@@ -32,7 +32,7 @@ pub(super) async fn stdout(
 ) -> Response {
     match find_execution(&shared, &headers, &devbox, &id) {
         Ok(execution) => streamed(execution, from, |progress| &progress.stdout),
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn stderr(
 ) -> Response {
     match find_execution(&shared, &headers, &devbox, &id) {
         Ok(execution) => streamed(execution, from, |progress| &progress.stderr),
-        Err(refused) => *refused,
+        Err(rejected) => *rejected,
     }
 }
 

@@ -2,7 +2,7 @@
 
 import errno
 
-REASON = "there are no sockets in this sandbox; curl speaks to the hosts that it may reach"
+REASON = "sockets are not supported in this sandbox; use curl for the allowed hosts"
 
 
 def _refuse(*args, **kwargs):
@@ -10,7 +10,7 @@ def _refuse(*args, **kwargs):
 
 
 def install(socket, _socket):
-    """Makes the two socket modules raise an error for every use of a socket."""
+    """Makes every use of a socket fail in both socket modules."""
     for name in "getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getnameinfo", "socketpair":
         setattr(_socket, name, _refuse)
         setattr(socket, name, _refuse)

@@ -82,27 +82,27 @@ pub(super) const NO_SUCH_JOB: i32 = 126;
 /// Jobs of one client of a sandbox.
 #[derive(Debug)]
 pub(super) struct Jobs {
-    folder: String,
+    dir: String,
     next: AtomicU64,
 }
 
 impl Jobs {
     /// Creates a job list with a unique directory name.
     pub(super) fn new() -> Self {
-        let folder = format!("/tmp/.tidebox-jobs-{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-        Self { folder, next: AtomicU64::new(0) }
+        let dir = format!("/tmp/.tidebox-jobs-{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
+        Self { dir, next: AtomicU64::new(0) }
     }
 
     /// Returns a new job.
     pub(super) fn next_job(&self) -> Job {
-        Job { folder: self.folder.clone(), number: self.next.fetch_add(1, Ordering::Relaxed) }
+        Job { dir: self.dir.clone(), number: self.next.fetch_add(1, Ordering::Relaxed) }
     }
 }
 
 /// Files of one command.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
-    folder: String,
+    dir: String,
     number: u64,
 }
 
@@ -129,16 +129,16 @@ pub(super) struct Report {
 impl Job {
     /// Path of an output file.
     pub(super) fn file(&self, name: &str) -> String {
-        format!("{}/{}.{name}", self.folder, self.number)
+        format!("{}/{}.{name}", self.dir, self.number)
     }
 
     /// Path of a script file, next to the directory, which may not exist yet.
     pub(super) fn script_file(&self) -> String {
-        format!("{}-{}.sh", self.folder, self.number)
+        format!("{}-{}.sh", self.dir, self.number)
     }
 
     fn name(&self) -> String {
-        format!("{}/{}", self.folder, self.number)
+        format!("{}/{}", self.dir, self.number)
     }
 
     fn removal(jobs: &[Self]) -> String {

@@ -83,22 +83,22 @@ impl DaytonaControl {
                     });
                 }
                 State::Asleep => {
-                    let answer = self.send(&wire::start(&self.config, &sandbox.id)).await?;
-                    match answer.status {
+                    let response = self.send(&wire::start(&self.config, &sandbox.id)).await?;
+                    match response.status {
                         404 => return Ok(None),
                         // Another caller has just started it, or it is still stopping.
                         400 | 409 => {}
-                        _ => drop(answer.sandbox("start a sandbox")?),
+                        _ => drop(response.sandbox("start a sandbox")?),
                     }
                 }
                 State::Changing => {}
             }
             polling.pause().await?;
-            let answer = self.send(&wire::get(&self.config, &sandbox.id)).await?;
-            if answer.status == 404 {
+            let response = self.send(&wire::get(&self.config, &sandbox.id)).await?;
+            if response.status == 404 {
                 return Ok(None);
             }
-            sandbox = answer.sandbox("connect to a sandbox")?;
+            sandbox = response.sandbox("connect to a sandbox")?;
         }
     }
 }
@@ -126,13 +126,13 @@ impl ControlPlane for DaytonaControl {
         let mut polling = PollTimer::new("create a sandbox", self.options.ready_time);
         loop {
             let (error, is_taken) = match self.send(&request).await {
-                Ok(answer) if answer.is_success() => {
-                    let sandbox = answer.sandbox("create a sandbox")?;
+                Ok(response) if response.is_success() => {
+                    let sandbox = response.sandbox("create a sandbox")?;
                     return self.created(sandbox, true, polling).await;
                 }
-                Ok(answer) if answer.status == 409 => (answer.failure("create a sandbox"), true),
-                Ok(answer) if answer.status >= 500 => (answer.failure("create a sandbox"), false),
-                Ok(answer) => return Err(answer.failure("create a sandbox")),
+                Ok(response) if response.status == 409 => (response.failure("create a sandbox"), true),
+                Ok(response) if response.status >= 500 => (response.failure("create a sandbox"), false),
+                Ok(response) => return Err(response.failure("create a sandbox")),
                 Err(error) if error.retryable() => (error, false),
                 Err(error) => return Err(error),
             };
@@ -158,35 +158,35 @@ impl ControlPlane for DaytonaControl {
     }
 
     async fn connect(&self, id: &SandboxId) -> Result<Option<DaytonaSandbox>> {
-        let answer = self.send(&wire::get(&self.config, id.as_str())).await?;
-        if answer.status == 404 {
+        let response = self.send(&wire::get(&self.config, id.as_str())).await?;
+        if response.status == 404 {
             return Ok(None);
         }
         let sandbox =
-            answer.sandbox("connect to a sandbox").map_err(|error| error.with_context("sandbox", id.as_str()))?;
+            response.sandbox("connect to a sandbox").map_err(|error| error.with_context("sandbox", id.as_str()))?;
         self.ready(sandbox, PollTimer::new("connect to a sandbox", self.options.ready_time)).await
     }
 
     async fn list(&self, request: ListRequest) -> Result<ListPage> {
-        let answer = self.send(&wire::list(&self.config, &request)).await?;
-        if answer.is_success() { wire::parse_list(&answer.body) } else { Err(answer.failure("list")) }
+        let response = self.send(&wire::list(&self.config, &request)).await?;
+        if response.is_success() { wire::parse_list(&response.body) } else { Err(response.failure("list")) }
     }
 
     async fn delete(&self, id: &SandboxId) -> Result<()> {
         let mut polling = PollTimer::new("delete a sandbox", self.options.ready_time);
         loop {
-            let answer = self.send(&wire::delete(&self.config, id.as_str())).await?;
-            match answer.status {
+            let response = self.send(&wire::delete(&self.config, id.as_str())).await?;
+            match response.status {
                 404 => return Ok(()),
                 // The state is changing; requests are rejected until it has settled.
                 409 => polling.pause().await?,
-                _ if answer.is_success() => break,
-                _ => return Err(answer.failure("delete").with_context("sandbox", id.as_str())),
+                _ if response.is_success() => break,
+                _ => return Err(response.failure("delete").with_context("sandbox", id.as_str())),
             }
         }
         loop {
-            let answer = self.send(&wire::get(&self.config, id.as_str())).await?;
-            if answer.status == 404 || answer.sandbox("delete")?.state == "destroyed" {
+            let response = self.send(&wire::get(&self.config, id.as_str())).await?;
+            if response.status == 404 || response.sandbox("delete")?.state == "destroyed" {
                 return Ok(());
             }
             polling.pause().await?;

@@ -159,12 +159,12 @@ impl DaytonaSandbox {
     }
 
     /// Waits for the response or the poll interval, then polls.
-    async fn step(&self, answer: &mut ResponseFuture<'_>, job: &Job, seen: ReadOffsets, pause: Duration) -> Step {
+    async fn step(&self, response: &mut ResponseFuture<'_>, job: &Job, seen: ReadOffsets, pause: Duration) -> Step {
         let look = pin!(async {
             sleep(pause).await;
             self.poll(&job.poll_script(seen), seen).await
         });
-        match select(answer, look).await {
+        match select(response, look).await {
             Either::Left((answered, _)) => Step::Answered(answered),
             Either::Right((looked, _)) => Step::Looked(looked),
         }
@@ -173,12 +173,12 @@ impl DaytonaSandbox {
     /// Handles the response to a command that has exited or was not started.
     async fn ended(
         &self,
-        answer: SendOutcome,
+        response: SendOutcome,
         job: &Job,
         mut seen: ReadOffsets,
         output: &mut OutputCollector<'_>,
     ) -> Result<CommandOutcome> {
-        match answer {
+        match response {
             SendOutcome::Reported(report) => {
                 let report = since(report, seen);
                 take(&report, &mut seen, output);
@@ -203,7 +203,7 @@ impl DaytonaSandbox {
         let file = job.script_file();
         let reply = self.client.send(&self.toolbox.upload(vec![(file.clone(), Bytes::from(script))])).await?;
         if !reply.is_success() {
-            return Err(self.refused("execute", reply).await?);
+            return Err(self.response_error("execute", reply).await?);
         }
         let file = tidebox_core::shell_backend::quote(&file);
         Ok(format!("eval \"$(cat {file}; rm -f {file})\""))
@@ -221,12 +221,12 @@ impl DaytonaSandbox {
             Ok(body) => body,
             Err(error) => return lost(error),
         };
-        let told = |error: Error| error.with_context("sandbox", self.id.as_str());
+        let reported = |error: Error| error.with_context("sandbox", self.id.as_str());
         match status {
             200..=299 => {}
             408 => return Ok(SendOutcome::TimeUp),
-            500..=599 => return Ok(SendOutcome::LostResponse(told(wire::failure("execute", status, &body)))),
-            _ => return Err(told(wire::failure("execute", status, &body))),
+            500..=599 => return Ok(SendOutcome::LostResponse(reported(wire::failure("execute", status, &body)))),
+            _ => return Err(reported(wire::failure("execute", status, &body))),
         }
         let executed: Executed = wire::parse("execute", &body)?;
         match executed.exit_code {
@@ -239,7 +239,7 @@ impl DaytonaSandbox {
     async fn poll(&self, line: &str, seen: ReadOffsets) -> Result<PollResult> {
         let reply = self.client.send(&self.toolbox.execute(line, None, &[], LOOK_TIME)).await?;
         if !reply.is_success() {
-            return Err(self.refused("execute", reply).await?);
+            return Err(self.response_error("execute", reply).await?);
         }
         let executed: Executed = wire::parse("execute", &reply.bytes().await?)?;
         match executed.exit_code {
@@ -290,7 +290,7 @@ impl DaytonaSandbox {
     async fn download_from(&self, path: &str, from: u64, sink: ChunkSink<'_>) -> Result<()> {
         let mut reply = self.client.send(&self.toolbox.download(path, from)).await?;
         if !reply.is_success() {
-            return Err(self.refused("execute", reply).await?);
+            return Err(self.response_error("execute", reply).await?);
         }
         let mut skip = if reply.status == 206 { 0 } else { usize::try_from(from).unwrap_or(usize::MAX) };
         while let Some(chunk) = reply.next().await? {
@@ -303,7 +303,7 @@ impl DaytonaSandbox {
         Ok(())
     }
 
-    async fn refused(&self, operation: &'static str, reply: Response) -> Result<Error> {
+    async fn response_error(&self, operation: &'static str, reply: Response) -> Result<Error> {
         let status = reply.status;
         let body = reply.bytes().await?;
         Ok(wire::failure(operation, status, &body).with_context("sandbox", self.id.as_str()))
@@ -321,9 +321,9 @@ impl DaytonaSandbox {
             let status = reply.status;
             let body = reply.bytes().await?;
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-            let told = if status == 400 { wire::parse_upload(&body, &paths) } else { None };
+            let reported = if status == 400 { wire::parse_upload(&body, &paths) } else { None };
             let failure = || wire::failure("upload_files", status, &body).with_context("sandbox", self.id.as_str());
-            told.ok_or_else(failure)?
+            reported.ok_or_else(failure)?
         };
         Ok(names.into_iter().zip(results).map(|(path, result)| UploadResult { path, result }).collect())
     }
@@ -366,11 +366,11 @@ const BATCH_BYTES: usize = 32 << 20;
 type Batches = (Vec<Vec<(usize, SandboxPath, Upload)>>, Vec<(usize, UploadResult)>);
 
 fn batches(files: Vec<(SandboxPath, Upload)>) -> Batches {
-    let (mut batches, mut refused): Batches = (Vec::new(), Vec::new());
+    let (mut batches, mut rejected): Batches = (Vec::new(), Vec::new());
     let mut room = 0;
     for (place, (path, upload)) in files.into_iter().enumerate() {
-        if let Some(refusal) = path_error(&path) {
-            refused.push((place, UploadResult { path: upload.path, result: Err(refusal) }));
+        if let Some(rejection) = path_error(&path) {
+            rejected.push((place, UploadResult { path: upload.path, result: Err(rejection) }));
             continue;
         }
         let length = upload.content.len();
@@ -381,7 +381,7 @@ fn batches(files: Vec<(SandboxPath, Upload)>) -> Batches {
             _ => batches.push(vec![(place, path, upload)]),
         }
     }
-    (batches, refused)
+    (batches, rejected)
 }
 
 #[async_trait]
@@ -395,21 +395,21 @@ impl DataPlane for DaytonaSandbox {
     }
 
     async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
-        let begun = now();
+        let exec = now();
         let job = self.jobs.next_job();
         let script = self.script(&job, command.script).await?;
         let finished = self.finished.lock().take();
         let line = job.start(&self.shell, &script, &finished);
         let time = command.timeout.saturating_add(KILL_GRACE);
         let request = self.toolbox.execute(&line, command.cwd.as_deref(), &command.env, time);
-        let mut answer: ResponseFuture<'_> = Box::pin(async move { self.send_once(&request).await });
+        let mut response: ResponseFuture<'_> = Box::pin(async move { self.send_once(&request).await });
         let mut started = KillGuard { sandbox: self, job: &job, runs: true };
         let mut seen = ReadOffsets::default();
         let mut pauses = PollBackoff::new(output.is_streaming());
         let mut lost: Option<LostResponse> = None;
         loop {
-            let left = command.timeout.saturating_sub(begun.elapsed());
-            match timeout(left, self.step(&mut answer, &job, seen, pauses.next())).await {
+            let left = command.timeout.saturating_sub(exec.elapsed());
+            match timeout(left, self.step(&mut response, &job, seen, pauses.next())).await {
                 None | Some(Step::Answered(Ok(SendOutcome::TimeUp))) => {
                     self.stop(&job, seen, output).await?;
                     started.runs = false;
@@ -418,7 +418,7 @@ impl DataPlane for DaytonaSandbox {
                 Some(Step::Answered(Ok(SendOutcome::LostResponse(error)))) => {
                     lost = Some(LostResponse { error, misses: 0 });
                     pauses = PollBackoff::growing();
-                    answer = Box::pin(pending());
+                    response = Box::pin(pending());
                 }
                 Some(Step::Answered(answered)) => {
                     started.runs = false;
@@ -463,7 +463,7 @@ impl DataPlane for DaytonaSandbox {
             let status = reply.status;
             let body = reply.bytes().await?;
             return match wire::download_error(status, &body, path) {
-                Some(refusal) => Ok(Err(refusal)),
+                Some(rejection) => Ok(Err(rejection)),
                 None => Err(wire::failure("download_files", status, &body).with_context("sandbox", self.id.as_str())),
             };
         }

@@ -38,9 +38,9 @@ fn options(replay: &Arc<ReplayTransport>) -> Options {
 fn sandbox(replay: &Arc<ReplayTransport>) -> DaytonaSandbox {
     let config = DaytonaConfig::new(&options(replay)).expect("a key is set");
     let client = Client::new(Arc::<ReplayTransport>::clone(replay), RetryPolicy::default());
-    let told = json!({ "id": ID, "state": "started", "toolboxProxyUrl": "http://host/toolbox" });
-    let told = serde_json::from_value(told).expect("valid request");
-    DaytonaSandbox::new(&config, &told, client).expect("valid endpoint")
+    let reported = json!({ "id": ID, "state": "started", "toolboxProxyUrl": "http://host/toolbox" });
+    let reported = serde_json::from_value(reported).expect("valid request");
+    DaytonaSandbox::new(&config, &reported, client).expect("valid endpoint")
 }
 
 fn command(script: &str) -> Command {
@@ -301,8 +301,8 @@ fn uploads_are_batched_in_order() {
         (SandboxPath::parse(path).expect("a path"), Upload::new(path, content))
     });
     let results = futures_executor::block_on(sandbox(&replay).store(files.into())).expect("a transfer");
-    let told: Vec<_> = results.iter().map(|file| (file.path.as_slice(), file.result.is_ok())).collect();
-    assert_eq!(told, [(b"/a".as_slice(), true), (b"/b ", false), (b"/c", true), (b"/d", true)]);
+    let reported: Vec<_> = results.iter().map(|file| (file.path.as_slice(), file.result.is_ok())).collect();
+    assert_eq!(reported, [(b"/a".as_slice(), true), (b"/b ", false), (b"/c", true), (b"/d", true)]);
     let parts = |request: &Request| request.body.iter().filter(|chunk| chunk.starts_with(b"/")).count();
     assert_eq!(replay.requests().iter().map(parts).collect::<Vec<_>>(), [2, 1]);
 }
@@ -340,8 +340,8 @@ fn a_lost_create_response_finds_only_its_own_sandbox() {
         RecordedExchange::new("GET /api/sandbox/tidebox-key", 200, foreign.to_string()),
     ]);
     let control = DaytonaControl::new(options(&replay)).expect("good options");
-    let refused = futures_executor::block_on(control.create(&labels, Some("tidebox-key")));
-    assert_eq!(refused.expect_err("the name is another's").kind(), ErrorKind::InvalidRequest);
+    let rejected = futures_executor::block_on(control.create(&labels, Some("tidebox-key")));
+    assert_eq!(rejected.expect_err("the name is another's").kind(), ErrorKind::InvalidRequest);
 }
 
 #[test]
@@ -428,8 +428,8 @@ fn output_beyond_a_report_is_downloaded() {
 fn the_key_is_not_sent_to_a_url_without_tls() {
     let replay = ReplayTransport::new([]);
     let config = DaytonaConfig::new(&options(&replay).with_api_url("https://host/api")).expect("good options");
-    let told = |url: &str| serde_json::from_value(json!({ "id": ID, "toolboxProxyUrl": url })).expect("a sandbox");
-    assert_eq!(wire::Toolbox::new(&config, &told("http://host/toolbox")).unwrap_err().kind(), ErrorKind::Protocol);
-    assert!(wire::Toolbox::new(&config, &told("https://host/toolbox")).is_ok());
-    assert_eq!(wire::Toolbox::new(&config, &told("")).unwrap_err().kind(), ErrorKind::Protocol);
+    let reported = |url: &str| serde_json::from_value(json!({ "id": ID, "toolboxProxyUrl": url })).expect("a sandbox");
+    assert_eq!(wire::Toolbox::new(&config, &reported("http://host/toolbox")).unwrap_err().kind(), ErrorKind::Protocol);
+    assert!(wire::Toolbox::new(&config, &reported("https://host/toolbox")).is_ok());
+    assert_eq!(wire::Toolbox::new(&config, &reported("")).unwrap_err().kind(), ErrorKind::Protocol);
 }

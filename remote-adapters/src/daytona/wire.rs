@@ -213,12 +213,12 @@ pub fn parse<T: for<'de> Deserialize<'de>>(operation: &'static str, body: &[u8])
 
 /// Maps an error status to an error, if nothing more specific applies.
 pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
-    let refusal = ErrorBody::read(body);
+    let rejection = ErrorBody::read(body);
     let (kind, advice) = match status {
         400 | 409 | 422 => (ErrorKind::InvalidRequest, "Daytona rejected the request"),
         401 => (ErrorKind::Unauthenticated, "Daytona rejected the key; check DAYTONA_API_KEY"),
         402 => (ErrorKind::QuotaExceeded, "Daytona requires payment; check the organisation's wallet"),
-        403 if refusal.message().contains("quota") || refusal.message().contains("limit exceeded") => (
+        403 if rejection.message().contains("quota") || rejection.message().contains("limit exceeded") => (
             ErrorKind::QuotaExceeded,
             "the organisation's Daytona quota is exhausted; delete sandboxes or request a higher quota",
         ),
@@ -232,11 +232,11 @@ pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
         _ => (ErrorKind::Protocol, "Daytona returned an unexpected status"),
     };
     let error = Error::new(kind, operation, advice).with_context("status", status.to_string());
-    let error = match refusal.code.as_str() {
+    let error = match rejection.code.as_str() {
         Some(code) => error.with_context("code", code),
         None => error,
     };
-    let message = refusal.message();
+    let message = rejection.message();
     if message.is_empty() { error } else { error.with_context("message", message) }
 }
 
@@ -297,8 +297,8 @@ impl Toolbox {
         if !env.is_empty() {
             body["envs"] = env.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         }
-        let patience = Duration::from_secs(seconds.saturating_add(30));
-        self.call(Method::Post, "/process/execute").json(&body).timeouts(patience, patience)
+        let request_timeout = Duration::from_secs(seconds.saturating_add(30));
+        self.call(Method::Post, "/process/execute").json(&body).timeouts(request_timeout, request_timeout)
     }
 
     /// `POST /files/bulk-upload`: uploads files and creates missing parent directories.
@@ -377,9 +377,9 @@ fn file_error(words: &str, path: &str) -> FileError {
 
 /// Maps a failed download to a file error; `None` if it has another cause.
 pub fn download_error(status: u16, body: &[u8], path: &SandboxPath) -> Option<FileError> {
-    let refusal = ErrorBody::read(body);
-    let message = refusal.message();
-    let code = match (status, refusal.code.as_str()) {
+    let rejection = ErrorBody::read(body);
+    let message = rejection.message();
+    let code = match (status, rejection.code.as_str()) {
         // The proxy also responds with 404 for a deleted sandbox.
         (404, Some("FILE_NOT_FOUND")) => FileErrorCode::FileNotFound,
         (404, _) if message.contains("no such file") => FileErrorCode::FileNotFound,

@@ -65,7 +65,7 @@ impl DenoConfig {
     pub fn new(options: &Options) -> Result<Self> {
         if cfg!(target_family = "wasm") {
             let message = "Deno Sandbox requires a WebSocket with a token header, which JavaScript cannot send; run it natively, \
-                           or behind a relay";
+                           or through a relay";
             return Err(Error::new(ErrorKind::Unsupported, "set up a provider", message));
         }
         options.check_extra(NAME, &["org", "sandbox_url", "domain", "shell"])?;

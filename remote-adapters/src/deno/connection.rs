@@ -101,7 +101,7 @@ impl Connection {
     }
 
     async fn begin(&self, operation: &'static str, method: &str, params: &Value) -> Result<PendingCall<'_>> {
-        let (answer, answered) = oneshot::channel();
+        let (response, answered) = oneshot::channel();
         let id = {
             let mut shared = self.shared.lock();
             if shared.closed {
@@ -109,7 +109,7 @@ impl Connection {
             }
             let id = shared.next;
             shared.next += 1;
-            shared.waiting.insert(id, answer);
+            shared.waiting.insert(id, response);
             id
         };
         let _forget = CallGuard { shared: &self.shared, id };
@@ -141,8 +141,8 @@ impl Connection {
         let flowing = UploadStream { connection: self, stream: Some(stream) };
         let mut called = self.begin(operation, method, &params(stream)).await?;
         for chunk in content.chunks(CHUNK_BYTES) {
-            if let Ok(Some(answer)) = called.answered.try_recv() {
-                return Ok(answer);
+            if let Ok(Some(response)) = called.answered.try_recv() {
+                return Ok(response);
             }
             in_time(wire::enqueue(stream, chunk)).await?;
         }
@@ -273,10 +273,10 @@ async fn receive_loop(mut receiver: Box<dyn Receiver>, shared: &Mutex<Shared>) {
         let Ok(incoming) = wire::incoming(&text) else { return };
         let mut shared = shared.lock();
         match incoming {
-            Incoming::Answer(id, answer) => {
+            Incoming::Answer(id, response) => {
                 if let Some(waiting) = shared.waiting.remove(&id) {
                     // The caller may have dropped the receiver.
-                    let _ = waiting.send(answer);
+                    let _ = waiting.send(response);
                 }
             }
             Incoming::Piece(stream, chunk) => {

@@ -98,7 +98,7 @@ impl ControlPlane for DenoControl {
             Ok(DenoSandbox::new(id.clone(), self.config.clone(), self.client.clone(), Arc::clone(&connection)));
         for (key, value) in &self.options.env {
             let set = connection.call_with_timeout(operation, "envSet", &json!({ "key": key, "value": value })).await;
-            if let Err(error) = set.and_then(|answer| answer.map_err(|refusal| refusal.error(operation))) {
+            if let Err(error) = set.and_then(|response| response.map_err(|rejection| rejection.error(operation))) {
                 plane = Err(error);
                 break;
             }

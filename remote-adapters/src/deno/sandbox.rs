@@ -108,9 +108,9 @@ impl DenoSandbox {
         let spawned =
             match connection.call_with_timeout("execute", "spawn", &wire::spawn(&command, &self.config.shell)).await? {
                 Ok(spawned) => read::<Spawned>("execute", spawned)?,
-                Err(refusal) => {
+                Err(rpc_error) => {
                     // The command could not be started, for example because the directory does not exist.
-                    output.push(OutputStream::Stderr, format!("{}\n", refusal.message).as_bytes());
+                    output.push(OutputStream::Stderr, format!("{}\n", rpc_error.message).as_bytes());
                     return Ok(CommandOutcome::Exit(1));
                 }
             };
@@ -135,7 +135,7 @@ impl DenoSandbox {
     ) -> Result<FileResult<T>> {
         match connection.call_with_timeout("transfer a file", method, params).await? {
             Ok(value) => read("transfer a file", value).map(Ok),
-            Err(refusal) => refused(refusal, path),
+            Err(rpc_error) => rpc_error_result(rpc_error, path),
         }
     }
 
@@ -144,7 +144,7 @@ impl DenoSandbox {
         let name = path.to_text();
         let stat = match self.file::<Stat>(&connection, "stat", &json!({ "path": name }), path).await? {
             Ok(stat) => stat,
-            Err(refusal) => return Ok(Err(refusal)),
+            Err(rpc_error) => return Ok(Err(rpc_error)),
         };
         if stat.is_directory || !stat.is_file {
             let code = if stat.is_directory { FileErrorCode::IsDirectory } else { FileErrorCode::NotARegularFile };
@@ -157,13 +157,13 @@ impl DenoSandbox {
                     sink(&wire::bytes(&content)?);
                     Ok(Ok(()))
                 }
-                Err(refusal) => Ok(Err(refusal)),
+                Err(rpc_error) => Ok(Err(rpc_error)),
             };
         }
         let open = json!({ "path": name, "options": { "read": true } });
         let handle = match self.file::<Handle>(&connection, "open", &open, path).await? {
             Ok(handle) => handle.file_handle_id,
-            Err(refusal) => return Ok(Err(refusal)),
+            Err(rpc_error) => return Ok(Err(rpc_error)),
         };
         let done = self.chunks(&connection, handle, path, sink).await;
         close(&connection, handle).await?;
@@ -190,7 +190,7 @@ impl DenoSandbox {
                     }
                 }
                 Ok(Read { data: None }) => return Ok(Ok(())),
-                Err(refusal) => return Ok(Err(refusal)),
+                Err(rpc_error) => return Ok(Err(rpc_error)),
             }
         }
     }
@@ -198,14 +198,14 @@ impl DenoSandbox {
     async fn upload(&self, path: &SandboxPath, content: &[u8]) -> Result<FileResult<()>> {
         match self.put(path, content).await? {
             // Create parent directories only after a failure.
-            Err(refusal) if refusal.code == FileErrorCode::FileNotFound => {}
+            Err(rpc_error) if rpc_error.code == FileErrorCode::FileNotFound => {}
             done => return Ok(done),
         }
         let above = path.parent().unwrap_or_else(SandboxPath::root);
         let mkdir = json!({ "path": above.to_text(), "options": { "recursive": true } });
         match self.call("transfer a file", "mkdir", &mkdir).await? {
             Ok(_) => self.put(path, content).await,
-            Err(refusal) => refused(refusal, path),
+            Err(rpc_error) => rpc_error_result(rpc_error, path),
         }
     }
 
@@ -219,7 +219,7 @@ impl DenoSandbox {
         let of_stream = |stream| json!({ "path": name, "contentStreamId": stream });
         match connection.call_with_stream("transfer a file", "writeFile", of_stream, content).await? {
             Ok(_) => Ok(Ok(())),
-            Err(refusal) => refused(refusal, path),
+            Err(rpc_error) => rpc_error_result(rpc_error, path),
         }
     }
 }
@@ -233,13 +233,13 @@ struct Handle {
 async fn close(connection: &Connection, handle: u64) -> Result<()> {
     let closed =
         connection.call_with_timeout("transfer a file", "fileClose", &json!({ "fileHandleId": handle })).await?;
-    closed.map(drop).map_err(|refusal| refusal.error("transfer a file"))
+    closed.map(drop).map_err(|rpc_error| rpc_error.error("transfer a file"))
 }
 
-fn refused<T>(refusal: RpcError, path: &SandboxPath) -> Result<FileResult<T>> {
-    match refusal.file_error(path.as_bytes()) {
+fn rpc_error_result<T>(rpc_error: RpcError, path: &SandboxPath) -> Result<FileResult<T>> {
+    match rpc_error.file_error(path.as_bytes()) {
         Some(of_file) => Ok(Err(of_file)),
-        None => Err(refusal.error("transfer a file").with_context("path", path.to_text())),
+        None => Err(rpc_error.error("transfer a file").with_context("path", path.to_text())),
     }
 }
 
@@ -274,7 +274,7 @@ async fn wait_for_exit(
     while let Some(Some(chunk)) = timeout(LAST_OUTPUT, hearing.chunks.next()).await {
         push(chunk);
     }
-    let waited = waited.map_err(|refusal| refusal.error("execute"))?;
+    let waited = waited.map_err(|rpc_error| rpc_error.error("execute"))?;
     Ok(read::<WaitResponse>("execute", waited)?.outcome())
 }
 
@@ -310,7 +310,7 @@ impl DataPlane for DenoSandbox {
     async fn fetch(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
         match is_text(path) {
             Ok(()) => self.download(path, sink).await,
-            Err(refusal) => Ok(Err(refusal)),
+            Err(rpc_error) => Ok(Err(rpc_error)),
         }
     }
 
@@ -318,7 +318,7 @@ impl DataPlane for DenoSandbox {
         let uploads = stream::iter(files).map(move |(path, upload)| async move {
             let result = match is_text(&path) {
                 Ok(()) => self.upload(&path, &upload.content).await?,
-                Err(refusal) => Err(refusal),
+                Err(rpc_error) => Err(rpc_error),
             };
             Ok(UploadResult { path: upload.path, result })
         });

@@ -106,10 +106,10 @@ async fn a_recorded_command_matches_the_official_client() -> [&'static str; 2] {
 #[tokio::test]
 async fn output_before_the_spawn_response_is_kept() {
     let mut lines = session(&["spawn", "processWait"]);
-    let answer = lines.remove(1);
+    let reply = lines.remove(1);
     let waits =
         lines.iter().rposition(|line| matches!(line, SocketMessage::FromClient(_))).expect("a valid wait response");
-    lines.insert(waits, answer);
+    lines.insert(waits, reply);
     let mut output = OutputCollector::new(100, None);
     let sandbox = sandbox(lines).await;
     assert_eq!(
@@ -161,13 +161,13 @@ async fn a_long_upload_is_streamed_without_acknowledgements() {
 async fn a_rejected_upload_stops_sending() {
     let content = vec![7; 64 << 20];
     let mut lines = flowing(&content, 2);
-    let refusal = json!({ "constructorName": "PermissionDenied", "code": "EACCES", "message": "Permission denied" });
+    let rejection = json!({ "constructorName": "PermissionDenied", "code": "EACCES", "message": "Permission denied" });
     lines.push(SocketMessage::FromServer(
-        json!({ "jsonrpc": "2.0", "id": 0, "result": { "error": refusal } }).to_string(),
+        json!({ "jsonrpc": "2.0", "id": 0, "result": { "error": rejection } }).to_string(),
     ));
     lines.push(broken());
-    let refused = store(lines, &content).await.expect_err("the upload is rejected");
-    assert_eq!(refused.code, FileErrorCode::PermissionDenied);
+    let rejected = store(lines, &content).await.expect_err("the upload is rejected");
+    assert_eq!(rejected.code, FileErrorCode::PermissionDenied);
 }
 
 /// Message that reports an incomplete stream.
@@ -308,12 +308,12 @@ async fn an_idle_connection_sends_keep_alives() {
     let silent = || Box::new(Silent(said.clone()));
     let connection = Connection::new(socket::Socket { headers: Vec::new(), sender: silent(), receiver: silent() });
     drop(said);
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     for _ in 0..2 {
         let sign = tokio::time::timeout(Duration::from_secs(60), heard.next()).await.expect("the message arrives");
         assert_eq!(sign.as_deref(), Some("ping"));
     }
-    assert!(begun.elapsed() >= Duration::from_secs(3), "not all the time");
+    assert!(started.elapsed() >= Duration::from_secs(3), "not all the time");
     drop(connection);
     let after = tokio::time::timeout(Duration::from_secs(60), heard.next()).await.expect("its halves are let go");
     assert_eq!(after, None);
@@ -331,8 +331,8 @@ fn every_recorded_message_is_parsed() {
     assert_eq!(wire::incoming("pong").unwrap(), Incoming::Other);
     assert_eq!(wire::incoming("<html>").unwrap_err().kind(), ErrorKind::Protocol);
     let missing = r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"Method not found"}}"#;
-    let refusal = RpcError { message: "Method not found".to_owned(), ..RpcError::default() };
-    assert_eq!(wire::incoming(missing).unwrap(), Incoming::Answer(3, Err(refusal)));
+    let rejection = RpcError { message: "Method not found".to_owned(), ..RpcError::default() };
+    assert_eq!(wire::incoming(missing).unwrap(), Incoming::Answer(3, Err(rejection)));
 }
 
 #[test]
@@ -365,9 +365,9 @@ fn command_outcomes_are_distinguished() {
 
 #[tokio::test]
 async fn no_credential_is_printed() {
-    let refused =
+    let rejected =
         RecordedExchange::new("GET /api/v3/sandboxes/create", 401, r#"{"code":"INVALID_TOKEN","message":"no"}"#);
-    let replay = ReplayTransport::new([refused]);
+    let replay = ReplayTransport::new([rejected]);
     let mut options = options(&replay);
     options.env = vec![("SECRET".to_owned(), "planted-value".to_owned())];
     let control = DenoControl::new(options).expect("the options are good");

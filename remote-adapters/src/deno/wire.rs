@@ -141,8 +141,8 @@ pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
         code: String,
         message: String,
     }
-    let refusal: RpcError = serde_json::from_slice(body).unwrap_or_default();
-    let (kind, advice) = match (status, refusal.code.as_str()) {
+    let error_body: RpcError = serde_json::from_slice(body).unwrap_or_default();
+    let (kind, advice) = match (status, error_body.code.as_str()) {
         (401, _) | (_, "INVALID_TOKEN") => {
             (ErrorKind::Unauthenticated, "Deno rejected the token; check DENO_DEPLOY_TOKEN")
         }
@@ -157,8 +157,8 @@ pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
         _ => (ErrorKind::Protocol, "Deno returned an unexpected status"),
     };
     let error = Error::new(kind, operation, advice).with_context("status", status.to_string());
-    let error = if refusal.code.is_empty() { error } else { error.with_context("code", refusal.code) };
-    if refusal.message.is_empty() { error } else { error.with_context("message", refusal.message) }
+    let error = if error_body.code.is_empty() { error } else { error.with_context("code", error_body.code) };
+    if error_body.message.is_empty() { error } else { error.with_context("message", error_body.message) }
 }
 
 /// A JSON-RPC call.

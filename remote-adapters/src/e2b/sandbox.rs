@@ -59,7 +59,7 @@ impl E2bSandbox {
         Ok(Self { id: SandboxId::parse(access.sandbox_id)?, envd, shell: config.shell.clone(), client })
     }
 
-    async fn refused(&self, operation: &'static str, reply: Response) -> Result<Error> {
+    async fn response_error(&self, operation: &'static str, reply: Response) -> Result<Error> {
         let status = reply.status;
         let body = reply.bytes().await?;
         Ok(wire::failure(operation, status, &body).with_context("sandbox", self.id.as_str()))
@@ -84,7 +84,7 @@ impl E2bSandbox {
         let status = reply.status;
         let body = reply.bytes().await?;
         match wire::file_error(status, &body, path.as_bytes()) {
-            Some(refusal) => Ok(Err(refusal)),
+            Some(rejection) => Ok(Err(rejection)),
             None => Err(wire::failure(operation, status, &body).with_context("sandbox", self.id.as_str())),
         }
     }
@@ -114,7 +114,7 @@ impl DataPlane for E2bSandbox {
     async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
         let mut reply = self.client.send(&self.envd.start(&command, &self.shell)).await?;
         if !reply.is_success() {
-            return Err(self.refused("execute", reply).await?);
+            return Err(self.response_error("execute", reply).await?);
         }
         let mut started = KillGuard { sandbox: self, pid: None };
         let mut reader = FrameReader::default();
@@ -145,13 +145,13 @@ impl DataPlane for E2bSandbox {
     }
 
     async fn fetch(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
-        if let Err(refusal) = is_text(path) {
-            return Ok(Err(refusal));
+        if let Err(rejection) = is_text(path) {
+            return Ok(Err(rejection));
         }
         let reply = self.client.send(&self.envd.download(path)).await?;
         let mut reply = match self.check_reply("download_files", path, reply).await? {
             Ok(reply) => reply,
-            Err(refusal) => return Ok(Err(refusal)),
+            Err(rejection) => return Ok(Err(rejection)),
         };
         while let Some(chunk) = reply.next().await? {
             if !sink(&chunk) {
@@ -165,7 +165,7 @@ impl DataPlane for E2bSandbox {
         let uploads = stream::iter(files).map(move |(path, upload)| async move {
             match is_text(&path) {
                 Ok(()) => self.upload(path, upload).await,
-                Err(refusal) => Ok(UploadResult { path: upload.path, result: Err(refusal) }),
+                Err(rejection) => Ok(UploadResult { path: upload.path, result: Err(rejection) }),
             }
         });
         // One request per file: for a request with several files, the daemon does not report which one failed.

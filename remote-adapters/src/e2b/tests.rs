@@ -128,12 +128,12 @@ fn every_file_error_of_the_real_daemon_is_mapped() {
         let exchange = golden(name);
         let status = exchange["response"]["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap();
         let body = exchange["response"]["body"].to_string();
-        let refusal = wire::file_error(status, body.as_bytes(), b"/x").unwrap_or_else(|| panic!("{name}"));
-        assert_eq!(refusal.code, code, "{name}");
+        let rejection = wire::file_error(status, body.as_bytes(), b"/x").unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(rejection.code, code, "{name}");
     }
     // The recorded disk was never full.
     let full = wire::file_error(507, b"{\"code\":507,\"message\":\"not enough disk space available\"}", b"/x");
-    assert_eq!(full.map(|refusal| refusal.code), Some(FileErrorCode::NoSpace));
+    assert_eq!(full.map(|rejection| rejection.code), Some(FileErrorCode::NoSpace));
     let exchange = golden("download without token");
     let body = exchange["response"]["body"].to_string();
     assert_eq!(wire::file_error(401, body.as_bytes(), b"/x"), None, "an invalid token is not a file error");
@@ -269,8 +269,8 @@ fn no_credential_is_printed() {
     let mut output = OutputCollector::new(1, None);
     let error = futures_executor::block_on(sandbox.run(command("x"), &mut output)).unwrap_err();
     let seen = replay.requests();
-    let answer = r#"{"sandboxID":"s","envdAccessToken":"planted-token"}"#;
-    let access: wire::Access = serde_json::from_str(answer).expect("valid request");
+    let reply = r#"{"sandboxID":"s","envdAccessToken":"planted-token"}"#;
+    let access: wire::Access = serde_json::from_str(reply).expect("valid request");
     let control = E2bControl::new(options(&replay));
     let printed = format!("{sandbox:?} {error:?} {error} {seen:?} {control:?} {access:?}");
     assert!(!printed.contains("planted"), "{printed}");

@@ -88,7 +88,7 @@ impl Version {
 
 /// Returns whether an error means an unknown route, and not a missing sandbox or template.
 pub fn is_unknown_route(status: u16, body: &[u8]) -> bool {
-    let words = serde_json::from_slice::<ErrorBody>(body).map(|refusal| refusal.message);
+    let words = serde_json::from_slice::<ErrorBody>(body).map(|body| body.message);
     status == 405 || status == 404 && words.map_or(true, |words| words.contains("no matching operation"))
 }
 
@@ -179,7 +179,7 @@ fn contains(body: &[u8], words: &[u8]) -> bool {
 
 /// Maps an error status to an error, if nothing more specific applies.
 pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
-    let refusal: ErrorBody = serde_json::from_slice(body).unwrap_or_default();
+    let error_body: ErrorBody = serde_json::from_slice(body).unwrap_or_default();
     let (kind, advice) = match status {
         400 | 422 => (ErrorKind::InvalidRequest, "E2B rejected the request"),
         401 => (ErrorKind::Unauthenticated, "E2B rejected the key; check E2B_API_KEY"),
@@ -195,7 +195,7 @@ pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
         _ => (ErrorKind::Protocol, "E2B returned an unexpected status"),
     };
     let error = Error::new(kind, operation, advice).with_context("status", status.to_string());
-    if refusal.message.is_empty() { error } else { error.with_context("message", refusal.message) }
+    if error_body.message.is_empty() { error } else { error.with_context("message", error_body.message) }
 }
 
 /// Reads the header in which E2B states whether a retry makes sense.
@@ -289,16 +289,16 @@ const KEEPALIVE: Duration = Duration::from_secs(50);
 
 /// Maps a status and message of the daemon to a file error; `None` if it has another cause.
 pub fn file_error(status: u16, body: &[u8], path: &[u8]) -> Option<FileError> {
-    let refusal: ErrorBody = serde_json::from_slice(body).unwrap_or_default();
-    let says = |words: &str| refusal.message.contains(words);
+    let error_body: ErrorBody = serde_json::from_slice(body).unwrap_or_default();
+    let has_message = |words: &str| error_body.message.contains(words);
     let code = match status {
         404 => FileErrorCode::FileNotFound,
-        400 if says("is a directory") => FileErrorCode::IsDirectory,
-        400 if says("permission denied") => FileErrorCode::PermissionDenied,
+        400 if has_message("is a directory") => FileErrorCode::IsDirectory,
+        400 if has_message("permission denied") => FileErrorCode::PermissionDenied,
         400 => FileErrorCode::InvalidPath,
         403 => FileErrorCode::PermissionDenied,
-        500 if says("path is a file") || says("not a directory") => FileErrorCode::NotADirectory,
-        500 if says("permission denied") => FileErrorCode::PermissionDenied,
+        500 if has_message("path is a file") || has_message("not a directory") => FileErrorCode::NotADirectory,
+        500 if has_message("permission denied") => FileErrorCode::PermissionDenied,
         507 => FileErrorCode::NoSpace,
         _ => return None,
     };
@@ -420,6 +420,6 @@ fn stream_error(error: StreamError) -> Result<Event> {
         "unavailable" => ErrorKind::Unavailable,
         _ => ErrorKind::Protocol,
     };
-    let told = Error::new(kind, "execute", "E2B could not complete the command");
-    Err(told.with_context("code", error.code).with_context("message", error.message))
+    let reported = Error::new(kind, "execute", "E2B could not complete the command");
+    Err(reported.with_context("code", error.code).with_context("message", error.message))
 }

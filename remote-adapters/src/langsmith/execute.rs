@@ -251,11 +251,11 @@ impl LangSmithSandbox {
     async fn classify_rejection(&self, started: bool, reply: Response) -> Result<StreamOutcome> {
         let status = reply.status;
         let body = reply.bytes().await?;
-        let refusal = ErrorBody::read(&body);
+        let rejection = ErrorBody::read(&body);
         if started && status == 404 {
-            return Err(command_expired(&refusal.message));
+            return Err(command_expired(&rejection.message));
         }
-        if !started && (matches!(status, 404 | 405 | 501)) && refusal.error != "NotReady" {
+        if !started && (matches!(status, 404 | 405 | 501)) && rejection.error != "NotReady" {
             return Ok(StreamOutcome::Absent);
         }
         let error = wire::failure("execute", status, &body);
@@ -372,8 +372,8 @@ fn ended_early() -> Error {
 }
 
 fn command_expired(message: &str) -> Error {
-    let told = "LangSmith no longer has the command's result; completed changes remain";
-    Error::new(ErrorKind::Unavailable, "execute", told).with_context("message", message)
+    let reported = "LangSmith no longer has the command's result; completed changes remain";
+    Error::new(ErrorKind::Unavailable, "execute", reported).with_context("message", message)
 }
 
 #[cfg(test)]

@@ -90,14 +90,14 @@ impl LangSmithControl {
     /// Requests the state, and the whole sandbox once it is ready.
     async fn refresh(&self, mut found: Sandbox) -> Result<Sandbox> {
         let operation = "wait for a sandbox";
-        let gone = || {
+        let not_found = || {
             let message = "the sandbox was deleted before it was ready";
             Error::new(ErrorKind::SandboxNotFound, operation, message)
         };
-        let body = self.send(operation, &wire::status(&self.config, &found.name)).await?.ok_or_else(gone)?;
+        let body = self.send(operation, &wire::status(&self.config, &found.name)).await?.ok_or_else(not_found)?;
         let status: Status = wire::parse(operation, &body)?;
         if status.status == "ready" {
-            let body = self.send(operation, &wire::get(&self.config, &found.name)).await?.ok_or_else(gone)?;
+            let body = self.send(operation, &wire::get(&self.config, &found.name)).await?.ok_or_else(not_found)?;
             return wire::parse(operation, &body);
         }
         (found.status, found.status_message) = (status.status, status.status_message);
@@ -131,8 +131,8 @@ impl ControlPlane for LangSmithControl {
         let mut all = labels.clone();
         all.insert(ATTEMPT.to_owned(), attempt.clone());
         let operation = "create a sandbox";
-        let answer = self.client.send(&wire::create(&self.config, &name, &all, &self.options.env)).await;
-        let error = match answer {
+        let response = self.client.send(&wire::create(&self.config, &name, &all, &self.options.env)).await;
+        let error = match response {
             Ok(reply) => {
                 let (success, status) = (reply.is_success(), reply.status);
                 match reply.bytes().await {

@@ -58,7 +58,7 @@ impl LangSmithSandbox {
         self.way.store(way as u8, Ordering::Relaxed);
     }
 
-    pub(super) async fn refused(&self, operation: &'static str, reply: Response) -> Result<Error> {
+    pub(super) async fn response_error(&self, operation: &'static str, reply: Response) -> Result<Error> {
         let status = reply.status;
         let body = reply.bytes().await?;
         Ok(wire::failure(operation, status, &body).with_context("sandbox", self.id.as_str()))
@@ -70,7 +70,7 @@ impl LangSmithSandbox {
         let result = if reply.is_success() {
             Ok(())
         } else {
-            let error = self.refused("upload_files", reply).await?;
+            let error = self.response_error("upload_files", reply).await?;
             self.create_parents_and_upload(&path, error, content).await?
         };
         Ok(UploadResult { path: upload.path, result })
@@ -86,13 +86,13 @@ impl LangSmithSandbox {
         if !is_of_file(&error) {
             return Err(error);
         }
-        let answer = probe::run_probe(self, probe::prepare_parent_script(path)).await?;
-        if !probe::parent_is_ready(&answer) {
-            return probe::code(&answer)
+        let response = probe::run_probe(self, probe::prepare_parent_script(path)).await?;
+        if !probe::parent_is_ready(&response) {
+            return probe::code(&response)
                 .map_or(Err(error), |code| Ok(Err(FileError::with_code(code, path.as_bytes()))));
         }
         let reply = self.client.send(&self.plane.upload(path, content)).await?;
-        if reply.is_success() { Ok(Ok(())) } else { Err(self.refused("upload_files", reply).await?) }
+        if reply.is_success() { Ok(Ok(())) } else { Err(self.response_error("upload_files", reply).await?) }
     }
 
     /// Determines the error of a failed download: the service uses one message for several causes.
@@ -100,8 +100,8 @@ impl LangSmithSandbox {
         if !is_of_file(&error) {
             return Err(error);
         }
-        let answer = probe::run_probe(self, probe::read_error_script(path)).await?;
-        probe::classify_read_error(path, &answer, error)
+        let response = probe::run_probe(self, probe::read_error_script(path)).await?;
+        probe::classify_read_error(path, &response, error)
     }
 }
 
@@ -141,12 +141,12 @@ impl DataPlane for LangSmithSandbox {
     }
 
     async fn fetch(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
-        if let Err(refusal) = is_text(path) {
-            return Ok(Err(refusal));
+        if let Err(rejection) = is_text(path) {
+            return Ok(Err(rejection));
         }
         let mut reply = self.client.send(&self.plane.download(path)).await?;
         if !reply.is_success() {
-            let error = self.refused("download_files", reply).await?;
+            let error = self.response_error("download_files", reply).await?;
             return self.download_error(path, error).await;
         }
         while let Some(chunk) = reply.next().await? {
@@ -161,7 +161,7 @@ impl DataPlane for LangSmithSandbox {
         let uploads = stream::iter(files).map(move |(path, upload)| async move {
             match is_text(&path) {
                 Ok(()) => self.upload(path, upload).await,
-                Err(refusal) => Ok(UploadResult { path: upload.path, result: Err(refusal) }),
+                Err(rejection) => Ok(UploadResult { path: upload.path, result: Err(rejection) }),
             }
         });
         uploads.buffered(TRANSFERS).try_collect().await

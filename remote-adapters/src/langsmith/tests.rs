@@ -89,10 +89,10 @@ fn a_recorded_resumed_command_is_parsed_in_any_chunks() -> [&'static str; 2] {
     let recorded = official("run over SSE (LANGSMITH_EXPERIMENTAL_FEATURES=sandbox_sse_exec)");
     for size in [1, 9, 10_000] {
         let exchanges = recorded.iter().map(|exchange| {
-            let mut answer =
+            let mut reply =
                 RecordedExchange::new(format!("POST {}", exchange["path"].as_str().unwrap()), 200, Bytes::new());
-            answer.body = stream(exchange).as_bytes().chunks(size).map(Bytes::copy_from_slice).collect();
-            answer
+            reply.body = stream(exchange).as_bytes().chunks(size).map(Bytes::copy_from_slice).collect();
+            reply
         });
         let replay = ReplayTransport::new(exchanges);
         let mut output = OutputCollector::new(100, None);
@@ -275,8 +275,8 @@ fn file_transfers_match_the_official_client() -> [&'static str; 2] {
     block_on(sandbox.fetch(&path, &mut take)).expect("a transfer").expect("it exists");
     assert_eq!(content, b"\0\xffhello");
     for _ in 0..2 {
-        let refused = block_on(sandbox.fetch(&SandboxPath::parse("/missing").unwrap(), &mut |_| true));
-        assert_eq!(refused.expect("a transfer").unwrap_err().code, FileErrorCode::FileNotFound);
+        let rejected = block_on(sandbox.fetch(&SandboxPath::parse("/missing").unwrap(), &mut |_| true));
+        assert_eq!(rejected.expect("a transfer").unwrap_err().code, FileErrorCode::FileNotFound);
     }
     let seen = replay.requests();
     same_head(&seen[0], &official("langchain upload_files")[0]);
@@ -334,17 +334,17 @@ fn a_command_that_cannot_start_has_a_reason_and_a_code() {
 
 #[test]
 fn without_a_socket_a_command_is_killed_by_pid() {
-    let refused = || RecordedExchange::new("GET /dp/sb-one/execute/ws", 404, "{\"detail\":\"no\"}");
+    let rejected = || RecordedExchange::new("GET /dp/sb-one/execute/ws", 404, "{\"detail\":\"no\"}");
     let done =
         RecordedExchange::new("POST /dp/sb-one/execute", 200, "{\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0}");
-    let replay = ReplayTransport::new([refused(), done]);
+    let replay = ReplayTransport::new([rejected(), done]);
     let one = sandbox(&replay);
     block_on(super::execute::kill(one.client.clone(), one.plane.clone(), "id", Some(5)));
     assert_eq!(replay.remaining(), 0);
     let sent = body(&replay.requests()[1]);
     assert_eq!(sent["command"], json!(super::execute::kill_script(5)), "{sent}");
     // A process with an unknown id runs until its time limit.
-    let replay = ReplayTransport::new([refused()]);
+    let replay = ReplayTransport::new([rejected()]);
     let one = sandbox(&replay);
     block_on(super::execute::kill(one.client.clone(), one.plane.clone(), "id", None));
     assert_eq!((replay.remaining(), replay.requests().len()), (0, 1));
@@ -391,15 +391,15 @@ fn output_resumes_after_a_service_restart() {
 
 #[test]
 fn an_expired_command_result_is_an_error() {
-    let gone = |kind: &str| format!("event: error\ndata: {{\"error_type\":\"{kind}\",\"error\":\"gone\"}}\n\n");
+    let not_found = |kind: &str| format!("event: error\ndata: {{\"error_type\":\"{kind}\",\"error\":\"gone\"}}\n\n");
     let beginning = "event: started\ndata: {\"pid\":5}\n\nevent: ack_required\ndata: {\"stdout_offset\":0}\n\n";
-    for (status, answer) in [
-        (200, gone("SessionExpired")),
-        (200, gone("CommandNotFound")),
+    for (status, reply) in [
+        (200, not_found("SessionExpired")),
+        (200, not_found("CommandNotFound")),
         (404, "{\"detail\":{\"error\":\"CommandNotFound\",\"message\":\"gone\"}}".to_owned()),
     ] {
         let start = RecordedExchange::new("POST /dp/sb-one/execute/stream/start", 200, beginning);
-        let resume = RecordedExchange::new("POST /dp/sb-one/execute/stream/resume", status, answer.clone());
+        let resume = RecordedExchange::new("POST /dp/sb-one/execute/stream/resume", status, reply.clone());
         // A command that may still run is killed in the background; the result is not checked here.
         let replay = ReplayTransport::new([start, resume]);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
@@ -410,7 +410,7 @@ fn an_expired_command_result_is_an_error() {
             (error.kind(), error.message().contains("no longer has the command's result")),
             (ErrorKind::Unavailable, true)
         );
-        assert_eq!(replay.remaining(), 0, "{answer}");
+        assert_eq!(replay.remaining(), 0, "{reply}");
     }
 }
 

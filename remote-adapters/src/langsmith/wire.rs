@@ -146,8 +146,8 @@ pub fn create(
     set("mem_bytes", config.mem_bytes.map(|bytes| json!(bytes)));
     set("fs_capacity_bytes", config.fs_capacity_bytes.map(|bytes| json!(bytes)));
     set("proxy_config", access(&config.network).map(|access| json!({ "access_control": access })));
-    let patience = Duration::from_secs(ready + 30);
-    control(config, Method::Post, "/boxes").json(&body).timeouts(patience, patience).idempotent()
+    let request_timeout = Duration::from_secs(ready + 30);
+    control(config, Method::Post, "/boxes").json(&body).timeouts(request_timeout, request_timeout).idempotent()
 }
 
 /// Network access rules. An empty list of allowed hosts may mean no restriction, so blocking everything denies every
@@ -220,8 +220,8 @@ pub fn parse<T: for<'de> Deserialize<'de>>(operation: &'static str, body: &[u8])
 
 /// Maps an error status to an error, if nothing more specific applies.
 pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
-    let refusal = ErrorBody::read(body);
-    let (kind, advice) = match (status, refusal.error.as_str()) {
+    let rejection = ErrorBody::read(body);
+    let (kind, advice) = match (status, rejection.error.as_str()) {
         (400, "NotReady") | (503, "ServiceUnavailable") => {
             (ErrorKind::Unavailable, "the sandbox is not ready; try again later")
         }
@@ -241,8 +241,8 @@ pub fn failure(operation: &'static str, status: u16, body: &[u8]) -> Error {
         _ => (ErrorKind::Protocol, "LangSmith returned an unexpected status"),
     };
     let error = Error::new(kind, operation, advice).with_context("status", status.to_string());
-    let error = if refusal.error.is_empty() { error } else { error.with_context("error", refusal.error) };
-    if refusal.message.is_empty() { error } else { error.with_context("message", refusal.message) }
+    let error = if rejection.error.is_empty() { error } else { error.with_context("error", rejection.error) };
+    if rejection.message.is_empty() { error } else { error.with_context("message", rejection.message) }
 }
 
 /// Request builder for one sandbox's data plane.
@@ -321,8 +321,8 @@ impl Endpoint {
     pub fn execute(&self, command: &Command) -> Request {
         let mut body = self.run(command);
         body["timeout"] = json!(whole_seconds(command.timeout));
-        let patience = command.timeout.saturating_add(Duration::from_secs(30));
-        self.request(Method::Post, "/execute").json(&body).timeouts(patience, patience)
+        let request_timeout = command.timeout.saturating_add(Duration::from_secs(30));
+        self.request(Method::Post, "/execute").json(&body).timeouts(request_timeout, request_timeout)
     }
 
     /// `GET /execute/ws`, with an upgrade to WebSocket.

@@ -129,15 +129,15 @@ pub(super) async fn unary<R: Message + Default>(client: &Client, request: &Reque
     let policy = RetryPolicy::default();
     let mut attempt = 1;
     loop {
-        let answer = once(client, request).await;
-        let pause = match &answer {
+        let response = once(client, request).await;
+        let pause = match &response {
             Ok(Err(status)) if status.is_transient() => status.retry_after.unwrap_or_else(|| policy.pause(attempt)),
             // The connection was lost during the response.
             Err(error) if error.retryable() => policy.pause(attempt),
-            _ => return answer,
+            _ => return response,
         };
         if attempt >= policy.attempts || pause > policy.max_retry_after {
-            return answer;
+            return response;
         }
         sleep(pause).await;
         attempt += 1;

@@ -49,7 +49,7 @@ impl ControlClient {
             }
             match call::unary(&self.client, &request).await? {
                 Err(status) if status.code == code::UNAUTHENTICATED => self.token.invalidate().await,
-                answer => return Ok(answer),
+                response => return Ok(response),
             }
         }
         let message = "Modal rejected a token that it issued".to_owned();
@@ -99,24 +99,24 @@ impl RouterClient {
                 Ok(()) => call::unary(&self.account.client, &request(&self.task())).await,
                 Err(status) => Ok(Err(status)),
             },
-            answer => Ok(answer),
+            response => Ok(response),
         }
     }
 
     /// Waits until a command has exited, without a timeout.
     pub(super) async fn wait(&self, exec_id: &str) -> Result<RpcResult<TaskExecEndResponse>> {
-        let mut trouble = RetryState::default();
+        let mut retry = RetryState::default();
         loop {
             match call::once(&self.account.client, &self.task().wait(exec_id)).await {
                 // The server responds after a while in any case, so that connections stay alive.
-                Ok(Err(status)) if status.code == code::DEADLINE_EXCEEDED => trouble = RetryState::default(),
-                Err(error) if error.kind() == ErrorKind::Timeout => trouble = RetryState::default(),
+                Ok(Err(status)) if status.code == code::DEADLINE_EXCEEDED => retry = RetryState::default(),
+                Err(error) if error.kind() == ErrorKind::Timeout => retry = RetryState::default(),
                 Ok(Err(status)) => {
-                    if let Some(status) = trouble.after(self, status).await? {
+                    if let Some(status) = retry.after(self, status).await? {
                         return Ok(Err(status));
                     }
                 }
-                Err(error) => trouble.after_break(error).await?,
+                Err(error) => retry.after_break(error).await?,
                 Ok(Ok(end)) => return Ok(Ok(end)),
             }
         }
@@ -124,7 +124,7 @@ impl RouterClient {
 
     /// Sends all input to a command. Unread input is not an error.
     pub(super) async fn write_stdin(&self, exec_id: &str, input: &Bytes) -> Result<RpcResult<()>> {
-        let mut trouble = RetryState::default();
+        let mut retry = RetryState::default();
         let mut from = 0;
         loop {
             let sent = call::once::<Empty>(&self.account.client, &self.task().input(exec_id, input, from)).await;
@@ -132,15 +132,15 @@ impl RouterClient {
                 Ok(Ok(_)) => return Ok(Ok(())),
                 Ok(Err(status)) if is_unread(&status) => return Ok(Ok(())),
                 Ok(Err(status)) => {
-                    if let Some(status) = trouble.after(self, status).await? {
+                    if let Some(status) = retry.after(self, status).await? {
                         return Ok(Err(status));
                     }
                 }
-                Err(error) => trouble.after_break(error).await?,
+                Err(error) => retry.after_break(error).await?,
             }
-            let asked =
+            let polled =
                 self.call::<TaskExecStdinStatusResponse>(|task| task.exec_request(router::WRITTEN, exec_id)).await?;
-            match asked {
+            match polled {
                 Ok(written) if written.closed => return Ok(Ok(())),
                 Ok(written) => {
                     from = usize::try_from(written.num_bytes_written).unwrap_or(input.len()).min(input.len())
@@ -157,14 +157,8 @@ impl RouterClient {
         exec_id: &'a str,
         stream: OutputStream,
     ) -> impl Stream<Item = Result<Bytes>> + Send + 'a {
-        let reading = OutputStreamReader {
-            way: self,
-            exec_id,
-            stream,
-            offset: 0,
-            messages: None,
-            trouble: RetryState::default(),
-        };
+        let reading =
+            OutputStreamReader { way: self, exec_id, stream, offset: 0, messages: None, retry: RetryState::default() };
         stream::try_unfold(
             reading,
             |mut reading| async move { Ok(reading.next().await?.map(|chunk| (chunk, reading))) },
@@ -182,9 +176,9 @@ impl RouterClient {
              done; [ -n \"$found\" ] || exit 0; done"
         );
         let words = ["sh", "-c", &script].map(str::to_owned).to_vec();
-        let begun =
+        let started =
             self.call::<Empty>(|task| task.call(router::START, &wire::start(task, &exec_id, words.clone(), &[])));
-        match begun.await? {
+        match started.await? {
             Ok(_) => self.wait(&exec_id).await.map(drop),
             Err(status) => Err(status.error("kill a command")),
         }
@@ -253,7 +247,7 @@ struct OutputStreamReader<'a> {
     stream: OutputStream,
     offset: u64,
     messages: Option<Messages>,
-    trouble: RetryState,
+    retry: RetryState,
 }
 
 impl OutputStreamReader<'_> {
@@ -264,7 +258,7 @@ impl OutputStreamReader<'_> {
                     let chunk = TaskExecStdioReadResponse::decode(message);
                     let chunk = chunk.map_err(|error| call::decode_error(&error))?.data;
                     self.offset += chunk.len() as u64;
-                    self.trouble = RetryState::default();
+                    self.retry = RetryState::default();
                     if !chunk.is_empty() {
                         return Ok(Some(chunk));
                     }
@@ -272,13 +266,13 @@ impl OutputStreamReader<'_> {
                 Ok(Ok(None)) => return Ok(None),
                 Ok(Err(status)) => {
                     self.messages = None;
-                    if let Some(status) = self.trouble.after(self.way, status).await? {
+                    if let Some(status) = self.retry.after(self.way, status).await? {
                         return Err(status.error("execute").with_context("sandbox", self.way.id.as_str()));
                     }
                 }
                 Err(error) => {
                     self.messages = None;
-                    self.trouble.after_break(error).await?;
+                    self.retry.after_break(error).await?;
                 }
             }
         }

@@ -84,20 +84,20 @@ impl ModalControl {
         if let Some(image) = &*image {
             return Ok(image.clone());
         }
-        let asked = EnvironmentGetOrCreateRequest { deployment_name: self.config().environment.clone() };
-        let environment: EnvironmentGetOrCreateResponse = self.plain(OPERATION, control::ENVIRONMENT, &asked).await?;
+        let message = EnvironmentGetOrCreateRequest { deployment_name: self.config().environment.clone() };
+        let environment: EnvironmentGetOrCreateResponse = self.plain(OPERATION, control::ENVIRONMENT, &message).await?;
         let settings = environment.metadata.and_then(|metadata| metadata.settings).unwrap_or_default();
-        let asked = wire::image(self.config(), app, settings.image_builder_version);
-        let begun: ImageGetOrCreateResponse = self.plain(OPERATION, control::IMAGE, &asked).await?;
-        let result = match begun.result.filter(|result| result.status != 0) {
+        let message = wire::image(self.config(), app, settings.image_builder_version);
+        let started: ImageGetOrCreateResponse = self.plain(OPERATION, control::IMAGE, &message).await?;
+        let result = match started.result.filter(|result| result.status != 0) {
             Some(result) => result,
-            None => self.await_image(OPERATION, &begun.image_id).await?,
+            None => self.await_image(OPERATION, &started.image_id).await?,
         };
         if result.status != 1 {
             let message = format!("cannot build the image {:?}: {}", self.config().image, result.exception);
             return Err(Error::new(ErrorKind::InvalidRequest, OPERATION, message));
         }
-        Ok(image.insert(begun.image_id).clone())
+        Ok(image.insert(started.image_id).clone())
     }
 
     /// Waits until an image is built.
@@ -134,8 +134,8 @@ impl ModalControl {
         let id = SandboxId::parse(created.sandbox_id)?;
         let own = Some(created.sandbox_token).filter(|token| !token.is_empty()).map(Secret::new);
         let plane = self.plane(&id, own, created.task_id, created.command_router_access).await;
-        let gone = || missing_field("create a sandbox", "task; the sandbox ended immediately");
-        Ok(Created { id, is_new: true, sandbox: plane.and_then(|plane| plane.ok_or_else(gone)) })
+        let not_found = || missing_field("create a sandbox", "task; the sandbox ended immediately");
+        Ok(Created { id, is_new: true, sandbox: plane.and_then(|plane| plane.ok_or_else(not_found)) })
     }
 
     /// Returns the sandbox with this name, created by another caller.
@@ -182,14 +182,14 @@ impl ModalControl {
         let message = SandboxRequest { sandbox_id: id.as_str().to_owned() };
         let mut polling = PollTimer::new(OPERATION, self.options.ready_time);
         loop {
-            let asked = self.account.call::<SandboxGetTaskIdResponse>(control::TASK, &message).await?;
-            let Some(answer) = none_if_missing(asked).map_err(|status| status.error(OPERATION))? else {
+            let result = self.account.call::<SandboxGetTaskIdResponse>(control::TASK, &message).await?;
+            let Some(response) = none_if_missing(result).map_err(|status| status.error(OPERATION))? else {
                 return Ok(None);
             };
-            if wire::is_finished(answer.task_result.as_ref()) {
+            if wire::is_finished(response.task_result.as_ref()) {
                 return Ok(None);
             }
-            if let Some(task) = answer.task_id.filter(|task| !task.is_empty()) {
+            if let Some(task) = response.task_id.filter(|task| !task.is_empty()) {
                 return Ok(Some(task));
             }
             polling.pause().await?;
@@ -198,20 +198,20 @@ impl ModalControl {
 
     async fn access(&self, id: &SandboxId) -> Result<Option<RouterAccess>> {
         let message = RouterAccessRequest { sandbox_id: id.as_str().to_owned(), task_id: String::new() };
-        let asked = self.account.call::<RouterAccess>(control::ROUTER, &message).await?;
-        match none_if_missing(asked) {
+        let result = self.account.call::<RouterAccess>(control::ROUTER, &message).await?;
+        match none_if_missing(result) {
             // A sandbox that has ended has no router.
             Err(status) if status.code == code::FAILED_PRECONDITION => Ok(None),
-            answer => answer.map_err(|status| status.error("connect to a sandbox")),
+            response => response.map_err(|status| status.error("connect to a sandbox")),
         }
     }
 }
 
 /// Maps a status to `None` if the sandbox does not exist or the id is invalid.
-fn none_if_missing<T>(answer: std::result::Result<T, Status>) -> std::result::Result<Option<T>, Status> {
-    match answer {
+fn none_if_missing<T>(response: std::result::Result<T, Status>) -> std::result::Result<Option<T>, Status> {
+    match response {
         Err(status) if status.code == code::INVALID_ARGUMENT => Ok(None),
-        answer => not_found_as_none(answer),
+        response => not_found_as_none(response),
     }
 }
 
@@ -243,7 +243,7 @@ impl ControlPlane for ModalControl {
                 Err(status) => return Err(status.error(OPERATION)),
             }
         }
-        let message = "the sandbox name is reserved, but no sandbox has it; try again";
+        let message = "the sandbox name is reserved, but the sandbox does not exist yet; try again";
         Err(Error::new(ErrorKind::Unavailable, OPERATION, message))
     }
 
@@ -261,18 +261,18 @@ impl ControlPlane for ModalControl {
     async fn delete(&self, id: &SandboxId) -> Result<()> {
         let failed = |status: Status| status.error("delete").with_context("sandbox", id.as_str());
         let message = SandboxRequest { sandbox_id: id.as_str().to_owned() };
-        let told = self.account.call::<SandboxTerminateResponse>(control::TERMINATE, &message).await?;
-        match none_if_missing(told).map_err(failed)? {
+        let reported = self.account.call::<SandboxTerminateResponse>(control::TERMINATE, &message).await?;
+        match none_if_missing(reported).map_err(failed)? {
             None => return Ok(()),
-            Some(told) if wire::is_finished(told.existing_result.as_ref()) => return Ok(()),
+            Some(reported) if wire::is_finished(reported.existing_result.as_ref()) => return Ok(()),
             Some(_) => {}
         }
         let message = SandboxWaitRequest { sandbox_id: id.as_str().to_owned(), timeout: 0.0 };
         let mut polling = PollTimer::new("delete", ENDING);
         loop {
-            let asked = self.account.call::<SandboxWaitResponse>(control::WAIT, &message).await?;
-            match none_if_missing(asked).map_err(failed)? {
-                Some(answer) if !wire::is_finished(answer.result.as_ref()) => polling.pause().await?,
+            let result = self.account.call::<SandboxWaitResponse>(control::WAIT, &message).await?;
+            match none_if_missing(result).map_err(failed)? {
+                Some(response) if !wire::is_finished(response.result.as_ref()) => polling.pause().await?,
                 _ => return Ok(()),
             }
         }

@@ -59,8 +59,8 @@ impl ModalSandbox {
         let mut polling = crate::poll::PollTimer::new("connect to a sandbox", time);
         loop {
             // The exec does not exist: any response shows that the router is reachable.
-            let asked = self.way.call::<TaskExecEndResponse>(|task| task.exec_request(router::POLL, "none"));
-            match asked.await {
+            let request = self.way.call::<TaskExecEndResponse>(|task| task.exec_request(router::POLL, "none"));
+            match request.await {
                 Ok(Err(status)) if status.code == code::UNAVAILABLE => {}
                 Ok(Err(status)) if matches!(status.code, code::UNAUTHENTICATED | code::PERMISSION_DENIED) => {
                     return Err(self.failed("connect to a sandbox", status));
@@ -79,14 +79,14 @@ impl ModalSandbox {
 
     async fn follow(
         &self,
-        begun: &mut RunningExec,
+        started: &mut RunningExec,
         mut command: Command,
         output: &mut OutputCollector<'_>,
     ) -> Result<CommandOutcome> {
         if command.script.len() + command.cwd.as_ref().map_or(0, String::len) + 1024 > ARGUMENT_BYTES {
-            command.script = self.upload_script(&begun.exec_id, command.script).await?;
+            command.script = self.upload_script(&started.exec_id, command.script).await?;
         }
-        let (exec_id, mark) = (begun.exec_id.clone(), begun.kill_tag.clone());
+        let (exec_id, mark) = (started.exec_id.clone(), started.kill_tag.clone());
         let start = |task: &wire::RouterEndpoint| {
             let message = wire::start_command(task, &exec_id, &self.shell, &command, mark.clone());
             task.call(router::START, &message)
@@ -110,7 +110,7 @@ impl ModalSandbox {
                     // A child process holds the output open, or the output is late. Without open writers, the stream
                     // ends.
                     None if silence == OUTPUT_DRAIN_TIMEOUT => {
-                        begun.kill().await?;
+                        started.kill().await?;
                         silence = FINAL_OUTPUT_TIMEOUT;
                         continue;
                     }
@@ -161,11 +161,11 @@ impl ModalSandbox {
 
     async fn put(&self, path: &SandboxPath, content: Bytes) -> Result<FileResult<()>> {
         const OPERATION: &str = "upload_files";
-        let mut begun = self.file_tool(OPERATION, wire::write_file(path)).await?;
-        let exec_id = begun.exec_id.clone();
+        let mut started = self.file_tool(OPERATION, wire::write_file(path)).await?;
+        let exec_id = started.exec_id.clone();
         let (given, ended) = try_join(self.way.write_stdin(&exec_id, &content), self.way.wait(&exec_id)).await?;
         let ended = ended.map_err(|status| self.failed(OPERATION, status))?;
-        begun.disarm();
+        started.disarm();
         match ended.exit_status {
             Some(ExitStatus::Code(0)) => match given {
                 Ok(()) => Ok(Ok(())),
@@ -177,13 +177,13 @@ impl ModalSandbox {
 
     /// Starts the program that reads and writes files.
     async fn file_tool(&self, operation: &'static str, words: Vec<String>) -> Result<RunningExec> {
-        let begun = RunningExec::new(&self.way);
-        let env = [begun.kill_tag.clone()];
+        let started = RunningExec::new(&self.way);
+        let env = [started.kill_tag.clone()];
         let start = |task: &wire::RouterEndpoint| {
-            task.call(router::START, &wire::start(task, &begun.exec_id, words.clone(), &env))
+            task.call(router::START, &wire::start(task, &started.exec_id, words.clone(), &env))
         };
         match self.way.call::<Empty>(start).await? {
-            Ok(_) => Ok(begun),
+            Ok(_) => Ok(started),
             Err(status) => Err(self.failed(operation, status)),
         }
     }
@@ -203,8 +203,8 @@ impl ModalSandbox {
 
     async fn get(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
         const OPERATION: &str = "download_files";
-        let mut begun = self.file_tool(OPERATION, wire::read_file(path)).await?;
-        let exec_id = begun.exec_id.clone();
+        let mut started = self.file_tool(OPERATION, wire::read_file(path)).await?;
+        let exec_id = started.exec_id.clone();
         let content = async {
             let mut chunks = Box::pin(self.way.read(&exec_id, OutputStream::Stdout));
             while let Some(chunk) = chunks.try_next().await? {
@@ -229,7 +229,7 @@ impl ModalSandbox {
         };
         let Some(ended) = wanted.await? else { return Ok(Ok(())) };
         let ended = ended.map_err(|status| self.failed(OPERATION, status))?;
-        begun.disarm();
+        started.disarm();
         match ended.exit_status {
             Some(ExitStatus::Code(0)) => Ok(Ok(())),
             _ => self.file_tool_error(&exec_id, path).await.map(Err),
@@ -261,16 +261,16 @@ impl DataPlane for ModalSandbox {
     /// Runs a command and enforces its time limit here: the service counts whole seconds, and reports a timeout as a
     /// signal.
     async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
-        let mut begun = RunningExec::new(&self.way);
+        let mut started = RunningExec::new(&self.way);
         let time = command.timeout;
-        match timeout(time, self.follow(&mut begun, command, output)).await {
+        match timeout(time, self.follow(&mut started, command, output)).await {
             Some(Ok(ending)) => {
-                begun.disarm();
+                started.disarm();
                 Ok(ending)
             }
             Some(Err(error)) => Err(error),
             None => {
-                if !matches!(timeout(KILLING, begun.kill()).await, Some(Ok(()))) {
+                if !matches!(timeout(KILLING, started.kill()).await, Some(Ok(()))) {
                     // The kill is repeated when the guard is dropped, and the service enforces the limit, too.
                     return Ok(CommandOutcome::Timeout);
                 }
@@ -282,7 +282,7 @@ impl DataPlane for ModalSandbox {
     async fn fetch(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
         match is_text(path) {
             Ok(()) => self.get(path, sink).await,
-            Err(refusal) => Ok(Err(refusal)),
+            Err(rejection) => Ok(Err(rejection)),
         }
     }
 
@@ -290,7 +290,7 @@ impl DataPlane for ModalSandbox {
         let uploads = stream::iter(files).map(move |(path, upload)| async move {
             let result = match is_text(&path) {
                 Ok(()) => self.put(&path, Bytes::from(upload.content)).await?,
-                Err(refusal) => Err(refusal),
+                Err(rejection) => Err(rejection),
             };
             Ok(UploadResult { path: upload.path, result })
         });
@@ -299,8 +299,8 @@ impl DataPlane for ModalSandbox {
 }
 
 /// Maps a "not found" status to `None`.
-pub(super) fn not_found_as_none<T>(answer: std::result::Result<T, Status>) -> std::result::Result<Option<T>, Status> {
-    match answer {
+pub(super) fn not_found_as_none<T>(response: std::result::Result<T, Status>) -> std::result::Result<Option<T>, Status> {
+    match response {
         Ok(value) => Ok(Some(value)),
         Err(status) if status.code == code::NOT_FOUND => Ok(None),
         Err(status) => Err(status),

@@ -85,13 +85,16 @@ fn a_new_sandbox_matches_the_recorded_request() {
     });
     let labels = BTreeMap::from([("thread_id".to_owned(), "t1".to_owned())]);
     let env = [("A".to_owned(), "b".to_owned())];
-    let asked = wire::create(&config, ("ap-1", "im-1"), &labels, &env, None);
-    let definition = asked.definition.unwrap();
-    assert_eq!((asked.app_id.as_str(), definition.image_id.as_str(), definition.timeout_secs), ("ap-1", "im-1", 1800));
+    let response = wire::create(&config, ("ap-1", "im-1"), &labels, &env, None);
+    let definition = response.definition.unwrap();
+    assert_eq!(
+        (response.app_id.as_str(), definition.image_id.as_str(), definition.timeout_secs),
+        ("ap-1", "im-1", 1800)
+    );
     assert_eq!(definition.network_access.unwrap().network_access_type, 2);
     assert_eq!((definition.resources.unwrap().gpu_config, definition.open_ports), (Some(Empty {}), Some(Empty {})));
-    assert_eq!(asked.tags, [SandboxTag { tag_name: "thread_id".to_owned(), tag_value: "t1".to_owned() }]);
-    assert_eq!(asked.secret_sources[0].env.as_ref().unwrap().contents["A"], "b");
+    assert_eq!(response.tags, [SandboxTag { tag_name: "thread_id".to_owned(), tag_value: "t1".to_owned() }]);
+    assert_eq!(response.secret_sources[0].env.as_ref().unwrap().contents["A"], "b");
     let image = wire::image(&config, "ap-1", "2025.06".to_owned());
     assert_eq!(
         (image.namespace, image.image.unwrap().dockerfile_commands),
@@ -105,8 +108,8 @@ fn hosts_and_address_ranges_are_distinguished() {
     let only =
         ["a.example", "*.b.example", "10.0.0.0/8", "2001:db8::/32", "c.example/path"].map(str::to_owned).to_vec();
     let config = config(|options| options.network = Access::Only(only));
-    let asked = wire::create(&config, ("ap-1", "im-1"), &BTreeMap::new(), &[], None);
-    let access = asked.definition.unwrap().network_access.unwrap();
+    let response = wire::create(&config, ("ap-1", "im-1"), &BTreeMap::new(), &[], None);
+    let access = response.definition.unwrap().network_access.unwrap();
     assert_eq!(access.network_access_type, 3);
     assert_eq!(access.allowed_cidrs, ["10.0.0.0/8", "2001:db8::/32"]);
     assert_eq!(access.allowed_domains, ["a.example", "*.b.example", "c.example/path"]);
@@ -115,11 +118,11 @@ fn hosts_and_address_ranges_are_distinguished() {
 #[test]
 fn a_command_matches_the_recording() {
     let mark = ("TIDEBOX_EXEC_ID".to_owned(), "e".to_owned());
-    let asked = wire::start_command(&task(), "e", "bash", &command(), mark);
-    assert_eq!(asked.command_args, ["bash", "-c", "echo hi"]);
-    assert_eq!((asked.stdout_config, asked.stderr_config, asked.workdir.as_deref()), (1, 1, Some("/tmp")));
-    assert_eq!(asked.timeout_secs, Some(4), "a second and a half, two more, rounded up");
-    let env = &asked.secret_sources[0].env.as_ref().unwrap().contents;
+    let response = wire::start_command(&task(), "e", "bash", &command(), mark);
+    assert_eq!(response.command_args, ["bash", "-c", "echo hi"]);
+    assert_eq!((response.stdout_config, response.stderr_config, response.workdir.as_deref()), (1, 1, Some("/tmp")));
+    assert_eq!(response.timeout_secs, Some(4), "a second and a half, two more, rounded up");
+    let env = &response.secret_sources[0].env.as_ref().unwrap().contents;
     assert_eq!((env["X"].as_str(), env["TIDEBOX_EXEC_ID"].as_str()), ("1", "e"));
 }
 
@@ -177,8 +180,8 @@ fn credentials_are_secret_headers() {
     };
     let token = AuthTokenGetResponse { token: "planted-token".to_owned() };
     let variables = vec![("X".to_owned(), "planted-variable".to_owned())];
-    let asked = wire::create(&config, ("ap-1", "im-1"), &BTreeMap::new(), &variables, None);
-    let shown = format!("{request:?} {call:?} {config:?} {:?} {made:?} {token:?} {asked:?}", task());
+    let response = wire::create(&config, ("ap-1", "im-1"), &BTreeMap::new(), &variables, None);
+    let shown = format!("{request:?} {call:?} {config:?} {:?} {made:?} {token:?} {response:?}", task());
     assert!(!shown.contains("planted") && shown.contains("https://router/") && shown.contains('X'), "{shown}");
 }
 
@@ -201,16 +204,16 @@ fn outcomes_and_errors_are_parsed() {
     assert_eq!(end(Some(ExitStatus::Signal(15))), CommandOutcome::Exit(143));
     assert_eq!(end(None), CommandOutcome::Unknown);
     let path = tidebox_core::SandboxPath::parse("/a").unwrap();
-    let refusal =
+    let rejection =
         |json: &str| wire::file_error(json.as_bytes(), &path).map(|error| error.code).map_err(|error| error.kind());
     assert_eq!(
-        refusal("{\"error_kind\": \"NotFound\", \"message\": \"No such file\"}\n"),
+        rejection("{\"error_kind\": \"NotFound\", \"message\": \"No such file\"}\n"),
         Ok(FileErrorCode::FileNotFound)
     );
-    assert_eq!(refusal("{\"error_kind\":\"AlreadyExists\",\"message\":\"x\"}"), Ok(FileErrorCode::NotADirectory));
-    assert_eq!(refusal("{\"error_kind\":\"Io\",\"message\":\"No space left\"}"), Ok(FileErrorCode::NoSpace));
-    assert_eq!(refusal("{\"error_kind\":\"New\",\"message\":\"x\"}"), Ok(FileErrorCode::InvalidPath));
-    assert_eq!(refusal("killed"), Err(ErrorKind::Protocol));
+    assert_eq!(rejection("{\"error_kind\":\"AlreadyExists\",\"message\":\"x\"}"), Ok(FileErrorCode::NotADirectory));
+    assert_eq!(rejection("{\"error_kind\":\"Io\",\"message\":\"No space left\"}"), Ok(FileErrorCode::NoSpace));
+    assert_eq!(rejection("{\"error_kind\":\"New\",\"message\":\"x\"}"), Ok(FileErrorCode::InvalidPath));
+    assert_eq!(rejection("killed"), Err(ErrorKind::Protocol));
     assert_eq!(wire::read_file(&path)[1], "{\"ReadFile\":{\"path\":\"/a\"}}");
     let read = task().read("e", OutputStream::Stderr, 9);
     let frame = FrameReader::default().push(&read.body.concat()).unwrap().remove(0);

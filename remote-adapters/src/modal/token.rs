@@ -33,7 +33,7 @@ impl Token {
         }
         let request = wire::control(config, control::TOKEN, &Empty {}, None);
         let token = match call::unary::<AuthTokenGetResponse>(client, &request).await? {
-            Ok(answer) => answer.token,
+            Ok(response) => response.token,
             Err(status) => return Ok(Err(status)),
         };
         let used = life(&token).unwrap_or(LIFE) / 2;

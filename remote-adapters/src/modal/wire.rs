@@ -372,8 +372,8 @@ struct ToolError {
 pub fn file_error(stderr: &[u8], path: &SandboxPath) -> Result<FileError> {
     let error: ToolError = serde_json::from_slice(stderr.trim_ascii()).map_err(|_| {
         let message = "Modal's file tool failed with unparseable error output";
-        let said = String::from_utf8_lossy(stderr).trim().to_owned();
-        Error::new(ErrorKind::Protocol, "transfer a file", message).with_context("stderr", said)
+        let text = String::from_utf8_lossy(stderr).trim().to_owned();
+        Error::new(ErrorKind::Protocol, "transfer a file", message).with_context("stderr", text)
     })?;
     let code = match error.error_kind.as_str() {
         "NotFound" => FileErrorCode::FileNotFound,
@@ -384,7 +384,7 @@ pub fn file_error(stderr: &[u8], path: &SandboxPath) -> Result<FileError> {
         _ if error.detail.contains("No space") || error.message.contains("No space") => FileErrorCode::NoSpace,
         // Other error codes have no equivalent here; pass the message on.
         kind => {
-            let message = format!("'{path}' is refused: {} ({kind})", error.message);
+            let message = format!("'{path}' was rejected: {} ({kind})", error.message);
             return Ok(FileError::new(FileErrorCode::InvalidPath, message));
         }
     };

@@ -119,11 +119,11 @@ fn size(options: &Options) -> Result<Option<Size>> {
         return Ok(None);
     }
     let gibibytes = |mebibytes: u32| mebibytes.div_ceil(1024);
-    let asked = options.memory_mib.map(|memory| round_up_to_even(gibibytes(memory)));
+    let request = options.memory_mib.map(|memory| round_up_to_even(gibibytes(memory)));
     // Runloop allows 2 to 8 GiB per processor; an unspecified value follows the specified one.
-    let least = asked.unwrap_or(0).div_ceil(8);
+    let least = request.unwrap_or(0).div_ceil(8);
     let cpu = round_up_to_even(options.cpus.unwrap_or(1).max(least));
-    let memory = asked.unwrap_or_else(|| cpu.saturating_mul(4)).max(cpu.saturating_mul(2));
+    let memory = request.unwrap_or_else(|| cpu.saturating_mul(4)).max(cpu.saturating_mul(2));
     let disk = options.disk_mib.map(|disk| round_up_to_even(gibibytes(disk)).max(2));
     if cpu > 16 || memory > 64 || disk.is_some_and(|disk| disk > 64) {
         return Err(unsupported(NAME, "more than 16 cpus, 64 GiB of memory or 64 GiB of disk"));

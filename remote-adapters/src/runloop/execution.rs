@@ -256,7 +256,7 @@ impl RunloopSandbox {
     /// Determines why a command could not be started or followed. Runloop returns the same error for a devbox that is
     /// shut down, suspended or running.
     async fn execution_error(&self, reply: Response) -> Result<Error> {
-        let error = self.refused("execute", reply).await?;
+        let error = self.response_error("execute", reply).await?;
         if error.kind() != ErrorKind::InvalidRequest {
             return Ok(error);
         }

@@ -74,12 +74,12 @@ impl RunloopControl {
         if let Some(id) = known().await? {
             return Ok(Some(id));
         }
-        let answer = self.send(&wire::create_policy(&self.config, &name, network)).await?;
-        if !answer.is_success() {
+        let response = self.send(&wire::create_policy(&self.config, &name, network)).await?;
+        if !response.is_success() {
             // Another caller may have just created it.
-            return known().await?.map_or_else(|| Err(answer.failure(operation)), |id| Ok(Some(id)));
+            return known().await?.map_or_else(|| Err(response.failure(operation)), |id| Ok(Some(id)));
         }
-        answer.read::<Policy>(operation).map(|policy| Some(policy.id))
+        response.read::<Policy>(operation).map(|policy| Some(policy.id))
     }
 
     /// Waits until a devbox is running, and resumes it if it is suspended. A deleted devbox is the inner error.
@@ -94,20 +94,20 @@ impl RunloopControl {
                 }
                 State::Gone => return Ok(Err(devbox)),
                 State::Asleep => {
-                    let answer = self.send(&wire::change_state(&self.config, &devbox.id, "resume")).await?;
-                    if !answer.is_success() && !matches!(answer.status, 400 | 409) {
-                        return Err(answer.failure(operation));
+                    let response = self.send(&wire::change_state(&self.config, &devbox.id, "resume")).await?;
+                    if !response.is_success() && !matches!(response.status, 400 | 409) {
+                        return Err(response.failure(operation));
                     }
                     &["running", "failure", "shutdown"]
                 }
                 State::Changing if devbox.status == "suspending" => &["suspended", "failure", "shutdown"],
                 State::Changing => &["running", "failure", "shutdown"],
             };
-            let wait = wire::wait_for_devbox(&self.config, &devbox.id, statuses, polling.left());
+            let wait = wire::wait_for_devbox(&self.config, &devbox.id, statuses, polling.remaining());
             match self.send(&wait).await {
-                Ok(answer) if answer.is_success() => devbox = answer.read(operation)?,
-                Ok(answer) if answer.status == 408 => {}
-                Ok(answer) => return Err(answer.failure(operation)),
+                Ok(response) if response.is_success() => devbox = response.read(operation)?,
+                Ok(response) if response.status == 408 => {}
+                Ok(response) => return Err(response.failure(operation)),
                 Err(error) if error.kind() == ErrorKind::Timeout => {}
                 Err(error) => return Err(error),
             }
@@ -156,12 +156,12 @@ impl ControlPlane for RunloopControl {
     }
 
     async fn connect(&self, id: &SandboxId) -> Result<Option<RunloopSandbox>> {
-        let answer = self.send(&wire::get(&self.config, id.as_str())).await?;
-        if answer.status == 404 {
+        let response = self.send(&wire::get(&self.config, id.as_str())).await?;
+        if response.status == 404 {
             return Ok(None);
         }
         let devbox: Devbox =
-            answer.read("connect to a sandbox").map_err(|error| error.with_context("sandbox", id.as_str()))?;
+            response.read("connect to a sandbox").map_err(|error| error.with_context("sandbox", id.as_str()))?;
         Ok(self.ready(devbox).await?.ok())
     }
 
@@ -201,16 +201,17 @@ impl ControlPlane for RunloopControl {
     async fn delete(&self, id: &SandboxId) -> Result<()> {
         let mut polling = PollTimer::new("delete a sandbox", self.options.ready_time);
         loop {
-            let answer = self.send(&wire::change_state(&self.config, id.as_str(), "shutdown")).await?;
-            if answer.status == 404 {
+            let response = self.send(&wire::change_state(&self.config, id.as_str(), "shutdown")).await?;
+            if response.status == 404 {
                 return Ok(());
             }
-            let refused = (!answer.is_success()).then(|| answer.failure("delete").with_context("sandbox", id.as_str()));
-            let answer = self.send(&wire::get(&self.config, id.as_str())).await?;
-            if answer.status == 404 || answer.read::<Devbox>("delete")?.state() == State::Gone {
+            let rejected =
+                (!response.is_success()).then(|| response.failure("delete").with_context("sandbox", id.as_str()));
+            let response = self.send(&wire::get(&self.config, id.as_str())).await?;
+            if response.status == 404 || response.read::<Devbox>("delete")?.state() == State::Gone {
                 return Ok(());
             }
-            match refused {
+            match rejected {
                 // The status may be changing; request it again.
                 Some(error) if !matches!(error.kind(), ErrorKind::InvalidRequest) => return Err(error),
                 _ => polling.pause().await?,

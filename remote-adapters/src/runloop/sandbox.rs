@@ -27,7 +27,7 @@ impl RunloopSandbox {
         Self { id, config: config.clone(), client }
     }
 
-    pub(super) async fn refused(&self, operation: &'static str, reply: Response) -> Result<Error> {
+    pub(super) async fn response_error(&self, operation: &'static str, reply: Response) -> Result<Error> {
         let status = reply.status;
         let body = reply.bytes().await?;
         Ok(wire::failure(operation, status, &body).with_context("sandbox", self.id.as_str()))
@@ -50,17 +50,17 @@ impl RunloopSandbox {
         content: Bytes,
     ) -> Result<FileResult<()>> {
         let of_file = may_be_of_file(reply.status);
-        let error = self.refused("upload_files", reply).await?;
+        let error = self.response_error("upload_files", reply).await?;
         if !of_file {
             return Err(error);
         }
-        let answer = probe::run_probe(self, probe::prepare_parent_script(path)).await?;
-        if !probe::parent_is_ready(&answer) {
-            return probe::code(&answer)
+        let response = probe::run_probe(self, probe::prepare_parent_script(path)).await?;
+        if !probe::parent_is_ready(&response) {
+            return probe::code(&response)
                 .map_or(Err(error), |code| Ok(Err(FileError::with_code(code, path.as_bytes()))));
         }
         let reply = self.client.send(&wire::upload(&self.config, self.id.as_str(), path, content)).await?;
-        if reply.is_success() { Ok(Ok(())) } else { Err(self.refused("upload_files", reply).await?) }
+        if reply.is_success() { Ok(Ok(())) } else { Err(self.response_error("upload_files", reply).await?) }
     }
 }
 
@@ -96,16 +96,16 @@ impl DataPlane for RunloopSandbox {
     }
 
     async fn fetch(&self, path: &SandboxPath, sink: ChunkSink<'_>) -> Result<FileResult<()>> {
-        if let Err(refusal) = is_text(path) {
-            return Ok(Err(refusal));
+        if let Err(rejection) = is_text(path) {
+            return Ok(Err(rejection));
         }
         let mut reply = self.client.send(&wire::download(&self.config, self.id.as_str(), path)).await?;
         if !reply.is_success() {
             let of_file = may_be_of_file(reply.status);
-            let error = self.refused("download_files", reply).await?;
-            let answer =
+            let error = self.response_error("download_files", reply).await?;
+            let response =
                 if of_file { probe::run_probe(self, probe::read_error_script(path)).await? } else { String::new() };
-            return probe::classify_read_error(path, &answer, error);
+            return probe::classify_read_error(path, &response, error);
         }
         while let Some(chunk) = reply.next().await? {
             if !sink(&chunk) {
@@ -119,7 +119,7 @@ impl DataPlane for RunloopSandbox {
         let uploads = stream::iter(files).map(move |(path, upload)| async move {
             match is_text(&path) {
                 Ok(()) => self.upload(path, upload).await,
-                Err(refusal) => Ok(UploadResult { path: upload.path, result: Err(refusal) }),
+                Err(rejection) => Ok(UploadResult { path: upload.path, result: Err(rejection) }),
             }
         });
         uploads.buffered(TRANSFERS).try_collect().await

@@ -153,8 +153,8 @@ fn commands_and_files_match_the_official_client() -> [&'static str; 4] {
     same_head(&ours, &theirs);
     let media_type = ours.headers.iter().find(|(name, _)| *name == "content-type").expect("a type");
     let parts = multipart::read(&String::from_utf8_lossy(media_type.1.expose()), &ours.body.concat()).expect("parts");
-    let told: Vec<_> = parts.iter().map(|part| (part.name.as_str(), part.file.as_deref())).collect();
-    assert_eq!(told, [("path", None), ("file", Some("upload"))]);
+    let reported: Vec<_> = parts.iter().map(|part| (part.name.as_str(), part.file.as_deref())).collect();
+    assert_eq!(reported, [("path", None), ("file", Some("upload"))]);
     let ours = wire::download(&config, "dbx_31", &path);
     let theirs = official("langchain download_files");
     same_head(&ours, &theirs);
@@ -252,14 +252,14 @@ fn a_missing_exit_status_stays_missing() {
 #[test]
 fn possibly_truncated_output_is_fetched_again() {
     let hundred: String = (0..100).map(|_| "x\n").collect();
-    for told in [
+    for reported in [
         json!({ "exit_status": 0, "stdout": "b\n", "stdout_truncated": true }),
         json!({ "exit_status": 0, "stdout": hundred, "stdout_truncated": false }),
     ] {
         // The second event overlaps the first, as after a disconnect.
         let events = "data: {\"output\":\"a\\nb\",\"offset\":0}\n\ndata: {\"output\":\"b\\nc\\n\",\"offset\":2}\n\n";
         let replay = ReplayTransport::new([
-            RecordedExchange::new(EXECUTE, 200, view("completed", told)),
+            RecordedExchange::new(EXECUTE, 200, view("completed", reported)),
             RecordedExchange::new(STDOUT, 200, events),
         ]);
         let mut output = OutputCollector::new(1 << 20, None);
@@ -271,9 +271,9 @@ fn possibly_truncated_output_is_fetched_again() {
 
 #[test]
 fn a_lost_output_stream_fails_instead_of_truncating() {
-    let told = json!({ "exit_status": 0, "stdout": "b\n", "stdout_truncated": true });
+    let reported = json!({ "exit_status": 0, "stdout": "b\n", "stdout_truncated": true });
     let replay = ReplayTransport::new([
-        RecordedExchange::new(EXECUTE, 200, view("completed", told)),
+        RecordedExchange::new(EXECUTE, 200, view("completed", reported)),
         RecordedExchange::new(STDOUT, 404, "{\"code\":\"not_found\",\"message\":\"gone\"}"),
     ]);
     let mut output = OutputCollector::new(1 << 20, None);
@@ -315,18 +315,18 @@ fn a_list_covers_all_statuses() {
             ids.iter().map(|id| json!({ "id": id, "status": "running", "metadata": { "a": id } })).collect();
         json!({ "devboxes": devboxes, "has_more": more }).to_string()
     };
-    let asked = |status: &str, behind: &str| {
+    let message = |status: &str, behind: &str| {
         format!("GET /v1/devboxes?limit=1000{behind}&status={status}&include_total_count=false")
     };
     let replay = ReplayTransport::new([
-        RecordedExchange::new(asked("queued", ""), 200, page(&[], false)),
-        RecordedExchange::new(asked("provisioning", ""), 200, page(&["dbx_1"], false)),
-        RecordedExchange::new(asked("initializing", ""), 200, page(&[], false)),
-        RecordedExchange::new(asked("resuming", ""), 200, page(&[], false)),
-        RecordedExchange::new(asked("running", ""), 200, page(&["dbx_2"], true)),
-        RecordedExchange::new(asked("running", "&starting_after=dbx_2"), 200, page(&[], false)),
-        RecordedExchange::new(asked("suspending", ""), 200, page(&[], false)),
-        RecordedExchange::new(asked("suspended", ""), 200, page(&[], false)),
+        RecordedExchange::new(message("queued", ""), 200, page(&[], false)),
+        RecordedExchange::new(message("provisioning", ""), 200, page(&["dbx_1"], false)),
+        RecordedExchange::new(message("initializing", ""), 200, page(&[], false)),
+        RecordedExchange::new(message("resuming", ""), 200, page(&[], false)),
+        RecordedExchange::new(message("running", ""), 200, page(&["dbx_2"], true)),
+        RecordedExchange::new(message("running", "&starting_after=dbx_2"), 200, page(&[], false)),
+        RecordedExchange::new(message("suspending", ""), 200, page(&[], false)),
+        RecordedExchange::new(message("suspended", ""), 200, page(&[], false)),
     ]);
     let control = RunloopControl::new(options(&replay)).expect("good options");
     let mut request = ListRequest::default();

@@ -126,11 +126,11 @@ pub fn create(
 /// `POST /v1/devboxes/{id}/wait_for_status`. 408 means that the wait timed out.
 pub fn wait_for_devbox(config: &RunloopConfig, id: &str, statuses: &[&str], time: Duration) -> Request {
     let time = time.min(DEVBOX_WAIT);
-    let patience = time + BUFFER;
+    let request_timeout = time + BUFFER;
     let body = json!({ "statuses": statuses, "timeout_seconds": time.as_secs_f64() });
     request(config, Method::Post, &format!("/v1/devboxes/{}/wait_for_status", percent_encode(id)))
         .json(&body)
-        .timeouts(patience, patience)
+        .timeouts(request_timeout, request_timeout)
 }
 
 /// `GET /v1/devboxes/{id}`.
@@ -268,19 +268,19 @@ fn devbox_request(config: &RunloopConfig, devbox: &str, method: Method, path: &s
 /// `time` for its exit.
 pub fn execute(config: &RunloopConfig, devbox: &str, line: &str, name: &str, time: Duration) -> Request {
     let seconds = whole_seconds(time.min(COMMAND_WAIT));
-    let patience = Duration::from_secs(seconds) + BUFFER;
+    let request_timeout = Duration::from_secs(seconds) + BUFFER;
     let body = json!({ "command": line, "command_id": name, "optimistic_timeout": seconds });
-    devbox_request(config, devbox, Method::Post, "/execute").json(&body).timeouts(patience, patience)
+    devbox_request(config, devbox, Method::Post, "/execute").json(&body).timeouts(request_timeout, request_timeout)
 }
 
 /// `POST /v1/devboxes/{id}/executions/{execution}/wait_for_status`. 408 means that the wait timed out.
 pub fn wait_for_command(config: &RunloopConfig, devbox: &str, execution: &str, time: Duration) -> Request {
     let time = time.min(COMMAND_WAIT);
-    let patience = time + BUFFER;
+    let request_timeout = time + BUFFER;
     let body = json!({ "statuses": ["completed"], "timeout_seconds": time.as_secs_f64() });
     devbox_request(config, devbox, Method::Post, &format!("/executions/{}/wait_for_status", percent_encode(execution)))
         .json(&body)
-        .timeouts(patience, patience)
+        .timeouts(request_timeout, request_timeout)
 }
 
 /// `GET /v1/devboxes/{id}/executions/{execution}/stream_stdout_updates`, or of standard error, from a byte offset.

@@ -32,7 +32,8 @@ impl HttpTransport {
     /// [`ErrorKind::Unsupported`] if a proxy is specified, or if `fetch` is missing.
     pub fn new(proxy: Option<&str>) -> Result<Arc<Self>> {
         if proxy.is_some() {
-            let message = "proxy is not supported in JavaScript, whose engine has its own; omit the option";
+            let message =
+                "proxy is not supported in JavaScript: the engine uses its own proxy settings; omit the option";
             return Err(Error::new(ErrorKind::Unsupported, "set up HTTP", message));
         }
         match property(&js_sys::global(), "fetch").dyn_into() {

@@ -53,10 +53,10 @@ impl RecordedExchange {
         Response::new(self.status, self.headers, Box::new(Recorded(self.body.into())))
     }
 
-    fn is_for(&self, asked: &str) -> bool {
+    fn is_for(&self, response: &str) -> bool {
         match self.request.strip_suffix('*') {
-            Some(beginning) => asked.starts_with(beginning),
-            None => self.request == asked,
+            Some(beginning) => response.starts_with(beginning),
+            None => self.request == response,
         }
     }
 }
@@ -88,13 +88,13 @@ impl ReplayTransport {
         self.requests.lock().push(request.clone());
         let path = request.url.split_once("://").map_or(request.url.as_str(), |(_, rest)| rest);
         let path = path.find('/').and_then(|at| path.get(at..)).unwrap_or("/");
-        let asked = format!("{} {path}", request.method.as_str());
+        let actual = format!("{} {path}", request.method.as_str());
         let expected = self.remaining.lock().pop_front();
         match expected {
-            Some(exchange) if exchange.is_for(&asked) => Ok(exchange),
+            Some(exchange) if exchange.is_for(&actual) => Ok(exchange),
             other => {
-                let expected = other.map_or_else(|| "nothing".to_owned(), |exchange| exchange.request);
-                let message = format!("unexpected request `{asked}`; the recording has {expected}");
+                let expected = other.map_or_else(|| "no further request".to_owned(), |exchange| exchange.request);
+                let message = format!("unexpected request `{actual}`; the recording has {expected}");
                 Err(SendError { error: Error::new(ErrorKind::NotRecorded, "replay", message), not_sent: false })
             }
         }

@@ -49,17 +49,17 @@ impl RetryPolicy {
         if attempt >= self.attempts || reply.is_success() {
             return None;
         }
-        let asked = match (self.hint)(reply) {
+        let response = match (self.hint)(reply) {
             RetryHint::Final => return None,
-            RetryHint::Retry(asked) => asked,
+            RetryHint::Retry(response) => response,
             // 429 means that the request was rejected; the others may have executed it.
             RetryHint::None if reply.status == 429 => None,
             RetryHint::None if matches!(reply.status, 502..=504) && request.repeat == Idempotency::Idempotent => None,
             RetryHint::None => return None,
         };
-        match asked.or_else(|| retry_after(reply)) {
-            Some(asked) if asked > self.max_retry_after => None,
-            Some(asked) => Some(asked),
+        match response.or_else(|| retry_after(reply)) {
+            Some(response) if response > self.max_retry_after => None,
+            Some(response) => Some(response),
             None => Some(self.pause(attempt)),
         }
     }

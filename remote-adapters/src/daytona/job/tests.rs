@@ -73,7 +73,7 @@ mod by_the_shell_of_this_machine {
     /// Removes the files of the last jobs.
     fn tidy(jobs: &Jobs, job: &Job) {
         run(&job.cleanup_script());
-        std::fs::remove_dir(&jobs.folder).expect("the directory is empty");
+        std::fs::remove_dir(&jobs.dir).expect("the directory is empty");
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod by_the_shell_of_this_machine {
             assert_eq!(run_by(shell, &line).0, Some(0));
             let (code, text) = run_by(shell, &line);
             assert_eq!((code, text.contains("ran")), (Some(125), false), "{shell}");
-            let mode = std::fs::metadata(&jobs.folder).expect("it exists").permissions().mode();
+            let mode = std::fs::metadata(&jobs.dir).expect("it exists").permissions().mode();
             assert_eq!(mode & 0o777, 0o700);
             tidy(&jobs, &job);
         }
@@ -165,7 +165,7 @@ mod by_the_shell_of_this_machine {
             let jobs = Jobs::new();
             let job = jobs.next_job();
             let script = "echo $c$o$e$k$LC_ALL; echo >/dev/null; echo a >\"$F\"; echo b >\"$F\"; cat \"$F\"; rm \"$F\"";
-            let file = format!("{}-file", jobs.folder);
+            let file = format!("{}-file", jobs.dir);
             let line = job.start(shell, script, &[]);
             let output = Command::new(shell)
                 .args(["-c", &line])
