@@ -15,14 +15,14 @@ pub(crate) fn take_over(path: &[u8], old: &Stat, changed_ns: u64) -> Result<(), 
 }
 
 /// Lists the files below a directory, sorted by name, without following links. Reports directories that cannot be listed.
-pub(crate) fn files_below(folder: &[u8], tell: &mut dyn FnMut(&[u8], Errno)) -> Vec<Vec<u8>> {
+pub(crate) fn files_below(folder: &[u8], report: &mut dyn FnMut(&[u8], Errno)) -> Vec<Vec<u8>> {
     let mut files = Vec::new();
     let mut pending = vec![folder.to_vec()];
     while let Some(path) = pending.pop() {
         let mut entries = match tidebox_rt::read_dir(&path) {
             Ok(entries) => entries,
             Err(errno) => {
-                tell(&path, errno);
+                report(&path, errno);
                 continue;
             }
         };
@@ -37,7 +37,7 @@ pub(crate) fn files_below(folder: &[u8], tell: &mut dyn FnMut(&[u8], Errno)) -> 
             match tidebox_rt::stat(&below, false).map(|stat| stat.kind()) {
                 Ok(tidebox_rt::FileKind::Dir) => folders.push(below),
                 Ok(_) => files.push(below),
-                Err(errno) => tell(&below, errno),
+                Err(errno) => report(&below, errno),
             }
         }
         pending.extend(folders.into_iter().rev());

@@ -26,7 +26,7 @@ impl Source {
     }
 
     /// Returns the number of bytes consumed.
-    pub(crate) fn taken(&self) -> u64 {
+    pub(crate) fn consumed(&self) -> u64 {
         self.taken
     }
 

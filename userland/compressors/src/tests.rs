@@ -9,9 +9,9 @@ use crate::stream::{Sink, Source};
 use crate::{bzip2, xz, zstd};
 
 /// Creates a temporary directory for one test.
-struct Place(PathBuf);
+struct TempDir(PathBuf);
 
-impl Place {
+impl TempDir {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("tidebox-compress-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("a folder for tests");
@@ -32,7 +32,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TempDir {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -89,7 +89,7 @@ fn samples() -> Vec<Vec<u8>> {
 
 #[test]
 fn every_codec_gives_back_what_it_was_given() {
-    let place = Place::new("back");
+    let place = TempDir::new("back");
     for (name, pack, unpack) in CODECS {
         for sample in samples() {
             let (packed, content) = place.pass(&sample, pack);
@@ -102,7 +102,7 @@ fn every_codec_gives_back_what_it_was_given() {
 
 #[test]
 fn no_cut_of_a_compressed_file_passes_for_the_whole() {
-    let place = Place::new("cut");
+    let place = TempDir::new("cut");
     for (name, pack, unpack) in CODECS {
         let (packed, _) = place.pass(b"hello, hello, hello\n", pack);
         for end in 1..packed.len() {
@@ -113,8 +113,8 @@ fn no_cut_of_a_compressed_file_passes_for_the_whole() {
 }
 
 #[test]
-fn a_changed_bit_is_told_or_does_no_harm() {
-    let place = Place::new("bit");
+fn a_changed_bit_is_an_error_or_has_no_effect() {
+    let place = TempDir::new("bit");
     let text: Vec<u8> = (0..2000).map(|number| format!("{number} ")).collect::<String>().into_bytes();
     for (name, pack, unpack) in CODECS {
         let (packed, _) = place.pass(&text, pack);
@@ -130,7 +130,7 @@ fn a_changed_bit_is_told_or_does_no_harm() {
 
 #[test]
 fn real_tools_read_what_is_packed_here_and_the_other_way() {
-    let place = Place::new("real");
+    let place = TempDir::new("real");
     for (name, pack, unpack) in CODECS {
         let real = |arguments: &[&str], input: &[u8]| {
             fs::write(place.0.join("in"), input).expect("a file for tests");

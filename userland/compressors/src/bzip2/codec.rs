@@ -12,7 +12,7 @@ const PIECE: usize = 5000;
 
 /// Decompression error.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum CodecError {
     Read(Errno),
     Write(Errno),
     /// Invalid magic bytes.
@@ -25,12 +25,12 @@ pub(crate) enum Broken {
 }
 
 /// Compresses all input.
-pub(crate) fn pack(source: &mut Source, sink: &mut Sink, level: u8) -> Result<(), Broken> {
+pub(crate) fn pack(source: &mut Source, sink: &mut Sink, level: u8) -> Result<(), CodecError> {
     let level = Level::new(level).unwrap_or(Level::DEFAULT);
-    let failed = |_| Broken::Write(Errno::IO);
+    let failed = |_| CodecError::Write(Errno::IO);
     let mut writer = Crabz2Writer::new(&mut *sink, level);
     let packed = loop {
-        let bytes = source.peek(1).map_err(Broken::Read)?;
+        let bytes = source.peek(1).map_err(CodecError::Read)?;
         if bytes.is_empty() {
             break writer.finish().map(drop);
         }
@@ -40,40 +40,42 @@ pub(crate) fn pack(source: &mut Source, sink: &mut Sink, level: u8) -> Result<()
         let count = bytes.len();
         source.advance(count);
     };
-    packed.map_err(failed).and_then(|()| sink.finish().map_err(Broken::Write)).map_err(|broken| match sink.failure() {
-        Some(errno) => Broken::Write(errno),
-        None => broken,
+    packed.map_err(failed).and_then(|()| sink.finish().map_err(CodecError::Write)).map_err(|broken| {
+        match sink.failure() {
+            Some(errno) => CodecError::Write(errno),
+            None => broken,
+        }
     })
 }
 
 /// Decompresses all concatenated streams.
-pub(crate) fn unpack(source: &mut Source, sink: &mut Sink) -> Result<(), Broken> {
+pub(crate) fn unpack(source: &mut Source, sink: &mut Sink) -> Result<(), CodecError> {
     let done = streams(source, sink);
-    let flushed = sink.finish().map_err(Broken::Write);
+    let flushed = sink.finish().map_err(CodecError::Write);
     done.and(flushed)
 }
 
-fn streams(source: &mut Source, sink: &mut Sink) -> Result<(), Broken> {
-    match begins(source.peek(4).map_err(Broken::Read)?) {
+fn streams(source: &mut Source, sink: &mut Sink) -> Result<(), CodecError> {
+    match begins(source.peek(4).map_err(CodecError::Read)?) {
         Some(true) => {}
-        Some(false) => return Err(Broken::NotBzip2),
-        None => return Err(Broken::Ended),
+        Some(false) => return Err(CodecError::NotBzip2),
+        None => return Err(CodecError::Ended),
     }
     let mut decoder = BlockDecoder::new();
     let mut block = Vec::new();
     let mut wanted = CHUNK;
     let mut unpacked = Vec::new();
     loop {
-        let held = source.peek(wanted).map_err(Broken::Read)?;
+        let held = source.peek(wanted).map_err(CodecError::Read)?;
         let ended = held.len() < wanted;
         match decoder.next_block(held, &mut block) {
-            Ok(Step::Eof) if ended => return sink.put(&unpacked).map_err(Broken::Write),
+            Ok(Step::Eof) if ended => return sink.put(&unpacked).map_err(CodecError::Write),
             Ok(Step::Eof) => {}
             Ok(Step::Block) => {
                 wanted = CHUNK;
                 unpacked.append(&mut block);
                 let whole = unpacked.len() - unpacked.len() % PIECE;
-                sink.put(unpacked.get(..whole).unwrap_or_default()).map_err(Broken::Write)?;
+                sink.put(unpacked.get(..whole).unwrap_or_default()).map_err(CodecError::Write)?;
                 unpacked.drain(..whole);
             }
             // A block that is incomplete is decoded again when twice as much input is available.
@@ -82,13 +84,13 @@ fn streams(source: &mut Source, sink: &mut Sink) -> Result<(), Broken> {
                 let held = held.to_vec();
                 let behind = behind_stream(&mut decoder, &held).map(begins);
                 if behind.is_some() {
-                    sink.put(&unpacked).map_err(Broken::Write)?;
+                    sink.put(&unpacked).map_err(CodecError::Write)?;
                 }
                 return Err(match behind {
-                    Some(Some(false)) => Broken::Garbage,
-                    Some(_) => Broken::Ended,
-                    None if error == Error::Truncated => Broken::Ended,
-                    None => Broken::Damaged,
+                    Some(Some(false)) => CodecError::Garbage,
+                    Some(_) => CodecError::Ended,
+                    None if error == Error::Truncated => CodecError::Ended,
+                    None => CodecError::Damaged,
                 });
             }
         }

@@ -2,11 +2,11 @@
 
 use tidebox_rt::{Errno, Fd, FileKind, Stat};
 
-use super::codec::{self, Broken};
+use super::codec::{self, CodecError};
 use super::{Bzip2, Mode};
 use crate::place::{take_over, without_suffix};
 use crate::stream::{self, Sink, Source};
-use crate::words::tell;
+use crate::words::print_parts;
 
 /// Suffixes of compressed files, and their replacements.
 const SUFFIXES: &[(&[u8], &[u8])] = &[(b".bz2", b""), (b".bz", b""), (b".tbz2", b".tar"), (b".tbz", b".tar")];
@@ -38,7 +38,7 @@ impl Bzip2 {
                          {name}:    {} specified on command line, {left} not processed yet.\n\n",
                         files.len(),
                     );
-                    tell(&[text.as_bytes()]);
+                    print_parts(&[text.as_bytes()]);
                 }
                 return 2;
             }
@@ -50,7 +50,7 @@ impl Bzip2 {
     }
 
     fn recover(&self) {
-        tell(&[b"\nYou can use the `bzip2recover' program to attempt to recover\n\
+        print_parts(&[b"\nYou can use the `bzip2recover' program to attempt to recover\n\
                  data from undamaged sections of corrupted files.\n\n"]);
     }
 
@@ -102,7 +102,7 @@ impl Bzip2 {
             let target = [name, b".out"].concat();
             if !self.quiet {
                 let begin = format!("{}: Can't guess original name for ", self.name);
-                tell(&[begin.as_bytes(), name, b" -- using ", &target, b"\n"]);
+                print_parts(&[begin.as_bytes(), name, b" -- using ", &target, b"\n"]);
             }
             target
         })
@@ -173,51 +173,57 @@ impl Bzip2 {
         let mut sink = Sink::new(out.or((self.mode != Mode::Test).then_some(1)));
         if self.verbose {
             let pad = self.widest.saturating_sub(name.len());
-            tell(&[b"  ", name, b": ", " ".repeat(pad).as_bytes()]);
+            print_parts(&[b"  ", name, b": ", " ".repeat(pad).as_bytes()]);
         }
         if self.mode == Mode::Compress {
             return match codec::pack(&mut source, &mut sink, self.level) {
                 Ok(()) => {
-                    self.say_sizes(source.taken(), sink.put_so_far());
+                    self.say_sizes(source.consumed(), sink.put_so_far());
                     Ok(())
                 }
                 Err(broken) => Err(self.broken(name, target, &broken, out.is_some())),
             };
         }
         let done = codec::unpack(&mut source, &mut sink);
-        if done == Err(Broken::NotBzip2) && self.force && self.to_stdout && self.mode == Mode::Decompress {
+        if done == Err(CodecError::NotBzip2) && self.force && self.to_stdout && self.mode == Mode::Decompress {
             let copied = stream::copy(&mut source, &mut sink).and_then(|()| sink.finish());
             return copied.map_err(|errno| self.system(name, target, errno));
         }
         self.unpacked(name, target, done, out.is_some())
     }
 
-    fn unpacked(&mut self, name: &[u8], target: &[u8], done: Result<(), Broken>, into_file: bool) -> Result<(), Abort> {
+    fn unpacked(
+        &mut self,
+        name: &[u8],
+        target: &[u8],
+        done: Result<(), CodecError>,
+        into_file: bool,
+    ) -> Result<(), Abort> {
         let good: &[u8] = if self.mode == Mode::Test { b"ok\n" } else { b"done\n" };
         match done {
             Ok(()) => {
                 if self.verbose {
-                    tell(&[good]);
+                    print_parts(&[good]);
                 }
                 Ok(())
             }
-            Err(Broken::Garbage) => {
+            Err(CodecError::Garbage) => {
                 if !self.quiet {
                     if self.mode != Mode::Test {
                         let begin = format!("\n{}: ", self.name);
-                        tell(&[begin.as_bytes(), name, b": "]);
+                        print_parts(&[begin.as_bytes(), name, b": "]);
                     }
-                    tell(&[b"trailing garbage after EOF ignored\n"]);
+                    print_parts(&[b"trailing garbage after EOF ignored\n"]);
                 }
                 if self.verbose {
-                    tell(&[good]);
+                    print_parts(&[good]);
                 }
                 Ok(())
             }
             Err(broken) if self.mode == Mode::Test => self.tested(name, &broken),
-            Err(Broken::NotBzip2) => {
+            Err(CodecError::NotBzip2) => {
                 if self.verbose {
-                    tell(&[b"not a bzip2 file.\n"]);
+                    print_parts(&[b"not a bzip2 file.\n"]);
                     self.code = self.code.max(2);
                 } else {
                     self.error(2, &[name, b" is not a bzip2 file."]);
@@ -228,15 +234,15 @@ impl Bzip2 {
         }
     }
 
-    fn tested(&mut self, name: &[u8], broken: &Broken) -> Result<(), Abort> {
+    fn tested(&mut self, name: &[u8], broken: &CodecError) -> Result<(), Abort> {
         let what: &[u8] = match broken {
-            Broken::Read(errno) => return Err(self.system(name, b"(stdout)", *errno)),
-            Broken::NotBzip2 => b"bad magic number (file not created by bzip2)",
-            Broken::Ended => b"file ends unexpectedly",
+            CodecError::Read(errno) => return Err(self.system(name, b"(stdout)", *errno)),
+            CodecError::NotBzip2 => b"bad magic number (file not created by bzip2)",
+            CodecError::Ended => b"file ends unexpectedly",
             _ => b"data integrity (CRC) error in data",
         };
         if self.verbose {
-            tell(&[what, b"\n"]);
+            print_parts(&[what, b"\n"]);
             self.code = self.code.max(2);
         } else {
             self.error(2, &[name, b": ", what]);
@@ -250,7 +256,7 @@ impl Bzip2 {
             return;
         }
         if large == 0 {
-            return tell(&[b" no data compressed.\n"]);
+            return print_parts(&[b" no data compressed.\n"]);
         }
         let (large_f, small_f) = (large as f64, small as f64);
         let text = format!(
@@ -259,18 +265,18 @@ impl Bzip2 {
             8.0 * small_f / large_f,
             100.0 * (1.0 - small_f / large_f),
         );
-        tell(&[text.as_bytes()]);
+        print_parts(&[text.as_bytes()]);
     }
 
     /// Prints bzip2's long message about damaged data.
-    fn broken(&mut self, name: &[u8], target: &[u8], broken: &Broken, into_file: bool) -> Abort {
+    fn broken(&mut self, name: &[u8], target: &[u8], broken: &CodecError, into_file: bool) -> Abort {
         let files: &[&[u8]] = &[b"\tInput file = ", name, b", output file = ", target, b"\n"];
         let advice: &[u8] = b"\nIt is possible that the compressed file(s) have become corrupted.\n\
             You can use the -tvv option to test integrity of such files.\n";
         let own = format!("\n{}: ", self.name);
         match broken {
-            Broken::Read(errno) | Broken::Write(errno) => return self.system(name, target, *errno),
-            Broken::Ended => {
+            CodecError::Read(errno) | CodecError::Write(errno) => return self.system(name, target, *errno),
+            CodecError::Ended => {
                 // The last system error is part of the message.
                 let last = match name {
                     _ if into_file => Errno::NOENT,
@@ -278,7 +284,7 @@ impl Bzip2 {
                     _ => Errno::SUCCESS,
                 };
                 let reason = format!("{}: {}\n", self.name, last.text());
-                tell(&[
+                print_parts(&[
                     own.as_bytes(),
                     b"Compressed file ends unexpectedly;\n\tperhaps it is corrupted?  *Possible* reason follows.\n",
                     reason.as_bytes(),
@@ -286,20 +292,20 @@ impl Bzip2 {
                     advice,
                 ]);
             }
-            _ => tell(&[own.as_bytes(), b"Data integrity error when decompressing.\n", &files.concat(), advice]),
+            _ => print_parts(&[own.as_bytes(), b"Data integrity error when decompressing.\n", &files.concat(), advice]),
         }
         self.recover();
         if into_file && !self.quiet {
             let begin = format!("{}: Deleting output file ", self.name);
-            tell(&[begin.as_bytes(), target, b", if it exists.\n"]);
+            print_parts(&[begin.as_bytes(), target, b", if it exists.\n"]);
         }
         Abort
     }
 
     fn system(&mut self, name: &[u8], target: &[u8], errno: Errno) -> Abort {
         let begin = format!("\n{0}: I/O or other error, bailing out.  Possible reason follows.\n{0}: ", self.name);
-        tell(&[begin.as_bytes(), errno.text().as_bytes(), b"\n"]);
-        tell(&[b"\tInput file = ", name, b", output file = ", target, b"\n"]);
+        print_parts(&[begin.as_bytes(), errno.text().as_bytes(), b"\n"]);
+        print_parts(&[b"\tInput file = ", name, b", output file = ", target, b"\n"]);
         Abort
     }
 }

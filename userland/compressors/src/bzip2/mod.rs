@@ -4,7 +4,7 @@ pub(crate) mod codec;
 mod file;
 mod options;
 
-use crate::words::say;
+use crate::words::print_line;
 
 pub use options::main;
 
@@ -38,7 +38,7 @@ pub(crate) struct Bzip2 {
 impl Bzip2 {
     /// Prints an error about a file and sets the exit code.
     pub(crate) fn error(&mut self, code: i32, parts: &[&[u8]]) {
-        say(format!("{}: ", self.name).as_bytes(), parts);
+        print_line(format!("{}: ", self.name).as_bytes(), parts);
         self.code = self.code.max(code);
     }
 }

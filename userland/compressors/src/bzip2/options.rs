@@ -1,7 +1,7 @@
 //! The command line. As in bzip2, every argument that starts with a dash is an option, at any position.
 
 use super::{Bzip2, Mode};
-use crate::words::tell;
+use crate::words::print_parts;
 
 const VERSION: &str = "bzip2, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.\n";
 const LICENSE: &str =
@@ -119,11 +119,11 @@ impl Bzip2 {
             'v' => self.verbose = true,
             '1'..='9' => self.level = letter.to_digit(10).and_then(|digit| u8::try_from(digit).ok()).unwrap_or(9),
             'V' | 'L' => {
-                tell(&[VERSION.as_bytes(), LICENSE.as_bytes()]);
+                print_parts(&[VERSION.as_bytes(), LICENSE.as_bytes()]);
                 return Err(0);
             }
             'h' => {
-                tell(&[usage(&self.name).as_bytes()]);
+                print_parts(&[usage(&self.name).as_bytes()]);
                 return Err(0);
             }
             _ => return Err(self.bad(word)),
@@ -132,7 +132,7 @@ impl Bzip2 {
     }
 
     fn bad(&self, word: &[u8]) -> i32 {
-        tell(&[self.name.as_bytes(), b": Bad flag `", word, b"'\n", usage(&self.name).as_bytes()]);
+        print_parts(&[self.name.as_bytes(), b": Bad flag `", word, b"'\n", usage(&self.name).as_bytes()]);
         1
     }
 }

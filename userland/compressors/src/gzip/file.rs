@@ -6,11 +6,11 @@ use std::borrow::Cow;
 
 use tidebox_rt::{Errno, Fd, FileKind, Stat};
 
-use super::member::{self, Broken, Header, Start};
+use super::member::{self, CodecError, Header, Start};
 use super::{Abort, Gzip};
 use crate::place::{files_below, take_over};
 use crate::stream::{self, Sink, Source};
-use crate::words::tell;
+use crate::words::print_parts;
 
 /// Suffixes recognized when decompressing, in addition to the selected one.
 const KNOWN: &[&[u8]] = &[b".gz", b".z", b".taz", b".tgz", b"-gz", b"-z", b"_z", b".Z"];
@@ -66,9 +66,9 @@ impl Gzip {
             Err(Stopped::Told) => return Ok(()),
             Err(Stopped::Abort) => return Err(Abort),
             Ok(passed) if self.list => self.line(b"stdout", &source, &passed, &stat),
-            Ok(_) if self.verbose && self.test => tell(&[b" OK\n"]),
+            Ok(_) if self.verbose && self.test => print_parts(&[b" OK\n"]),
             Ok(passed) if self.verbose && !self.decompress => {
-                tell(&[self.saved(&source, &sink, &passed).as_bytes(), b"\n"]);
+                print_parts(&[self.saved(&source, &sink, &passed).as_bytes(), b"\n"]);
             }
             Ok(_) => {}
         }
@@ -228,7 +228,7 @@ impl Gzip {
         start: Start,
     ) -> Result<(), Abort> {
         if self.verbose {
-            tell(&[name, b":\t"]);
+            print_parts(&[name, b":\t"]);
         }
         let mut sink = Sink::new(out.or((!self.test).then_some(1)));
         let kept_time = if let Start::Member(header) = &start { header.time } else { 0 };
@@ -271,19 +271,19 @@ impl Gzip {
 
     fn say_saved(&self, target: &[u8], source: &Source, sink: &Sink, passed: &Passed) {
         if self.test {
-            return tell(&[b" OK\n"]);
+            return print_parts(&[b" OK\n"]);
         }
         let how: &[u8] = if self.keep { b"created" } else { b"replaced with" };
-        tell(&[self.saved(source, sink, passed).as_bytes(), b" -- ", how, b" ", target, b"\n"]);
+        print_parts(&[self.saved(source, sink, passed).as_bytes(), b" -- ", how, b" ", target, b"\n"]);
     }
 
     /// Returns the space saved, in percent.
     fn saved(&self, source: &Source, sink: &Sink, passed: &Passed) -> String {
         let (small, large) = if self.decompress {
             // With several members gzip counts only the last one.
-            (source.taken(), if passed.overhead == 0 { passed.length } else { sink.put_so_far() })
+            (source.consumed(), if passed.overhead == 0 { passed.length } else { sink.put_so_far() })
         } else {
-            (sink.put_so_far(), source.taken())
+            (sink.put_so_far(), source.consumed())
         };
         percent(large, small, passed.overhead)
     }
@@ -302,7 +302,7 @@ impl Gzip {
             return self.members(name, target, source, sink, start);
         }
         let packed = member::pack(source, sink, self.level, &header)
-            .and_then(|overhead| sink.finish().map(|()| overhead).map_err(Broken::Write));
+            .and_then(|overhead| sink.finish().map(|()| overhead).map_err(CodecError::Write));
         match packed {
             Ok(overhead) => Ok(Passed { header, overhead, ..Passed::default() }),
             Err(broken) => Err(self.broken(name, target, &broken)),

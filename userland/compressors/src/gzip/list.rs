@@ -25,7 +25,7 @@ impl Gzip {
             let month = at.field('b').unwrap_or_default();
             text.push_str(&format!("defla {:08x} {month} {:>2} {:02}:{:02} ", passed.sum, at.day, at.hour, at.minute));
         }
-        let small = source.taken();
+        let small = source.consumed();
         let share = percent(passed.length, small, passed.overhead);
         text.push_str(&format!("{small:>19} {:>19} {share} ", passed.length));
         self.listed.0 += 1;

@@ -15,7 +15,7 @@ pub(crate) struct Header {
 
 /// Error of a member.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum CodecError {
     Read(Errno),
     Write(Errno),
     /// The input ends in the middle.
@@ -50,11 +50,11 @@ const RESERVED: u8 = 0xc0;
 /// Output chunk size of gzip; this much is written before damaged data is reported.
 const WINDOW: usize = 32 * 1024;
 
-fn must(source: &mut Source) -> Result<u8, Broken> {
-    source.byte().map_err(Broken::Read)?.ok_or(Broken::Ended)
+fn must(source: &mut Source) -> Result<u8, CodecError> {
+    source.byte().map_err(CodecError::Read)?.ok_or(CodecError::Ended)
 }
 
-fn number(source: &mut Source, bytes: usize) -> Result<u32, Broken> {
+fn number(source: &mut Source, bytes: usize) -> Result<u32, CodecError> {
     let mut value = 0;
     for at in 0..bytes {
         value |= u32::from(must(source)?) << (8 * at);
@@ -69,7 +69,7 @@ struct Head<'a> {
 }
 
 impl Head<'_> {
-    fn number(&mut self, bytes: usize) -> Result<u32, Broken> {
+    fn number(&mut self, bytes: usize) -> Result<u32, CodecError> {
         let mut value = 0;
         for at in 0..bytes {
             value |= u32::from(self.byte()?) << (8 * at);
@@ -77,13 +77,13 @@ impl Head<'_> {
         Ok(value)
     }
 
-    fn byte(&mut self) -> Result<u8, Broken> {
+    fn byte(&mut self) -> Result<u8, CodecError> {
         let byte = must(self.source)?;
         self.sum.update(&[byte]);
         Ok(byte)
     }
 
-    fn text(&mut self) -> Result<Vec<u8>, Broken> {
+    fn text(&mut self) -> Result<Vec<u8>, CodecError> {
         let mut text = Vec::new();
         loop {
             match self.byte()? {
@@ -97,8 +97,8 @@ impl Head<'_> {
 }
 
 /// Reads a header.
-pub(crate) fn header(source: &mut Source) -> Result<Start, Broken> {
-    let magic = source.peek(2).map_err(Broken::Read)?;
+pub(crate) fn header(source: &mut Source) -> Result<Start, CodecError> {
+    let magic = source.peek(2).map_err(CodecError::Read)?;
     if !matches!(magic, [0x1f, 0x8b | 0x9e, ..]) {
         return Ok(Start::Other);
     }
@@ -108,14 +108,14 @@ pub(crate) fn header(source: &mut Source) -> Result<Start, Broken> {
     let mut head = Head { source, sum };
     match head.byte()? {
         8 => {}
-        method => return Err(Broken::Method(method)),
+        method => return Err(CodecError::Method(method)),
     }
     let flags = head.byte()?;
     if flags & ENCRYPTED != 0 {
-        return Err(Broken::Encrypted);
+        return Err(CodecError::Encrypted);
     }
     if flags & RESERVED != 0 {
-        return Err(Broken::Flags(flags));
+        return Err(CodecError::Flags(flags));
     }
     let time = head.number(4)?;
     // Compression level and operating system.
@@ -134,7 +134,7 @@ pub(crate) fn header(source: &mut Source) -> Result<Start, Broken> {
         let computed = head.sum.sum() & 0xffff;
         let told = number(head.source, 2)?;
         if told != computed {
-            return Err(Broken::HeaderSum { told, computed });
+            return Err(CodecError::HeaderSum { told, computed });
         }
     }
     Ok(Start::Member(Header { name, time }))
@@ -151,7 +151,7 @@ pub(crate) struct Checked {
 }
 
 /// Decompresses the data after a header.
-pub(crate) fn unpack(source: &mut Source, sink: &mut Sink) -> Result<Checked, Broken> {
+pub(crate) fn unpack(source: &mut Source, sink: &mut Sink) -> Result<Checked, CodecError> {
     let (sum, length) = inflate(source, sink)?;
     let told_sum = number(source, 4)?;
     let told_length = number(source, 4)?;
@@ -164,13 +164,13 @@ pub(crate) fn unpack(source: &mut Source, sink: &mut Sink) -> Result<Checked, Br
 }
 
 /// Decompresses deflate data; returns its checksum and length.
-fn inflate(source: &mut Source, sink: &mut Sink) -> Result<(u32, u64), Broken> {
+fn inflate(source: &mut Source, sink: &mut Sink) -> Result<(u32, u64), CodecError> {
     let mut state = Decompress::new(false);
     let mut sum = Crc::new();
     let mut window = vec![0; WINDOW];
     let mut filled = 0;
     loop {
-        let input = source.peek(1).map_err(Broken::Read)?;
+        let input = source.peek(1).map_err(CodecError::Read)?;
         let ended = input.is_empty();
         let (before_in, before_out) = (state.total_in(), state.total_out());
         let room = window.get_mut(filled..).unwrap_or_default();
@@ -179,26 +179,26 @@ fn inflate(source: &mut Source, sink: &mut Sink) -> Result<(u32, u64), Broken> {
         source.advance(used);
         let made = usize::try_from(state.total_out() - before_out).unwrap_or(0);
         filled += made;
-        let status = status.map_err(|_| Broken::Format)?;
+        let status = status.map_err(|_| CodecError::Format)?;
         let done = status == Status::StreamEnd;
         let stuck = ended && made == 0 && !done;
         if filled == WINDOW || done || stuck {
             let bytes = window.get(..filled).unwrap_or_default();
             sum.update(bytes);
-            sink.put(bytes).map_err(Broken::Write)?;
+            sink.put(bytes).map_err(CodecError::Write)?;
             filled = 0;
         }
         if done {
             return Ok((sum.sum(), state.total_out()));
         }
         if stuck {
-            return Err(Broken::Ended);
+            return Err(CodecError::Ended);
         }
     }
 }
 
 /// Writes a member; returns the length of header and trailer, which do not count as compressed data.
-pub(crate) fn pack(source: &mut Source, sink: &mut Sink, level: u32, header: &Header) -> Result<u64, Broken> {
+pub(crate) fn pack(source: &mut Source, sink: &mut Sink, level: u32, header: &Header) -> Result<u64, CodecError> {
     let flags = if header.name.is_some() { HAS_NAME } else { 0 };
     let how = match level {
         1 => 4,
@@ -213,10 +213,10 @@ pub(crate) fn pack(source: &mut Source, sink: &mut Sink, level: u32, header: &He
         head.extend_from_slice(name);
         head.push(0);
     }
-    sink.put(&head).map_err(Broken::Write)?;
+    sink.put(&head).map_err(CodecError::Write)?;
     let (sum, length) = deflate(source, sink, level)?;
-    sink.put(&sum.to_le_bytes()).map_err(Broken::Write)?;
-    sink.put(&(length as u32).to_le_bytes()).map_err(Broken::Write)?;
+    sink.put(&sum.to_le_bytes()).map_err(CodecError::Write)?;
+    sink.put(&(length as u32).to_le_bytes()).map_err(CodecError::Write)?;
     Ok(head.len() as u64 + 8)
 }
 
@@ -226,21 +226,21 @@ pub(crate) fn thorough(level: u32, small: bool) -> u32 {
     if small && level >= 6 { 9 } else { level }
 }
 
-fn deflate(source: &mut Source, sink: &mut Sink, level: u32) -> Result<(u32, u64), Broken> {
-    let small = source.peek(CHUNK).map_err(Broken::Read)?.len() < CHUNK;
+fn deflate(source: &mut Source, sink: &mut Sink, level: u32) -> Result<(u32, u64), CodecError> {
+    let small = source.peek(CHUNK).map_err(CodecError::Read)?.len() < CHUNK;
     let mut state = Compress::new(Compression::new(thorough(level, small)), false);
     let mut sum = Crc::new();
     let mut room = vec![0; CHUNK];
     loop {
-        let input = source.peek(1).map_err(Broken::Read)?;
+        let input = source.peek(1).map_err(CodecError::Read)?;
         let flush = if input.is_empty() { FlushCompress::Finish } else { FlushCompress::None };
         let (before_in, before_out) = (state.total_in(), state.total_out());
-        let status = state.compress(input, &mut room, flush).map_err(|_| Broken::Format)?;
+        let status = state.compress(input, &mut room, flush).map_err(|_| CodecError::Format)?;
         let used = usize::try_from(state.total_in() - before_in).unwrap_or(0);
         sum.update(input.get(..used).unwrap_or_default());
         source.advance(used);
         let made = usize::try_from(state.total_out() - before_out).unwrap_or(0);
-        sink.put(room.get(..made).unwrap_or_default()).map_err(Broken::Write)?;
+        sink.put(room.get(..made).unwrap_or_default()).map_err(CodecError::Write)?;
         if status == Status::StreamEnd {
             return Ok((sum.sum(), state.total_in()));
         }

@@ -7,7 +7,7 @@ mod options;
 
 use tidebox_rt::Errno;
 
-use crate::words::say;
+use crate::words::print_line;
 
 pub use options::main;
 
@@ -41,20 +41,20 @@ pub(crate) struct Abort;
 impl Gzip {
     /// Prints an error about a file: the run continues and exits with 1.
     pub(crate) fn error(&mut self, parts: &[&[u8]]) {
-        say(b"gzip: ", parts);
+        print_line(b"gzip: ", parts);
         self.code = 1;
     }
 
     /// Prints an error after a line end, because it may follow an incomplete line.
     pub(crate) fn error_apart(&mut self, parts: &[&[u8]]) {
-        say(b"\ngzip: ", parts);
+        print_line(b"\ngzip: ", parts);
         self.code = 1;
     }
 
     /// Prints a warning: the run exits with 2 unless an error occurs.
     pub(crate) fn warn(&mut self, parts: &[&[u8]]) {
         if !self.quiet {
-            say(b"gzip: ", parts);
+            print_line(b"gzip: ", parts);
         }
         if self.code == 0 {
             self.code = 2;

@@ -5,7 +5,7 @@ use tidebox_gnu::getopt::Item;
 use tidebox_gnu::options::Syntax;
 
 use super::Gzip;
-use crate::words::{show, tell};
+use crate::words::{print_parts, show};
 
 const USAGE: &str = "\
 Usage: gzip [OPTION]... [FILE]...
@@ -142,7 +142,7 @@ fn from_environment(gzip: &mut Gzip) -> Result<(), i32> {
         return Err(invalid("--".to_owned()));
     }
     if !gzip.quiet {
-        tell(&[b"gzip: warning: GZIP environment variable is deprecated; use an alias or script\n"]);
+        print_parts(&[b"gzip: warning: GZIP environment variable is deprecated; use an alias or script\n"]);
     }
     Ok(())
 }
@@ -209,6 +209,6 @@ fn printed(text: &str) -> i32 {
 }
 
 fn usage(message: &str) -> i32 {
-    tell(&[b"gzip: ", message.as_bytes(), b"\nTry `gzip --help' for more information.\n"]);
+    print_parts(&[b"gzip: ", message.as_bytes(), b"\nTry `gzip --help' for more information.\n"]);
     1
 }

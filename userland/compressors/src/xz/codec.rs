@@ -10,7 +10,7 @@ use crate::stream::{CHUNK, Sink, Source};
 
 /// Error of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum CodecError {
     Read(Errno),
     Write(Errno),
     /// Unknown magic bytes.
@@ -24,7 +24,7 @@ pub(crate) enum Broken {
 const MAGIC: &[u8] = b"\xfd7zXZ\0";
 
 /// Compresses all input.
-pub(crate) fn pack(source: &mut Source, sink: &mut Sink, format: Format, how: &XzOptions) -> Result<(), Broken> {
+pub(crate) fn pack(source: &mut Source, sink: &mut Sink, format: Format, how: &XzOptions) -> Result<(), CodecError> {
     let packed = match format {
         Format::Lzma => LzmaWriter::new_use_header(&mut *sink, &how.lzma_options, None)
             .and_then(|mut writer| feed(source, &mut writer).and_then(|()| writer.finish().map(drop))),
@@ -32,11 +32,11 @@ pub(crate) fn pack(source: &mut Source, sink: &mut Sink, format: Format, how: &X
             .and_then(|mut writer| feed(source, &mut writer).and_then(|()| writer.finish().map(drop))),
     };
     packed.map_err(|_| match (source.failure(), sink.failure()) {
-        (Some(errno), _) => Broken::Read(errno),
-        (_, Some(errno)) => Broken::Write(errno),
-        _ => Broken::Options,
+        (Some(errno), _) => CodecError::Read(errno),
+        (_, Some(errno)) => CodecError::Write(errno),
+        _ => CodecError::Options,
     })?;
-    sink.finish().map_err(Broken::Write)
+    sink.finish().map_err(CodecError::Write)
 }
 
 fn feed(source: &mut Source, writer: &mut impl Write) -> std::io::Result<()> {
@@ -52,8 +52,8 @@ fn feed(source: &mut Source, writer: &mut impl Write) -> std::io::Result<()> {
 }
 
 /// Returns the format of the first bytes.
-pub(crate) fn sniff(source: &mut Source) -> Result<Option<Format>, Broken> {
-    let head = source.peek(13).map_err(Broken::Read)?;
+pub(crate) fn sniff(source: &mut Source) -> Result<Option<Format>, CodecError> {
+    let head = source.peek(13).map_err(CodecError::Read)?;
     if head.starts_with(MAGIC) {
         return Ok(Some(Format::Xz));
     }
@@ -79,63 +79,63 @@ pub(crate) fn unpack(
     format: Format,
     single: bool,
     memory_kib: u32,
-) -> Result<(), Broken> {
+) -> Result<(), CodecError> {
     let known = sniff(source)?;
     let known = match (format, known) {
         (Format::Auto, Some(known)) => known,
         (wanted, Some(known)) if wanted == known => known,
-        _ => return Err(Broken::Unknown),
+        _ => return Err(CodecError::Unknown),
     };
     let done = match known {
         Format::Lzma => unpack_lzma(source, sink, memory_kib),
         _ => unpack_xz(source, sink, single, memory_kib),
     };
-    let flushed = sink.finish().map_err(Broken::Write);
+    let flushed = sink.finish().map_err(CodecError::Write);
     done.and(flushed)
 }
 
-fn unpack_xz(source: &mut Source, sink: &mut Sink, single: bool, memory_kib: u32) -> Result<(), Broken> {
+fn unpack_xz(source: &mut Source, sink: &mut Sink, single: bool, memory_kib: u32) -> Result<(), CodecError> {
     let mut stream = XzStream::new_mem_limit(!single, memory_kib);
     let mut room = vec![0; CHUNK];
     loop {
-        let input = source.peek(1).map_err(Broken::Read)?;
+        let input = source.peek(1).map_err(CodecError::Read)?;
         let action = if input.is_empty() { Action::Finish } else { Action::Run };
         let before = stream.total_out();
         let step = stream.process(input, &mut room, action);
         let made = usize::try_from(stream.total_out() - before).unwrap_or(0);
-        sink.put(room.get(..made).unwrap_or_default()).map_err(Broken::Write)?;
+        sink.put(room.get(..made).unwrap_or_default()).map_err(CodecError::Write)?;
         let step = step.map_err(|error| why(error.kind()))?;
         source.advance(step.bytes_consumed);
         if step.status == Status::StreamEnd {
             return Ok(());
         }
         if action == Action::Finish && step.bytes_produced == 0 {
-            return Err(Broken::Ended);
+            return Err(CodecError::Ended);
         }
     }
 }
 
-fn unpack_lzma(source: &mut Source, sink: &mut Sink, memory_kib: u32) -> Result<(), Broken> {
+fn unpack_lzma(source: &mut Source, sink: &mut Sink, memory_kib: u32) -> Result<(), CodecError> {
     let mut room = vec![0; CHUNK];
     let mut reader = LzmaReader::new_mem_limit(&mut *source, memory_kib, None).map_err(|error| why(error.kind()))?;
     loop {
         match reader.read(&mut room) {
             Ok(0) => return Ok(()),
-            Ok(made) => sink.put(room.get(..made).unwrap_or_default()).map_err(Broken::Write)?,
+            Ok(made) => sink.put(room.get(..made).unwrap_or_default()).map_err(CodecError::Write)?,
             Err(error) => {
                 let kind = error.kind();
                 drop(reader);
-                return Err(source.failure().map_or(why(kind), Broken::Read));
+                return Err(source.failure().map_or(why(kind), CodecError::Read));
             }
         }
     }
 }
 
-fn why(kind: ErrorKind) -> Broken {
+fn why(kind: ErrorKind) -> CodecError {
     match kind {
-        ErrorKind::UnexpectedEof => Broken::Ended,
-        ErrorKind::OutOfMemory => Broken::Memory,
-        ErrorKind::Unsupported => Broken::Options,
-        _ => Broken::Damaged,
+        ErrorKind::UnexpectedEof => CodecError::Ended,
+        ErrorKind::OutOfMemory => CodecError::Memory,
+        ErrorKind::Unsupported => CodecError::Options,
+        _ => CodecError::Damaged,
     }
 }

@@ -2,11 +2,11 @@
 
 use tidebox_rt::{Fd, FileKind, Stat};
 
-use super::codec::{self, Broken};
+use super::codec::{self, CodecError};
 use super::{Format, Mode, Xz};
 use crate::place::{take_over, without_suffix};
 use crate::stream::{self, Sink, Source};
-use crate::words::tell;
+use crate::words::print_parts;
 
 /// A suffix, and its replacement.
 type Suffix = (&'static [u8], &'static [u8]);
@@ -127,7 +127,7 @@ impl Xz {
                 false
             }
             Ok(_) => {
-                self.broken(name, b"", &Broken::Unknown);
+                self.broken(name, b"", &CodecError::Unknown);
                 false
             }
         }
@@ -176,32 +176,32 @@ impl Xz {
             codec::unpack(&mut source, &mut sink, self.format, self.single_stream, self.memory_kib)
         };
         let passes_on = self.force && self.to_stdout && self.mode == Mode::Decompress && self.format == Format::Auto;
-        if done == Err(Broken::Unknown) && passes_on {
+        if done == Err(CodecError::Unknown) && passes_on {
             let copied = stream::copy(&mut source, &mut sink).and_then(|()| sink.finish());
-            return copied.map_err(|errno| self.broken(name, target, &Broken::Write(errno))).is_ok();
+            return copied.map_err(|errno| self.broken(name, target, &CodecError::Write(errno))).is_ok();
         }
         let (small, large) = match self.mode {
-            Mode::Compress => (sink.put_so_far(), source.taken()),
-            _ => (source.taken(), sink.put_so_far()),
+            Mode::Compress => (sink.put_so_far(), source.consumed()),
+            _ => (source.consumed(), sink.put_so_far()),
         };
         if self.verbosity > 2 && (done.is_ok() || (small > 0 && large > 0)) {
-            tell(&[name, b": ", sizes(small, large).as_bytes(), b"\n"]);
+            print_parts(&[name, b": ", sizes(small, large).as_bytes(), b"\n"]);
         }
         done.map_err(|broken| self.broken(name, target, &broken)).is_ok()
     }
 
     /// Prints the error.
-    fn broken(&mut self, name: &[u8], target: &[u8], broken: &Broken) {
+    fn broken(&mut self, name: &[u8], target: &[u8], broken: &CodecError) {
         let what = match broken {
-            Broken::Read(errno) => format!("Read error: {}", errno.text()),
-            Broken::Write(errno) => {
+            CodecError::Read(errno) => format!("Read error: {}", errno.text()),
+            CodecError::Write(errno) => {
                 return self.error(&[target, b": Write error: ", errno.text().as_bytes()]);
             }
-            Broken::Unknown => "File format not recognized".to_owned(),
-            Broken::Ended => "Unexpected end of input".to_owned(),
-            Broken::Damaged => "Compressed data is corrupt".to_owned(),
-            Broken::Options => "Unsupported options".to_owned(),
-            Broken::Memory => "Memory usage limit reached".to_owned(),
+            CodecError::Unknown => "File format not recognized".to_owned(),
+            CodecError::Ended => "Unexpected end of input".to_owned(),
+            CodecError::Damaged => "Compressed data is corrupt".to_owned(),
+            CodecError::Options => "Unsupported options".to_owned(),
+            CodecError::Memory => "Memory usage limit reached".to_owned(),
         };
         self.error(&[name, b": ", what.as_bytes()]);
     }

@@ -15,22 +15,21 @@ pub(crate) struct Sums {
     blocks: u64,
     small: u64,
     large: u64,
-    padding: u64,
     /// Bit *n* is check *n*.
     checks: u16,
 }
 
 /// Error of a file that cannot be listed.
-enum Trouble {
+enum ListError {
     System(Errno),
-    Said(&'static str),
+    Invalid(&'static str),
 }
 
-const DAMAGED: Trouble = Trouble::Said("Compressed data is corrupt");
+const DAMAGED: ListError = ListError::Invalid("Compressed data is corrupt");
 
 impl Xz {
     pub(crate) fn list(&mut self, name: &[u8]) {
-        let found = stream::open(name).map_err(Trouble::System).and_then(|fd| {
+        let found = stream::open(name).map_err(ListError::System).and_then(|fd| {
             let found = examine(fd);
             // Nothing was written to it.
             let _ = tidebox_rt::close(fd);
@@ -38,28 +37,15 @@ impl Xz {
         });
         let file = match found {
             Ok(file) => file,
-            Err(Trouble::System(errno)) => return self.error(&[name, b": ", errno.text().as_bytes()]),
-            Err(Trouble::Said(what)) => return self.error(&[name, b": ", what.as_bytes()]),
+            Err(ListError::System(errno)) => return self.error(&[name, b": ", errno.text().as_bytes()]),
+            Err(ListError::Invalid(what)) => return self.error(&[name, b": ", what.as_bytes()]),
         };
-        let text = if self.robot {
-            let Sums { streams, blocks, small, large, padding, .. } = file;
-            format!(
-                "\nfile\t{streams}\t{blocks}\t{small}\t{large}\t{}\t{}\t{padding}\n",
-                ratio(small, large),
-                checks(file.checks)
-            )
+        let heading = if self.sums.files == 0 {
+            "Strms  Blocks   Compressed Uncompressed  Ratio  Check   Filename\n"
         } else {
-            let heading = if self.sums.files == 0 {
-                "Strms  Blocks   Compressed Uncompressed  Ratio  Check   Filename\n"
-            } else {
-                ""
-            };
-            format!("{heading}{}", columns(&file))
+            ""
         };
-        let line = match self.robot {
-            true => [b"name\t", name, text.as_bytes()].concat(),
-            false => [text.as_bytes(), name, b"\n"].concat(),
-        };
+        let line = [heading.as_bytes(), columns(&file).as_bytes(), name, b"\n"].concat();
         if let Err(errno) = show(&line) {
             self.error(&[b"(stdout): ", errno.text().as_bytes()]);
         }
@@ -69,22 +55,16 @@ impl Xz {
         sums.blocks += file.blocks;
         sums.small += file.small;
         sums.large += file.large;
-        sums.padding += file.padding;
         sums.checks |= file.checks;
     }
 
     /// Prints the totals if there are several files.
     pub(crate) fn totals(&mut self) {
-        let Sums { files, streams, blocks, small, large, padding, checks: kinds } = self.sums;
-        let text = if self.robot {
-            let (ratio, kinds) = (ratio(small, large), checks(kinds));
-            format!("totals\t{streams}\t{blocks}\t{small}\t{large}\t{ratio}\t{kinds}\t{padding}\t{files}\n")
-        } else if files > 1 {
-            let line = "-".repeat(79);
-            format!("{line}\n{}{files} files\n", columns(&self.sums))
-        } else {
+        let files = self.sums.files;
+        if files <= 1 {
             return;
-        };
+        }
+        let text = format!("{}\n{}{files} files\n", "-".repeat(79), columns(&self.sums));
         if let Err(errno) = show(text.as_bytes()) {
             self.error(&[b"(stdout): ", errno.text().as_bytes()]);
         }
@@ -123,25 +103,24 @@ fn checks(kinds: u16) -> String {
 }
 
 /// Walks the streams of a file from its end to its start.
-fn examine(fd: Fd) -> Result<Sums, Trouble> {
-    let stat = tidebox_rt::fstat(fd).map_err(Trouble::System)?;
+fn examine(fd: Fd) -> Result<Sums, ListError> {
+    let stat = tidebox_rt::fstat(fd).map_err(ListError::System)?;
     let mut sums = Sums { small: stat.size, ..Sums::default() };
     if stat.size == 0 {
-        return Err(Trouble::Said("File is empty"));
+        return Err(ListError::Invalid("File is empty"));
     }
     if stat.size < 32 {
-        return Err(Trouble::Said("Too small to be a valid .xz file"));
+        return Err(ListError::Invalid("Too small to be a valid .xz file"));
     }
     let mut end = stat.size;
     while end > 0 {
         let footer = read_at(fd, end.checked_sub(12).ok_or(DAMAGED)?, 12)?;
         if footer.ends_with(&[0; 4]) {
             end = end.checked_sub(4).ok_or(DAMAGED)?;
-            sums.padding += 4;
             continue;
         }
         let (Some(size), Some(flags), true) = (footer.get(4..8), footer.get(9), footer.ends_with(b"YZ")) else {
-            return Err(if sums.streams == 0 { Trouble::Said("File format not recognized") } else { DAMAGED });
+            return Err(if sums.streams == 0 { ListError::Invalid("File format not recognized") } else { DAMAGED });
         };
         let index_size = (u64::from(little(size) as u32) + 1) * 4;
         let index_at = end.checked_sub(12 + index_size).ok_or(DAMAGED)?;
@@ -156,7 +135,7 @@ fn examine(fd: Fd) -> Result<Sums, Trouble> {
 }
 
 /// Adds the blocks of one index; returns their size in bytes.
-fn stream_of(index: &[u8], sums: &mut Sums) -> Result<u64, Trouble> {
+fn stream_of(index: &[u8], sums: &mut Sums) -> Result<u64, ListError> {
     let mut rest = index.strip_prefix(&[0]).ok_or(DAMAGED)?;
     let count = number(&mut rest)?;
     let mut bytes: u64 = 0;
@@ -171,7 +150,7 @@ fn stream_of(index: &[u8], sums: &mut Sums) -> Result<u64, Trouble> {
 }
 
 /// Parses a variable-length integer with seven bits per byte.
-fn number(rest: &mut &[u8]) -> Result<u64, Trouble> {
+fn number(rest: &mut &[u8]) -> Result<u64, ListError> {
     let mut value = 0;
     for shift in (0..63).step_by(7) {
         let (byte, after) = rest.split_first().ok_or(DAMAGED)?;
@@ -188,16 +167,16 @@ fn little(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-fn read_at(fd: Fd, at: u64, count: u64) -> Result<Vec<u8>, Trouble> {
-    tidebox_rt::seek_to(fd, at).map_err(Trouble::System)?;
+fn read_at(fd: Fd, at: u64, count: u64) -> Result<Vec<u8>, ListError> {
+    tidebox_rt::seek_to(fd, at).map_err(ListError::System)?;
     let mut bytes = vec![0; usize::try_from(count).map_err(|_| DAMAGED)?];
     let mut filled = 0;
     while filled < bytes.len() {
         match tidebox_rt::read(fd, bytes.get_mut(filled..).unwrap_or_default()) {
-            Ok(0) => return Err(Trouble::Said("Unexpected end of file")),
+            Ok(0) => return Err(ListError::Invalid("Unexpected end of file")),
             Ok(got) => filled += got,
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(Trouble::System(errno)),
+            Err(errno) => return Err(ListError::System(errno)),
         }
     }
     Ok(bytes)

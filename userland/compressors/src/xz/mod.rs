@@ -7,7 +7,7 @@ mod options;
 
 use lzma_rust2::XzOptions;
 
-use crate::words::say;
+use crate::words::print_line;
 
 pub use options::main;
 
@@ -43,7 +43,6 @@ pub(crate) struct Xz {
     pub(crate) verbosity: u8,
     /// Warnings do not affect the exit code.
     pub(crate) no_warn: bool,
-    pub(crate) robot: bool,
     pub(crate) single_stream: bool,
     pub(crate) suffix: Option<Vec<u8>>,
     pub(crate) how: XzOptions,
@@ -56,7 +55,7 @@ pub(crate) struct Xz {
 impl Xz {
     pub(crate) fn error(&mut self, parts: &[&[u8]]) {
         if self.verbosity > 0 {
-            say(format!("{}: ", self.name).as_bytes(), parts);
+            print_line(format!("{}: ", self.name).as_bytes(), parts);
         }
         self.code = 1;
     }
@@ -64,7 +63,7 @@ impl Xz {
     /// Prints a warning: the run exits with 2 unless an error occurs.
     pub(crate) fn warn(&mut self, parts: &[&[u8]]) {
         if self.verbosity > 1 {
-            say(format!("{}: ", self.name).as_bytes(), parts);
+            print_line(format!("{}: ", self.name).as_bytes(), parts);
         }
         if self.code == 0 && !self.no_warn {
             self.code = 2;

@@ -9,7 +9,7 @@ use tidebox_gnu::options::Syntax;
 
 use super::list::Sums;
 use super::{Format, Mode, Xz};
-use crate::words::{show, tell};
+use crate::words::{print_parts, show};
 
 const USAGE: &str = "\
 Usage: xz [OPTION]... [FILE]...
@@ -31,7 +31,7 @@ This xz is the one of Tidebox. It has besides:
   -S, --suffix=.SUF     use the suffix `.SUF' on compressed files
   -M, --memlimit=LIMIT  memory that unpacking may take
       --files[=FILE], --files0[=FILE], --single-stream, --block-size=SIZE,
-      --robot, --no-warn, --lzma1[=OPTS], --lzma2[=OPTS]
+      --no-warn
 ";
 
 tidebox_gnu::options! {
@@ -72,8 +72,8 @@ tidebox_gnu::options! {
         MemlimitCompress = "--memlimit-compress=LIMIT, --memlimit-mt-decompress=LIMIT, --flush-timeout=MS", "";
         Fast = "--fast", "";
         Best = "--best", "";
-        Lzma1 = "--lzma1[=OPTS], --lzma2[=OPTS]", "";
-        Robot = "--robot", "";
+        Lzma = "--lzma1[=OPTS], --lzma2[=OPTS]", "", unsupported "--lzma1 and --lzma2 are not supported: see -0 ... -9";
+        Robot = "--robot", "", unsupported "--robot is not supported by this xz";
         InfoMemory = "--info-memory", "", unsupported "--info-memory is not supported by this xz";
     }
 }
@@ -85,8 +85,6 @@ struct Read {
     xz: Xz,
     preset: u32,
     extreme: bool,
-    /// Values of `--lzma2` in addition to a preset.
-    special: Option<LzmaOptions>,
     files: Vec<Vec<u8>>,
     /// Names listed in files, which are processed first.
     listed: Option<(Vec<u8>, u8)>,
@@ -105,7 +103,6 @@ pub fn main(name: &str, arguments: Vec<Vec<u8>>) -> i32 {
             keep: false,
             verbosity: 2,
             no_warn: false,
-            robot: false,
             single_stream: false,
             suffix: None,
             how: XzOptions::default(),
@@ -115,7 +112,6 @@ pub fn main(name: &str, arguments: Vec<Vec<u8>>) -> i32 {
         },
         preset: 6,
         extreme: false,
-        special: None,
         files: Vec::new(),
         listed: None,
     };
@@ -156,7 +152,7 @@ impl Read {
                 Err(ToolResult::Failure(message, _)) => return Err(self.fatal(&message)),
                 Err(ToolResult::Usage(message, code)) => {
                     let name = &self.xz.name;
-                    tell(&[
+                    print_parts(&[
                         format!("{name}: {message}\n{name}: Try `{name} --help' for more information.\n").as_bytes()
                     ]);
                     return Err(code);
@@ -174,11 +170,11 @@ impl Read {
         match flag {
             Flag::Preset => {
                 let digit = letter.and_then(|digit| digit.to_digit(10));
-                (self.preset, self.special) = (digit.unwrap_or(6), None);
+                self.preset = digit.unwrap_or(6);
             }
-            Flag::Fast => (self.preset, self.special) = (0, None),
-            Flag::Best => (self.preset, self.special) = (9, None),
-            Flag::Extreme => (self.extreme, self.special) = (true, None),
+            Flag::Fast => self.preset = 0,
+            Flag::Best => self.preset = 9,
+            Flag::Extreme => self.extreme = true,
             Flag::Compress => self.xz.mode = Mode::Compress,
             Flag::Decompress => self.xz.mode = Mode::Decompress,
             Flag::Test => self.xz.mode = Mode::Test,
@@ -189,7 +185,6 @@ impl Read {
             Flag::Quiet => self.xz.verbosity = self.xz.verbosity.saturating_sub(1),
             Flag::Verbose => self.xz.verbosity = self.xz.verbosity.saturating_add(1).min(4),
             Flag::NoWarn => self.xz.no_warn = true,
-            Flag::Robot => self.xz.robot = true,
             Flag::SingleStream => self.xz.single_stream = true,
             Flag::Suffix if value.is_empty() || value.contains(&b'/') => {
                 return Err(self.fatal(&format!("{text}: Invalid filename suffix")));
@@ -200,9 +195,7 @@ impl Read {
                     "auto" => Format::Auto,
                     "xz" => Format::Xz,
                     "lzma" | "alone" => Format::Lzma,
-                    "raw" | "lzip" => {
-                        return Err(self.fatal(&format!("--format={text} is not supported by this xz")));
-                    }
+                    "raw" | "lzip" => return Err(self.fatal(&format!("--format={text} is not supported by this xz"))),
                     _ => return Err(self.fatal(&format!("{text}: Unknown file format type"))),
                 }
             }
@@ -219,19 +212,7 @@ impl Read {
             Flag::Threads if text.strip_prefix('+').unwrap_or(&text).parse::<u32>().is_err() => {
                 return Err(self.not_a_number(&text));
             }
-            Flag::MemlimitDecompress => {
-                let kib = match text.strip_suffix('%') {
-                    _ if text == "max" => u64::from(available_kib()),
-                    Some(percent) => {
-                        let percent: u64 = percent.parse().map_err(|_| self.not_a_number(&text))?;
-                        u64::from(available_kib()) * percent.min(100) / 100
-                    }
-                    None => size(&text).ok_or_else(|| self.not_a_number(&text))?.div_ceil(1024),
-                };
-                if kib > 0 {
-                    self.xz.memory_kib = u32::try_from(kib).unwrap_or(u32::MAX).min(available_kib());
-                }
-            }
+            Flag::MemlimitDecompress => self.set_memory_limit(&text)?,
             Flag::BlockSize => {
                 let bytes = size(&text).ok_or_else(|| self.not_a_number(&text))?;
                 self.xz.how.block_size = NonZeroU64::new(bytes);
@@ -240,60 +221,33 @@ impl Read {
                 let end = if flag == Flag::Files { b'\n' } else { 0 };
                 self.listed = Some((if given { value } else { b"-".to_vec() }, end));
             }
-            Flag::Lzma1 => self.filter(&text)?,
             Flag::LongHelp => return Err(i32::from(show((LINE.help() + LONG_ONLY).as_bytes()).is_err())),
             Flag::Version => {
-                let text: &[u8] = if self.xz.robot {
-                    b"XZ_VERSION=50040012\nLIBLZMA_VERSION=50040012\n"
-                } else {
-                    b"xz (XZ Utils) 5.4.1\nliblzma 5.4.1\n"
-                };
-                return Err(i32::from(show(text).is_err()));
+                return Err(i32::from(show(b"xz (XZ Utils) 5.4.1\nliblzma 5.4.1\n").is_err()));
             }
             _ => {}
         }
         Ok(())
     }
 
-    /// Parses a filter such as `--lzma2=preset=9,dict=1MiB`.
-    fn filter(&mut self, text: &str) -> Result<(), i32> {
-        let mut how = LzmaOptions::with_preset(6);
-        for part in text.split(',').filter(|part| !part.is_empty()) {
-            let Some((name, value)) = part.split_once('=') else {
-                return Err(self.fatal(&format!("{part}: Options must be `name=value' pairs separated with commas")));
-            };
-            let number = |read: &Self| {
-                let number = size(value).and_then(|number| u32::try_from(number).ok());
-                number.ok_or_else(|| read.not_a_number(value))
-            };
-            match name {
-                "preset" => {
-                    let (digits, extreme) = value.strip_suffix('e').map_or((value, false), |digits| (digits, true));
-                    match digits.parse::<u32>() {
-                        Ok(level) if level <= 9 => how = preset(level, extreme),
-                        _ => return Err(self.fatal(&format!("Unsupported LZMA1/LZMA2 preset: {value}"))),
-                    }
-                }
-                "dict" => how.dict_size = number(self)?.clamp(4096, 1536 << 20),
-                "lc" => how.lc = number(self)?.min(4),
-                "lp" => how.lp = number(self)?.min(4),
-                "pb" => how.pb = number(self)?.min(4),
-                "nice" => how.nice_len = number(self)?.clamp(8, 273),
-                "depth" => how.depth_limit = i32::try_from(number(self)?).unwrap_or(0),
-                "mode" => how.mode = if value == "fast" { EncodeMode::Fast } else { EncodeMode::Normal },
-                "mf" => how.mf = if value.starts_with("hc") { MfType::Hc4 } else { MfType::Bt4 },
-                _ => return Err(self.fatal(&format!("{name}: Invalid option name"))),
+    /// Sets the memory limit of decompression: bytes, a percentage or `max`.
+    fn set_memory_limit(&mut self, text: &str) -> Result<(), i32> {
+        let kib = match text.strip_suffix('%') {
+            _ if text == "max" => u64::from(available_kib()),
+            Some(percent) => {
+                let percent: u64 = percent.parse().map_err(|_| self.not_a_number(text))?;
+                u64::from(available_kib()) * percent.min(100) / 100
             }
+            None => size(text).ok_or_else(|| self.not_a_number(text))?.div_ceil(1024),
+        };
+        if kib > 0 {
+            self.xz.memory_kib = u32::try_from(kib).unwrap_or(u32::MAX).min(available_kib());
         }
-        if how.lc + how.lp > 4 {
-            return Err(self.fatal("The sum of lc and lp must not exceed 4"));
-        }
-        self.special = Some(how);
         Ok(())
     }
 
     fn fatal(&self, message: &str) -> i32 {
-        tell(&[format!("{}: {message}\n", self.xz.name).as_bytes()]);
+        print_parts(&[format!("{}: {message}\n", self.xz.name).as_bytes()]);
         1
     }
 
@@ -302,7 +256,7 @@ impl Read {
     }
 
     fn run(mut self) -> i32 {
-        let mut how = self.special.take().unwrap_or_else(|| preset(self.preset, self.extreme));
+        let mut how = preset(self.preset, self.extreme);
         // A dictionary as large as the memory would leave no memory for other data.
         while how.get_memory_usage() > available_kib() && how.dict_size > 4096 {
             how.dict_size /= 2;

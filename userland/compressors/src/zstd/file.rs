@@ -2,8 +2,8 @@
 
 use tidebox_rt::{Fd, FileKind, Stat};
 
-use super::codec::{self, Broken};
-use super::{Format, Mode, Zstd};
+use super::codec::{self, CodecError};
+use super::{Mode, Zstd};
 use crate::place::{take_over, without_suffix};
 use crate::stream::{self, Sink, Source};
 
@@ -11,15 +11,7 @@ const STDIN: &[u8] = b"/*stdin*\\";
 const STDOUT: &[u8] = b"/*stdout*\\";
 
 /// Suffixes of compressed files, and their replacements.
-const SUFFIXES: &[(&[u8], &[u8])] = &[
-    (b".zst", b""),
-    (b".tzst", b".tar"),
-    (b".gz", b""),
-    (b".tgz", b".tar"),
-    (b".lzma", b""),
-    (b".xz", b""),
-    (b".txz", b".tar"),
-];
+const SUFFIXES: &[(&[u8], &[u8])] = &[(b".zst", b""), (b".tzst", b".tar")];
 
 /// Totals of one run.
 #[derive(Debug, Default)]
@@ -32,9 +24,6 @@ struct Sums {
 impl Zstd {
     /// Processes the operands and returns the exit code.
     pub(crate) fn run(mut self, files: &[Vec<u8>]) -> i32 {
-        if self.mode == Mode::List {
-            return self.list(files);
-        }
         let from_stdin = files.iter().any(|file| file == b"-");
         if self.output.is_none() && from_stdin && self.mode != Mode::Test {
             self.to_stdout = true;
@@ -72,12 +61,12 @@ impl Zstd {
             self.error(&[b"zstd: ", &target, b": ", errno.text().as_bytes(), b" \n"]);
         }
         if files.len() > 1 && sums.files >= 1 {
-            self.say_sums(&sums);
+            self.print_sums(&sums);
         }
         self.code
     }
 
-    fn say_sums(&self, sums: &Sums) {
+    fn print_sums(&self, sums: &Sums) {
         if self.mode == Mode::Compress {
             let share = percent(sums.written, sums.read);
             let ((read, read_unit), (written, written_unit)) = (human(sums.read), human(sums.written));
@@ -189,18 +178,14 @@ impl Zstd {
         if let Some(output) = &self.output {
             return Ok(output.clone());
         }
-        let found = if self.mode == Mode::Compress {
-            let suffix: &[u8] = match self.format {
-                Format::Zstd => b".zst",
-                Format::Gzip => b".gz",
-                Format::Xz => b".xz",
-                Format::Lzma => b".lzma",
-            };
-            Some([name, suffix].concat())
+        let target = if self.mode == Mode::Compress {
+            Some([name, b".zst"].concat())
         } else {
-            SUFFIXES.iter().find_map(|(suffix, stands)| Some([without_suffix(name, suffix)?, stands].concat()))
+            SUFFIXES
+                .iter()
+                .find_map(|(suffix, replacement)| Some([without_suffix(name, suffix)?, replacement].concat()))
         };
-        let Some(found) = found else {
+        let Some(target) = target else {
             self.error(&[
                 b"zstd: ",
                 name,
@@ -211,10 +196,10 @@ impl Zstd {
         };
         Ok(match &self.folder {
             Some(folder) => {
-                let last = found.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+                let last = target.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
                 [folder, b"/".as_slice(), last].concat()
             }
-            None => found,
+            None => target,
         })
     }
 
@@ -274,7 +259,7 @@ impl Zstd {
             self.broken(name, target, &broken);
             return false;
         }
-        let (read, written) = (source.taken(), sink.put_so_far());
+        let (read, written) = (source.consumed(), sink.put_so_far());
         sums.files += 1;
         sums.read += read;
         sums.written += written;
@@ -296,12 +281,12 @@ impl Zstd {
     }
 
     /// Prints the error.
-    fn broken(&mut self, name: &[u8], target: &[u8], broken: &Broken) {
+    fn broken(&mut self, name: &[u8], target: &[u8], broken: &CodecError) {
         let about: &[u8] = match broken {
-            Broken::Read(errno) => {
+            CodecError::Read(errno) => {
                 return self.error(&[b"zstd: error 22 : Read error : ", errno.text().as_bytes(), b" \n"]);
             }
-            Broken::Write(errno) => {
+            CodecError::Write(errno) => {
                 let _ = target;
                 return self.error(&[
                     b"zstd: error 70 : Write error : cannot write block : ",
@@ -309,13 +294,13 @@ impl Zstd {
                     b" \n",
                 ]);
             }
-            Broken::Ended => return self.error(&[name, b" : Read error (39) : premature end \n"]),
-            Broken::Sum => {
+            CodecError::Ended => return self.error(&[name, b" : Read error (39) : premature end \n"]),
+            CodecError::Sum => {
                 return self.error(&[name, b" : Decoding error (36) : Restored data doesn't match checksum \n"]);
             }
-            Broken::Damaged => return self.error(&[name, b" : Decoding error (36) : Data corruption detected \n"]),
-            Broken::Dictionary => return self.error(&[name, b" : Decoding error (36) : Dictionary mismatch \n"]),
-            Broken::Window(size) => {
+            CodecError::Damaged => return self.error(&[name, b" : Decoding error (36) : Data corruption detected \n"]),
+            CodecError::Dictionary => return self.error(&[name, b" : Decoding error (36) : Dictionary mismatch \n"]),
+            CodecError::Window(size) => {
                 let mib = size >> 20;
                 self.error(&[name, b" : Decoding error (36) : Frame requires too much memory for decoding \n"]);
                 let text = format!(" : Window size larger than maximum : {size} > 134217728 \n");
@@ -324,10 +309,9 @@ impl Zstd {
                 let text = format!(" : Use --long={bits} or --memory={mib}MB \n");
                 return self.note(1, &[name, text.as_bytes()]);
             }
-            Broken::Empty => b"unexpected end of file",
-            Broken::Short => b"unknown header",
-            Broken::Unknown => b"unsupported format",
-            Broken::Other(what) => what.as_bytes(),
+            CodecError::Empty => b"unexpected end of file",
+            CodecError::Short => b"unknown header",
+            CodecError::Unknown => b"unsupported format",
         };
         self.error(&[b"zstd: ", name, b": ", about, b" \n"]);
     }

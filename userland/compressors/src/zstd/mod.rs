@@ -2,10 +2,9 @@
 
 pub(crate) mod codec;
 mod file;
-mod list;
 mod options;
 
-use crate::words::tell;
+use crate::words::print_parts;
 
 pub use options::main;
 
@@ -15,23 +14,12 @@ pub(crate) enum Mode {
     Compress,
     Decompress,
     Test,
-    List,
-}
-
-/// Output format of compression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    Zstd,
-    Gzip,
-    Xz,
-    Lzma,
 }
 
 /// Options and state of one run.
 #[derive(Debug)]
 pub(crate) struct Zstd {
     pub(crate) mode: Mode,
-    pub(crate) format: Format,
     pub(crate) to_stdout: bool,
     /// The single output file.
     pub(crate) output: Option<Vec<u8>>,
@@ -54,7 +42,6 @@ impl Zstd {
     pub(crate) fn plain() -> Self {
         Self {
             mode: Mode::Compress,
-            format: Format::Zstd,
             to_stdout: false,
             output: None,
             folder: None,
@@ -77,7 +64,7 @@ impl Zstd {
 
     pub(crate) fn note(&self, verbosity: u8, parts: &[&[u8]]) {
         if self.verbosity >= verbosity {
-            tell(parts);
+            print_parts(parts);
         }
     }
 }

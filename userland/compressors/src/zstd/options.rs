@@ -1,8 +1,8 @@
 //! The command line, with zstd's own syntax.
 
-use super::{Format, Mode, Zstd};
+use super::{Mode, Zstd};
 use crate::place::files_below;
-use crate::words::{show, tell};
+use crate::words::{print_parts, show};
 
 const VERSION: &str = "*** Zstandard CLI (64-bit) v1.5.4, by Yann Collet ***\n";
 
@@ -35,8 +35,8 @@ Options:
 ";
 
 const MORE_HELP: &str = "\
-Advanced options that this zstd has: -c, -l, -q, -r, -t, -v, -z, --ultra, --fast[=#], --[no-]check,
---[no-]pass-through, --format=zstd|gzip|xz|lzma, --filelist=LIST, --output-dir-flat=DIR.
+Advanced options that this zstd has: -c, -q, -r, -t, -v, -z, --ultra, --fast[=#], --[no-]check,
+--[no-]pass-through, --filelist=LIST, --output-dir-flat=DIR.
 Options that only change speed and memory (-T#, --long, --adapt ...) are read and have no effect.
 ";
 
@@ -124,9 +124,11 @@ pub fn main(name: &str, arguments: Vec<Vec<u8>>) -> i32 {
     if let Some(level) = tidebox_rt::environ().iter().find_map(|variable| variable.strip_prefix(b"ZSTD_CLEVEL=")) {
         match String::from_utf8_lossy(level).parse() {
             Ok(level) => read.zstd.level = level,
-            Err(_) => {
-                tell(&[b"Ignore environment variable setting ZSTD_CLEVEL=", level, b": not a valid integer value \n"])
-            }
+            Err(_) => print_parts(&[
+                b"Ignore environment variable setting ZSTD_CLEVEL=",
+                level,
+                b": not a valid integer value \n",
+            ]),
         }
     }
     read.words = arguments.into_iter();
@@ -153,7 +155,7 @@ impl Read {
     fn value(&mut self, attached: &[u8]) -> Result<Vec<u8>, i32> {
         match attached {
             [] => self.words.next().ok_or_else(|| {
-                tell(&[b"error : missing command argument \n"]);
+                print_parts(&[b"error : missing command argument \n"]);
                 1
             }),
             [b'=', value @ ..] | value => Ok(value.to_vec()),
@@ -167,7 +169,7 @@ impl Read {
             ("--compress", None) => self.zstd.mode = Mode::Compress,
             ("--decompress" | "--uncompress", None) => self.zstd.mode = Mode::Decompress,
             ("--test", None) => self.zstd.mode = Mode::Test,
-            ("--list", None) => self.zstd.mode = Mode::List,
+            ("--list", None) => return Err(refused("--list")),
             ("--force", None) => self.set_force(),
             ("--keep", None) => self.zstd.remove = false,
             ("--rm", None) => self.zstd.remove = true,
@@ -187,7 +189,8 @@ impl Read {
                 Ok(level) if level > 0 => self.zstd.level = -level,
                 _ => return Err(self.bad()),
             },
-            ("--format", Some(format)) => self.set_format(format)?,
+            ("--format", Some("zstd")) => {}
+            ("--format", Some(format)) => return Err(refused(&format!("--format={format}"))),
             ("--output-dir-flat" | "--filelist", value) => {
                 let value = match value {
                     Some(value) => value.as_bytes().to_vec(),
@@ -201,7 +204,7 @@ impl Read {
             }
             (name, None) if CHANGES_TIME_ONLY.contains(&name) => {}
             (name, Some(_)) if SIZES.contains(&name) => {}
-            ("--adapt", Some(bounds)) if bounds.split(',').all(is_level_bound) => {}
+            ("--adapt", Some(_)) => {}
             ("--threads" | "--memory" | "--memlimit" | "--stream-size" | "--size-hint", None) => {
                 self.value(b"")?;
             }
@@ -225,7 +228,6 @@ impl Read {
                 b'z' => self.zstd.mode = Mode::Compress,
                 b'd' => self.zstd.mode = Mode::Decompress,
                 b't' => self.zstd.mode = Mode::Test,
-                b'l' => self.zstd.mode = Mode::List,
                 b'c' => self.set_stdout(),
                 b'f' => self.set_force(),
                 b'k' => self.zstd.remove = false,
@@ -249,22 +251,12 @@ impl Read {
                     self.zstd.output = Some(value);
                     return Ok(());
                 }
-                b'D' | b'b' | b'e' | b'i' | b'S' | b's' => return Err(refused(&format!("-{}", char::from(*letter)))),
+                b'D' | b'b' | b'e' | b'i' | b'l' | b'S' | b's' => {
+                    return Err(refused(&format!("-{}", char::from(*letter))));
+                }
                 _ => return Err(self.bad()),
             }
         }
-        Ok(())
-    }
-
-    fn set_format(&mut self, format: &str) -> Result<(), i32> {
-        self.zstd.format = match format {
-            "zstd" => Format::Zstd,
-            "gzip" => Format::Gzip,
-            "xz" => Format::Xz,
-            "lzma" => Format::Lzma,
-            "lz4" => return Err(refused("--format=lz4")),
-            _ => return Err(self.bad()),
-        };
         Ok(())
     }
 
@@ -279,16 +271,16 @@ impl Read {
     }
 
     fn bad(&self) -> i32 {
-        tell(&[b"Incorrect parameters \n"]);
+        print_parts(&[b"Incorrect parameters \n"]);
         if self.zstd.verbosity >= 2 {
-            tell(&[HELP.as_bytes()]);
+            print_parts(&[HELP.as_bytes()]);
         }
         1
     }
 
     fn list(&mut self, list: &[u8]) -> Result<(), i32> {
         let text = std::fs::read(tidebox_gnu::message::bytes_path(list)).map_err(|_| {
-            tell(&[b"zstd: error reading ", list, b" \n"]);
+            print_parts(&[b"zstd: error reading ", list, b" \n"]);
             1
         })?;
         self.files.extend(text.split(|byte| *byte == b'\n').filter(|name| !name.is_empty()).map(<[u8]>::to_vec));
@@ -342,19 +334,13 @@ impl Read {
     }
 }
 
-/// Returns whether a part of the value of `--adapt` is valid.
-fn is_level_bound(bound: &str) -> bool {
-    let level = bound.strip_prefix("min=").or(bound.strip_prefix("max="));
-    level.is_some_and(|level| level.strip_prefix('-').unwrap_or(level).parse::<u32>().is_ok())
-}
-
 fn expand(files: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for file in files {
         match tidebox_rt::stat(file, true) {
             Ok(stat) if stat.kind() == tidebox_rt::FileKind::Dir => {
                 all.extend(files_below(file, &mut |path, errno| {
-                    tell(&[b"Cannot open directory '", path, b"': ", errno.text().as_bytes(), b"\n"]);
+                    print_parts(&[b"Cannot open directory '", path, b"': ", errno.text().as_bytes(), b"\n"]);
                 }))
             }
             _ => all.push(file.clone()),
@@ -368,6 +354,6 @@ fn printed(text: &str) -> i32 {
 }
 
 fn refused(what: &str) -> i32 {
-    tell(&[b"zstd: ", what.as_bytes(), b" is not supported by this zstd\n"]);
+    print_parts(&[b"zstd: ", what.as_bytes(), b" is not supported by this zstd\n"]);
     1
 }

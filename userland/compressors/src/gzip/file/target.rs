@@ -6,7 +6,7 @@ use super::super::Gzip;
 use super::KNOWN;
 use crate::place::without_suffix;
 use crate::stream;
-use crate::words::tell;
+use crate::words::print_parts;
 
 impl Gzip {
     /// Returns whether a file may be replaced at all.
@@ -50,7 +50,7 @@ impl Gzip {
                 Some(length) => {
                     let suffix = name.get(name.len() - length..).unwrap_or_default();
                     if self.verbose || (!self.recursive && !self.quiet) {
-                        tell(&[b"gzip: ", name, b" already has ", suffix, b" suffix -- unchanged\n"]);
+                        print_parts(&[b"gzip: ", name, b" already has ", suffix, b" suffix -- unchanged\n"]);
                     }
                     None
                 }
@@ -85,7 +85,7 @@ impl Gzip {
         if made == Err(Errno::EXIST) {
             if !self.force {
                 // No terminal is available to confirm.
-                tell(&[b"gzip: ", target, b" already exists;\tnot overwritten\n"]);
+                print_parts(&[b"gzip: ", target, b" already exists;\tnot overwritten\n"]);
                 if self.code == 0 {
                     self.code = 2;
                 }
