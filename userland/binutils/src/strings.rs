@@ -1,37 +1,38 @@
-//! `strings`: printable text in a file.
+//! `strings`: prints the printable strings of a file.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output};
 use tidebox_rt::Errno;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: strings [OPTION]... [FILE]...
 Prints what can be read in each FILE, or in standard input.
 
-  -a, -, --all                the whole file (it always is)
-  -f, --print-file-name       the name of the file before each string
-  -n, --bytes=N, -N           strings of at least N characters (4)
-  -t, --radix=o|d|x, -o       where each string is, as a number
-  -w, --include-all-whitespace  line ends and their kin are characters, too
-  -e, --encoding=s|S|b|l|B|L  characters of 7 or 8 bits, of 16 or 32 with the high byte first or last
-  -s, --output-separator=S    S behind each string
-  -h, --help, -v, -V, --version
 ";
 
-const LONG: &[Long] = &[
-    long("all", Takes::Nothing, 'a'),
-    long("data", Takes::Nothing, 'd'),
-    long("print-file-name", Takes::Nothing, 'f'),
-    long("bytes", Takes::Value, 'n'),
-    long("radix", Takes::Value, 't'),
-    long("include-all-whitespace", Takes::Nothing, 'w'),
-    long("encoding", Takes::Value, 'e'),
-    long("unicode", Takes::Value, 'U'),
-    long("output-separator", Takes::Value, 's'),
-    long("target", Takes::Value, 'T'),
-    long("help", Takes::Nothing, 'h'),
-    long("version", Takes::Nothing, 'V'),
-];
+tidebox_gnu::options! {
+    /// Options of `strings`.
+    enum Flag {
+        All = "-a, --all", "the whole file (it always is)";
+        // Sections are not distinguished.
+        Data = "-d, --data", "", unsupported "the option -d is not supported";
+        PrintFileName = "-f, --print-file-name", "the name of the file before each string";
+        Bytes = "-n, --bytes=N", "strings of at least N characters (4)";
+        Radix = "-t, --radix=o|d|x", "the position of each string in octal, decimal or hexadecimal";
+        Octal = "-o", "like -t o";
+        AllSpaces = "-w, --include-all-whitespace", "line ends and other white space are characters, too";
+        Encoding = "-e, --encoding=s|S|b|l|B|L", "characters of 7 or 8 bits, of 16 or 32 with the high byte first or last";
+        Separator = "-s, --output-separator=S", "S after each string";
+        Unicode = "-U, --unicode=MODE", "", unsupported "the option -U is not supported";
+        Target = "-T, --target=FORMAT", "", unsupported "the option -T is not supported";
+        Help = "-h, --help", "show this help";
+        Version = "-v, -V, --version", "show the version";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> =
+    Syntax { version: "GNU strings (Tidebox) 2.40\n", ..Syntax::new("strings", USAGE, 32) };
 
 #[derive(Clone)]
 struct Options {
@@ -43,15 +44,14 @@ struct Options {
     separator: Vec<u8>,
 }
 
-fn refuse(message: &str) -> i32 {
-    tidebox_gnu::eprint_line!("strings: {message}");
-    1
+fn refuse(message: &str) -> ToolResult {
+    ToolResult::Failure(message.to_owned(), 1)
 }
 
-/// For an invalid value, all choices are printed.
-fn refuse_by_help() -> i32 {
-    tidebox_gnu::eprint_line!("{}", HELP.trim_end());
-    1
+/// Prints the help, which lists all choices of an option with an invalid value.
+fn refuse_by_help() -> ToolResult {
+    tidebox_gnu::eprint_line!("{}", SYNTAX.help().trim_end());
+    ToolResult::Code(1)
 }
 
 /// Runs `strings`.
@@ -86,29 +86,26 @@ fn read(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), i32> {
         Some(digits) if is_number(&argument) => [b"-n".as_slice(), digits].concat(),
         _ => argument,
     });
-    let mut files = Vec::new();
-    let spec = Spec { short: "adfhn:wot:e:T:s:U:Vv", long: LONG, permute: true };
-    let mut parser = Parser::new(spec, arguments.collect());
-    loop {
-        match parser.next_item() {
-            Err(message) => {
-                tidebox_gnu::eprint_line!("strings: {message}\n{}", HELP.trim_end());
-                return Err(1);
-            }
-            Ok(None) => return Ok((options, files)),
+    let files = SYNTAX.parse::<ToolResult>(arguments.collect(), |flag, value| options.set(flag, value));
+    match files {
+        Ok(mut files) => {
             // A lone dash is a synonym of `-a`.
-            Ok(Some(Item::Operand(file))) if file == b"-" => {}
-            Ok(Some(Item::Operand(file))) => files.push(file),
-            Ok(Some(Item::Option(key, value))) => options.set(key, value.unwrap_or_default())?,
+            files.retain(|file| file != b"-");
+            Ok((options, files))
         }
+        Err(ToolResult::Usage(message, code)) => {
+            tidebox_gnu::eprint_line!("strings: {message}\n{}", SYNTAX.help().trim_end());
+            Err(code)
+        }
+        Err(result) => Err(result.into_exit_code("strings")),
     }
 }
 
 impl Options {
-    /// Applies one option. The error is the exit code.
-    fn set(&mut self, key: char, value: Vec<u8>) -> Result<(), i32> {
-        match key {
-            'n' => {
+    /// Applies one option.
+    fn set(&mut self, flag: Flag, value: Vec<u8>) -> Result<(), ToolResult> {
+        match flag {
+            Flag::Bytes => {
                 let text = String::from_utf8_lossy(&value);
                 self.least = match text.parse::<usize>() {
                     Ok(0) => return Err(refuse("invalid minimum string length 0")),
@@ -116,25 +113,19 @@ impl Options {
                     Err(_) => return Err(refuse(&format!("invalid integer argument {text}"))),
                 };
             }
-            'o' => self.radix = Some('o'),
-            't' => match value.as_slice() {
+            Flag::Octal => self.radix = Some('o'),
+            Flag::Radix => match value.as_slice() {
                 [letter @ (b'o' | b'd' | b'x')] => self.radix = Some(char::from(*letter)),
                 _ => return Err(refuse_by_help()),
             },
-            'f' => self.names = true,
-            'w' => self.all_spaces = true,
-            'e' => match value.as_slice() {
+            Flag::PrintFileName => self.names = true,
+            Flag::AllSpaces => self.all_spaces = true,
+            Flag::Encoding => match value.as_slice() {
                 [letter @ (b's' | b'S' | b'b' | b'l' | b'B' | b'L')] => self.encoding = *letter,
                 _ => return Err(refuse_by_help()),
             },
-            's' => self.separator = value,
-            'a' => {}
-            'h' | 'v' | 'V' => {
-                let mut out = Output::standard();
-                out.push(if key == 'h' { HELP.as_bytes() } else { b"GNU strings (as Tidebox speaks it) 2.40\n" });
-                return Err(out.finish("strings", 0));
-            }
-            _ => return Err(refuse(&format!("the option -{key} is not supported"))),
+            Flag::Separator => self.separator = value,
+            _ => {}
         }
         Ok(())
     }
@@ -184,7 +175,7 @@ fn scan(input: &mut Input, name: &[u8], options: &Options, out: &mut Output) -> 
         128..=255 => options.encoding == b'S',
         _ => false,
     };
-    // A string is printed once it reaches the minimum length; from then on, characters are printed as they are read.
+    // Characters are buffered until they reach the minimum length, then printed as they are read.
     let (mut held, mut printing) = (Vec::new(), false);
     let (mut offset, mut unit) = (0u64, Vec::with_capacity(4));
     loop {

@@ -42,7 +42,7 @@ tidebox_gnu::options! {
 }
 
 #[derive(Default)]
-struct Asked {
+struct RunParts {
     test: bool,
     list: bool,
     verbose: bool,
@@ -59,27 +59,27 @@ struct Asked {
 /// Runs `run-parts`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let line = Syntax { version: VERSION, ..Syntax::new("run-parts", USAGE, 22) };
-    let mut asked = Asked::default();
+    let mut options = RunParts::default();
     let folders = line.parse::<ToolResult>(arguments, |key, value| {
         match key {
-            Flag::Test => asked.test = true,
-            Flag::List => asked.list = true,
-            Flag::Verbose => asked.verbose = true,
-            Flag::Report => asked.report = true,
-            Flag::Reverse => asked.reverse = true,
-            Flag::ExitOnError => asked.exits = true,
-            Flag::Stdin => asked.shares_input = true,
-            Flag::Lsbsysinit => asked.pattern = Some(STANDARD_BASE.as_bytes().to_vec()),
-            Flag::NewSession => asked.session = true,
-            Flag::Regex => asked.pattern = Some(value),
+            Flag::Test => options.test = true,
+            Flag::List => options.list = true,
+            Flag::Verbose => options.verbose = true,
+            Flag::Report => options.report = true,
+            Flag::Reverse => options.reverse = true,
+            Flag::ExitOnError => options.exits = true,
+            Flag::Stdin => options.shares_input = true,
+            Flag::Lsbsysinit => options.pattern = Some(STANDARD_BASE.as_bytes().to_vec()),
+            Flag::NewSession => options.session = true,
+            Flag::Regex => options.pattern = Some(value),
             Flag::Umask => {
                 let bits = std::str::from_utf8(&value).ok().and_then(|text| u32::from_str_radix(text, 8).ok());
-                asked.umask = Some(
+                options.umask = Some(
                     bits.filter(|bits| *bits <= 0o777)
                         .ok_or_else(|| ToolResult::Failure("bad umask value".to_owned(), 1))?,
                 );
             }
-            _ => asked.arguments.push(value),
+            _ => options.arguments.push(value),
         }
         Ok(())
     });
@@ -93,17 +93,17 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
         }
         Err(answer) => return answer.into_exit_code("run-parts"),
     };
-    if asked.list && asked.test {
+    if options.list && options.test {
         return wrong("--list and --test can not be used together");
     }
     let [folder] = folders.as_slice() else {
         return wrong("missing operand");
     };
-    if let Err(errno) = tidebox_rt::umask(Some(asked.umask.unwrap_or(0o022))) {
+    if let Err(errno) = tidebox_rt::umask(Some(options.umask.unwrap_or(0o022))) {
         print_error("run-parts", &format!("umask: {}", errno.text()));
         return 1;
     }
-    asked.folder(folder)
+    options.folder(folder)
 }
 
 /// Reports a usage error with Debian's quotes.
@@ -113,7 +113,7 @@ fn wrong(message: &str) -> i32 {
     1
 }
 
-impl Asked {
+impl RunParts {
     /// Name filter.
     fn names(&self) -> Result<Regex, String> {
         let pattern = self.pattern.clone().unwrap_or_else(|| USUAL.as_bytes().to_vec());

@@ -1,28 +1,28 @@
-//! `dos2unix` and `unix2dos`: line ends of one system for those of the other.
+//! `dos2unix` and `unix2dos`: convert line ends.
 
-use tidebox_gnu::getopt::{Spec, Takes, long};
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{read_all, write_file};
-use tidebox_gnu::tool::{command_line, usage};
-
 use tidebox_gnu::tool::print;
 
-const HELP: &str = "\
-Usage: TOOL [options] [file ...] [-n infile outfile ...]
- -f, --force           convert binary files too
- -k, --keepdate        (not supported)
- -n, --newfile         write to new files: each input is followed by its output
- -o, --oldfile         write to the old files (default)
- -q, --quiet           no messages
- -h, --help            display this help
-";
+tidebox_gnu::options! {
+    /// Options of `dos2unix` and `unix2dos`.
+    enum Flag {
+        Force = "-f, --force", "convert binary files too";
+        KeepDate = "-k, --keepdate", "", unsupported "keeping the date (-k) is not supported";
+        NewFile = "-n, --newfile", "write to new files: each input is followed by its output";
+        OldFile = "-o, --oldfile", "write to the old files (default)";
+        Quiet = "-q, --quiet", "no messages";
+        Help = "-h, --help", "display this help";
+    }
+}
 
-/// `dos2unix`.
+/// Runs `dos2unix`.
 pub fn dos2unix(arguments: Vec<Vec<u8>>) -> i32 {
     run("dos2unix", "Unix", arguments, to_unix)
 }
 
-/// `unix2dos`.
+/// Runs `unix2dos`.
 pub fn unix2dos(arguments: Vec<Vec<u8>>) -> i32 {
     run("unix2dos", "DOS", arguments, to_dos)
 }
@@ -51,21 +51,19 @@ fn to_dos(text: &[u8]) -> Vec<u8> {
 }
 
 fn run(tool: &str, format: &str, arguments: Vec<Vec<u8>>, convert: fn(&[u8]) -> Vec<u8>) -> i32 {
-    let long = [
-        long("force", Takes::Nothing, 'f'),
-        long("newfile", Takes::Nothing, 'n'),
-        long("oldfile", Takes::Nothing, 'o'),
-        long("quiet", Takes::Nothing, 'q'),
-        long("help", Takes::Nothing, 'h'),
-    ];
-    let (options, files) = match command_line(Spec { short: "fnoqh", long: &long, permute: true }, arguments) {
-        Ok(line) => line,
-        Err(message) => return usage(tool, &message, 1),
+    let usage = format!("Usage: {tool} [options] [file ...] [-n infile outfile ...]\n");
+    let (mut force, mut new_files, mut quiet) = (false, false, false);
+    let syntax = Syntax::<Flag> { indent: 1, ..Syntax::new(tool, &usage, 23) };
+    let files = syntax.parse(arguments, |flag, _| {
+        force |= flag == Flag::Force;
+        new_files |= flag == Flag::NewFile;
+        quiet |= flag == Flag::Quiet;
+        Ok(())
+    });
+    let files = match files {
+        Ok(files) => files,
+        Err(code) => return code,
     };
-    let has = |wanted| options.iter().any(|(key, _)| *key == wanted);
-    if has('h') {
-        return print(tool, HELP.replace("TOOL", tool).as_bytes());
-    }
     if files.is_empty() {
         return match read_all(b"-") {
             Ok(text) => print(tool, &convert(&text)),
@@ -75,7 +73,7 @@ fn run(tool: &str, format: &str, arguments: Vec<Vec<u8>>, convert: fn(&[u8]) -> 
             }
         };
     }
-    let pairs: Vec<(&Vec<u8>, &Vec<u8>)> = if has('n') {
+    let pairs: Vec<(&Vec<u8>, &Vec<u8>)> = if new_files {
         files.chunks_exact(2).filter_map(|pair| Some((pair.first()?, pair.get(1)?))).collect()
     } else {
         files.iter().map(|file| (file, file)).collect()
@@ -91,11 +89,11 @@ fn run(tool: &str, format: &str, arguments: Vec<Vec<u8>>, convert: fn(&[u8]) -> 
                 continue;
             }
         };
-        if text.contains(&0) && !has('f') {
+        if text.contains(&0) && !force {
             print_error(tool, &format!("Binary symbol 0x00 found: skipping binary file {shown}"));
             continue;
         }
-        if !has('q') {
+        if !quiet {
             print_error(tool, &format!("converting file {shown} to {format} format..."));
         }
         if let Err(errno) = write_file(to, &convert(&text)) {

@@ -1,36 +1,35 @@
-//! `envsubst`: substitutes environment variables in a text.
+//! `envsubst`: replaces references to environment variables.
 
 use std::collections::HashMap;
 
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output};
-
 use tidebox_gnu::tool::print;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: envsubst [OPTION] [FORMAT]
 Copies standard input with $NAME and ${NAME} replaced by variables of the environment; with FORMAT only those
 that FORMAT refers to.
 
-  -v, --variables  print the names that FORMAT refers to
-  -h, --help, -V, --version
 ";
+
+tidebox_gnu::options! {
+    /// Options of `envsubst`.
+    enum Flag {
+        Variables = "-v, --variables", "print the names that FORMAT refers to";
+        Help = "-h, --help", "show this help";
+        Version = "-V, --version", "show the version";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> =
+    Syntax { version: "envsubst (GNU gettext-runtime) 0.21 (Tidebox)\n", ..Syntax::new("envsubst", USAGE, 19) };
 
 /// Runs `envsubst`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("variables", Takes::Nothing, 'v'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
-    let line = CommandLine {
-        version: "envsubst (GNU gettext-runtime) 0.21 (as Tidebox speaks it)\n",
-        ..CommandLine::new("envsubst", "hvV", &long, HELP)
-    };
     let mut lists = false;
-    let operands = line.parse(arguments, |_, _| {
+    let operands = SYNTAX.parse(arguments, |_, _| {
         lists = true;
         Ok(())
     });
@@ -78,7 +77,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     }
 }
 
-/// The variable name of a reference after a dollar sign, and the length of the reference.
+/// Returns the variable name of a reference after a dollar sign, and the length of the reference.
 fn reference(text: &[u8]) -> Option<(&[u8], usize)> {
     let (open, body) = match text.strip_prefix(b"{") {
         Some(body) => (1, body),

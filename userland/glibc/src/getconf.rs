@@ -41,7 +41,7 @@ fn variables() -> impl Iterator<Item = Variable<'static>> {
 
 impl Variable<'_> {
     /// Its value; some are known only at run time.
-    fn shown(&self) -> String {
+    fn text(&self) -> String {
         let limits = tidebox_rt::limits().unwrap_or_default();
         match self.value {
             "{processes}" => limits.processes.to_string(),
@@ -98,7 +98,7 @@ fn one(name: &str, path: Option<&str>) -> i32 {
         print_error("getconf", &format!("pathconf: {}: {}", path.unwrap_or_default(), errno.text()));
         return TROUBLE;
     }
-    print("getconf", format!("{}\n", variable.shown()).as_bytes())
+    print("getconf", format!("{}\n", variable.text()).as_bytes())
 }
 
 fn missing(path: &str) -> Option<Errno> {
@@ -110,7 +110,7 @@ fn list(path: &str) -> i32 {
     let gone = missing(path).is_some();
     let mut text = String::new();
     for variable in variables() {
-        let value = if variable.of_path && gone { String::new() } else { variable.shown() };
+        let value = if variable.of_path && gone { String::new() } else { variable.text() };
         let value = if value == UNDEFINED { "" } else { &value };
         text.push_str(&format!("{:<34} {value}\n", variable.name));
     }

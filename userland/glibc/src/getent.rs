@@ -3,57 +3,60 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::exit::ToolResult;
-use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Output, read_all};
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: getent [OPTION...] database [key ...]
 Get entries from administrative database.
 
-  -A, --no-addrconfig        do not filter out unsupported IPv4/IPv6 addresses
-                             (with ahosts*)
-  -i, --no-idn               disable IDN encoding
-  -s, --service=CONFIG       Service configuration to be used
-  -?, --help                 Give this help list
-      --usage                Give a short usage message
-  -V, --version              Print program version
+";
 
+const NOTES: &str = "
 Supported databases:
 ahosts ahostsv4 ahostsv6 aliases ethers group gshadow hosts initgroups
 netgroup networks passwd protocols rpc services shadow
 ";
+
+tidebox_gnu::options! {
+    /// Options of `getent`. The only service is `files`, so they have no effect.
+    enum Flag {
+        NoAddrConfig = "-A, --no-addrconfig", "do not filter out unsupported IPv4/IPv6 addresses\n(with ahosts*)";
+        NoIdn = "-i, --no-idn", "disable IDN encoding";
+        Service = "-s, --service=CONFIG", "Service configuration to be used";
+        Help = "-?, --help", "Give this help list";
+        Usage = "--usage", "Give a short usage message";
+        Version = "-V, --version", "Print program version";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> =
+    Syntax { notes: NOTES, version: "getent (GNU libc) 2.36\n", ..Syntax::new("getent", USAGE, 29) };
 
 const TRY: &str = "Try `getent --help' or `getent --usage' for more information.\n";
 
 /// Exit code of a missing key, and of a database that cannot be enumerated.
 const NOT_FOUND: i32 = 2;
 const NO_LIST: i32 = 3;
-/// The exit code of an unknown option, as in `sysexits.h`.
+/// Exit code of an unknown option, from `sysexits.h`.
 const MISUSE: i32 = 64;
 
 /// Runs `getent`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("no-addrconfig", Takes::Nothing, 'A'),
-        long("no-idn", Takes::Nothing, 'i'),
-        long("service", Takes::Value, 's'),
-        long("help", Takes::Nothing, '?'),
-        long("usage", Takes::Nothing, '?'),
-        long("version", Takes::Nothing, 'V'),
-    ];
-    let line = CommandLine { version: "getent (GNU libc) 2.36\n", ..CommandLine::new("getent", "Ais:?V", &long, HELP) };
-    // The only service is `files`, so the options have no effect.
-    let operands = match line.parse::<ToolResult>(arguments, |_, _| Ok(())) {
+    let operands = SYNTAX.parse::<ToolResult>(arguments, |flag, _| match flag {
+        Flag::Usage => Err(SYNTAX.help().as_str().into()),
+        _ => Ok(()),
+    });
+    let operands = match operands {
         Ok(operands) => operands,
         Err(ToolResult::Usage(message, _)) => {
             print_error("getent", &message);
             tidebox_gnu::eprint_part!("{TRY}");
             return MISUSE;
         }
-        Err(answer) => return tidebox_gnu::exit::IntoExitCode::into_exit_code(answer, "getent"),
+        Err(result) => return result.into_exit_code("getent"),
     };
     let Some((database, keys)) = operands.split_first() else {
         return wrong("wrong number of arguments");
@@ -102,29 +105,29 @@ fn lines(file: &str) -> Vec<String> {
     String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
 }
 
-/// Prints the entries of each key, or all entries. `found` returns the entries of a key.
+/// Prints the entry of each key, or all entries.
 fn each<'a, T: 'a>(
     all: &'a [T],
     keys: &[String],
     out: &mut Output,
-    found: impl Fn(&T, &str) -> bool,
-    shown: impl Fn(&T) -> String,
+    matches: impl Fn(&T, &str) -> bool,
+    format: impl Fn(&T) -> String,
 ) -> i32 {
     if keys.is_empty() {
-        all.iter().for_each(|entry| out.push(shown(entry).as_bytes()));
+        all.iter().for_each(|entry| out.push(format(entry).as_bytes()));
         return 0;
     }
     let mut code = 0;
     for key in keys {
-        match all.iter().find(|entry| found(entry, key)) {
-            Some(entry) => out.push(shown(entry).as_bytes()),
+        match all.iter().find(|entry| matches(entry, key)) {
+            Some(entry) => out.push(format(entry).as_bytes()),
             None => code = NOT_FOUND,
         }
     }
     code
 }
 
-/// Lines of fields between colons: the name is the first, the number the third.
+/// Prints lines of fields between colons. The first field is the name, the third is the number.
 fn records(file: &str, keys: &[String], out: &mut Output) -> i32 {
     let all: Vec<String> =
         lines(file).into_iter().filter(|line| line.contains(':') && !line.starts_with('#')).collect();
@@ -143,14 +146,14 @@ fn records(file: &str, keys: &[String], out: &mut Output) -> i32 {
     )
 }
 
-/// The words of the lines, without comments.
+/// Splits each line at white space, without comments.
 fn words(file: &str) -> Vec<Vec<String>> {
     let bare =
         |line: String| line.split('#').next().unwrap_or_default().split_whitespace().map(str::to_owned).collect();
     lines(file).into_iter().map(bare).filter(|words: &Vec<String>| words.len() > 1).collect()
 }
 
-/// Name, number, and other names, in columns.
+/// Formats name, number, and other names in columns.
 fn row(entry: &[String], width: usize) -> String {
     let (name, value) = (entry.first().map_or("", String::as_str), entry.get(1).map_or("", String::as_str));
     let others: String = entry.iter().skip(2).map(|other| format!(" {other}")).collect();
@@ -195,7 +198,7 @@ fn networks(keys: &[String], out: &mut Output) -> i32 {
     each(&words("/etc/networks"), keys, out, found, |entry| row(entry, 21))
 }
 
-/// The lines of `/etc/hosts` with an address.
+/// Returns the lines of `/etc/hosts` that have an address.
 fn known_hosts() -> Vec<(IpAddr, Vec<String>)> {
     let hosts = words("/etc/hosts").into_iter();
     hosts.filter_map(|words| Some((words.first()?.parse().ok()?, words.into_iter().skip(1).collect()))).collect()
@@ -233,7 +236,7 @@ fn addresses(keys: &[String], fits: impl Fn(&IpAddr) -> bool, out: &mut Output) 
     code
 }
 
-/// The numbers of the groups that list a user.
+/// Prints the numbers of the groups that list a user.
 fn groups(keys: &[String], out: &mut Output) -> i32 {
     let all = lines("/etc/group");
     for key in keys {

@@ -1,49 +1,44 @@
-//! `iconv`: texts from one character set to another.
+//! `iconv`: converts texts between character sets.
 
 mod charset;
 
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Long, Takes, long};
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Output, read_all, write_file};
 use tidebox_gnu::tool::print;
 
 use charset::{Characters, Charset, likeness};
 
-const HELP: &str = "\
+tidebox_gnu::options! {
+    /// Options of `iconv`.
+    enum Flag {
+        FromCode = "-f, --from-code=NAME", "encoding of original text";
+        ToCode = "-t, --to-code=NAME", "encoding for output\n\n Information:";
+        List = "-l, --list", "list all known coded character sets\n\n Output control:";
+        Omit = "-c", "omit invalid characters from output";
+        Output = "-o, --output=FILE", "output file";
+        Silent = "-s, --silent", "suppress warnings";
+        Verbose = "--verbose", "print progress information\n\n";
+        Help = "-?, --help", "Give this help list";
+        Usage = "--usage", "Give a short usage message";
+        Version = "-V, --version", "Print program version";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> = Syntax {
+    version: "iconv (Tidebox), with the command line of GNU libc 2.36\n",
+    usage_exit_code: 64,
+    ..Syntax::new("iconv", USAGE, 29)
+};
+
+const USAGE: &str = "\
 Usage: iconv [OPTION...] [FILE...]
 Convert encoding of given files from one encoding to another.
 
  Input/Output format specification:
-  -f, --from-code=NAME       encoding of original text
-  -t, --to-code=NAME         encoding for output
-
- Information:
-  -l, --list                 list all known coded character sets
-
- Output control:
-  -c                         omit invalid characters from output
-  -o, --output=FILE          output file
-  -s, --silent               suppress warnings
-      --verbose              print progress information
-
-  -?, --help                 Give this help list
-      --usage                Give a short usage message
-  -V, --version              Print program version
 ";
 
-const LONG: &[Long] = &[
-    long("from-code", Takes::Value, 'f'),
-    long("to-code", Takes::Value, 't'),
-    long("list", Takes::Nothing, 'l'),
-    long("output", Takes::Value, 'o'),
-    long("silent", Takes::Nothing, 's'),
-    long("verbose", Takes::Nothing, 'v'),
-    long("help", Takes::Nothing, '?'),
-    long("version", Takes::Nothing, 'V'),
-];
-
-/// The listed names; more are supported.
+/// Names that `-l` lists. More names are supported.
 const NAMES: &str = "ASCII// BIG5// CP1250// CP1251// CP1252// CP1253// CP1254// CP1255// CP1256// CP1257// CP1258// \
                      EUC-JP// EUC-KR// GB18030// GBK// IBM866// ISO-2022-JP// ISO-8859-1// ISO-8859-2// ISO-8859-3// \
                      ISO-8859-4// ISO-8859-5// ISO-8859-6// ISO-8859-7// ISO-8859-8// ISO-8859-10// ISO-8859-13// \
@@ -65,15 +60,14 @@ struct Conversion {
 /// Runs `iconv`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let (mut from, mut to, mut output, mut omit, mut list) = (String::new(), String::new(), None, false, false);
-    let version = "iconv (Tidebox), with the command line of GNU libc 2.36\n";
-    let line = CommandLine { version, usage_exit_code: 64, ..CommandLine::new("iconv", "f:t:lco:sV?", LONG, HELP) };
-    let files = line.parse::<i32>(arguments, |key, value| {
-        match key {
-            'f' => from = String::from_utf8_lossy(&value).into_owned(),
-            't' => to = String::from_utf8_lossy(&value).into_owned(),
-            'o' => output = Some(value),
-            'c' => omit = true,
-            'l' => list = true,
+    let files = SYNTAX.parse(arguments, |flag, value| {
+        match flag {
+            Flag::FromCode => from = String::from_utf8_lossy(&value).into_owned(),
+            Flag::ToCode => to = String::from_utf8_lossy(&value).into_owned(),
+            Flag::Output => output = Some(value),
+            Flag::Omit => omit = true,
+            Flag::List => list = true,
+            Flag::Usage => return Err(print("iconv", SYNTAX.help().as_bytes())),
             _ => {}
         }
         Ok(())

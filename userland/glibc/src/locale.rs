@@ -1,10 +1,8 @@
 //! `locale`: the current locale. Available are `C` and `C.UTF-8`.
 
-use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::exit::{IntoExitCode, ToolResult};
-use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::print_error;
-
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::tool::print;
 
 const CATEGORIES: &[&str] = &[
@@ -22,18 +20,27 @@ const CATEGORIES: &[&str] = &[
     "LC_IDENTIFICATION",
 ];
 
-/// The exit code of a usage error.
+/// Exit code of a usage error.
 const MISUSE: i32 = 64;
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: locale [OPTION...] NAME
   or:  locale [OPTION...] [-a|-m]
 Get locale-specific information.
 
-  -a, --all-locales          Write names of available locales
-  -m, --charmaps             Write names of available charmaps
-  -k, --keyword-name         Write names of selected keywords
 ";
+
+tidebox_gnu::options! {
+    /// Options of `locale`.
+    enum Flag {
+        AllLocales = "-a, --all-locales", "Write names of available locales";
+        Charmaps = "-m, --charmaps", "Write names of available charmaps";
+        KeywordName = "-k, --keyword-name", "Write names of selected keywords";
+        Help = "-?, --help", "";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> = Syntax::new("locale", USAGE, 29);
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
@@ -41,16 +48,10 @@ fn variable(name: &str) -> Option<String> {
 
 /// Runs `locale`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("all-locales", Takes::Nothing, 'a'),
-        long("charmaps", Takes::Nothing, 'm'),
-        long("keyword-name", Takes::Nothing, 'k'),
-        long("help", Takes::Nothing, '?'),
-    ];
     let mut keyword = false;
-    let names = CommandLine::new("locale", "amk?", &long, HELP).parse(arguments, |key, _| match key {
-        'a' => Err(ToolResult::Print(b"C\nC.utf8\nPOSIX\n".to_vec())),
-        'm' => Err(ToolResult::Print(b"ANSI_X3.4-1968\nUTF-8\n".to_vec())),
+    let names = SYNTAX.parse(arguments, |flag, _| match flag {
+        Flag::AllLocales => Err(ToolResult::Print(b"C\nC.utf8\nPOSIX\n".to_vec())),
+        Flag::Charmaps => Err(ToolResult::Print(b"ANSI_X3.4-1968\nUTF-8\n".to_vec())),
         _ => {
             keyword = true;
             Ok(())
@@ -58,13 +59,13 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     });
     let names = match names {
         Ok(names) => names,
-        // Unlike other tools, this one has a different message and exit code here.
+        // Unlike other tools, `locale` has its own hint and exit code.
         Err(ToolResult::Usage(message, _)) => {
             print_error("locale", &message);
             tidebox_gnu::eprint_line!("Try `locale --help' or `locale --usage' for more information.");
             return MISUSE;
         }
-        Err(answer) => return answer.into_exit_code("locale"),
+        Err(result) => return result.into_exit_code("locale"),
     };
     if names.is_empty() {
         return print("locale", settings().as_bytes());

@@ -1,100 +1,23 @@
 //! `less` and `more` without a terminal: they copy their input, like the originals if the output is not a terminal.
 
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Takes, long};
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output};
 use tidebox_rt::{Errno, FileKind};
 
 /// Short options of `less` with a value.
-const LESS_VALUES: &[u8] = b"bhjkoOpPtTxyzD#";
-/// Short options without a value.
-const LESS_FLAGS: &[u8] = b"?aABcCdeEfFgGiIJKLmMnNqQrRsSuUVwWX~";
-/// Long options of `less`, and whether they take a value.
-const LESS_LONG: &[(&str, bool)] = &[
-    ("auto-buffers", false),
-    ("buffers", true),
-    ("chop-long-lines", false),
-    ("clear-screen", false),
-    ("color", true),
-    ("dumb", false),
-    ("file-size", false),
-    ("follow-name", false),
-    ("force", false),
-    ("header", true),
-    ("help", false),
-    ("hilite-search", false),
-    ("HILITE-SEARCH", false),
-    ("IGNORE-CASE", false),
-    ("ignore-case", false),
-    ("incsearch", false),
-    ("jump-target", true),
-    ("LINE-NUMBERS", false),
-    ("line-numbers", false),
-    ("line-num-width", true),
-    ("log-file", true),
-    ("LOG-FILE", true),
-    ("long-prompt", false),
-    ("LONG-PROMPT", false),
-    ("max-back-scroll", true),
-    ("max-forw-scroll", true),
-    ("mouse", false),
-    ("no-histdups", false),
-    ("no-init", false),
-    ("no-keypad", false),
-    ("no-lessopen", false),
-    ("pattern", true),
-    ("prompt", true),
-    ("quiet", false),
-    ("QUIET", false),
-    ("quit-at-eof", false),
-    ("QUIT-AT-EOF", false),
-    ("quit-if-one-screen", false),
-    ("quit-on-intr", false),
-    ("raw-control-chars", false),
-    ("RAW-CONTROL-CHARS", false),
-    ("rscroll", true),
-    ("save-marks", false),
-    ("search-skip-screen", false),
-    ("shift", true),
-    ("silent", false),
-    ("SILENT", false),
-    ("squeeze-blank-lines", false),
-    ("status-column", false),
-    ("status-line", false),
-    ("tabs", true),
-    ("tag", true),
-    ("tag-file", true),
-    ("tilde", false),
-    ("underline-special", false),
-    ("UNDERLINE-SPECIAL", false),
-    ("use-backslash", false),
-    ("use-color", false),
-    ("version", false),
-    ("wheel-lines", true),
-    ("window", true),
-    ("wordwrap", false),
-];
-
-/// The long name of an option with a value, as shown in messages.
-fn long_name(letter: u8) -> &'static str {
-    match letter {
-        b'b' => " (--buffers)",
-        b'D' => " (--color)",
-        b'h' => " (--max-back-scroll)",
-        b'j' => " (--jump-target)",
-        b'o' => " (--log-file)",
-        b'O' => " (--LOG-FILE)",
-        b'p' => " (--pattern)",
-        b'P' => " (--prompt)",
-        b't' => " (--tag)",
-        b'T' => " (--tag-file)",
-        b'x' => " (--tabs)",
-        b'y' => " (--max-forw-scroll)",
-        b'z' => " (--window)",
-        b'#' => " (--shift)",
-        _ => "",
-    }
-}
+const LETTERS_WITH_VALUE: &[u8] = b"bhjkoOpPtTxyzD#";
+/// Short options of `less` without a value.
+const LETTERS: &[u8] = b"?aABcCdeEfFgGiIJKLmMnNqQrRsSuUVwWX~";
+/// Long options of `less` with a value.
+const NAMES_WITH_VALUE: &str = "buffers color header jump-target line-num-width log-file LOG-FILE max-back-scroll \
+                                max-forw-scroll pattern prompt rscroll shift tabs tag tag-file wheel-lines window";
+/// Long options of `less` without a value.
+const NAMES: &str = "auto-buffers chop-long-lines clear-screen dumb file-size follow-name force help hilite-search \
+                     HILITE-SEARCH IGNORE-CASE ignore-case incsearch LINE-NUMBERS line-numbers long-prompt LONG-PROMPT \
+                     mouse no-histdups no-init no-keypad no-lessopen quiet QUIET quit-at-eof QUIT-AT-EOF \
+                     quit-if-one-screen quit-on-intr raw-control-chars RAW-CONTROL-CHARS save-marks \
+                     search-skip-screen silent SILENT squeeze-blank-lines status-column status-line tilde \
+                     underline-special UNDERLINE-SPECIAL use-backslash use-color version wordwrap";
 
 /// Parsed command line of `less`.
 #[derive(Default)]
@@ -124,9 +47,11 @@ fn parse_less(arguments: Vec<Vec<u8>>) -> Less {
         if let Some(name) = argument.strip_prefix(b"--") {
             let name = String::from_utf8_lossy(name).into_owned();
             let (word, value) = name.split_once('=').map_or((name.as_str(), None), |(word, value)| (word, Some(value)));
-            let fitting: Vec<_> = LESS_LONG.iter().filter(|(known, _)| known.starts_with(word)).collect();
-            let exact = fitting.iter().find(|(known, _)| *known == word).or(fitting.first());
-            let Some((known, takes)) = exact.filter(|_| !word.is_empty()) else {
+            let known = NAMES.split(' ').map(|name| (name, false));
+            let known: Vec<_> = known.chain(NAMES_WITH_VALUE.split(' ').map(|name| (name, true))).collect();
+            let exact = known.iter().find(|(known, _)| *known == word);
+            let option = exact.or_else(|| known.iter().find(|(known, _)| known.starts_with(word)));
+            let Some((known, takes)) = option.filter(|_| !word.is_empty()) else {
                 tidebox_gnu::eprint_line!("{}", no_option(word));
                 continue;
             };
@@ -156,17 +81,13 @@ impl Less {
                 b'V' => self.version = true,
                 b'?' => self.help = true,
                 b'0'..=b'9' | b'-' | b'+' | b'$' => {}
-                letter if LESS_VALUES.contains(letter) => {
+                letter if LETTERS_WITH_VALUE.contains(letter) => {
                     if after.is_empty() && rest.next().is_none() {
-                        tidebox_gnu::eprint_line!(
-                            "Value is required after -{}{}",
-                            char::from(*letter),
-                            long_name(*letter)
-                        );
+                        tidebox_gnu::eprint_line!("Value is required after -{}", char::from(*letter));
                     }
                     return;
                 }
-                letter if LESS_FLAGS.contains(letter) => {}
+                letter if LETTERS.contains(letter) => {}
                 letter => tidebox_gnu::eprint_line!("{}", no_option(&format!("-{}", char::from(*letter)))),
             }
         }
@@ -180,18 +101,18 @@ options that change the screen have no effect.
 
   -N, --LINE-NUMBERS         (for screens)
   -s, --squeeze-blank-lines  (for screens)
-  -V, --version              say the version
+  -V, --version              show the version
 ";
 
-/// `less`.
+/// Runs `less`.
 pub fn less(arguments: Vec<Vec<u8>>) -> i32 {
-    let asked = parse_less(arguments);
+    let options = parse_less(arguments);
     let mut out = Output::standard();
-    if asked.help || asked.version {
-        out.push(if asked.help { LESS_HELP.as_bytes() } else { b"less 590 (as Tidebox speaks it)\n" });
+    if options.help || options.version {
+        out.push(if options.help { LESS_HELP.as_bytes() } else { b"less 590 (Tidebox)\n" });
         return out.finish("less", 0);
     }
-    let mut files = asked.files;
+    let mut files = options.files;
     if files.is_empty() {
         files.push(b"-".to_vec());
     }
@@ -214,41 +135,47 @@ pub fn less(arguments: Vec<Vec<u8>>) -> i32 {
 fn copy(name: &[u8], out: &mut Output) -> Result<(), Errno> {
     let mut input = Input::open(name)?;
     loop {
-        let piece = input.chunk()?;
-        if piece.is_empty() || out.failure().is_some() {
+        let chunk = input.chunk()?;
+        if chunk.is_empty() || out.failure().is_some() {
             return Ok(());
         }
-        out.push(piece);
-        let count = piece.len();
+        out.push(chunk);
+        let count = chunk.len();
         input.consume(count);
         // Data from a pipe is shown as it arrives.
         out.flush_now();
     }
 }
 
-const MORE_HELP: &str = "\
+const MORE_USAGE: &str = "\
 Usage: more [OPTION]... FILE...
 Shows files page by page. There is no terminal here, so that it copies them to standard output;
-options for pages are taken and have no effect: -c -d -e -f -l -p -s -u -n NUMBER -NUMBER +NUMBER +/PATTERN.
+options for pages have no effect: -c -d -e -f -l -p -s -u -n NUMBER -NUMBER +NUMBER +/PATTERN.
 
-  -h, --help, -V, --version
 ";
 
-/// `more`.
+tidebox_gnu::options! {
+    /// Options of `more`.
+    enum MoreFlag {
+        Silent = "-d, --silent", "";
+        Logical = "-f, --logical", "";
+        NoPause = "-l, --no-pause", "";
+        PrintOver = "-c, --print-over", "";
+        CleanPrint = "-p, --clean-print", "";
+        ExitOnEof = "-e, --exit-on-eof", "";
+        Squeeze = "-s, --squeeze", "";
+        Plain = "-u, --plain", "";
+        Lines = "-n, --lines=NUMBER", "";
+        Help = "-h, --help", "show this help";
+        Version = "-V, --version", "show the version";
+    }
+}
+
+const MORE_SYNTAX: Syntax<'_, MoreFlag> =
+    Syntax { version: "more from util-linux 2.38.1\n", ..Syntax::new("more", MORE_USAGE, 17) };
+
+/// Runs `more`.
 pub fn more(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("silent", Takes::Nothing, 'd'),
-        long("logical", Takes::Nothing, 'f'),
-        long("no-pause", Takes::Nothing, 'l'),
-        long("print-over", Takes::Nothing, 'c'),
-        long("clean-print", Takes::Nothing, 'p'),
-        long("exit-on-eof", Takes::Nothing, 'e'),
-        long("squeeze", Takes::Nothing, 's'),
-        long("plain", Takes::Nothing, 'u'),
-        long("lines", Takes::Value, 'n'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
     // `+NUMBER` and `-NUMBER` are not getopt options; without a screen they have no effect.
     let is_number = |argument: &Vec<u8>| {
         argument.len() > 1
@@ -257,11 +184,7 @@ pub fn more(arguments: Vec<Vec<u8>>) -> i32 {
     };
     let is_pattern = |argument: &Vec<u8>| argument.starts_with(b"+/");
     let arguments = arguments.into_iter().filter(|argument| !is_number(argument) && !is_pattern(argument)).collect();
-    let line = CommandLine {
-        version: "more from util-linux 2.38.1\n",
-        ..CommandLine::new("more", "dflcpesun:hV", &long, MORE_HELP)
-    };
-    let mut files = match line.parse(arguments, |_, _| Ok(())) {
+    let mut files = match MORE_SYNTAX.parse(arguments, |_, _| Ok(())) {
         Ok(files) => files,
         Err(code) => return code,
     };

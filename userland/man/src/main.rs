@@ -70,7 +70,7 @@ fn is_section(word: &str) -> bool {
 
 fn man(arguments: Vec<Vec<u8>>) -> i32 {
     let (mut search, mut describe, mut section) = (false, false, None);
-    let line = Syntax { version: "man 2.11.2 (as Tidebox speaks it)\n", ..Syntax::new("man", USAGE, 19) };
+    let line = Syntax { version: "man 2.11.2 (Tidebox)\n", ..Syntax::new("man", USAGE, 19) };
     let words = line.parse(arguments, |key, value| {
         match key {
             Flag::Apropos => search = true,
@@ -146,7 +146,7 @@ fn nothing_asked(tool: &'static str) -> i32 {
 }
 
 fn words(tool: &'static str, arguments: Vec<Vec<u8>>) -> Result<Vec<String>, i32> {
-    let version = format!("{tool} 2.11.2 (as Tidebox speaks it)\n");
+    let version = format!("{tool} 2.11.2 (Tidebox)\n");
     let line = Syntax { version: &version, ..Syntax::new(tool, USAGE, 19) };
     let words: Vec<String> = line
         .parse::<i32>(arguments, |_: SearchFlag, _| Ok(()))?

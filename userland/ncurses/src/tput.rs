@@ -1,10 +1,24 @@
 //! `tput`, `clear` and `reset`: terminal control strings.
 
-use tidebox_gnu::getopt::{Item, Parser, Spec};
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::read_all;
+use tidebox_gnu::tool::print;
 
 use crate::terminal::{Ability, Terminal};
-use tidebox_gnu::tool::print;
+
+tidebox_gnu::options! {
+    /// Options of `tput`.
+    enum Flag {
+        Input = "-S", "";
+        Terminal = "-T TERM", "";
+        Version = "-V, --version", "";
+        KeepScrollback = "-x", "";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> =
+    Syntax { permute: false, version: "ncurses 6.4.20221231\n", ..Syntax::new("tput", USAGE, 0) };
 
 const USAGE: &str = "Usage: tput [options] [command]
 
@@ -25,32 +39,32 @@ fn refuse(message: &str, code: i32) -> i32 {
     code
 }
 
-/// The terminal of the environment or of `-T`. The error is a message and an exit code.
+/// Returns the terminal of `-T` or the environment. The error is a message and an exit code.
 fn terminal(given: Option<String>) -> Result<Terminal, (String, i32)> {
     let name = given.or_else(|| std::env::var("TERM").ok()).filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| ("No value for $TERM and no -T specified".to_owned(), 2))?;
     Terminal::find(&name).ok_or_else(|| (format!("unknown terminal \"{name}\""), 3))
 }
 
-/// `tput`.
+/// Runs `tput`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let (mut given, mut from_input) = (None, false);
-    let mut operands = Vec::new();
-    let mut parser = Parser::new(Spec { short: "ST:Vx", long: &[], permute: false }, arguments);
-    loop {
-        match parser.next_item() {
-            Err(message) => {
-                tidebox_gnu::eprint_line!("tput: {message}\n{USAGE}");
-                return 2;
-            }
-            Ok(None) => break,
-            Ok(Some(Item::Operand(operand))) => operands.push(String::from_utf8_lossy(&operand).into_owned()),
-            Ok(Some(Item::Option('S', _))) => from_input = true,
-            Ok(Some(Item::Option('T', name))) => given = name.map(|name| String::from_utf8_lossy(&name).into_owned()),
-            Ok(Some(Item::Option('V', _))) => return print("tput", b"ncurses 6.4.20221231\n"),
-            Ok(Some(Item::Option(..))) => {}
+    let operands = SYNTAX.parse::<ToolResult>(arguments, |flag, value| {
+        match flag {
+            Flag::Input => from_input = true,
+            Flag::Terminal => given = Some(String::from_utf8_lossy(&value).into_owned()),
+            _ => {}
         }
-    }
+        Ok(())
+    });
+    let operands: Vec<String> = match operands {
+        Ok(operands) => operands.iter().map(|operand| String::from_utf8_lossy(operand).into_owned()).collect(),
+        Err(ToolResult::Usage(message, _)) => {
+            tidebox_gnu::eprint_line!("tput: {message}\n{USAGE}");
+            return 2;
+        }
+        Err(result) => return result.into_exit_code("tput"),
+    };
     let terminal = match terminal(given) {
         Ok(terminal) => terminal,
         Err((message, code)) => return refuse(&message, code),
@@ -90,7 +104,6 @@ fn show(terminal: Terminal, words: &[String]) -> i32 {
         Some(Ability::Number(number)) => print("tput", format!("{number}\n").as_bytes()),
         Some(Ability::Flag(flag)) => i32::from(!flag),
         Some(Ability::Absent) if name == "clear" => 2,
-        Some(Ability::Absent) if name == "clear" => 2,
         Some(Ability::Absent) => 1,
     }
 }
@@ -102,7 +115,7 @@ fn reset_text(terminal: Terminal) -> String {
     }
 }
 
-/// `clear`.
+/// Runs `clear`.
 pub fn clear(_arguments: Vec<Vec<u8>>) -> i32 {
     match terminal(None) {
         Err((message, 2)) => {
@@ -122,7 +135,7 @@ pub fn clear(_arguments: Vec<Vec<u8>>) -> i32 {
     }
 }
 
-/// `reset`: without a terminal only the screen strings are written.
+/// Runs `reset`, which writes only the control strings, because the sandbox has no terminal.
 pub fn reset(arguments: Vec<Vec<u8>>) -> i32 {
     match terminal(arguments.first().map(|name| String::from_utf8_lossy(name).into_owned())) {
         Ok(terminal) => {

@@ -1,47 +1,37 @@
 //! `shasum` of Perl, used on systems without `sha256sum`.
 
-use tidebox_gnu::getopt::{Long, Spec, Takes, long};
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::{command_line, print_and_exit_code};
 
 use tidebox_coreutils::{Algorithm, entry};
 
-const LONG: &[Long] = &[
-    long("algorithm", Takes::Value, 'a'),
-    long("binary", Takes::Nothing, 'b'),
-    long("check", Takes::Nothing, 'c'),
-    long("text", Takes::Nothing, 't'),
-    long("tag", Takes::Nothing, 'g'),
-    long("quiet", Takes::Nothing, 'q'),
-    long("status", Takes::Nothing, 's'),
-    long("strict", Takes::Nothing, 'S'),
-    long("warn", Takes::Nothing, 'w'),
-    long("ignore-missing", Takes::Nothing, 'i'),
-    long("help", Takes::Nothing, 'h'),
-    long("version", Takes::Nothing, 'v'),
-];
-
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: shasum [OPTION]... [FILE]...
 Print or check SHA checksums.
 With no FILE, or when FILE is -, read standard input.
 
-  -a, --algorithm   1 (default), 224, 256, 384, 512, 512224, 512256
-  -b, --binary      read in binary mode
-  -c, --check       read SHA sums from the FILEs and check them
-      --tag         create a BSD-style checksum
-  -t, --text        read in text mode (default)
-
-The following five options are useful only when verifying checksums:
-      --ignore-missing  don't fail or report status for missing files
-  -q, --quiet           don't print OK for each successfully verified file
-  -s, --status          don't output anything, status code shows success
-      --strict          exit non-zero for improperly formatted checksum lines
-  -w, --warn            warn about improperly formatted checksum lines
-
-  -h, --help        display this help and exit
-  -v, --version     output version information and exit
 ";
+
+tidebox_gnu::options! {
+    /// Options of `shasum`.
+    enum Flag {
+        Algorithm = "-a, --algorithm=BITS", "1 (default), 224, 256, 384, 512, 512224, 512256";
+        Binary = "-b, --binary", "read in binary mode";
+        Check = "-c, --check", "read SHA sums from the FILEs and check them";
+        Tag = "--tag", "create a BSD-style checksum";
+        Text = "-t, --text", "read in text mode (default)\n\nThe following five options are useful only when verifying checksums:";
+        IgnoreMissing = "--ignore-missing", "don't fail or report status for missing files";
+        Quiet = "-q, --quiet", "don't print OK for each successfully verified file";
+        Status = "-s, --status", "don't output anything, status code shows success";
+        Strict = "--strict", "exit non-zero for improperly formatted checksum lines";
+        Warn = "-w, --warn", "warn about improperly formatted checksum lines\n\n";
+        Help = "-h, --help", "display this help and exit";
+        Version = "-v, --version", "output version information and exit";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> = Syntax { version: "6.02\n", ..Syntax::new("shasum", USAGE, 24) };
 
 /// Algorithms by number.
 const ALGORITHMS: &[(&str, Algorithm)] = &[
@@ -55,7 +45,7 @@ const ALGORITHMS: &[(&str, Algorithm)] = &[
 ];
 
 #[derive(Debug, Default)]
-struct Asked {
+struct Options {
     binary: bool,
     tag: bool,
     quiet: bool,
@@ -67,52 +57,52 @@ struct Asked {
 
 /// Runs `shasum`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let spec = Spec { short: "a:bchqstvw", long: LONG, permute: true };
-    let (options, files) = match command_line(spec, arguments) {
-        Ok(read) => read,
-        Err(message) => {
-            tidebox_gnu::eprint_part!("{}\n{HELP}", capitalised(&message));
-            return 1;
-        }
-    };
-    let (mut asked, mut algorithm, mut checks) = (Asked::default(), None, false);
-    for (key, value) in options {
-        match key {
-            'a' => {
+    let (mut options, mut algorithm, mut checks) = (Options::default(), None, false);
+    let files = SYNTAX.parse::<ToolResult>(arguments, |flag, value| {
+        match flag {
+            Flag::Algorithm => {
                 let found = ALGORITHMS.iter().find(|(name, _)| name.as_bytes() == value);
                 let Some((_, found)) = found else {
-                    tidebox_gnu::eprint_line!("shasum: Unrecognized algorithm\nType shasum -h for help");
-                    return 1;
+                    let message = "Unrecognized algorithm\nType shasum -h for help";
+                    return Err(ToolResult::Failure(message.to_owned(), 1));
                 };
                 algorithm = Some(*found);
             }
-            'b' => asked.binary = true,
-            't' => asked.binary = false,
-            'c' => checks = true,
-            'g' => asked.tag = true,
-            'q' => asked.quiet = true,
-            's' => asked.status = true,
-            'S' => asked.strict = true,
-            'w' => asked.warn = true,
-            'i' => asked.ignore_missing = true,
-            'v' => return print_and_exit_code("shasum", "6.02\n", 1),
-            _ => return print_and_exit_code("shasum", HELP, 1),
+            Flag::Binary => options.binary = true,
+            Flag::Text => options.binary = false,
+            Flag::Check => checks = true,
+            Flag::Tag => options.tag = true,
+            Flag::Quiet => options.quiet = true,
+            Flag::Status => options.status = true,
+            Flag::Strict => options.strict = true,
+            Flag::Warn => options.warn = true,
+            Flag::IgnoreMissing => options.ignore_missing = true,
+            Flag::Help | Flag::Version => {}
         }
-    }
+        Ok(())
+    });
+    let files = match files {
+        Ok(files) => files,
+        Err(ToolResult::Usage(message, code)) => {
+            tidebox_gnu::eprint_part!("{}\n{}", message_of_perl(&message), SYNTAX.help());
+            return code;
+        }
+        Err(result) => return result.into_exit_code("shasum"),
+    };
     let mut out = Output::standard();
     let mut code = 0;
     let standard = [b"-".to_vec()];
     for file in if files.is_empty() { &standard } else { files.as_slice() } {
         code |= match checks {
-            true => check(file, &asked, &mut out),
-            false => print(file, algorithm.unwrap_or(Algorithm::Sha1), &asked, &mut out),
+            true => check(file, &options, &mut out),
+            false => print(file, algorithm.unwrap_or(Algorithm::Sha1), &options, &mut out),
         };
     }
     out.finish("shasum", code)
 }
 
-/// Getopt::Long's message for this error.
-fn capitalised(message: &str) -> String {
+/// Returns the message of Getopt::Long for an error.
+fn message_of_perl(message: &str) -> String {
     let name = |text: &str| text.trim_matches(|char| matches!(char, '\'' | '-')).to_owned();
     match message.split_once(" -- ").or_else(|| message.split_once("option ")) {
         Some((_, option)) => format!("Unknown option: {}", name(option)),
@@ -130,15 +120,15 @@ fn sum(algorithm: Algorithm, file: &[u8]) -> Result<String, tidebox_rt::Errno> {
     Input::open(file).and_then(|mut input| algorithm.sum(&mut input))
 }
 
-fn print(file: &[u8], algorithm: Algorithm, asked: &Asked, out: &mut Output) -> i32 {
+fn print(file: &[u8], algorithm: Algorithm, options: &Options, out: &mut Output) -> i32 {
     let name = String::from_utf8_lossy(file).into_owned();
     match sum(algorithm, file) {
         Err(tidebox_rt::Errno::ISDIR) => fail_with(out, &format!("{name}: Is a directory")),
         Err(error) => fail_with(out, &format!("{name}: {}", error.text())),
         Ok(sum) => {
-            let line = match asked.tag {
+            let line = match options.tag {
                 true => [algorithm.name().as_bytes(), b" (", file, b") = ", sum.as_bytes(), b"\n"].concat(),
-                false => [sum.as_bytes(), if asked.binary { b" *" } else { b"  " }, file, b"\n"].concat(),
+                false => [sum.as_bytes(), if options.binary { b" *" } else { b"  " }, file, b"\n"].concat(),
             };
             out.push(&line);
             0
@@ -146,7 +136,7 @@ fn print(file: &[u8], algorithm: Algorithm, asked: &Asked, out: &mut Output) -> 
     }
 }
 
-fn check(list: &[u8], asked: &Asked, out: &mut Output) -> i32 {
+fn check(list: &[u8], options: &Options, out: &mut Output) -> i32 {
     let shown = String::from_utf8_lossy(list).into_owned();
     let text = match tidebox_gnu::stream::read_all(list) {
         Ok(text) => text,
@@ -163,14 +153,14 @@ fn check(list: &[u8], asked: &Asked, out: &mut Output) -> i32 {
         let found = ALGORITHMS.iter().take(5).find_map(|(_, algorithm)| entry(*algorithm, line, &mut None));
         let Some(found) = found else {
             improper += 1;
-            if asked.warn {
+            if options.warn {
                 fail_with(out, &format!("{shown}: {}: improperly formatted SHA checksum line", number + 1));
             }
             continue;
         };
         proper += 1;
         let result = match sum(found.algorithm, &found.name) {
-            Err(tidebox_rt::Errno::NOENT) if asked.ignore_missing => continue,
+            Err(tidebox_rt::Errno::NOENT) if options.ignore_missing => continue,
             Err(error) => {
                 let name = String::from_utf8_lossy(&found.name).into_owned();
                 fail_with(out, &format!("{name}: {}", error.text()));
@@ -183,7 +173,7 @@ fn check(list: &[u8], asked: &Asked, out: &mut Output) -> i32 {
                 "FAILED"
             }
         };
-        if asked.status || (asked.quiet && result == "OK") {
+        if options.status || (options.quiet && result == "OK") {
             continue;
         }
         out.push(&[found.name.as_slice(), b": ", result.as_bytes(), b"\n"].concat());
@@ -191,7 +181,7 @@ fn check(list: &[u8], asked: &Asked, out: &mut Output) -> i32 {
     if proper == 0 {
         return fail_with(out, &format!("{shown}: no properly formatted SHA checksum lines found"));
     }
-    if !asked.status {
+    if !options.status {
         for (count, one, several) in [
             (improper, "line is improperly formatted", "lines are improperly formatted"),
             (unreadable, "listed file could not be read", "listed files could not be read"),
@@ -202,5 +192,5 @@ fn check(list: &[u8], asked: &Asked, out: &mut Output) -> i32 {
             }
         }
     }
-    i32::from(unreadable + mismatched > 0 || (asked.strict && improper > 0))
+    i32::from(unreadable + mismatched > 0 || (options.strict && improper > 0))
 }

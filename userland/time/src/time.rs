@@ -1,21 +1,35 @@
-//! `time`, the program: resource use of a command.
+//! `time` as a program: reports the resource use of a command.
 
 use tidebox_gnu::command::Command;
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::getopt::{Long, Takes, long};
+use tidebox_gnu::options::Syntax;
 use tidebox_rt::{Errno, ExitStatus, Open};
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: time [OPTION]... COMMAND [ARGUMENT]...
-Runs COMMAND and tells how long it took. Times of the processor are 0 here: they are not measured.
+Runs COMMAND and reports its resource use. Processor time is not measured and reported as 0.
 
-  -a, --append         append to the file of -o
-  -f, --format=FORMAT  tell in FORMAT
-  -o, --output=FILE    tell in FILE and not on standard error
-  -p, --portability    tell in the format of POSIX
-  -q, --quiet          say nothing of a command that failed
-  -v, --verbose        tell everything
 ";
+
+tidebox_gnu::options! {
+    /// Options of `time`.
+    enum Flag {
+        Append = "-a, --append", "append to the file of -o";
+        Format = "-f, --format=FORMAT", "report in FORMAT";
+        Output = "-o, --output=FILE", "write the report to FILE instead of standard error";
+        Portability = "-p, --portability", "report in the format of POSIX";
+        Quiet = "-q, --quiet", "do not report the exit status of a command that failed";
+        Verbose = "-v, --verbose", "report everything";
+        Help = "-h, --help", "";
+        Version = "-V, --version", "";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> = Syntax {
+    permute: false,
+    usage_exit_code: 125,
+    version: "time (GNU Time) 1.9 (Tidebox)\n",
+    ..Syntax::new("time", USAGE, 23)
+};
 
 const DEFAULT: &str = "%Uuser %Ssystem %Eelapsed %PCPU (%Xavgtext+%Davgdata %Mmaxresident)k\n%Iinputs+%Ooutputs (%Fmajor+%Rminor)pagefaults %Wswaps";
 const POSIX: &str = "real %e\nuser %U\nsys %S";
@@ -43,40 +57,23 @@ const VERBOSE: &str = "\tCommand being timed: \"%C\"
 \tPage size (bytes): %Z
 \tExit status: %x";
 
-const LONG: &[Long] = &[
-    long("append", Takes::Nothing, 'a'),
-    long("format", Takes::Value, 'f'),
-    long("output", Takes::Value, 'o'),
-    long("portability", Takes::Nothing, 'p'),
-    long("quiet", Takes::Nothing, 'q'),
-    long("verbose", Takes::Nothing, 'v'),
-    long("help", Takes::Nothing, 'h'),
-    long("version", Takes::Nothing, 'V'),
-];
-
 /// Runs `time`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let mut format = std::env::var("TIME").unwrap_or_else(|_| DEFAULT.to_owned());
     let (mut file, mut append, mut quiet) = (None, false, false);
-    let line = CommandLine {
-        permute: false,
-        usage_exit_code: 125,
-        version: "time (GNU Time) 1.9 (as Tidebox speaks it)\n",
-        ..CommandLine::new("time", "af:o:pqvhV", LONG, HELP)
-    };
-    let words = line.parse(arguments, |key, value| {
-        match key {
-            'a' => append = true,
-            'f' => format = String::from_utf8_lossy(&value).into_owned(),
-            'o' => file = Some(value),
-            'p' => format = POSIX.to_owned(),
-            'q' => quiet = true,
+    let words = SYNTAX.parse(arguments, |flag, value| {
+        match flag {
+            Flag::Append => append = true,
+            Flag::Format => format = String::from_utf8_lossy(&value).into_owned(),
+            Flag::Output => file = Some(value),
+            Flag::Portability => format = POSIX.to_owned(),
+            Flag::Quiet => quiet = true,
             _ => format = VERBOSE.to_owned(),
         }
         Ok(())
     });
     let words = match words {
-        Ok(words) if words.is_empty() => return line.usage_error("missing program to run"),
+        Ok(words) if words.is_empty() => return SYNTAX.usage_error("missing program to run"),
         Ok(words) => words,
         Err(code) => return code,
     };

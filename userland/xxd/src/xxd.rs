@@ -67,7 +67,7 @@ Options:
 ";
 
 /// Reason to exit: a message and the exit code.
-type Trouble = (String, i32);
+type Failure = (String, i32);
 
 /// Runs `xxd`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
@@ -107,7 +107,7 @@ fn number(text: &[u8]) -> i64 {
 
 type Parsed = Option<(Options, Vec<Vec<u8>>)>;
 
-fn parse(arguments: Vec<Vec<u8>>) -> Result<Parsed, Trouble> {
+fn parse(arguments: Vec<Vec<u8>>) -> Result<Parsed, Failure> {
     let mut options = Options::default();
     let usage = || (USAGE.to_owned(), 1);
     let mut rest = arguments.into_iter().peekable();
@@ -121,7 +121,7 @@ fn parse(arguments: Vec<Vec<u8>>) -> Result<Parsed, Trouble> {
             break;
         };
         // A value is in the same argument or the next; the spelled-out option name does not contain a value.
-        let mut value = |word: &[u8]| -> Result<Vec<u8>, Trouble> {
+        let mut value = |word: &[u8]| -> Result<Vec<u8>, Failure> {
             if !attached.is_empty() && (word.is_empty() || !attached.starts_with(word)) {
                 return Ok(attached.to_vec());
             }
@@ -139,7 +139,7 @@ fn parse(arguments: Vec<Vec<u8>>) -> Result<Parsed, Trouble> {
             b'r' => options.revert = true,
             b'E' => options.ebcdic = true,
             b'v' => {
-                tidebox_gnu::eprint_line!("xxd 2022-01-14 by Juergen Weigert et al. (as Tidebox speaks it)");
+                tidebox_gnu::eprint_line!("xxd 2022-01-14 by Juergen Weigert et al. (Tidebox)");
                 return Ok(None);
             }
             b'c' if attached.starts_with(b"apitalize") => options.capitals = true,
@@ -164,7 +164,7 @@ fn parse(arguments: Vec<Vec<u8>>) -> Result<Parsed, Trouble> {
 /// The widest line of a dump in columns of bytes.
 const MAX_WIDTH: usize = 256;
 
-fn work(options: &Options, files: &[Vec<u8>]) -> Result<i32, Trouble> {
+fn work(options: &Options, files: &[Vec<u8>]) -> Result<i32, Failure> {
     let named = files.first().filter(|name| *name != b"-");
     let mut input = match named {
         Some(name) => {
@@ -193,7 +193,7 @@ fn work(options: &Options, files: &[Vec<u8>]) -> Result<i32, Trouble> {
     Ok(out.finish("xxd", 0))
 }
 
-fn check(options: &Options) -> Result<(), Trouble> {
+fn check(options: &Options) -> Result<(), Failure> {
     let bounded = matches!(options.form, Form::Hex | Form::Bits | Form::LittleEndian);
     if options.columns.is_some_and(|columns| bounded && columns > MAX_WIDTH) {
         return Err((format!("invalid number of columns (max. {MAX_WIDTH})."), 1));
@@ -205,7 +205,7 @@ fn check(options: &Options) -> Result<(), Trouble> {
 }
 
 /// Seeks to the start of the dump and returns its offset.
-fn skip(options: &Options, input: &mut Input) -> Result<u64, Trouble> {
+fn skip(options: &Options, input: &mut Input) -> Result<u64, Failure> {
     let cannot = || ("Sorry, cannot seek.".to_owned(), 4);
     let mut count = u64::try_from(options.seek).unwrap_or(0);
     if options.from_end {

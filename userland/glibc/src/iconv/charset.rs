@@ -24,7 +24,7 @@ pub(crate) type Characters = Vec<(char, usize)>;
 
 /// Offset and length of the invalid input; no length if it is only truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wrong {
+pub(crate) struct InvalidInput {
     pub(crate) at: usize,
     pub(crate) length: Option<usize>,
 }
@@ -55,7 +55,7 @@ impl Charset {
     }
 
     /// Decodes characters up to the first error.
-    pub(crate) fn decode(self, text: &[u8], from: usize, out: &mut Characters) -> Result<(), Wrong> {
+    pub(crate) fn decode(self, text: &[u8], from: usize, out: &mut Characters) -> Result<(), InvalidInput> {
         let rest = text.get(from..).unwrap_or_default();
         match self {
             Self::Utf8 => decode_utf8(rest, from, out),
@@ -63,7 +63,7 @@ impl Charset {
                 let most = if matches!(self, Self::Ascii) { 0x7f } else { 0xff };
                 for (at, byte) in (from..).zip(rest) {
                     if *byte > most {
-                        return Err(Wrong { at, length: Some(1) });
+                        return Err(InvalidInput { at, length: Some(1) });
                     }
                     out.push((char::from(*byte), at));
                 }
@@ -120,7 +120,7 @@ impl Charset {
     }
 }
 
-fn decode_utf8(rest: &[u8], from: usize, out: &mut Characters) -> Result<(), Wrong> {
+fn decode_utf8(rest: &[u8], from: usize, out: &mut Characters) -> Result<(), InvalidInput> {
     let (valid, error) = match std::str::from_utf8(rest) {
         Ok(valid) => (valid, None),
         Err(error) => {
@@ -131,11 +131,17 @@ fn decode_utf8(rest: &[u8], from: usize, out: &mut Characters) -> Result<(), Wro
     out.extend(valid.char_indices().map(|(at, char)| (char, from + at)));
     match error {
         None => Ok(()),
-        Some(error) => Err(Wrong { at: from + error.valid_up_to(), length: error.error_len() }),
+        Some(error) => Err(InvalidInput { at: from + error.valid_up_to(), length: error.error_len() }),
     }
 }
 
-fn decode_wide(text: &[u8], from: usize, bytes: usize, big: Option<bool>, out: &mut Characters) -> Result<(), Wrong> {
+fn decode_wide(
+    text: &[u8],
+    from: usize,
+    bytes: usize,
+    big: Option<bool>,
+    out: &mut Characters,
+) -> Result<(), InvalidInput> {
     let unit = |at: usize, big: bool| -> Option<u32> {
         let unit = text.get(at..at + bytes)?;
         let join = |sum: u32, byte: &u8| sum << 8 | u32::from(*byte);
@@ -147,26 +153,31 @@ fn decode_wide(text: &[u8], from: usize, bytes: usize, big: Option<bool>, out: &
     let mut at = if marked && from == 0 { bytes } else { from };
     while at < text.len() {
         let Some(first) = unit(at, big) else {
-            return Err(Wrong { at, length: None });
+            return Err(InvalidInput { at, length: None });
         };
         let (code, length) = match first {
             0xd800..=0xdbff if bytes == 2 => match unit(at + 2, big) {
-                None => return Err(Wrong { at, length: None }),
+                None => return Err(InvalidInput { at, length: None }),
                 Some(second @ 0xdc00..=0xdfff) => (0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00), 4),
-                Some(_) => return Err(Wrong { at, length: Some(2) }),
+                Some(_) => return Err(InvalidInput { at, length: Some(2) }),
             },
             code => (code, bytes),
         };
         match char::from_u32(code) {
             Some(char) => out.push((char, at)),
-            None => return Err(Wrong { at, length: Some(bytes) }),
+            None => return Err(InvalidInput { at, length: Some(bytes) }),
         }
         at += length;
     }
     Ok(())
 }
 
-fn decode_other(encoding: &'static Encoding, rest: &[u8], from: usize, out: &mut Characters) -> Result<(), Wrong> {
+fn decode_other(
+    encoding: &'static Encoding,
+    rest: &[u8],
+    from: usize,
+    out: &mut Characters,
+) -> Result<(), InvalidInput> {
     let mut decoder = encoding.new_decoder_without_bom_handling();
     let mut buffer = [0; 16];
     // Byte by byte, to record the offset of each character.
@@ -179,7 +190,7 @@ fn decode_other(encoding: &'static Encoding, rest: &[u8], from: usize, out: &mut
         out.extend(text.chars().map(|char| (char, from + begin)));
         match result {
             DecoderResult::Malformed(..) => {
-                return Err(Wrong { at: from + begin, length: if last { None } else { Some(at + 1 - begin) } });
+                return Err(InvalidInput { at: from + begin, length: if last { None } else { Some(at + 1 - begin) } });
             }
             _ if written > 0 => begin = at + 1,
             _ => {}

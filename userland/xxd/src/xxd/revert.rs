@@ -3,14 +3,14 @@
 use tidebox_gnu::stream::{Input, Output};
 use tidebox_rt::{Errno, Fd};
 
-use super::{Form, Options, Trouble};
+use super::{Failure, Form, Options};
 
 fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
 /// Reads a dump and writes its bytes.
-pub(super) fn revert(options: &Options, input: &mut Input, fd: Fd) -> Result<i32, Trouble> {
+pub(super) fn revert(options: &Options, input: &mut Input, fd: Fd) -> Result<i32, Failure> {
     let failed = |errno: Errno| (errno.text().to_owned(), 2);
     match options.form {
         Form::Hex => {}
@@ -43,7 +43,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn go_to(&mut self, position: u64) -> Result<(), Trouble> {
+    fn go_to(&mut self, position: u64) -> Result<(), Failure> {
         if position == self.at {
             return Ok(());
         }
