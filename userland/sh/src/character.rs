@@ -11,7 +11,7 @@ static BYTES: AtomicBool = AtomicBool::new(false);
 /// True once a locale variable was assigned, so that it must be checked when variables are restored.
 static TOUCHED: AtomicBool = AtomicBool::new(false);
 
-/// Makes every byte a character, or takes that back.
+/// Sets whether every byte is a character.
 pub(crate) fn set_bytes(on: bool) {
     BYTES.store(on, Ordering::Relaxed);
     TOUCHED.store(true, Ordering::Relaxed);
@@ -22,7 +22,7 @@ pub(crate) fn in_bytes() -> bool {
     BYTES.load(Ordering::Relaxed)
 }
 
-/// Runs `inner` with every byte a character if `invalid_utf8`, as bash matches what it cannot take apart into characters.
+/// Runs `inner` with every byte a character if `invalid_utf8`, as bash matches text that is not valid UTF-8.
 pub(crate) fn in_bytes_where<T>(invalid_utf8: bool, inner: impl FnOnce() -> T) -> T {
     let outer = BYTES.load(Ordering::Relaxed);
     BYTES.store(outer || invalid_utf8, Ordering::Relaxed);

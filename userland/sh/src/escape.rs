@@ -1,4 +1,4 @@
-//! Backslash escapes, as `echo -e`, `printf` and `$'..'` know them.
+//! Backslash escapes of `echo -e`, `printf` and `$'..'`.
 
 use crate::ir::Bytes;
 
@@ -13,9 +13,9 @@ pub(crate) enum Escapes {
     Ansi,
 }
 
-/// Appends the meaning of the escape at the start of `text`, after its backslash, and returns the rest. An invalid escape stays
-/// as it is; `complain` is called if digits are missing. `\c` is left to the caller, because its meaning differs.
-pub(crate) fn replace<'t>(escapes: Escapes, text: &'t [u8], out: &mut Bytes, complain: impl FnOnce(&str)) -> &'t [u8] {
+/// Appends the meaning of the escape at the start of `text`, after its backslash, and returns the rest. An invalid escape
+/// stays as it is; `report` is called if digits are missing. The caller handles `\c`, because its meaning differs.
+pub(crate) fn replace<'t>(escapes: Escapes, text: &'t [u8], out: &mut Bytes, report: impl FnOnce(&str)) -> &'t [u8] {
     let Some((&letter, rest)) = text.split_first() else {
         out.push(b'\\');
         return text;
@@ -34,7 +34,7 @@ pub(crate) fn replace<'t>(escapes: Escapes, text: &'t [u8], out: &mut Bytes, com
         b'\'' | b'"' | b'?' if ansi => letter,
         b'0' if !ansi => return octal(rest, out),
         b'0'..=b'7' if escapes != Escapes::Echo => return octal(text, out),
-        b'x' | b'u' | b'U' => return hexadecimal(letter, rest, out, complain),
+        b'x' | b'u' | b'U' => return hexadecimal(letter, rest, out, report),
         _ => {
             out.extend_from_slice(&[b'\\', letter]);
             return rest;
@@ -51,7 +51,7 @@ fn octal<'t>(digits: &'t [u8], out: &mut Bytes) -> &'t [u8] {
 }
 
 /// `\xHH` is a byte, `\uHHHH` and `\UHHHHHHHH` are characters.
-fn hexadecimal<'t>(letter: u8, digits: &'t [u8], out: &mut Bytes, complain: impl FnOnce(&str)) -> &'t [u8] {
+fn hexadecimal<'t>(letter: u8, digits: &'t [u8], out: &mut Bytes, report: impl FnOnce(&str)) -> &'t [u8] {
     let (max_digits, missing) = match letter {
         b'x' => (2, "missing hex digit for \\x"),
         b'u' => (4, "missing unicode digit for \\u"),
@@ -61,7 +61,7 @@ fn hexadecimal<'t>(letter: u8, digits: &'t [u8], out: &mut Bytes, complain: impl
     match (len, letter) {
         (0, _) => {
             out.extend_from_slice(&[b'\\', letter]);
-            complain(missing);
+            report(missing);
         }
         (_, b'x') => out.push((value & 255) as u8),
         _ => push_char(out, value),
@@ -70,14 +70,14 @@ fn hexadecimal<'t>(letter: u8, digits: &'t [u8], out: &mut Bytes, complain: impl
 }
 
 /// Text with the escapes of `echo -e` or `printf %b` replaced; whether `\c` ended it.
-pub(crate) fn unescape(escapes: Escapes, text: &[u8], mut complain: impl FnMut(&str)) -> (Bytes, bool) {
+pub(crate) fn unescape(escapes: Escapes, text: &[u8], mut report: impl FnMut(&str)) -> (Bytes, bool) {
     let mut out = Bytes::with_capacity(text.len());
     let mut rest = text;
     while let Some((&byte, after)) = rest.split_first() {
         rest = after;
         match byte {
             b'\\' if after.first() == Some(&b'c') => return (out, true),
-            b'\\' => rest = replace(escapes, after, &mut out, &mut complain),
+            b'\\' => rest = replace(escapes, after, &mut out, &mut report),
             _ => out.push(byte),
         }
     }
@@ -96,8 +96,8 @@ fn number(text: &[u8], radix: u32, max_digits: usize) -> (u32, usize) {
     (value, len)
 }
 
-/// Appends a code point in UTF-8, as bash does, even if it is not a character. Without such characters in the locale it stays
-/// an escape.
+/// Appends a code point in UTF-8, as bash does, even if it is not a character. Without such characters in the locale it
+/// stays an escape.
 fn push_char(out: &mut Bytes, code: u32) {
     if code > 0x7f && !crate::character::writes_unicode() {
         let text = if code <= 0xffff { format!("\\u{code:04X}") } else { format!("\\U{code:08X}") };

@@ -19,7 +19,7 @@ pub(crate) struct Function {
     pub(crate) line: u32,
     /// True if extended patterns were enabled when it was parsed; parsing it again needs the same setting.
     pub(crate) extglob: bool,
-    /// The definition as it was read. Empty where it cannot be cut out of its source.
+    /// The definition as it was read; empty if it is not contiguous in its source.
     text: OnceCell<Rc<[u8]>>,
     /// `None` when the text could not be read.
     body: OnceCell<Option<Rc<Compound>>>,
@@ -31,14 +31,14 @@ impl Function {
         Self { name, source, line, extglob, text: OnceCell::new(), body: OnceCell::from(Some(body)) }
     }
 
-    /// A function with unparsed text. Most functions of a session are not called by the next command, so parsing waits for the
-    /// first call.
+    /// A function with unparsed text. Most functions of a session are not called by the next command, so parsing waits for
+    /// the first call.
     pub(crate) fn from_text(name: Name, text: Rc<[u8]>, source: Rc<[u8]>, line: u32, extglob: bool) -> Self {
         Self { name, source, line, extglob, text: OnceCell::from(text), body: OnceCell::new() }
     }
 
     pub(crate) fn set_text(&self, text: Rc<[u8]>) {
-        // It is set once, where the definition was read.
+        // The text is set once, when the definition is parsed.
         let _ = self.text.set(text);
     }
 

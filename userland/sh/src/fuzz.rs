@@ -60,8 +60,8 @@ fn shell() -> Shell {
     shell
 }
 
-/// Expands a text as a word, as a here-document, as arithmetic and as a prompt. Texts that contain a command substitution, or
-/// could form one, are skipped, because nothing may run here.
+/// Expands a text as a word, as a here-document, as arithmetic and as a prompt. Texts that contain a command substitution,
+/// or could form one, are skipped, because nothing may run here.
 pub fn expand(text: &[u8]) {
     let parts: [&[u8]; 12] = [b"$(", b"<(", b">(", b"${ ", b"${|", b"${\n", b"${\t", b"$'", b"\\\n", b"`", b"@", b"\0"];
     if parts.iter().any(|part| text.windows(part.len()).any(|window| window == *part)) {

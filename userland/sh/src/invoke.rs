@@ -53,7 +53,7 @@ pub(crate) fn run(started: &rt::StartupInfo) -> u8 {
     }
     shell.options.login_shell = start.login;
     if shell.options.extdebug {
-        shell.note_start_args();
+        shell.store_start_args();
     }
     shell.set_source(&source);
     let result = shell.read_startup(&start).and_then(|()| {

@@ -12,7 +12,7 @@ const CAPTURE: Fd = Fd::MAX;
 /// Bytes of output kept back before they are written.
 const BUFFER: usize = 32 * 1024;
 
-/// The script's descriptors: pairs of (number, what the kernel calls it).
+/// The script's descriptors: pairs of a number and a kernel descriptor.
 pub(crate) type Table = Vec<(u32, Fd)>;
 
 #[derive(Debug)]
@@ -20,13 +20,13 @@ pub(crate) struct Io {
     /// The descriptor in `BASH_XTRACEFD`, for the output of `set -x`.
     pub(crate) trace_fd: Option<u32>,
     table: Table,
-    /// Kernel descriptors that this process opened and has not closed.
+    /// Open kernel descriptors of this process.
     owned: Vec<Fd>,
     out: Bytes,
     out_fd: Fd,
     /// Collected output, the innermost last.
     captures: Vec<Bytes>,
-    /// Descriptors of the kernel that a redirection will put back or close itself when its command ends.
+    /// Kernel descriptors that a redirection restores or closes when its command ends.
     held: Vec<Fd>,
     /// Numbers that belong to the shell alone, as the ends of a coprocess do.
     private: Vec<u32>,
@@ -108,7 +108,7 @@ impl Io {
         if self.max_fd < u32::MAX && !self.is_valid_fd(self.free_number(0)) { Err(Errno::MFILE) } else { Ok(()) }
     }
 
-    /// Takes note of a descriptor that this process opened.
+    /// Registers a descriptor that this process opened.
     pub(crate) fn track_fd(&mut self, fd: Fd) -> Fd {
         self.owned.push(fd);
         fd
@@ -123,7 +123,7 @@ impl Io {
             self.flush();
         }
         self.owned.retain(|&f| f != fd);
-        // The kernel refuses only what is not open, which is what closing is for.
+        // An error means that the descriptor is not open.
         let _ = rt::close(fd);
     }
 
@@ -145,12 +145,12 @@ impl Io {
         }
     }
 
-    /// Makes `number` one that neither programs nor subshells get.
+    /// Excludes `number` from the descriptors of programs and subshells.
     pub(crate) fn keep_private(&mut self, number: u32) {
         self.private.push(number);
     }
 
-    /// Makes all numbers of the script known to programs that the shell does not keep to itself; for a subshell.
+    /// Closes the private numbers in a subshell.
     pub(crate) fn leave_private(&mut self) {
         for number in std::mem::take(&mut self.private) {
             self.set(number, None);
@@ -179,7 +179,7 @@ impl Io {
         self.captures.pop().unwrap_or_default()
     }
 
-    /// Writes to the script's descriptor `number`, limit often into the buffer.
+    /// Writes to the script's descriptor `number`, usually into the buffer.
     pub(crate) fn write(&mut self, number: u32, bytes: &[u8]) -> Result<(), Errno> {
         let fd = self.fd(number).ok_or(Errno::BADF)?;
         if fd == CAPTURE {
@@ -203,7 +203,7 @@ impl Io {
         }
     }
 
-    /// Writes out what is buffered. An error is kept for [`Self::take_error`].
+    /// Writes the buffer. An error is kept for [`Self::take_error`].
     pub(crate) fn flush(&mut self) {
         if self.out.is_empty() {
             return;
@@ -228,7 +228,7 @@ impl Io {
         Ok((read, write))
     }
 
-    /// The descriptors that a child gets: what it calls them, what the kernel calls them here.
+    /// The descriptors of a child, and the kernel descriptors that they refer to.
     pub(crate) fn for_child(&self) -> Vec<(Fd, Fd)> {
         self.table
             .iter()

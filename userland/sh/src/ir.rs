@@ -17,12 +17,12 @@ pub(crate) use param::{Index, Op, Param, Replace, Subscript, Target, Test};
 pub(crate) use redirect::{HereDoc, Redirect, RedirectFd, RedirectKind};
 pub(crate) use word::{Part, Substitution, Word};
 
-/// Text of the shell: any bytes, most often UTF-8.
+/// Text of the shell: any bytes, usually UTF-8.
 pub(crate) type Bytes = Vec<u8>;
 /// The name of a variable or function.
 pub(crate) type Name = Rc<[u8]>;
 
-/// Commands one after the other.
+/// A list of commands.
 #[derive(Debug, Default)]
 pub(crate) struct List {
     pub(crate) items: Vec<Item>,
@@ -93,7 +93,7 @@ pub(crate) struct Simple {
 #[derive(Debug)]
 pub(crate) enum Arg {
     Word(Word),
-    /// `name=value` after `declare` and its kind: not split, may be an array.
+    /// `name=value` after a declaration builtin: not split, may be an array.
     Assign(Assign),
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct Jobs {
     pub(crate) list: Vec<Job>,
     /// The jobs are those of the parent of this subshell: they can be shown, and not waited for.
     pub(crate) inherited: bool,
-    /// This is a subshell other than a substitution, which has no job control whatever `set -m` says.
+    /// This is a subshell other than a substitution, which has no job control even under `set -m`.
     pub(crate) uncontrolled: bool,
     /// The next process is a job with its own process group.
     pub(crate) starting: bool,
@@ -91,7 +91,7 @@ impl Jobs {
         }
     }
 
-    /// Takes a job out of the list and remembers how it ended.
+    /// Removes a job from the list and keeps its exit status.
     pub(crate) fn finish(&mut self, at: usize) {
         let job = self.list.remove(at);
         for process in job.processes {
@@ -120,8 +120,8 @@ impl Jobs {
         self.substituted.clear();
     }
 
-    /// The index of the job that `%-` denotes: the one that ran before the newest was started, or else the last other running
-    /// one.
+    /// The index of the job that `%-` denotes: the one that ran before the newest was started, or else the last other
+    /// running one.
     pub(crate) fn previous(&self) -> Option<usize> {
         let (newest, others) = self.list.split_last()?;
         let kept = others.iter().position(|job| Some(job.number) == newest.before);
@@ -158,7 +158,7 @@ impl Jobs {
 }
 
 impl Shell {
-    /// Waits until `pid` has ended. Traps for signals that arrive in that time run afterwards, as in bash.
+    /// Waits until `pid` has ended. Traps of signals that arrive during the wait run afterwards.
     pub(crate) fn wait_pid(&mut self, pid: u32) -> EvalResult<ExitStatus> {
         self.io.flush();
         loop {
@@ -175,8 +175,8 @@ impl Shell {
         }
     }
 
-    /// Takes note that a background process has ended.
-    pub(crate) fn note_end(&mut self, pid: u32, status: ExitStatus) {
+    /// Records the end of a background process.
+    pub(crate) fn record_end(&mut self, pid: u32, status: ExitStatus) {
         self.jobs.note(pid, status);
         self.traps.child_ended();
         if self.coprocess.is_some() {
@@ -184,7 +184,7 @@ impl Shell {
         }
     }
 
-    /// Takes note of background processes that have ended, without waiting.
+    /// Records the ends of background processes without waiting.
     pub(crate) fn reap(&mut self) {
         if self.jobs.inherited {
             return;
@@ -194,8 +194,8 @@ impl Shell {
             processes.filter(|process| process.status.is_none()).map(|process| process.pid).collect();
         for pid in running {
             match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), false) {
-                Ok(Some(waited)) => self.note_end(waited.pid, waited.status),
-                Err(Errno::CHILD) => self.note_end(pid, ExitStatus::Exited(127)),
+                Ok(Some(waited)) => self.record_end(waited.pid, waited.status),
+                Err(Errno::CHILD) => self.record_end(pid, ExitStatus::Exited(127)),
                 Ok(None) | Err(_) => {}
             }
         }
@@ -231,9 +231,9 @@ impl Shell {
         self.options.interactive || (self.options.monitor && self.options.from_string)
     }
 
-    /// Reports an ended job: its state under `set -m`, else_body only the signal that ended it.
+    /// Reports an ended job: its state under `set -m`, otherwise only the signal that ended it.
     pub(crate) fn report_exit(&mut self, at: usize) {
-        // Under `set -m` a script also gets reports that are else_body suppressed.
+        // Under `set -m` a script also gets reports that are otherwise suppressed.
         let status = self.jobs.list.get(at).and_then(Job::status);
         let quiet = matches!(status, Some(ExitStatus::Killed(signal)) if self.is_quiet(signal));
         if self.options.monitor && (self.options.from_string || quiet) && !self.process.forked {
@@ -250,7 +250,7 @@ impl Shell {
         match job.status() {
             None => false,
             Some(_) if self.reports_all_jobs() => true,
-            // A command string keeps what has ended for POSIX alone.
+            // A command string keeps ended jobs only in posix mode.
             Some(_) if self.options.from_string => !self.options.posix,
             // In a script a job that a signal ended is removed, even without a report.
             Some(status) => matches!(status, ExitStatus::Killed(_)),
@@ -292,12 +292,12 @@ impl Shell {
             };
             let pid = process.pid;
             match rt::wait(i32::try_from(pid).unwrap_or(i32::MAX), true) {
-                Ok(Some(waited)) => self.note_end(waited.pid, waited.status),
+                Ok(Some(waited)) => self.record_end(waited.pid, waited.status),
                 Ok(None) | Err(Errno::INTR) => {}
-                Err(_) => self.note_end(pid, ExitStatus::Exited(127)),
+                Err(_) => self.record_end(pid, ExitStatus::Exited(127)),
             }
             // A trapped signal ends the waiting, also one that came together with the child's end.
-            if self.notes_signals()
+            if self.catches_signals()
                 && let Some(signal) = self.signal_that_ends_waiting()?
             {
                 self.run_trap(signal)?;
@@ -307,8 +307,8 @@ impl Shell {
         }
     }
 
-    /// The trapped signal that has arrived and ends the waiting for jobs. The end of a child does so in posix mode alone; else
-    /// its trap runs.
+    /// The trapped signal that has arrived and ends the waiting for jobs. The end of a child does so in posix mode alone;
+    /// else its trap runs.
     pub(crate) fn signal_that_ends_waiting(&mut self) -> EvalResult<Option<u8>> {
         let signals = self.take_signals();
         let signal = signals.iter().copied().find(|signal| *signal != crate::trap::CHLD || self.options.posix);

@@ -35,7 +35,7 @@ static ALLOCATOR: tidebox_rt::EndingAllocator =
     tidebox_rt::EndingAllocator { message: b"sh: xmalloc: cannot allocate memory\n", code: 2, fails_from: 1 << 20 };
 
 fn main() {
-    // std ignores this signal where there is an operating system; a shell must die of it.
+    // std ignores SIGPIPE on an operating system; a shell must end by it.
     #[cfg(not(target_family = "wasm"))]
     let _ = tidebox_rt::sig_set(13, tidebox_rt::Disposition::Default);
     let code = invoke::run(&tidebox_rt::startup_info());

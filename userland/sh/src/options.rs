@@ -58,7 +58,7 @@ impl Options {
         letters
     }
 
-    /// The names of what is on, as `SHELLOPTS` and `BASHOPTS` have them.
+    /// The names of the enabled options, for `SHELLOPTS` and `BASHOPTS`.
     pub(crate) fn names_on(&self, table: &[Switch]) -> String {
         let on = table.iter().filter(|switch| (switch.get)(self)).map(|switch| switch.name);
         on.collect::<Vec<_>>().join(":")
@@ -96,7 +96,7 @@ impl Options {
 }
 
 impl crate::state::Shell {
-    /// Takes over options that a shell above has exported by name, and exports them further.
+    /// Applies options that a parent shell exported by name, and exports them again.
     pub(crate) fn take_options(&mut self, variable: &[u8], names: &[u8]) {
         let (table, own) = if variable == b"SHELLOPTS" { (SET, "SHELLOPTS") } else { (SHOPT, "BASHOPTS") };
         for name in names.split(|&b| b == b':') {

@@ -1,6 +1,7 @@
 //! Patterns of the shell: `*`, `?`, brackets, extended groups.
 //!
-//! Matching keeps the set of all positions in the text after each element, so that its cost stays polynomial for nested groups.
+//! Matching keeps the set of all positions in the text after each element, so that its cost stays polynomial for nested
+//! groups.
 
 mod bracket;
 mod matcher;
@@ -56,26 +57,27 @@ pub(crate) struct Pattern {
 /// The syntax of a pattern.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
-    /// `@(a|b)` and its kind are groups.
+    /// `@(a|b)` and the other extended patterns are groups.
     pub(crate) extended: bool,
     /// Upper and lower case are the same.
     pub(crate) fold: bool,
 }
 
 impl Pattern {
-    /// Reads a pattern. A backslash takes the meaning from the next byte.
+    /// Parses a pattern. A backslash quotes the next byte.
     pub(crate) fn new(text: &[u8], style: Style) -> Self {
         let invalid_utf8 = std::str::from_utf8(text).is_err();
         let nodes = in_bytes_where(invalid_utf8, || parse(text, style));
         Self { nodes, fold: style.fold, invalid_utf8 }
     }
 
-    /// Runs `inner`, which matches parts of `text`. Where the pattern or the text is no UTF-8 every byte is a character then.
+    /// Runs `inner`, which matches parts of `text`. Where the pattern or the text is no UTF-8 every byte is a character
+    /// then.
     pub(crate) fn within<T>(&self, text: &[u8], inner: impl FnOnce() -> T) -> T {
         in_bytes_where(self.invalid_utf8 || std::str::from_utf8(text).is_err(), inner)
     }
 
-    /// The text of a pattern that is nothing but text.
+    /// The text of a pattern without special characters.
     pub(crate) fn literal(&self) -> Option<Bytes> {
         if self.fold {
             return None;

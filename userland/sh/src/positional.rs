@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::ir::Bytes;
 
-/// `$1` and so on. Scripts take hundreds of arguments off the front one by one, so that costs nothing but a number.
+/// `$1` and so on. Scripts remove hundreds of arguments one by one with `shift`, so `shift` only changes an offset.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Positional {
     words: Rc<Vec<Bytes>>,

@@ -120,7 +120,7 @@ impl Printer {
         true
     }
 
-    /// A semicolon, where bash puts one: not after `&` and not at the start of a line.
+    /// Prints a semicolon, except after `&` and at the start of a line.
     fn semicolon(&mut self) {
         if !matches!(self.out.last(), None | Some(b'&' | b'\n')) {
             self.put(";");

@@ -1,8 +1,8 @@
 //! Shell sessions: the state that the first shell of an execution restores, and stores for the next one.
 //!
-//! Only the difference from a new shell of the same sandbox is stored. A session without changes is therefore empty and follows
-//! changes of the sandbox's environment. Options, traps, `$?`, positional parameters, descriptors, jobs, the umask and computed
-//! variables (`SECONDS`, `RANDOM`, `SHLVL`) are reset.
+//! Only the difference from a new shell of the same sandbox is stored. A session without changes is therefore empty and
+//! follows changes of the sandbox's environment. Options, traps, `$?`, positional parameters, descriptors, jobs, the umask
+//! and computed variables (`SECONDS`, `RANDOM`, `SHLVL`) are reset.
 
 pub(crate) mod state;
 #[cfg(test)]
@@ -33,17 +33,17 @@ pub(crate) struct Session {
     home: Bytes,
     /// The state as it was taken over.
     initial_state: Bytes,
-    /// Variables of the request, which do not stay: name, value, what the session has under that name.
+    /// Variables of the request only: name, value, and the variable of the session with that name.
     request_variables: Vec<(Name, Var, Option<Var>)>,
-    /// A directory that does not stay: where the command started, and where the session is.
+    /// A directory of the request only: the initial directory, and that of the session.
     request_dir: Option<(Bytes, Option<Bytes>)>,
 }
 
 impl Shell {
-    /// Takes over the session, if the shell takes part in one.
+    /// Restores the shell session, if the execution has one.
     pub(crate) fn join_session(&mut self) {
         let Some(stored) = rt::shell_session() else { return };
-        // A session is what people type line by line, and there aliases work.
+        // A session resembles an interactive shell, so aliases are expanded.
         self.options.expand_aliases = true;
         let state = State::decode(&stored.state);
         if state.is_none() {
@@ -119,13 +119,13 @@ impl Shell {
             )),
             None => {}
         }
-        // The start in `/` for want of the sandbox's directory is for this command alone.
+        // Without the sandbox's directory the shell starts in `/`, for this command only.
         if cwd_missing {
             session.request_dir = Some((self.dirs.cwd.clone(), None));
         }
     }
 
-    /// Sets a variable of the request over whatever the session has.
+    /// Sets a variable of the request, which hides the variable of the session.
     fn set_request_variable(&mut self, line: &[u8], session: &mut Session) {
         let Some(at) = line.iter().position(|&b| b == b'=') else { return };
         let (name, value) = (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default());
@@ -215,7 +215,7 @@ impl Shell {
         }
     }
 
-    /// Words about the session rather than about a line of the command.
+    /// Prints a message about the session, without a line number.
     fn print_session_message(&mut self, text: &str) {
         let line = [&self.invocation.name[..], b": ", text.as_bytes(), b"\n"].concat();
         // A closed standard error is ignored.

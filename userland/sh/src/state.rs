@@ -59,7 +59,7 @@ pub(crate) struct Frame {
     pub(crate) is_function: bool,
     /// The arguments, for `BASH_ARGV`. Set only with `extdebug`.
     pub(crate) args: Option<Vec<Bytes>>,
-    /// The options to put back at the end, after `local -`.
+    /// The options to restore at the end, after `local -`.
     pub(crate) options: Option<Box<Options>>,
 }
 
@@ -161,7 +161,7 @@ pub(crate) struct Flow {
 pub(crate) struct BuiltinState {
     /// The builtin that runs, for messages.
     pub(crate) name: &'static str,
-    /// It was called with invalid options or arguments.
+    /// The builtin was called with invalid options or arguments.
     pub(crate) usage_error: bool,
     /// Its output could not be written.
     pub(crate) write_failed: bool,
@@ -220,7 +220,7 @@ pub(crate) struct Shell {
     pub(crate) invocation: Invocation,
     pub(crate) process: Process,
     pub(crate) history: crate::history::History,
-    /// The initial state of a shell that takes part in a shell session.
+    /// The initial state, if the execution has a shell session.
     pub(crate) session: Option<Box<Session>>,
 }
 

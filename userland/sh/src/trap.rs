@@ -13,16 +13,16 @@ pub(crate) use signal::{signal_name, signal_number, signal_table};
 
 /// Traps that no signal sets off, numbered where no signal is.
 pub(crate) const EXIT: u8 = 0;
-/// A child has ended, whose trap runs once for each of them.
+/// SIGCHLD, whose trap runs once for each ended child.
 pub(crate) const CHLD: u8 = 17;
 pub(crate) const ERR: u8 = 100;
 pub(crate) const DEBUG: u8 = 101;
 pub(crate) const RETURN: u8 = 102;
 
-/// Signals before whose default action the EXIT trap runs. As in bash, PROF, STKFLT, IO and PWR do not run it.
+/// Signals whose default action ends the shell after the EXIT trap. As in bash, PROF, STKFLT, IO and PWR do not run it.
 const FATAL: &[u8] = &[1, 2, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 24, 25, 26, 31];
 
-/// Commands to run when something happens.
+/// The traps of a shell.
 #[derive(Debug, Default)]
 pub(crate) struct Traps {
     /// The status before the trap that runs, which `exit` and `return` without a number return.
@@ -45,11 +45,11 @@ pub(crate) struct Traps {
     inherited: Option<Vec<(u8, Rc<Bytes>)>>,
     /// Commands are being started in the background without job control, where INT and QUIT are ignored.
     pub(crate) background: bool,
-    /// Those that this subshell ignores because it was started there.
+    /// Signals that this subshell ignores because it runs in the background.
     background_ignored: Vec<u8>,
     /// Traps of signals that arrive wait until the redirections of the command are taken back.
     pub(crate) holds: bool,
-    /// Children that have ended since there is a trap for that, and for which it has not run.
+    /// Ended children for which the CHLD trap has not run.
     children: u32,
     /// Signals that were ignored when the shell started; bit *n* is signal *n*.
     pub(crate) ignored_at_start: u64,
@@ -107,7 +107,7 @@ impl Traps {
         self.running.last().copied()
     }
 
-    /// Takes away the traps that `predicate` names, as a function or a sourced file does that inherits none.
+    /// Removes and returns the traps that `goes` accepts, for a function or a sourced file that does not inherit them.
     pub(crate) fn take_matching(&mut self, goes: impl Fn(u8) -> bool) -> Vec<(u8, Rc<Bytes>)> {
         // Ignored signals stay ignored.
         let predicate = |(signal, text): &(u8, Rc<Bytes>)| goes(*signal) && !text.is_empty();
@@ -134,7 +134,7 @@ impl Traps {
         !self.set.is_empty() && self.get(13).is_some_and(|text| text.is_empty())
     }
 
-    /// Takes note that a child has ended.
+    /// Counts an ended child for the CHLD trap.
     pub(crate) fn child_ended(&mut self) {
         if !self.set.is_empty() && !self.is_running(CHLD) && self.get(CHLD).is_some_and(|text| !text.is_empty()) {
             self.children = self.children.saturating_add(1);
@@ -146,7 +146,7 @@ impl Traps {
         self.children > 0
     }
 
-    /// Makes what is ignored stay so, as in a new shell.
+    /// Keeps ignored signals ignored, as in a new shell.
     pub(crate) fn fix_ignored(&mut self) {
         let ignored = self.set.iter().filter(|(signal, text)| (1..32).contains(signal) && text.is_empty());
         self.fixed = Some(ignored.fold(self.fixed.unwrap_or(0), |set, (signal, _)| set | 1 << signal));
@@ -159,7 +159,7 @@ impl Traps {
         left.is_some()
     }
 
-    /// Sets what a signal runs; `None` puts its default back.
+    /// Sets the command of a signal; `None` restores its default.
     pub(crate) fn set(&mut self, signal: u8, text: Option<Bytes>) {
         if signal < 64 && self.fixed.unwrap_or(0) >> signal & 1 == 1 {
             return;
@@ -167,7 +167,7 @@ impl Traps {
         if signal == CHLD {
             self.children = 0;
         }
-        self.background_ignored.retain(|unheard| *unheard != signal);
+        self.background_ignored.retain(|ignored| *ignored != signal);
         self.set.retain(|(s, _)| *s != signal);
         if let Some(text) = text {
             self.set.push((signal, Rc::new(text)));
@@ -180,7 +180,7 @@ impl Traps {
         }
     }
 
-    /// Tells the kernel what a signal is to do.
+    /// Sets the disposition of a signal in the kernel.
     pub(crate) fn apply_disposition(&self, signal: u8) {
         let disposition = match self.get(signal) {
             None if self.background_ignored.contains(&signal) => Disposition::Ignore,
@@ -189,7 +189,7 @@ impl Traps {
             Some(text) if text.is_empty() => Disposition::Ignore,
             Some(_) => Disposition::Note,
         };
-        // SIGKILL and SIGSTOP are refused; bash also takes such a trap and never runs it.
+        // SIGKILL and SIGSTOP are rejected; bash accepts such a trap and never runs it.
         let _ = rt::sig_set(u32::from(signal), disposition);
     }
 

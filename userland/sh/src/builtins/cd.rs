@@ -46,11 +46,11 @@ pub(super) fn cd(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     Ok(go(shell, letters.words(), physical))
 }
 
-/// Changes to the directory that the arguments of `cd` or `pushd` name. Prints the new directory if the arguments do not name
-/// it literally.
+/// Changes to the directory that the arguments of `cd` or `pushd` name. Prints the new directory if the arguments do not
+/// name it literally.
 pub(super) fn go(shell: &mut Shell, words: &[Bytes], physical: bool) -> u8 {
     let Some(target) = target_of(shell, words) else { return 1 };
-    // Otherwise no name at all is the directory that the shell is in.
+    // Without `-P`, an empty name is the working directory.
     if target.path.is_empty() && physical {
         shell.report_builtin_error(": No such file or directory");
         return 1;
@@ -97,7 +97,7 @@ struct Change {
     kept: bool,
 }
 
-/// Goes to the directory that is meant: by `CDPATH`, by its name, or, with `cdable_vars`, by that of a variable.
+/// Changes to the directory: found by `CDPATH`, by its name, or, with `cdable_vars`, in a variable.
 fn enter(shell: &mut Shell, target: &Target, physical: bool) -> rt::Result<Change> {
     let (path, found_elsewhere) = shell.search_cdpath(&target.path).unwrap_or_else(|| (target.path.clone(), false));
     let (kept, path, show) = match shell.change_dir(&path, physical) {
@@ -163,7 +163,7 @@ impl Shell {
         let old = self.lookup(b"PWD").unwrap_or_default();
         let mut kept = true;
         for (name, value) in [(&b"OLDPWD"[..], old), (b"PWD", new)] {
-            // A refusal was complained about; the directory has changed all the same.
+            // A rejected assignment was reported; the directory has changed anyway.
             kept &= self.assign(&Name::from(name), Key::Whole, false, value).unwrap_or(false);
         }
         Ok(kept)
@@ -186,7 +186,7 @@ fn parents_exist(path: &[u8]) -> rt::Result<()> {
     Ok(())
 }
 
-/// A path without empty components, `.` and `..`, taken as text.
+/// Normalizes a path lexically: without empty components, `.` and `..`.
 fn normal(path: &[u8]) -> Bytes {
     let mut components: Vec<&[u8]> = Vec::new();
     for component in path.split(|&b| b == b'/') {
@@ -203,7 +203,7 @@ fn normal(path: &[u8]) -> Bytes {
         out.push(b'/');
         out.extend_from_slice(component);
     }
-    // Two slashes at the start, and no more, may mean something else than one.
+    // POSIX lets exactly two leading slashes have another meaning.
     if path.starts_with(b"//") && !path.starts_with(b"///") {
         out.insert(0, b'/');
         if out.len() == 1 {

@@ -82,7 +82,7 @@ fn describe(shell: &mut Shell, words: &[Bytes], long: bool) -> EvalResult<u8> {
 /// The search path of `command -p`.
 const STANDARD_PATH: &[u8] = b"/bin:/usr/bin";
 
-/// Runs a builtin or a program, whatever functions there are.
+/// Runs a builtin or a program, and ignores functions.
 pub(super) fn run(shell: &mut Shell, words: &[Bytes]) -> EvalResult<u8> {
     let Some(name) = words.first() else { return Ok(0) };
     if let Some(builtin) = super::find(name).filter(|builtin| !shell.builtin.disabled.contains(builtin.name)) {

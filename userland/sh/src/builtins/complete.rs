@@ -39,7 +39,8 @@ const ACTIONS: &[(Option<u8>, &str)] = &[
     (Some(b'd'), "directory"),
 ];
 
-/// Values of `-o` that `compgen` accepts. The first three add file names; the others concern line editing and have no effect.
+/// Values of `-o` that `compgen` accepts. The first three add file names; the others concern line editing and have no
+/// effect.
 const OPTIONS: &[&str] =
     &["default", "dirnames", "plusdirs", "bashdefault", "filenames", "noquote", "nosort", "nospace"];
 
@@ -214,7 +215,7 @@ impl Shell {
         names.map(|name| name.to_vec()).collect()
     }
 
-    /// Everything that can be typed as a command.
+    /// All names of commands.
     fn commands(&mut self, word: &[u8]) -> Vec<Bytes> {
         if word.contains(&b'/') {
             return files(word, false, &self.home());

@@ -9,7 +9,7 @@ enum StackEntry {
     /// The number of an entry; 0 is the working directory.
     At(usize),
     OutOfRange,
-    /// Not such a word at all.
+    /// Not an entry of the stack.
     Other,
 }
 
@@ -29,7 +29,7 @@ fn entry(shell: &Shell, arg: &[u8]) -> StackEntry {
 }
 
 impl Shell {
-    /// An element of `DIRSTACK` is assigned. That of the working directory stays what it is.
+    /// Assigns an element of `DIRSTACK`. The element of the working directory does not change.
     pub(crate) fn change_dir_stack(&mut self, at: i64, path: &[u8]) {
         let at = usize::try_from(at).ok().and_then(|at| at.checked_sub(1));
         if let Some(entry) = at.and_then(|at| self.dirs.stack.get_mut(at)) {
@@ -120,7 +120,7 @@ fn out_of_range(shell: &mut Shell, number: &[u8]) -> u8 {
     1
 }
 
-/// Goes to a directory as `cd` does; complains when that is not possible.
+/// Changes to a directory as `cd` does. Returns whether it succeeded, after an error message if not.
 fn go(shell: &mut Shell, target: &[u8]) -> bool {
     let physical = shell.options.physical;
     super::cd::go(shell, &[target.to_vec()], physical) == 0
@@ -174,7 +174,7 @@ fn swap(shell: &mut Shell) -> u8 {
     show(shell)
 }
 
-/// `pushd +n`: the stack is turned until this entry is the working directory.
+/// `pushd +n`: rotates the stack until this entry is the working directory.
 fn rotate(shell: &mut Shell, at: usize, stay: bool) -> u8 {
     let mut all = shell.dirs.stack.clone();
     all.push_front(shell.dirs.cwd.clone());
@@ -187,7 +187,7 @@ fn rotate(shell: &mut Shell, at: usize, stay: bool) -> u8 {
     if stay { 0 } else { show(shell) }
 }
 
-/// `pushd dir`: with `-n` it becomes the newest entry, else_body the working directory.
+/// `pushd dir`: with `-n` it becomes the newest entry, otherwise the working directory.
 fn push(shell: &mut Shell, dir: &[u8], stay: bool) -> u8 {
     let newest = if stay { dir.to_vec() } else { shell.dirs.cwd.clone() };
     if !stay && !go(shell, dir) {

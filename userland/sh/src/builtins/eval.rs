@@ -57,7 +57,7 @@ fn missing(shell: &mut Shell) -> EvalResult<u8> {
     shell.fatal_in_posix().map(|()| 1)
 }
 
-/// The script in a file; else_body the status, after an error message.
+/// Reads the script in a file. The error is the status, after an error message.
 fn read_script(shell: &mut Shell, name: &[u8], path: &[u8]) -> Result<Bytes, EvalResult<u8>> {
     let text = match shell.open_path(path, Open { read: true, ..Open::default() }) {
         Ok(fd) if tidebox_rt::fstat(fd).is_ok_and(|stat| stat.kind() == FileKind::Dir) => {

@@ -13,13 +13,13 @@ pub(super) fn fail(_: &mut Shell, _: &[Bytes]) -> EvalResult<u8> {
     Ok(1)
 }
 
-/// Refuses more than one argument, which gives up the command that was read, and all of a command string.
+/// Rejects more than one argument, which discards the current command, or a whole command string.
 pub(super) fn at_most_one(shell: &mut Shell, args: &[Bytes]) -> EvalResult {
     let words = args.iter().skip(1).skip_while(|word| word.as_slice() == b"--");
     if words.count() <= 1 { Ok(()) } else { too_many(shell) }
 }
 
-/// More words than the builtin takes, with which the command is given up.
+/// Reports too many arguments and discards the command.
 pub(super) fn too_many<T>(shell: &mut Shell) -> EvalResult<T> {
     shell.report_builtin_error("too many arguments");
     shell.status = 1;
@@ -56,7 +56,7 @@ fn loops(shell: &mut Shell, args: &[Bytes]) -> EvalResult<Option<u32>> {
     }
 }
 
-pub(super) fn leave(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
+pub(super) fn break_loop(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     match loops(shell, args)? {
         None => Ok(0),
         Some(n) => {
@@ -66,7 +66,7 @@ pub(super) fn leave(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     }
 }
 
-pub(super) fn go_on(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
+pub(super) fn continue_loop(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     match loops(shell, args)? {
         None => Ok(0),
         Some(n) => {
@@ -102,7 +102,7 @@ pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         at_most_one(shell, args)?;
     }
     shell.show_end();
-    // Only the trap of the shell's own end knows what the status was before.
+    // Only the EXIT trap keeps the status from before it.
     if shell.traps.innermost() != Some(crate::trap::EXIT) {
         let before = shell.traps.status_before.take();
         shell.status = status_argument(shell, args);
@@ -115,9 +115,9 @@ pub(super) fn exit(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     Err(Unwind::Exit)
 }
 
-pub(super) fn go_back(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
+pub(super) fn return_builtin(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if shell.frames.is_empty() && shell.flow.sources == 0 {
-        // The argument is looked at all the same.
+        // An invalid argument is reported first.
         status_argument(shell, args);
         shell.report_builtin_error("can only `return' from a function or sourced script");
         shell.builtin.usage_error = true;
@@ -177,7 +177,7 @@ pub(super) fn caller(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
             }
         },
     };
-    // The shell itself is a call too when a script's file is what runs.
+    // In a script file, the main program counts as a call.
     let (lines, sources) = (shell.calls(b"BASH_LINENO"), shell.calls(b"BASH_SOURCE"));
     let names = shell.calls(b"FUNCNAME").unwrap_or_default();
     let (lines, sources) = (lines.unwrap_or_default(), sources.unwrap_or_default());

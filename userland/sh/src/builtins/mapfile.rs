@@ -12,7 +12,7 @@ use crate::vars::{Value, Var};
 #[derive(Debug)]
 struct Options {
     delimiter: u8,
-    /// At max_lines this many lines; 0 means all.
+    /// Maximum number of lines; 0 means all.
     max_lines: usize,
     /// The index of the first line; without it the array is emptied first.
     origin: Option<u64>,

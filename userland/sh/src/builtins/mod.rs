@@ -46,9 +46,9 @@ use crate::state::{EvalResult, Shell};
 /// The call of a builtin. It returns the status.
 #[derive(Clone, Copy)]
 pub(crate) enum Call {
-    /// With its words, its name first.
+    /// Takes the arguments; the first is the name.
     Plain(fn(&mut Shell, &[Bytes]) -> EvalResult<u8>),
-    /// With words and assignments that were not split.
+    /// Takes arguments that may be assignments, which were not split.
     Declare(fn(&mut Shell, &[DeclArg]) -> EvalResult<u8>),
 }
 
@@ -61,12 +61,12 @@ impl std::fmt::Debug for Call {
     }
 }
 
-/// A word that the shell handles itself.
+/// A command that the shell runs itself.
 #[derive(Debug)]
 pub(crate) struct Builtin {
     pub(crate) name: &'static str,
     pub(crate) call: Call,
-    /// It does nothing but write, so that a subshell around it alone makes no difference.
+    /// It only writes, so it can run without the subshell of a substitution.
     pub(crate) prints_only: bool,
 }
 
@@ -90,7 +90,7 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     plain("alias", alias::alias),
     plain("bg", jobs::background),
     plain("bind", bind::bind),
-    plain("break", flow::leave),
+    plain("break", flow::break_loop),
     plain("builtin", command::builtin),
     plain("caller", flow::caller),
     plain("cd", cd::cd),
@@ -98,7 +98,7 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     plain("compgen", complete::compgen),
     plain("complete", complete::complete),
     plain("compopt", complete::complete),
-    plain("continue", flow::go_on),
+    plain("continue", flow::continue_loop),
     declares("declare", declare::declare),
     plain("dirs", dirs::dirs),
     plain("disown", jobs::disown),
@@ -128,7 +128,7 @@ pub(crate) static BUILTINS: &[Builtin] = &[
     plain("read", read::read),
     plain("readarray", mapfile::mapfile),
     declares("readonly", declare::readonly),
-    plain("return", flow::go_back),
+    plain("return", flow::return_builtin),
     plain("set", set::set),
     plain("shift", flow::shift),
     plain("shopt", shopt::shopt),
@@ -171,7 +171,7 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static Builtin> {
 }
 
 impl Shell {
-    /// Writes to standard output; what goes wrong is reported after the builtin.
+    /// Writes to standard output. Errors are reported after the builtin.
     pub(crate) fn print(&mut self, text: impl AsRef<[u8]>) -> u8 {
         // An empty output does not notice a closed descriptor.
         if text.as_ref().is_empty() {

@@ -3,8 +3,8 @@
 use crate::ir::Bytes;
 use crate::state::Shell;
 
-/// Parses the options of a builtin letter by letter: `-a -b`, `-ab`, `-p value`, `-pvalue`. They end before the first word that
-/// is not an option, and after `--`.
+/// Parses the options of a builtin letter by letter: `-a -b`, `-ab`, `-p value`, `-pvalue`. They end before the first word
+/// that is not an option, and after `--`.
 #[derive(Debug)]
 pub(super) struct Letters<'a> {
     words: &'a [Bytes],
@@ -68,7 +68,8 @@ impl<'a> Letters<'a> {
 }
 
 impl Letters<'_> {
-    /// Reports the last letter as an invalid option of the current builtin. Returns the status. All builtins accept `--help`.
+    /// Reports the last letter as an invalid option of the current builtin. Returns the status. All builtins accept
+    /// `--help`.
     pub(super) fn invalid_option(&self, shell: &mut Shell) -> u8 {
         if self.letter == b'-' && self.letters == b"help" {
             return super::help::of_builtin(shell);
@@ -93,7 +94,7 @@ pub(super) fn without_options<'a>(shell: &mut Shell, args: &'a [Bytes]) -> Resul
 }
 
 impl Shell {
-    /// Complains that an option goes without the argument that it needs.
+    /// Reports that an option lacks its argument.
     pub(super) fn needs_argument(&mut self, letter: u8) {
         self.report_builtin_error([&[b'-', letter], &b": option requires an argument"[..]].concat());
     }

@@ -23,7 +23,7 @@ struct Options {
     raw: bool,
     delimiter: u8,
     array: Option<Bytes>,
-    /// At max_chars this many characters; `exact` ignores delimiters.
+    /// Maximum number of characters; `exact` ignores delimiters.
     max_chars: Option<usize>,
     exact: bool,
     timeout_ns: Option<u64>,
@@ -176,8 +176,8 @@ fn read_line(shell: &mut Shell, fd: Fd, options: &Options) -> EvalResult<Line> {
     Ok(partial.line(end))
 }
 
-/// Reads bytes of a descriptor. A file is read in blocks, and unused bytes are returned by seeking. Other descriptors are read
-/// byte by byte, because other processes may read the rest.
+/// Reads bytes of a descriptor. A file is read in blocks, and unused bytes are returned by seeking. Other descriptors are
+/// read byte by byte, because other processes may read the rest.
 struct Source {
     fd: Fd,
     block: Bytes,

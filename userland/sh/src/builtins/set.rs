@@ -9,7 +9,7 @@ pub(super) fn set(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
         return Ok(list(shell));
     }
     let words = args.get(1..).unwrap_or_default();
-    // Options are looked at before any is set, so that a wrong one changes nothing.
+    // Options are checked before any is set, so an invalid one has no effect.
     if let Some(status) = check(shell, words) {
         return Ok(status);
     }
@@ -78,7 +78,7 @@ fn set_letter(shell: &mut Shell, letter: u8, on: bool) -> Result<(), u8> {
     Ok(())
 }
 
-/// Makes these words the positional parameters.
+/// Sets the positional parameters.
 fn choose(shell: &mut Shell, words: &[Bytes]) {
     shell.positional = words.to_vec().into();
     shell.positional.chosen = true;
@@ -88,7 +88,7 @@ fn is_option(word: &[u8]) -> bool {
     matches!(word.first(), Some(b'-' | b'+'))
 }
 
-/// Complains about the first option that there is not.
+/// Reports the first invalid option. Returns its status.
 fn check(shell: &mut Shell, words: &[Bytes]) -> Option<u8> {
     for word in words {
         let (sign, letters) =

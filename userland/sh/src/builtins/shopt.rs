@@ -77,7 +77,7 @@ fn one(shell: &mut Shell, switch: &'static Switch, requested: &ShoptOptions) -> 
         } else {
             shell.options.apply(switch, requested.on);
             if shell.options.extdebug {
-                shell.note_start_args();
+                shell.store_start_args();
             }
         }
         return 0;

@@ -1,4 +1,4 @@
-//! Dates for `printf '%(..)T'`, prompts and the history, in the zone that `TZ` says.
+//! Dates for `printf '%(..)T'`, prompts and the history, in the time zone of `TZ`.
 
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::strftime;

@@ -26,13 +26,13 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if table {
         return Ok(shell.print(crate::trap::signal_table()));
     }
-    shell.note_ignored();
+    shell.store_ignored();
     if requested {
         return Ok(print(shell, words, shell.options.posix));
     }
     let (action, signals) = match words {
         [] => return Ok(print(shell, &[], false)),
-        // A number first, or a single name, means that all of them get their defaults back.
+        // A number first, or a single name, resets all of them to their defaults.
         // In posix mode only a number does.
         [only] if signal_number(only).is_none() || (shell.options.posix && !only.iter().all(u8::is_ascii_digit)) => {
             return Ok(shell.usage());
@@ -55,7 +55,7 @@ pub(super) fn trap(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     Ok(status)
 }
 
-/// Prints all traps, or those of the names in their order; in posix mode `-p` shows what is at its default too.
+/// Prints all traps, or those of the names in their order; in posix mode `-p` also prints signals with the default action.
 fn print(shell: &mut Shell, names: &[Bytes], defaults: bool) -> u8 {
     let mut status = 0;
     let mut signals = Vec::new();

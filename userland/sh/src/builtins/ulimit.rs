@@ -26,7 +26,7 @@ const STACK: u64 = 8192;
 /// Permission to set a limit. It can only be set to values that the sandbox keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
-    /// Nothing in the sandbox uses what is limited, or the shell keeps to the limit.
+    /// The sandbox does not use the resource, or the shell enforces the limit.
     Kept,
     /// Only to a value at least as high as the actual limit.
     Loose,

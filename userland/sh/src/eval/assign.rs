@@ -66,11 +66,11 @@ impl Shell {
             // The text becomes the last element of the new array.
             return Ok(Some(key));
         }
-        Ok((!self.is_no_place(name, &key)).then_some(key))
+        Ok((!self.is_invalid_key(name, &key)).then_some(key))
     }
 
     /// Returns whether a value cannot be stored under this key: it is empty, or before the first element.
-    pub(crate) fn is_no_place(&self, name: &[u8], key: &Key) -> bool {
+    pub(crate) fn is_invalid_key(&self, name: &[u8], key: &Key) -> bool {
         match key {
             Key::Index(index) if *index < 0 => match self.vars.get(name).map(|var| &var.value) {
                 Some(Value::Indexed(map)) => crate::expand::position(map, *index).is_none(),

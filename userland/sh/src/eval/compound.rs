@@ -6,7 +6,7 @@ use crate::state::{EvalResult, Shell};
 
 impl Shell {
     pub(crate) fn run_compound(&mut self, compound: &Compound) -> EvalResult {
-        // Those of a subshell are its own.
+        // A subshell applies its own redirections.
         if compound.redirects.is_empty() || matches!(compound.kind, Kind::Subshell(_)) {
             return self.run_at(compound);
         }

@@ -42,7 +42,7 @@ impl Shell {
         self.status = match truth {
             Some(true) => 0,
             Some(false) => 1,
-            // Whatever went wrong has set it.
+            // The error has set the status.
             None => self.status.max(1),
         };
         Ok(())
@@ -155,7 +155,7 @@ impl Shell {
         Ok(Some(matches == (op != CondOp::NoMatch)))
     }
 
-    /// `-eq` and its kind, whose operands are numbers, and `-nt` and its kind, whose operands are paths.
+    /// Tests with two-letter names: comparisons of numbers such as `-eq`, and of paths such as `-nt`.
     fn test_by_name(&mut self, name: [u8; 2], left: &[u8], right: &[u8]) -> EvalResult<Option<bool>> {
         let Some(compare) = comparison(&name) else {
             return match super::binary_test(&name, left, right) {
@@ -172,7 +172,7 @@ impl Shell {
         Ok(Some(compare(a, b)))
     }
 
-    /// Operands of `-eq` and its kind are expressions here.
+    /// Evaluates an operand of `-eq` or a similar test, which is an expression.
     fn cond_number(&mut self, text: &[u8]) -> EvalResult<Option<i64>> {
         let value = self.text_value(text);
         self.cond_value(value)

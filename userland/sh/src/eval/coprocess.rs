@@ -42,7 +42,7 @@ impl Shell {
         // Between them bash has had the ends of the other side.
         let mut free = (3..=63).rev().filter(|number| self.io.fd(*number).is_none());
         let numbers = (free.next().unwrap_or(64), free.nth(2).unwrap_or(65));
-        let (read, write) = (self.take_number(numbers.0, ours_in), self.take_number(numbers.1, ours_out));
+        let (read, write) = (self.assign_number(numbers.0, ours_in), self.assign_number(numbers.1, ours_out));
         self.jobs.add(&[pid], crate::print::coprocess(name, body), false);
         self.status = 0;
         let Some(name) = self.array_to_fill(name) else { return Ok(()) };
@@ -61,7 +61,7 @@ impl Shell {
     }
 
     /// Gives a descriptor a number that the script is unlikely to use.
-    fn take_number(&mut self, number: u32, fd: Fd) -> u32 {
+    fn assign_number(&mut self, number: u32, fd: Fd) -> u32 {
         self.io.set(number, Some(fd));
         self.io.keep_private(number);
         number

@@ -12,7 +12,7 @@ pub(crate) enum DeclArg {
 }
 
 impl Shell {
-    /// Runs a builtin whose arguments may be assignments: `given` as they stand, `args` the words among them expanded.
+    /// Runs a builtin whose arguments may be assignments: `given` unexpanded, and the expanded words among them in `args`.
     pub(super) fn call_declaring(
         &mut self,
         name: &'static str,
@@ -62,7 +62,7 @@ impl Shell {
         }
         if self.options.xtrace {
             self.trace_words(&shown);
-            // Those of arrays are assigned in another way, which shows nothing.
+            // Assignments with array options are not traced.
             let option =
                 |arg: &DeclArg| matches!(arg, DeclArg::Word(word) if word.first() == Some(&b'-') && word.len() > 1);
             let array = |byte: &u8| matches!(byte, b'a' | b'A');

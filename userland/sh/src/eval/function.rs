@@ -70,7 +70,7 @@ impl Shell {
         self.vars.pop_scope();
         if crate::character::locale_touched() {
             crate::character::set_bytes(caller.in_bytes);
-            self.note_locale();
+            self.apply_locale();
         }
         if let Some(options) = self.frames.pop().and_then(|frame| frame.options) {
             self.restore_options(*options);
@@ -125,7 +125,7 @@ impl Shell {
         self.deeper(|shell| shell.run_compound(body))
     }
 
-    /// Runs the RETURN trap where the function has come to its end, with the status from before its `return`.
+    /// Runs the RETURN trap at the end of a function, with the status from before its `return`.
     fn run_return_trap(&mut self, function: &Function, result: EvalResult) -> EvalResult {
         if !matches!(result, Ok(()) | Err(Unwind::Return)) || self.traps.get(trap::RETURN).is_none() {
             return result;
@@ -142,7 +142,7 @@ impl Shell {
         trapped.and(result)
     }
 
-    /// Puts back the options that `local -` kept.
+    /// Restores the options that `local -` saved.
     fn restore_options(&mut self, options: Options) {
         let ignores = options.ignoreeof != self.options.ignoreeof;
         self.options = options;

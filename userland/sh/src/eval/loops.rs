@@ -5,7 +5,7 @@ use crate::state::{EvalResult, Shell, Unwind};
 use crate::vars::{self, Key};
 
 impl Shell {
-    /// Runs a loop's body once; false when the loop ends here.
+    /// Runs a loop's body once. Returns whether the loop continues.
     pub(super) fn run_body(&mut self, body: &List) -> EvalResult<bool> {
         self.loop_tick()?;
         match self.run_list(body) {
@@ -18,7 +18,7 @@ impl Shell {
         }
     }
 
-    /// Runs `inner` as a loop, so that `break` knows of it.
+    /// Runs `inner` as a loop, to which `break` applies.
     pub(super) fn as_loop(&mut self, inner: impl FnOnce(&mut Self) -> EvalResult) -> EvalResult {
         self.flow.loops += 1;
         let result = inner(self);
@@ -90,7 +90,7 @@ impl Shell {
                         continue;
                     }
                 }
-                // A reference is made to refer to one word after the other.
+                // A nameref variable is set to one target after the other.
                 let is_reference = shell.vars.get(name).is_some_and(|var| var.has(vars::NAMEREF));
                 let assigned = if is_reference {
                     shell.refer(name, value)?

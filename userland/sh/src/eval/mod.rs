@@ -27,7 +27,7 @@ pub(crate) use external::{death_text, search};
 pub(crate) use pipeline::Stage;
 pub(crate) use test::{TestFault, binary_test, unary_test};
 
-/// Loops after which output that waits is written out, so that a script that is stopped has shown what it did.
+/// Iterations after which buffered output is flushed, so that a stopped script has shown its progress.
 const QUIET_LOOPS: u32 = 256;
 
 impl Shell {
@@ -109,7 +109,7 @@ impl Shell {
             }
             [only] => {
                 self.run_command(only)?;
-                // Other compound commands leave what the last pipeline within them left.
+                // Other compound commands keep `PIPESTATUS` of the last pipeline within them.
                 if is_checked(pipeline) && !matches!(only, Command::Function(_)) {
                     self.pipe_status.clear();
                     self.pipe_status.push(self.status);
@@ -158,7 +158,7 @@ impl Shell {
         }
     }
 
-    /// Called at every turn of a loop: traps run, and output that has waited long enough is written out.
+    /// Called at every iteration of a loop: runs traps and flushes old output.
     pub(crate) fn loop_tick(&mut self) -> EvalResult {
         self.flow.unflushed_loops += 1;
         if self.flow.unflushed_loops >= QUIET_LOOPS {

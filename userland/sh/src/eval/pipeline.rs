@@ -86,7 +86,7 @@ impl Shell {
         let mut stopped = None;
         for (at, stage) in stages.iter().enumerate() {
             let last = at + 1 == stages.len();
-            // Every stage sees the status of what ran before the pipeline.
+            // `$?` of every stage is the status from before the pipeline.
             self.status = before;
             self.debug_before_fork(stage)?;
             let end = output.filter(|_| last).map(|fd| (fd, self.io.table().clone()));
@@ -110,7 +110,7 @@ impl Shell {
                 }
             }
         }
-        // Only now do all readers run, so that writing cannot wait for ever.
+        // All readers run now, so writing cannot block forever.
         for (at, spill) in spills {
             if !self.write_spill(&spill)
                 && let Some(stage) = started.get_mut(at)
@@ -179,8 +179,8 @@ impl Shell {
         }
     }
 
-    /// Writes what a stage in the shell printed. Readers that left early end the writing, as SIGPIPE would.
-    /// Says whether there was a reader.
+    /// Writes the output of a stage that ran in the shell. A missing reader ends the writing, as SIGPIPE would.
+    /// Returns whether there was a reader.
     fn write_spill(&mut self, spill: &Spill) -> bool {
         let ignored = self.traps.ignored() >> 13 & 1 == 1;
         if !ignored {
@@ -212,7 +212,7 @@ impl Shell {
                 && self.runs_in_memory(simple)
                 && let Some(fd) = output
             {
-                // The words of a stage are expanded where the pipeline stands.
+                // The words of a stage are expanded at the level of the pipeline.
                 let level = self.process.subshell;
                 self.process.subshell = level.wrapping_sub(1);
                 let text = self.output_in_memory(simple);
@@ -224,7 +224,7 @@ impl Shell {
                 return Ok((self.spawn_stage(simple)?, None));
             }
         }
-        // `jobs` alone, and what is the whole of a substitution, can show the jobs of the shell.
+        // Only `jobs`, and a command that is a whole substitution, can list the jobs of the shell.
         let whole = self.process.forks_substitution;
         let loops = self.flow.loops;
         let pid = self.fork_child(|child| {
@@ -241,7 +241,8 @@ impl Shell {
         Ok((Stage::Process(pid), None))
     }
 
-    /// Sets `BASH_COMMAND` for a command that runs in a forked process, and runs the DEBUG trap of a simple one in the shell.
+    /// Sets `BASH_COMMAND` for a command that runs in a forked process, and runs the DEBUG trap of a simple one in the
+    /// shell.
     pub(crate) fn debug_before_fork(&mut self, command: &Command) -> EvalResult {
         match command {
             Command::Simple(simple) if !self.traps.in_progress() => {

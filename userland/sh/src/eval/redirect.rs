@@ -18,7 +18,7 @@ pub(crate) struct Undo {
 }
 
 impl Shell {
-    /// Applies redirections; `None` after an error that was complained about, with everything taken back.
+    /// Applies redirections; `None` after an error message, with all of them undone.
     #[inline(never)]
     pub(crate) fn redirect(&mut self, redirects: &[Redirect]) -> EvalResult<Option<Undo>> {
         let mut undo = Undo::default();
@@ -38,7 +38,7 @@ impl Shell {
         Ok(Some(undo))
     }
 
-    /// Takes redirections back. A buffered write that fails now is the command's failure.
+    /// Undoes redirections. A failing buffered write fails the command.
     #[inline(never)]
     pub(crate) fn undo(&mut self, undo: Undo) {
         if undo.saved.is_empty() && undo.opened.is_empty() {
@@ -85,7 +85,7 @@ impl Shell {
         self.io.set(number, fd);
     }
 
-    /// Takes note of a descriptor that was opened for a redirection.
+    /// Registers a descriptor that was opened for a redirection.
     pub(super) fn opened(&mut self, fd: Fd, undo: &mut Undo) {
         self.io.hold(fd);
         undo.opened.push(fd);
@@ -293,7 +293,7 @@ impl Shell {
         path.strip_prefix(b"/dev/fd/").or_else(of_process)
     }
 
-    /// `n>&m`, `n>&-`, `n>&m-`, and `>& file`, which is known only when the word is expanded.
+    /// `n>&m`, `n>&-`, `n>&m-`, and `>& file`, which depend on the expanded word.
     fn duplicate(&mut self, word: &Word, output: bool, number: u32, undo: &mut Undo) -> EvalResult<bool> {
         let mut fields = Vec::new();
         self.expand_fields(word, &mut fields)?;
@@ -321,7 +321,7 @@ impl Shell {
         }
         let from = plain_number(digits).and_then(|n| u32::try_from(n).ok());
         if from == Some(number) {
-            // It stays what it is, even if that is closed.
+            // The descriptor does not change, even if it is closed.
             return Ok(true);
         }
         let Some((from, fd)) = from.and_then(|from| Some((from, self.io.fd(from)?))) else {

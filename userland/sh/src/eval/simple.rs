@@ -119,7 +119,7 @@ impl Shell {
         {
             Some(builtin) if builtin.name == "exec" => self.run_exec(simple, &args),
             Some(builtin) if simple.redirects.is_empty() => self.call_simple(builtin, simple, &args),
-            // Redirections of `exec` stay, also where it is called by `command`.
+            // Redirections of `exec` stay, also in `command exec`.
             Some(builtin) if builtin.name == "command" && is_bare_exec(&args) => {
                 if !self.redirect_for_good(&simple.redirects)? {
                     self.status = 1;
@@ -161,7 +161,7 @@ impl Shell {
         if string { 127 } else { 1 }
     }
 
-    /// Makes the redirections of a command. Their words do not see what is assigned for the command alone.
+    /// Applies the redirections of a command. Assignments before the command do not affect their words.
     pub(super) fn redirect_command(&mut self, simple: &Simple) -> EvalResult<Option<super::redirect::Undo>> {
         if simple.assigns.is_empty() || simple.redirects.is_empty() {
             return self.redirect(&simple.redirects);

@@ -12,7 +12,7 @@ impl Shell {
     #[inline(never)]
     pub(crate) fn fork_child(&mut self, body: impl FnOnce(&mut Self) -> EvalResult) -> EvalResult<u32> {
         self.io.flush();
-        self.note_own_pids();
+        self.store_own_pids();
         if !self.jobs.list.is_empty() && self.coprocess.is_none() {
             // The child cannot wait for these processes. The pipes of a finished coprocess are not closed here, where the
             // descriptors are those of the child.
@@ -62,8 +62,8 @@ impl Shell {
         self.computed.random = self.computed.random.wrapping_add(rt::getids().map_or(0, |ids| ids.pid)) & 0x7fff_ffff;
     }
 
-    /// `$$` and `$PPID` are in a child what they were in the shell that was started.
-    fn note_own_pids(&mut self) {
+    /// A child has the `$$` and `$PPID` of the shell that was started.
+    fn store_own_pids(&mut self) {
         if (self.process.pid.is_none() || self.process.parent.is_none())
             && let Ok(ids) = rt::getids()
         {
@@ -90,7 +90,7 @@ impl Shell {
         })?;
         let status = self.wait_pid(pid)?;
         self.status = status.code();
-        // Only the ERR trap for its failure sees it.
+        // Only the ERR trap reads it.
         if self.traps.get(crate::trap::ERR).is_some() {
             self.set_command_text(|| crate::print::subshell(list, redirects));
         }
@@ -106,7 +106,7 @@ impl Shell {
         }
     }
 
-    /// Runs the commands of a subshell in its process, which is also that of a subshell that is all there is to run.
+    /// Runs the commands of a subshell in its process. A subshell that is the only command shares the process.
     fn run_within(&mut self, list: &List) -> EvalResult {
         let Some(inner) = only_subshell(list) else {
             self.note_last(list);

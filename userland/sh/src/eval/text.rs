@@ -1,4 +1,4 @@
-//! Commands that are read from a text and run one after the other.
+//! Reading and running of the commands of a text.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -66,7 +66,7 @@ impl Shell {
         self.computed.commands_read += u32::from(self.flow.depth == 0 && !self.options.from_string);
         self.line = parser.last_line();
         match self.run_list(list) {
-            // An error that gives up a command in a subshell ends the subshell.
+            // An error that discards a command in a subshell ends the subshell.
             Err(Unwind::Discard) if self.process.forked => return Err(Unwind::Exit),
             Err(Unwind::Discard) => {
                 self.status = self.status.max(1);
@@ -129,8 +129,8 @@ impl Shell {
     }
 }
 
-/// A text without NUL bytes whose last line ends with a newline, because the grammar distinguishes the end of a line from the
-/// end of the text.
+/// A text without NUL bytes whose last line ends with a newline, because the grammar distinguishes the end of a line from
+/// the end of the text.
 fn whole_lines(text: &[u8]) -> Cow<'_, [u8]> {
     let backslashes = text.iter().rev().take_while(|&&b| b == b'\\').count();
     let ends = matches!(text.last(), None | Some(b'\n')) || backslashes % 2 == 1;

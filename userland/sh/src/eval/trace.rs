@@ -20,7 +20,7 @@ impl Shell {
         }
     }
 
-    /// `PS4`, expanded, its first character once more for every text within another.
+    /// `PS4`, expanded. Its first character is repeated for each level of nested texts.
     fn trace_prefix(&mut self) -> Bytes {
         let Some(prefix) = self.lookup(b"PS4") else { return Bytes::new() };
         let traced = std::mem::replace(&mut self.options.xtrace, false);
@@ -84,8 +84,8 @@ impl Shell {
         self.trace_raw(&text);
     }
 
-    /// Traces an expression that is a command, with its expansions. Returns the expanded expression if there were any, because
-    /// they must be made only once. `written` is the text without them.
+    /// Traces an expression that is a command, with its expansions. Returns the expanded expression if there were any,
+    /// because they must be made only once. `written` is the text without them.
     pub(crate) fn traced_arith(&mut self, arith: &Arith, written: &[u8]) -> EvalResult<Option<Arith>> {
         if !self.options.xtrace || written.is_empty() {
             return Ok(None);

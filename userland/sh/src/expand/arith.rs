@@ -12,7 +12,7 @@ use crate::parse::{ArithError, plain_number};
 use crate::state::{EvalResult, Shell, Unwind};
 use text::guarded;
 
-/// Values that are expressions themselves, one within the other, before bash gives up.
+/// Maximum nesting of variables whose values are expressions.
 /// bash gives up after 1024; where two, three or four refer to each other in a circle this is the same one of them.
 const MAX_LEVELS: u32 = 256;
 
@@ -21,7 +21,7 @@ const MAX_LEVELS: u32 = 256;
 pub(crate) enum Fault {
     /// The error message.
     Message(Bytes),
-    /// It was complained about already.
+    /// The error was already reported.
     Reported,
     Stop(Unwind),
 }
@@ -35,7 +35,7 @@ impl From<Unwind> for Fault {
 type Value = Result<i64, Fault>;
 
 impl Shell {
-    /// The value of an expression; an error gives up the command.
+    /// Evaluates an expression. An error discards the command.
     pub(crate) fn evaluate(&mut self, arith: &Arith) -> EvalResult<i64> {
         match self.arith_value(arith) {
             Ok(value) => Ok(value),
@@ -55,7 +55,7 @@ impl Shell {
         }
     }
 
-    /// The value of text as an expression; an error gives up the command.
+    /// Evaluates text as an expression. An error discards the command.
     pub(crate) fn evaluate_text(&mut self, text: &[u8]) -> EvalResult<i64> {
         if let Some(number) = plain_number(text) {
             return Ok(number);

@@ -6,8 +6,8 @@ use crate::ir::{Bytes, Index, Op, Param, Part, Target, Word};
 use crate::parse::token::is_name_byte;
 use crate::state::{EvalResult, Shell};
 
-/// Maximum number of bytes and parts in all words from one word, about 200 MiB. bash has no such limit and runs out of memory
-/// instead.
+/// Maximum number of bytes and parts in all words from one word, about 200 MiB. bash has no such limit and runs out of
+/// memory instead.
 const BUDGET: u64 = 24_000_000;
 
 /// One byte of unquoted text, or the index of a part that braces do not split.
@@ -81,7 +81,7 @@ fn start_tilde(parts: &mut Vec<Part>) {
     }
 }
 
-/// Braces expand before parameters, so text that comes to follow `$name` may extend the name.
+/// Braces expand before parameters, so text after `$name` may extend the name.
 fn join_names(parts: &mut [Part]) {
     for at in 1..parts.len() {
         let Some([Part::Param(param), Part::Lit(text)]) = parts.get_mut(at - 1..=at) else { continue };

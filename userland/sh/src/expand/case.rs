@@ -11,7 +11,7 @@ pub(crate) enum Case {
     Other,
 }
 
-/// The text with each character as `choose` says, which is given the bytes of the character and whether it is the first.
+/// Changes the case of characters. `choose` gets the bytes of a character and whether it is the first.
 pub(crate) fn change(text: &[u8], choose: impl Fn(&[u8], bool) -> Option<Case>) -> Bytes {
     let mut out = Bytes::with_capacity(text.len());
     let mut rest = text;

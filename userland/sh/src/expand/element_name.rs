@@ -11,7 +11,7 @@ use crate::vars::Key;
 pub(crate) struct ElementName {
     pub(crate) name: Name,
     pub(crate) subscript: Option<Bytes>,
-    /// The key of an associative array is the subscript as it stands, not what it expands to.
+    /// The key of an associative array is the unexpanded subscript.
     literal: bool,
 }
 
@@ -141,7 +141,7 @@ fn end_of_nested(text: &[u8], opens: u8, closes: u8) -> Option<usize> {
     None
 }
 
-/// The subscript at the start of a text, if it has one, and what follows it. `None` when its bracket does not close.
+/// The subscript at the start of a text, if any, and the rest. `None` when its bracket does not close.
 pub(crate) fn split_subscript(text: &[u8], first: bool) -> Option<(Option<&[u8]>, &[u8])> {
     let Some(inside) = text.strip_prefix(b"[") else { return Some((None, text)) };
     let end = if first { inside.iter().position(|&byte| byte == b']')? } else { balanced(inside)? };

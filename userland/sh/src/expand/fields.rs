@@ -20,7 +20,7 @@ pub(crate) enum Mode {
     Replacement,
 }
 
-/// One argument in the making.
+/// An argument that is being collected.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Field {
     pub(crate) text: Bytes,
@@ -187,8 +187,8 @@ impl Out {
         }
     }
 
-    /// Ends the current field, empty or not, at a separator other than white space. White space that ended the field before it
-    /// belongs to the same separator.
+    /// Ends the current field, empty or not, at a separator other than white space. White space that ended the field before
+    /// it belongs to the same separator.
     pub(crate) fn end_at_separator(&mut self) {
         if self.present || !self.after_space {
             self.end_field();

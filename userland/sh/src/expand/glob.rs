@@ -78,7 +78,7 @@ impl Walk<'_> {
             return;
         }
         if first == b"**" && self.shell.options.globstar {
-            // One after the other they mean what one means.
+            // Consecutive `**` are equivalent to one.
             let more = rest.iter().take_while(|next| **next == b"**").count();
             let rest = rest.get(more..).unwrap_or_default();
             let before = self.found.len();
@@ -175,7 +175,7 @@ impl Walk<'_> {
     }
 }
 
-/// Merges slashes after the first pattern. Those before it stay as written.
+/// Merges slashes after the first pattern. Slashes before it are not changed.
 fn join_slashes(components: &mut Vec<&[u8]>, first_pattern: usize) {
     let last = components.len().saturating_sub(1);
     let mut at = 0;

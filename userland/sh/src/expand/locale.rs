@@ -1,4 +1,4 @@
-//! The variables of the locale. There are two locales: that of C, and UTF-8 with the order of bytes.
+//! Locale variables. The locales are C, and UTF-8 with byte order.
 
 use super::lossy;
 use crate::ir::Bytes;
@@ -42,7 +42,7 @@ impl Shell {
     }
 
     /// Applies the locale in the variables. A missing locale has no effect.
-    pub(crate) fn note_locale(&self) {
+    pub(crate) fn apply_locale(&self) {
         let named = NAMES.iter().find_map(|name| self.locale_variable(name));
         crate::character::name_unicode(named.as_ref().is_some_and(|name| names_unicode(name)));
         match named.map(|name| known(&name)) {
@@ -52,7 +52,7 @@ impl Shell {
         }
     }
 
-    /// The locale that a shell starts with: that of C where the variables name none, or one that there is not.
+    /// Sets the initial locale: C if the variables name no existing locale.
     pub(crate) fn start_locale(&mut self) {
         let Some(name) = NAMES.iter().find_map(|name| self.locale_variable(name)) else {
             crate::character::name_unicode(false);
@@ -79,7 +79,7 @@ impl Shell {
         }
     }
 
-    /// Hears that a variable of the locale has changed, and complains when it names none.
+    /// Applies a change of a locale variable. Reports a locale that does not exist.
     pub(crate) fn locale_changed(&mut self, variable: &[u8]) {
         if self.expansion.quiet_locale {
             return;
@@ -103,7 +103,7 @@ impl Shell {
             return;
         }
         if NAMES.contains(&variable) {
-            self.note_locale();
+            self.apply_locale();
         }
     }
 }

@@ -135,7 +135,7 @@ fn strip<'a>(pattern: &Pattern, text: &'a [u8], suffix: bool, longest: bool) -> 
 /// The replacement of a match.
 struct Replacement {
     text: Bytes,
-    /// An unquoted `&` in it is what matched.
+    /// It has an unquoted `&`, which is replaced by the match.
     marked: bool,
 }
 
@@ -208,7 +208,7 @@ fn replace_within(pattern: &Pattern, text: &[u8], all: bool, with: &Replacement,
     out.extend_from_slice(text.get(at..).unwrap_or_default());
 }
 
-/// An unquoted `&` in the replacement is what matched; a backslash takes that from it.
+/// Replaces each unquoted `&` in the replacement by the match.
 fn expand_ampersand(out: &mut Bytes, with: &[u8], matched: &[u8]) {
     let mut bytes = with.iter();
     while let Some(&byte) = bytes.next() {

@@ -104,7 +104,7 @@ impl Shell {
         out.extend(text);
     }
 
-    /// Text that the expansion of the prompt is to leave as it is.
+    /// Quotes text that the expansion of the prompt must not change.
     fn unexpanded(&self, text: Bytes) -> Bytes {
         if !self.options.promptvars || !text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\')) {
             return text;

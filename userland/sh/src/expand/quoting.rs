@@ -85,7 +85,7 @@ fn is_hidden(char: char) -> bool {
     matches!(code, 0x80..=0x9f | 0x2028 | 0x2029 | 0xfdd0..=0xfdef) || code & 0xfffe == 0xfffe
 }
 
-/// As `declare -p` and `${map[@]@K}` write a key: quoted only where the shell would read it else_body.
+/// As `declare -p` and `${map[@]@K}` write a key: quoted only if the shell would otherwise parse it differently.
 pub(crate) fn key_quote(key: &[u8]) -> Bytes {
     let special = |(at, byte): (usize, &u8)| match byte {
         b'~' => at == 0 || matches!(key.get(at - 1), Some(b'=' | b':')),
@@ -103,7 +103,7 @@ pub(crate) fn message_quote(text: &[u8]) -> Bytes {
     if needs_ansi(text) { ansi_quote(text) } else { text.to_vec() }
 }
 
-/// As `printf %q` writes it: backslashes before what is special.
+/// Quotes like `printf %q`: with backslashes before special characters.
 pub(crate) fn shell_quote(text: &[u8]) -> Bytes {
     if text.is_empty() {
         return b"''".to_vec();

@@ -1,4 +1,4 @@
-//! Name references: variables whose value names the variable that is meant.
+//! Name references: variables whose value is the name of another variable.
 
 use super::lossy;
 use super::param::Content;
@@ -60,7 +60,7 @@ impl Shell {
         })
     }
 
-    /// Assigns to what a reference means.
+    /// Assigns to the target of a reference.
     #[inline(never)]
     pub(crate) fn assign_through(&mut self, name: &Name, key: Key, append: bool, value: Bytes) -> EvalResult<bool> {
         match self.meaning(name) {
@@ -127,7 +127,7 @@ impl Shell {
         var.value = Value::Unset;
     }
 
-    /// The array that a builtin is to fill; `None` after a complaint.
+    /// The array that a builtin fills; `None` after an error message.
     pub(crate) fn array_to_fill(&mut self, name: &Name) -> Option<Name> {
         if IGNORED_ASSIGNMENTS.contains(&&**name) && !self.computed.unset.contains(&name[..]) {
             return None;

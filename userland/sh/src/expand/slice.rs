@@ -18,7 +18,7 @@ struct Slice<'a> {
 }
 
 impl Shell {
-    /// `target` and `index` are what `content` is of.
+    /// Applies `:offset:length` to `content`, which is the value of `target` and `index`.
     pub(crate) fn substring(
         &mut self,
         param: &Param,
@@ -94,7 +94,7 @@ impl Shell {
         self.discard([&expression.text.raw[..], b": substring expression < 0"].concat())
     }
 
-    /// The value of the variable that is meant, if it is one.
+    /// The value of the target variable, if the target is a variable.
     fn target_value(&self, target: &Target) -> Option<&Value> {
         let Target::Var(name) = target else { return None };
         let name = self.target_variable(name)?;

@@ -182,7 +182,7 @@ impl Shell {
             b"DIRSTACK" => Some(std::iter::once(&self.dirs.cwd).chain(&self.dirs.stack).cloned().collect()),
             b"BASH_ARGC" | b"BASH_ARGV" => {
                 if !self.frames.iter().any(|frame| frame.is_function) {
-                    self.note_start_args();
+                    self.store_start_args();
                 }
                 self.calls(name)
             }
@@ -202,7 +202,7 @@ impl Shell {
     }
 
     /// Keeps the positional parameters for `BASH_ARGV`. That happens once: when it is first looked at, or with `extdebug`.
-    pub(crate) fn note_start_args(&mut self) {
+    pub(crate) fn store_start_args(&mut self) {
         if self.invocation.args.is_none() {
             self.invocation.args = Some(self.positional.clone());
         }

@@ -110,7 +110,7 @@ impl Shell {
         Ok(text)
     }
 
-    /// Runs a builtin that only prints, and takes what it prints.
+    /// Runs a builtin that only prints, and returns its output.
     pub(crate) fn output_in_memory(&mut self, simple: &Rc<Simple>) -> EvalResult<Bytes> {
         let table = self.io.begin_capture();
         let globs = self.expansion.pending_globs.take();
@@ -123,7 +123,7 @@ impl Shell {
         Ok(text)
     }
 
-    /// Runs `inner` as if in a subshell: what would end that ends only `inner`, whose status it has set.
+    /// Runs `inner` as in a subshell: errors that would end the subshell end only `inner`.
     pub(crate) fn as_subshell(&mut self, inner: impl FnOnce(&mut Self) -> EvalResult) -> EvalResult {
         let level = self.process.subshell;
         self.process.subshell = level.wrapping_add(1);
@@ -182,7 +182,7 @@ impl Shell {
         // A substitution continues after failures unless it inherits `set -e`.
         let errexit = self.options.errexit;
         self.options.errexit &= self.options.inherit_errexit || self.options.posix;
-        // Nor does the DEBUG trap look into it, unless it was asked to.
+        // The DEBUG trap does not run in it either, unless `functrace` is on.
         let functrace = self.options.functrace;
         let aside = self.traps.take_matching(|signal| signal == crate::trap::DEBUG && !functrace);
         let outer = std::mem::replace(&mut self.expansion.in_substitution, true);

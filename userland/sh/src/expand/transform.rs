@@ -1,4 +1,4 @@
-//! `${x@Q}` and its kind.
+//! `${x@Q}` and the other transformations.
 
 use super::case;
 use super::param::Content;
@@ -8,7 +8,7 @@ use crate::state::{EvalResult, Shell};
 use crate::vars::{self, NamerefTarget, Value};
 
 impl Shell {
-    /// `resolve_nameref` is the parameter that `content` is of.
+    /// Applies `@letter` to `content`, which is the value of the parameter `meant`.
     pub(crate) fn transform(
         &mut self,
         param: &Param,
@@ -98,7 +98,7 @@ impl Shell {
         Content::One(text)
     }
 
-    /// The letters of a variable's attributes, as `declare` takes them.
+    /// The letters of a variable's attributes, as options of `declare`.
     pub(crate) fn attribute_letters(&self, name: &[u8]) -> String {
         let Some(var) = self.vars.get(name) else {
             return self.computed_letters(name).trim_start_matches('-').to_owned();
@@ -126,7 +126,7 @@ impl Shell {
         letters
     }
 
-    /// A command that makes the variable what it is, as `${x@A}` gives it: as words for all elements of an array.
+    /// The command that recreates the variable, for `${x@A}`: as words for all elements of an array.
     fn assignment(&mut self, target: &Target, content: Content) -> Content {
         let Target::Var(name) = target else {
             // The positional parameters can only be set together, and other special parameters are read-only.

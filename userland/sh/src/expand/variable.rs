@@ -90,7 +90,7 @@ impl Shell {
         let meant = self.target_array(name).flatten();
         let name = meant.as_deref().unwrap_or(name);
         if matches!(self.vars.get(name).map(|var| &var.value), Some(Value::Assoc(_))) {
-            if subscript.made && self.options.assoc_expand_once {
+            if subscript.dynamic && self.options.assoc_expand_once {
                 return Ok(Key::Word(subscript.key.raw.to_vec()));
             }
             let key = self.expand_text(&subscript.key)?;
@@ -143,7 +143,7 @@ impl Shell {
         }
         let mut append = append && flags & vars::INTEGER == 0;
         if append && flags & (vars::LOWER | vars::UPPER | vars::CAPITAL) != 0 {
-            // All of the value gets the attribute's case, not only what is new.
+            // The attribute applies to the whole value, not only to the appended text.
             let old = if key == Key::Whole { self.lookup(name) } else { self.element(name, &key) };
             value = [&old.unwrap_or_default()[..], &value].concat();
             append = false;
@@ -235,7 +235,7 @@ impl Shell {
         }
     }
 
-    /// Hears that a variable that means something to the shell has changed in another way than by one assignment.
+    /// Applies a change of a variable that the shell uses, other than by one assignment.
     pub(crate) fn variable_changed(&mut self, name: &[u8]) {
         match name {
             b"PATH" => self.forget_programs(),
@@ -253,7 +253,7 @@ impl Shell {
         }
     }
 
-    /// Removes what an assignment to a computed variable stored, so that it stays computed.
+    /// Removes the stored value of a computed variable, so that it stays computed.
     pub(crate) fn forget_computed(&mut self, name: &[u8]) {
         // A local or temporary variable of that name is an ordinary variable.
         if self.is_computed(name) && !self.vars.is_replaced(name) {
@@ -266,7 +266,7 @@ impl Shell {
         self.evaluate_text(text)
     }
 
-    /// Makes a value what the attributes of its variable want.
+    /// Applies the attributes of a variable to a value.
     pub(crate) fn attributed(&mut self, flags: u16, value: &mut Bytes) -> EvalResult {
         if flags & vars::INTEGER != 0 {
             *value = self.integer(value)?.to_string().into_bytes();
@@ -328,7 +328,7 @@ fn put(slot: &mut Bytes, append: bool, value: Bytes) -> bool {
     true
 }
 
-/// Stores a value: (there was memory, the subscript was good).
+/// Stores a value. Returns whether there was memory, and whether the subscript was valid.
 fn store(var: &mut Var, key: Key, append: bool, value: Bytes) -> (bool, bool) {
     match (key, &mut var.value) {
         (Key::Whole, Value::Text(text)) => (put(text, append, value), true),

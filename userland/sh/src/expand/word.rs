@@ -25,7 +25,7 @@ pub(crate) struct PartContext {
 }
 
 impl Shell {
-    /// Turns what ran out of memory into the end of the shell.
+    /// Ends the shell if memory ran out.
     pub(crate) fn fits<T>(&mut self, result: Result<T, usize>) -> EvalResult<T> {
         match result {
             Ok(value) => Ok(value),
@@ -193,7 +193,7 @@ impl Shell {
         if inner.is_empty() {
             out.present = true;
         }
-        // A pattern or fields: what is in the quotes is quoted, whatever surrounds them.
+        // In patterns and fields, text in quotes is quoted in any context.
         let context = PartContext { quoted: true, operand: false };
         if !inner.iter().any(gives_elements) {
             return self.expand_parts(inner, out, context);

@@ -124,7 +124,7 @@ impl Shell {
         let Some(path) = self.history_path() else { return };
         let Ok(text) = self.read_file(&path) else { return };
         let mark = self.time_mark();
-        // Before the list cares for times, bash takes their lines for entries.
+        // Until times are recorded, bash counts time lines as entries.
         let known = self.history.tells_times;
         let tells_time =
             |line: &[u8]| known && line.first() == Some(&mark) && line.get(1).is_some_and(u8::is_ascii_digit);

@@ -30,9 +30,9 @@ pub(crate) struct History {
     pub(crate) base: usize,
     /// Entries of this shell that no file has yet.
     pub(crate) unsaved: usize,
-    /// Lines of the file that are known here.
+    /// Number of lines of the file that were read or written.
     pub(crate) file_lines: usize,
-    /// Entries that there may be, once `HISTSIZE` was heard of.
+    /// Maximum number of entries; `None` until `HISTSIZE` is applied.
     max_entries: Option<usize>,
     /// The command that was read last has an entry.
     pub(crate) added: bool,
@@ -42,9 +42,9 @@ pub(crate) struct History {
     pub(crate) reads_lines: bool,
     /// When entries are read is taken note of: since the list was switched on or a format for times was set.
     tells_times: bool,
-    /// Command substitutions in progress, in which `fc` sees the list as outside.
+    /// Command substitutions in progress, in which `fc` uses the list of the shell.
     pub(crate) substitutions: u32,
-    /// Texts of several lines for an entry each are in files that were read.
+    /// A file with time lines was read, so that an entry may have several lines.
     timed: bool,
     marks: Option<Marks>,
     memory: expand::Memory,
@@ -58,7 +58,7 @@ pub(crate) struct Entry {
 }
 
 impl History {
-    /// Adds an entry of this shell, and drops the oldest when there are enough.
+    /// Adds an entry of this shell, and removes the oldest beyond the maximum.
     pub(crate) fn push(&mut self, text: Bytes) {
         self.added = true;
         self.pushed = false;
@@ -124,7 +124,7 @@ impl History {
 }
 
 impl Shell {
-    /// Hears that a variable of the list has another value or none.
+    /// Applies a new value of a variable that configures the list; `None` if it was unset.
     pub(crate) fn history_variable_changed(&mut self, name: &[u8], value: Option<&[u8]>) {
         match name {
             b"HISTSIZE" => match value.filter(|text| !text.is_empty()) {

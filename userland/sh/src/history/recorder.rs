@@ -107,7 +107,7 @@ impl Shell {
 /// Words that a semicolon must not follow.
 const OPENERS: &[&str] = &["then", "do", "else", "elif", "if", "while", "until", "in", "!", "time"];
 
-/// The separator between two lines of an entry. A newline is always valid; a semicolon is used where it is known to be.
+/// The separator between two lines of an entry. A newline is always valid; a semicolon is used only if it is valid too.
 fn separator(before: &[u8], line: &[u8]) -> &'static [u8] {
     let has = |text: &[u8]| before.windows(text.len()).any(|part| part == text);
     let (before, line) = (before.trim_ascii(), line.trim_ascii());

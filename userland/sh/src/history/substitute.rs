@@ -60,7 +60,7 @@ impl Expander<'_> {
     }
 }
 
-/// One text of a substitution, and where the next one starts. A backslash before the delimiter takes its meaning.
+/// One text of a substitution, and where the next one starts. A backslash quotes the delimiter.
 fn operand(line: &[u8], from: usize, delimiter: u8) -> (Bytes, usize) {
     let mut text = Bytes::new();
     let mut at = from;

@@ -1,4 +1,5 @@
-//! Output of an interactive shell. Without a terminal, bash writes the prompts and the lines that it reads to standard error.
+//! Output of an interactive shell. Without a terminal, bash writes the prompts and the lines that it reads to standard
+//! error.
 
 use tidebox_rt as rt;
 
@@ -28,7 +29,7 @@ impl Shell {
         }
         let text = self.lookup(if first { b"PS1" } else { b"PS2" }).unwrap_or_default();
         let (status, line) = (self.status, self.line);
-        // It belongs to the command that is still to be read.
+        // The prompt belongs to the next command.
         self.computed.commands_read += 1;
         let mut prompt = self.expand_prompt(&text);
         self.computed.commands_read -= 1;

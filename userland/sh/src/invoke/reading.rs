@@ -1,4 +1,4 @@
-//! Commands that are read line by line: from standard input, so that they can read what follows them, and wherever lines
+//! Reading of commands line by line: from standard input, so that commands can read the following lines, and wherever lines
 //! are remembered, so that each is expanded before it is read on.
 
 use std::rc::Rc;
@@ -87,7 +87,7 @@ impl Shell {
     ) -> EvalResult {
         let prompts = matches!(lines, Lines::Stdin) && self.options.interactive;
         let mut text = Bytes::new();
-        let mut wanted = MissingInput::Nothing;
+        let mut missing = MissingInput::Nothing;
         // Lines of the command, which are not those of its text when references were replaced.
         let mut read = 0;
         loop {
@@ -96,14 +96,14 @@ impl Shell {
             read += u32::from(!line.is_empty());
             let recorded = if self.options.history && !line.is_empty() {
                 self.line = number.saturating_add(read).saturating_sub(1);
-                let position = if text.is_empty() { LinePosition::First } else { wanted.position() };
+                let position = if text.is_empty() { LinePosition::First } else { missing.position() };
                 self.record_line(line, position)
             } else {
                 Some(line)
             };
             let empty = recorded.as_ref().is_none_or(Vec::is_empty);
             if let Some(line) = recorded {
-                let may_end = wanted.may_be(&line, &text);
+                let may_end = missing.may_be(&line, &text);
                 text.extend_from_slice(&line);
                 if !ended && !may_end {
                     continue;
@@ -119,15 +119,15 @@ impl Shell {
                 break;
             }
             if !ended {
-                wanted = self.wanted(&text, number, source);
-                if !matches!(wanted, MissingInput::Nothing) {
+                missing = self.missing_input(&text, number, source);
+                if !matches!(missing, MissingInput::Nothing) {
                     continue;
                 }
             }
             self.run_source(&text, number, Rc::clone(source), origin)?;
             number = number.saturating_add(std::mem::take(&mut read));
             text.clear();
-            wanted = MissingInput::Nothing;
+            missing = MissingInput::Nothing;
             if ended && (!prompts || empty) {
                 break;
             }
@@ -149,7 +149,7 @@ impl Shell {
     }
 
     /// The input that this text needs to consist of whole commands.
-    fn wanted(&self, text: &[u8], line: u32, source: &Rc<[u8]>) -> MissingInput {
+    fn missing_input(&self, text: &[u8], line: u32, source: &Rc<[u8]>) -> MissingInput {
         let texts = Texts::default();
         let mut parser = Parser::new(text, line, Rc::clone(source));
         if parser.ends_joined() {

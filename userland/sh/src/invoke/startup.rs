@@ -9,7 +9,7 @@ use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell};
 
 impl Shell {
-    /// Reads what this kind of shell reads: profiles, `~/.bashrc`, or what `BASH_ENV` and `ENV` name.
+    /// Runs the startup files: profiles, `~/.bashrc`, or the files in `BASH_ENV` and `ENV`.
     pub(super) fn read_startup(&mut self, start: &Start) -> EvalResult {
         if start.login && !start.skip_profile {
             self.read_if_there(b"/etc/profile")?;
@@ -27,7 +27,7 @@ impl Shell {
                 if start.skip_rc || start.login {
                     return Ok(());
                 }
-                // Debian's bash has one for everybody.
+                // Debian's bash has a global file.
                 self.read_if_there(b"/etc/bash.bashrc")?;
                 let path = match &start.rc_file {
                     Some(path) => path.clone(),

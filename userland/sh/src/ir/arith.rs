@@ -11,12 +11,12 @@ use super::word::{Part, Word};
 pub(crate) struct Arith {
     /// Its text as parts, because expansions precede the evaluation.
     pub(crate) text: Word,
-    /// The tree, when the text has one whatever the expansions yield, as long as they yield numbers.
+    /// The tree, if it is the same for all expansions that yield numbers.
     pub(crate) tree: Option<Rc<Expr>>,
     /// The parts that `Expr::Expansion` refers to.
     pub(crate) expansions: Vec<Part>,
-    /// It is a subscript within an expression. Its expansions must not be parsed as subscripts or quotes again, which could run
-    /// commands in their values.
+    /// It is a subscript within an expression. Its expansions must not be parsed as subscripts or quotes again, which could
+    /// run commands in their values.
     pub(crate) guards: bool,
 }
 

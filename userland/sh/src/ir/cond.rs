@@ -18,7 +18,7 @@ pub(crate) enum Cond {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CondOp {
     Match,
-    /// `=`, which means what `==` does.
+    /// `=`, which is equivalent to `==`.
     Same,
     NoMatch,
     Regex,

@@ -1,4 +1,4 @@
-//! Parameters and what is done with their values.
+//! Parameters and operators on their values.
 
 use super::Name;
 use super::arith::Arith;
@@ -10,8 +10,8 @@ use crate::parse::SyntaxError;
 pub(crate) struct Subscript {
     pub(crate) key: Word,
     pub(crate) index: Arith,
-    /// It was made from text at run time, which `assoc_expand_once` keeps from being expanded again.
-    pub(crate) made: bool,
+    /// It was created from text at run time, which `assoc_expand_once` does not expand again.
+    pub(crate) dynamic: bool,
 }
 
 /// `$name` or `${..}`.
@@ -77,7 +77,7 @@ pub(crate) enum Op {
         all: bool,
         pattern: Option<Word>,
     },
-    /// `@Q` and its kind.
+    /// `@Q` and the other transformations.
     Transform(u8),
     /// `${!name*}` and `${!name@}`
     Names {
@@ -87,7 +87,7 @@ pub(crate) enum Op {
     Keys {
         star: bool,
     },
-    /// Not understood; the message comes when it is expanded, as in bash.
+    /// Invalid; the error is reported when it is expanded, as in bash.
     Bad,
     /// The text of a here-document with a syntax error.
     Invalid(Box<SyntaxError>),

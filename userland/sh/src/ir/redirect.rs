@@ -25,7 +25,7 @@ pub(crate) enum RedirectFd {
 #[derive(Debug)]
 pub(crate) struct HereDoc {
     pub(crate) delimiter: Bytes,
-    /// Part of the delimiter is quoted, so that the body is taken as it stands.
+    /// Part of the delimiter is quoted, so the body is not expanded.
     pub(crate) quoted: bool,
     /// `<<-`: tabs at the start of lines do not count.
     pub(crate) strip_tabs: bool,

@@ -18,7 +18,7 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// The text of a word that is nothing but unquoted text.
+    /// The text of a word that is only unquoted text.
     pub(crate) fn literal(&self) -> Option<&[u8]> {
         match self.parts.as_slice() {
             [Part::Lit(text)] => Some(text),
@@ -35,7 +35,7 @@ pub(crate) enum Part {
     Quoted(Bytes),
     /// Between double quotes.
     Double(Vec<Self>),
-    /// `~` and what follows up to the slash.
+    /// `~` and the text up to the slash.
     Tilde(Bytes),
     Param(Rc<Param>),
     Command(Rc<Substitution>),

@@ -1,4 +1,4 @@
-//! The tables of what `set` and `shopt` switch.
+//! Tables of the options of `set` and `shopt`.
 
 use super::Options;
 

@@ -27,7 +27,7 @@ impl Texts {
 }
 
 impl Drop for Texts {
-    /// One after the other, because there may be more of them than a stack is deep.
+    /// Iterative, because recursion over many texts could overflow the stack.
     fn drop(&mut self) {
         let mut next = self.next.take();
         while let Some((_, mut texts)) = next {
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes past blanks and newlines up to where a command starts, which aliases may bring along.
+    /// Skips blanks and newlines up to a command. Aliases may contain newlines.
     pub(super) fn skip_to_command(&mut self) -> Parse<()> {
         loop {
             self.expand_alias();
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
             return false;
         }
         let last = value.last().copied();
-        // A blank keeps the alias's last word apart from what follows; an operator may go on there.
+        // A blank separates the alias's last word from the following text; an operator may continue.
         let apart = last.is_some_and(|b| !is_meta(b) && b != b'\\') && !ends_open(&value);
         let text = if apart { [&value[..], b" "].concat() } else { value };
         let end = self.left().saturating_sub(name.len());

@@ -27,7 +27,7 @@ type Parsed = Result<Expr, ArithError>;
 
 /// Parses text without expansions. `None` is the empty expression.
 pub(crate) fn parse_expr(text: &[u8]) -> Result<Option<Expr>, ArithError> {
-    ExprParser { made: true, ..ExprParser::new(text, &[]) }.whole()
+    ExprParser { dynamic: true, ..ExprParser::new(text, &[]) }.whole()
 }
 
 struct ExprParser<'a> {
@@ -38,8 +38,8 @@ struct ExprParser<'a> {
     depth: u32,
     /// Start of the token that was read last.
     token: usize,
-    /// The text was made at run time, so that subscripts in it are still to be expanded.
-    made: bool,
+    /// The text was created at run time, so subscripts in it are not expanded yet.
+    dynamic: bool,
 }
 
 /// Binary operators by level, the loosest first. A longer operator precedes its prefix.
@@ -70,7 +70,7 @@ const ASSIGNMENTS: &[(&[u8], Option<BinaryOp>)] = &[
 
 impl<'a> ExprParser<'a> {
     fn new(text: &'a [u8], parts: &'a [Part]) -> Self {
-        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, token: 0, made: false }
+        Self { text, pos: 0, parts, used: Vec::new(), depth: 0, token: 0, dynamic: false }
     }
 
     fn rest(&self) -> &'a [u8] {
@@ -106,7 +106,7 @@ impl<'a> ExprParser<'a> {
         })
     }
 
-    /// Goes past a token of this length.
+    /// Skips a token of this length.
     fn take(&mut self, len: usize) {
         self.token = self.pos;
         self.pos += len;

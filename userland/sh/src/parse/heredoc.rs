@@ -51,7 +51,7 @@ impl Parser<'_> {
                 Ok(word) => Word { raw: text.as_slice().into(), ..word },
             }
         };
-        // A placeholder is filled once; a second try would come from the same text read again, with the same result.
+        // The body is set once. A second parse of the same text has the same result.
         let _ = pending.document.body.set(word);
         Ok(())
     }

@@ -23,7 +23,7 @@ impl<'a> Parser<'a> {
         });
     }
 
-    /// Takes them out of what a dollar at the position starts.
+    /// Removes the continuations from the expansion that starts at the position.
     pub(super) fn join_dollar(&mut self) {
         let mut opened = None;
         self.join_run(self.pos.saturating_add(1), |byte| match opened {
@@ -41,7 +41,7 @@ impl<'a> Parser<'a> {
         });
     }
 
-    /// Takes them out of the parentheses that come next.
+    /// Removes the continuations from the following closing parentheses.
     pub(super) fn join_closing(&mut self) {
         self.join_run(self.pos, |byte| byte == b')');
     }

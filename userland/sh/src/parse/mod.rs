@@ -1,7 +1,7 @@
 //! Parser from text to IR. It reads one complete command at a time, so that the commands before a syntax error still run.
 //!
-//! The grammar and the words are read in one pass over the bytes, because only the context decides whether `)` ends a subshell,
-//! a substitution or an arm of `case`. `docs/decisions/brush-parser.md` explains why this is not a library.
+//! The grammar and the words are read in one pass over the bytes, because only the context decides whether `)` ends a
+//! subshell, a substitution or an arm of `case`. `docs/decisions/brush-parser.md` explains why this is not a library.
 
 mod alias;
 mod arith;
@@ -36,7 +36,7 @@ use crate::ir::{HereDoc, List};
 
 /// Nesting of commands, words and expressions that every engine has room for.
 const SAFE_DEPTH: u32 = 250;
-/// Nesting beyond which parsing gives up. The evaluator recurses along the same tree, and measured frames leave it room
+/// Maximum nesting. The evaluator recurses along the same tree, and measured frames leave it room
 /// within the native stack of an engine on which functions nest as deep as they may.
 const MAX_DEPTH: u32 = 450;
 /// Nesting limit of functions in an engine with a full-size stack.
@@ -185,7 +185,7 @@ impl<'a> Parser<'a> {
         self.line.saturating_sub(u32::from(ended)).max(1)
     }
 
-    /// The whole of the source line with this number, for messages.
+    /// The source line with this number, for messages.
     pub(crate) fn text_of_line(&self, first: u32, line: u32) -> &'a [u8] {
         let skip = line.saturating_sub(first) as usize;
         self.original.split(|&b| b == b'\n').nth(skip).unwrap_or_default()
@@ -254,7 +254,7 @@ impl<'a> Parser<'a> {
         self.pos = self.pos.saturating_add(1);
     }
 
-    /// Goes past a newline between tokens and reads the here-documents that wait for it.
+    /// Skips a newline between tokens and reads the pending here-documents.
     fn newline(&mut self) -> Parse<()> {
         self.bump();
         self.read_pending()

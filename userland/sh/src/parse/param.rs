@@ -165,7 +165,7 @@ impl Parser<'_> {
                     Op::Transform(letter)
                 }
                 _ => {
-                    // An unknown letter is complained about only where there is a value.
+                    // An unknown letter is an error only if the parameter has a value.
                     self.word_until(Stop::Brace, quoted)?;
                     Op::Transform(0)
                 }

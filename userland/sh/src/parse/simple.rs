@@ -77,7 +77,7 @@ impl Parser<'_> {
             }
             let Some(word) = self.word()? else { break };
             if let (true, b'(', true) = (read.reads_lists, self.peek().unwrap_or(0), word.raw.ends_with(b"=")) {
-                // `eval name=(..)`: the list is part of the word as it stands.
+                // `eval name=(..)`: the list is part of the word, unexpanded.
                 self.elements()?;
                 self.word()?;
                 read.args.push(Arg::Word(self.word_with_list(start.pos)));
@@ -94,7 +94,7 @@ impl Reading {
         self.args.is_empty() && self.assigns.is_empty() && self.redirects.is_empty()
     }
 
-    /// Returns whether the next word may be an alias. The first word of the command may be one after others too, except for a
+    /// Returns whether the next word may be an alias. The first word may also be an alias after other parts, except for a
     /// redirection between it and an assignment.
     fn may_take_alias(&self) -> bool {
         self.args.is_empty()
@@ -119,7 +119,8 @@ impl Reading {
         let word = if plain { word } else { super::word::tilde_after_equals(word) };
         let first = self.is_empty();
         if first || self.alone {
-            // The line of a command is that of the token after its first word, because a function definition could start there.
+            // The line of a command is that of the token after its first word, because a function definition could start
+            // there.
             self.line = line;
             self.alone = first;
         }
@@ -128,7 +129,7 @@ impl Reading {
             self.declaration = word.literal().is_some_and(|name| DECLARATIONS.contains(&name));
             self.commands = posix && word.literal() == Some(b"command");
         } else if self.commands {
-            // There `command` leaves a declaration what it is.
+            // In posix mode `command` does not change how the arguments of a declaration are parsed.
             self.declaration = word.literal().is_some_and(|name| DECLARATIONS.contains(&name));
             self.commands = word.literal() == Some(b"command");
         }

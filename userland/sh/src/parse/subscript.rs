@@ -10,7 +10,7 @@ impl Parser<'_> {
         let (start, line) = (self.pos, self.line);
         self.pos += 1;
         match self.word_until(Stop::Bracket, false) {
-            // An empty one is complained about where something is assigned to it.
+            // An empty subscript is reported when something is assigned to it.
             Ok(key) if !key.raw.is_empty() || matches!(self.peek_at(1), Some(b'=' | b'+')) => {
                 self.pos += 1;
                 Ok(Some(subscript_of(key)))
@@ -31,7 +31,7 @@ pub(super) fn subscript_of(key: Word) -> Subscript {
     let quotes = key.raw.contains(&b'\'') && !key.raw.windows(2).any(|pair| pair == b"$'");
     let plain = if quotes { arith::arith_of_source(&key.raw) } else { None };
     let index = plain.unwrap_or_else(|| arith::from_word(key.clone()));
-    Subscript { key, index, made: false }
+    Subscript { key, index, dynamic: false }
 }
 
 /// A subscript whose text has been expanded.
@@ -39,11 +39,11 @@ pub(crate) fn subscript_of_text(text: &[u8]) -> Subscript {
     Subscript {
         key: Word { parts: vec![crate::ir::Part::Quoted(text.to_vec())], raw: text.into(), braces: false },
         index: subscript_from_text(text).index,
-        made: false,
+        dynamic: false,
     }
 }
 
-/// A text as an unquoted word, where it is one.
+/// Parses a text as an unquoted word, if it is one.
 pub(crate) fn word_from_text(text: &[u8]) -> Option<Word> {
     let mut parser = Parser::new(text, 1, std::rc::Rc::from(&b""[..]));
     let word = parser.whole_unquoted().ok()?;
@@ -54,5 +54,5 @@ pub(crate) fn word_from_text(text: &[u8]) -> Option<Word> {
 pub(crate) fn subscript_from_text(text: &[u8]) -> Subscript {
     let mut parser = Parser::new(text, 1, std::rc::Rc::from(&b""[..]));
     let literal = || Word { parts: vec![crate::ir::Part::Quoted(text.to_vec())], raw: text.into(), braces: false };
-    Subscript { made: true, ..subscript_of(parser.whole_unquoted().unwrap_or_else(|_| literal())) }
+    Subscript { dynamic: true, ..subscript_of(parser.whole_unquoted().unwrap_or_else(|_| literal())) }
 }

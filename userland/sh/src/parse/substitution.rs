@@ -78,7 +78,7 @@ impl Parser<'_> {
         match read {
             Ok(()) => Ok(Rc::new(substitution(body))),
             Err(error) if matches!(error.kind, SyntaxErrorKind::TooDeep) => Err(error),
-            // bash reads such a text when it runs it, so what stands around it runs in any case.
+            // The text is parsed when it runs, so the commands around it run in any case.
             Err(error) => {
                 let shown = inner.text_of_line(line, error.line).to_vec();
                 let invalid = Some(Box::new((error, shown)));

@@ -43,7 +43,7 @@ pub(crate) fn name_len(text: &[u8]) -> usize {
 }
 
 impl Parser<'_> {
-    /// Goes past blanks, line continuations and a comment, up to a token that is what the grammar is to see: without
+    /// Skips blanks, line continuations and a comment up to the next token of the grammar: without
     /// line continuations, and with its text when it is an alias after one that ended with a blank.
     pub(super) fn skip_blanks(&mut self) {
         self.skip_spaces();
@@ -76,7 +76,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes past blanks, comments and newlines.
+    /// Skips blanks, comments and newlines.
     pub(super) fn skip_lines(&mut self) -> Parse<()> {
         loop {
             self.skip_blanks();
@@ -94,7 +94,7 @@ impl Parser<'_> {
         OPERATORS.iter().find(|op| rest.starts_with(op)).copied()
     }
 
-    /// The unquoted word that comes next, when it looks like a reserved word: its bytes up to one that ends it.
+    /// The bytes of the next word up to a metacharacter, to compare with reserved words.
     pub(super) fn bare_word(&self) -> &[u8] {
         let rest = self.rest();
         let end = rest.iter().position(|&b| is_meta(b)).unwrap_or(rest.len());
@@ -107,7 +107,7 @@ impl Parser<'_> {
         self.bare_word() == word
     }
 
-    /// Goes past the reserved word, if it comes next after blanks.
+    /// Skips blanks and the reserved word. Returns whether it was there.
     pub(super) fn keyword(&mut self, word: &[u8]) -> bool {
         self.skip_blanks();
         let found = self.at_keyword(word);
@@ -117,12 +117,12 @@ impl Parser<'_> {
         found
     }
 
-    /// Goes past the reserved word, or complains about what stands there.
+    /// Skips the reserved word, or returns an error for the next token.
     pub(super) fn expect_keyword(&mut self, word: &[u8]) -> Parse<()> {
         if self.keyword(word) { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    /// Goes past the operator, if exactly it comes next after blanks.
+    /// Skips blanks and the operator. Returns whether exactly this operator followed.
     pub(super) fn accept(&mut self, operator: &[u8]) -> bool {
         self.skip_blanks();
         let found = self.operator() == Some(operator);
@@ -149,7 +149,7 @@ impl Parser<'_> {
         SyntaxError::new(SyntaxErrorKind::Unexpected(token), self.line)
     }
 
-    /// The line that bash names when the text ends too early: the one after the last.
+    /// The line in messages about an early end of the text: the one after the last.
     pub(super) fn end_line(&self) -> u32 {
         let ends_line = self.src.last() == Some(&b'\n');
         self.line.saturating_add(u32::from(!ends_line))

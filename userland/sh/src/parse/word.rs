@@ -32,7 +32,7 @@ pub(super) enum Stop {
     Whole,
 }
 
-/// PartBuilder that are being collected.
+/// Parts that are being collected.
 #[derive(Default)]
 struct PartBuilder {
     parts: Vec<Part>,
@@ -68,7 +68,7 @@ impl Parser<'_> {
         self.word_until(Stop::Meta, false).map(Some)
     }
 
-    /// PartBuilder up to `stop`, which is not read. In `quoted` text, as between double quotes, `'` means itself.
+    /// Parses parts up to `stop`, which is not read. In `quoted` text, as between double quotes, `'` means itself.
     pub(super) fn word_until(&mut self, stop: Stop, quoted: bool) -> Parse<Word> {
         let start = self.pos;
         let parts = self.deeper(|p| p.builder(stop, quoted))?;
@@ -179,7 +179,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A word whose text ends where the parser's does: a here-document, or an argument that is read as a word.
+    /// Parses the whole text as a word: a here-document, or an argument.
     pub(crate) fn whole_text(&mut self) -> Parse<Word> {
         self.in_document = true;
         self.word_until(Stop::End, true)

@@ -5,7 +5,8 @@ use std::io::Write as _;
 
 use super::{Node, Style};
 
-/// Levels of groups within groups. One more ends the shell, as memory that is used up does: bash's own stack ends somewhere, too.
+/// Levels of groups within groups. One more ends the shell, as memory that is used up does: bash's own stack ends somewhere,
+/// too.
 const MAX_DEPTH: u32 = 500;
 
 fn too_deep() -> ! {
@@ -37,7 +38,7 @@ impl Reader<'_> {
     /// Elements up to one of `stops` or the end.
     pub(super) fn nodes(&mut self, stops: &[u8]) -> Vec<Node> {
         let mut nodes = Vec::new();
-        // Parentheses within a group that belong to no group pair up all the same.
+        // Parentheses within a group are paired even if they start no group.
         let mut open = 0_u32;
         while let Some(byte) = self.peek(0) {
             match byte {
@@ -68,7 +69,7 @@ impl Reader<'_> {
                     }
                     None => nodes.push(Node::Byte(b'[')),
                 },
-                // After `*` bash looks for what this backslash quotes, which is nothing.
+                // After `*`, bash finds no character that this backslash quotes.
                 b'\\' if self.peek(0).is_none() && matches!(nodes.last(), Some(Node::Star)) => {
                     nodes.push(Node::Set { negated: false, items: Vec::new() });
                 }

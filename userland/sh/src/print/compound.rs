@@ -52,12 +52,12 @@ impl Printer {
         self.redirects(&compound.redirects);
     }
 
-    /// `elif` comes out as an `if` within the `else`, as in bash.
+    /// `elif` is printed as an `if` within the `else`, as in bash.
     fn conditional(&mut self, arms: &[(List, List)], else_body: Option<&List>) {
         let Some(((condition, body), rest)) = arms.split_first() else { return };
         self.put("if ");
         self.list(condition);
-        // Bodies of a command alone wait for the end of what `then` runs.
+        // Bodies of a single command are printed after the commands of `then`.
         let alone = |chain: &Chain| chain.rest.is_empty() && chain.first.stages.len() < 2;
         if condition.items.len() > 1 || condition.items.iter().any(|item| !alone(&item.chain)) {
             self.flush_bodies("");

@@ -5,7 +5,7 @@ use super::search::Registers;
 use super::{Groups, RegexError};
 use crate::character::{char_at, char_len};
 
-/// Steps of one search before it gives up; back-references can make it exponential.
+/// Maximum steps of one search; back-references can make it exponential.
 const MAX_EFFORT: u32 = 5_000_000;
 
 /// A way that was not match_length yet.

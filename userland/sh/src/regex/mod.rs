@@ -1,7 +1,7 @@
 //! Regular expressions of `[[ =~ ]]`: POSIX extended ones with the additions of the GNU C library.
 //!
 //! The leftmost match counts, and of those the longest. No regex crate that is small enough for a shell does that:
-//! `regex-lite` and `regex` take the first alternative that matches, and neither knows back-references.
+//! `regex-lite` and `regex` take the first alternative that matches, and have no back-references.
 
 mod backtrack;
 mod parse;

@@ -49,7 +49,7 @@ pub(super) enum Assertion {
 pub(super) struct Parsed {
     pub(super) node: Node,
     pub(super) groups: usize,
-    /// There are back-references.
+    /// The expression has back-references.
     pub(super) recalls: bool,
 }
 
@@ -285,7 +285,7 @@ impl Parser<'_> {
             let name = self.bracketed(mark).ok_or(RegexError::Pattern)?;
             return match char_at(&name) {
                 Some((char, len)) if len == name.len() => Ok(char),
-                // Names of several letters are known where the locale has rules of sorting, and this one has none.
+                // Collating symbols of several letters need a locale with collation rules.
                 _ => Err(RegexError::Pattern),
             };
         }

@@ -1,4 +1,4 @@
-//! An expression as instructions, which is what searching works on.
+//! An expression compiled to instructions for the search.
 
 use super::RegexError;
 use super::parse::{Assertion, Node, Parsed};
@@ -150,7 +150,7 @@ pub(super) fn match_length(step: &Step, rest: &[u8], fold: bool) -> Option<usize
     }
 }
 
-/// The character at the start, if its bytes are one; others match nothing but themselves.
+/// The character at the start; invalid bytes match only themselves.
 fn valid_char(text: &[u8]) -> Option<(char, usize)> {
     char_at(text).filter(|(_, len)| *len > 1 || text.first().is_some_and(u8::is_ascii))
 }

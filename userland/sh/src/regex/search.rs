@@ -4,7 +4,7 @@ use super::Groups;
 use super::program::{Program, Step, is_at, match_length};
 use crate::character::char_len;
 
-/// Steps that are reached, in order, each with where its match would start.
+/// Reached steps in order, each with the start of its match.
 struct Reached {
     list: Vec<(usize, usize)>,
     seen: Vec<bool>,
@@ -120,7 +120,7 @@ pub(super) fn groups(program: &Program, text: &[u8], fold: bool, start: usize, e
     let reachable = reachable(program, text, fold, start, end);
     let mut registers = Registers::new(program.groups);
     let (mut step, mut at) = (0, start);
-    // Steps passed since the last character, so that an empty repetition does not go round for ever.
+    // Steps passed since the last character, so that an empty repetition does not loop forever.
     let mut passed: Vec<usize> = Vec::new();
     loop {
         let here = program.steps.get(step);
@@ -197,7 +197,7 @@ impl Registers {
         Some((start?, end?))
     }
 
-    /// Notes the start or end of a group. An optional group that matches nothing a second time keeps what it had.
+    /// Records the start or end of a group. An optional group that matches nothing a second time keeps what it had.
     pub(super) fn pass(&mut self, step: Option<&Step>, at: usize) {
         match step {
             Some(Step::Open(group)) => {

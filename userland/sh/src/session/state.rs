@@ -14,10 +14,10 @@ const START: &[u8] = b"tbsh\x01";
 pub(crate) struct State {
     /// The working directory.
     pub(super) dir: Option<Bytes>,
-    /// Variables that a new shell has and the session has not.
+    /// Variables of a new shell that the session removed.
     pub(super) removed: Vec<Bytes>,
     pub(super) variables: Vec<(Bytes, Var)>,
-    /// Functions that a new shell has from its environment and the session has not.
+    /// Functions from the environment of a new shell that the session removed.
     pub(super) removed_functions: Vec<Bytes>,
     pub(super) functions: Vec<StoredFunction>,
     pub(super) aliases: Vec<(Bytes, Bytes)>,
@@ -35,7 +35,7 @@ pub(super) struct StoredFunction {
 }
 
 impl State {
-    /// Nothing at all for a session that is as new.
+    /// Encodes the state; empty for a session without changes.
     pub(crate) fn encode(&self) -> Bytes {
         if *self == Self::default() {
             return Bytes::new();
@@ -168,7 +168,7 @@ impl Reader<'_> {
         good.then_some(name)
     }
 
-    /// Every item takes a byte at least, so a count that lies ends where the bytes do, before it costs memory.
+    /// Reads a list. Each item has at least one byte, so a wrong count fails at the end of the bytes and costs no memory.
     fn list<T>(&mut self, mut each: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.number()?;
         let mut items = Vec::new();

@@ -4,8 +4,8 @@ use tidebox_rt as rt;
 
 use super::{EvalResult, Shell};
 
-/// Levels of evaluation (commands within commands, substitutions, calls) before the shell gives up. `eval`,
-/// `source` and calls within compound commands, without end, come to this message within the engine's 3 MiB of native stack.
+/// Maximum levels of evaluation (commands within commands, substitutions, calls). Endless recursion of `eval`,
+/// `source` or calls within compound commands reaches this limit within the engine's 3 MiB of native stack.
 const MAX_LEVELS: u32 = 1600;
 /// Levels that every engine has room for. Where functions may nest less deep than 1,000, levels are fewer, too.
 const MIN_LEVELS: u32 = 200;

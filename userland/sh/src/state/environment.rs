@@ -7,7 +7,7 @@ use crate::ir::{Bytes, Name};
 use crate::vars::{self, Value, Var};
 
 impl Shell {
-    /// Takes over the environment and sets what every shell has.
+    /// Imports the environment and sets the variables of every shell.
     pub(crate) fn import_environment(&mut self, started: &rt::StartupInfo, called: &[u8]) {
         for line in started.environ() {
             self.import_line(line);
@@ -38,7 +38,7 @@ impl Shell {
         if self.vars.get(b"PS4").is_none() {
             self.vars.insert(Name::from(&b"PS4"[..]), Var { value: Value::Text(b"+ ".to_vec()), flags: 0 });
         }
-        // The path by which this shell was started, or how it is called.
+        // The path by which this shell was started, or its name.
         let started = self.vars.get(b"_").and_then(Var::scalar);
         self.computed.last_arg = started.map_or_else(|| called.to_vec(), Clone::clone);
         self.vars.remove(b"_");
@@ -51,7 +51,7 @@ impl Shell {
         }
     }
 
-    /// Takes over one line of the environment: a function, options, a variable, or what only programs make something of.
+    /// Imports one line of the environment: a function, options, a variable, or a line that is only passed to programs.
     fn import_line(&mut self, line: &[u8]) {
         let Some(at) = line.iter().position(|&b| b == b'=') else { return };
         let (name, value) = (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default());

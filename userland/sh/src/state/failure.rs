@@ -29,12 +29,12 @@ impl Shell {
         self.invocation.name.rsplit(|&b| b == b'/').next().unwrap_or_default()
     }
 
-    /// Ends the shell after a fatal error. An interactive shell only gives up the command.
+    /// Ends the shell after a fatal error. An interactive shell only discards the command.
     pub(crate) fn fatal(&self) -> Unwind {
         if self.options.interactive && !self.process.forked { Unwind::Discard } else { Unwind::Exit }
     }
 
-    /// Like [`Self::fatal`] for special builtins in posix mode; else_body the shell continues.
+    /// Like [`Self::fatal`] for special builtins in posix mode; otherwise the shell continues.
     pub(crate) fn fatal_in_posix(&mut self) -> EvalResult {
         let continues = !self.options.posix || self.options.interactive || self.builtin.command_calls > 0;
         if continues {
@@ -58,14 +58,14 @@ impl Shell {
         self.end_after_expansion_error()
     }
 
-    /// Ends the shell because of an expansion that was complained about.
+    /// Ends the shell after an expansion error that was reported.
     pub(crate) fn end_after_expansion_error<T>(&mut self) -> EvalResult<T> {
         let string = self.options.from_string && !self.options.interactive;
         let outermost = self.process.subshell == 0;
         let status =
             if string && outermost && !self.expansion.in_substitution && !self.options.errexit { 127 } else { 1 };
         self.status = status;
-        // The EXIT trap that it ends leaves the status of the shell alone.
+        // An error in the EXIT trap does not change the status of the shell.
         if self.traps.is_running(crate::trap::EXIT) {
             self.status = self.traps.status_before.unwrap_or(status);
         }
@@ -80,14 +80,14 @@ impl Shell {
         self.report_error(line);
     }
 
-    /// Complains and gives up the command that was read, with status 1.
+    /// Reports an error and discards the current command, with status 1.
     pub(crate) fn discard<T>(&mut self, text: impl AsRef<[u8]>) -> EvalResult<T> {
         self.report_error(text);
         self.status = 1;
         Err(Unwind::Discard)
     }
 
-    /// Complains and ends the shell with `status`.
+    /// Reports an error and ends the shell with `status`.
     pub(crate) fn abort<T>(&mut self, status: u8, text: impl AsRef<[u8]>) -> EvalResult<T> {
         self.report_error(text);
         self.status = status;

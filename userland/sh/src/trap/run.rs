@@ -9,12 +9,13 @@ use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell, TEXT_LEVELS, Unwind};
 
 impl Shell {
-    /// Returns whether any signal is caught.
-    pub(crate) fn notes_signals(&self) -> bool {
+    /// Returns whether any signal has a trap.
+    pub(crate) fn catches_signals(&self) -> bool {
         self.traps.all().iter().any(|(signal, text)| *signal < 32 && !text.is_empty())
     }
 
-    /// Takes the caught signals from the kernel. A signal without a trap is caught only for the EXIT trap, and ends the shell.
+    /// Takes the caught signals from the kernel. A signal without a trap is caught only for the EXIT trap, and ends the
+    /// shell.
     pub(crate) fn catch_signals(&mut self) {
         let set = rt::sig_take().unwrap_or(0);
         self.traps.pending |= set;
@@ -33,7 +34,7 @@ impl Shell {
 
     /// Runs the traps of signals that have arrived. Costs nothing where no signal has a trap.
     pub(crate) fn run_pending_traps(&mut self) -> EvalResult {
-        if self.notes_signals() {
+        if self.catches_signals() {
             for signal in self.take_signals() {
                 match signal {
                     CHLD => self.reap(),
@@ -54,7 +55,7 @@ impl Shell {
     }
 
     /// Records the signals that were ignored at the start. Only an interactive shell can trap them.
-    pub(crate) fn note_ignored(&mut self) {
+    pub(crate) fn store_ignored(&mut self) {
         if self.traps.fixed.is_some() {
             return;
         }
@@ -67,7 +68,7 @@ impl Shell {
         self.traps.fixed = Some(fixed.into_iter().fold(0, |set, signal| set | 1 << signal));
     }
 
-    /// Runs the trap of `signal`, if it has one. The status stays what it was.
+    /// Runs the trap of `signal`, if any. The status does not change.
     #[inline(never)]
     pub(crate) fn run_trap(&mut self, signal: u8) -> EvalResult {
         let Some(text) = self.traps.get(signal).map(Rc::clone) else { return Ok(()) };
@@ -77,9 +78,9 @@ impl Shell {
         let (status, pipe_status, line, loops) = (self.status, self.pipe_status.clone(), self.line, self.flow.loops);
         self.traps.running.push(signal);
         let outer = self.traps.status_before.replace(status);
-        // Its failures concern `set -e` also where the command that it runs for is a condition.
+        // `set -e` applies to failures in the trap, even if its command is a condition.
         let tested = std::mem::take(&mut self.flow.conditions);
-        // Traps of the shell itself know the line of the command; those of signals count their own.
+        // ERR, DEBUG and RETURN traps start at the line of the command, signal traps at line 1.
         let first = if signal < ERR { 1 } else { line };
         let result = self.in_text(|shell| shell.run_trap_text(signal, &text, first));
         self.traps.status_before = outer;
@@ -88,7 +89,7 @@ impl Shell {
         self.traps.running.pop();
         self.traps.last_status = self.status;
         if result == Err(Unwind::Exit) && signal >= ERR {
-            // A trap that ends the shell does not hear of what the EXIT trap runs.
+            // A trap that ends the shell does not run for commands of the EXIT trap.
             self.traps.set(signal, None);
         }
         match result {
@@ -115,7 +116,7 @@ impl Shell {
         self.descend(TEXT_LEVELS, |shell| shell.run_source(text, line, source, origin))
     }
 
-    /// Runs `inner` one step deeper in what `set -x` shows.
+    /// Runs `inner` one level deeper in the output of `set -x`.
     pub(crate) fn in_text<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
         self.flow.trace_depth += 1;
         let result = inner(self);
@@ -140,7 +141,7 @@ impl Shell {
         Ok(false)
     }
 
-    /// Runs the EXIT trap, which sees the status of the last command, and lets the signal do what it does by default.
+    /// Runs the EXIT trap, with the status of the last command, then the default action of the signal.
     pub(crate) fn exit_by_signal(&mut self, signal: u8) {
         self.finish();
         let own = rt::getids().map_or(0, |ids| ids.pid);
@@ -150,14 +151,14 @@ impl Shell {
         rt::exit(128_u8.saturating_add(signal))
     }
 
-    /// Runs the EXIT trap and writes out what is buffered; the last thing that a shell does.
+    /// Runs the EXIT trap and flushes output, as the last action of a shell.
     pub(crate) fn finish(&mut self) -> u8 {
         self.run_exit_trap();
         self.io.flush();
         self.status
     }
 
-    /// Runs the EXIT trap, once. Functions that `exit` leaves are still there for it.
+    /// Runs the EXIT trap once. The functions that `exit` ends are still active.
     pub(crate) fn run_exit_trap(&mut self) {
         let trap = self.traps.get(EXIT).map(Rc::clone);
         // It shows itself while it runs, and runs once.

@@ -44,7 +44,7 @@ fn real_time(digits: &[u8]) -> Option<u8> {
     u8::try_from(crate::parse::plain_number(digits)?).ok().filter(|n| *n <= 30)
 }
 
-/// The name by which `trap -p` and `kill -l` know a signal.
+/// The name of a signal in `trap -p` and `kill -l`.
 pub(crate) fn signal_name(signal: u8) -> Option<std::borrow::Cow<'static, str>> {
     let name = match signal {
         EXIT => "EXIT",

@@ -1,4 +1,4 @@
-//! The map that holds variables, functions and whatever else is found by a name of the script.
+//! The map for variables, functions and other values with a name of the script.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -1,11 +1,11 @@
-//! All variables by name, and what calls in progress have replaced.
+//! All variables by name, and the variables that calls in progress have replaced.
 
 use super::assoc::bash_hash;
 use super::map::Map;
 use super::{EXPORT, Lines, NAMEREF, NamerefTarget, Value, Var};
 use crate::ir::{Bytes, Name};
 
-/// References to references before bash gives up.
+/// Maximum number of references to references.
 const MAX_REFERENCES: u32 = 9;
 
 /// Initial capacity, so that an ordinary environment needs one allocation.
@@ -14,12 +14,12 @@ const INITIAL_CAPACITY: usize = 28;
 /// Bytes reserved for the line with the path of the program.
 const ROOM: usize = 64;
 
-/// All variables. A function's locals replace the caller's here and are put back when it returns, so that finding a
+/// All variables. A function's locals replace the caller's here, which are restored when it returns, so that finding a
 /// variable never walks scopes.
 #[derive(Debug)]
 pub(crate) struct Vars {
     map: Map<Name, Var>,
-    /// For each call in progress, and for commands with assignments before them, what was replaced.
+    /// The replaced variables of each call in progress, and of commands with assignments before them.
     saved: Vec<Scope>,
     /// Lines of the environment whose names no variable can have.
     passed: Vec<Bytes>,
@@ -72,7 +72,7 @@ impl Vars {
         &self.map
     }
 
-    /// Ends every scope, so that what is left are the variables of the shell itself.
+    /// Ends every scope, so that only global variables remain.
     pub(crate) fn leave_scopes(&mut self) {
         while !self.saved.is_empty() {
             self.pop_scope();
@@ -86,13 +86,13 @@ impl Vars {
         names
     }
 
-    /// `NAME=value` of everything exported, in the order of bash: what was assigned for the command first, then locals,
-    /// then the rest, each by bucket of its hash table. There is room for one line more.
+    /// `NAME=value` of all exported variables, in the order of bash: assignments of the command first, then locals,
+    /// then the rest, each by bucket of its hash table. One more line fits without allocation.
     pub(crate) fn environment(&self) -> Lines {
         let order = |depth: usize, name: &[u8]| (depth, bash_hash(name) & 1023);
         let mut all = Vec::with_capacity(self.map.len() + self.passed.len());
         for (name, var) in &self.map {
-            // A local without a value leaves programs what it hides from the script.
+            // Programs get the variable that a local without a value hides.
             let var = if var.value == Value::Unset { self.hidden(name).unwrap_or(var) } else { var };
             if var.has(EXPORT)
                 && name.as_ref() != b"_"
@@ -120,7 +120,7 @@ impl Vars {
         found.filter_map(|(_, var)| var.as_ref()).find(|var| var.value != Value::Unset)
     }
 
-    /// Takes over a line of the environment whose name no variable can have; programs get it again.
+    /// Stores a line of the environment whose name is not a valid variable name, for programs.
     pub(crate) fn pass_on(&mut self, line: Bytes) {
         self.passed.push(line);
     }
@@ -142,7 +142,7 @@ impl Vars {
         !calls.any(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
     }
 
-    /// Takes a variable that was assigned for the newest call alone out of that scope, so that its value outlives the call.
+    /// Keeps the value of a variable that was assigned only for the newest call.
     pub(crate) fn keep_temporary(&mut self, name: &[u8]) {
         let call = self.saved.iter().rposition(|scope| !scope.temporary);
         let temporary = call.and_then(|at| self.saved.get_mut(at.checked_sub(1)?)).filter(|scope| scope.temporary);
@@ -168,7 +168,7 @@ impl Vars {
         self.saved.push(Scope { temporary: true, ..Scope::default() });
     }
 
-    /// Ends the newest scope and puts back what it replaced.
+    /// Ends the newest scope and restores the replaced variables.
     pub(crate) fn pop_scope(&mut self) {
         for (name, var) in self.saved.pop().unwrap_or_default().replaced.into_iter().rev() {
             match var {
@@ -187,7 +187,7 @@ impl Vars {
         }
     }
 
-    /// Takes a variable out of the scopes of assignments before commands, so that its value outlives them.
+    /// Keeps the value of a variable that was assigned only for commands in progress.
     pub(crate) fn keep(&mut self, name: &[u8]) {
         for scope in self.saved.iter_mut().rev().take_while(|scope| scope.temporary) {
             scope.replaced.retain(|(saved, _)| &**saved != name);
@@ -256,7 +256,7 @@ impl Vars {
         self.saved.iter().any(|scope| scope.replaced.iter().any(|(saved, _)| &**saved == name))
     }
 
-    /// Puts back what the newest scope that replaced `name` replaced, as `unset` does with a local of a caller.
+    /// Restores the variable that the newest scope with `name` replaced, as `unset` does with a local of a caller.
     pub(crate) fn restore_outer(&mut self, name: &[u8]) -> bool {
         for scope in self.saved.iter_mut().rev() {
             let Some(at) = scope.replaced.iter().position(|(saved, _)| &**saved == name) else { continue };
@@ -284,7 +284,7 @@ impl Vars {
         false
     }
 
-    /// Follows references from `name` to what is meant.
+    /// Follows references from `name` to the target.
     pub(crate) fn resolve_nameref(&self, name: &[u8]) -> NamerefTarget {
         let mut at: Option<Name> = None;
         for _ in 0..MAX_REFERENCES {

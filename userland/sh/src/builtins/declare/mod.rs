@@ -25,7 +25,7 @@ struct DeclareOptions {
     functions: bool,
     function_names: bool,
     global: bool,
-    /// Values that local variables take over from outside.
+    /// Local variables inherit the value of the outer variable.
     inherit: bool,
     /// The attribute that the builtin sets: `EXPORT`, `READONLY`, or 0.
     base: u16,
@@ -106,7 +106,7 @@ fn run(shell: &mut Shell, args: &[DeclArg], mut requested: DeclareOptions) -> Ev
     Ok(status)
 }
 
-/// Takes one option over; false when the builtin has no such option.
+/// Sets one option. Returns whether the builtin has it.
 fn option(requested: &mut DeclareOptions, letter: u8, on: bool) -> bool {
     let known: &[u8] = match requested.base {
         vars::EXPORT => b"aAfnp",
@@ -155,7 +155,7 @@ fn option(requested: &mut DeclareOptions, letter: u8, on: bool) -> bool {
     true
 }
 
-/// An argument's name, without what is assigned to it.
+/// The name in an argument, without the value.
 fn name_of(arg: &DeclArg) -> Bytes {
     match arg {
         DeclArg::Word(word) => word.clone(),

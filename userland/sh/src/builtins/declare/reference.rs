@@ -1,4 +1,4 @@
-//! Name references: what is declared through one, and what may become one.
+//! Declarations of name references, and through them.
 
 use super::DeclareOptions;
 use super::variable::{Declared, DeclaredValue};
@@ -8,7 +8,7 @@ use crate::state::Shell;
 use crate::vars::{self, NamerefTarget, Value};
 
 /// The error of making this variable a reference, if any.
-pub(super) fn no_reference(shell: &mut Shell, declared: &Declared<'_>) -> Option<String> {
+pub(super) fn reference_error(shell: &mut Shell, declared: &Declared<'_>) -> Option<String> {
     let name = lossy(&declared.name);
     if let Some(subscript) = &declared.subscript {
         return Some(format!("{name}[{}]: reference variable cannot be an array", lossy(subscript)));
@@ -81,7 +81,7 @@ pub(super) fn may_become_reference(shell: &mut Shell, name: &Name, requested: &D
     true
 }
 
-/// Makes a name refer to another.
+/// Sets the target of a reference.
 pub(super) fn refer(shell: &mut Shell, name: &Name, target: &[u8], append: bool, existed: bool) -> bool {
     let target = match shell.vars.get(name).map(|var| &var.value) {
         Some(Value::Text(old)) if append => [old, target].concat(),

@@ -4,7 +4,7 @@ mod argument;
 mod prepare;
 
 use super::DeclareOptions;
-use super::reference::{may_become_reference, no_reference, refer, resolve};
+use super::reference::{may_become_reference, refer, reference_error, resolve};
 use crate::eval::DeclArg;
 use crate::expand::lossy;
 use crate::ir::{Assign, AssignValue, Bytes, Name};
@@ -46,7 +46,7 @@ fn declare_variable(shell: &mut Shell, declared: Declared<'_>, requested: &Decla
         }
         return Ok(false);
     }
-    if refers && let Some(problem) = no_reference(shell, &declared) {
+    if refers && let Some(problem) = reference_error(shell, &declared) {
         shell.report_builtin_error(problem);
         return Ok(false);
     }
@@ -108,7 +108,7 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, requested: &Declare
     if good {
         mark(shell, &name, requested);
         if (requested.base != 0 || requested.on & (vars::EXPORT | vars::READONLY) != 0) && !shell.vars.is_local(&name) {
-            // `x=1 export x` means it for good.
+            // `x=1 export x` keeps the value after the command.
             shell.vars.keep(&name);
             shell.vars.keep_temporary(&name);
         }
@@ -187,7 +187,7 @@ fn assign_elements(shell: &mut Shell, name: &Name, assign: &Assign) -> EvalResul
     let outer = std::mem::take(&mut shell.builtin.name);
     let assigned = shell.assign_elements(name, elements, assign.append);
     shell.builtin.name = outer;
-    // A list for a constant gives up the line, with or without a declaration around it.
+    // Assigning a list to a constant discards the command, also in a declaration.
     if assigned == Ok(false) && shell.vars.get(name).is_some_and(|var| var.has(vars::READONLY)) {
         return Err(Unwind::Discard);
     }

@@ -143,7 +143,7 @@ fn entry_index(shell: &Shell, word: &[u8], list: bool) -> Result<usize, Missing>
     let digits = digits.iter().take_while(|b| b.is_ascii_digit());
     let number = digits.fold(0_usize, |n, b| n.saturating_mul(10).saturating_add(usize::from(b - b'0')));
     match (number, back) {
-        // The command that runs, where it may be shown.
+        // The current command, if it may be listed.
         (0, true) if list => Ok(shell.history.entries.len().saturating_sub(1)),
         (0, true) => Err(Missing::Range),
         (0, false) => Ok(newest),
@@ -202,7 +202,7 @@ fn replace_all(text: &[u8], old: &[u8], new: &[u8]) -> Bytes {
     out
 }
 
-/// Has an editor change these commands, and runs what it leaves.
+/// Runs an editor on these commands, then runs the edited text.
 fn edit(shell: &mut Shell, editor: Option<Bytes>, text: &[u8]) -> EvalResult<u8> {
     let directory = shell.lookup(b"TMPDIR").filter(|path| !path.is_empty()).unwrap_or_else(|| b"/tmp".to_vec());
     let number = rt::realtime_ns() ^ u64::from(shell.own_pid());

@@ -69,7 +69,7 @@ impl JobsOptions {
         for &at in indices {
             let Some(job) = shell.jobs.list.get(at) else { continue };
             let ended = job.status().is_some();
-            // Nothing stops here, and what changed is what has ended.
+            // Jobs never stop, so changed jobs are those that ended.
             if (self.running && ended) || self.stopped || (self.changed && !ended) {
                 continue;
             }

@@ -154,7 +154,7 @@ fn wait_any(shell: &mut Shell, words: &[Bytes], variable: Option<Bytes>) -> Eval
             return Ok(127);
         }
         match rt::wait(-1, true) {
-            Ok(Some(waited)) => shell.note_end(waited.pid, waited.status),
+            Ok(Some(waited)) => shell.record_end(waited.pid, waited.status),
             Ok(None) => {}
             Err(Errno::INTR) => {
                 if let Some(signal) = shell.signal_that_ends_waiting()? {

@@ -4,7 +4,7 @@ use super::Printf;
 use crate::expand::lossy;
 
 impl Printf<'_> {
-    /// The value of an argument of `%d` and its kind: C's notations, or a quote and a character.
+    /// The value of an argument of `%d` or a similar directive: C's notations, or a quote and a character.
     pub(super) fn integer(&mut self, arg: &[u8]) -> i64 {
         if let Some((b'\'' | b'"', rest)) = arg.split_first() {
             return i64::from(code_of_first(rest));

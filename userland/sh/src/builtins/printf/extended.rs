@@ -1,5 +1,5 @@
-//! Numbers as C's `long double` on x86-64, with a mantissa of 64 bits. bash prints `%f` and `%a` with them, so values halfway
-//! between two decimals round differently than a `double`.
+//! Numbers as C's `long double` on x86-64, with a mantissa of 64 bits. bash prints `%f` and `%a` with them, so values
+//! halfway between two decimals round differently than a `double`.
 
 /// A positive number: `mantissa` times two to the power of `exponent`, the mantissa's top bit set, or zero.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub(super) struct Extended {
 }
 
 impl Extended {
-    /// Reads decimal digits with at limit one point. `None` when there are more digits than this can hold exactly.
+    /// Reads decimal digits with at most one point. `None` when there are more digits than this can hold exactly.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let text = match text.split_first() {
             Some((b'+' | b'-', rest)) => rest,

@@ -91,9 +91,9 @@ impl Printf<'_> {
         arg
     }
 
-    /// Complains about an argument or the format.
+    /// Reports an invalid argument or format.
     fn fail(&mut self, text: Bytes) {
-        // Lines that are complete have been written before anything is complained about.
+        // Complete lines are written before an error is reported.
         if !self.keeps
             && let Some(at) = self.out.iter().rposition(|&byte| byte == b'\n')
         {
@@ -222,7 +222,7 @@ impl Printf<'_> {
             b'n' => {
                 if let Some(name) = self.next().cloned() {
                     let count = self.out.len().to_string().into_bytes();
-                    // A refusal was complained about.
+                    // A rejected assignment was reported.
                     if !matches!(self.shell.assign_element_name(&name, count), Ok(true)) {
                         self.status = 1;
                     }
@@ -243,8 +243,8 @@ impl Printf<'_> {
             b'q' => self.pad_text(spec, &shell_quote(&arg)),
             b'b' => {
                 let shell = &mut *self.shell;
-                let complain = |missing: &str| shell.report_builtin_error(missing);
-                let (text, ended) = unescape(Escapes::Operand, &arg, complain);
+                let report = |missing: &str| shell.report_builtin_error(missing);
+                let (text, ended) = unescape(Escapes::Operand, &arg, report);
                 self.pad_text(spec, &text);
                 self.ended |= ended;
             }

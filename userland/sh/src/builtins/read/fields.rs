@@ -24,7 +24,7 @@ impl Line {
     }
 }
 
-/// Fields of a line, one after the other.
+/// An iterator over the fields of a line.
 pub(super) struct Fields<'a> {
     line: &'a Line,
     ifs: &'a [u8],
@@ -104,7 +104,7 @@ impl<'a> Fields<'a> {
         {
             return only;
         }
-        // Of several words white space at the end goes even where a backslash took its meaning.
+        // After several words, trailing white space is removed even if it was escaped.
         let goes = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n') && self.ifs.contains(byte);
         let rest = self.line.text.get(start..).unwrap_or_default();
         let end = rest.iter().rposition(|byte| !goes(byte)).map_or(start, |last| start + last + 1);

@@ -113,7 +113,7 @@ impl Shell {
         self.io.close_all_unused();
         let status = self.wait_pid(pid)?;
         if let ExitStatus::Killed(signal) = status {
-            // So that the parent sees what it would have seen.
+            // The parent sees the same exit status as after a real `exec`.
             self.exit_by_signal(signal);
         }
         self.status = status.code();

@@ -35,7 +35,7 @@ fn search_script(dirs: &[u8], name: &[u8]) -> Option<Bytes> {
 }
 
 impl Shell {
-    /// The file that a command's name means: the name itself if it has a slash, else what `PATH` finds.
+    /// Finds the file of a command: the name itself if it has a slash, otherwise the file in `PATH`.
     pub(crate) fn find_program(&mut self, name: &[u8]) -> Option<Bytes> {
         self.find_for(name, true)
     }

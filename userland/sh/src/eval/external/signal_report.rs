@@ -46,7 +46,7 @@ impl Shell {
         }
     }
 
-    /// Ends a subshell whose last program a signal has ended, unless a trap has a say.
+    /// Ends a subshell by the signal that ended its last program, unless a trap is set.
     pub(in crate::eval) fn die_with(&mut self, simple: &Simple, status: ExitStatus) {
         let last = self.jobs.last.as_ref().is_some_and(|last| std::ptr::eq(&**last, simple));
         if let (true, ExitStatus::Killed(signal)) = (last, status)

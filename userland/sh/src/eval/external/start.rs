@@ -14,7 +14,7 @@ impl Shell {
     pub(crate) fn start_found(&mut self, path: Option<Bytes>, args: &[Bytes]) -> EvalResult<Result<u32, u8>> {
         let name = args.first().cloned().unwrap_or_default();
         let Some(path) = path else {
-            // Whatever `PATH` is, there was one to look in.
+            // The message is that of a search, whatever the value of `PATH`.
             self.report_error([&crate::expand::message_quote(&name)[..], b": command not found"].concat());
             return Ok(Err(127));
         };
@@ -114,7 +114,7 @@ impl Shell {
         Ok(Err(126))
     }
 
-    /// A file that is neither a program nor names its interpreter is a script of this shell, as POSIX wants it.
+    /// Runs a file without a program header or interpreter line as a script of this shell, as POSIX requires.
     pub(super) fn start_script(&mut self, name: &[u8], path: &[u8], args: &[Bytes]) -> EvalResult<Result<u32, u8>> {
         let text = match rt::open(path, rt::Open { read: true, ..rt::Open::default() }) {
             Ok(fd) => {

@@ -8,8 +8,8 @@ use crate::ir::{Bytes, Index, Op, Part, Simple, Target, Word};
 use crate::state::{EvalResult, Shell, Unwind};
 
 impl Shell {
-    /// Returns whether a command is a program whose words, expanded in the shell, would have the same values as in a subshell
-    /// and change nothing.
+    /// Returns whether a command is a program whose words, expanded in the shell, would have the same values as in a
+    /// subshell and change nothing.
     pub(crate) fn spawns_directly(&mut self, simple: &Simple) -> bool {
         if !simple.pure_words || simple.args.is_empty() {
             return false;

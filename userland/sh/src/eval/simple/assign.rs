@@ -22,7 +22,7 @@ impl Shell {
         if self.expansion.substitution_status.is_some() { self.run_pending_traps() } else { Ok(()) }
     }
 
-    /// Assigns for good; where that is refused, the command is given up.
+    /// Assigns permanently. A rejected assignment discards the command.
     fn run_own_assign(&mut self, assign: &Assign) -> EvalResult {
         if self.run_assign(assign)? {
             return Ok(());
@@ -53,7 +53,7 @@ impl Shell {
                 && !var.has(vars::READONLY)
                 && !assign.append
             {
-                // Attributes of the variable do not touch what is assigned for a command.
+                // Attributes of the variable do not apply to a value for one command.
                 var.flags &= vars::EXPORT;
                 if !matches!(var.value, Value::Text(_)) {
                     var.value = Value::Unset;

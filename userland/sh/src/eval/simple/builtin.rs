@@ -111,7 +111,7 @@ impl Shell {
             self.status = 1;
         }
         let name = std::mem::take(&mut self.builtin.name);
-        // In posix mode a special builtin that is called the wrong way ends the shell.
+        // In posix mode a usage error of a special builtin ends the shell.
         if std::mem::take(&mut self.builtin.usage_error) && builtins::is_special(name.as_bytes()) {
             self.fatal_in_posix()?;
         }

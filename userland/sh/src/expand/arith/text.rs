@@ -1,4 +1,4 @@
-//! Expressions whose text is only known once it is expanded.
+//! Expressions whose text must be expanded before parsing.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::parse::{parse_expr, plain_number};
 use crate::state::{EvalResult, Shell};
 
 impl Shell {
-    /// The text of an expression with its expansions. Those in `texts` are not made again.
+    /// The text of an expression with its expansions. Expansions in `texts` are not repeated.
     pub(super) fn arith_text(&mut self, arith: &Arith, parts: &[Part], texts: &[Bytes]) -> EvalResult<Bytes> {
         let mut out = Bytes::new();
         for part in parts {
@@ -65,7 +65,7 @@ impl Shell {
         value
     }
 
-    /// The value of a variable's text, which may be an expression too.
+    /// Evaluates the text of a variable, which may be an expression.
     pub(super) fn nested_value(&mut self, text: &[u8]) -> Value {
         match plain_number(text.trim_ascii()) {
             Some(number) => Ok(number),

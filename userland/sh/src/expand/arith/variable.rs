@@ -13,7 +13,7 @@ impl Shell {
     /// The key of an assignment, with its subscript evaluated once; `None` for empty brackets.
     pub(super) fn place(&mut self, name: &Name, subscript: Option<&Rc<Subscript>>) -> Result<Option<Key>, Fault> {
         Ok(match subscript {
-            Some(subscript) if self.is_no_subscript(subscript)? => None,
+            Some(subscript) if self.is_empty_subscript(subscript)? => None,
             Some(subscript) => Some(self.key_of(name, subscript)?),
             None => Some(Key::Whole),
         })
@@ -27,11 +27,11 @@ impl Shell {
     ) -> Result<(Option<Key>, i64), Fault> {
         let Some(subscript) = subscript else { return Ok((Some(Key::Whole), self.var_value(name)?)) };
         self.check_set(name, subscript)?;
-        if self.is_no_subscript(subscript)? {
+        if self.is_empty_subscript(subscript)? {
             return Ok((None, self.element_value(name, subscript)?));
         }
         let key = self.key_of(name, subscript)?;
-        self.check_there(name)?;
+        self.check_assigned(name)?;
         let old = self.value_at(name, &key)?;
         Ok((Some(key), old))
     }
@@ -57,7 +57,7 @@ impl Shell {
     }
 
     /// Returns whether a subscript is empty or expands to an empty text.
-    fn is_no_subscript(&mut self, subscript: &Subscript) -> Result<bool, Fault> {
+    fn is_empty_subscript(&mut self, subscript: &Subscript) -> Result<bool, Fault> {
         let expands = |part: &Part| matches!(part, Part::Param(_) | Part::Double(_));
         let parts = &subscript.key.parts;
         Ok(subscript.key.raw.is_empty()
@@ -68,21 +68,21 @@ impl Shell {
                 && self.expand_text(&subscript.key)?.is_empty()))
     }
 
-    /// With `set -u`, an unset array ends the script before its subscript is evaluated. The expansions in the subscript precede
-    /// that.
+    /// With `set -u`, an unset array ends the script before its subscript is evaluated. The expansions in the subscript
+    /// precede that.
     fn check_set(&mut self, name: &Name, subscript: &Subscript) -> Result<(), Fault> {
-        if !self.options.nounset || self.is_there(name) {
+        if !self.options.nounset || self.is_assigned(name) {
             return Ok(());
         }
         let plain = |part: &Part| matches!(part, Part::Lit(_) | Part::Quoted(_));
         if self.expansion.arith_depth == 0 && !subscript.key.parts.iter().all(plain) {
             self.expand_text(&subscript.key)?;
         }
-        self.check_there(name)
+        self.check_assigned(name)
     }
 
     /// Returns whether a variable or array is set; one that is only declared is not.
-    fn is_there(&self, name: &Name) -> bool {
+    fn is_assigned(&self, name: &Name) -> bool {
         let given = |var: &vars::Var| !matches!(var.value, vars::Value::Unset) && !var.has(vars::BARE);
         let meant = match self.vars.resolve_nameref(name) {
             vars::NamerefTarget::Variable(meant) => self.vars.get(&meant),
@@ -91,8 +91,8 @@ impl Shell {
         meant.is_some_and(given) || self.is_computed(name)
     }
 
-    fn check_there(&mut self, name: &Name) -> Result<(), Fault> {
-        if !self.options.nounset || self.is_there(name) {
+    fn check_assigned(&mut self, name: &Name) -> Result<(), Fault> {
+        if !self.options.nounset || self.is_assigned(name) {
             return Ok(());
         }
         let stop = self.abort_unset(format!("{}: unbound variable", lossy(name)));
@@ -129,7 +129,7 @@ impl Shell {
 
     pub(super) fn element_value(&mut self, name: &Name, subscript: &Subscript) -> Value {
         self.check_set(name, subscript)?;
-        if self.is_no_subscript(subscript)? {
+        if self.is_empty_subscript(subscript)? {
             self.report_error([&name[..], b"[]: bad array subscript"].concat());
             return Ok(0);
         }
@@ -152,7 +152,7 @@ impl Shell {
         value: i64,
     ) -> Result<(), Fault> {
         if let Some(subscript) = subscript
-            && self.is_no_place(name, &key)
+            && self.is_invalid_key(name, &key)
             && !self.is_constant(name)
         {
             // The message shows the subscript as written, and the expression continues with the value.

@@ -46,8 +46,8 @@ impl Shell {
         }
     }
 
-    /// Returns whether the parameter counts as set; with a colon, as set and not empty. `joined` is set if the elements of `*`
-    /// are one text.
+    /// Returns whether the parameter counts as set; with a colon, as set and not empty. `joined` is set if the elements of
+    /// `*` are one text.
     fn counts_as_set(&self, content: &Content, colon: bool, joined: bool) -> bool {
         match content {
             Content::Unset => false,
@@ -64,7 +64,7 @@ impl Shell {
         }
     }
 
-    /// `:=` on what is not set: the word is assigned, and what the variable holds then is added.
+    /// Expands `:=` of an unset parameter: assigns the word and adds the new value.
     fn expand_default(
         &mut self,
         param: &Param,
@@ -92,7 +92,7 @@ impl Shell {
         Ok(())
     }
 
-    /// The word after `:-` and its kind, which is split like any expansion unless it is quoted.
+    /// Expands the operand of `:-` and the related operators. It is split like any expansion unless it is quoted.
     fn expand_operand(&mut self, word: &Word, out: &mut Out, context: PartContext) -> EvalResult {
         // The result is a word even if it consists of no elements.
         out.present |= context.quoted;
@@ -100,7 +100,7 @@ impl Shell {
         self.expand_parts(&word.parts, out, inner)
     }
 
-    /// The word after `?`, in which quotes quote wherever it stands, and what is split is joined by blanks.
+    /// Expands the word after `?`. Quotes quote in any context, and split fields are joined by blanks.
     fn expand_error_message(&mut self, word: &Word) -> EvalResult<Bytes> {
         let again = crate::parse::word_from_text(&word.raw);
         let mut out = Out::new(crate::expand::Mode::Fields, self);

@@ -10,7 +10,7 @@ use crate::state::{EvalResult, Shell};
 use crate::vars::{self, NamerefTarget};
 
 impl Shell {
-    /// `${!name}`: the value names the parameter that is meant.
+    /// Expands `${!name}`, whose value is the name of another parameter.
     #[inline(never)]
     pub(super) fn expand_indirect(&mut self, param: &Param, out: &mut Out, context: PartContext) -> EvalResult {
         if let Target::Var(name) = &param.target
@@ -33,8 +33,8 @@ impl Shell {
                 return self.apply(param, (&param.target, &Index::None), Content::Unset, out, context);
             }
             Content::Many { values, .. } => values.join(&b' '),
-            // Nor does a variable without a value name anything.
-            Content::Unset if self.may_name_nothing(param) => {
+            // A variable without a value names no parameter.
+            Content::Unset if self.may_be_unset(param) => {
                 if matches!(param.op, Op::Test { kind: Test::Assign, .. }) {
                     let message = format!("!{}: invalid indirect expansion", lossy(&target_name(&param.target)));
                     return self.discard(message);
@@ -54,7 +54,7 @@ impl Shell {
         self.apply(param, (&target, &index), content, out, context)
     }
 
-    fn may_name_nothing(&self, param: &Param) -> bool {
+    fn may_be_unset(&self, param: &Param) -> bool {
         match (&param.target, &param.index) {
             (Target::Positional(_), _) => true,
             (Target::Var(name), Index::None | Index::One(_)) => match self.vars.resolve_nameref(name) {

@@ -5,7 +5,7 @@ use crate::ir::{Bytes, Index, Param, Target};
 use crate::state::Shell;
 
 impl Shell {
-    /// The name of the parameter in messages about an operator.
+    /// The name of the parameter for messages about an operator.
     pub(in crate::expand) fn shown_name(&self, param: &Param) -> Bytes {
         let mut name = target_name(&param.target);
         if param.indirect {

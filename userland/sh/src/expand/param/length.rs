@@ -1,4 +1,4 @@
-//! `${#name}` and its kind: lengths of texts and numbers of elements.
+//! `${#name}` and `${#name[@]}`: lengths of texts and numbers of elements.
 
 use crate::expand::word::{Out, PartContext};
 use crate::ir::{Index, Name, Op, Param, Target};
@@ -6,7 +6,7 @@ use crate::state::{EvalResult, Shell};
 use crate::vars::{self, Value};
 
 impl Shell {
-    /// `${#name}` and its kind.
+    /// Expands `${#name}` or `${#name[@]}`.
     pub(super) fn expand_length(&mut self, param: &Param, out: &mut Out, context: PartContext) -> EvalResult {
         if let (Target::Var(name), Index::At | Index::Star, true) = (&param.target, &param.index, self.options.nounset)
             && self.has_no_elements(name)

@@ -8,8 +8,8 @@ use crate::state::{EvalResult, Shell};
 use crate::vars::Value;
 
 impl Shell {
-    /// Applies the operator and adds the result. `resolve_nameref` is the parameter that `content` is of, which an indirect one
-    /// does not name itself.
+    /// Applies the operator and adds the result. `content` is the value of the parameter `meant`, which an indirect
+    /// expansion does not name itself.
     #[inline(never)]
     pub(super) fn apply(
         &mut self,
@@ -45,7 +45,7 @@ impl Shell {
         self.emit_content(content, out, context)
     }
 
-    /// The end of an expansion of what is not set, under `set -u`.
+    /// Reports an unset parameter under `set -u`.
     fn report_unset(&mut self, param: &Param) -> EvalResult {
         let name = String::from_utf8_lossy(&target_name(&param.target)).into_owned();
         let index = match &param.index {

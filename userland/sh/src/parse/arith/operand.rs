@@ -10,7 +10,7 @@ use crate::parse::token::{is_name_byte, name_len};
 /// A variable, or an element of one.
 type LValue = (Name, Option<Rc<Subscript>>);
 
-/// The value of text that is nothing but a decimal number, as most operands are.
+/// The value of text that is a decimal number, as most operands are.
 pub(crate) fn plain_number(text: &[u8]) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let leading_zero = digits.len() > 1 && digits.first() == Some(&b'0');
@@ -72,13 +72,13 @@ impl<'a> ExprParser<'a> {
         };
         let subscript = inside.get(..len).unwrap_or_default();
         self.pos += len + 2;
-        if self.made && subscript.iter().any(|byte| matches!(byte, b'$' | b'`' | b'"' | b'\'' | b'\\')) {
+        if self.dynamic && subscript.iter().any(|byte| matches!(byte, b'$' | b'`' | b'"' | b'\'' | b'\\')) {
             return Ok(Some((name, Some(Rc::new(crate::parse::subscript_from_text(subscript))))));
         }
         if let Some(text) = self.quoted_key(subscript) {
             return Ok(Some((
                 name,
-                Some(Rc::new(Subscript { made: false, ..crate::parse::subscript_from_text(&text) })),
+                Some(Rc::new(Subscript { dynamic: false, ..crate::parse::subscript_from_text(&text) })),
             )));
         }
         let key = self.word_of(subscript);

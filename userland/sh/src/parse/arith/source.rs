@@ -37,7 +37,7 @@ pub(crate) fn from_word(text: Word) -> Arith {
     }
 }
 
-/// The expression that the source text of a word represents, whatever it would mean in a command; `None` if it is not an
+/// The expression in the source text of a word, parsed as arithmetic; `None` if it is not an
 /// expression.
 pub(crate) fn arith_of_source(raw: &[u8]) -> Option<Arith> {
     let text = [raw, b")"].concat();

@@ -4,8 +4,8 @@ use crate::ir::{
     Arith, Assign, AssignValue, Index, Op, Param, Part, Redirect, RedirectFd, RedirectKind, Subscript, Target, Test,
 };
 
-/// Returns whether expanding these parts leaves the shell unchanged. Substitutions do, but they may read the standard input of
-/// the command, so they count only if `commands` is set.
+/// Returns whether expanding these parts leaves the shell unchanged. Substitutions do, but they may read the standard input
+/// of the command, so they count only if `commands` is set.
 pub(crate) fn is_pure(parts: &[Part], commands: bool) -> bool {
     parts.iter().all(|part| match part {
         Part::Lit(_) | Part::Quoted(_) | Part::Tilde(_) => true,

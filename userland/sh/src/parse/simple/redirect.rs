@@ -20,7 +20,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The redirection that comes next, if one does; nothing is read else_body.
+    /// Parses a redirection. Reads nothing if none follows.
     pub(super) fn redirect(&mut self) -> Parse<Option<Redirect>> {
         let Some((fd, prefix)) = self.redirect_prefix() else { return Ok(None) };
         let rest = self.rest().get(prefix..).unwrap_or_default();
@@ -61,8 +61,8 @@ impl Parser<'_> {
         Ok(Some(Redirect { fd, kind }))
     }
 
-    /// Rejects a number or name directly before a redirection operator, because it names the descriptor of that operator. Only
-    /// duplications take a number there.
+    /// Rejects a number or name directly before a redirection operator, because it names the descriptor of that operator.
+    /// Only duplications take a number there.
     fn reject_descriptor(&mut self) -> Parse<()> {
         let Some((fd, len)) = self.redirect_prefix() else { return Ok(()) };
         let token = self.slice(self.pos, self.pos + len).to_vec();

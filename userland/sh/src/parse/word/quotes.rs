@@ -5,7 +5,7 @@ use crate::ir::{Bytes, Part};
 use crate::parse::{Parse, Parser, quote};
 
 impl Parser<'_> {
-    /// A quote: the start of what it quotes, or text where it quotes nothing.
+    /// Parses a quote: the start of a quotation, or literal text in contexts without quotation.
     pub(super) fn quote_at(&mut self, stop: Stop, quoted: bool, byte: u8, builder: &mut PartBuilder) -> Parse<()> {
         let arith = matches!(stop, Stop::Arith(_));
         match byte {

@@ -29,7 +29,7 @@ pub(super) fn takes_tilde(stop: Stop) -> bool {
     matches!(stop, Stop::Meta | Stop::Brace | Stop::BraceOrSlash | Stop::Regex)
 }
 
-/// A word that looks like an assignment has its tildes expanded like one, wherever it stands among the arguments.
+/// Expands the tildes of an argument that looks like an assignment as in an assignment.
 pub(in crate::parse) fn tilde_after_equals(mut word: Word) -> Word {
     let Some(Part::Lit(text)) = word.parts.first() else { return word };
     let Some(len) = assigned_len(text) else { return word };

@@ -8,7 +8,7 @@ use crate::ir::Name;
 use crate::state::{EvalResult, Shell};
 use crate::vars::{self, Assoc, Value};
 
-/// Makes the variable what it must be before it is assigned to.
+/// Prepares the variable for the assignment.
 pub(super) fn prepare(
     shell: &mut Shell,
     name: &Name,
@@ -82,7 +82,7 @@ pub(super) fn make_local(shell: &mut Shell, name: &Name, requested: &DeclareOpti
 enum Conversion {
     Done,
     Refused,
-    /// With elements to assign the whole command is given up.
+    /// With elements to assign, the error discards the whole command.
     Fatal,
 }
 
