@@ -26,7 +26,7 @@ tidebox_gnu::options! {
         Indent = "-o, --indent=MARGIN", "indent each line by MARGIN spaces";
         Separator = "-s[CHAR], --separator[=CHAR]", "separate columns by CHAR (a tab), unaligned without -w";
         OmitHeader = "-t, --omit-header", "omit headers and trailers";
-        OmitPagination = "-T, --omit-pagination", "as -t, and omit form feeds of the input";
+        OmitPagination = "-T, --omit-pagination", "same as -t, and omit form feeds of the input";
         Width = "-w, --width=WIDTH", "width of a page with several columns (72)";
         Digit = "-0 ... -9", "";
         Pages = "--pages=FIRST[:LAST]", "", unsupported "page ranges are not supported";
