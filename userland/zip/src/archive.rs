@@ -92,7 +92,7 @@ impl Archive {
 
 /// Error of file data.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum DataError {
     Read(Errno),
     Write(Errno),
     /// Invalid deflate data.
@@ -110,40 +110,40 @@ pub(crate) fn unpack(
     entry: &Entry,
     data: u64,
     sink: &mut dyn FnMut(&[u8]) -> Result<(), Errno>,
-) -> Result<(), Broken> {
-    tidebox_rt::seek_to(archive.fd, data).map_err(Broken::Read)?;
+) -> Result<(), DataError> {
+    tidebox_rt::seek_to(archive.fd, data).map_err(DataError::Read)?;
     let mut sum = Crc::new();
     let mut put = |bytes: &[u8]| {
         sum.update(bytes);
-        sink(bytes).map_err(Broken::Write)
+        sink(bytes).map_err(DataError::Write)
     };
     match entry.method {
         STORED => stored(archive.fd, entry.packed, &mut put)?,
         DEFLATED => deflated(archive.fd, entry.packed, &mut put)?,
-        _ => return Err(Broken::Data),
+        _ => return Err(DataError::Data),
     }
     let found = sum.sum();
-    if found == entry.sum { Ok(()) } else { Err(Broken::Sum { found }) }
+    if found == entry.sum { Ok(()) } else { Err(DataError::Sum { found }) }
 }
 
-fn read_some(fd: Fd, buffer: &mut [u8], left: u64) -> Result<usize, Broken> {
+fn read_some(fd: Fd, buffer: &mut [u8], left: u64) -> Result<usize, DataError> {
     let room = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
     loop {
         match tidebox_rt::read(fd, buffer.get_mut(..room).unwrap_or_default()) {
             Ok(got) => return Ok(got),
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(Broken::Read(errno)),
+            Err(errno) => return Err(DataError::Read(errno)),
         }
     }
 }
 
-fn stored(fd: Fd, size: u64, put: &mut dyn FnMut(&[u8]) -> Result<(), Broken>) -> Result<(), Broken> {
+fn stored(fd: Fd, size: u64, put: &mut dyn FnMut(&[u8]) -> Result<(), DataError>) -> Result<(), DataError> {
     let mut buffer = vec![0; CHUNK];
     let mut left = size;
     while left > 0 {
         let got = read_some(fd, &mut buffer, left)?;
         if got == 0 {
-            return Err(Broken::Ended);
+            return Err(DataError::Ended);
         }
         put(buffer.get(..got).unwrap_or_default())?;
         left -= got as u64;
@@ -151,7 +151,7 @@ fn stored(fd: Fd, size: u64, put: &mut dyn FnMut(&[u8]) -> Result<(), Broken>) -
     Ok(())
 }
 
-fn deflated(fd: Fd, size: u64, put: &mut dyn FnMut(&[u8]) -> Result<(), Broken>) -> Result<(), Broken> {
+fn deflated(fd: Fd, size: u64, put: &mut dyn FnMut(&[u8]) -> Result<(), DataError>) -> Result<(), DataError> {
     let mut state = Decompress::new(false);
     let (mut input, mut room) = (vec![0; CHUNK], vec![0; CHUNK]);
     let (mut from, mut to, mut left) = (0, 0, size);
@@ -160,7 +160,7 @@ fn deflated(fd: Fd, size: u64, put: &mut dyn FnMut(&[u8]) -> Result<(), Broken>)
             to = read_some(fd, &mut input, left)?;
             from = 0;
             if to == 0 {
-                return Err(Broken::Ended);
+                return Err(DataError::Ended);
             }
             left -= to as u64;
         }
@@ -173,9 +173,9 @@ fn deflated(fd: Fd, size: u64, put: &mut dyn FnMut(&[u8]) -> Result<(), Broken>)
         put(room.get(..made).unwrap_or_default())?;
         match status {
             Ok(Status::StreamEnd) => return Ok(()),
-            Ok(_) if used == 0 && made == 0 && from == to && left == 0 => return Err(Broken::Data),
+            Ok(_) if used == 0 && made == 0 && from == to && left == 0 => return Err(DataError::Data),
             Ok(_) => {}
-            Err(_) => return Err(Broken::Data),
+            Err(_) => return Err(DataError::Data),
         }
     }
 }

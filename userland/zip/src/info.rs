@@ -1,13 +1,16 @@
 //! `zipinfo`, which is also `unzip -Z`.
 
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::getopt::Item;
 use tidebox_gnu::mode::letters;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::zone::Zone;
 
-use crate::archive::has_owner;
+use crate::archive::{Archive, has_owner};
 use crate::entry::{DEFLATED, ENCRYPTED, Entry, STORED, STREAMED};
-use crate::pattern::Wanted;
+use crate::pattern::Selection;
 use crate::unzip::open;
-use crate::words::{Out, shown, tell};
+use crate::words::{Out, display, print_parts};
 
 const USAGE: &str = "\
 ZipInfo 3.00 of 20 April 2009, by Greg Roelofs and the Info-ZIP group.
@@ -16,63 +19,87 @@ List name, date/time, attribute, size, compression method, etc., about files
 in list (excluding those in xlist) contained in the specified .zip archive(s).
 \"file[.zip]\" may be a wildcard name containing *, ?, [] (e.g., \"[a-j]*.zip\").
 
-   usage:  zipinfo [-12smlhtz] file[.zip] [list...] [-x xlist...]
-      or:  unzip -Z [-12smlhtz] file[.zip] [list...] [-x xlist...]
+   usage:  zipinfo [-1shtz] file[.zip] [list...] [-x xlist...]
+      or:  unzip -Z [-1shtz] file[.zip] [list...] [-x xlist...]
 
-main listing-format options:             -s  short Unix \"ls -l\" format (def.)
-  -1  filenames ONLY, one per line       -m  medium Unix \"ls -l\" format
-  -2  just filenames but allow -h/-t/-z  -l  long Unix \"ls -l\" format
-miscellaneous options:
-  -h  print header line       -t  print totals for listed files or for all
-  -z  print zipfile comment
 ";
 
-/// Listing format.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Names,
-    NamesWithMore,
-    Short,
-    Medium,
-    Long,
+tidebox_gnu::options! {
+    /// Options of `zipinfo`.
+    enum Flag {
+        Names = "-1", "filenames ONLY, one per line";
+        Short = "-s", "short Unix \"ls -l\" format (def.)";
+        Header = "-h", "print header line";
+        Totals = "-t", "print totals for listed files or for all";
+        Comment = "-z", "print zipfile comment";
+        NoEffect = "-M, -C, -U, -Z", "";
+        Unsupported = "-2, -l, -m, -T, -v", "", unsupported "-2, -l, -m, -T and -v are not supported by this zipinfo";
+    }
+}
+
+const LINE: Syntax<'_, Flag> = Syntax { permute: false, ..Syntax::new("zipinfo", USAGE, 6) };
+
+/// Exit code of an invalid command line.
+const INVALID_OPTION: i32 = 10;
+
+/// Output sections that the options request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sections {
+    header: bool,
+    comment: bool,
+    names: bool,
+    lines: bool,
+    totals: bool,
+}
+
+impl Sections {
+    fn any(self) -> bool {
+        self != Self::default()
+    }
+}
+
+/// Parses the arguments. Returns the sections, the archive and the remaining operands. An error is the exit code.
+fn read(arguments: Vec<Vec<u8>>) -> Result<(Sections, Option<Vec<u8>>, Vec<Vec<u8>>), i32> {
+    let mut sections = Sections::default();
+    let mut items = LINE.items(arguments);
+    loop {
+        match items.next_item() {
+            Ok(None) => return Ok((sections, None, Vec::new())),
+            Ok(Some(Item::Operand(file))) => return Ok((sections, Some(file), items.remaining())),
+            Ok(Some(Item::Option(flag, _))) => match flag {
+                Flag::Names => (sections.names, sections.lines) = (true, false),
+                Flag::Short => (sections.names, sections.lines) = (false, true),
+                Flag::Header => sections.header = true,
+                Flag::Totals => sections.totals = true,
+                Flag::Comment => sections.comment = true,
+                Flag::NoEffect | Flag::Unsupported => {}
+            },
+            Err(ToolResult::Failure(message, _)) => {
+                print_parts(&[b"zipinfo:  ", message.as_bytes(), b"\n"]);
+                return Err(INVALID_OPTION);
+            }
+            Err(_) => {
+                print_parts(&[LINE.help().as_bytes()]);
+                return Err(INVALID_OPTION);
+            }
+        }
+    }
 }
 
 /// Runs the tool.
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let mut form = None;
-    let (mut heading, mut totals, mut comment) = (false, false, false);
-    let mut words = arguments.into_iter().peekable();
-    while let Some(word) = words.next_if(|word| word.len() > 1 && word.starts_with(b"-")) {
-        for letter in word.iter().skip(1) {
-            match letter {
-                b'1' => form = Some(Form::Names),
-                b'2' => form = Some(Form::NamesWithMore),
-                b's' => form = Some(Form::Short),
-                b'm' => form = Some(Form::Medium),
-                b'l' => form = Some(Form::Long),
-                b'h' => heading = true,
-                b't' => totals = true,
-                b'z' => comment = true,
-                b'M' | b'C' | b'U' | b'Z' => {}
-                b'v' | b'T' => {
-                    tell(&[b"zipinfo:  -v and -T are not supported by this zipinfo\n"]);
-                    return 10;
-                }
-                _ => {
-                    tell(&[USAGE.as_bytes()]);
-                    return 10;
-                }
-            }
-        }
-    }
-    let Some(file) = words.next() else {
+    let (mut sections, file, words) = match read(arguments) {
+        Ok(read) => read,
+        Err(code) => return code,
+    };
+    let Some(file) = file else {
         let mut out = Out::default();
-        out.put(&[USAGE.as_bytes()]);
+        out.put(&[LINE.help().as_bytes()]);
         return 0;
     };
-    let (names, not) = split(words);
+    let (names, not) = split(words.into_iter());
     let given = !names.is_empty() || !not.is_empty();
-    let mut wanted = Wanted::new(names, not, false);
+    let mut selection = Selection::new(names, not, false);
     let mut out = Out::default();
     let archive = match open(&file, b"zipinfo", &mut out, false) {
         Ok((_, archive)) => archive,
@@ -83,24 +110,33 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
             "]:  {} extra bytes at beginning or within zipfile\n  (attempting to process anyway)\n",
             archive.extra
         );
-        tell(&[b"warning [", &named(&file), text.as_bytes()]);
+        print_parts(&[b"warning [", &named(&file), text.as_bytes()]);
     }
-    let asked = form.is_some() || heading || totals || comment;
-    let everything =
-        !asked || (matches!(form, Some(Form::Short | Form::Medium | Form::Long)) && !heading && !totals && !comment);
-    let form = form.or((!asked).then_some(Form::Short));
-    let (heading, totals) = (heading || (everything && !given), totals || (everything && !given));
-    if heading {
+    if !sections.any() || (sections == Sections { lines: true, ..Sections::default() }) {
+        sections = Sections { header: !given, lines: true, totals: !given, ..Sections::default() };
+    }
+    if sections.header {
         out.put(&[b"Archive:  ", &named(&file), b"\n"]);
         let text = format!("Zip file size: {} bytes, number of entries: {}\n", archive.size, archive.entries.len());
         out.put(&[text.as_bytes()]);
     }
-    if comment && !archive.end.comment.is_empty() {
+    if sections.comment && !archive.end.comment.is_empty() {
         out.put(&[&archive.end.comment, b"\n"]);
     }
+    entries(&archive, &mut selection, sections, &mut out);
+    let (unmet, _) = selection.unmet();
+    out.flush();
+    for name in &unmet {
+        print_parts(&[b"caution: filename not matched:  ", name, b"\n"]);
+    }
+    if unmet.is_empty() { i32::from(archive.extra > 0) } else { 11 }
+}
+
+/// Prints the selected entries and their totals.
+fn entries(archive: &Archive, selection: &mut Selection, sections: Sections, out: &mut Out) {
     let (mut count, mut size, mut packed) = (0, 0u64, 0u64);
     for entry in &archive.entries {
-        if !wanted.takes(&entry.name) {
+        if !selection.takes(&entry.name) {
             continue;
         }
         count += 1;
@@ -108,24 +144,18 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         // The twelve-byte encryption header does not count.
         let before = if entry.flags & ENCRYPTED != 0 { 12 } else { 0 };
         packed = packed.saturating_add(entry.packed.saturating_sub(before));
-        match form {
-            None => {}
-            Some(Form::Names | Form::NamesWithMore) => out.put(&[&shown(&entry.name), b"\n"]),
-            Some(form) => out.put(&[line(entry, form).as_bytes(), &shown(&entry.name), b"\n"]),
+        if sections.names {
+            out.put(&[&display(&entry.name), b"\n"]);
+        } else if sections.lines {
+            out.put(&[line(entry).as_bytes(), &display(&entry.name), b"\n"]);
         }
     }
-    if totals {
+    if sections.totals {
         let files = if count == 1 { "file" } else { "files" };
         let tenths = if size == 0 { 0.0 } else { 100.0 * (size as f64 - packed as f64) / size as f64 };
         let text = format!("{count} {files}, {size} bytes uncompressed, {packed} bytes compressed:  {tenths:.1}%\n");
         out.put(&[text.as_bytes()]);
     }
-    let (unmet, _) = wanted.unmet();
-    out.flush();
-    for name in &unmet {
-        tell(&[b"caution: filename not matched:  ", name, b"\n"]);
-    }
-    if unmet.is_empty() { i32::from(archive.extra > 0) } else { 11 }
 }
 
 fn named(file: &[u8]) -> Vec<u8> {
@@ -145,7 +175,7 @@ pub(crate) fn split(words: impl Iterator<Item = Vec<u8>>) -> (Vec<Vec<u8>>, Vec<
     (names, not)
 }
 
-fn line(entry: &Entry, form: Form) -> String {
+fn line(entry: &Entry) -> String {
     let system = match entry.made_by >> 8 {
         0 => "fat",
         3 => "unx",
@@ -188,10 +218,5 @@ fn line(entry: &Entry, form: Form) -> String {
     let at = Zone::local().moment(entry.seconds(), 0);
     let month = at.field('b').unwrap_or_default();
     let date = format!("{:02}-{month}-{:02} {:02}:{:02}", at.year.rem_euclid(100), at.day, at.hour, at.minute);
-    let middle = match form {
-        Form::Long => format!("{:>8} ", entry.packed),
-        Form::Medium => format!("{:>3}% ", crate::words::percent(entry.size, entry.packed)),
-        _ => String::new(),
-    };
-    format!("{mode:<10}  {version} {system} {:>8} {kind}{more} {middle}{method} {date} ", entry.size)
+    format!("{mode:<10}  {version} {system} {:>8} {kind}{more} {method} {date} ", entry.size)
 }

@@ -4,11 +4,11 @@ use tidebox_gnu::zone::Zone;
 
 use crate::archive::Archive;
 use crate::entry::{DEFLATED, Entry, STORED};
-use crate::pattern::Wanted;
-use crate::words::{Out, percent, shown};
+use crate::pattern::Selection;
+use crate::words::{Out, display, percent};
 
 /// Lists the selected entries; returns their number.
-pub(crate) fn list(archive: &Archive, wanted: &mut Wanted, long: bool, quiet: u8, out: &mut Out) -> u64 {
+pub(crate) fn list(archive: &Archive, selection: &mut Selection, long: bool, quiet: u8, out: &mut Out) -> u64 {
     if quiet < 2 {
         out.put(&[if long {
             b" Length   Method    Size  Cmpr    Date    Time   CRC-32   Name\n\
@@ -20,16 +20,16 @@ pub(crate) fn list(archive: &Archive, wanted: &mut Wanted, long: bool, quiet: u8
     }
     let (mut count, mut size, mut packed) = (0, 0u64, 0u64);
     for entry in &archive.entries {
-        if !wanted.takes(&entry.name) {
+        if !selection.takes(&entry.name) {
             continue;
         }
         count += 1;
         size = size.saturating_add(entry.size);
         packed = packed.saturating_add(entry.packed);
         let line = if long { long_line(entry) } else { format!("{:>9}  {}   ", entry.size, date(entry)) };
-        out.put(&[line.as_bytes(), &shown(&entry.name), b"\n"]);
+        out.put(&[line.as_bytes(), &display(&entry.name), b"\n"]);
         if quiet == 0 && !entry.comment.is_empty() {
-            out.put(&[&shown(&entry.comment), b"\n"]);
+            out.put(&[&display(&entry.comment), b"\n"]);
         }
     }
     if quiet < 2 {

@@ -13,7 +13,7 @@ pub(crate) fn fits(pattern: &[u8], name: &[u8], ignore_case: bool) -> bool {
 
 /// Include and exclude patterns, with match flags.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct Selection {
     pub(crate) names: Vec<Vec<u8>>,
     pub(crate) not: Vec<Vec<u8>>,
     pub(crate) ignore_case: bool,
@@ -21,7 +21,7 @@ pub(crate) struct Wanted {
     met_not: Vec<bool>,
 }
 
-impl Wanted {
+impl Selection {
     pub(crate) fn new(names: Vec<Vec<u8>>, not: Vec<Vec<u8>>, ignore_case: bool) -> Self {
         let (met, met_not) = (vec![false; names.len()], vec![false; not.len()]);
         Self { names, not, ignore_case, met, met_not }

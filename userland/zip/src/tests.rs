@@ -1,6 +1,6 @@
 use crate::TOOLS;
 use crate::entry::{End, Entry, dos_of, local_length, seconds_of};
-use crate::pattern::Wanted;
+use crate::pattern::Selection;
 use crate::words::percent;
 
 #[test]
@@ -43,7 +43,7 @@ fn entries_are_read_back() {
 }
 
 #[test]
-fn cut_directories_are_no_entries() {
+fn cut_directories_are_not_entries() {
     let written = Entry { name: b"name".to_vec(), ..Entry::default() }.write_central();
     for end in 0..written.len() {
         assert!(Entry::central(&written[..end]).is_none(), "{end} bytes");
@@ -67,11 +67,11 @@ fn percents_are_rounded_as_info_zip_rounds() {
 }
 
 #[test]
-fn names_that_were_not_met_are_told() {
-    let mut wanted = Wanted::new(vec![b"a*".to_vec(), b"z".to_vec()], vec![b"ab".to_vec()], false);
-    assert!(wanted.takes(b"a/x"));
-    assert!(!wanted.takes(b"b"));
-    assert_eq!(wanted.unmet(), (vec![b"z".as_slice()], vec![b"ab".as_slice()]));
-    assert!(!wanted.takes(b"ab"));
-    assert_eq!(wanted.unmet().1, Vec::<&[u8]>::new());
+fn names_without_a_match_are_reported() {
+    let mut selection = Selection::new(vec![b"a*".to_vec(), b"z".to_vec()], vec![b"ab".to_vec()], false);
+    assert!(selection.takes(b"a/x"));
+    assert!(!selection.takes(b"b"));
+    assert_eq!(selection.unmet(), (vec![b"z".as_slice()], vec![b"ab".as_slice()]));
+    assert!(!selection.takes(b"ab"));
+    assert_eq!(selection.unmet().1, Vec::<&[u8]>::new());
 }

@@ -31,12 +31,12 @@ impl Drop for Out {
 }
 
 /// Writes to standard error. A failure cannot be reported.
-pub(crate) fn tell(parts: &[&[u8]]) {
+pub(crate) fn print_parts(parts: &[&[u8]]) {
     let _ = tidebox_rt::write_all(2, &parts.concat());
 }
 
 /// Formats a name for display: control characters appear as `^X`.
-pub(crate) fn shown(name: &[u8]) -> Vec<u8> {
+pub(crate) fn display(name: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     for byte in name {
         match byte {

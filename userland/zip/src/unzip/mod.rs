@@ -6,10 +6,10 @@ mod place;
 
 use tidebox_rt::Errno;
 
-use crate::archive::{Archive, Broken, unpack};
+use crate::archive::{Archive, DataError, unpack};
 use crate::entry::{DEFLATED, ENCRYPTED, Entry, STORED};
-use crate::pattern::Wanted;
-use crate::words::{Out, shown, tell};
+use crate::pattern::Selection;
+use crate::words::{Out, display, print_parts};
 pub(crate) use open::open;
 use options::{Mode, Options, VERSION, help, read, usage};
 
@@ -43,26 +43,26 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
     };
     let (names, not) = crate::info::split(words);
     let mut out = Out::default();
-    let tells = options.mode != Mode::Pipe && options.quiet == 0;
+    let announces = options.mode != Mode::Pipe && options.quiet == 0;
     let called: &[u8] = match options.mode {
         Mode::Pipe => b"unzip -p",
         Mode::Test => b"unzip -t",
         _ => b"unzip",
     };
-    let (path, archive) = match open(&file, called, &mut out, tells) {
+    let (path, archive) = match open(&file, called, &mut out, announces) {
         Ok(found) => found,
         Err(code) => return code,
     };
-    let wanted = Wanted::new(names, not, options.ignore_case);
+    let selection = Selection::new(names, not, options.ignore_case);
     let run =
-        Unzip { options, archive, wanted, path, out, code: 0, links: Vec::new(), folders: Vec::new(), never: false };
+        Unzip { options, archive, selection, path, out, code: 0, links: Vec::new(), folders: Vec::new(), never: false };
     run.run()
 }
 
 struct Unzip {
     options: Options,
     archive: Archive,
-    wanted: Wanted,
+    selection: Selection,
     path: Vec<u8>,
     out: Out,
     code: i32,
@@ -84,7 +84,7 @@ impl Unzip {
             self.out.flush();
             let extra = self.archive.extra;
             let plural = if extra == 1 { "" } else { "s" };
-            tell(&[
+            print_parts(&[
                 b"warning [",
                 &self.path,
                 format!(
@@ -95,7 +95,7 @@ impl Unzip {
             self.worse(1);
         }
         if self.archive.damaged && self.archive.entries.is_empty() && self.archive.end.entries > 0 {
-            tell(&[b"error [", &self.path, b"]:  start of central directory not found;\n  zipfile corrupt.\n  \
+            print_parts(&[b"error [", &self.path, b"]:  start of central directory not found;\n  zipfile corrupt.\n  \
                      (please check that you have transferred or created the zipfile in the\n  appropriate BINARY mode and \
                      that you have compiled UnZip properly)\n"]);
             return 3;
@@ -112,17 +112,17 @@ impl Unzip {
         }
         if self.archive.entries.is_empty() {
             self.out.flush();
-            tell(&[b"warning [", &self.path, b"]:  zipfile is empty\n"]);
+            print_parts(&[b"warning [", &self.path, b"]:  zipfile is empty\n"]);
             return 1;
         }
         if self.options.mode == Mode::List {
             let (long, quiet) = (self.options.long, self.options.quiet);
-            let count = crate::list::list(&self.archive, &mut self.wanted, long, quiet, &mut self.out);
+            let count = crate::list::list(&self.archive, &mut self.selection, long, quiet, &mut self.out);
             return if count == 0 { 11 } else { self.code };
         }
         if self.archive.overlaps() {
             self.out.flush();
-            tell(&[b"error: invalid zip file with overlapped components (possible zip bomb)\n"]);
+            print_parts(&[b"error: invalid zip file with overlapped components (possible zip bomb)\n"]);
             return 12;
         }
         self.all()
@@ -135,7 +135,7 @@ impl Unzip {
             && let Err(errno) = tidebox_rt::make_dir(&folder)
         {
             self.out.flush();
-            tell(&[
+            print_parts(&[
                 b"checkdir:  cannot create extraction directory: ",
                 &folder,
                 b"\n           ",
@@ -146,7 +146,7 @@ impl Unzip {
         }
         let entries = std::mem::take(&mut self.archive.entries);
         for entry in &entries {
-            if !self.wanted.takes(&entry.name) {
+            if !self.selection.takes(&entry.name) {
                 continue;
             }
             if self.entry(entry) {
@@ -155,32 +155,32 @@ impl Unzip {
         }
         self.finish();
         self.out.flush();
-        let (names, not) = self.wanted.unmet();
+        let (names, not) = self.selection.unmet();
         let unmet = !names.is_empty();
         for name in &names {
             if self.options.mode == Mode::Test {
                 self.out.put(&[b"caution: filename not matched:  ", name, b"\n"]);
             } else {
-                tell(&[b"caution: filename not matched:  ", name, b"\n"]);
+                print_parts(&[b"caution: filename not matched:  ", name, b"\n"]);
             }
         }
         for name in not {
-            tell(&[b"caution: excluded filename not matched:  ", name, b"\n"]);
+            print_parts(&[b"caution: excluded filename not matched:  ", name, b"\n"]);
         }
         if self.options.mode == Mode::Test && self.options.quiet < 2 {
-            let path = shown(&self.path);
+            let path = display(&self.path);
             if self.code == 0 && !unmet {
-                let tested = if self.wanted.names.is_empty() && self.wanted.not.is_empty() {
+                let tested = if self.selection.names.is_empty() && self.selection.not.is_empty() {
                     b"No errors detected in compressed data of ".to_vec()
                 } else {
                     b"No errors detected in ".to_vec()
                 };
-                if self.wanted.names.is_empty() && self.wanted.not.is_empty() {
+                if self.selection.names.is_empty() && self.selection.not.is_empty() {
                     self.out.put(&[&tested, &path, b".\n"]);
                 } else {
                     let count = entries
                         .iter()
-                        .filter(|entry| crate::pattern::any(&self.wanted.names, &entry.name, false))
+                        .filter(|entry| crate::pattern::any(&self.selection.names, &entry.name, false))
                         .count();
                     let files = if count == 1 { "file" } else { "files" };
                     self.out.put(&[&tested, &path, format!(" for the {count} {files} tested.\n").as_bytes()]);
@@ -198,7 +198,7 @@ impl Unzip {
     /// Prints the action for a file before it starts.
     fn announce(&mut self, what: &str, name: &[u8]) {
         if self.options.quiet == 0 {
-            let name = shown(name);
+            let name = display(name);
             let pad = " ".repeat(22usize.saturating_sub(name.len()));
             self.out.put(&[format!("{what:>11}: ").as_bytes(), &name, pad.as_bytes(), b"  "]);
         }
@@ -215,15 +215,15 @@ impl Unzip {
         if entry.flags & ENCRYPTED != 0 && self.options.mode == Mode::Test {
             let pad = " ".repeat(22usize.saturating_sub(entry.name.len()));
             let begin = format!("{:>11}: ", "skipping");
-            self.out.put(&[begin.as_bytes(), &shown(&entry.name), pad.as_bytes(), b"  unable to get password\n"]);
+            self.out.put(&[begin.as_bytes(), &display(&entry.name), pad.as_bytes(), b"  unable to get password\n"]);
             self.worse(5);
             return false;
         }
         if entry.flags & ENCRYPTED != 0 {
             self.out.flush();
-            tell(&[
+            print_parts(&[
                 format!("{:>11}: ", "skipping").as_bytes(),
-                &shown(&entry.name),
+                &display(&entry.name),
                 " ".repeat(22usize.saturating_sub(entry.name.len())).as_bytes(),
                 b"  unable to get password\n",
             ]);
@@ -234,7 +234,12 @@ impl Unzip {
             self.out.flush();
             let pad = " ".repeat(22usize.saturating_sub(entry.name.len()));
             let text = format!("  unsupported compression method {}\n", entry.method);
-            tell(&[format!("{:>11}: ", "skipping").as_bytes(), &shown(&entry.name), pad.as_bytes(), text.as_bytes()]);
+            print_parts(&[
+                format!("{:>11}: ", "skipping").as_bytes(),
+                &display(&entry.name),
+                pad.as_bytes(),
+                text.as_bytes(),
+            ]);
             self.worse(81);
             return false;
         }
@@ -242,7 +247,7 @@ impl Unzip {
             Ok(Some(data)) => data,
             Ok(None) => {
                 self.out.flush();
-                tell(&[
+                print_parts(&[
                     b"file #1:  bad zipfile offset (local header sig):  ",
                     entry.offset.to_string().as_bytes(),
                     b"\n",
@@ -251,7 +256,7 @@ impl Unzip {
                 return false;
             }
             Err(errno) => {
-                tell(&[b"unzip:  ", &self.path, b": ", errno.text().as_bytes(), b"\n"]);
+                print_parts(&[b"unzip:  ", &self.path, b": ", errno.text().as_bytes(), b"\n"]);
                 self.worse(3);
                 return true;
             }
@@ -293,43 +298,43 @@ impl Unzip {
     }
 
     /// Reports an error in the data of a file.
-    fn judge(&mut self, entry: &Entry, done: &Result<(), Broken>, name: &[u8]) {
-        let name = shown(name);
+    fn judge(&mut self, entry: &Entry, done: &Result<(), DataError>, name: &[u8]) {
+        let name = display(name);
         self.out.flush();
         // If its name is not printed already, it is part of the error.
         let bare = self.options.quiet > 0 || self.options.mode == Mode::Pipe;
         match done {
             Ok(()) => {}
-            Err(Broken::Sum { found }) => {
+            Err(DataError::Sum { found }) => {
                 let text = format!(" bad CRC {found:08x}  (should be {:08x})\n", entry.sum);
                 let pad = " ".repeat(22usize.saturating_sub(name.len()));
                 let prefix = if bare { [name.as_slice(), pad.as_bytes(), b" "].concat() } else { Vec::new() };
                 if self.options.mode == Mode::Test {
                     self.out.put(&[&prefix, text.as_bytes()]);
                 } else {
-                    tell(&[&prefix, text.as_bytes()]);
+                    print_parts(&[&prefix, text.as_bytes()]);
                 }
                 self.worse(2);
             }
-            Err(Broken::Data) => {
+            Err(DataError::Data) => {
                 let what: &[u8] = if bare { &name } else { b"" };
                 if what.is_empty() {
-                    tell(&[b"\n  error:  invalid compressed data to inflate\n"]);
+                    print_parts(&[b"\n  error:  invalid compressed data to inflate\n"]);
                 } else {
-                    tell(&[b"  error:  invalid compressed data to inflate ", what, b"\n"]);
+                    print_parts(&[b"  error:  invalid compressed data to inflate ", what, b"\n"]);
                 }
                 self.worse(2);
             }
-            Err(Broken::Ended) => {
-                tell(&[b"\n  error:  invalid compressed data to inflate ", &name, b"\n"]);
+            Err(DataError::Ended) => {
+                print_parts(&[b"\n  error:  invalid compressed data to inflate ", &name, b"\n"]);
                 self.worse(3);
             }
-            Err(Broken::Read(errno)) => {
-                tell(&[b"\nunzip:  ", &self.path, b": ", errno.text().as_bytes(), b"\n"]);
+            Err(DataError::Read(errno)) => {
+                print_parts(&[b"\nunzip:  ", &self.path, b": ", errno.text().as_bytes(), b"\n"]);
                 self.worse(3);
             }
-            Err(Broken::Write(Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
-                tell(&[
+            Err(DataError::Write(Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
+                print_parts(&[
                     b"\n",
                     &name,
                     b":  write error (disk full?).  Continue? (y/n/^C) \nwarning:  ",
@@ -338,8 +343,8 @@ impl Unzip {
                 ]);
                 self.worse(50);
             }
-            Err(Broken::Write(errno)) => {
-                tell(&[b"\n", &name, b":  write error: ", errno.text().as_bytes(), b"\n"]);
+            Err(DataError::Write(errno)) => {
+                print_parts(&[b"\n", &name, b":  write error: ", errno.text().as_bytes(), b"\n"]);
                 self.worse(50);
             }
         }

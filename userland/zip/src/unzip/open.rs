@@ -3,7 +3,7 @@
 use tidebox_rt::Errno;
 
 use crate::archive::{Archive, NoArchive};
-use crate::words::{Out, shown, tell};
+use crate::words::{Out, display, print_parts};
 
 /// Opens an archive by its name, or by the name with `.zip` appended.
 pub(crate) fn open(file: &[u8], tool: &[u8], out: &mut Out, tells: bool) -> Result<(Vec<u8>, Archive), i32> {
@@ -13,7 +13,7 @@ pub(crate) fn open(file: &[u8], tool: &[u8], out: &mut Out, tells: bool) -> Resu
         match Archive::open(&path) {
             Ok(archive) => {
                 if tells {
-                    out.put(&[b"Archive:  ", &shown(&path), b"\n"]);
+                    out.put(&[b"Archive:  ", &display(&path), b"\n"]);
                 }
                 out.flush();
                 return Ok((path, archive));
@@ -33,17 +33,17 @@ pub(crate) fn open(file: &[u8], tool: &[u8], out: &mut Out, tells: bool) -> Resu
         if tool == b"unzip -p" {
             return Err(9);
         }
-        tell(&[tool, b":  cannot find or open ", file, b", ", file, b".zip or ", file, b".ZIP.\n"]);
+        print_parts(&[tool, b":  cannot find or open ", file, b", ", file, b".zip or ", file, b".ZIP.\n"]);
         return Err(9);
     };
     match why {
         NoArchive::System(errno) => {
-            tell(&[b"error:  cannot open zipfile [ ", &path, b" ]\n        ", errno.text().as_bytes(), b"\n"]);
-            tell(&[tool, b":  cannot find or open ", file, b", ", file, b".zip or ", file, b".ZIP.\n"]);
+            print_parts(&[b"error:  cannot open zipfile [ ", &path, b" ]\n        ", errno.text().as_bytes(), b"\n"]);
+            print_parts(&[tool, b":  cannot find or open ", file, b", ", file, b".zip or ", file, b".ZIP.\n"]);
             return Err(9);
         }
         NoArchive::TooLarge => {
-            tell(&[tool, b":  the directory of ", &path, b" is larger than 64 MiB\n"]);
+            print_parts(&[tool, b":  the directory of ", &path, b" is larger than 64 MiB\n"]);
             return Err(4);
         }
         NoArchive::NoEnd | NoArchive::Empty => {}
@@ -72,7 +72,7 @@ pub(crate) fn open(file: &[u8], tool: &[u8], out: &mut Out, tells: bool) -> Resu
     if tests {
         out.put(&text);
     } else {
-        tell(&text);
+        print_parts(&text);
     }
     Err(9)
 }

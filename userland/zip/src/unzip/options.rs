@@ -1,6 +1,6 @@
 //! The command line of `unzip`.
 
-use crate::words::{Out, tell};
+use crate::words::{Out, print_parts};
 
 pub(super) const VERSION: &str = "UnZip 6.00 of 20 April 2009, by Debian. Original by Info-ZIP.\n";
 
@@ -61,7 +61,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn usage() -> i32 {
-    tell(&[VERSION.as_bytes(), USAGE.as_bytes()]);
+    print_parts(&[VERSION.as_bytes(), USAGE.as_bytes()]);
     10
 }
 
@@ -106,55 +106,60 @@ pub(super) fn read(arguments: Vec<Vec<u8>>) -> Result<(Options, Vec<Vec<u8>>), i
             names.push(word);
             continue;
         }
-        let letters = word.get(1..).unwrap_or_default();
-        for (at, letter) in letters.iter().enumerate() {
-            match letter {
-                b'c' => options.mode = Mode::Show,
-                b'p' => options.mode = Mode::Pipe,
-                b't' => options.mode = Mode::Test,
-                b'l' => options.mode = Mode::List,
-                b'z' => options.mode = Mode::Comment,
-                b'v' => options.long = true,
-                b'q' => options.quiet = options.quiet.saturating_add(1),
-                b'o' => options.overwrite = true,
-                b'n' => options.never = true,
-                b'j' => options.junk = true,
-                b'u' => options.update = true,
-                b'f' => (options.freshen, options.update) = (true, true),
-                b'C' => options.ignore_case = true,
-                b'L' => options.lower = true,
-                b'K' => options.keep_special = true,
-                b':' => options.keep_dots = true,
-                b'D' => options.no_times = options.no_times.saturating_add(1),
-                b'a' => options.text = options.text.saturating_add(1),
-                // No effect: owners cannot be restored, names are printed unchanged, and neither a pager nor VMS is supported.
-                b'X' | b'U' | b'M' | b'V' | b'b' | b's' | b'^' | b'W' => {}
-                b'd' => {
-                    let attached = letters.get(at + 1..).unwrap_or_default();
-                    let folder = if attached.is_empty() { words.next() } else { Some(attached.to_vec()) };
-                    let Some(folder) = folder else {
-                        tell(&[b"error:  must specify directory to which to extract with -d option\n"]);
-                        return Err(10);
-                    };
-                    options.folder = Some(folder);
-                    break;
-                }
-                b'h' => return Err(help()),
-                b'P' | b'T' | b'O' | b'I' => {
-                    tell(&[b"unzip:  option -", &[*letter], b" is not supported by this unzip\n"]);
-                    return Err(10);
-                }
-                b'-' => return Err(usage()),
-                _ => return Err(usage()),
-            }
-        }
+        options.letters(word.get(1..).unwrap_or_default(), &mut words)?;
     }
     if options.long && options.mode == Mode::Extract {
         options.mode = if names.is_empty() { Mode::Extract } else { Mode::List };
     }
     if options.overwrite && options.never {
-        tell(&[b"caution:  both -n and -o specified; ignoring -o\n"]);
+        print_parts(&[b"caution:  both -n and -o specified; ignoring -o\n"]);
         options.overwrite = false;
     }
     Ok((options, names))
+}
+
+impl Options {
+    /// Applies the letters of one argument. The value of `-d` may be the next argument.
+    fn letters(&mut self, letters: &[u8], words: &mut impl Iterator<Item = Vec<u8>>) -> Result<(), i32> {
+        for (at, letter) in letters.iter().enumerate() {
+            match letter {
+                b'c' => self.mode = Mode::Show,
+                b'p' => self.mode = Mode::Pipe,
+                b't' => self.mode = Mode::Test,
+                b'l' => self.mode = Mode::List,
+                b'z' => self.mode = Mode::Comment,
+                b'v' => self.long = true,
+                b'q' => self.quiet = self.quiet.saturating_add(1),
+                b'o' => self.overwrite = true,
+                b'n' => self.never = true,
+                b'j' => self.junk = true,
+                b'u' => self.update = true,
+                b'f' => (self.freshen, self.update) = (true, true),
+                b'C' => self.ignore_case = true,
+                b'L' => self.lower = true,
+                b'K' => self.keep_special = true,
+                b':' => self.keep_dots = true,
+                b'D' => self.no_times = self.no_times.saturating_add(1),
+                b'a' => self.text = self.text.saturating_add(1),
+                // No effect: owners cannot be restored, names are printed unchanged, and neither a pager nor VMS is supported.
+                b'X' | b'U' | b'M' | b'V' | b'b' | b's' | b'^' | b'W' => {}
+                b'd' => {
+                    let attached = letters.get(at + 1..).unwrap_or_default();
+                    self.folder = if attached.is_empty() { words.next() } else { Some(attached.to_vec()) };
+                    if self.folder.is_none() {
+                        print_parts(&[b"error:  must specify directory to which to extract with -d option\n"]);
+                        return Err(10);
+                    }
+                    break;
+                }
+                b'h' => return Err(help()),
+                b'P' | b'T' | b'O' | b'I' => {
+                    print_parts(&[b"unzip:  option -", &[*letter], b" is not supported by this unzip\n"]);
+                    return Err(10);
+                }
+                _ => return Err(usage()),
+            }
+        }
+        Ok(())
+    }
 }

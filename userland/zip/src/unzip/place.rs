@@ -3,9 +3,9 @@
 use tidebox_rt::{Fd, FileKind, Open, Time};
 
 use super::Unzip;
-use crate::archive::{Broken, unpack};
+use crate::archive::{DataError, unpack};
 use crate::entry::{DEFLATED, Entry, STORED};
-use crate::words::{shown, tell};
+use crate::words::{display, print_parts};
 
 impl Unzip {
     /// Returns the output path of a file. It never leaves the directory.
@@ -16,7 +16,7 @@ impl Unzip {
         }
         if name.starts_with(b"/") {
             self.out.flush();
-            tell(&[b"warning:  stripped absolute path spec from ", &shown(&entry.name), b"\n"]);
+            print_parts(&[b"warning:  stripped absolute path spec from ", &display(&entry.name), b"\n"]);
             self.worse(1);
         }
         let mut parts: Vec<&[u8]> = Vec::new();
@@ -30,7 +30,7 @@ impl Unzip {
         }
         if led_up {
             if self.options.quiet == 0 {
-                self.out.put(&[b"warning:  skipped \"../\" path component(s) in ", &shown(&entry.name), b"\n"]);
+                self.out.put(&[b"warning:  skipped \"../\" path component(s) in ", &display(&entry.name), b"\n"]);
             }
             self.worse(1);
         }
@@ -87,19 +87,19 @@ impl Unzip {
         match tidebox_rt::make_dir(&place) {
             Ok(()) => {
                 if self.options.quiet == 0 {
-                    self.out.put(&[format!("{:>11}: ", "creating").as_bytes(), &shown(&place), b"/\n"]);
+                    self.out.put(&[format!("{:>11}: ", "creating").as_bytes(), &display(&place), b"/\n"]);
                 }
                 self.folders.push((place, entry.mode(), entry.seconds()));
             }
             Err(errno) => {
                 self.out.flush();
-                tell(&[
+                print_parts(&[
                     b"checkdir error:  cannot create ",
                     &place,
                     b"\n                 ",
                     errno.text().as_bytes(),
                     b"\n                 unable to process ",
-                    &shown(&entry.name),
+                    &display(&entry.name),
                     b".\n",
                 ]);
                 self.worse(2);
@@ -115,7 +115,7 @@ impl Unzip {
                 Ok(stat) if stat.kind() == FileKind::Dir => {}
                 Ok(_) => {
                     self.out.flush();
-                    tell(&[
+                    print_parts(&[
                         b"checkdir error:  ",
                         folder,
                         b" exists but is not directory\n                 unable to process ",
@@ -127,7 +127,7 @@ impl Unzip {
                 Err(_) => {
                     if let Err(errno) = tidebox_rt::make_dir(folder) {
                         self.out.flush();
-                        tell(&[
+                        print_parts(&[
                             b"checkdir error:  cannot create ",
                             folder,
                             b"\n                 ",
@@ -158,16 +158,16 @@ impl Unzip {
         }
         let linked = there.kind() == FileKind::Symlink;
         if linked && !self.options.overwrite {
-            self.out.put(&[&shown(place), b" exists and is a symbolic link.\n"]);
+            self.out.put(&[&display(place), b" exists and is a symbolic link.\n"]);
         }
         if self.options.never || (self.never && !linked) {
             return false;
         }
         if !self.options.overwrite {
             self.out.flush();
-            tell(&[
+            print_parts(&[
                 b"replace ",
-                &shown(place),
+                &display(place),
                 b"? [y]es, [n]o, [A]ll, [N]one, [r]ename:  NULL\n(EOF or read error, treating as \"[N]one\" ...)\n",
             ]);
             self.never = true;
@@ -178,7 +178,13 @@ impl Unzip {
             && let Err(errno) = tidebox_rt::unlink(place)
         {
             self.out.flush();
-            tell(&[b"error:  cannot delete old ", &shown(place), b"\n        ", errno.text().as_bytes(), b"\n"]);
+            print_parts(&[
+                b"error:  cannot delete old ",
+                &display(place),
+                b"\n        ",
+                errno.text().as_bytes(),
+                b"\n",
+            ]);
             self.worse(50);
             return false;
         }
@@ -194,7 +200,13 @@ impl Unzip {
             Ok(fd) => fd,
             Err(errno) => {
                 self.out.flush();
-                tell(&[b"error:  cannot create ", &shown(place), b"\n        ", errno.text().as_bytes(), b"\n"]);
+                print_parts(&[
+                    b"error:  cannot create ",
+                    &display(place),
+                    b"\n        ",
+                    errno.text().as_bytes(),
+                    b"\n",
+                ]);
                 self.worse(50);
                 return false;
             }
@@ -216,14 +228,14 @@ impl Unzip {
             self.line_end();
         }
         if let (Ok(()), Err(errno)) = (&done, closed) {
-            tell(&[&shown(place), b":  ", errno.text().as_bytes(), b"\n"]);
+            print_parts(&[&display(place), b":  ", errno.text().as_bytes(), b"\n"]);
             self.worse(50);
         }
         self.attributes(entry, place);
-        matches!(done, Err(Broken::Write(_)))
+        matches!(done, Err(DataError::Write(_)))
     }
 
-    fn bytes(&self, entry: &Entry, data: u64, fd: Fd, as_text: bool) -> Result<(), Broken> {
+    fn bytes(&self, entry: &Entry, data: u64, fd: Fd, as_text: bool) -> Result<(), DataError> {
         unpack(&self.archive, entry, data, &mut |bytes| {
             if as_text {
                 // Converts DOS line ends to Unix line ends.
@@ -252,7 +264,7 @@ impl Unzip {
         let mut target = Vec::new();
         if entry.size > 65_536 {
             self.out.flush();
-            tell(&[b"warning:  symbolic link (", &shown(place), b") failed\n"]);
+            print_parts(&[b"warning:  symbolic link (", &display(place), b") failed\n"]);
             self.worse(1);
             return false;
         }
@@ -268,10 +280,10 @@ impl Unzip {
             let pad = " ".repeat(22usize.saturating_sub(place.len()));
             self.out.put(&[
                 format!("{:>11}: ", "linking").as_bytes(),
-                &shown(place),
+                &display(place),
                 pad.as_bytes(),
                 b"  -> ",
-                &shown(&target),
+                &display(&target),
                 b" \n",
             ]);
         }
@@ -288,11 +300,11 @@ impl Unzip {
         for (place, target) in links {
             if self.options.quiet == 0 {
                 let pad = " ".repeat(22usize.saturating_sub(place.len()));
-                self.out.put(&[b"  ", &shown(&place), pad.as_bytes(), b" -> ", &shown(&target), b"\n"]);
+                self.out.put(&[b"  ", &display(&place), pad.as_bytes(), b" -> ", &display(&target), b"\n"]);
             }
             if let Err(errno) = tidebox_rt::symlink(&target, &place) {
                 self.out.flush();
-                tell(&[b"symlink error: ", errno.text().as_bytes(), b"\n"]);
+                print_parts(&[b"symlink error: ", errno.text().as_bytes(), b"\n"]);
             }
         }
         for (place, mode, seconds) in std::mem::take(&mut self.folders).into_iter().rev() {

@@ -12,13 +12,13 @@ const MAX_DEPTH: usize = 4096;
 
 /// An input file.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct InputFile {
     pub(crate) path: Vec<u8>,
     pub(crate) name: Vec<u8>,
     pub(crate) stat: Stat,
 }
 
-impl Found {
+impl InputFile {
     pub(crate) fn is_dir(&self) -> bool {
         self.stat.kind() == FileKind::Dir
     }
@@ -40,7 +40,7 @@ impl Found {
 
 impl Zip {
     /// Finds the files of the arguments.
-    pub(super) fn collect(&mut self) -> Result<Vec<Found>, Ended> {
+    pub(super) fn collect(&mut self) -> Result<Vec<InputFile>, Ended> {
         let mut found = Vec::new();
         let archive = tidebox_rt::stat(&self.options.archive, true).ok().map(|stat| (stat.dev, stat.ino));
         let files = self.options.files.clone();
@@ -52,7 +52,7 @@ impl Zip {
                     atime_ns: tidebox_rt::realtime_ns(),
                     ..Stat::default()
                 };
-                found.push(Found { path: b"-".to_vec(), name: b"-".to_vec(), stat });
+                found.push(InputFile { path: b"-".to_vec(), name: b"-".to_vec(), stat });
                 continue;
             }
             let before = found.len();
@@ -63,7 +63,7 @@ impl Zip {
         }
         let mut names = HashSet::new();
         let mut twice = None;
-        found.retain(|file: &Found| {
+        found.retain(|file: &InputFile| {
             let new = names.insert(file.name.clone());
             if !new && self.options.junk && twice.is_none() {
                 twice = Some((file.path.clone(), file.name.clone()));
@@ -89,7 +89,7 @@ impl Zip {
         tidebox_rt::stat(path, !self.options.links)
     }
 
-    fn file(&self, path: &[u8], archive: Option<(u32, u64)>, depth: usize, found: &mut Vec<Found>) {
+    fn file(&self, path: &[u8], archive: Option<(u32, u64)>, depth: usize, found: &mut Vec<InputFile>) {
         let Ok(stat) = self.stat(path) else {
             return;
         };
@@ -104,7 +104,7 @@ impl Zip {
             && self.options.keeps(&name)
             && matches!(stat.kind(), FileKind::File | FileKind::Dir | FileKind::Symlink)
         {
-            found.push(Found { path: path.to_vec(), name, stat });
+            found.push(InputFile { path: path.to_vec(), name, stat });
         }
         if !is_dir || !self.options.recursive {
             return;

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use store::Writer;
 
-use super::collect::Found;
+use super::collect::InputFile;
 use super::options::Action;
 use super::{Ended, OPEN, READ, Zip, store};
 use crate::archive::{Archive, CHUNK};
 use crate::entry::{End, Entry};
-use crate::words::{shown, tell};
+use crate::words::{display, print_parts};
 
 impl Zip {
     /// Writes the new archive: kept, replaced and added members.
@@ -17,15 +17,15 @@ impl Zip {
         &mut self,
         writer: &mut Writer,
         old: Option<&Archive>,
-        found: &[Found],
+        found: &[InputFile],
         gone: &[Vec<u8>],
     ) -> Result<(), Ended> {
-        let by_name: HashMap<&[u8], &Found> = found.iter().map(|file| (file.name.as_slice(), file)).collect();
+        let by_name: HashMap<&[u8], &InputFile> = found.iter().map(|file| (file.name.as_slice(), file)).collect();
         let mut replaced = std::collections::HashSet::new();
         for entry in old.iter().flat_map(|archive| &archive.entries) {
             if gone.contains(&entry.name) {
                 if !self.options.quiet {
-                    self.say(&[b"deleting: ", &shown(&entry.name), b"\n"]);
+                    self.print(&[b"deleting: ", &display(&entry.name), b"\n"]);
                 }
                 continue;
             }
@@ -75,7 +75,7 @@ impl Zip {
         Ok(())
     }
 
-    pub(super) fn add(&mut self, writer: &mut Writer, file: &Found, verb: &[u8]) -> Result<(), Ended> {
+    pub(super) fn add(&mut self, writer: &mut Writer, file: &InputFile, verb: &[u8]) -> Result<(), Ended> {
         match writer.add(file, self.options.level, self.options.plain) {
             Ok(entry) => {
                 if !self.options.quiet {
@@ -90,15 +90,15 @@ impl Zip {
                     } else {
                         format!(" ({how})\n")
                     };
-                    self.say(&[verb, &shown(&file.name), sizes.as_bytes()]);
+                    self.print(&[verb, &display(&file.name), sizes.as_bytes()]);
                 }
                 Ok(())
             }
-            Err(store::Broken::Read(errno)) => {
+            Err(store::DataError::Read(errno)) => {
                 self.out.flush();
-                tell(&[b"zip warning: ", errno.text().as_bytes(), b"\n"]);
+                print_parts(&[b"zip warning: ", errno.text().as_bytes(), b"\n"]);
                 if !self.options.quiet {
-                    self.say(&[verb, &shown(&file.name), b"\n"]);
+                    self.print(&[verb, &display(&file.name), b"\n"]);
                 }
                 self.warn(&[b"could not open for reading: ", &file.path]);
                 self.skipped.0 += 1;
@@ -106,10 +106,10 @@ impl Zip {
                 self.code = OPEN;
                 Ok(())
             }
-            Err(store::Broken::TooLarge) => {
+            Err(store::DataError::TooLarge) => {
                 Err(self.error(6, "Entry too big to split, read, or write", &[&file.path, b": larger than 4 GiB"]))
             }
-            Err(store::Broken::Write(errno)) => Err(self.write_error(errno)),
+            Err(store::DataError::Write(errno)) => Err(self.write_error(errno)),
         }
     }
 }

@@ -11,8 +11,8 @@ use tidebox_rt::{Errno, Fd, Open};
 
 use crate::archive::{Archive, NoArchive};
 use crate::pattern;
-use crate::words::{Out, shown, tell};
-use collect::Found;
+use crate::words::{Out, display, print_parts};
+use collect::InputFile;
 use options::{Action, Options};
 use store::Writer;
 
@@ -47,21 +47,21 @@ impl Zip {
     }
 
     /// Prints a message as output, or on standard error if the archive goes to standard output.
-    fn say(&mut self, parts: &[&[u8]]) {
-        if self.options.to_stdout() { tell(parts) } else { self.out.put(parts) }
+    fn print(&mut self, parts: &[&[u8]]) {
+        if self.options.to_stdout() { print_parts(parts) } else { self.out.put(parts) }
     }
 
     fn warn(&mut self, parts: &[&[u8]]) {
         let text = parts.concat();
         if !self.options.quiet {
-            self.say(&[b"\tzip warning: ", &text, b"\n"]);
+            self.print(&[b"\tzip warning: ", &text, b"\n"]);
         }
     }
 
     fn error(&mut self, code: i32, what: &str, parts: &[&[u8]]) -> Ended {
         let text = parts.concat();
         self.out.flush();
-        self.say(&[b"\nzip error: ", what.as_bytes(), b" (", &text, b")\n"]);
+        self.print(&[b"\nzip error: ", what.as_bytes(), b" (", &text, b")\n"]);
         Ended(code)
     }
 
@@ -172,20 +172,20 @@ impl Zip {
     fn show(&mut self, old: Option<&Archive>) -> Result<(), Ended> {
         let (mut count, mut bytes) = (0, 0);
         if self.options.files.is_empty() {
-            self.say(&[b"Archive contains:\n"]);
+            self.print(&[b"Archive contains:\n"]);
             for entry in old.iter().flat_map(|archive| &archive.entries) {
-                self.out.put(&[b"  ", &shown(&entry.name), b"\n"]);
+                self.out.put(&[b"  ", &display(&entry.name), b"\n"]);
                 (count, bytes) = (count + 1, bytes + entry.size);
             }
         } else {
             let found = self.collect()?;
-            self.say(&[b"Would Add/Update:\n"]);
+            self.print(&[b"Would Add/Update:\n"]);
             for file in &found {
-                self.out.put(&[b"  ", &shown(&file.name), b"\n"]);
+                self.out.put(&[b"  ", &display(&file.name), b"\n"]);
                 (count, bytes) = (count + 1, bytes + file.stat.size);
             }
         }
-        self.say(&[format!("Total {count} entries ({bytes} bytes)\n").as_bytes()]);
+        self.print(&[format!("Total {count} entries ({bytes} bytes)\n").as_bytes()]);
         Ok(())
     }
 
@@ -211,7 +211,7 @@ impl Zip {
     }
 
     /// Writes the new archive next to the old one and renames it.
-    fn write(&mut self, old: Option<Archive>, found: Vec<Found>, gone: &[Vec<u8>]) -> Result<(), Ended> {
+    fn write(&mut self, old: Option<Archive>, found: Vec<InputFile>, gone: &[Vec<u8>]) -> Result<(), Ended> {
         let name = self.options.archive.clone();
         let (fd, temporary) = if self.options.to_stdout() {
             (1, None)
@@ -244,7 +244,7 @@ impl Zip {
             let text = format!(
                 "\nzip warning: Not all files were readable\n  files/entries read:  {read} ({read_bytes} bytes)  skipped:  {count} ({bytes} bytes)\n"
             );
-            self.say(&[text.as_bytes()]);
+            self.print(&[text.as_bytes()]);
         }
         if writer.entries.is_empty() {
             self.warn(&[b"zip file empty"]);
@@ -254,7 +254,7 @@ impl Zip {
             let (large, small) =
                 writer.entries.iter().fold((0, 0), |(large, small), entry| (large + entry.size, small + entry.packed));
             let share = crate::words::percent(large, small);
-            self.say(&[format!("total bytes={large}, compressed={small} -> {share}% savings\n").as_bytes()]);
+            self.print(&[format!("total bytes={large}, compressed={small} -> {share}% savings\n").as_bytes()]);
         }
         self.out.flush();
         if self.options.test {
@@ -285,15 +285,15 @@ impl Zip {
         });
         if sound {
             if !self.options.quiet {
-                self.say(&[b"test of ", name, b" OK\n"]);
+                self.print(&[b"test of ", name, b" OK\n"]);
             }
             return Ok(());
         }
-        self.say(&[b"test of ", name, b" FAILED\n"]);
+        self.print(&[b"test of ", name, b" FAILED\n"]);
         Err(self.error(8, "Zip file invalid, could not spawn unzip, or wrong unzip", &[b"original files unmodified"]))
     }
 
-    fn remove(&mut self, found: &[Found]) {
+    fn remove(&mut self, found: &[InputFile]) {
         for file in found.iter().filter(|file| !file.is_dir() && !file.is_stdin()) {
             if let Err(errno) = tidebox_rt::unlink(&file.path) {
                 self.warn(&[b"error deleting ", &file.path, b": ", errno.text().as_bytes()]);
@@ -323,7 +323,7 @@ impl Zip {
                 }
                 Err(errno) => {
                     self.out.flush();
-                    tell(&[b"zip I/O error: ", errno.text().as_bytes()]);
+                    print_parts(&[b"zip I/O error: ", errno.text().as_bytes()]);
                     return Err(self.error(15, "Could not create output file", &[name]));
                 }
             }
@@ -333,7 +333,7 @@ impl Zip {
 
     fn write_error(&mut self, errno: Errno) -> Ended {
         self.out.flush();
-        tell(&[b"zip I/O error: ", errno.text().as_bytes()]);
+        print_parts(&[b"zip I/O error: ", errno.text().as_bytes()]);
         self.error(WRITE, "Output file write failure", &[b"write error on zip file"])
     }
 
@@ -341,7 +341,7 @@ impl Zip {
         if !self.options.comment {
             return old.map(|archive| archive.end.comment.clone()).unwrap_or_default();
         }
-        self.say(&[b"enter new zip file comment (end with .):\n"]);
+        self.print(&[b"enter new zip file comment (end with .):\n"]);
         let text = crate::zip::collect::whole(0).unwrap_or_default();
         let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').take_while(|line| *line != b".").collect();
         let mut comment = lines.join(b"\r\n".as_slice());

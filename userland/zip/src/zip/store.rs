@@ -3,7 +3,7 @@
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use tidebox_rt::{Errno, Fd, FileKind, Open};
 
-use super::collect::Found;
+use super::collect::InputFile;
 use crate::archive::CHUNK;
 use crate::entry::{DEFLATED, End, Entry, STORED, STREAMED, UTF8, dos_of};
 
@@ -23,7 +23,7 @@ pub(crate) struct Writer {
 
 /// Error of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum DataError {
     Read(Errno),
     Write(Errno),
     /// Its size exceeds the fields of the format.
@@ -47,31 +47,31 @@ impl Writer {
     }
 
     /// Adds a file.
-    pub(crate) fn add(&mut self, file: &Found, level: u32, plain: bool) -> Result<Entry, Broken> {
+    pub(crate) fn add(&mut self, file: &InputFile, level: u32, plain: bool) -> Result<Entry, DataError> {
         let mut entry = header(file, plain);
         entry.offset = self.offset;
         let local = if plain { Vec::new() } else { extra(file, true) };
         if file.is_dir() {
             entry.needs = 10;
-            self.put(&entry.write_local(&local)).map_err(Broken::Write)?;
+            self.put(&entry.write_local(&local)).map_err(DataError::Write)?;
         } else if file.stat.kind() == FileKind::Symlink {
-            let target = tidebox_rt::read_link(&file.path).map_err(Broken::Read)?;
+            let target = tidebox_rt::read_link(&file.path).map_err(DataError::Read)?;
             self.whole(&mut entry, &local, &target, 0)?;
         } else {
             self.regular(&mut entry, &local, file, level)?;
         }
         if entry.offset > u64::from(u32::MAX) || entry.size > u64::from(u32::MAX) {
-            return Err(Broken::TooLarge);
+            return Err(DataError::TooLarge);
         }
         self.entries.push(entry.clone());
         Ok(entry)
     }
 
-    fn regular(&mut self, entry: &mut Entry, local: &[u8], file: &Found, level: u32) -> Result<(), Broken> {
+    fn regular(&mut self, entry: &mut Entry, local: &[u8], file: &InputFile, level: u32) -> Result<(), DataError> {
         let fd = if file.is_stdin() {
             0
         } else {
-            tidebox_rt::open(&file.path, Open { read: true, ..Open::default() }).map_err(Broken::Read)?
+            tidebox_rt::open(&file.path, Open { read: true, ..Open::default() }).map_err(DataError::Read)?
         };
         let done = self.opened(entry, local, fd, level);
         if fd != 0 {
@@ -81,7 +81,7 @@ impl Writer {
         done
     }
 
-    fn opened(&mut self, entry: &mut Entry, local: &[u8], fd: Fd, level: u32) -> Result<(), Broken> {
+    fn opened(&mut self, entry: &mut Entry, local: &[u8], fd: Fd, level: u32) -> Result<(), DataError> {
         let mut first = vec![0; SMALL];
         let mut filled = 0;
         while filled < SMALL {
@@ -100,7 +100,7 @@ impl Writer {
     }
 
     /// Adds data in memory, compressed or stored, whichever is smaller.
-    fn whole(&mut self, entry: &mut Entry, local: &[u8], bytes: &[u8], level: u32) -> Result<(), Broken> {
+    fn whole(&mut self, entry: &mut Entry, local: &[u8], bytes: &[u8], level: u32) -> Result<(), DataError> {
         let mut sum = Crc::new();
         sum.update(bytes);
         (entry.sum, entry.size, entry.packed) = (sum.sum(), bytes.len() as u64, bytes.len() as u64);
@@ -110,18 +110,18 @@ impl Writer {
             (entry.method, entry.needs, entry.packed) = (DEFLATED, 20, packed.len() as u64);
             entry.flags |= speed(level);
         }
-        self.put(&entry.write_local(local)).map_err(Broken::Write)?;
-        self.put(packed.as_deref().unwrap_or(bytes)).map_err(Broken::Write)
+        self.put(&entry.write_local(local)).map_err(DataError::Write)?;
+        self.put(packed.as_deref().unwrap_or(bytes)).map_err(DataError::Write)
     }
 
     /// Adds a large file in chunks. Its sizes follow it, or are written into its header if the output is seekable.
-    fn stream(&mut self, entry: &mut Entry, local: &[u8], fd: Fd, first: &[u8], level: u32) -> Result<(), Broken> {
+    fn stream(&mut self, entry: &mut Entry, local: &[u8], fd: Fd, first: &[u8], level: u32) -> Result<(), DataError> {
         (entry.method, entry.needs) = if level == 0 { (STORED, 10) } else { (DEFLATED, 20) };
         entry.flags |= if level == 0 { 0 } else { speed(level) };
         if !self.seeks {
             (entry.flags, entry.needs) = (entry.flags | STREAMED, 20);
         }
-        self.put(&entry.write_local(local)).map_err(Broken::Write)?;
+        self.put(&entry.write_local(local)).map_err(DataError::Write)?;
         let begin = self.offset;
         let mut sum = Crc::new();
         let mut state = Compress::new(Compression::new(level), false);
@@ -133,7 +133,7 @@ impl Writer {
             entry.size += bytes.len() as u64;
             let ends = bytes.is_empty();
             if level == 0 {
-                self.put(bytes).map_err(Broken::Write)?;
+                self.put(bytes).map_err(DataError::Write)?;
             } else {
                 self.squeeze(&mut state, bytes, ends, &mut room)?;
             }
@@ -145,10 +145,10 @@ impl Writer {
         }
         (entry.sum, entry.packed) = (sum.sum(), self.offset - begin);
         if entry.packed > u64::from(u32::MAX) {
-            return Err(Broken::TooLarge);
+            return Err(DataError::TooLarge);
         }
         if !self.seeks {
-            return self.put(&entry.write_descriptor()).map_err(Broken::Write);
+            return self.put(&entry.write_descriptor()).map_err(DataError::Write);
         }
         let header = entry.write_local(local);
         self.flush()
@@ -156,19 +156,19 @@ impl Writer {
             .and_then(|_| tidebox_rt::write_all(self.fd, &header))
             .and_then(|()| tidebox_rt::seek_to(self.fd, self.offset))
             .map(drop)
-            .map_err(Broken::Write)
+            .map_err(DataError::Write)
     }
 
-    fn squeeze(&mut self, state: &mut Compress, bytes: &[u8], ends: bool, room: &mut [u8]) -> Result<(), Broken> {
+    fn squeeze(&mut self, state: &mut Compress, bytes: &[u8], ends: bool, room: &mut [u8]) -> Result<(), DataError> {
         let flush = if ends { FlushCompress::Finish } else { FlushCompress::None };
         let mut rest = bytes;
         loop {
             let (before_in, before_out) = (state.total_in(), state.total_out());
-            let status = state.compress(rest, room, flush).map_err(|_| Broken::Write(Errno::IO))?;
+            let status = state.compress(rest, room, flush).map_err(|_| DataError::Write(Errno::IO))?;
             let used = usize::try_from(state.total_in() - before_in).unwrap_or(0);
             let made = usize::try_from(state.total_out() - before_out).unwrap_or(0);
             rest = rest.get(used..).unwrap_or_default();
-            self.put(room.get(..made).unwrap_or_default()).map_err(Broken::Write)?;
+            self.put(room.get(..made).unwrap_or_default()).map_err(DataError::Write)?;
             if status == Status::StreamEnd || (!ends && rest.is_empty()) {
                 return Ok(());
             }
@@ -188,11 +188,11 @@ impl Writer {
     }
 }
 
-fn read(fd: Fd, into: &mut [u8]) -> Result<usize, Broken> {
+fn read(fd: Fd, into: &mut [u8]) -> Result<usize, DataError> {
     loop {
         match tidebox_rt::read(fd, into) {
             Err(Errno::INTR) => {}
-            other => return other.map_err(Broken::Read),
+            other => return other.map_err(DataError::Read),
         }
     }
 }
@@ -224,7 +224,7 @@ fn is_text(bytes: &[u8]) -> bool {
 }
 
 /// Metadata of a file before it is read.
-fn header(file: &Found, plain: bool) -> Entry {
+fn header(file: &InputFile, plain: bool) -> Entry {
     let unix = file.stat.mode << 16;
     let dos = u32::from(file.is_dir()) << 4 | u32::from(file.stat.mode & 0o200 == 0);
     Entry {
@@ -242,7 +242,7 @@ fn header(file: &Found, plain: bool) -> Entry {
 }
 
 /// Formats exact times and the owner as Info-ZIP extra fields.
-fn extra(file: &Found, local: bool) -> Vec<u8> {
+fn extra(file: &InputFile, local: bool) -> Vec<u8> {
     let seconds = |ns: u64| ((ns / 1_000_000_000) as u32).to_le_bytes();
     let mut out = b"UT".to_vec();
     out.extend_from_slice(&(if local { 9u16 } else { 5 }).to_le_bytes());
