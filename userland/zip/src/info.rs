@@ -58,14 +58,24 @@ impl Sections {
     }
 }
 
-/// Parses the arguments. Returns the sections, the archive and the remaining operands. An error is the exit code.
-fn read(arguments: Vec<Vec<u8>>) -> Result<(Sections, Option<Vec<u8>>, Vec<Vec<u8>>), i32> {
+/// Parsed command line.
+struct Request {
+    sections: Sections,
+    archive: Option<Vec<u8>>,
+    /// Names, and exclusions after `-x`.
+    names: Vec<Vec<u8>>,
+}
+
+/// Parses the arguments. An error is the exit code.
+fn read(arguments: Vec<Vec<u8>>) -> Result<Request, i32> {
     let mut sections = Sections::default();
     let mut items = LINE.items(arguments);
     loop {
         match items.next_item() {
-            Ok(None) => return Ok((sections, None, Vec::new())),
-            Ok(Some(Item::Operand(file))) => return Ok((sections, Some(file), items.remaining())),
+            Ok(None) => return Ok(Request { sections, archive: None, names: Vec::new() }),
+            Ok(Some(Item::Operand(file))) => {
+                return Ok(Request { sections, archive: Some(file), names: items.remaining() });
+            }
             Ok(Some(Item::Option(flag, _))) => match flag {
                 Flag::Names => (sections.names, sections.lines) = (true, false),
                 Flag::Short => (sections.names, sections.lines) = (false, true),
@@ -88,16 +98,16 @@ fn read(arguments: Vec<Vec<u8>>) -> Result<(Sections, Option<Vec<u8>>, Vec<Vec<u
 
 /// Runs the tool.
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let (mut sections, file, words) = match read(arguments) {
+    let Request { mut sections, archive, names } = match read(arguments) {
         Ok(read) => read,
         Err(code) => return code,
     };
-    let Some(file) = file else {
+    let Some(file) = archive else {
         let mut out = Out::default();
         out.put(&[LINE.help().as_bytes()]);
         return 0;
     };
-    let (names, not) = split(words.into_iter());
+    let (names, not) = split(names.into_iter());
     let given = !names.is_empty() || !not.is_empty();
     let mut selection = Selection::new(names, not, false);
     let mut out = Out::default();
