@@ -117,7 +117,7 @@ impl Shell {
         }
     }
 
-    /// Compares two expressions of which at least one may be an element. As in `(( ))`, expansions in its subscript are not
+    /// Compares two expressions, if at least one may be an element. As in `(( ))`, expansions in its subscript are not
     /// parsed again, because that could run commands in data.
     fn compare_elements(&mut self, compare: Comparison, left: &Word, right: &Word) -> EvalResult<Option<bool>> {
         let mut numbers = [0; 2];
