@@ -1,33 +1,33 @@
-//! One file that is looked at.
+//! Files of the search.
 
 use std::cell::OnceCell;
 
 use tidebox_gnu::message::{print_error, quote_value};
 use tidebox_rt::{Errno, FileKind, Stat};
 
-/// A file, of which no more is asked of the system than the expression needs.
+/// A file. Its metadata is read when the expression needs it.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// The path as it is printed.
+    /// Path in the output.
     pub(crate) path: Vec<u8>,
-    /// How much of the path is the starting point.
+    /// Length of the starting point in bytes.
     pub(crate) start: usize,
     pub(crate) depth: usize,
-    /// Whether links are followed here.
+    /// True if links are followed.
     pub(crate) follow: bool,
-    /// The type as the folder lists it, links not followed.
+    /// Type from the directory entry, without following links.
     pub(crate) listed: Option<FileKind>,
     stat: OnceCell<Result<Stat, Errno>>,
-    /// The state is told of as unreadable once only.
-    complained: OnceCell<()>,
+    /// Set once an error of the metadata is reported.
+    reported: OnceCell<()>,
 }
 
 impl Entry {
     pub(crate) fn new(path: Vec<u8>, start: usize, depth: usize, follow: bool, listed: Option<FileKind>) -> Self {
-        Self { path, start, depth, follow, listed, stat: OnceCell::new(), complained: OnceCell::new() }
+        Self { path, start, depth, follow, listed, stat: OnceCell::new(), reported: OnceCell::new() }
     }
 
-    /// The last component.
+    /// Returns the last component.
     pub(crate) fn name(&self) -> &[u8] {
         let path = trim_slashes(&self.path);
         match path.iter().rposition(|byte| *byte == b'/') {
@@ -36,7 +36,7 @@ impl Entry {
         }
     }
 
-    /// The last component as `%f` prints it: slashes at the end of a path leave one behind it.
+    /// Returns the last component in the format of `%f`: trailing slashes are reduced to one.
     pub(crate) fn base(&self) -> Vec<u8> {
         let mut base = self.name().to_vec();
         if self.path.ends_with(b"/") && base != b"/" {
@@ -45,26 +45,26 @@ impl Entry {
         base
     }
 
-    /// The folder that the file is in, as `-execdir` and `%h` name it.
+    /// Returns the parent directory for `-execdir` and `%h`.
     pub(crate) fn folder(&self) -> &[u8] {
         let path = trim_slashes(&self.path);
         match path.iter().rposition(|byte| *byte == b'/') {
-            // Of a path that is nothing but slashes the last one is the file.
+            // If the path consists of slashes, the last one is the file.
             Some(0) if path.len() == 1 => self.path.get(1..).unwrap_or_default(),
             Some(slash) => path.get(..slash).unwrap_or_default(),
-            // `.//` is in `./`, as GNU sees it.
+            // As in GNU, the parent of `.//` is `./`.
             None if path == b"." && self.path.len() > 1 => self.path.get(..self.path.len() - 1).unwrap_or_default(),
             None => b".",
         }
     }
 
-    /// The path below the starting point.
+    /// Returns the path below the starting point.
     pub(crate) fn below_start(&self) -> &[u8] {
         let below = self.path.get(self.start..).unwrap_or_default();
         below.strip_prefix(b"/").unwrap_or(below)
     }
 
-    /// The file's state: of what a link leads to where links are followed, unless it leads nowhere.
+    /// Returns the metadata of the file, or of the target of a link if links are followed and the target exists.
     pub(crate) fn stat(&self) -> Result<&Stat, Errno> {
         let stat = self.stat.get_or_init(|| match tidebox_rt::stat(&self.path, self.follow) {
             Err(Errno::NOENT | Errno::LOOP) if self.follow => tidebox_rt::stat(&self.path, false),
@@ -73,19 +73,19 @@ impl Entry {
         stat.as_ref().map_err(|error| *error)
     }
 
-    /// The file's state, or a message.
-    pub(crate) fn stat_or_complain(&self, failed: &mut bool) -> Option<&Stat> {
+    /// Like [`stat`](Self::stat), but reports an error.
+    pub(crate) fn stat_or_report(&self, failed: &mut bool) -> Option<&Stat> {
         match self.stat() {
             Ok(stat) => Some(stat),
             Err(error) => {
                 *failed = true;
-                self.complained.get_or_init(|| self.complain(error));
+                self.reported.get_or_init(|| self.report_error(error));
                 None
             }
         }
     }
 
-    pub(crate) fn complain(&self, error: Errno) {
+    pub(crate) fn report_error(&self, error: Errno) {
         print_error("find", &format!("{}: {}", quote_value(&self.path), error.text()));
     }
 
@@ -97,14 +97,14 @@ impl Entry {
         }
     }
 
-    /// The type of the file with links treated the other way round, for `-xtype`.
+    /// Returns the type for `-xtype`: the type of the link if links are followed, else that of its target.
     pub(crate) fn other_kind(&self) -> Option<FileKind> {
         if self.follow {
             return tidebox_rt::stat(&self.path, false).ok().map(|stat| stat.kind());
         }
         match tidebox_rt::stat(&self.path, true) {
             Ok(stat) => Some(stat.kind()),
-            // A link that leads nowhere is all there is.
+            // A dangling link has its own type.
             Err(_) => tidebox_rt::stat(&self.path, false).ok().map(|stat| stat.kind()),
         }
     }
@@ -118,7 +118,7 @@ fn trim_slashes(path: &[u8]) -> &[u8] {
     path
 }
 
-/// The letter of a type as `-type` writes it.
+/// Returns the letter of a type in `-type`.
 pub(crate) fn letter(kind: FileKind) -> u8 {
     match kind {
         FileKind::Dir => b'd',

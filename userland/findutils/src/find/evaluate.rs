@@ -1,4 +1,4 @@
-//! The expression, applied to a file.
+//! Evaluation of the expression.
 
 use tidebox_gnu::glob::{self, Flags};
 use tidebox_gnu::message::{bytes_path, error_text, print_error, quote_value};
@@ -14,23 +14,23 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// Effect of a file's evaluation on the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct Effect {
     /// Skip the contents of the directory.
     pub(crate) prune: bool,
-    /// The search ends.
+    /// End the search.
     pub(crate) quit: bool,
 }
 
-/// Applies the expression and remembers what happened.
+/// Evaluates the expression for files and records failures.
 #[derive(Debug)]
 pub(crate) struct Evaluator<'a> {
     expression: &'a Expression,
     settings: &'a Settings,
     outputs: Vec<Output>,
     names: OwnerNames,
-    /// A message was printed, so that the exit code is 1.
+    /// Set once an error is reported. The exit code is then 1.
     pub(crate) failed: bool,
-    verdict: Verdict,
+    effect: Effect,
 }
 
 impl<'a> Evaluator<'a> {
@@ -41,29 +41,29 @@ impl<'a> Evaluator<'a> {
             outputs: Output::open(&search.targets)?,
             names: OwnerNames::default(),
             failed: false,
-            verdict: Verdict::default(),
+            effect: Effect::default(),
         })
     }
 
     /// Applies the expression to a file.
-    pub(crate) fn look_at(&mut self, entry: &Entry) -> Verdict {
-        self.verdict = Verdict::default();
+    pub(crate) fn evaluate(&mut self, entry: &Entry) -> Effect {
+        self.effect = Effect::default();
         self.holds(self.expression, entry);
         if self.outputs.iter().any(|output| output.error().is_some()) {
-            self.verdict.quit = true;
+            self.effect.quit = true;
         }
-        self.verdict
+        self.effect
     }
 
-    /// Prints a message about a file.
-    pub(crate) fn complain(&mut self, path: &[u8], error: &str) {
+    /// Reports an error of a file.
+    pub(crate) fn report_error(&mut self, path: &[u8], error: &str) {
         self.failed = true;
         self.flush();
         print_error("find", &format!("{}: {error}", quote_value(path)));
     }
 
-    /// Prints a message about a circle of links.
-    pub(crate) fn complain_loop(&mut self, message: &str) {
+    /// Reports a cycle of links.
+    pub(crate) fn report_loop(&mut self, message: &str) {
         self.failed = true;
         self.flush();
         print_error("find", message);
@@ -88,12 +88,12 @@ impl<'a> Evaluator<'a> {
 
     fn holds(&mut self, expression: &Expression, entry: &Entry) -> bool {
         match expression {
-            Expression::And(parts) => parts.iter().all(|part| !self.verdict.quit && self.holds(part, entry)),
-            Expression::Or(parts) => parts.iter().any(|part| self.verdict.quit || self.holds(part, entry)),
+            Expression::And(parts) => parts.iter().all(|part| !self.effect.quit && self.holds(part, entry)),
+            Expression::Or(parts) => parts.iter().any(|part| self.effect.quit || self.holds(part, entry)),
             Expression::List(parts) => {
                 let mut last = true;
                 for part in parts {
-                    if self.verdict.quit {
+                    if self.effect.quit {
                         break;
                     }
                     last = self.holds(part, entry);
@@ -118,7 +118,7 @@ impl<'a> Evaluator<'a> {
             Test::Regex(regex) => match regex.find_in_line(&entry.path, 0) {
                 Ok(found) => found.is_some(),
                 Err(error) => {
-                    self.complain(&entry.path, &error.to_string());
+                    self.report_error(&entry.path, &error.to_string());
                     false
                 }
             },
@@ -129,7 +129,7 @@ impl<'a> Evaluator<'a> {
             Test::Access(bits) => tidebox_rt::access(&entry.path, *bits).is_ok(),
             Test::FileSystem(name) => name == printf::FILE_SYSTEM,
             Test::Empty => self.is_empty(entry),
-            _ => match entry.stat_or_complain(&mut self.failed) {
+            _ => match entry.stat_or_report(&mut self.failed) {
                 Some(stat) => self.test_state(test, stat),
                 None => false,
             },
@@ -142,7 +142,7 @@ impl<'a> Evaluator<'a> {
             Test::Age { stamp, compare, unit } => {
                 let age = self.settings.now.saturating_sub(time(stat, *stamp));
                 let units = match (unit, compare) {
-                    // Less than so many minutes means just that; otherwise minutes are rounded up, days down.
+                    // `-N` compares exactly. Otherwise minutes are rounded up and days are rounded down.
                     (60, Compare::Less(bound)) => return age < bound.saturating_mul(60 * SECOND_NS),
                     (60, _) => age.div_ceil(60 * SECOND_NS),
                     (unit, _) => age / (unit * SECOND_NS),
@@ -174,18 +174,18 @@ impl<'a> Evaluator<'a> {
             Test::Links(compare) => compare.holds(stat.nlink),
             Test::Inode(compare) => compare.holds(stat.ino),
             Test::SameFile { device, inode } => (stat.dev, stat.ino) == (*device, *inode),
-            // Every other test is answered without the state.
+            // All other tests need no metadata.
             _ => false,
         }
     }
 
     fn is_empty(&mut self, entry: &Entry) -> bool {
         match entry.kind() {
-            Some(FileKind::File) => entry.stat_or_complain(&mut self.failed).is_some_and(|stat| stat.size == 0),
+            Some(FileKind::File) => entry.stat_or_report(&mut self.failed).is_some_and(|stat| stat.size == 0),
             Some(FileKind::Dir) => match tidebox_rt::read_dir(&entry.path) {
                 Ok(entries) => entries.iter().all(|entry| entry.name == b"." || entry.name == b".."),
                 Err(error) => {
-                    self.complain(&entry.path, error.text());
+                    self.report_error(&entry.path, error.text());
                     false
                 }
             },
@@ -209,13 +209,13 @@ impl<'a> Evaluator<'a> {
                 }
             }
             Action::Execute(execute) => {
-                // What is printed so far comes before what the command prints.
+                // Flush the output before the command prints.
                 self.flush();
                 return execute.run(entry);
             }
             Action::Delete => return self.delete(entry),
-            Action::Prune => self.verdict.prune = true,
-            Action::Quit => self.verdict.quit = true,
+            Action::Prune => self.effect.prune = true,
+            Action::Quit => self.effect.quit = true,
         }
         true
     }
@@ -228,7 +228,7 @@ impl<'a> Evaluator<'a> {
 
     fn delete(&mut self, entry: &Entry) -> bool {
         if entry.path == b"." {
-            // It cannot be deleted, and nobody who writes `find -delete` means it.
+            // As in GNU, skip the current directory without an error.
             return true;
         }
         let is_folder = entry.kind() == Some(FileKind::Dir);
@@ -251,7 +251,7 @@ impl<'a> Evaluator<'a> {
 fn finish(expression: &Expression) -> bool {
     match expression {
         Expression::And(parts) | Expression::Or(parts) | Expression::List(parts) => {
-            // Every part, also after one that failed.
+            // Run all commands, even after a failure.
             parts.iter().filter(|part| !finish(part)).count() == 0
         }
         Expression::Not(inner) => finish(inner),

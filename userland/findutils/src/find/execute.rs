@@ -10,10 +10,10 @@ use tidebox_rt::ExitStatus;
 
 use crate::entry::Entry;
 
-/// Bytes of paths that one command of `-exec ... +` gets, as in GNU.
+/// Maximum bytes of paths per command of `-exec ... +`, as in GNU.
 const MAX_ARGUMENT_BYTES: usize = 128 * 1024;
 
-/// A command for the files that are found.
+/// A command that runs for matching files.
 #[derive(Debug)]
 pub(crate) struct Execute {
     words: Vec<Vec<u8>>,
@@ -22,8 +22,8 @@ pub(crate) struct Execute {
     /// Run in the directory of the file.
     in_folder: bool,
     /// Prompt first.
-    asks: bool,
-    /// Files that wait for their command, by folder; all are in one without `in_folder`.
+    prompts: bool,
+    /// Pending files by directory. Without `in_folder` there is one list.
     waiting: RefCell<BTreeMap<Vec<u8>, Batch>>,
     failed: Cell<bool>,
 }
@@ -34,14 +34,14 @@ struct Batch {
     bytes: usize,
 }
 
-/// Whether a word is to be filled in.
+/// Returns whether an argument contains the placeholder `{}`.
 pub(crate) fn holds_braces(word: &[u8]) -> bool {
     word.windows(2).any(|pair| pair == b"{}")
 }
 
 impl Execute {
-    pub(crate) fn new(words: Vec<Vec<u8>>, many: bool, in_folder: bool, asks: bool) -> Self {
-        Self { words, many, in_folder, asks, waiting: RefCell::default(), failed: Cell::new(false) }
+    pub(crate) fn new(words: Vec<Vec<u8>>, many: bool, in_folder: bool, prompts: bool) -> Self {
+        Self { words, many, in_folder, prompts, waiting: RefCell::default(), failed: Cell::new(false) }
     }
 
     /// Runs the command for a file, or queues the file. Returns whether it succeeded.
@@ -58,7 +58,7 @@ impl Execute {
             self.keep(folder, path);
             return true;
         }
-        if self.asks && !self.ask(&entry.path) {
+        if self.prompts && !self.ask(&entry.path) {
             return false;
         }
         let words: Vec<Vec<u8>> = self.words.iter().map(|word| fill_in(word, &path)).collect();
@@ -92,7 +92,7 @@ impl Execute {
             return;
         };
         let mut words = self.words.clone();
-        // The last word is `{}`.
+        // The last argument is `{}`.
         words.pop();
         words.extend(batch.paths);
         if !self.start(&words, folder) {
@@ -121,7 +121,7 @@ impl Execute {
     fn ask(&self, path: &[u8]) -> bool {
         let name = String::from_utf8_lossy(self.words.first().map_or(b"".as_slice(), Vec::as_slice)).into_owned();
         tidebox_gnu::eprint_part!("< {name} ... {} > ? ", String::from_utf8_lossy(path));
-        // Without an answer the command does not run.
+        // At the end of input the command does not run.
         let _ = io::stderr().flush();
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer).is_ok() && answer.trim_start().starts_with(['y', 'Y'])

@@ -9,11 +9,11 @@ use crate::printf::Format;
 /// Node of the expression.
 #[derive(Debug)]
 pub(crate) enum Expression {
-    /// All of them, until one is false.
+    /// True if all are true; stops at the first false one.
     And(Vec<Self>),
-    /// Any of them, until one is true.
+    /// True if any is true; stops at the first true one.
     Or(Vec<Self>),
-    /// All of them; the last one counts.
+    /// Evaluates all and has the value of the last one.
     List(Vec<Self>),
     Not(Box<Self>),
     Test(Test),
@@ -72,28 +72,28 @@ pub(crate) enum Test {
         ignore_case: bool,
     },
     Regex(Box<Regex>),
-    /// Letters of types; with `follow`, of what a link leads to, or the other way round under `-L`.
+    /// Letters of types. With `follow` the test is `-xtype`.
     Type {
         letters: Vec<u8>,
         other_side: bool,
     },
-    /// Size in units of so many bytes, rounded up.
+    /// Size in units of a number of bytes, rounded up.
     Size {
         compare: Compare,
         unit: u64,
     },
     Empty,
-    /// Age in units of so many seconds.
+    /// Age in units of a number of seconds.
     Age {
         stamp: Stamp,
         compare: Compare,
         unit: u64,
     },
-    /// Days between the last change of state and the last access.
+    /// Days between the last status change and the last access.
     Used(Compare),
-    /// On a file system of that type.
+    /// On a file system with a type.
     FileSystem(Vec<u8>),
-    /// Newer than a moment, in nanoseconds since 1970.
+    /// Newer than a time, in nanoseconds since 1970.
     NewerThan {
         stamp: Stamp,
         than: u64,
@@ -102,7 +102,7 @@ pub(crate) enum Test {
         change: Box<Change>,
         bits: Bits,
     },
-    /// Allowed to the caller: bits as for `access`.
+    /// Accessible to the caller, with the bits of `access`.
     Access(u32),
     User(Compare),
     Group(Compare),
@@ -116,10 +116,10 @@ pub(crate) enum Test {
     },
 }
 
-/// Something done with a file, and whether it went well.
+/// An action. Its value is whether it succeeded.
 #[derive(Debug)]
 pub(crate) enum Action {
-    /// Prints to the output of that number.
+    /// Prints to the output with a number.
     Print {
         output: usize,
         end: u8,

@@ -27,7 +27,7 @@ fn main() {
 fn run() -> i32 {
     let search = match parse::parse(&arguments()) {
         Ok(Request::Search(search)) => search,
-        Ok(Request::Say(text)) => return print_and_exit_code("find", text, 1),
+        Ok(Request::Print(text)) => return print_and_exit_code("find", text, 1),
         Err(message) => {
             print_error("find", &message);
             return 1;

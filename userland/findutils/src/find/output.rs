@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use tidebox_gnu::exit::print;
 use tidebox_gnu::message::{bytes_path, error_text, quote_value};
 
-/// Bytes that wait before they are written.
+/// Buffer size in bytes.
 const BUFFER: usize = 32 * 1024;
 
 /// Names of the outputs; the first one is standard output.
@@ -20,13 +20,13 @@ impl Targets {
         Self { files: Vec::new() }
     }
 
-    /// The number of standard output.
+    /// Number of standard output.
     #[allow(clippy::unused_self, reason = "the number is meaningful only together with the list")]
     pub(crate) fn standard(&self) -> usize {
         0
     }
 
-    /// The number of a file, which is the same for the same name.
+    /// Returns the number of a file. Equal names share a number.
     pub(crate) fn file(&mut self, name: &[u8]) -> usize {
         if name == b"/dev/stdout" {
             return 0;
@@ -39,7 +39,7 @@ impl Targets {
     }
 }
 
-/// Something to write to.
+/// A buffered output.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// `None` is standard output.

@@ -9,10 +9,10 @@ use crate::expression::{Action, Expression, Test};
 use crate::output::Targets;
 use crate::primary::{self, Primary};
 
-/// Parentheses within parentheses. More would only serve to exhaust the stack.
+/// Maximum depth of nested parentheses. Bounds the stack.
 const MAX_NESTING: usize = 200;
 
-/// The highest level of `-O` that GNU's takes.
+/// Highest optimization level of `-O`, as in GNU.
 const MAX_OPTIMISED: u64 = 65_535;
 
 const HELP: &str = include_str!("help.txt");
@@ -20,7 +20,7 @@ const HELP: &str = include_str!("help.txt");
 const VERSION: &str =
     "find (GNU findutils) 4.9.0\nTidebox's find does what that version does. It is free under MIT or Apache-2.0.\n";
 
-/// When symbolic links are followed.
+/// Policy for symbolic links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Follow {
     /// Never (`-P`).
@@ -31,7 +31,7 @@ pub(crate) enum Follow {
     Always,
 }
 
-/// Everything that the command line says.
+/// Parsed command line.
 #[derive(Debug)]
 pub(crate) struct Search {
     pub(crate) starts: Vec<Vec<u8>>,
@@ -53,9 +53,9 @@ pub(crate) struct Settings {
     pub(crate) depth_first: bool,
     /// Do not descend into other file systems.
     pub(crate) one_device: bool,
-    /// The moment that ages are counted from, in nanoseconds since 1970.
+    /// Reference time of ages, in nanoseconds since 1970.
     pub(crate) now: u64,
-    /// Files that vanish while they are looked at are no error.
+    /// Ignore files that are deleted during the search.
     pub(crate) ignore_races: bool,
 }
 
@@ -64,15 +64,15 @@ pub(crate) struct Settings {
 pub(crate) enum Request {
     Search(Box<Search>),
     /// Only text is printed.
-    Say(&'static str),
+    Print(&'static str),
 }
 
-/// Reads the command line. The error is a message without the tool's name.
+/// Parses the command line. The error is a message without the name of the tool.
 pub(crate) fn parse(arguments: &[Vec<u8>]) -> Result<Request, String> {
     let mut rest: VecDeque<Vec<u8>> = arguments.iter().cloned().collect();
     let (mut follow, asks_for_help) = leading_options(&mut rest)?;
     if asks_for_help {
-        return Ok(Request::Say(DEBUG_HELP));
+        return Ok(Request::Print(DEBUG_HELP));
     }
     let mut starts = Vec::new();
     while let Some(start) = rest.pop_front_if(|argument| !begins_expression(argument)) {
@@ -80,8 +80,8 @@ pub(crate) fn parse(arguments: &[Vec<u8>]) -> Result<Request, String> {
     }
     let mut parser = ExpressionParser::new(rest, follow);
     let expression = parser.all();
-    if let Some(text) = parser.says {
-        return Ok(Request::Say(text));
+    if let Some(text) = parser.text {
+        return Ok(Request::Print(text));
     }
     let expression = expression?;
     parser.context.check()?;
@@ -104,7 +104,7 @@ pub(crate) fn parse(arguments: &[Vec<u8>]) -> Result<Request, String> {
     Ok(Request::Search(Box::new(search)))
 }
 
-/// The starting points that stand in a file, each ended by a zero byte, and whether any was empty.
+/// Reads the starting points in a file, each terminated by a zero byte. Returns whether any was empty.
 fn listed(file: &[u8]) -> Result<(Vec<Vec<u8>>, bool), String> {
     let mut text = Vec::new();
     let read = match file {
@@ -129,7 +129,7 @@ fn listed(file: &[u8]) -> Result<(Vec<Vec<u8>>, bool), String> {
     Ok((starts, failed))
 }
 
-/// Takes `-H`, `-L`, `-P`, `-O` and `-D` from before the starting points.
+/// Parses the options before the starting points: `-H`, `-L`, `-P`, `-O` and `-D`.
 fn leading_options(rest: &mut VecDeque<Vec<u8>>) -> Result<(Follow, bool), String> {
     let (mut follow, mut asks_for_help) = (Follow::Never, false);
     while let Some(first) = rest.front() {
@@ -156,7 +156,7 @@ fn leading_options(rest: &mut VecDeque<Vec<u8>>) -> Result<(Follow, bool), Strin
     Ok((follow, asks_for_help))
 }
 
-/// What `-D` knows, as `-D help` tells it.
+/// Text of `-D help`.
 const DEBUG_HELP: &str = "\
 Valid arguments for -D:
 exec       Show diagnostic information relating to -exec, -execdir, -ok and -okdir
@@ -170,7 +170,7 @@ all        Set all of the debug flags (but help)
 help       Explain the various -D options
 ";
 
-/// Reads what `-D` asks for: whether it is help. Nothing else is shown.
+/// Parses the value of `-D`. Returns whether it requests the help; other values have no effect.
 fn debugging(flags: &[u8]) -> bool {
     let mut asks_for_help = false;
     for flag in flags.split(|byte| *byte == b',') {
@@ -183,7 +183,7 @@ fn debugging(flags: &[u8]) -> bool {
     asks_for_help
 }
 
-/// The level behind `-O`, which changes nothing here: searches are as quick as they can be.
+/// Checks the level of `-O`, which has no effect.
 fn optimisation(level: &[u8]) -> Result<(), String> {
     let digits = level.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let shown = String::from_utf8_lossy(level);
@@ -207,17 +207,17 @@ struct ExpressionParser {
     rest: VecDeque<Vec<u8>>,
     context: primary::Context,
     depth: usize,
-    /// An action other than `-prune` and `-quit` stands somewhere, so that nothing is printed by default.
+    /// True if an action other than `-prune` and `-quit` disables the implicit `-print`.
     acts: bool,
-    /// The test or action read last, for a message about what follows it.
+    /// Name of the last test or action, for messages about the next argument.
     last: Option<String>,
-    /// The text that was asked for instead of a search. What follows it on the command line is not read.
-    says: Option<&'static str>,
+    /// Text that is printed instead of a search. The rest of the command line is not parsed.
+    text: Option<&'static str>,
 }
 
 impl ExpressionParser {
     fn new(rest: VecDeque<Vec<u8>>, follow: Follow) -> Self {
-        Self { rest, context: primary::Context::new(follow), depth: 0, acts: false, last: None, says: None }
+        Self { rest, context: primary::Context::new(follow), depth: 0, acts: false, last: None, text: None }
     }
 
     fn all(&mut self) -> Result<Expression, String> {
@@ -321,8 +321,8 @@ impl ExpressionParser {
                     "invalid expression; you have used a binary operator '{name}' with nothing before it."
                 ));
             }
-            b"-help" | b"--help" => return Err(self.say(HELP)),
-            b"-version" | b"--version" => return Err(self.say(VERSION)),
+            b"-help" | b"--help" => return Err(self.stop_with_text(HELP)),
+            b"-version" | b"--version" => return Err(self.stop_with_text(VERSION)),
             word if !word.starts_with(b"-") || word == b"-" => return Err(self.stray(&name)),
             _ => {}
         }
@@ -342,9 +342,9 @@ impl ExpressionParser {
         Ok(expression)
     }
 
-    /// Ends reading the command line.
-    fn say(&mut self, text: &'static str) -> String {
-        self.says = Some(text);
+    /// Stops parsing, to print a text instead of a search.
+    fn stop_with_text(&mut self, text: &'static str) -> String {
+        self.text = Some(text);
         String::new()
     }
 
@@ -379,7 +379,7 @@ impl ExpressionParser {
     }
 }
 
-/// The part alone when there is only one.
+/// Returns a single part as it is.
 fn only(mut parts: Vec<Expression>, many: fn(Vec<Expression>) -> Expression) -> Expression {
     if parts.len() == 1 { parts.remove(0) } else { many(parts) }
 }

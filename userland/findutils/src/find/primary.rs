@@ -18,12 +18,12 @@ const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * 60;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Parsed word of the expression.
+/// Parsed item of the expression.
 #[derive(Debug)]
 pub(crate) enum Primary {
     Test(Test),
     Action(Action),
-    /// It only sets something.
+    /// A setting, which is true for all files.
     Setting,
 }
 
@@ -36,13 +36,13 @@ pub(crate) struct Context {
     pub(crate) warnings: Vec<String>,
     dialect: Dialect,
     misplaced: StrayOperators,
-    /// Suspicious expressions are told of (`-warn`).
-    warns: bool,
+    /// Report suspicious expressions (`-warn`).
+    warn: bool,
     deletes: bool,
     prunes: bool,
-    /// `-depth` is written out.
-    says_depth: bool,
-    /// The file with the starting points.
+    /// `-depth` is given explicitly.
+    explicit_depth: bool,
+    /// File with the starting points.
     pub(crate) list: Option<Vec<u8>>,
 }
 
@@ -63,17 +63,17 @@ impl Context {
             warnings: Vec::new(),
             dialect: Dialect::Emacs,
             misplaced: StrayOperators::Tolerated,
-            warns: false,
+            warn: false,
             deletes: false,
             prunes: false,
-            says_depth: false,
+            explicit_depth: false,
             list: None,
         }
     }
 
-    /// Pruning has no effect once folders come last, and what was to be spared would be deleted.
+    /// Rejects `-delete` with `-prune`: it visits contents first, so pruning has no effect and pruned files would be deleted.
     pub(crate) fn check(&self) -> Result<(), String> {
-        if self.deletes && self.prunes && !self.says_depth {
+        if self.deletes && self.prunes && !self.explicit_depth {
             return Err("The -delete action automatically turns on -depth, but -prune does nothing when -depth is in \
                         effect.  If you want to carry on anyway, just explicitly use the -depth option."
                 .to_owned());
@@ -92,7 +92,7 @@ fn text(name: &str, rest: &mut Rest) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&value(name, rest)?).into_owned())
 }
 
-/// Reads the test, action or setting called `name`, with its arguments. `late` says that a test stands before it.
+/// Parses the test, action or setting `name` with its arguments. `late` is true if a test precedes it.
 pub(crate) fn parse(name: &str, rest: &mut Rest, context: &mut Context, late: bool) -> Result<Primary, String> {
     if let Some(test) = test(name, rest, context)? {
         return Ok(Primary::Test(test));
@@ -110,7 +110,7 @@ fn test(name: &str, rest: &mut Rest, context: &mut Context) -> Result<Option<Tes
         "-false" => Test::False,
         "-name" | "-iname" => {
             let glob = value(name, rest)?;
-            if context.warns && glob.contains(&b'/') && glob.len() > 1 {
+            if context.warn && glob.contains(&b'/') && glob.len() > 1 {
                 context.warnings.push(format!(
                     "{} matches against basenames only, but the given pattern contains a directory separator ({}), thus \
                      the expression will evaluate to false all the time.  Did you mean {}?",
@@ -176,7 +176,7 @@ fn action(name: &str, rest: &mut Rest, context: &mut Context) -> Result<Option<A
         }
         "-exec" | "-execdir" | "-ok" | "-okdir" => Action::Execute(exec(name, rest)?),
         "-delete" => {
-            // A folder can be deleted only after what is in it.
+            // A directory can be deleted only after its contents.
             context.settings.depth_first = true;
             context.deletes = true;
             Action::Delete
@@ -195,7 +195,7 @@ fn setting(name: &str, rest: &mut Rest, context: &mut Context, late: bool) -> Re
     match name {
         "-maxdepth" => settings.most_depth = depth(name, &text(name, rest)?)?,
         "-mindepth" => settings.least_depth = depth(name, &text(name, rest)?)?,
-        "-depth" | "-d" => (settings.depth_first, context.says_depth) = (true, true),
+        "-depth" | "-d" => (settings.depth_first, context.explicit_depth) = (true, true),
         "-files0-from" => context.list = Some(value(name, rest)?),
         "-xdev" | "-mount" => settings.one_device = true,
         "-ignore_readdir_race" => settings.ignore_races = true,
@@ -208,13 +208,13 @@ fn setting(name: &str, rest: &mut Rest, context: &mut Context, late: bool) -> Re
             context.misplaced =
                 if kind == "posix-extended" { StrayOperators::Refused } else { StrayOperators::Tolerated };
         }
-        "-warn" => context.warns = true,
-        "-nowarn" => context.warns = false,
+        "-warn" => context.warn = true,
+        "-nowarn" => context.warn = false,
         "-noleaf" => {}
         _ => return Err(format!("unknown predicate `{name}'")),
     }
     let global = matches!(name, "-maxdepth" | "-mindepth" | "-depth" | "-d" | "-xdev" | "-mount");
-    if global && late && context.warns {
+    if global && late && context.warn {
         context.warnings.push(format!(
             "you have specified the global option {name} after the argument of another test, but global options are \
              not positional, i.e., {name} affects tests specified before it as well as those specified after it.  \
@@ -230,7 +230,7 @@ fn depth(name: &str, text: &str) -> Result<usize, String> {
     })
 }
 
-/// The types that `-regextype` knows, in the order of its message.
+/// Types of `-regextype`, in the order of its message.
 const DIALECTS: [&str; 13] = [
     "findutils-default",
     "ed",
@@ -253,7 +253,7 @@ fn pattern(name: &str, rest: &mut Rest, context: &Context) -> Result<Test, Strin
         ignore_case: name == "-iregex",
         whole_line: true,
         misplaced: context.misplaced,
-        // No path holds a zero byte, so that dots and sets match everything else.
+        // Paths have no zero bytes, so dots and sets match all characters.
         terminator: 0,
         unicode: unicode_locale(),
         ..regex::Options::of(context.dialect)
@@ -266,7 +266,7 @@ fn pattern(name: &str, rest: &mut Rest, context: &Context) -> Result<Test, Strin
 
 fn exec(name: &str, rest: &mut Rest) -> Result<Execute, String> {
     let missing = || format!("missing argument to `{name}'");
-    let asks = name.starts_with("-ok");
+    let prompts = name.starts_with("-ok");
     let mut words: Vec<Vec<u8>> = Vec::new();
     if rest.front().is_some_and(|word| word == b";") {
         return Err(format!("invalid argument `;' to `{name}'"));
@@ -277,7 +277,7 @@ fn exec(name: &str, rest: &mut Rest) -> Result<Execute, String> {
             break false;
         }
         // `+` ends the command only right after `{}`.
-        if word == b"+" && !asks && words.last().is_some_and(|last| last == b"{}") {
+        if word == b"+" && !prompts && words.last().is_some_and(|last| last == b"{}") {
             break true;
         }
         words.push(word);
@@ -291,10 +291,10 @@ fn exec(name: &str, rest: &mut Rest) -> Result<Execute, String> {
     if name.ends_with("dir") {
         check_path(name)?;
     }
-    Ok(Execute::new(words, many, name.ends_with("dir"), asks))
+    Ok(Execute::new(words, many, name.ends_with("dir"), prompts))
 }
 
-/// A relative folder in `PATH` would make `-execdir` run programs from the folders that are searched.
+/// Rejects relative directories in `PATH`: `-execdir` would run programs of the searched directories.
 fn check_path(name: &str) -> Result<(), String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let relative = path.as_encoded_bytes().split(|byte| *byte == b':').find(|folder| !folder.starts_with(b"/"));

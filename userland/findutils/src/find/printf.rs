@@ -1,4 +1,4 @@
-//! The format of `-printf`, and the lines of `-ls`.
+//! Formats of `-printf` and `-ls`.
 
 use tidebox_gnu::calendar::Moment;
 use tidebox_gnu::escape::control;
@@ -10,7 +10,7 @@ use tidebox_rt::{FileKind, Stat};
 
 use crate::entry::{Entry, letter};
 
-/// A format as read.
+/// A parsed format.
 #[derive(Debug)]
 pub(crate) struct Format {
     parts: Vec<Part>,
@@ -23,7 +23,7 @@ enum Part {
         pad: Pad,
         field: Field,
     },
-    /// `\c`: nothing is printed from here on.
+    /// `\c`: stops the output.
     Stop,
 }
 
@@ -33,23 +33,23 @@ struct Pad {
     left: bool,
     zeros: bool,
     alternate: bool,
-    /// What stands before a number in place of a minus.
+    /// Sign of numbers that are not negative.
     sign: Option<u8>,
     width: usize,
     most: Option<usize>,
 }
 
-/// A letter after a percent sign, and the one after it for times.
+/// Letter of a field, and the second letter for times.
 #[derive(Clone, Copy, Debug)]
 enum Field {
     Letter(char),
     Time(char, char),
 }
 
-/// The type of every file system here.
+/// Type of all file systems of the sandbox.
 pub(crate) const FILE_SYSTEM: &[u8] = b"tidebox";
 
-/// The widest field. Wider ones would only serve to fill the memory.
+/// Maximum width of a field in columns. Bounds memory.
 const MAX_WIDTH: usize = 4096;
 
 impl Format {
@@ -157,7 +157,7 @@ impl Format {
         Ok(rest.get(at..).unwrap_or_default())
     }
 
-    /// The text for a file.
+    /// Formats a file.
     pub(crate) fn text_for(&self, entry: &Entry, names: &OwnerNames, failed: &mut bool) -> Vec<u8> {
         let mut out = Vec::new();
         for part in &self.parts {
@@ -166,11 +166,11 @@ impl Format {
                 Part::Stop => break,
                 Part::Field { pad, field } => {
                     let mut value = field.value(entry, names, *pad, failed);
-                    // So is it with signs, of which a mode has none.
+                    // Modes have no sign, either.
                     if let (Some(sign), Field::Letter('d')) = (pad.sign, field) {
                         value.insert(0, sign);
                     }
-                    // Only what is a number to GNU is filled with zeros.
+                    // As in GNU, only numeric fields are padded with zeros.
                     let zeros = pad.zeros && matches!(field, Field::Letter('d' | 'm'));
                     Pad { zeros, ..*pad }.write(&value, &mut out);
                 }
@@ -206,7 +206,7 @@ impl Pad {
     }
 }
 
-/// Names of users and groups, read when first needed.
+/// Names of users and groups, loaded on first use.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerNames {
     users: std::cell::OnceCell<Names>,
@@ -237,11 +237,11 @@ impl Field {
             Self::Letter('y') => entry.kind().map_or_else(|| vec![b'U'], |kind| vec![letter(kind)]),
             Self::Letter('Y') => other_type(entry),
             Self::Letter('l') => link_target(entry),
-            Self::Letter(other) => match entry.stat_or_complain(failed) {
+            Self::Letter(other) => match entry.stat_or_report(failed) {
                 Some(stat) => state(other, stat, names, pad).into_bytes(),
                 None => Vec::new(),
             },
-            Self::Time(which, letter) => match entry.stat_or_complain(failed) {
+            Self::Time(which, letter) => match entry.stat_or_report(failed) {
                 Some(stat) => {
                     let ns = match which {
                         'A' => stat.atime_ns,
@@ -279,7 +279,7 @@ fn state(letter: char, stat: &Stat, names: &OwnerNames, pad: Pad) -> String {
     }
 }
 
-/// Blocks of 512 bytes, counted in pages of 4 KiB as most file systems do.
+/// Returns the number of blocks of 512 bytes. Files occupy pages of 4 KiB, as on most file systems.
 fn blocks(stat: &Stat) -> u64 {
     if stat.kind() == FileKind::Symlink { 0 } else { stat.size.div_ceil(4096).saturating_mul(8) }
 }
@@ -296,7 +296,7 @@ fn time(moment: &Moment, letter: char) -> Vec<u8> {
     }
 }
 
-/// The time of day. GNU prints fractions with ten digits, the last of which is always zero.
+/// Formats the time of day. As in GNU, fractions have ten digits and the last digit is zero.
 fn clock(moment: &Moment) -> String {
     format!("{:02}:{:02}:{:02}.{:09}0", moment.hour, moment.minute, moment.second, moment.nanoseconds)
 }
@@ -307,7 +307,7 @@ fn full_time(ns: u64) -> String {
     format!("{} {} {:>2} {} {}", field('a'), field('b'), moment.day, clock(&moment), moment.year)
 }
 
-/// The type of what a link leads to: `N` when it leads nowhere, `L` when it leads in a circle.
+/// Returns the type of the target of a link: `N` if it does not exist, `L` for a cycle.
 fn other_type(entry: &Entry) -> Vec<u8> {
     if entry.kind() != Some(FileKind::Symlink) {
         return entry.kind().map_or_else(|| vec![b'U'], |kind| vec![letter(kind)]);
@@ -327,7 +327,7 @@ pub(crate) fn link_target(entry: &Entry) -> Vec<u8> {
     tidebox_rt::read_link(&entry.path).unwrap_or_default()
 }
 
-/// A name on one line: blanks, quotes and what does not print are escaped as in C.
+/// Escapes blanks, quotes and unprintable characters of a name as in C.
 fn escape(name: &[u8], line: &mut Vec<u8>) {
     for byte in name {
         match byte {
@@ -343,11 +343,11 @@ fn escape(name: &[u8], line: &mut Vec<u8>) {
     }
 }
 
-/// The line of `-ls`.
+/// Formats the line of `-ls`.
 pub(crate) fn listing(entry: &Entry, names: &OwnerNames, now: u64, failed: &mut bool) -> Option<Vec<u8>> {
-    /// Half a year, after which the year is shown in place of the time of day.
+    /// Half a year in seconds. Older files show the year instead of the time of day.
     const RECENT_NS: u64 = 31_556_952 / 2 * 1_000_000_000;
-    let stat = entry.stat_or_complain(failed)?;
+    let stat = entry.stat_or_report(failed)?;
     let moment = Moment::local_ns(stat.mtime_ns);
     let recent = stat.mtime_ns <= now && now - stat.mtime_ns < RECENT_NS;
     let when = if recent { moment.field('R') } else { Some(format!(" {}", moment.year)) };

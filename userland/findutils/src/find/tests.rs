@@ -5,11 +5,11 @@ fn read(arguments: &[&str]) -> Result<Box<Search>, String> {
     let arguments: Vec<Vec<u8>> = arguments.iter().map(|argument| argument.as_bytes().to_vec()).collect();
     match parse(&arguments)? {
         Request::Search(search) => Ok(search),
-        Request::Say(text) => Err(text.to_owned()),
+        Request::Print(text) => Err(text.to_owned()),
     }
 }
 
-/// The expression in a few letters: tests by the name they look for, actions in capitals.
+/// Formats an expression: tests as the name that they match, actions as capital letters.
 fn shape(expression: &Expression) -> String {
     let many =
         |parts: &[Expression], sign: &str| format!("({})", parts.iter().map(shape).collect::<Vec<_>>().join(sign));
@@ -46,7 +46,7 @@ fn operators_bind_as_in_gnu() {
 }
 
 #[test]
-fn mistakes_are_told_in_the_words_of_gnu() {
+fn errors_have_the_messages_of_gnu() {
     for (words, message) in [
         ("-foo", "unknown predicate `-foo'"),
         ("-name", "missing argument to `-name'"),

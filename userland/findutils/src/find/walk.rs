@@ -25,7 +25,7 @@ enum Waiting {
     Leave(Entry),
 }
 
-/// Looks at every file.
+/// Visits all files.
 pub(crate) fn walk(search: &Search, evaluator: &mut Evaluator<'_>) {
     for start in &search.starts {
         let follow = search.follow != Follow::Never;
@@ -33,7 +33,7 @@ pub(crate) fn walk(search: &Search, evaluator: &mut Evaluator<'_>) {
         let device = match entry.stat() {
             Ok(stat) => stat.dev,
             Err(error) => {
-                evaluator.complain(start, error.text());
+                evaluator.report_error(start, error.text());
                 continue;
             }
         };
@@ -46,18 +46,18 @@ pub(crate) fn walk(search: &Search, evaluator: &mut Evaluator<'_>) {
 
 struct Walk<'a> {
     search: &'a Search,
-    /// The device of the starting point.
+    /// Device of the starting point.
     device: u32,
     waiting: Vec<Waiting>,
 }
 
 impl Walk<'_> {
-    /// Returns `false` if the whole search must end.
+    /// Processes the pending work. Returns `false` if the search must end.
     fn run(&mut self, evaluator: &mut Evaluator<'_>) -> bool {
         while let Some(waiting) = self.waiting.pop() {
             let go_on = match waiting {
                 Waiting::Visit(entry, parent) => self.visit(entry, parent, evaluator),
-                Waiting::Leave(entry) => !self.look_at(&entry, evaluator).quit,
+                Waiting::Leave(entry) => !self.evaluate(&entry, evaluator).quit,
             };
             if !go_on {
                 return false;
@@ -66,27 +66,27 @@ impl Walk<'_> {
         true
     }
 
-    fn look_at(&self, entry: &Entry, evaluator: &mut Evaluator<'_>) -> crate::evaluate::Verdict {
+    fn evaluate(&self, entry: &Entry, evaluator: &mut Evaluator<'_>) -> crate::evaluate::Effect {
         if entry.depth < self.search.settings.least_depth {
-            return crate::evaluate::Verdict::default();
+            return crate::evaluate::Effect::default();
         }
-        evaluator.look_at(entry)
+        evaluator.evaluate(entry)
     }
 
     fn visit(&mut self, entry: Entry, parent: Option<Rc<Ancestor>>, evaluator: &mut Evaluator<'_>) -> bool {
         if entry.kind() != Some(FileKind::Dir) {
-            return !self.look_at(&entry, evaluator).quit;
+            return !self.evaluate(&entry, evaluator).quit;
         }
-        // Report a cycle where it is found, also at the maximum depth.
+        // Report a cycle even at the maximum depth.
         let ancestor = match self.ancestor(&entry, parent) {
             Ok(ancestor) => ancestor,
             Err(message) => {
-                evaluator.complain_loop(&message);
+                evaluator.report_loop(&message);
                 return true;
             }
         };
         if entry.depth >= self.search.settings.most_depth {
-            return !self.look_at(&entry, evaluator).quit;
+            return !self.evaluate(&entry, evaluator).quit;
         }
         let foreign = self.search.settings.one_device && entry.stat().is_ok_and(|stat| stat.dev != self.device);
         if self.search.settings.depth_first {
@@ -97,11 +97,11 @@ impl Walk<'_> {
             self.waiting.insert(at, Waiting::Leave(entry));
             return true;
         }
-        let verdict = self.look_at(&entry, evaluator);
-        if verdict.quit {
+        let effect = self.evaluate(&entry, evaluator);
+        if effect.quit {
             return false;
         }
-        if !verdict.prune && !foreign {
+        if !effect.prune && !foreign {
             self.enter(&entry, ancestor.as_ref(), evaluator);
         }
         true
@@ -112,7 +112,7 @@ impl Walk<'_> {
         let entries = match tidebox_rt::read_dir(&folder.path) {
             Ok(entries) => entries,
             Err(error) if is_gone(error) && self.search.settings.ignore_races => return,
-            Err(error) => return evaluator.complain(&folder.path, error.text()),
+            Err(error) => return evaluator.report_error(&folder.path, error.text()),
         };
         let follow = self.search.follow == Follow::Always;
         for child in entries.into_iter().rev().filter(|child| child.name != b"." && child.name != b"..") {
@@ -128,7 +128,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Records a directory as an ancestor, unless it is one already, which needs links.
+    /// Records a directory as an ancestor. Returns an error for a cycle, which requires links.
     fn ancestor(&self, entry: &Entry, parent: Option<Rc<Ancestor>>) -> Result<Option<Rc<Ancestor>>, String> {
         if self.search.follow != Follow::Always {
             return Ok(None);

@@ -3,19 +3,19 @@
 use crate::input::{Item, Items};
 use crate::options::Options;
 
-/// One item has no room in a command.
+/// One item exceeds the size of a command.
 const LINE_TOO_LONG: &str = "argument line too long";
 
-/// The items of one command have no room in it.
+/// The items of one command exceed its size.
 const LIST_TOO_LONG: &str = "argument list too long";
 
-/// The commands to run, one by one.
+/// Iterator over the commands to run.
 pub(crate) struct Batches<'a> {
     options: &'a Options,
     items: Items,
     /// An item that did not fit into the last command.
     left: Option<Item>,
-    /// No command was built yet.
+    /// True until the first command is built.
     first: bool,
     ended: bool,
     /// Error found after the items read; their command runs first.
@@ -27,7 +27,7 @@ impl<'a> Batches<'a> {
         Self { options, items, left: None, first: true, ended: false, trouble: None }
     }
 
-    /// The words of the next command; `None` when no item is left.
+    /// Returns the arguments of the next command, or `None` at the end.
     pub(crate) fn next_command(&mut self) -> Result<Option<Vec<Vec<u8>>>, String> {
         if let Some(message) = self.trouble.take() {
             return Err(message);
@@ -74,19 +74,19 @@ impl<'a> Batches<'a> {
                 break;
             }
         }
-        // Without any item the command runs once all the same.
+        // Without items the command runs once, unless `-r` is given.
         let runs = count > 0 || (self.first && !self.options.not_when_empty);
         self.ended = count == 0;
         self.first = false;
         Ok(runs.then_some(words))
     }
 
-    /// Bytes of the input that were read and belong to no item.
+    /// Returns the number of bytes that were read and belong to no item.
     pub(crate) fn unread(&self) -> usize {
         self.items.unread()
     }
 
-    /// Whether the number of items or lines of a command is said, so that fewer are not what was asked for.
+    /// Returns whether the number of items or lines per command is given, so that fewer are an error.
     fn is_counted(&self) -> bool {
         self.options.most_items.is_some() || self.options.most_lines.is_some()
     }

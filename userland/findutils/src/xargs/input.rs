@@ -10,19 +10,19 @@ use crate::options::{Options, Separator};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Item {
     pub(crate) bytes: Vec<u8>,
-    /// It is the last one of its line.
+    /// It is the last item of its line.
     pub(crate) ends_line: bool,
 }
 
-/// The items of an input.
+/// Iterator over the items of an input.
 pub(crate) struct Items {
     from: BufReader<Box<dyn Read>>,
     separator: Separator,
     end: Option<Vec<u8>>,
-    /// One byte that was read too far.
+    /// A byte that was read ahead.
     back: Option<u8>,
     ended: bool,
-    /// It was told that arguments cannot hold zero bytes.
+    /// Set once the warning about zero bytes is printed.
     warned: bool,
 }
 
@@ -38,7 +38,7 @@ impl Items {
         }
     }
 
-    /// The next item; `None` at the end.
+    /// Returns the next item, or `None` at the end.
     pub(crate) fn next_item(&mut self) -> Result<Option<Item>, String> {
         if self.ended {
             return Ok(None);
@@ -59,7 +59,7 @@ impl Items {
         Ok(item.filter(|_| !self.ended))
     }
 
-    /// An argument ends where a zero byte stands.
+    /// Truncates an item at a zero byte.
     fn cut_at_zero(&mut self, item: &mut Item) {
         let Some(at) = item.bytes.iter().position(|byte| *byte == 0) else {
             return;
@@ -73,7 +73,7 @@ impl Items {
         }
     }
 
-    /// Bytes of the input that were read and belong to no item.
+    /// Returns the number of bytes that were read and belong to no item.
     pub(crate) fn unread(&self) -> usize {
         self.from.buffer().len() + usize::from(self.back.is_some())
     }
@@ -104,10 +104,10 @@ impl Items {
         }
     }
 
-    /// An item in which quotes and backslashes keep blanks together. With `lines` only line ends separate.
+    /// Reads an item with quotes and backslashes. With `lines` only line ends separate items.
     fn quoted(&mut self, lines: bool) -> Result<Option<Item>, String> {
         let mut bytes = Vec::new();
-        // An item may be empty when it is quoted.
+        // A quoted item may be empty.
         let mut begun = false;
         loop {
             let Some(byte) = self.byte()? else {
@@ -116,7 +116,7 @@ impl Items {
             match byte {
                 b'\n' if begun => return Ok(Some(Item { bytes, ends_line: true })),
                 b'\n' => {}
-                // Ahead of an item every white space counts, within one only blanks do.
+                // Skip all white space before an item. Only blanks and line ends terminate it.
                 b' ' | b'\t' | b'\r' | 0x0b | 0x0c if !begun => {}
                 b' ' | b'\t' if !lines => {
                     let ends_line = self.is_line_end()?;
@@ -153,7 +153,7 @@ impl Items {
         }
     }
 
-    /// Whether the line ends here. A blank at the end of a line makes the next one part of it.
+    /// Returns whether the line ends. A trailing blank continues it on the next line.
     fn is_line_end(&mut self) -> Result<bool, String> {
         loop {
             match self.byte()? {

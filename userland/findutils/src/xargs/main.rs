@@ -13,7 +13,7 @@ use std::process::exit;
 
 use batch::Batches;
 use input::Items;
-use options::{Options, Request, Wrong};
+use options::{CommandLineError, Options, Request};
 use run::Runner;
 use tidebox_gnu::message::{arguments, bytes_path, error_text, print_error, quote_value};
 use tidebox_gnu::tool::print_and_exit_code;
@@ -26,13 +26,13 @@ fn main() {
 fn run() -> i32 {
     let options = match options::parse(arguments()) {
         Ok(Request::Run(options)) => options,
-        Ok(Request::Say(text)) => return print_and_exit_code("xargs", &text, 1),
-        Err(Wrong::Usage(message)) => {
+        Ok(Request::Print(text)) => return print_and_exit_code("xargs", &text, 1),
+        Err(CommandLineError::Usage(message)) => {
             print_error("xargs", &message);
             tidebox_gnu::eprint_line!("Try 'xargs --help' for more information.");
             return 1;
         }
-        Err(Wrong::Value(message)) => {
+        Err(CommandLineError::Value(message)) => {
             print_error("xargs", &message);
             return 1;
         }
@@ -56,7 +56,7 @@ fn run() -> i32 {
     all(&options, from)
 }
 
-/// Tells on stderr how long commands may be; nothing here bounds them but what is asked for.
+/// Prints the limits of command lengths on standard error.
 fn show_limits(most_bytes: usize) {
     /// Minimum required by POSIX.
     const MIN_COUNT: usize = 4096;
@@ -99,7 +99,7 @@ fn all(options: &Options, from: Box<dyn Read>) -> i32 {
     code
 }
 
-/// Standard input without the buffer that the library puts before it.
+/// Unbuffered standard input.
 struct StandardInput;
 
 impl Read for StandardInput {
@@ -108,10 +108,10 @@ impl Read for StandardInput {
     }
 }
 
-/// Who reads standard input next begins behind the last item, where the input can be wound back: it is a file.
+/// Seeks back to the end of the last item, so that the next reader of standard input continues there.
 fn give_back(unread: usize) {
     if unread > 0 {
-        // A pipe or a terminal stays as it is, as with every program.
+        // A pipe or terminal is not seekable.
         let _ = tidebox_rt::seek(0, -(unread as i64));
     }
 }

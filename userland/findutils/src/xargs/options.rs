@@ -23,24 +23,24 @@ Exit code: 0; 123 when a command ended with 1 to 125; 124 when one ended with 25
 const VERSION: &str =
     "xargs (GNU findutils) 4.9.0\nTidebox's xargs does what that version does. It is free under MIT or Apache-2.0.\n";
 
-/// Bytes of one command by default, as in GNU.
+/// Default size of a command in bytes, as in GNU.
 const DEFAULT_BYTES: usize = 128 * 1024;
 
-/// Commands at a time at most, as in GNU.
+/// Maximum number of parallel commands, as in GNU.
 pub(crate) const MAX_PARALLEL: u32 = 2_147_483_647;
 
 /// Item separator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
-    /// Blanks and line ends; quotes and backslashes keep them together.
+    /// Blanks and line ends, except in quotes and after backslashes.
     Blanks,
-    /// Line ends only; blanks at the beginning are left out, and quotes and backslashes still count.
+    /// Line ends, except in quotes and after backslashes. Leading blanks are removed.
     Lines,
-    /// This byte.
+    /// A byte.
     Byte(u8),
 }
 
-/// Everything that the command line says.
+/// Parsed command line.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// The command and its first arguments.
@@ -54,13 +54,13 @@ pub(crate) struct Options {
     pub(crate) most_items: Option<usize>,
     pub(crate) most_lines: Option<usize>,
     pub(crate) most_bytes: usize,
-    /// A batch that gets too long for its items or lines is an error.
+    /// Fail if a number of items or lines exceeds the size of a command.
     pub(crate) exit_when_long: bool,
-    /// Commands at a time; 0 is as many as there may be.
+    /// Number of parallel commands, or 0 for no limit.
     pub(crate) parallel: usize,
     pub(crate) not_when_empty: bool,
-    pub(crate) shows: bool,
-    pub(crate) asks: bool,
+    pub(crate) prints: bool,
+    pub(crate) prompts: bool,
     /// Commands read from the terminal.
     pub(crate) terminal: bool,
     /// Variable set to the slot number of the command.
@@ -75,7 +75,7 @@ pub(crate) struct Options {
 pub(crate) enum Request {
     Run(Box<Options>),
     /// Only text is printed.
-    Say(String),
+    Print(String),
 }
 
 tidebox_gnu::options! {
@@ -107,20 +107,20 @@ tidebox_gnu::options! {
 
 /// Command line error.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Wrong {
+pub(crate) enum CommandLineError {
     /// Invalid command line; the message includes a hint to `--help`.
     Usage(String),
     /// Invalid option value.
     Value(String),
 }
 
-impl From<String> for Wrong {
+impl From<String> for CommandLineError {
     fn from(message: String) -> Self {
         Self::Usage(message)
     }
 }
 
-impl FromEarlyExit for Wrong {
+impl FromEarlyExit for CommandLineError {
     fn from_early_exit(_: &str, answer: ToolResult) -> Self {
         match answer {
             ToolResult::Usage(message, _) => Self::Usage(message),
@@ -133,8 +133,8 @@ impl FromEarlyExit for Wrong {
 const LINE: Syntax<'_, Flag> =
     Syntax { notes: NOTES, version: VERSION, permute: false, ..Syntax::new("xargs", USAGE, 29) };
 
-/// Reads the command line. The error is a message without the tool's name.
-pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Wrong> {
+/// Parses the command line. The error is a message without the name of the tool.
+pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, CommandLineError> {
     let mut options = Options {
         command: Vec::new(),
         file: None,
@@ -147,8 +147,8 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Wrong> {
         exit_when_long: false,
         parallel: 1,
         not_when_empty: false,
-        shows: false,
-        asks: false,
+        prints: false,
+        prompts: false,
         terminal: false,
         slot_variable: None,
         warnings: Vec::new(),
@@ -160,8 +160,8 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Wrong> {
             Ok(None) => break,
             Ok(Some(Item::Operand(word))) => options.command.push(word),
             Ok(Some(Item::Option(flag, value))) => options.option(flag, value)?,
-            Err(ToolResult::Print(text)) => return Ok(Request::Say(String::from_utf8_lossy(&text).into_owned())),
-            Err(answer) => return Err(Wrong::from_early_exit("xargs", answer)),
+            Err(ToolResult::Print(text)) => return Ok(Request::Print(String::from_utf8_lossy(&text).into_owned())),
+            Err(answer) => return Err(CommandLineError::from_early_exit("xargs", answer)),
         }
     }
     if options.command.is_empty() {
@@ -174,11 +174,12 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Wrong> {
 }
 
 impl Options {
-    fn option(&mut self, key: Flag, value: Option<Vec<u8>>) -> Result<(), Wrong> {
+    fn option(&mut self, key: Flag, value: Option<Vec<u8>>) -> Result<(), CommandLineError> {
         match key {
             Flag::Null => self.separator = Separator::Byte(0),
             Flag::Delimiter => {
-                self.separator = Separator::Byte(delimiter(&value.unwrap_or_default()).map_err(Wrong::Value)?)
+                self.separator =
+                    Separator::Byte(delimiter(&value.unwrap_or_default()).map_err(CommandLineError::Value)?)
             }
             Flag::ArgFile => self.file = value.filter(|name| name != b"-"),
             Flag::End | Flag::Eof => self.end = value.filter(|end| !end.is_empty()),
@@ -194,7 +195,7 @@ impl Options {
             }
             Flag::MaxArgs => {
                 let count = number('n', &value.unwrap_or_default(), 1)?;
-                // One item at a time is what -I does anyway.
+                // `-I` always uses one item per command.
                 if !(count == 1 && self.replace.is_some()) {
                     self.exclusive("--max-args/-n");
                     self.most_items = Some(count);
@@ -202,17 +203,17 @@ impl Options {
             }
             Flag::OpenTty => self.terminal = true,
             Flag::MaxProcs => self.parallel = number('P', &value.unwrap_or_default(), 0)?,
-            Flag::Interactive => (self.asks, self.shows) = (true, true),
+            Flag::Interactive => (self.prompts, self.prints) = (true, true),
             Flag::NoRunIfEmpty => self.not_when_empty = true,
             Flag::MaxChars => self.most_bytes = command_bytes(&value.unwrap_or_default())?,
-            Flag::Verbose => self.shows = true,
+            Flag::Verbose => self.prints = true,
             Flag::Exit => self.exit_when_long = true,
             Flag::ShowLimits => self.limits = true,
             Flag::ProcessSlotVar => {
                 let name = value.unwrap_or_default();
                 if name.contains(&b'=') {
                     let message = "option --process-slot-var may not be set to a value which includes '='";
-                    return Err(Wrong::Usage(message.to_owned()));
+                    return Err(CommandLineError::Usage(message.to_owned()));
                 }
                 self.slot_variable = Some(name);
             }
@@ -221,7 +222,7 @@ impl Options {
         Ok(())
     }
 
-    /// Forgets the other ways to say how much goes into a command; the last one counts.
+    /// Resets the other options for the number of items. The last option takes precedence.
     fn exclusive(&mut self, option: &str) {
         let others = [
             ("--replace", self.replace.take().is_some()),
@@ -238,12 +239,12 @@ impl Options {
     }
 }
 
-/// Bytes of the environment, as they count for how long a command may be.
+/// Returns the size of the environment in bytes, which reduces the size of a command.
 pub(crate) fn environment_bytes() -> usize {
     tidebox_rt::environ().iter().map(|entry| entry.len() + 1).sum()
 }
 
-/// Bytes that a command may have at most, as Linux has it with the environment that there is.
+/// Returns the maximum size of a command in bytes, as on Linux with this environment.
 pub(crate) fn upper_bytes() -> usize {
     const LINUX: usize = 2 << 20;
     /// Headroom required by POSIX.
@@ -251,7 +252,7 @@ pub(crate) fn upper_bytes() -> usize {
     (LINUX - HEADROOM).saturating_sub(environment_bytes())
 }
 
-/// The value of `-s`. One that cannot be is told of, and the nearest that can be counts.
+/// Parses the value of `-s`. Reports a value out of range and replaces it by the nearest valid one.
 fn command_bytes(value: &[u8]) -> Result<usize, String> {
     let upper = upper_bytes();
     match number('s', value, 1) {
@@ -282,7 +283,7 @@ fn number(key: char, value: &[u8], least: usize) -> Result<usize, String> {
     }
 }
 
-/// A delimiter: one byte, or an escape that stands for one.
+/// Parses a delimiter: one byte, or its escape sequence.
 fn delimiter(text: &[u8]) -> Result<u8, String> {
     let wrong = |reason: &str| format!("{reason} '{}' in input delimiter specification", String::from_utf8_lossy(text));
     match text {

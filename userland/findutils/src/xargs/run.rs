@@ -8,7 +8,7 @@ use tidebox_rt::{Errno, ExitStatus, Fd, Open, WaitResult};
 
 use crate::options::Options;
 
-/// Runs commands, several at a time when asked.
+/// Runs commands, in parallel if requested.
 pub(crate) struct Runner<'a> {
     options: &'a Options,
     /// Process ids by slot; a free slot is `None`.
@@ -33,7 +33,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Starts a command, once there is room for it. `false` when no further one is to be started.
+    /// Starts a command once a slot is free. Returns `false` if no further command may start.
     pub(crate) fn start(&mut self, words: &[Vec<u8>]) -> bool {
         let most = if self.options.parallel == 0 { usize::MAX } else { self.options.parallel };
         while self.running.iter().flatten().count() >= most {
@@ -92,7 +92,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Commands do not read the items: they get nothing, or the terminal, or standard input when that is free.
+    /// Returns the standard input of commands: empty, the terminal, or standard input if items come from a file.
     fn open_input(&self) -> Result<Fd, Errno> {
         let read = Open { read: true, ..Open::default() };
         if self.options.terminal {
@@ -135,18 +135,18 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Prints the command when asked to, and waits for leave to run it.
+    /// Prints the command with `-t`, and prompts with `-p`. Returns whether to run it.
     fn announce(&mut self, words: &[Vec<u8>]) -> bool {
-        if !self.options.shows {
+        if !self.options.prints {
             return true;
         }
         let mut line: Vec<u8> = words.iter().map(|word| path_label(word).into_bytes()).collect::<Vec<_>>().join(&b' ');
-        if !self.options.asks {
+        if !self.options.prompts {
             line.push(b'\n');
         }
         // Ignore the error: stderr may be closed.
         let _ = std::io::stderr().write_all(&line);
-        !self.options.asks || self.is_allowed()
+        !self.options.prompts || self.is_allowed()
     }
 
     fn is_allowed(&mut self) -> bool {
@@ -168,7 +168,7 @@ impl<'a> Runner<'a> {
         read && answer.starts_with(['y', 'Y'])
     }
 
-    /// Waits for every command and returns the exit code.
+    /// Waits for all commands and returns the exit code.
     pub(crate) fn end(mut self) -> i32 {
         while self.running.iter().any(Option::is_some) {
             self.wait();

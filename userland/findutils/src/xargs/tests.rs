@@ -2,10 +2,10 @@ use crate::batch::Batches;
 use crate::input::Items;
 use crate::options::{self, Request};
 
-/// The commands that come of a command line and an input, each with its words between dots.
-fn message(wrong: options::Wrong) -> String {
+/// Returns the commands for a command line and an input, with dots between arguments.
+fn message(wrong: options::CommandLineError) -> String {
     match wrong {
-        options::Wrong::Usage(message) | options::Wrong::Value(message) => message,
+        options::CommandLineError::Usage(message) | options::CommandLineError::Value(message) => message,
     }
 }
 
@@ -36,7 +36,7 @@ fn quotes_and_backslashes_keep_blanks_together() {
 }
 
 #[test]
-fn items_are_dealt_out_as_asked() {
+fn items_are_grouped_by_the_options() {
     assert_eq!(command_lines("-n 2 x", "1 2 3 4 5"), ["x.1.2", "x.3.4", "x.5"]);
     assert_eq!(command_lines("-L 1", "a b\nc \nd\n\ne"), ["echo.a.b", "echo.c.d", "echo.e"]);
     assert_eq!(command_lines("-I {} x {}-{} y", "a b\n  c\n"), ["x.a b-a b.y", "x.c-c.y"]);
@@ -46,14 +46,14 @@ fn items_are_dealt_out_as_asked() {
 }
 
 #[test]
-fn without_items_the_command_runs_once_unless_told_not_to() {
+fn without_items_the_command_runs_once_unless_disabled() {
     assert_eq!(command_lines("x", " \n"), ["x"]);
     assert_eq!(command_lines("-r x", " \n"), Vec::<String>::new());
     assert_eq!(command_lines("-n 1 x", "a"), ["x.a"]);
 }
 
 #[test]
-fn mistakes_are_told() {
+fn errors_are_reported() {
     assert!(commands("", "it's").is_err_and(|message| message.starts_with("unmatched single quote")));
     assert!(commands("-n 0", "").is_err_and(|message| message == "value 0 for -n option should be >= 1"));
     assert!(commands("-n x", "").is_err_and(|message| message == "invalid number \"x\" for -n option"));

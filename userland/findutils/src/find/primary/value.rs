@@ -40,7 +40,7 @@ pub(super) fn size(text: &str) -> Result<Test, String> {
     Ok(Test::Size { compare, unit })
 }
 
-/// The time that a letter of the test's name stands for.
+/// Returns the timestamp of a letter in the name of a test.
 pub(super) fn stamp(name: &str, at: usize) -> Stamp {
     match name.as_bytes().get(at) {
         Some(b'a') => Stamp::Access,
@@ -51,7 +51,7 @@ pub(super) fn stamp(name: &str, at: usize) -> Stamp {
 
 pub(super) fn age(name: &str, rest: &mut Rest, stamp: Stamp, unit: u64) -> Result<Test, String> {
     let text = text(name, rest)?;
-    // Fractions count in whole seconds.
+    // Fractions are truncated to seconds.
     let (compare, unit) = match (compare_digits(&text), text.trim_start_matches(['+', '-']).parse::<f64>()) {
         (Some(compare), _) => (compare, unit),
         (None, Ok(number)) if number.is_finite() && number >= 0.0 => {
@@ -68,7 +68,7 @@ pub(super) fn age(name: &str, rest: &mut Rest, stamp: Stamp, unit: u64) -> Resul
     Ok(Test::Age { stamp, compare, unit })
 }
 
-/// The state of a file that is given on the command line: of a link itself under `-P`.
+/// Returns the metadata of a file on the command line. Under `-P`, links are not followed.
 pub(super) fn stat_of(path: &[u8], follow: Follow) -> Result<Stat, String> {
     let stat = match tidebox_rt::stat(path, follow != Follow::Never) {
         Err(Errno::NOENT | Errno::LOOP) => tidebox_rt::stat(path, false),
@@ -77,7 +77,7 @@ pub(super) fn stat_of(path: &[u8], follow: Follow) -> Result<Stat, String> {
     stat.map_err(|error| format!("{}: {}", quote_value(path), error.text()))
 }
 
-/// `-newerXY`: X of the file against Y of the reference, or against a time when Y is `t`.
+/// Parses `-newerXY`: compares X of the file with Y of the reference, or with a time if Y is `t`.
 pub(super) fn newer_than(name: &str, rest: &mut Rest, follow: Follow) -> Result<Test, String> {
     let letters = name.as_bytes();
     let (mine, theirs) = (letters.get(6).copied().unwrap_or(0), letters.get(7).copied().unwrap_or(0));
@@ -114,7 +114,7 @@ pub(super) fn permission(text: &str) -> Result<Test, String> {
         Some(b'/') => (Bits::Any, text.get(1..)),
         _ => (Bits::Exactly, Some(text)),
     };
-    // A plus sign before digits once meant what a slash means now.
+    // `+MODE` is the obsolete form of `/MODE`.
     let old = text.strip_prefix('+').is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
     let change = mode.filter(|_| !old).and_then(Change::parse);
     let change = change.ok_or_else(|| format!("invalid mode {}", quote_value(text.as_bytes())))?;
