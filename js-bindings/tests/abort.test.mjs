@@ -1,4 +1,4 @@
-// Calls that their caller gives up.
+// Calls that their caller aborts.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -32,7 +32,7 @@ describe("a command that is given up", () => {
     ["computes in a program", "echo begun; echo kept > kept.txt; awk 'BEGIN { while (1) x++ }'"],
     ["is a pipeline", "echo begun; echo kept > kept.txt; sleep 30 | cat"],
   ]) {
-    test(`ends with what was written so far when it ${what}, and files stay`, async () => {
+    test(`returns the output until then when it ${what}, and files are kept`, async () => {
       await sandbox.execute("rm -f kept.txt");
       const { exitCode, stoppedBy, stdout, output } = await abandoned(command);
       assert.deepEqual([exitCode, stoppedBy, stdout], [137, "cancelled", "begun\n"]);
@@ -78,7 +78,7 @@ describe("a command that is given up", () => {
 });
 
 describe("other calls with a signal", () => {
-  test("answer that they were given up, and throw nothing where tools do not", async () => {
+  test("return that they were aborted, without an exception from tools", async () => {
     const sandbox = await Sandbox.create({ files: { a: "a" } });
     const given = { signal: AbortSignal.abort() };
     for (const call of [
@@ -98,7 +98,7 @@ describe("other calls with a signal", () => {
     await sandbox.close();
   });
 
-  test("that are given nonsense answer, and throw nothing", async () => {
+  test("with invalid arguments return an error, without an exception", async () => {
     const sandbox = await Sandbox.create();
     const nothing = [undefined, null, 3, {}, Symbol("x"), () => {}];
     for (const what of nothing) {

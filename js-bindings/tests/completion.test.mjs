@@ -1,4 +1,4 @@
-// Without JSPI, programs run to completion one after the other. What cannot work so says why.
+// Without JSPI, programs run to completion one after the other. Unsupported operations fail with the reason.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

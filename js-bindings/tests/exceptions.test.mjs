@@ -71,7 +71,7 @@ for (const [kind, catching] of Object.entries(kinds)) {
   });
 
   describe(`${kind} exceptions where there are none`, { skip: has ? "this engine has them" : false }, () => {
-    test("a module that uses them is refused with the reason", async (context) => {
+    test("a module that uses them is rejected with the reason", async (context) => {
       const sandbox = await Sandbox.create({ files: { it: module(catching(THROW), { tag: true }) } });
       context.after(() => sandbox.close());
       const { output } = await sandbox.execute("chmod +x it; ./it; echo $?");

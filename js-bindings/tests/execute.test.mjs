@@ -1,4 +1,4 @@
-// Commands: what a person types and what comes back.
+// Commands and their results.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -21,7 +21,7 @@ describe("execute", () => {
     assert.deepEqual(await run("echo hi"), ["hi\n", 0]);
   });
 
-  test("an exit code comes back as it is", async () => {
+  test("an exit code is returned unchanged", async () => {
     assert.deepEqual(await run("exit 7"), ["", 7]);
     assert.deepEqual(await run("no-such-command"), ["bash: line 1: no-such-command: command not found\n", 127]);
   });
@@ -48,7 +48,7 @@ describe("execute", () => {
     assert.deepEqual(await run("seq 9 | sort -r | head -n 3 | paste -sd,"), ["9,8,7\n", 0]);
   });
 
-  test("more than a pipe holds goes through it", async () => {
+  test("more data than the capacity of a pipe passes through it", async () => {
     assert.deepEqual(await run("head -c 3000000 /dev/zero | wc -c | tr -d ' '"), ["3000000\n", 0]);
   });
 
@@ -79,7 +79,7 @@ describe("execute", () => {
     assert.deepEqual(answers.map(({ output }) => output), ["1\n", "2\n", "3\n", "4\n"]);
   });
 
-  test("output comes in pieces to who watches, and whole in the end", async () => {
+  test("output is streamed in chunks, and complete in the result", async () => {
     const pieces = [];
     const { output } = await sandbox.execute("echo one; sleep 0.05; echo two >&2", {
       onOutput: ({ stream, bytes }) => pieces.push([stream, new TextDecoder().decode(bytes)]),

@@ -52,7 +52,7 @@ describe("file tools", () => {
     });
   });
 
-  test("transfers answer each file in order, with a code where one failed", async () => {
+  test("transfers return a result for each file in order, with a code for failed ones", async () => {
     const bytes = new Uint8Array([0, 255, 10]);
     assert.deepEqual(await sandbox.uploadFiles([["/workspace/up.bin", bytes], ["relative", bytes]]), [
       { path: "/workspace/up.bin", error: null },
@@ -96,7 +96,7 @@ describe("life of a sandbox", () => {
     assert.equal((await sandbox.downloadFiles(["/a"]))[0].content, null);
   });
 
-  test("options that cannot be are named when the sandbox is made", async () => {
+  test("invalid options are named when the sandbox is created", async () => {
     for (const [options, words] of [
       [{ mode: 1 }, /unknown option 'mode'/],
       [{ limits: { ram: 1 } }, /unknown limit 'ram'/],

@@ -1,5 +1,5 @@
-// Loaded before the tests, in every process of theirs: whatever nobody catches makes the process fail, also when it comes
-// after the test that caused it, which Node's test runner would only mention.
+// Loaded before the tests in each of their processes. Uncaught errors make the process fail, even after the test that caused
+// them: Node's test runner only mentions these.
 
 import { Worker } from "node:worker_threads";
 
@@ -11,9 +11,9 @@ function fail(what, error) {
 }
 
 process.on("unhandledRejection", (error) => fail("a rejection that nobody handled", error));
-process.on("uncaughtExceptionMonitor", (error) => fail("an exception that nobody caught", error));
+process.on("uncaughtExceptionMonitor", (error) => fail("an uncaught exception", error));
 
-// A sandbox goes on in another Worker when one breaks, so that a test would not see it.
+// A sandbox replaces a broken Worker, which hides the error from a test.
 const { emit } = Worker.prototype;
 Worker.prototype.emit = function (event, ...values) {
   if (event === "error") fail("a Worker that broke", values[0]);

@@ -72,7 +72,7 @@ describe("a function as a command", () => {
     assert.deepEqual(await run("printf '%s\\n' a b | xargs -n 1 weather | grep -c sunny"), ["2\n", 0]);
   });
 
-  test("is found as a program is, and comes before the one of that name", async () => {
+  test("is found like a program, and precedes a program of the same name", async () => {
     assert.deepEqual(await run("which weather; type -t weather; seq 3; /bin/seq 2"), [
       "/usr/local/bin/weather\nfile\nmine\n1\n2\n", 0,
     ]);
@@ -91,14 +91,14 @@ describe("a function as a command", () => {
     assert.deepEqual([cwd, sandboxId], ["/tmp", sandbox.id]);
   });
 
-  test("answers output and exit code, or writes by itself", async () => {
+  test("returns output and exit code, or writes to its streams", async () => {
     const { stdout, stderr, exitCode } = await sandbox.execute("answer");
     assert.deepEqual([stdout, stderr, exitCode], ["out\n", "err\n", 4]);
     assert.deepEqual(await run("hasty"), ["written in the end\n", 0]);
     assert.deepEqual(await run("hastyFlood | wc -c | tr -d ' '"), ["1000000\n", 0]);
   });
 
-  test("that throws ends with 1 and its message, and so does one that answers no exit code", async () => {
+  test("that throws or returns no exit code ends with 1 and a message", async () => {
     assert.deepEqual(await run("throws"), ["throws: the service is not there\n", 1]);
     assert.deepEqual(await run("rejects || echo failed"), ["rejects: no\nfailed\n", 0]);
     for (const command of ["bad", "worse"]) {

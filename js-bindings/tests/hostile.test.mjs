@@ -1,4 +1,4 @@
-// Modules that attack: each ends its own command, and the sandbox goes on.
+// Hostile modules: each ends only its own command, and the sandbox stays usable.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -34,13 +34,13 @@ describe("hostile modules", () => {
   ends("an access outside of memory is a segmentation fault", module(bodies.outOfMemory), /out of bounds memory access\n(.*\n)?139\n$/);
   ends("recursion without end is a stack overflow", module(bodies.recursion), /it: stack overflow\n(.*\n)?139\n$/);
   ends("a start function runs, and its trap ends the program", module(bodies.unreachable, { start: true }), /134\n$/);
-  ends("a large table is refused", module(bodies.nothing, { table: 1_000_000 }), /cannot execute: .*more than 64000 elements\n126\n$/);
+  ends("a large table is rejected", module(bodies.nothing, { table: 1_000_000 }), /cannot execute: .*more than 64000 elements\n126\n$/);
   ends("a memory larger than the limit does not start", module(bodies.nothing, { memory: [10_000] }), /out of memory.*\n(.*\n)?137\n$/);
   ends("invalid modules are rejected", Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 255]), /cannot execute: not a valid WebAssembly module.*\n126\n$/);
 
   for (const [from, name] of [["env", "system"], ["tidebox_engine", "tick"], ["wasi_snapshot_preview1", "__wbindgen_malloc"],
     ["wasi_snapshot_preview1", "constructor"]]) {
-    ends(`the import ${from}::${name} is refused`, module(bodies.nothing, { imports: [[from, name]] }), /cannot execute: .*\n126\n$/);
+    ends(`the import ${from}::${name} is rejected`, module(bodies.nothing, { imports: [[from, name]] }), /cannot execute: .*\n126\n$/);
   }
 
   test("a loop that only grows memory stays within the limit and ends with its time", async () => {
@@ -49,7 +49,7 @@ describe("hostile modules", () => {
     assert.ok(peakMemoryBytes <= 64 * 2 ** 20);
   });
 
-  test("a loop without a call ends with its time, also where it runs behind a pipe", async () => {
+  test("a loop without a call ends at its timeout, also after a pipe", async () => {
     await sandbox.uploadFiles([["/workspace/it", module(bodies.loop)]]);
     const { exitCode } = await sandbox.execute("chmod +x it; echo x | ./it | cat", { timeoutMs: 300 });
     assert.equal(exitCode, 124);
@@ -64,7 +64,7 @@ describe("hostile modules", () => {
 
   // The body of the program: `if (getids(-1) != EFAULT) abort()`.
   const asks = [0x41, 0x7f, 0x10, 0, 0x41, 21, 0x47, 0x04, 0x40, 0x00, 0x0b];
-  ends("a pointer outside of memory is an error of the call and nothing more", module(asks, { imports: [["tidebox_v1", "getids"]] }), /^0\n$/);
+  ends("a pointer outside of memory fails only the call", module(asks, { imports: [["tidebox_v1", "getids"]] }), /^0\n$/);
 
   test("corrupt modules are rejected or end, and the sandbox stays usable", async () => {
     const whole = module([...bodies.loop], { imports: [["wasi_snapshot_preview1", "sched_yield"]], table: 3, start: true });
@@ -80,7 +80,7 @@ describe("hostile modules", () => {
     await sandbox.delete("/workspace/damaged");
   });
 
-  // Each of them ends by a limit; which one, depends on the machine.
+  // A limit ends each of them; which limit depends on the host.
   for (const [name, script] of [
     ["a variable that doubles", "x=xxxxxxxx; while :; do x=$x$x; done"],
     ["functions that call themselves", "f() { f; }; f"],

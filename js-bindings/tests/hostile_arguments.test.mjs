@@ -1,5 +1,5 @@
-// Arguments that no caller with types gives: what a model or a program makes up. Every tool answers in its shape, none throws, and
-// the sandbox goes on.
+// Arguments of the wrong type, as a model or an untyped program passes them. Every tool returns its usual result type without
+// an exception, and the sandbox stays usable.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -59,7 +59,7 @@ describe("arguments of the wrong kind", () => {
   after(() => sandbox.close());
 
   for (const [tool, right] of Object.entries(TOOLS)) {
-    test(`${tool} answers in its shape, whatever it is given`, async () => {
+    test(`${tool} returns its usual result type for any argument`, async () => {
       for (const [name, value] of Object.entries(VALUES)) {
         for (let place = 0; place <= right.length; place++) {
           const args = [...right];
@@ -92,7 +92,7 @@ describe("arguments of the wrong kind", () => {
     assert.equal((await sandbox.execute("cat /workspace/a")).output, "x\n");
   });
 
-  test("options of a command that throw when they are looked at are its answer", async () => {
+  test("options that throw when they are read become the result of the command", async () => {
     for (const name of ["timeoutMs", "cwd", "env", "stdin", "shellMode", "signal", "onOutput", "onStdout", "onStderr"]) {
       const options = Object.defineProperty({}, name, { get: nasty, enumerable: true });
       assert.equal((await sandbox.execute("true", options)).exitCode, null, name);

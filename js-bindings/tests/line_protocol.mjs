@@ -1,10 +1,10 @@
-// The class for a program in another language: one JSON object per line on standard input, answers on standard output. A test in
-// Rust (`tests/javascript`) drives it, with the suite that all backends are held to.
+// The class for a program in another language: one JSON request per line on standard input, responses on standard output. A test in
+// Rust (`tests/javascript`) drives it, with the conformance suite of all backends.
 //
 //   { id, method: "create", args: [options] }               { id, result: { sandbox, id } }
 //   { id, method: "createAt", args: [provider, options] }    the same, at a provider in the cloud
 //   { id, sandbox, method, args, watch? }                    { id, piece: { stream, bytes } }...  { id, result, running }
-//   { cancel: id }                                           { id, thrown } for what the class should not have done
+//   { cancel: id }                                           { id, thrown } for an unexpected exception
 //
 // Bytes are `{ "base64": "..." }`, times are milliseconds since 1970.
 

@@ -1,4 +1,4 @@
-// Sandboxes that come and go leave nothing behind: no memory, no Worker, no timer.
+// Closed sandboxes release everything: memory, Workers and timers.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -29,9 +29,9 @@ async function some(count) {
   await Promise.all(Array.from({ length: AT_ONCE }, async () => {
     while (n < count) await one(n++);
   }));
-  // Workers end a moment after they are told to.
+  // Workers end shortly after `terminate`.
   for (let look = 0; look < 100 && workers() > 0; look++) await wait(50);
-  // What one collection frees can hold what the next one does.
+  // Objects freed by one collection may reference objects that only the next one frees.
   for (let round = 0; round < 3; round++) {
     collect();
     await wait(50);

@@ -64,7 +64,7 @@ describe("a read-only mount", () => {
     assert.equal(fs.readFileSync(join(inside, "a.txt"), "utf8"), "a\n");
   });
 
-  test("can be given as a text, as a URL and beside others", async (context) => {
+  test("can be a string, a URL, and one of several", async (context) => {
     const { inside, outside } = folders(context);
     const sandbox = await Sandbox.create({ mounts: { one: inside, "/two": pathToFileURL(outside), "/three": { folder: `${inside}/d` } } });
     context.after(() => sandbox.close());
@@ -158,7 +158,7 @@ describe("a read-write mount", () => {
     assert.equal(fs.existsSync(join(inside, "d")), false);
   });
 
-  test("takes what tools write: sed -i, tar, git-like temporary files and uploads", async (context) => {
+  test("supports the writes of tools: sed -i, tar, git-like temporary files and uploads", async (context) => {
     const { inside, run, sandbox } = await mounted(context, "readWrite");
     assert.deepEqual(await run("sed -i s/a/b/ a.txt; tar cf - d | (mkdir x; cd x; tar xf -); cat a.txt x/d/e/deep.txt"), ["b\ndeep\n", 0]);
     assert.deepEqual(await sandbox.uploadFiles([["/workspace/repo/up/file", Uint8Array.of(1)]]), [{ path: "/workspace/repo/up/file", error: null }]);
@@ -181,7 +181,7 @@ describe("a read-write mount", () => {
     assert.equal(fs.existsSync(join(inside, "d/e/l")), true);
   });
 
-  test("keeps modes of what links lead to outside", async (context) => {
+  test("keeps the modes of link targets outside", async (context) => {
     const { inside, outside, run } = await mounted(context, "readWrite");
     fs.symlinkSync(join(outside, "secret.txt"), join(inside, "out"));
     fs.chmodSync(join(outside, "secret.txt"), 0o640);
@@ -240,7 +240,7 @@ describe("mounts and the rest", () => {
     assert.equal(fs.readFileSync(join(inside, "later.txt"), "utf8"), "later\n");
   });
 
-  test("a mount that cannot be is refused by name", async (context) => {
+  test("an invalid mount is rejected by name", async (context) => {
     const { inside } = folders(context);
     for (const [mounts, words] of [
       [{ x: join(inside, "none") }, /cannot mount the directory .*none'/],
@@ -258,7 +258,7 @@ describe("mounts and the rest", () => {
     }
   });
 
-  test("a closed sandbox releases the descriptors of the directory", { skip: deno && "Deno does not tell its descriptors" }, async (context) => {
+  test("a closed sandbox releases the descriptors of the directory", { skip: deno && "Deno does not report its descriptors" }, async (context) => {
     const { inside } = folders(context);
     const open = () => fs.readdirSync("/proc/self/fd").length;
     const once = async () => {

@@ -68,7 +68,7 @@ describe("a policy", () => {
     return [output, exitCode];
   };
 
-  test("lets curl and wget reach the hosts that it allows", async () => {
+  test("allows curl and wget to reach the allowed hosts", async () => {
     assert.deepEqual(await run("curl -sS $u/one?x=1"), ["hello from /one?x=1\n", 0]);
     assert.deepEqual(await run("wget -qO- $u/two"), ["hello from /two\n", 0]);
     assert.deepEqual(await run("curl -sSI $u/three | head -n 1 | tr -d '\\r'"), ["HTTP/1.1 200 OK\n", 0]);
@@ -136,7 +136,7 @@ describe("a policy", () => {
     }
   });
 
-  test("tells apart how a reply fails", async () => {
+  test("distinguishes failures of a response", async () => {
     assert.equal((await run("curl -sS $u/reset"))[1], 52);
     assert.equal((await run("curl -sS $u/cut"))[1], 18);
     assert.notEqual((await run("curl -sS $u/nonsense"))[1], 0);
@@ -151,7 +151,7 @@ describe("a policy", () => {
     assert.deepEqual(cut.length > 0, true);
   });
 
-  test("keeps a log without credentials, and gives a fork one of its own", async () => {
+  test("keeps a log without credentials, and a separate one for a fork", async () => {
     const before = (await sandbox.networkLog()).events.length;
     await run("curl -sS $u/logged; curl -sS http://other.test/");
     const { events, omitted } = await sandbox.networkLog();
@@ -181,7 +181,7 @@ describe("addresses", () => {
     await sandbox.close();
   });
 
-  test("that a name is not found at are told as such", async () => {
+  test("that cannot be resolved are reported as such", async () => {
     const sandbox = await Sandbox.create({ network: { allow: ["*.invalid"] } });
     assert.equal((await sandbox.execute("curl -sS https://nowhere.invalid/")).exitCode, 6);
     await sandbox.close();
@@ -206,7 +206,7 @@ describe("a fetch of the caller's", () => {
     return { sandbox, asked };
   };
 
-  test("answers in the network's place", async (context) => {
+  test("replaces the network", async (context) => {
     const { sandbox, asked } = await made(context, () => new Response("from a test\n", { status: 201 }));
     assert.equal((await sandbox.execute("curl -sS -w '%{http_code}' https://api.test/x")).output, "from a test\n201");
     assert.deepEqual([asked[0].url, asked[0].headers["x-key"], asked[0].redirect, asked[0].credentials], [

@@ -57,7 +57,7 @@ describe("a module of one's own", () => {
     assert.ok((await small.execute("grow", { timeoutMs: 500 })).peakMemoryBytes <= 1 << 30);
   });
 
-  test("that is none is refused by name when the sandbox is made", async () => {
+  test("that is not a module is rejected by name when the sandbox is created", async () => {
     for (const [bytes, words] of [
       [new TextEncoder().encode("(module)"), /text form/],
       [new Uint8Array(8), /not WebAssembly/],

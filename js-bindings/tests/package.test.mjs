@@ -1,4 +1,4 @@
-// What is in the package: every program as it was when it was packed, and nothing that nobody needs.
+// The content of the package: every program unchanged, and no unused files.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -15,7 +15,7 @@ describe("the package", () => {
     assert.deepEqual(readdirSync(userland).sort(), [...expected, "programs.json"].sort());
   });
 
-  test("gives a guest the bytes of every program as the list says", async (context) => {
+  test("provides every program with the listed bytes", async (context) => {
     const sandbox = await Sandbox.create();
     context.after(() => sandbox.close());
     const paths = listed.map(({ commands }) => `/bin/${commands[0]}`);

@@ -1,4 +1,4 @@
-// Adding packs: what an index delivers is not trusted, and what broke off is gone on with. The packages themselves are not fetched here.
+// Adding packs: files of an index are verified, and interrupted downloads are resumed. The real packages are not fetched here.
 
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
@@ -75,7 +75,7 @@ describe("an index", { skip }, () => {
     await assert.rejects(addPack("python", { folder, index: "http://127.0.0.1:1/simple" }), { code: "SETUP_FAILED", message: /cannot download/ });
   });
 
-  test("that breaks off is asked for the rest, and other bytes than the pinned ones are not kept", async () => {
+  test("that is interrupted is resumed, and bytes other than the pinned ones are discarded", async () => {
     await assert.rejects(add(serving((_, response) => {
       response.setHeader("content-length", 1000);
       response.write("x".repeat(300), () => response.destroy());

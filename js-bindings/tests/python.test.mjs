@@ -46,7 +46,7 @@ test("a missing pack is an error with the command that adds it", async () => {
     await assert.rejects(Sandbox.create({ packs: ["nosuch"] }), { code: "INVALID_OPTIONS", message: /unknown pack 'nosuch'; expected one of: python/ });
     await assert.rejects(Sandbox.create({ packs: "python" }), { code: "INVALID_OPTIONS" });
     await assert.rejects(Sandbox.create({ packs: [1] }), { code: "INVALID_OPTIONS" });
-    // A folder that looks like the pack and is not whole.
+    // An incomplete directory with the name of the pack.
     await symlink("/nonexistent", join(folder, "python"));
     await assert.rejects(Sandbox.create({ packs }), { code: "SETUP_FAILED", message: /is not installed/ });
   } finally {
@@ -104,7 +104,7 @@ describe("Python", { skip }, () => {
       assert.deepEqual([picture.getUint32(0), picture.getUint32(16), picture.getUint32(20)], [0x89504e47, 640, 480]);
     });
 
-    test("a package is made and its tests pass", async () => {
+    test("a package is built and its tests pass", async () => {
       const { stdout, stderr, exitCode } = await sandbox.execute(`${project} python3 -m pytest -q`);
       assert.equal(exitCode, 0, stdout + stderr);
       assert.match(stdout, /5 passed/);

@@ -1,5 +1,5 @@
-// What people and agents do with Python, and what comes of it: the cases of `tests/python`, where the native engine runs them.
-// Each group is run in a sandbox of its own, in its order.
+// Common uses of Python and their results: the cases of `tests/python`, which the native engine runs. Each group runs in order in
+// a separate sandbox.
 
 export const groups = {
   "programs come from an argument a file a module and standard input": [
@@ -52,7 +52,7 @@ export const groups = {
   "what cannot be started is an exception": [
     { run: "python3 -c 'import subprocess; subprocess.run([\"nosuch\"])'", fails: 1, says: "FileNotFoundError: [Errno 2] No such file or directory: 'nosuch'" },
     { run: "python3 -c 'import threading; threading.Thread(target=print).start()'", fails: 1, says: "RuntimeError: can't start new thread" },
-    { run: "python3 -c 'import socket; socket.create_connection((\"example.org\", 80))'", fails: 1, says: "OSError: [Errno 95] there are no sockets in this sandbox" },
+    { run: "python3 -c 'import socket; socket.create_connection((\"example.org\", 80))'", fails: 1, says: "OSError: [Errno 95] sockets are not supported in this sandbox" },
   ],
   "files have modes and owners": [
     { run: "touch f; python3 -c 'import os; os.chmod(\"f\", 0o640); s = os.stat(\"f\"); print(oct(s.st_mode), s.st_uid, os.getuid(), os.access(\"f\", os.X_OK))'; stat -c %a f", prints: "0o100640 1000 1000 False\n640\n" },

@@ -45,7 +45,7 @@ test("an engine without JSPI fails with an error", { skip: !python.ready ? missi
 });
 
 describe("a Python session", { skip }, () => {
-  test("keeps variables, imports and open files, and tells the last expression", () => within(async (session, sandbox) => {
+  test("keeps variables, imports and open files, and returns the last expression", () => within(async (session, sandbox) => {
     for (const [code, value] of [
       ["x = 20\nx + 1", "21"],
       ["import json as j; j.dumps([x])", "'[20]'"],
@@ -62,7 +62,7 @@ describe("a Python session", { skip }, () => {
     assert.equal(session.isOver, false);
   }));
 
-  test("prints by its streams as it goes, and programs print there, too", () => within(async (session) => {
+  test("streams its output, and that of programs", () => within(async (session) => {
     const seen = [];
     const code = "import subprocess, sys\nprint('one', flush=True)\nprint('two', file=sys.stderr)\nsubprocess.run(['echo', 'three'])\ninput()";
     const result = await session.run(code, { onStdout: (text) => seen.push(text) });
@@ -73,7 +73,7 @@ describe("a Python session", { skip }, () => {
     assert.equal(seen[0], "one\n");
   }));
 
-  test("tells an exception with its lines, and loses nothing", () => within(async (session) => {
+  test("returns an exception with its lines, and keeps its state", () => within(async (session) => {
     await session.run("kept = 1");
     const { error, stderr } = await session.run("def f():\n    return 1 / 0\n\nkept = 2\nf()");
     assert.deepEqual([error.name, error.message], ["ZeroDivisionError", "division by zero"]);
@@ -148,7 +148,7 @@ describe("a Python session", { skip }, () => {
     await gives(session, "p.kill(); p.wait()", "-9");
   }));
 
-  test("ends with its sandbox, and when that goes back", () => within(async (session, sandbox) => {
+  test("ends with its sandbox, and at a restore", () => within(async (session, sandbox) => {
     await session.run("x = 1");
     const before = await sandbox.snapshot();
     await sandbox.restore(before);

@@ -1,5 +1,5 @@
-// Sandboxes of providers in the cloud, over the emulators that `cargo xtask npm test` has started. Their variables of the
-// environment say where they are and what their key is, as a user's would.
+// Sandboxes of providers in the cloud, over the emulators that `cargo xtask npm test` has started. Environment
+// variables contain their addresses and keys, as for a user.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -62,7 +62,7 @@ async function at(name, options, use) {
 
 for (const name of PROVIDERS) {
   describe(`a sandbox at ${name}`, { skip, concurrency: true }, () => {
-    test("has the methods of the local class and answers as it does", () => at(name, { labels: { test: "shape" }, env: { COLOUR: "blue" }, cwd: "/tmp" }, async (sandbox) => {
+    test("has the methods of the local class with the same results", () => at(name, { labels: { test: "shape" }, env: { COLOUR: "blue" }, cwd: "/tmp" }, async (sandbox) => {
       assert.ok(sandbox instanceof RemoteSandbox && sandbox instanceof AgentBackend);
       assert.ok(Sandbox.prototype instanceof AgentBackend);
       assert.ok(sandbox.id.length > 0 && sandbox.isRunning);
@@ -89,7 +89,7 @@ for (const name of PROVIDERS) {
       assert.equal((await sandbox.read("/tmp/a/b.txt")).code, "file_not_found");
     }));
 
-    test("hands out output as it comes, and stops when its caller gives up", () => at(name, {}, async (sandbox) => {
+    test("streams output, and stops when its caller aborts", () => at(name, {}, async (sandbox) => {
       const running = sandbox.executeStream("echo first; sleep 0.3; echo second >&2");
       const chunks = [];
       for await (const { stream, text } of running) chunks.push([stream, text]);
@@ -194,7 +194,7 @@ for (const name of PROVIDERS) {
 }
 
 describe("providers", { skip }, () => {
-  test("that JavaScript cannot speak to say why", async () => {
+  test("that JavaScript cannot use fail with the reason", async () => {
     assert.match(await refused(createSandbox("deno", { apiKey: "planted" }), "UNSUPPORTED"), /WebSocket .* headers/);
     assert.match(await refused(createSandbox("modal", { apiKey: "planted" }), "UNSUPPORTED"), /gRPC/);
     assert.match(await refused(createSandbox("moon", { apiKey: "planted" }), "UNSUPPORTED"), /daytona.*e2b.*langsmith.*runloop/);
@@ -225,7 +225,7 @@ describe("providers", { skip }, () => {
     assert.deepEqual(seen, []);
   });
 
-  test("that cannot be reached are told by their host and nothing else", async () => {
+  test("that cannot be reached are reported by their host only", async () => {
     const message = await refused(createSandbox("e2b", { apiUrl: "http://127.0.0.1:9/x?planted", apiKey: "planted" }), "UNAVAILABLE");
     assert.match(message, /is unreachable.*127\.0\.0\.1:9/);
   });

@@ -31,7 +31,7 @@ describe("a sandbox whose Worker has ended", () => {
     assert.deepEqual([sandbox.id, sandbox.isRunning, workers.length], [id, true, 2]);
   });
 
-  test("answers the calls that were in progress, and throws nothing", async (context) => {
+  test("returns a result for calls in progress, without an exception", async (context) => {
     const { sandbox, workers } = await watched(context, {});
     const calls = [sandbox.execute("sleep 5"), sandbox.read("/none"), sandbox.execute("sleep 5")];
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -42,7 +42,7 @@ describe("a sandbox whose Worker has ended", () => {
     assert.equal((await sandbox.execute("echo alive")).output, "alive\n");
   });
 
-  test("a command that its Worker does not end is answered with 124, and the files survive", async (context) => {
+  test("a command that blocks its Worker returns 124, and the files are kept", async (context) => {
     const { sandbox, workers } = await watched(context, {});
     await sandbox.execute("echo kept > kept.txt");
     workers[0].deaf = true;

@@ -1,4 +1,4 @@
-// A sandbox that begins with a copy of a folder of the host.
+// A sandbox that starts with a copy of a host directory.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -46,14 +46,14 @@ describe("a seed directory", () => {
     assert.equal(await other("cd /; pwd; stat -c %a /workspace/d/e/run.sh"), "/\n755\n");
   });
 
-  test("is taken by its URL, into the working directory that was asked for", async (context) => {
+  test("is accepted as a URL, into the requested working directory", async (context) => {
     const { inside } = folders(context);
     const sandbox = await Sandbox.create({ seedDirectory: pathToFileURL(inside), cwd: "/home/tidebox/repo" });
     context.after(() => sandbox.close());
     assert.equal((await sandbox.execute("pwd; cat a.txt")).output, "/home/tidebox/repo\na\n");
   });
 
-  test("lets nothing in from outside, and nothing out", async (context) => {
+  test("copies nothing from outside, and changes nothing outside", async (context) => {
     const { run, inside, outside } = await seeded(context);
     assert.match(await run("cat out/secret.txt"), /No such file/);
     await run("echo changed > a.txt; rm -r d; echo new > new");
@@ -74,7 +74,7 @@ describe("a seed directory", () => {
     assert.equal(await run("cat a.txt; ls d"), "a\nb\ne\n");
   });
 
-  test("that has changed meanwhile does not change a sandbox whose Worker starts again", async (context) => {
+  test("that has changed does not affect a sandbox whose Worker restarts", async (context) => {
     const workers = new Set();
     const post = Worker.prototype.postMessage;
     context.mock.method(Worker.prototype, "postMessage", function (...message) {
@@ -90,7 +90,7 @@ describe("a seed directory", () => {
     assert.deepEqual([workers.size, sandbox.isRunning], [2, true]);
   });
 
-  test("is refused where it cannot be", async (context) => {
+  test("is rejected where it is not supported", async (context) => {
     const { inside, outside } = folders(context);
     await assert.rejects(Sandbox.create({ seedDirectory: join(inside, "none") }), { code: "INVALID_OPTIONS", message: /none/ });
     await assert.rejects(Sandbox.create({ seedDirectory: join(inside, "a.txt") }), { code: "INVALID_OPTIONS" });
@@ -101,7 +101,7 @@ describe("a seed directory", () => {
     await assert.rejects(Sandbox.create({ seedDirectory: outside }), { code: "INVALID_OPTIONS", message: /FIFO.*fifo/ });
   });
 
-  test("goes with mounts", async (context) => {
+  test("works together with mounts", async (context) => {
     const { inside, outside } = folders(context);
     const sandbox = await Sandbox.create({ seedDirectory: inside, mounts: { "/workspace/seen": outside } });
     context.after(() => sandbox.close());

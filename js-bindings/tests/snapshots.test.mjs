@@ -26,7 +26,7 @@ describe("a snapshot", () => {
     assert.equal(output, "kept\n/workspace/b\nc\n600\na\na.txt\nb\n");
   });
 
-  test("outlives its sandbox, and begins others from its bytes", async (context) => {
+  test("outlives its sandbox, and creates others from its bytes", async (context) => {
     const one = await Sandbox.create();
     await one.execute("printf '\\xff\\0' > bytes; mkdir d");
     const { bytes } = await one.snapshot();
@@ -43,7 +43,7 @@ describe("a snapshot", () => {
     assert.deepEqual((await one.snapshot()).bytes, (await other.snapshot()).bytes);
   });
 
-  test("survives in a sandbox whose Worker has to start again after going back to it", async (context) => {
+  test("is kept in a sandbox whose Worker restarts after a restore", async (context) => {
     const workers = [];
     const post = Worker.prototype.postMessage;
     context.mock.method(Worker.prototype, "postMessage", function (...message) {
@@ -61,7 +61,7 @@ describe("a snapshot", () => {
     assert.equal(workers.length, 2);
   });
 
-  test("that is damaged or none is refused, and nothing has changed", async (context) => {
+  test("that is damaged or not a snapshot is rejected without changes", async (context) => {
     const one = await sandbox(context, { files: { a: "a\n" } });
     const { bytes } = await one.snapshot();
     const damaged = bytes.slice();
@@ -75,7 +75,7 @@ describe("a snapshot", () => {
     assert.throws(() => Snapshot.fromBytes("text"), TypeError);
   });
 
-  test("of more than the limits hold is refused", async (context) => {
+  test("above the limits is rejected", async (context) => {
     const one = await sandbox(context, {});
     await one.execute("head -c 100000 /dev/urandom > big");
     const small = await sandbox(context, { limits: { fileBytes: 50_000 } });
@@ -107,7 +107,7 @@ describe("restore", () => {
 });
 
 describe("a fork", () => {
-  test("begins as its origin is, and each goes its own way", async (context) => {
+  test("starts equal to its origin, and both change independently", async (context) => {
     const one = await sandbox(context, { files: { a: "a\n" }, env: { NAME: "value" }, shellMode: "persistent" });
     await one.execute("x=1; echo b > b; rm a");
     const fork = await one.fork();
@@ -180,7 +180,7 @@ describe("a diff", () => {
 });
 
 describe("a tar", () => {
-  test("of a sandbox begins another one", async (context) => {
+  test("of a sandbox creates another one", async (context) => {
     const one = await sandbox(context, { files: { "d/a.txt": "a\n" } });
     await one.execute("ln -s a.txt d/link; chmod 640 d/a.txt");
     const tar = await one.toTar();
@@ -190,7 +190,7 @@ describe("a tar", () => {
     assert.deepEqual((await one.diff(await one.fromTar(tar))).changes, []);
   });
 
-  test("with a name that leads outside is refused by name", async (context) => {
+  test("with a name that leads outside is rejected by name", async (context) => {
     const one = await sandbox(context, {});
     await one.execute("mkdir x; echo evil > evil; cd x; tar -cPf /tmp/evil.tar ../evil");
     const [{ content }] = await one.downloadFiles(["/tmp/evil.tar"]);

@@ -1,4 +1,4 @@
-// Recorded cases of real bash and the GNU tools; `tests/spec/format.rs` says how they are written down.
+// Recorded cases of real bash and the GNU tools; `tests/spec/format.rs` documents their format.
 
 const NEWLINE = 10;
 const ESCAPES = { n: 10, t: 9, r: 13, "\\": 92, "'": 39, '"': 34 };

@@ -1,4 +1,4 @@
-// The files of recorded cases: `TIDEBOX_SPEC_CASES` names their folder. Without `TIDEBOX_SPEC_EVERY=1` only some of the cases
+// The files of recorded cases: `TIDEBOX_SPEC_CASES` is their directory. Without `TIDEBOX_SPEC_EVERY=1` only some of the cases
 // run, spread over all features.
 
 import { readFileSync, readdirSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 const folder = process.env.TIDEBOX_SPEC_CASES;
 
-/** One case of so many runs. */
+/** One of this many cases runs. */
 export const every = Number(process.env.TIDEBOX_SPEC_EVERY ?? 40);
 
 /** Names and texts; `undefined` when nobody has named the folder. */

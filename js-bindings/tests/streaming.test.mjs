@@ -21,7 +21,7 @@ describe("a command with streamed output", () => {
   };
   const joined = (chunks, stream) => chunks.filter((chunk) => chunk.stream === stream).map(({ text }) => text).join("");
 
-  test("comes in pieces that are all of it, and ends with the answer", async () => {
+  test("arrives in chunks that form the whole output, followed by the result", async () => {
     const running = sandbox.executeStream("seq 20000; echo wrong >&2; exit 3");
     const chunks = await all(running);
     const { stdout, stderr, exitCode } = await running.result;
@@ -53,7 +53,7 @@ describe("a command with streamed output", () => {
     assert.deepEqual([output, exitCode], ["hi\n", 0]);
   });
 
-  test("goes through a second time as nothing", async () => {
+  test("yields nothing in a second iteration", async () => {
     const running = sandbox.executeStream("echo hi");
     assert.equal((await all(running)).length, 1);
     assert.equal((await all(running)).length, 0);

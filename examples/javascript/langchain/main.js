@@ -1,4 +1,4 @@
-// An agent of LangChain whose tools work in a sandbox. Without MODEL its model is a script, so it needs neither key nor network;
+// An agent of LangChain with tools that run in a sandbox. Without MODEL its model is a script, so it needs neither key nor network;
 // with `MODEL=anthropic:claude-sonnet-4-5` and the package and the key of that provider the agent uses a real model.
 
 import { fakeModel } from "@langchain/core/testing";

@@ -1,4 +1,4 @@
-// An agent of the AI SDK whose tools work in a sandbox. Its model is a script; put `model: "anthropic/claude-sonnet-4.5"` or the
+// An agent of the AI SDK with tools that run in a sandbox. Its model is a script; put `model: "anthropic/claude-sonnet-4.5"` or the
 // model of a provider's package instead to use a real model.
 
 import { ToolLoopAgent } from "ai";

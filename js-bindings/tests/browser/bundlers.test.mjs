@@ -17,7 +17,7 @@ const root = new URL("../", import.meta.url);
 const example = fileURLToPath(new URL("examples/browser/", root));
 const tidebox = fileURLToPath(new URL("node_modules/tidebox/", root));
 
-describe("a page behind a bundler", { skip }, () => {
+describe("a bundled page", { skip }, () => {
   let browser;
   before(async () => {
     browser = await launch();

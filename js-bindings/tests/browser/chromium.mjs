@@ -1,4 +1,4 @@
-// Chromium without a window, and what it did wrong.
+// Headless Chromium, and its errors.
 
 import { existsSync } from "node:fs";
 
@@ -11,7 +11,7 @@ export const skip = executablePath === undefined
   ? "there is no Chromium; install Debian's package chromium, or name its program in TIDEBOX_CHROMIUM"
   : false;
 
-// It asks for nothing beyond the page, so it need not try.
+// Disables requests that do not belong to the page.
 const args = [
   "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
   "--disable-sync", "--font-render-hinting=none", "--force-color-profile=srgb",

@@ -1,4 +1,4 @@
-// Sandboxes of providers in a page: its own server stands in between, knows the key, and is of the same origin.
+// Sandboxes of providers in a page: a server of the same origin forwards requests and adds the key.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-// The network of a sandbox in a page: `fetch` sends what the policy allows, and servers say which pages may read them.
+// The network of a sandbox in a page: `fetch` sends the allowed requests, and servers decide which pages may read responses.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -62,7 +62,7 @@ describe("requests of a sandbox in a page", { skip }, () => {
     }, { command, port });
   }
 
-  test("a reply goes through a pipeline, and the credential is added outside", async () => {
+  test("a response passes through a pipeline, and the credential is added outside the guest", async () => {
     const answer = await run("curl -sS $API/json | jq -r .tide; env | grep -c planted");
     assert.deepEqual(answer, { stdout: "high\n0\n", stderr: "", exitCode: 1, events: 1 });
     const { method, authorization, cookie } = seen.find(({ method, url }) => method === "GET" && url === "/json");

@@ -1,4 +1,4 @@
-// Serves a folder on this machine, as any server of files does.
+// A static file server for a local directory.
 
 import { createReadStream } from "node:fs";
 import { realpath, stat } from "node:fs/promises";

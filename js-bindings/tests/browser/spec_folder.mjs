@@ -1,4 +1,4 @@
-// In the place of the file of this name one folder up: a page asks the server.
+// Replaces `../spec_folder.mjs` in a page, which gets the cases from the server.
 
 const response = await fetch("/cases.json");
 

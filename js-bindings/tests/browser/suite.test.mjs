@@ -31,7 +31,7 @@ describe("the package in Chromium", { skip }, () => {
     await server?.close();
   });
 
-  test("the page loads what the package names for browsers", () => {
+  test("the page loads the browser entry point of the package", () => {
     const { exports } = JSON.parse(readFileSync(new URL("node_modules/tidebox/package.json", tests), "utf8"));
     const page = readFileSync(new URL("browser/suite.html", tests), "utf8");
     assert.ok(page.includes(`"/node_modules/tidebox/${exports["."].browser.slice(2)}"`), exports["."].browser);

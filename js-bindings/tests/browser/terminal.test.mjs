@@ -76,7 +76,7 @@ describe("a terminal in a page", { skip }, () => {
     assert.equal(await run("exit 7"), "[exit code 7]\n");
   });
 
-  test("output is shown as it comes", async () => {
+  test("output is displayed while the command runs", async () => {
     await type("echo first; sleep 1; echo second");
     await page.waitForFunction(() => document.getElementById("screen").textContent.endsWith("first\n"));
     await ready();

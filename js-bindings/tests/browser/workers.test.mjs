@@ -1,4 +1,4 @@
-// Workers of a page: they end with their sandbox, and another takes the place of one that is no more.
+// Workers of a page: they end with their sandbox, and a terminated one is replaced.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -92,7 +92,7 @@ describe("Workers of a page", { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("a command that its Worker does not end is answered with 124, and the files survive", async (context) => {
+  test("a command that blocks its Worker returns 124, and the files are kept", async (context) => {
     const { page } = await opened(context);
     const found = await page.evaluate(async () => {
       const { Sandbox } = await import("tidebox");
@@ -107,7 +107,7 @@ describe("Workers of a page", { skip }, () => {
     assert.deepEqual(found, { exitCode: 124, stoppedBy: "timeout", output: "kept\n" });
   });
 
-  test("a package on another server works, where that server lets pages read it", async (context) => {
+  test("a package on another server works if that server allows cross-origin requests", async (context) => {
     const other = await serve(root, { headers: { "access-control-allow-origin": "*" } });
     context.after(() => other.close());
     const { page, complaints } = await opened(context);
@@ -140,7 +140,7 @@ describe("Workers of a page", { skip }, () => {
     }
   });
 
-  test("a server that answers every address with its page is found out", async (context) => {
+  test("a server that returns its page for every URL is reported", async (context) => {
     for (const file of ["dist/kernel_bg.wasm", "userland/programs.json"]) {
       const { page, complaints } = await opened(context);
       await page.route(`**/node_modules/tidebox/${file}`, (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html>" }));

@@ -40,7 +40,7 @@ describe("examples", { concurrency: 2 }, () => {
     assert.equal(stdout, [
       "words (0):       2 sea",
       "host (1): tidebox\n0",
-      "endless (124): tidebox: the command was stopped because it ran for 300ms; give it a longer timeout or less to do",
+      "endless (124): tidebox: the command was stopped because it ran for 300ms; increase the timeout or split the command",
       "grep: /workspace/words.txt:1 /workspace/words.txt:3",
       "",
     ].join("\n"));

@@ -128,7 +128,7 @@ test("searches show paths that the other tools take", async () => {
   assert.match(none, /No matches found/);
 });
 
-test("a command tells its exit code, and a time limit ends it without ending the agent", async () => {
+test("a command returns its exit code, and a timeout ends it without ending the agent", async () => {
   const quick = await TideboxSandbox.open({ command: process.env.TIDEBOX, options: ["--timeout", "1"] });
   const [failed] = await texts(["execute", { command: "echo out; echo err >&2; exit 3" }]);
   assert.equal(failed, "out\nerr\n\n[Command failed with exit code 3]");
@@ -144,7 +144,7 @@ test("a command tells its exit code, and a time limit ends it without ending the
   await quick.close();
 });
 
-test("calls of one turn run at the same time, and the event loop goes on", async () => {
+test("calls of one model response run concurrently without blocking the event loop", async () => {
   let ticks = 0;
   const ticking = setInterval(() => ticks++, 50);
   const began = Date.now();
@@ -155,7 +155,7 @@ test("calls of one turn run at the same time, and the event loop goes on", async
   assert.ok(ticks > 20, `${ticks} ticks`);
 });
 
-test("nothing of the host is seen and nothing is left behind", async () => {
+test("nothing of the host is visible, and everything is released", async () => {
   process.env.TIDEBOX_TEST_SECRET = "planted-7f3a";
   const own = await TideboxSandbox.open({ command: process.env.TIDEBOX });
   for (const [command, expected] of [
@@ -176,12 +176,12 @@ test("nothing of the host is seen and nothing is left behind", async () => {
   await own.close();
 });
 
-test("a lot of output is bounded and says so", async () => {
+test("long output is truncated with a note", async () => {
   const { output, truncated, exitCode } = await sandbox.execute("head -c 30000000 /dev/zero | tr '\\0' x");
   assert.ok(output.length <= 9_000_000 && truncated && exitCode === 0, `${output.length} ${truncated} ${exitCode}`);
 });
 
-test("success has no error, and transfers say null", async () => {
+test("success has no error, and transfers return null", async () => {
   const path = "/workspace/shape";
   assert.equal((await sandbox.write(path, "x")).error, undefined);
   for (const answer of [await sandbox.read(path), await sandbox.edit(path, "x", "y"), await sandbox.ls("/workspace")]) {
