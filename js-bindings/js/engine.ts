@@ -177,6 +177,7 @@ function next(): void {
     startGuest(guest).catch((error: unknown) => listener?.crashed(error));
   } else {
     guest.resume = undefined;
+    kernel.switchGuest(guest.pid);
     resume(guest.resumeValue);
   }
 }
@@ -184,6 +185,7 @@ function next(): void {
 /** Ends the time slice of a guest that has blocked or exited: the kernel checks for new work, and the next guest runs. */
 function endSlice(guest: Guest): void {
   if (current === guest) current = undefined;
+  kernel.switchGuest(0);
   kernel.wakeExecution(guest.execution);
   schedule();
 }
@@ -349,6 +351,7 @@ async function instantiateWithRetry(guest: Guest, program: Program): Promise<Web
 }
 
 async function run(guest: Guest, instance: WebAssembly.Instance): Promise<void> {
+  kernel.switchGuest(guest.pid);
   try {
     const { exports } = instance;
     if (guest.program?.pack !== undefined) return await runPack(guest, exports);
@@ -389,6 +392,7 @@ function runNow(guest: Guest): void {
     kernel.guestCannotStart(guest.pid, message(error));
     return;
   }
+  const below = kernel.switchGuest(guest.pid);
   try {
     const exports = instance.exports as Record<string, (argument?: number) => unknown>;
     if (guest.program?.pack !== undefined) return kernel.guestReturned(guest.pid, exports[RUN]?.() as number);
@@ -402,6 +406,7 @@ function runNow(guest: Guest): void {
   } catch (error) {
     kernel.guestEnded(guest.pid, message(error));
   } finally {
+    kernel.switchGuest(below);
     if (guests.get(guest.pid) === guest) guests.delete(guest.pid);
   }
 }
@@ -411,7 +416,12 @@ function runNow(guest: Guest): void {
  * the stack starts last.
  */
 function blockOnStack(pid: number, code: number): number {
-  return catchErrors(() => runOthers(pid, code), GUEST_EXITED);
+  return catchErrors(() => {
+    kernel.switchGuest(0);
+    const resumeValue = runOthers(pid, code);
+    kernel.switchGuest(pid);
+    return resumeValue;
+  }, GUEST_EXITED);
 }
 
 function runOthers(pid: number, code: number): number {

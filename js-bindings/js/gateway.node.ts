@@ -36,14 +36,14 @@ export const gateway: Gateway = {
     signal.addEventListener("abort", stop, { once: true });
     socket.once("close", () => signal.removeEventListener("abort", stop));
     try {
-      const answer = await exchanged(request, body, socket);
+      const response = await exchanged(request, body, socket);
       reply = {
         head: {
-          status: answer.statusCode ?? 0, reason: answer.statusMessage ?? "", minorVersion: answer.httpVersionMinor,
-          headers: headers(answer.rawHeaders), peer,
+          status: response.statusCode ?? 0, reason: response.statusMessage ?? "", minorVersion: response.httpVersionMinor,
+          headers: headers(response.rawHeaders), peer,
           connectedMs: clock.connected, encryptedMs: clock.encrypted, answeredMs: clock.now(),
         },
-        body: received(answer, socket),
+        body: received(response, socket),
       };
       return reply;
     } finally {
@@ -162,10 +162,10 @@ function drained(sent: ClientRequest): Promise<void> {
   });
 }
 
-async function* received(answer: IncomingMessage, socket: Socket): AsyncGenerator<Uint8Array, void, undefined> {
+async function* received(response: IncomingMessage, socket: Socket): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    for await (const chunk of answer) yield chunk as Uint8Array;
-    if (!answer.complete) throw new GatewayFailure("receive", "the response was incomplete");
+    for await (const chunk of response) yield chunk as Uint8Array;
+    if (!response.complete) throw new GatewayFailure("receive", "the response was incomplete");
   } catch (error) {
     if (error instanceof GatewayFailure) throw error;
     throw new GatewayFailure("receive", `the response was incomplete (${code(error)})`);

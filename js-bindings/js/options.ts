@@ -14,6 +14,8 @@ import { Snapshot } from "./snapshot.js";
 export interface Limits {
   /** Wall time of a command without a timeout. Default 120,000. Exit code 124. */
   wallTimeMs?: number;
+  /** Processor time of one command, over all its processes. Default unlimited. Exit code 152. */
+  cpuTimeMs?: number;
   /** Linear memory of one process. Default 512 MiB. */
   processMemoryBytes?: number;
   /** Linear memory of all live processes. Default 1 GiB. */
@@ -24,7 +26,7 @@ export interface Limits {
   descriptors?: number;
   /** Capacity of a pipe. Default 64 KiB. */
   pipeBytes?: number;
-  /** Captured output of one command. The rest is dropped and `truncated` is set. Default 8 MiB. */
+  /** Captured output of one command. Beyond it, `outputOverflow` of the command applies. Default 8 MiB. */
   outputBytes?: number;
   /** Total bytes of files written by the sandbox. Default 512 MiB. */
   fileBytes?: number;
@@ -161,6 +163,11 @@ export interface ExecuteOptions extends CallOptions {
   stdin?: string | Uint8Array;
   /** Overrides the shell mode of the sandbox for this command. */
   shellMode?: "fresh" | "persistent";
+  /**
+   * Action when the output exceeds `limits.outputBytes`; `truncated` is set in any case. `head` (default) keeps the first bytes and
+   * `tail` the last ones, and the command continues. `stop` kills it: exit code 137 and `stoppedBy` `output`.
+   */
+  outputOverflow?: "head" | "tail" | "stop";
   /** Receives chunks of output as they arrive, in order. If it throws, the command is stopped and the result has the error. */
   onOutput?: (chunk: OutputChunk) => void;
   /** Receives standard output as it arrives, as text. U+FFFD replaces invalid UTF-8. */
@@ -170,7 +177,7 @@ export interface ExecuteOptions extends CallOptions {
 }
 
 const LIMITS: readonly (keyof Limits)[] = [
-  "wallTimeMs", "processMemoryBytes", "sandboxMemoryBytes", "processes", "descriptors", "pipeBytes", "outputBytes",
+  "wallTimeMs", "cpuTimeMs", "processMemoryBytes", "sandboxMemoryBytes", "processes", "descriptors", "pipeBytes", "outputBytes",
   "fileBytes", "singleFileBytes", "inodes", "pathBytes", "symlinkDepth", "argumentBytes", "moduleBytes", "nesting",
   "shellStateBytes",
 ];
@@ -181,8 +188,10 @@ const OPTIONS = [
 ];
 
 const EXECUTE_OPTIONS = [
-  "timeoutMs", "cwd", "env", "stdin", "shellMode", "signal", "onOutput", "onStdout", "onStderr",
+  "timeoutMs", "cwd", "env", "stdin", "shellMode", "outputOverflow", "signal", "onOutput", "onStdout", "onStderr",
 ];
+
+const OVERFLOWS: readonly unknown[] = ["head", "tail", "stop"];
 
 const MODES: readonly unknown[] = ["readOnly", "readWrite", "copyOnWrite"];
 
@@ -286,7 +295,7 @@ const FUNCTIONS = ["onOutput", "onStdout", "onStderr"] as const;
 /** @internal Validates the options of a command. */
 export function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions {
   checkKeys("option", options, EXECUTE_OPTIONS);
-  const { timeoutMs, cwd, env, stdin, shellMode } = options;
+  const { timeoutMs, cwd, env, stdin, shellMode, outputOverflow } = options;
   if (timeoutMs !== undefined && !isCount(timeoutMs)) throw invalidOptions("timeoutMs must be a non-negative number");
   if (cwd !== undefined && !isText(cwd)) throw invalidOptions("cwd must be a string");
   if (env !== undefined) checkRecord("env", env, isText, "a string");
@@ -296,6 +305,9 @@ export function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions {
   }
   checkSignal(options.signal);
   checkShellMode(shellMode);
+  if (outputOverflow !== undefined && !OVERFLOWS.includes(outputOverflow)) {
+    throw invalidOptions("outputOverflow must be 'head', 'tail' or 'stop'");
+  }
   return options;
 }
 

@@ -98,8 +98,8 @@ export class PythonSession {
       return { ...result, ...(value != null && { value }), ...(error != null && { error }), pictures };
     } catch (error) {
       // Invalid options and code have no effect.
-      const refused = error instanceof SandboxError && error.code === "INVALID_OPTIONS";
-      this.#isOver = !refused || error.message.includes("has exited");
+      const isInvalid = error instanceof SandboxError && error.code === "INVALID_OPTIONS";
+      this.#isOver = !isInvalid || error.message.includes("has exited");
       throw error;
     }
   }

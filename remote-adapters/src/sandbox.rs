@@ -96,7 +96,7 @@ impl<P: DataPlane> fmt::Debug for RemoteSandbox<P> {
     }
 }
 
-/// Removes a command from [`Running`] on drop.
+/// Guard of a command in [`Running`]. Dropping it removes the command.
 struct CommandGuard<'a> {
     running: &'a Mutex<Running>,
     number: u64,

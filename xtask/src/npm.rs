@@ -27,8 +27,8 @@ pub(crate) fn npm(project: &Project, progress: &mut Progress) -> Result<()> {
     pack(project, progress, Types::Write).map(|_| ())
 }
 
-/// What to do with `js-bindings/types`, the declarations for users. They are committed, so that every change of them is
-/// reviewed.
+/// Mode of the step for `js-bindings/types`, the declarations for users. They are committed, so that every change of
+/// them is reviewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Types {
     Write,
@@ -158,7 +158,7 @@ fn assemble(project: &Project, progress: &mut Progress, bindings: &Path, package
     let packs = ["run", "--locked", "--quiet", "--package", "tidebox-js-bindings", "--example", "package_packs"];
     let mut packs = project.cargo(&packs);
     packs.arg("--").arg(project.root.join("packs")).arg(package.join("packs.json"));
-    progress.run("tell the package which packs there are", packs, RETRY)?;
+    progress.run("list the packs for the package", packs, RETRY)?;
     let mut archive = Command::new("node");
     archive.current_dir(bindings).arg("build/archive.mjs").args([&rewritten, &package.join("userland"), &packed]);
     progress.run("pack the guest programs", archive, RETRY)?;
