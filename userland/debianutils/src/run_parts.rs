@@ -1,12 +1,11 @@
 //! `run-parts`: runs the programs of a directory.
 
-use tidebox_gnu::command::{Command, wait};
+use tidebox_gnu::command::Command;
 use tidebox_gnu::exit::{IntoExitCode, ToolResult};
 use tidebox_gnu::message::print_error;
 use tidebox_gnu::options::Syntax;
 use tidebox_gnu::regex::{Options, Regex, Subject};
-use tidebox_gnu::stream::Input;
-use tidebox_rt::{Errno, ExitStatus, Fd, FileKind, Open};
+use tidebox_rt::{Errno, ExitStatus, FileKind};
 
 const USAGE: &str = "\
 Usage: run-parts [OPTION]... DIRECTORY
@@ -16,28 +15,25 @@ const VERSION: &str = "Debian run-parts program, version 5.7\n";
 
 /// Default name pattern.
 const USUAL: &str = "^[a-zA-Z0-9_-]+$";
-/// Name pattern of the Linux Standard Base.
-const STANDARD_BASE: &str = "^([a-z0-9]+|_?([a-z0-9_.]+-)+[a-z0-9]+|[a-z0-9][a-z0-9-]*)$";
 
 tidebox_gnu::options! {
-    /// Options of `run_parts`.
+    /// Options of `run-parts`.
     enum Flag {
         Test = "--test", "print script names which would run, but don't run them.";
         List = "--list", "print names of all valid files (can not be used with\n--test)";
         Verbose = "-v, --verbose", "print script names before running them.";
-        Debug = "-d, --debug", "print script names while checking them.",
-            unsupported "--debug is not supported here";
-        Report = "--report", "print script names if they produce output.";
         Reverse = "--reverse", "reverse execution order of scripts.";
         ExitOnError = "--exit-on-error", "exit as soon as a script returns with a non-zero exit\ncode.";
-        Stdin = "--stdin", "multiplex stdin to scripts being run, using temporary file";
-        Lsbsysinit = "--lsbsysinit", "validate filenames based on LSB sysinit specs.";
-        NewSession = "--new-session", "run each script in a separate process session";
         Regex = "--regex=PATTERN", "validate filenames based on POSIX ERE pattern PATTERN.";
         Umask = "-u, --umask=UMASK", "sets umask to UMASK (octal), default is 022.";
         Arg = "-a, --arg=ARGUMENT", "pass ARGUMENT to scripts, use once for each argument.";
         Version = "-V, --version", "output version information and exit.";
         Help = "-h, --help", "display this help and exit.";
+        Debug = "-d, --debug", "", unsupported "--debug is not supported here";
+        Report = "--report", "", unsupported "--report is not supported here";
+        Stdin = "--stdin", "", unsupported "--stdin is not supported here";
+        Lsbsysinit = "--lsbsysinit", "", unsupported "--lsbsysinit is not supported here; use --regex";
+        NewSession = "--new-session", "", unsupported "--new-session is not supported here";
     }
 }
 
@@ -46,11 +42,8 @@ struct RunParts {
     test: bool,
     list: bool,
     verbose: bool,
-    report: bool,
     reverse: bool,
     exits: bool,
-    shares_input: bool,
-    session: bool,
     pattern: Option<Vec<u8>>,
     umask: Option<u32>,
     arguments: Vec<Vec<u8>>,
@@ -65,12 +58,8 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
             Flag::Test => options.test = true,
             Flag::List => options.list = true,
             Flag::Verbose => options.verbose = true,
-            Flag::Report => options.report = true,
             Flag::Reverse => options.reverse = true,
             Flag::ExitOnError => options.exits = true,
-            Flag::Stdin => options.shares_input = true,
-            Flag::Lsbsysinit => options.pattern = Some(STANDARD_BASE.as_bytes().to_vec()),
-            Flag::NewSession => options.session = true,
             Flag::Regex => options.pattern = Some(value),
             Flag::Umask => {
                 let bits = std::str::from_utf8(&value).ok().and_then(|text| u32::from_str_radix(text, 8).ok());
@@ -142,13 +131,6 @@ impl RunParts {
         if self.reverse {
             entries.reverse();
         }
-        let input = match self.input() {
-            Ok(input) => input,
-            Err(errno) => {
-                print_error("run-parts", &format!("could not keep standard input: {}", errno.text()));
-                return 1;
-            }
-        };
         let mut code = 0;
         for entry in &entries {
             let path = [folder, b"/", &entry.name].concat();
@@ -162,7 +144,7 @@ impl RunParts {
                 Ok(_) if tidebox_rt::access(&path, 1).is_err() => {}
                 Ok(_) if self.test => code |= tidebox_gnu::tool::print("run-parts", format!("{shown}\n").as_bytes()),
                 Ok(_) => {
-                    if !self.run(&path, &shown, input.as_deref()) {
+                    if !self.run(&path, &shown) {
                         code = 1;
                         if self.exits {
                             break;
@@ -171,45 +153,17 @@ impl RunParts {
                 }
             }
         }
-        if let Some(input) = input {
-            // The file is no longer needed; errors are ignored because it is temporary.
-            let _ = tidebox_rt::unlink(&input);
-        }
         code
     }
 
-    /// A file with all of standard input, for every program to read.
-    fn input(&self) -> Result<Option<Vec<u8>>, Errno> {
-        if !self.shares_input || self.test || self.list {
-            return Ok(None);
-        }
-        let mut random = [0; 8];
-        tidebox_rt::random(&mut random)?;
-        let name = format!("/tmp/run-parts.stdin.{:016x}", u64::from_le_bytes(random)).into_bytes();
-        let how = Open { write: true, create: true, exclusive: true, ..Open::default() };
-        let fd = tidebox_rt::open(&name, how)?;
-        let mut input = Input::standard();
-        loop {
-            let piece = input.chunk()?;
-            if piece.is_empty() {
-                break;
-            }
-            tidebox_rt::write_all(fd, piece)?;
-            let count = piece.len();
-            input.consume(count);
-        }
-        tidebox_rt::close(fd)?;
-        Ok(Some(name))
-    }
-
     /// Runs one program. Returns whether it succeeded.
-    fn run(&self, path: &[u8], shown: &str, input: Option<&[u8]>) -> bool {
+    fn run(&self, path: &[u8], shown: &str) -> bool {
         if self.verbose {
             let arguments: String =
                 self.arguments.iter().map(|word| format!(" {}", String::from_utf8_lossy(word))).collect();
             print_error("run-parts", &format!("executing {shown}{arguments}"));
         }
-        match self.start(path, shown, input) {
+        match self.start(path) {
             Err(errno) => {
                 print_error("run-parts", &format!("failed to exec {shown}: {}", errno.text()));
                 false
@@ -226,42 +180,8 @@ impl RunParts {
         }
     }
 
-    fn start(&self, path: &[u8], shown: &str, input: Option<&[u8]>) -> Result<ExitStatus, Errno> {
+    fn start(&self, path: &[u8]) -> Result<ExitStatus, Errno> {
         let arguments: Vec<&[u8]> = std::iter::once(path).chain(self.arguments.iter().map(Vec::as_slice)).collect();
-        let stdin = match input {
-            Some(name) => tidebox_rt::open(name, Open { read: true, ..Open::default() })?,
-            None => 0,
-        };
-        let pipe = if self.report { Some(tidebox_rt::pipe()?) } else { None };
-        let out: Fd = pipe.map_or(1, |(_, write)| write);
-        let descriptors = [(0, stdin), (1, out), (2, if self.report { out } else { 2 })];
-        let command = Command { descriptors: &descriptors, group: u32::from(self.session), ..Command::new(&arguments) };
-        let child = command.spawn();
-        if stdin > 2 {
-            tidebox_rt::close(stdin)?;
-        }
-        if let Some((read, write)) = pipe {
-            tidebox_rt::close(write)?;
-            report(read, shown)?;
-        }
-        wait(child?)
-    }
-}
-
-/// Prints the output of a program, after its name.
-fn report(from: Fd, shown: &str) -> Result<(), Errno> {
-    let mut input = Input::of(from);
-    let mut named = false;
-    loop {
-        let piece = input.chunk()?;
-        if piece.is_empty() {
-            return Ok(());
-        }
-        if !std::mem::replace(&mut named, true) {
-            tidebox_rt::write_all(1, format!("{shown}:\n").as_bytes())?;
-        }
-        tidebox_rt::write_all(1, piece)?;
-        let count = piece.len();
-        input.consume(count);
+        Command::new(&arguments).run()
     }
 }

@@ -16,8 +16,7 @@ Get entries from administrative database.
 
 const NOTES: &str = "
 Supported databases:
-ahosts ahostsv4 ahostsv6 aliases ethers group gshadow hosts initgroups
-netgroup networks passwd protocols rpc services shadow
+ahosts ahostsv4 ahostsv6 group hosts passwd protocols services shadow
 ";
 
 tidebox_gnu::options! {
@@ -37,9 +36,8 @@ const SYNTAX: Syntax<'_, Flag> =
 
 const TRY: &str = "Try `getent --help' or `getent --usage' for more information.\n";
 
-/// Exit code of a missing key, and of a database that cannot be enumerated.
+/// Exit code of a missing key.
 const NOT_FOUND: i32 = 2;
-const NO_LIST: i32 = 3;
 /// Exit code of an unknown option, from `sysexits.h`.
 const MISUSE: i32 = 64;
 
@@ -67,23 +65,12 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
         b"passwd" => records("/etc/passwd", &keys, &mut out),
         b"group" => records("/etc/group", &keys, &mut out),
         b"shadow" => records("/etc/shadow", &keys, &mut out),
-        b"gshadow" => records("/etc/gshadow", &keys, &mut out),
         b"services" => services(&keys, &mut out),
-        b"protocols" => numbered("/etc/protocols", &keys, &mut out),
-        b"rpc" => numbered("/etc/rpc", &keys, &mut out),
-        b"networks" => networks(&keys, &mut out),
+        b"protocols" => protocols(&keys, &mut out),
         b"hosts" => hosts(&keys, &mut out),
         b"ahosts" => addresses(&keys, |_| true, &mut out),
         b"ahostsv4" => addresses(&keys, IpAddr::is_ipv4, &mut out),
         b"ahostsv6" => addresses(&keys, IpAddr::is_ipv6, &mut out),
-        b"initgroups" if !keys.is_empty() => groups(&keys, &mut out),
-        b"aliases" if keys.is_empty() => 0,
-        b"aliases" => NOT_FOUND,
-        b"ethers" | b"netgroup" if !keys.is_empty() => NOT_FOUND,
-        b"ethers" | b"netgroup" | b"initgroups" => {
-            tidebox_gnu::eprint_line!("Enumeration not supported on {}", String::from_utf8_lossy(database));
-            NO_LIST
-        }
         other => {
             tidebox_gnu::eprint_line!("Unknown database: {}", String::from_utf8_lossy(other));
             out.push(TRY.as_bytes());
@@ -154,10 +141,10 @@ fn words(file: &str) -> Vec<Vec<String>> {
 }
 
 /// Formats name, number, and other names in columns.
-fn row(entry: &[String], width: usize) -> String {
+fn row(entry: &[String]) -> String {
     let (name, value) = (entry.first().map_or("", String::as_str), entry.get(1).map_or("", String::as_str));
     let others: String = entry.iter().skip(2).map(|other| format!(" {other}")).collect();
-    format!("{name:<width$} {value}{others}\n")
+    format!("{name:<21} {value}{others}\n")
 }
 
 fn has_name(entry: &[String], key: &str) -> bool {
@@ -170,32 +157,13 @@ fn services(keys: &[String], out: &mut Output) -> i32 {
         let Some((port, kind)) = entry.get(1).and_then(|value| value.split_once('/')) else { return false };
         protocol.is_none_or(|protocol| protocol == kind) && (port == wanted || has_name(entry, wanted))
     };
-    each(&words("/etc/services"), keys, out, found, |entry| row(entry, 21))
+    each(&words("/etc/services"), keys, out, found, |entry| row(entry))
 }
 
-fn numbered(file: &str, keys: &[String], out: &mut Output) -> i32 {
-    let width = if file == "/etc/rpc" { 15 } else { 21 };
-    let found =
+fn protocols(keys: &[String], out: &mut Output) -> i32 {
+    let matches =
         |entry: &Vec<String>, key: &str| entry.get(1).is_some_and(|number| number == key) || has_name(entry, key);
-    let shown = |entry: &Vec<String>| match entry.get(2) {
-        Some(_) if width == 15 => {
-            let others: Vec<&str> = entry.iter().skip(2).map(String::as_str).collect();
-            format!(
-                "{:<15} {}  {}\n",
-                entry.first().map_or("", String::as_str),
-                entry.get(1).map_or("", String::as_str),
-                others.join(" ")
-            )
-        }
-        _ => row(entry, width),
-    };
-    each(&words(file), keys, out, found, shown)
-}
-
-fn networks(keys: &[String], out: &mut Output) -> i32 {
-    let found =
-        |entry: &Vec<String>, key: &str| entry.get(1).is_some_and(|address| address == key) || has_name(entry, key);
-    each(&words("/etc/networks"), keys, out, found, |entry| row(entry, 21))
+    each(&words("/etc/protocols"), keys, out, matches, |entry| row(entry))
 }
 
 /// Returns the lines of `/etc/hosts` that have an address.
@@ -234,21 +202,4 @@ fn addresses(keys: &[String], fits: impl Fn(&IpAddr) -> bool, out: &mut Output) 
         }
     }
     code
-}
-
-/// Prints the numbers of the groups that list a user.
-fn groups(keys: &[String], out: &mut Output) -> i32 {
-    let all = lines("/etc/group");
-    for key in keys {
-        let numbers = all.iter().filter_map(|line| {
-            let fields: Vec<&str> = line.split(':').collect();
-            fields
-                .get(3)?
-                .split(',')
-                .any(|member| member == key)
-                .then(|| format!(" {}", fields.get(2).copied().unwrap_or_default()))
-        });
-        out.push(format!("{key:<21}{}\n", numbers.collect::<String>()).as_bytes());
-    }
-    0
 }

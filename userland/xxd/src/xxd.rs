@@ -27,7 +27,6 @@ struct Options {
     upper: bool,
     autoskip: bool,
     capitals: bool,
-    ebcdic: bool,
     decimal: bool,
     revert: bool,
     length: Option<u64>,
@@ -49,7 +48,6 @@ Options:
     -b          binary digit dump (incompatible with -ps,-i,-r). Default hex.
     -C          capitalize variable names in C include file style (-i).
     -c cols     format <cols> octets per line. Default 16 (-i: 12, -ps: 30).
-    -E          show characters in EBCDIC. Default ASCII.
     -e          little-endian dump (incompatible with -ps,-i,-r).
     -g bytes    number of octets per group in normal output. Default 2 (-e: 4).
     -h          print this summary.
@@ -137,7 +135,7 @@ fn parse(arguments: Vec<Vec<u8>>) -> Result<Parsed, Failure> {
             b'C' => options.capitals = true,
             b'd' => options.decimal = true,
             b'r' => options.revert = true,
-            b'E' => options.ebcdic = true,
+            b'E' => return Err(("xxd: EBCDIC (-E) is not supported\n".to_owned(), 1)),
             b'v' => {
                 tidebox_gnu::eprint_line!("xxd 2022-01-14 by Juergen Weigert et al. (Tidebox)");
                 return Ok(None);

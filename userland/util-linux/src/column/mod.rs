@@ -4,7 +4,6 @@ mod fill;
 mod json;
 mod options;
 mod table;
-mod tree;
 
 use tidebox_gnu::exit::IntoExitCode;
 use tidebox_gnu::message::print_error;

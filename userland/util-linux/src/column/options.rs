@@ -3,8 +3,6 @@
 use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::options::Syntax;
 
-use super::tree::TreeColumns;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Columns,
@@ -28,7 +26,6 @@ pub(super) struct Options {
     pub(super) wrapped: Vec<Vec<u8>>,
     pub(super) limit: Option<usize>,
     pub(super) headings: bool,
-    pub(super) tree: TreeColumns,
     pub(super) keeps_empty: bool,
     pub(super) files: Vec<Vec<u8>>,
 }
@@ -56,14 +53,14 @@ tidebox_gnu::options! {
         KeepEmptyLines = "-L, --keep-empty-lines | --table-empty-lines", "empty lines, too";
         Json = "-J, --json", "the table as JSON";
         TableName = "-n, --table-name=NAME", "name of the table in JSON";
-        Tree = "-r, --tree=COLUMN", "draw rows below their parents in this column";
-        TreeId = "-i, --tree-id=COLUMN", "column with the identifier of a row";
-        TreeParent = "-p, --tree-parent=COLUMN", "column with the identifier of the parent";
         OutputWidth = "-c, --output-width=N | --columns=N", "as wide as N characters";
         FillRows = "-x, --fillrows", "fill rows first";
         // Has no effect: output has no pages.
         TableHeaderRepeat = "-e, --table-header-repeat", "";
         TableNoExtreme = "-E, --table-noextreme=COLUMNS", "", unsupported "the option -E is not supported";
+        Tree = "-r, --tree=COLUMN", "", unsupported "trees of rows (-r) are not supported";
+        TreeId = "-i, --tree-id=COLUMN", "", unsupported "trees of rows (-i) are not supported";
+        TreeParent = "-p, --tree-parent=COLUMN", "", unsupported "trees of rows (-p) are not supported";
         Help = "-h, --help", "show this help";
         Version = "-V, --version", "show the version";
     }
@@ -120,7 +117,6 @@ impl Options {
             limit: None,
             headings: true,
             keeps_empty: false,
-            tree: TreeColumns::default(),
             files: Vec::new(),
         }
     }
@@ -150,9 +146,6 @@ impl Options {
             Flag::Table => self.mode = Mode::Table,
             Flag::TableWrap => self.wrapped.extend(list(&value)),
             Flag::FillRows if self.mode != Mode::Table => self.mode = Mode::Rows,
-            Flag::Tree => (self.tree.drawn, self.mode) = (Some(value), Mode::Table),
-            Flag::TreeId => self.tree.id = Some(value),
-            Flag::TreeParent => self.tree.parent = Some(value),
             _ => {}
         }
         Ok(())

@@ -3,7 +3,7 @@
 use tidebox_gnu::stream::Output;
 
 use super::options::Options;
-use super::{json, tree, width};
+use super::{json, width};
 
 /// A table: names and rows of cells.
 pub(super) struct Table {
@@ -15,17 +15,10 @@ pub(super) struct Table {
 
 /// Prints lines as a table. The error is the message.
 pub(super) fn print(lines: &[Vec<u8>], options: &Options, out: &mut Output) -> Result<(), String> {
-    let mut table = Table::new(lines, options)?;
-    let rows = tree::rows_in_order(&table, options)?;
+    let table = Table::new(lines, options)?;
     if options.json {
-        match rows {
-            Some(rows) => json::print_tree(&table, &rows, &options.table_name, out),
-            None => json::print(&table, &options.table_name, out),
-        }
+        json::print(&table, &options.table_name, out);
         return Ok(());
-    }
-    if let Some(rows) = rows {
-        tree::draw(&mut table, &rows, options)?;
     }
     let mut widths = table.widths(options);
     table.shrink(&mut widths, options)?;

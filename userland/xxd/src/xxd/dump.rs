@@ -190,35 +190,12 @@ impl<'a> Dump<'a> {
             }
         }
         let mut out = [position.as_bytes(), &cells].concat();
-        out.extend(line.iter().map(|byte| self.character(*byte)));
+        out.extend(line.iter().map(|byte| Self::character(*byte)));
         out.push(b'\n');
         out
     }
 
-    fn character(&self, byte: u8) -> u8 {
-        let byte = if self.options.ebcdic { from_ebcdic(byte) } else { byte };
+    fn character(byte: u8) -> u8 {
         if (32..127).contains(&byte) { byte } else { b'.' }
-    }
-}
-
-/// Letters, digits and common marks of EBCDIC as ASCII.
-fn from_ebcdic(byte: u8) -> u8 {
-    match byte {
-        0x40 => b' ',
-        0x81..=0x89 => byte - 0x81 + b'a',
-        0x91..=0x99 => byte - 0x91 + b'j',
-        0xa2..=0xa9 => byte - 0xa2 + b's',
-        0xc1..=0xc9 => byte - 0xc1 + b'A',
-        0xd1..=0xd9 => byte - 0xd1 + b'J',
-        0xe2..=0xe9 => byte - 0xe2 + b'S',
-        0xf0..=0xf9 => byte - 0xf0 + b'0',
-        0x4b..=0x50 => b".<(+|&".get(usize::from(byte - 0x4b)).copied().unwrap_or(0),
-        0x5a..=0x61 => b"!$*);~-/".get(usize::from(byte - 0x5a)).copied().unwrap_or(0),
-        0x6a..=0x6f => b"|,%_>?".get(usize::from(byte - 0x6a)).copied().unwrap_or(0),
-        0x79..=0x7f => b"`:#@'=\"".get(usize::from(byte - 0x79)).copied().unwrap_or(0),
-        0xc0 => b'{',
-        0xd0 => b'}',
-        0xe0 => b'\\',
-        _ => 0,
     }
 }
