@@ -57,8 +57,8 @@ pub(super) fn go(shell: &mut Shell, words: &[Bytes], physical: bool) -> u8 {
     }
     match enter(shell, &target, physical) {
         Ok(change) => {
-            let said = change.shown.map_or(0, |path| shell.print([&path[..], b"\n"].concat()));
-            said | u8::from(!change.kept)
+            let printed = change.shown.map_or(0, |path| shell.print([&path[..], b"\n"].concat()));
+            printed | u8::from(!change.kept)
         }
         Err(errno) => {
             let name = crate::expand::message_quote(&target.path);

@@ -173,10 +173,6 @@ impl Tests<'_> {
                 self.at += 1;
                 Ok(truth)
             }
-            // A word that is not a number is not a descriptor, and is left to the following test.
-            b"-t" if words.get(self.at).is_some_and(|word| crate::parse::plain_number(word).is_none()) => {
-                self.unary(first, b"1")
-            }
             _ if is_unary(first) => match words.get(self.at) {
                 Some(operand) => {
                     self.at += 1;

@@ -114,13 +114,7 @@ impl Shell {
             messages.push([b"`", text, b"'"].concat());
         }
         let outer = std::mem::replace(&mut self.line, error.line);
-        let prefix = if self.options.interactive && self.flow.sources > 0 && origin.is_empty() {
-            // An interactive shell names files that it sources.
-            let line = format!(": line {}: ", self.line);
-            [self.base_name(), b": ", &self.current_source(), line.as_bytes()].concat()
-        } else {
-            self.message_prefix(origin)
-        };
+        let prefix = self.message_prefix(origin);
         let lines: Vec<u8> = messages.iter().flat_map(|message| [&prefix[..], message, b"\n"].concat()).collect();
         // A closed standard error is ignored.
         let _ = self.io.write(2, &lines);

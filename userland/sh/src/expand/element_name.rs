@@ -2,6 +2,7 @@
 
 use super::lossy;
 use crate::ir::{Bytes, Name};
+use crate::parse::closing_bracket;
 use crate::parse::token::name_len;
 use crate::state::{EvalResult, Shell};
 use crate::vars::Key;
@@ -82,69 +83,16 @@ fn within_brackets(text: &[u8], keyed: bool) -> Option<&[u8]> {
     let end = if keyed {
         inside.len().checked_sub(1).filter(|&at| inside.get(at) == Some(&b']'))?
     } else {
-        balanced(inside)?
+        closing_bracket(inside)?
     };
     // An empty subscript names nothing.
     (end > 0 && end + 1 == inside.len()).then(|| inside.get(..end)).flatten()
 }
 
-/// The length of the text before the bracket that closes it.
-fn balanced(text: &[u8]) -> Option<usize> {
-    let mut open = 0_u32;
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        let rest = text.get(at + 1..).unwrap_or_default();
-        match byte {
-            b'\\' => at += 1,
-            b'[' => open += 1,
-            b']' if open == 0 => return Some(at),
-            b']' => open -= 1,
-            b'\'' | b'`' => at += 1 + rest.iter().position(|&other| other == byte)?,
-            b'"' => at += 1 + end_of_double(rest)?,
-            b'$' => match rest.first() {
-                Some(b'(') => at += 1 + end_of_nested(rest, b'(', b')')?,
-                Some(b'{') => at += 1 + end_of_nested(rest, b'{', b'}')?,
-                _ => {}
-            },
-            _ => {}
-        }
-        at += 1;
-    }
-    None
-}
-
-fn end_of_double(text: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            b'"' => return Some(at),
-            _ => {}
-        }
-        at += 1;
-    }
-    None
-}
-
-fn end_of_nested(text: &[u8], opens: u8, closes: u8) -> Option<usize> {
-    let mut depth = 0_u32;
-    for (at, &byte) in text.iter().enumerate() {
-        if byte == opens {
-            depth += 1;
-        } else if byte == closes {
-            depth = depth.saturating_sub(1);
-            if depth == 0 {
-                return Some(at);
-            }
-        }
-    }
-    None
-}
-
 /// The subscript at the start of a text, if any, and the rest. `None` when its bracket does not close.
 pub(crate) fn split_subscript(text: &[u8], first: bool) -> Option<(Option<&[u8]>, &[u8])> {
     let Some(inside) = text.strip_prefix(b"[") else { return Some((None, text)) };
-    let end = if first { inside.iter().position(|&byte| byte == b']')? } else { balanced(inside)? };
+    let end = if first { inside.iter().position(|&byte| byte == b']')? } else { closing_bracket(inside)? };
     if end == 0 {
         return None;
     }

@@ -124,24 +124,15 @@ impl Shell {
         let Some(path) = self.history_path() else { return };
         let Ok(text) = self.read_file(&path) else { return };
         let mark = self.time_mark();
-        // Until times are recorded, bash counts time lines as entries.
-        let known = self.history.tells_times;
-        let tells_time =
-            |line: &[u8]| known && line.first() == Some(&mark) && line.get(1).is_some_and(u8::is_ascii_digit);
+        let is_time = |line: &[u8]| line.first() == Some(&mark) && line.get(1).is_some_and(u8::is_ascii_digit);
         let lines: Vec<&[u8]> = text.split_inclusive(|&b| b == b'\n').collect();
-        let entries = lines.iter().filter(|line| !tells_time(line)).count();
-        if entries > max_entries {
-            let mut removed = entries - max_entries;
-            let mut from = lines.len();
-            for (at, line) in lines.iter().enumerate() {
-                if removed == 0 {
-                    from = at;
-                    break;
-                }
-                removed -= usize::from(!tells_time(line));
-            }
+        // A time line belongs to the entry after it.
+        let mut starts: Vec<usize> =
+            (0..lines.len()).filter(|&at| lines.get(at).is_some_and(|l| !is_time(l))).collect();
+        if starts.len() > max_entries {
+            let last_removed = starts.drain(..starts.len() - max_entries).next_back().unwrap_or(0);
             // A file that cannot be written keeps its length.
-            let _ = self.write_file(&path, &lines.get(from..).unwrap_or_default().concat(), false);
+            let _ = self.write_file(&path, &lines.get(last_removed + 1..).unwrap_or_default().concat(), false);
         }
         self.history.file_lines = self.history.file_lines.min(max_entries);
     }

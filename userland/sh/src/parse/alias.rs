@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
         }
         let last = value.last().copied();
         // A blank separates the alias's last word from the following text; an operator may continue.
-        let apart = last.is_some_and(|b| !is_meta(b) && b != b'\\') && !ends_open(&value);
+        let apart = last.is_some_and(|b| !is_meta(b) && b != b'\\');
         let text = if apart { [&value[..], b" "].concat() } else { value };
         let end = self.left().saturating_sub(name.len());
         self.joins |= text.contains(&b'\\');
@@ -174,25 +174,4 @@ impl<'a> Parser<'a> {
         self.aliases.within.push(Use { name, end, blank });
         true
     }
-}
-
-/// Returns whether the text ends within a comment or a quotation, which then continues after it.
-fn ends_open(text: &[u8]) -> bool {
-    let (mut quote, mut at) = (None, 0);
-    while let Some(&byte) = text.get(at) {
-        let starts_word = at == 0 || text.get(at - 1).copied().is_some_and(is_meta);
-        match (quote, byte) {
-            (None | Some(b'"' | b'`'), b'\\') => at += 1,
-            (None, b'\'' | b'"' | b'`') => quote = Some(byte),
-            (None, b'#') if starts_word => {
-                let rest = text.get(at..).unwrap_or_default();
-                let Some(end) = rest.iter().position(|&b| b == b'\n') else { return true };
-                at += end;
-            }
-            (Some(open), _) if open == byte => quote = None,
-            _ => {}
-        }
-        at += 1;
-    }
-    quote.is_some()
 }

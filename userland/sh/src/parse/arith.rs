@@ -5,7 +5,7 @@ mod source;
 
 use crate::ir::{BinaryOp, Expr, Part, UnaryOp};
 
-pub(crate) use operand::plain_number;
+pub(crate) use operand::{closing_bracket, plain_number};
 pub(crate) use source::{arith_of_source, from_word};
 
 /// Maximum nesting of an expression, well below what the stack holds.

@@ -25,7 +25,7 @@ mod word;
 use std::rc::Rc;
 
 pub(crate) use alias::Texts;
-pub(crate) use arith::{ArithError, arith_of_source, parse_expr, plain_number};
+pub(crate) use arith::{ArithError, arith_of_source, closing_bracket, parse_expr, plain_number};
 pub(crate) use error::{SyntaxError, SyntaxErrorKind};
 pub(crate) use function::{read_function, read_list};
 pub(crate) use quote::ansi_c;

@@ -58,16 +58,32 @@ fn as_command(command: &str, line: &[u8]) -> Bytes {
     [command.as_bytes(), &option, rest].concat()
 }
 
+/// Returns whether a computed variable is printed without its value, which would change when it is read.
+fn hides_value(name: &[u8]) -> bool {
+    const NAMES: &[&str] = &[
+        "BASHPID",
+        "BASH_ARGV0",
+        "BASH_COMMAND",
+        "BASH_SUBSHELL",
+        "COMP_WORDBREAKS",
+        "EPOCHREALTIME",
+        "EPOCHSECONDS",
+        "HISTCMD",
+        "LINENO",
+        "RANDOM",
+        "SECONDS",
+        "SRANDOM",
+    ];
+    NAMES.iter().any(|hidden| hidden.as_bytes() == name)
+}
+
+/// The declaration of a computed variable in a list of all variables.
 fn computed(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
-    // Asking for their values would change some of them.
-    if matches!(name, b"RANDOM" | b"SRANDOM" | b"BASHPID" | b"HISTCMD") {
-        return Some([b"declare -i ", name].concat());
-    }
     match name {
-        b"BASH_ARGC" | b"BASH_ARGV" if shell.invocation.args.is_none() => Some([b"declare -a ", name, b"=()"].concat()),
+        b"RANDOM" | b"SRANDOM" | b"BASHPID" | b"HISTCMD" => Some([b"declare -i ", name].concat()),
         b"DIRSTACK" | b"GROUPS" => Some([b"declare -a ", name, b"=()"].concat()),
-        b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL" | b"COMP_WORDBREAKS" | b"EPOCHREALTIME"
-        | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => Some([b"declare -- ", name].concat()),
+        b"BASH_ARGC" | b"BASH_ARGV" if shell.invocation.args.is_none() => Some([b"declare -a ", name, b"=()"].concat()),
+        _ if hides_value(name) => Some([b"declare -- ", name].concat()),
         _ => shell.computed_declaration(name),
     }
 }
@@ -92,17 +108,7 @@ fn matches(shell: &mut Shell, name: &[u8], requested: &DeclareOptions) -> bool {
 }
 
 pub(super) fn print_one(shell: &mut Shell, arg: &DeclArg) -> u8 {
-    let mut name = name_of(arg);
-    if let DeclArg::Assign(assign) = arg {
-        // A word with a value is not a name.
-        if let Some(subscript) = &assign.subscript {
-            name.extend([b"[", &subscript.key.raw[..], b"]"].concat());
-        }
-        name.extend_from_slice(b"=");
-        if let crate::ir::AssignValue::Word(word) = &assign.value {
-            name.extend_from_slice(&word.raw);
-        }
-    }
+    let name = name_of(arg);
     let mut line = if name == b"-" && shell.vars.is_local(b"-") {
         b"declare -- -".to_vec()
     } else if shell.vars.get(&name).is_some() {
@@ -147,16 +153,10 @@ pub(in crate::builtins) fn assignments(shell: &mut Shell) -> Bytes {
 }
 
 fn computed_assignment(shell: &mut Shell, name: &[u8]) -> Option<Bytes> {
-    match name {
-        b"RANDOM" | b"SRANDOM" | b"BASHPID" | b"HISTCMD" | b"BASH_ARGV0" | b"BASH_COMMAND" | b"BASH_SUBSHELL"
-        | b"COMP_WORDBREAKS" | b"EPOCHREALTIME" | b"EPOCHSECONDS" | b"LINENO" | b"SECONDS" => return None,
-        b"BASH_ARGC" | b"BASH_ARGV" if shell.invocation.args.is_none() => {
-            return Some([b"declare -a ", name, b"=()"].concat());
-        }
-        b"DIRSTACK" | b"GROUPS" => return Some([b"declare -a ", name, b"=()"].concat()),
-        _ => {}
+    if hides_value(name) {
+        return None;
     }
-    let line = shell.computed_declaration(name)?;
+    let line = computed(shell, name)?;
     if line.ends_with(b"\"") {
         let value = shell.lookup(name)?;
         let shown = if value.is_empty() { value } else { crate::expand::trace_quote(&value) };

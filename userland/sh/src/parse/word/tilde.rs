@@ -1,9 +1,7 @@
 //! Positions in which a tilde means a home directory.
 
-use std::rc::Rc;
-
 use super::{PartBuilder, Stop};
-use crate::ir::{Op, Param, Part, Test, Word};
+use crate::ir::{Part, Word};
 use crate::parse::Parser;
 use crate::parse::token::{is_meta, is_name_byte, name_len};
 
@@ -48,7 +46,7 @@ pub(in crate::parse) fn tilde_after_equals(mut word: Word) -> Word {
         word.parts = parts;
         return word;
     }
-    tilde_after_own_colons(&mut word);
+    tilde_after_colons(&mut word);
     word
 }
 
@@ -63,19 +61,6 @@ fn assigned_len(text: &[u8]) -> Option<usize> {
 
 /// In the value of an assignment a tilde also expands after a colon.
 pub(in crate::parse) fn tilde_after_colons(word: &mut Word) {
-    for part in &mut word.parts {
-        if let Part::Param(param) = part
-            && let Some(Param { op: Op::Test { word, kind: Test::Default | Test::Alternative, .. }, .. }) =
-                Rc::get_mut(param)
-        {
-            tilde_after_colons(word);
-        }
-    }
-    tilde_after_own_colons(word);
-}
-
-/// Like [`tilde_after_colons`], but not within operands of expansions.
-fn tilde_after_own_colons(word: &mut Word) {
     let needed = |part: &Part| matches!(part, Part::Lit(text) if text.windows(2).any(|pair| pair == b":~"));
     if !word.parts.iter().any(needed) {
         return;

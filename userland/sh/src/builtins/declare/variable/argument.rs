@@ -63,15 +63,7 @@ pub(super) fn read_argument<'a>(
             Ok(None)
         }
         _ => {
-            let name = word.get(..name_len(&word)).unwrap_or_default();
-            if requested.base == 0
-                && !name.is_empty()
-                && word.get(name.len()..).is_some_and(|rest| rest.starts_with(b"[]="))
-            {
-                shell.report_error([name, b"[]: bad array subscript"].concat());
-            } else {
-                shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(&word)));
-            }
+            shell.report_builtin_error(format!("`{}': not a valid identifier", lossy(&word)));
             Ok(None)
         }
     }
