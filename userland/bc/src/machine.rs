@@ -313,7 +313,7 @@ impl Machine {
             return Err("exponent too large in raise".to_owned());
         }
         let power = if trivial { power.clamp(-2, 2) } else { power };
-        base.raise(power, self.scale).ok_or_else(|| "divide by zero".to_owned())
+        base.power(power, self.scale).ok_or_else(|| "divide by zero".to_owned())
     }
 
     // Variables.

@@ -123,7 +123,7 @@ impl Number {
     }
 
     /// Raises to an integer power, which must be small enough.
-    pub(crate) fn raise(&self, power: i64, scale: usize) -> Option<Self> {
+    pub(crate) fn power(&self, power: i64, scale: usize) -> Option<Self> {
         if power == 0 {
             return Some(Self::from(1));
         }
@@ -157,7 +157,7 @@ impl Number {
         left.cmp(&right)
     }
 
-    /// The integer part as a machine integer; `None` if it is too large.
+    /// Converts the integer part; `None` if it is too large.
     pub(crate) fn to_i64(&self) -> Option<i64> {
         self.with_scale(0).digits.to_i64()
     }

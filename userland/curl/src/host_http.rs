@@ -219,7 +219,7 @@ impl Transfer {
             };
             loop {
                 match tidebox_rt::poll_both(self.from, self.to) {
-                    Ok((true, _)) if !self.hear()? => return Ok(()),
+                    Ok((true, _)) if !self.receive()? => return Ok(()),
                     // More unread response data than this: stop sending the rest of the body.
                     Ok((true, _)) if self.read.len() > MAX_COUNT => return Ok(()),
                     Ok((_, true)) => break,
@@ -242,7 +242,7 @@ impl Transfer {
     }
 
     /// Reads available data. Returns `false` at the end.
-    fn hear(&mut self) -> Result<bool, Failure> {
+    fn receive(&mut self) -> Result<bool, Failure> {
         let mut bytes = [0; 16 << 10];
         loop {
             match tidebox_rt::read(self.from, &mut bytes) {
@@ -267,7 +267,7 @@ impl Transfer {
                     return Ok((kind, self.read.drain(..5 + length).skip(5).collect()));
                 }
             }
-            if !self.hear()? {
+            if !self.receive()? {
                 return Err(self.silent());
             }
         }

@@ -1,6 +1,6 @@
 //! Line addresses.
 
-use crate::session::{Session, Trouble};
+use crate::session::{CommandError, Session};
 
 /// The lines of a command, and the number of addresses given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl<'a> Cursor<'a> {
 
 impl Session {
     /// Parses addresses. Without any, the range is the current line and `given` is 0. Of more than two, the last two count.
-    pub(crate) fn range(&mut self, cursor: &mut Cursor<'_>) -> Result<Range, Trouble> {
+    pub(crate) fn range(&mut self, cursor: &mut Cursor<'_>) -> Result<Range, CommandError> {
         let here = as_i64(self.buffer.current);
         let (mut first, mut last, mut given) = (here, here, 0);
         if let Some(address) = self.address(cursor)? {
@@ -105,27 +105,27 @@ impl Session {
         }
         let (first, last) = (self.checked(first)?, self.checked(last)?);
         if given == 2 && first > last {
-            return Err(Trouble::new("Invalid address"));
+            return Err(CommandError::new("Invalid address"));
         }
         Ok(Range { first, last, given })
     }
 
-    fn checked(&self, address: i64) -> Result<usize, Trouble> {
+    fn checked(&self, address: i64) -> Result<usize, CommandError> {
         usize::try_from(address)
             .ok()
             .filter(|address| *address <= self.buffer.len())
-            .ok_or_else(|| Trouble::new("Invalid address"))
+            .ok_or_else(|| CommandError::new("Invalid address"))
     }
 
     /// Parses one address with its offsets.
-    pub(crate) fn address(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<i64>, Trouble> {
+    pub(crate) fn address(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<i64>, CommandError> {
         let mut at = None;
         loop {
             cursor.skip_blanks();
             let here = as_i64(self.buffer.current);
             match cursor.peek() {
                 Some(b'0'..=b'9') => {
-                    let number = cursor.number().ok_or_else(|| Trouble::new("Bad address"))?;
+                    let number = cursor.number().ok_or_else(|| CommandError::new("Bad address"))?;
                     at = Some(at.map_or(number, |at: i64| at.saturating_add(number)));
                 }
                 Some(sign @ (b'+' | b'-' | b'^')) => {
@@ -154,8 +154,8 @@ impl Session {
                     let letter = cursor
                         .next()
                         .filter(u8::is_ascii_lowercase)
-                        .ok_or_else(|| Trouble::new("Invalid mark character"))?;
-                    let line = self.buffer.marked(letter).ok_or_else(|| Trouble::new("Invalid address"))?;
+                        .ok_or_else(|| CommandError::new("Invalid mark character"))?;
+                    let line = self.buffer.marked(letter).ok_or_else(|| CommandError::new("Invalid address"))?;
                     at = Some(as_i64(line));
                 }
                 _ => return Ok(at),
@@ -164,7 +164,7 @@ impl Session {
     }
 
     /// The next line that matches the pattern, from the current one, wrapping around.
-    fn search(&self, forward: bool) -> Result<usize, Trouble> {
+    fn search(&self, forward: bool) -> Result<usize, CommandError> {
         let count = self.buffer.len();
         for step in 1..=count {
             let number = match forward {
@@ -175,7 +175,7 @@ impl Session {
                 return Ok(number);
             }
         }
-        Err(Trouble::new("No match"))
+        Err(CommandError::new("No match"))
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Buffer {
     lines: Vec<Line>,
     /// The current line; 0 if the text is empty.
     pub(crate) current: usize,
-    /// Whether the text differs from the file.
+    /// The text differs from the file.
     pub(crate) changed: bool,
     before: Option<Before>,
     marks: [Option<Line>; 26],

@@ -4,14 +4,14 @@ mod file;
 mod text;
 
 use crate::address::{Cursor, Range};
-use crate::session::{Session, Step, Trouble};
+use crate::session::{CommandError, Session, Step};
 use crate::show::Suffix;
 
 /// Result of an ordinary command.
-type Done = Result<Step, Trouble>;
+type Done = Result<Step, CommandError>;
 
-fn wrong(text: &str) -> Trouble {
-    Trouble::new(text)
+fn wrong(text: &str) -> CommandError {
+    CommandError::new(text)
 }
 
 impl Session {
@@ -64,14 +64,14 @@ impl Session {
     }
 
     /// The lines of a range, which must not be empty.
-    pub(crate) fn lines_of(&self, range: Range) -> Result<Range, Trouble> {
+    pub(crate) fn lines_of(&self, range: Range) -> Result<Range, CommandError> {
         if range.first == 0 || range.last == 0 || range.first > range.last {
             return Err(wrong("Invalid address"));
         }
         Ok(range)
     }
 
-    fn last_of(&self, range: Range) -> Result<usize, Trouble> {
+    fn last_of(&self, range: Range) -> Result<usize, CommandError> {
         if range.last == 0 { Err(wrong("Invalid address")) } else { Ok(range.last) }
     }
 
@@ -127,7 +127,7 @@ impl Session {
         no_address(range).map_err(|_| wrong("Unexpected address"))?;
         self.suffix(cursor)?;
         if !anyway && self.buffer.changed && !self.warned {
-            return Err(Trouble::modified());
+            return Err(CommandError::modified());
         }
         Ok(Step::Quit(self.code))
     }
@@ -157,6 +157,6 @@ impl Session {
     }
 }
 
-fn no_address(range: Range) -> Result<(), Trouble> {
+fn no_address(range: Range) -> Result<(), CommandError> {
     if range.given > 0 { Err(wrong("Unexpected address")) } else { Ok(()) }
 }

@@ -2,12 +2,12 @@
 
 use crate::address::{Cursor, Range};
 use crate::buffer::Line;
-use crate::session::{Session, Step, Trouble};
+use crate::session::{CommandError, Session, Step};
 
 impl Session {
-    pub(crate) fn global(&mut self, letter: u8, range: Range, cursor: &mut Cursor<'_>) -> Result<Step, Trouble> {
+    pub(crate) fn global(&mut self, letter: u8, range: Range, cursor: &mut Cursor<'_>) -> Result<Step, CommandError> {
         if self.scripted.is_some() {
-            return Err(Trouble::new("Cannot nest global commands"));
+            return Err(CommandError::new("Cannot nest global commands"));
         }
         let asks = matches!(letter, b'G' | b'V');
         let range = match range.given {
@@ -15,7 +15,7 @@ impl Session {
             _ => self.lines_of(range)?,
         };
         let delimiter = cursor.next().filter(|byte| !matches!(byte, b' ' | b'\n'));
-        let delimiter = delimiter.ok_or_else(|| Trouble::new("Invalid pattern delimiter"))?;
+        let delimiter = delimiter.ok_or_else(|| CommandError::new("Invalid pattern delimiter"))?;
         let (pattern, _) = cursor.until(delimiter);
         self.set_pattern(&pattern)?;
         let wanted = matches!(letter, b'g' | b'G');
@@ -38,7 +38,7 @@ impl Session {
             if asks {
                 self.execute(b"p")?;
                 let Some(typed) = self.read_line() else {
-                    return Err(Trouble::new("Unexpected end-of-file"));
+                    return Err(CommandError::new("Unexpected end-of-file"));
                 };
                 match typed.as_slice() {
                     b"" => continue,
@@ -52,7 +52,7 @@ impl Session {
         Ok(Step::Next)
     }
 
-    fn run(&mut self, commands: Vec<Vec<u8>>) -> Result<(), Trouble> {
+    fn run(&mut self, commands: Vec<Vec<u8>>) -> Result<(), CommandError> {
         self.scripted = Some(commands.into());
         let mut result = Ok(Step::Next);
         while result.is_ok()

@@ -9,7 +9,7 @@ use crate::substitute::Substitution;
 
 /// Error of a command, as explained by `h`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Trouble {
+pub(crate) struct CommandError {
     pub(crate) text: String,
     /// A warning that changes would be lost; repeating the command confirms it.
     pub(crate) warns: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Trouble {
     pub(crate) is_unopened: bool,
 }
 
-impl Trouble {
+impl CommandError {
     pub(crate) fn new(text: &str) -> Self {
         Self { text: text.to_owned(), warns: false, is_unopened: false }
     }
@@ -27,7 +27,7 @@ impl Trouble {
     }
 }
 
-/// Whether another command follows.
+/// Result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Next,
@@ -135,7 +135,7 @@ impl Session {
         }
     }
 
-    fn tell(&mut self, text: &str) {
+    fn print_explanation(&mut self, text: &str) {
         if self.verbose && !text.is_empty() {
             self.out.push(format!("{text}\n").as_bytes());
         }
@@ -160,9 +160,9 @@ impl Session {
     }
 
     /// The first error ends a script file; input from a pipe continues, as if it were typed.
-    fn failed(&mut self, trouble: Trouble) -> Step {
+    fn failed(&mut self, trouble: CommandError) -> Step {
         self.out.push(b"?\n");
-        self.tell(&trouble.text);
+        self.print_explanation(&trouble.text);
         self.last_trouble = Some(trouble.text);
         self.warned = trouble.warns;
         self.code = 1;
@@ -175,21 +175,21 @@ impl Session {
 
     fn end_of_input(&mut self) -> Step {
         if let Some(errno) = self.input_failed {
-            self.complain(b"stdin", errno);
+            self.print_system_error(b"stdin", errno);
             return Step::Quit(2);
         }
         if !self.buffer.changed || self.warned {
             return Step::Quit(self.code);
         }
         self.out.push(b"?\n");
-        self.tell("Warning: buffer modified");
+        self.print_explanation("Warning: buffer modified");
         Step::Quit(2)
     }
 
     /// Reads a pattern; an empty one means the last one.
-    pub(crate) fn set_pattern(&mut self, pattern: &[u8]) -> Result<(), Trouble> {
+    pub(crate) fn set_pattern(&mut self, pattern: &[u8]) -> Result<(), CommandError> {
         if pattern.is_empty() {
-            return if self.pattern.is_some() { Ok(()) } else { Err(Trouble::new("No previous pattern")) };
+            return if self.pattern.is_some() { Ok(()) } else { Err(CommandError::new("No previous pattern")) };
         }
         let options = Options {
             subject: Subject::Text,
@@ -197,26 +197,26 @@ impl Session {
             unicode: tidebox_gnu::message::unicode_locale(),
             ..if self.extended { Options::extended() } else { Options::basic() }
         };
-        let regex = Regex::new(&[pattern.to_vec()], &options).map_err(|error| Trouble::new(&error.to_string()))?;
+        let regex = Regex::new(&[pattern.to_vec()], &options).map_err(|error| CommandError::new(&error.to_string()))?;
         self.pattern = Some(regex);
         Ok(())
     }
 
-    pub(crate) fn pattern(&self) -> Result<&Regex, Trouble> {
-        self.pattern.as_ref().ok_or_else(|| Trouble::new("No previous pattern"))
+    pub(crate) fn pattern(&self) -> Result<&Regex, CommandError> {
+        self.pattern.as_ref().ok_or_else(|| CommandError::new("No previous pattern"))
     }
 
     /// Returns whether the pattern matches a line.
-    pub(crate) fn matches(&self, number: usize) -> Result<bool, Trouble> {
+    pub(crate) fn matches(&self, number: usize) -> Result<bool, CommandError> {
         let Some(line) = self.buffer.line(number) else {
             return Ok(false);
         };
-        let found = self.pattern()?.captures(line, 0).map_err(|error| Trouble::new(&error.to_string()))?;
+        let found = self.pattern()?.captures(line, 0).map_err(|error| CommandError::new(&error.to_string()))?;
         Ok(found.is_some())
     }
 
     /// Prints a system error of a file to standard error.
-    pub(crate) fn complain(&mut self, name: &[u8], errno: Errno) {
+    pub(crate) fn print_system_error(&mut self, name: &[u8], errno: Errno) {
         self.out.flush_now();
         tidebox_gnu::eprint_line!("{}: {}", String::from_utf8_lossy(name), errno.text());
     }

@@ -1,7 +1,7 @@
 //! Printing lines.
 
 use crate::address::Cursor;
-use crate::session::{Session, Step, Trouble};
+use crate::session::{CommandError, Session, Step};
 
 /// Print suffixes of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,19 +26,19 @@ impl Suffix {
 
 impl Session {
     /// Parses the letters after a command; any other letter is an error.
-    pub(crate) fn suffix(&mut self, cursor: &mut Cursor<'_>) -> Result<Suffix, Trouble> {
+    pub(crate) fn suffix(&mut self, cursor: &mut Cursor<'_>) -> Result<Suffix, CommandError> {
         let mut suffix = Suffix::default();
         while let Some(letter) = cursor.next() {
             match letter {
                 b'l' | b'n' | b'p' => suffix = suffix.with(letter),
-                _ => return Err(Trouble::new("Invalid command suffix")),
+                _ => return Err(CommandError::new("Invalid command suffix")),
             }
         }
         Ok(suffix)
     }
 
     /// Prints the current line if the command requests it.
-    pub(crate) fn show_current(&mut self, suffix: Suffix) -> Result<Step, Trouble> {
+    pub(crate) fn show_current(&mut self, suffix: Suffix) -> Result<Step, CommandError> {
         let line = self.buffer.current;
         if suffix.prints && line > 0 {
             return self.show(line, line, suffix);
@@ -47,10 +47,10 @@ impl Session {
     }
 
     /// Prints lines. The last of them becomes the current line.
-    pub(crate) fn show(&mut self, first: usize, last: usize, suffix: Suffix) -> Result<Step, Trouble> {
+    pub(crate) fn show(&mut self, first: usize, last: usize, suffix: Suffix) -> Result<Step, CommandError> {
         for number in first..=last {
             let Some(line) = self.buffer.line(number).cloned() else {
-                return Err(Trouble::new("Invalid address"));
+                return Err(CommandError::new("Invalid address"));
             };
             if suffix.numbers {
                 self.out.push(format!("{number}\t").as_bytes());

@@ -4,7 +4,7 @@ use tidebox_gnu::regex::Groups;
 
 use crate::address::{Cursor, Range};
 use crate::buffer::Line;
-use crate::session::{Session, Step, Trouble};
+use crate::session::{CommandError, Session, Step};
 use crate::show::Suffix;
 
 /// The last replacement, for `s` alone.
@@ -17,11 +17,11 @@ pub(crate) struct Substitution {
 }
 
 impl Session {
-    pub(crate) fn substitute(&mut self, range: Range, cursor: &mut Cursor<'_>) -> Result<Step, Trouble> {
+    pub(crate) fn substitute(&mut self, range: Range, cursor: &mut Cursor<'_>) -> Result<Step, CommandError> {
         let range = self.lines_of(range)?;
         let substitution = match cursor.peek() {
             None | Some(b'0'..=b'9' | b'g' | b'p' | b'r' | b'n' | b'l') => self.again(cursor)?,
-            Some(b' ') => return Err(Trouble::new("Invalid pattern delimiter")),
+            Some(b' ') => return Err(CommandError::new("Invalid pattern delimiter")),
             Some(_) => self.read_substitution(cursor)?,
         };
         self.substitution = Some(substitution.clone());
@@ -48,23 +48,24 @@ impl Session {
                 self.show_current(substitution.suffix)
             }
             None if self.scripted.is_some() => Ok(Step::Next),
-            None => Err(Trouble::new("No match")),
+            None => Err(CommandError::new("No match")),
         }
     }
 
     /// Repeats the last substitution with other flags.
-    fn again(&mut self, cursor: &mut Cursor<'_>) -> Result<Substitution, Trouble> {
-        let mut substitution = self.substitution.clone().ok_or_else(|| Trouble::new("No previous substitution"))?;
+    fn again(&mut self, cursor: &mut Cursor<'_>) -> Result<Substitution, CommandError> {
+        let mut substitution =
+            self.substitution.clone().ok_or_else(|| CommandError::new("No previous substitution"))?;
         substitution.suffix = Suffix::default();
         flags(&mut substitution, cursor)?;
         Ok(substitution)
     }
 
-    fn read_substitution(&mut self, cursor: &mut Cursor<'_>) -> Result<Substitution, Trouble> {
-        let delimiter = cursor.next().ok_or_else(|| Trouble::new("Invalid pattern delimiter"))?;
+    fn read_substitution(&mut self, cursor: &mut Cursor<'_>) -> Result<Substitution, CommandError> {
+        let delimiter = cursor.next().ok_or_else(|| CommandError::new("Invalid pattern delimiter"))?;
         let (pattern, closed) = cursor.until(delimiter);
         if !closed {
-            return Err(Trouble::new("Missing pattern delimiter"));
+            return Err(CommandError::new("Missing pattern delimiter"));
         }
         self.set_pattern(&pattern)?;
         let mut substitution = Substitution { count: 1, ..Substitution::default() };
@@ -82,7 +83,7 @@ impl Session {
                     None => {
                         substitution.replacement.extend(b"\\\n");
                         let Some(rest) = self.read_line() else {
-                            return Err(Trouble::new("Unexpected end-of-file"));
+                            return Err(CommandError::new("Unexpected end-of-file"));
                         };
                         return self.continued(substitution, rest, delimiter);
                     }
@@ -103,7 +104,7 @@ impl Session {
         mut substitution: Substitution,
         rest: Vec<u8>,
         delimiter: u8,
-    ) -> Result<Substitution, Trouble> {
+    ) -> Result<Substitution, CommandError> {
         let mut rest = rest;
         loop {
             let mut cursor = Cursor(&rest);
@@ -131,25 +132,25 @@ impl Session {
                 return self.take_percent(substitution);
             }
             substitution.replacement.extend(b"\\\n");
-            rest = self.read_line().ok_or_else(|| Trouble::new("Unexpected end-of-file"))?;
+            rest = self.read_line().ok_or_else(|| CommandError::new("Unexpected end-of-file"))?;
         }
     }
 
     /// A single percent sign means the last replacement.
-    fn take_percent(&self, mut substitution: Substitution) -> Result<Substitution, Trouble> {
+    fn take_percent(&self, mut substitution: Substitution) -> Result<Substitution, CommandError> {
         if substitution.replacement == b"%" {
-            let last = self.substitution.as_ref().ok_or_else(|| Trouble::new("No previous substitution"))?;
+            let last = self.substitution.as_ref().ok_or_else(|| CommandError::new("No previous substitution"))?;
             substitution.replacement.clone_from(&last.replacement);
         }
         Ok(substitution)
     }
 
     /// The line with its replacements; `None` without a match.
-    fn replaced(&self, line: &[u8], substitution: &Substitution) -> Result<Option<Vec<u8>>, Trouble> {
+    fn replaced(&self, line: &[u8], substitution: &Substitution) -> Result<Option<Vec<u8>>, CommandError> {
         let pattern = self.pattern()?;
         let (mut out, mut from, mut copied, mut count, mut changed) = (Vec::new(), 0, 0, 0, false);
         while from <= line.len() {
-            let found = pattern.captures(line, from).map_err(|error| Trouble::new(&error.to_string()))?;
+            let found = pattern.captures(line, from).map_err(|error| CommandError::new(&error.to_string()))?;
             let Some(groups) = found else {
                 break;
             };
@@ -157,7 +158,7 @@ impl Session {
                 break;
             };
             if whole.is_empty() && substitution.every {
-                return Err(Trouble::new("Infinite substitution loop"));
+                return Err(CommandError::new("Infinite substitution loop"));
             }
             count += 1;
             if count >= substitution.count {
@@ -176,7 +177,7 @@ impl Session {
     }
 }
 
-fn flags(substitution: &mut Substitution, cursor: &mut Cursor<'_>) -> Result<(), Trouble> {
+fn flags(substitution: &mut Substitution, cursor: &mut Cursor<'_>) -> Result<(), CommandError> {
     while let Some(byte) = cursor.next() {
         match byte {
             b'g' => substitution.every = true,
@@ -189,12 +190,12 @@ fn flags(substitution: &mut Substitution, cursor: &mut Cursor<'_>) -> Result<(),
                 }
                 let count = String::from_utf8_lossy(&digits).parse::<usize>().unwrap_or(0);
                 if count == 0 {
-                    return Err(Trouble::new("Invalid command suffix"));
+                    return Err(CommandError::new("Invalid command suffix"));
                 }
                 substitution.count = count;
             }
             b'r' => {}
-            _ => return Err(Trouble::new("Invalid command suffix")),
+            _ => return Err(CommandError::new("Invalid command suffix")),
         }
     }
     Ok(())

@@ -3,10 +3,10 @@
 use tidebox_gnu::calendar::Moment;
 
 use crate::bytes::Bytes;
-use crate::data::{Found, recognized};
+use crate::data::{Detected, recognized};
 
 /// A tar, detected by the checksum of its first header.
-pub(crate) fn tar(bytes: Bytes<'_>) -> Found {
+pub(crate) fn tar(bytes: Bytes<'_>) -> Detected {
     let header = bytes.get(0, 512)?;
     let digits =
         header.get(148..156)?.iter().skip_while(|byte| **byte == b' ').take_while(|byte| (b'0'..=b'7').contains(*byte));
@@ -27,7 +27,7 @@ pub(crate) fn tar(bytes: Bytes<'_>) -> Found {
     recognized(name, "application/x-tar")
 }
 
-pub(crate) fn find(bytes: Bytes<'_>) -> Found {
+pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     let start = |wanted: &[u8]| bytes.has(0, wanted);
     if start(b"\x1f\x8b") {
         return gzip(bytes);
@@ -96,7 +96,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
     if is_zlib { recognized("zlib compressed data", "application/zlib") } else { None }
 }
 
-fn gzip(bytes: Bytes<'_>) -> Found {
+fn gzip(bytes: Bytes<'_>) -> Detected {
     let mut text = "gzip compressed data".to_owned();
     if bytes.byte(2)? != 8 {
         text.push_str(", reserved method");
@@ -140,7 +140,7 @@ fn gzip(bytes: Bytes<'_>) -> Found {
     recognized(text, "application/gzip")
 }
 
-fn xz(bytes: Bytes<'_>) -> Found {
+fn xz(bytes: Bytes<'_>) -> Detected {
     let check = match bytes.byte(7)? & 15 {
         0 => "none",
         1 => "CRC32",
@@ -152,7 +152,7 @@ fn xz(bytes: Bytes<'_>) -> Found {
 }
 
 /// A Debian package: an `ar` archive that contains two `tar` archives.
-fn debian(bytes: Bytes<'_>) -> Found {
+fn debian(bytes: Bytes<'_>) -> Detected {
     let version = bytes.text(68);
     let version = version.lines().next().unwrap_or_default();
     let mut text = format!("Debian binary package (format {version})");
@@ -165,19 +165,19 @@ fn debian(bytes: Bytes<'_>) -> Found {
     recognized(text, "application/vnd.debian.binary-package")
 }
 
-fn compress(bytes: Bytes<'_>) -> Found {
+fn compress(bytes: Bytes<'_>) -> Detected {
     let bits = bytes.byte(2)?;
     let block = if bits & 0x80 != 0 { " block compressed" } else { "" };
     recognized(format!("compress'd data{} {} bits", block, bits & 0x1f), "application/x-compress")
 }
 
-fn lzma(bytes: Bytes<'_>) -> Found {
+fn lzma(bytes: Bytes<'_>) -> Detected {
     let size = bytes.le64(5)?;
     let size = if size == u64::MAX { ", streamed".to_owned() } else { format!(", non-streamed, size {size}") };
     recognized(format!("LZMA compressed data{size}"), "application/x-lzma")
 }
 
-fn zstandard(bytes: Bytes<'_>) -> Found {
+fn zstandard(bytes: Bytes<'_>) -> Detected {
     let descriptor = bytes.byte(4)?;
     let window = usize::from(descriptor & 0x20 == 0);
     let at = 5 + window;
@@ -192,7 +192,7 @@ fn zstandard(bytes: Bytes<'_>) -> Found {
 }
 
 /// Returns the type of a zip by its first entry.
-fn zip(bytes: Bytes<'_>) -> Found {
+fn zip(bytes: Bytes<'_>) -> Detected {
     let name_length = usize::from(bytes.le16(26)?);
     let name = bytes.get(30, name_length).unwrap_or_default();
     if name == b"mimetype" {
@@ -240,7 +240,7 @@ fn zip(bytes: Bytes<'_>) -> Found {
     )
 }
 
-fn office(bytes: Bytes<'_>) -> Found {
+fn office(bytes: Bytes<'_>) -> Detected {
     let entries = memchr::memmem::find_iter(bytes.0, b"PK\x03\x04").take(64);
     for at in entries {
         for (folder, told, mime) in [

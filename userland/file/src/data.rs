@@ -4,18 +4,18 @@ use crate::bytes::Bytes;
 use crate::encoding::{self, Encoding};
 use crate::json::{Json, is_csv, json};
 use crate::text::{Ending, Text};
-use crate::{Told, archive, document, elf, image, media, program, text};
+use crate::{Description, archive, document, elf, image, media, program, text};
 
 /// A detected binary format: its description and media type.
-pub(crate) type Found = Option<(String, &'static str)>;
+pub(crate) type Detected = Option<(String, &'static str)>;
 
 /// A detected format from a text and a type.
-pub(crate) fn recognized(text: impl Into<String>, mime: &'static str) -> Found {
+pub(crate) fn recognized(text: impl Into<String>, mime: &'static str) -> Detected {
     Some((text.into(), mime))
 }
 
 /// Detects the type of content.
-pub(crate) fn tell(bytes: &[u8]) -> Told {
+pub(crate) fn detect(bytes: &[u8]) -> Description {
     if bytes.len() == 1 {
         return description("very short file (no magic)", "application/octet-stream", None);
     }
@@ -59,12 +59,12 @@ pub(crate) fn tell(bytes: &[u8]) -> Told {
     description(text, kind.mime, encoding)
 }
 
-fn description(text: impl Into<String>, mime: &str, encoding: Option<Encoding>) -> Told {
+fn description(text: impl Into<String>, mime: &str, encoding: Option<Encoding>) -> Description {
     let charset = encoding.map_or("binary", |encoding| encoding.charset);
-    Told { text: text.into(), mime: mime.to_owned(), charset, failed: false }
+    Description { text: text.into(), mime: mime.to_owned(), charset, failed: false }
 }
 
-fn binary(bytes: Bytes<'_>) -> Found {
+fn binary(bytes: Bytes<'_>) -> Detected {
     elf::find(bytes)
         .or_else(|| image::find(bytes))
         .or_else(|| archive::find(bytes))

@@ -1,9 +1,9 @@
 //! Documents, databases and files of tools.
 
 use crate::bytes::Bytes;
-use crate::data::{Found, recognized};
+use crate::data::{Detected, recognized};
 
-pub(crate) fn find(bytes: Bytes<'_>) -> Found {
+pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     let start = |wanted: &[u8]| bytes.has(0, wanted);
     if start(b"%PDF-") {
         return pdf(bytes);
@@ -46,7 +46,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
     None
 }
 
-fn pdf(bytes: Bytes<'_>) -> Found {
+fn pdf(bytes: Bytes<'_>) -> Detected {
     let version = bytes.get(5, 3).map(|digits| String::from_utf8_lossy(digits).into_owned())?;
     let mut text = format!("PDF document, version {version}");
     let pages = bytes.find(0, 256 * 1024, b"/Type /Pages").or_else(|| bytes.find(0, 256 * 1024, b"/Type/Pages"));
@@ -60,7 +60,7 @@ fn pdf(bytes: Bytes<'_>) -> Found {
     recognized(text, "application/pdf")
 }
 
-fn sqlite(bytes: Bytes<'_>) -> Found {
+fn sqlite(bytes: Bytes<'_>) -> Detected {
     let mut text = "SQLite 3.x database".to_owned();
     if let Some(id) = bytes.be32(68).filter(|id| *id != 0) {
         text.push_str(&format!(", application id {id}"));
@@ -104,7 +104,7 @@ fn sqlite(bytes: Bytes<'_>) -> Found {
     recognized(text, "application/vnd.sqlite3")
 }
 
-fn capture(bytes: Bytes<'_>, order: &str) -> Found {
+fn capture(bytes: Bytes<'_>, order: &str) -> Detected {
     let (major, minor, length) = (bytes.le16(4)?, bytes.le16(6)?, bytes.le32(16)?);
     let link = if bytes.le32(20)? == 1 { "Ethernet" } else { "unknown" };
     let text = format!(

@@ -1,7 +1,7 @@
 //! ELF: programs and libraries of Linux.
 
 use crate::bytes::Bytes;
-use crate::data::Found;
+use crate::data::Detected;
 
 /// Word size and byte order of a file.
 #[derive(Clone, Copy)]
@@ -175,7 +175,7 @@ impl Elf<'_> {
 }
 
 /// Describes an ELF file.
-pub(crate) fn find(bytes: Bytes<'_>) -> Found {
+pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     if !bytes.has(0, b"\x7fELF") || bytes.0.len() < 20 {
         return None;
     }

@@ -1,9 +1,9 @@
 //! Pictures.
 
 use crate::bytes::Bytes;
-use crate::data::{Found, recognized};
+use crate::data::{Detected, recognized};
 
-pub(crate) fn find(bytes: Bytes<'_>) -> Found {
+pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     png(bytes)
         .or_else(|| gif(bytes))
         .or_else(|| jpeg(bytes))
@@ -14,7 +14,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
         .or_else(|| photoshop(bytes))
 }
 
-fn png(bytes: Bytes<'_>) -> Found {
+fn png(bytes: Bytes<'_>) -> Detected {
     if !bytes.has(0, b"\x89PNG\r\n\x1a\n") {
         return None;
     }
@@ -34,14 +34,14 @@ fn png(bytes: Bytes<'_>) -> Found {
     recognized(format!("PNG image data, {width} x {height}, {depth}-bit{color}, {order}"), "image/png")
 }
 
-fn gif(bytes: Bytes<'_>) -> Found {
+fn gif(bytes: Bytes<'_>) -> Detected {
     let version = bytes.get(3, 3).filter(|_| bytes.has(0, b"GIF8"))?;
     let version = String::from_utf8_lossy(version).into_owned();
     let (width, height) = (bytes.le16(6)?, bytes.le16(8)?);
     recognized(format!("GIF image data, version {version}, {width} x {height}"), "image/gif")
 }
 
-fn jpeg(bytes: Bytes<'_>) -> Found {
+fn jpeg(bytes: Bytes<'_>) -> Detected {
     if !bytes.has(0, b"\xff\xd8\xff") {
         return None;
     }
@@ -95,7 +95,7 @@ fn jfif(bytes: Bytes<'_>, at: usize) -> Option<String> {
     Some(format!(", JFIF standard {major}.{minor:02}{unit}, density {x}x{y}, segment length {length}"))
 }
 
-fn webp(bytes: Bytes<'_>) -> Found {
+fn webp(bytes: Bytes<'_>) -> Detected {
     if !bytes.has(0, b"RIFF") || !bytes.has(8, b"WEBP") {
         return None;
     }
@@ -110,7 +110,7 @@ fn webp(bytes: Bytes<'_>) -> Found {
     recognized(text, "image/webp")
 }
 
-fn bmp(bytes: Bytes<'_>) -> Found {
+fn bmp(bytes: Bytes<'_>) -> Detected {
     if !bytes.has(0, b"BM") {
         return None;
     }
@@ -147,7 +147,7 @@ fn bmp(bytes: Bytes<'_>) -> Found {
     recognized(text.replace(",  ", ", "), "image/bmp")
 }
 
-fn icon(bytes: Bytes<'_>) -> Found {
+fn icon(bytes: Bytes<'_>) -> Detected {
     let name = match bytes.get(0, 4)? {
         b"\0\0\x01\0" => "MS Windows icon resource",
         b"\0\0\x02\0" => "MS Windows cursor resource",
@@ -169,7 +169,7 @@ fn icon(bytes: Bytes<'_>) -> Found {
     recognized(text, "image/vnd.microsoft.icon")
 }
 
-fn tiff(bytes: Bytes<'_>) -> Found {
+fn tiff(bytes: Bytes<'_>) -> Detected {
     let little = match bytes.get(0, 4)? {
         b"II*\0" => true,
         b"MM\0*" => false,
@@ -206,7 +206,7 @@ fn tag_name(tag: u16) -> Option<&'static str> {
     })
 }
 
-fn photoshop(bytes: Bytes<'_>) -> Found {
+fn photoshop(bytes: Bytes<'_>) -> Detected {
     if !bytes.has(0, b"8BPS") {
         return None;
     }

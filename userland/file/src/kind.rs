@@ -4,13 +4,13 @@ use tidebox_gnu::stream::Input;
 use tidebox_rt::{Errno, FileKind, Stat};
 
 use crate::options::Options;
-use crate::{Told, data};
+use crate::{Description, data};
 
 /// Maximum number of bytes of a file that are examined.
 const LOOKED_AT: usize = 1 << 20;
 
 /// Examines a file.
-pub(crate) fn tell(name: &[u8], options: &Options) -> Told {
+pub(crate) fn detect(name: &[u8], options: &Options) -> Description {
     if name == b"-" {
         return content(Input::standard(), name);
     }
@@ -19,7 +19,7 @@ pub(crate) fn tell(name: &[u8], options: &Options) -> Told {
         Err(errno) if options.errors_count => {
             let name = String::from_utf8_lossy(name);
             let text = format!("ERROR: cannot stat `{name}' ({})", errno.text());
-            return Told { text, failed: true, ..Told::default() };
+            return Description { text, failed: true, ..Description::default() };
         }
         Err(errno) => return cannot_open(name, errno),
     };
@@ -38,8 +38,8 @@ pub(crate) fn tell(name: &[u8], options: &Options) -> Told {
     }
 }
 
-fn special(text: &str, mime: &str) -> Told {
-    Told { text: text.to_owned(), mime: mime.to_owned(), charset: "binary", failed: false }
+fn special(text: &str, mime: &str) -> Description {
+    Description { text: text.to_owned(), mime: mime.to_owned(), charset: "binary", failed: false }
 }
 
 /// The set-id bits come first.
@@ -57,23 +57,23 @@ fn with_bits(text: &str, stat: &Stat) -> String {
     }
 }
 
-fn cannot_open(name: &[u8], errno: Errno) -> Told {
+fn cannot_open(name: &[u8], errno: Errno) -> Description {
     let name = String::from_utf8_lossy(name);
     let text = format!("cannot open `{name}' ({})", errno.text());
-    Told { text, mime: String::new(), charset: "", failed: true }
+    Description { text, mime: String::new(), charset: "", failed: true }
 }
 
-fn link(name: &[u8]) -> Told {
+fn link(name: &[u8]) -> Description {
     let target = tidebox_rt::read_link(name).unwrap_or_default();
     let shown = String::from_utf8_lossy(&target);
     if tidebox_rt::stat(name, true).is_err() {
         let text = format!("broken symbolic link to {shown}");
-        return Told { text, mime: "inode/symlink".to_owned(), charset: "", failed: false };
+        return Description { text, mime: "inode/symlink".to_owned(), charset: "", failed: false };
     }
     special(&format!("symbolic link to {shown}"), "inode/symlink")
 }
 
-fn regular(name: &[u8], stat: Stat) -> Told {
+fn regular(name: &[u8], stat: Stat) -> Description {
     match Input::file(name) {
         Ok(input) => {
             let mut told = content(input, name);
@@ -86,13 +86,13 @@ fn regular(name: &[u8], stat: Stat) -> Told {
             let mut text = String::new();
             text.push_str(if stat.mode & 0o111 != 0 { "executable, " } else { "" });
             text.push_str("regular file, no read permission");
-            Told { text, failed: true, ..Told::default() }
+            Description { text, failed: true, ..Description::default() }
         }
         Err(errno) => cannot_open(name, errno),
     }
 }
 
-fn content(mut input: Input, name: &[u8]) -> Told {
+fn content(mut input: Input, name: &[u8]) -> Description {
     let mut bytes = Vec::new();
     while bytes.len() < LOOKED_AT {
         match input.chunk() {
@@ -105,12 +105,12 @@ fn content(mut input: Input, name: &[u8]) -> Told {
             Err(errno) => {
                 let name = String::from_utf8_lossy(name);
                 let text = format!("ERROR: cannot read `{name}' ({})", errno.text());
-                return Told { text, mime: String::new(), charset: "", failed: true };
+                return Description { text, mime: String::new(), charset: "", failed: true };
             }
         }
     }
     if bytes.is_empty() {
         return special("empty", "inode/x-empty");
     }
-    data::tell(&bytes)
+    data::detect(&bytes)
 }

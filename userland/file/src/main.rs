@@ -66,7 +66,7 @@ fn run(mut options: Options) -> i32 {
     let width = options.files.iter().map(|name| width(name)).max().unwrap_or(0);
     let mut code = 0;
     for name in &options.files {
-        let told = kind::tell(name, &options);
+        let told = kind::detect(name, &options);
         code |= i32::from(told.failed && options.errors_count);
         if !options.brief {
             out.push(printable(if name == b"-" { b"/dev/stdin" } else { name }).as_bytes());
@@ -79,7 +79,7 @@ fn run(mut options: Options) -> i32 {
                 out.push(&b" ".repeat(fill + 1));
             }
         }
-        out.push(told.shown(&options).as_bytes());
+        out.push(told.format(&options).as_bytes());
         out.push(if options.zeros > 1 { b"\0" } else { b"\n" });
     }
     out.finish("file", code)
@@ -107,7 +107,7 @@ fn width(name: &[u8]) -> usize {
 
 /// Result for a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Description {
     /// The description.
     pub(crate) text: String,
     /// The media type.
@@ -118,8 +118,8 @@ pub(crate) struct Told {
     pub(crate) failed: bool,
 }
 
-impl Told {
-    fn shown(&self, options: &Options) -> String {
+impl Description {
+    fn format(&self, options: &Options) -> String {
         if self.failed {
             return self.text.clone();
         }

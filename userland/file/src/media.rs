@@ -1,9 +1,9 @@
 //! Audio, video and fonts.
 
 use crate::bytes::Bytes;
-use crate::data::{Found, recognized};
+use crate::data::{Detected, recognized};
 
-pub(crate) fn find(bytes: Bytes<'_>) -> Found {
+pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     let start = |wanted: &[u8]| bytes.has(0, wanted);
     if start(b"RIFF") {
         return riff(bytes);
@@ -55,7 +55,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
     mpeg(bytes)
 }
 
-fn riff(bytes: Bytes<'_>) -> Found {
+fn riff(bytes: Bytes<'_>) -> Detected {
     let text = "RIFF (little-endian) data".to_owned();
     match bytes.get(8, 4)? {
         b"WAVE" => recognized(text + ", WAVE audio" + &wave(bytes).unwrap_or_default(), "audio/x-wav"),
@@ -89,7 +89,7 @@ fn wave(bytes: Bytes<'_>) -> Option<String> {
     Some(format!("{text} {rate} Hz"))
 }
 
-fn flac(bytes: Bytes<'_>) -> Found {
+fn flac(bytes: Bytes<'_>) -> Detected {
     let mut text = "FLAC audio bitstream data".to_owned();
     if bytes.byte(4)? & 0x7f == 0 {
         let packed = bytes.be64(18)?;
@@ -110,7 +110,7 @@ fn flac(bytes: Bytes<'_>) -> Found {
     recognized(text, "audio/flac")
 }
 
-fn ogg(bytes: Bytes<'_>) -> Found {
+fn ogg(bytes: Bytes<'_>) -> Detected {
     let mut text = "Ogg data".to_owned();
     if bytes.has(28, b"\x01vorbis") {
         let channels = match bytes.byte(39)? {
@@ -128,7 +128,7 @@ fn ogg(bytes: Bytes<'_>) -> Found {
     recognized(text, "application/ogg")
 }
 
-fn iso(bytes: Bytes<'_>) -> Found {
+fn iso(bytes: Bytes<'_>) -> Detected {
     let (name, mime) = match bytes.get(8, 4)? {
         b"isom" => (", MP4 Base Media v1 [ISO 14496-12:2003]", "video/mp4"),
         b"iso2" => (", MP4 Base Media v2 [ISO 14496-12:2005]", "video/mp4"),
@@ -151,7 +151,7 @@ fn iso(bytes: Bytes<'_>) -> Found {
 /// Bit rates of MPEG 1 layer III in kbit/s, by code.
 const BIT_RATES: &[u16] = &[0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 
-fn mpeg(bytes: Bytes<'_>) -> Found {
+fn mpeg(bytes: Bytes<'_>) -> Detected {
     if bytes.byte(0)? != 0xff || bytes.byte(1)? & 0xfe != 0xfa {
         return None;
     }

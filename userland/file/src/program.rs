@@ -3,9 +3,9 @@
 use tidebox_gnu::calendar::Moment;
 
 use crate::bytes::Bytes;
-use crate::data::{Found, recognized};
+use crate::data::{Detected, recognized};
 
-pub(crate) fn find(bytes: Bytes<'_>) -> Found {
+pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     let start = |wanted: &[u8]| bytes.has(0, wanted);
     if start(b"\0asm") {
         let version = bytes.le32(4)?;
@@ -27,7 +27,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Found {
     mach(bytes)
 }
 
-fn java(bytes: Bytes<'_>) -> Found {
+fn java(bytes: Bytes<'_>) -> Detected {
     let major = bytes.be16(6).filter(|major| *major > 30)?;
     let minor = bytes.be16(4)?;
     let name = match major {
@@ -53,7 +53,7 @@ const PYTHONS: &[(u16, u16, &str)] = &[
     (3500, 3531, "3.12"),
 ];
 
-fn python(bytes: Bytes<'_>) -> Found {
+fn python(bytes: Bytes<'_>) -> Detected {
     let number = bytes.le16(0)?;
     let (.., version) = PYTHONS.iter().find(|(first, last, _)| (*first..=*last).contains(&number))?;
     let mut text = format!("Byte-compiled Python module for CPython {version}");
@@ -67,7 +67,7 @@ fn python(bytes: Bytes<'_>) -> Found {
     recognized(text, "application/x-bytecode.python")
 }
 
-fn windows(bytes: Bytes<'_>) -> Found {
+fn windows(bytes: Bytes<'_>) -> Detected {
     let header = usize::try_from(bytes.le32(0x3c).unwrap_or(0)).ok()?;
     if header == 0 || !bytes.has(header, b"PE\0\0") {
         return recognized("MS-DOS executable, MZ for MS-DOS", "application/x-dosexec");
@@ -97,7 +97,7 @@ fn windows(bytes: Bytes<'_>) -> Found {
     recognized(text, "application/vnd.microsoft.portable-executable")
 }
 
-fn mach(bytes: Bytes<'_>) -> Found {
+fn mach(bytes: Bytes<'_>) -> Detected {
     let (wide, little) = match bytes.get(0, 4)? {
         b"\xcf\xfa\xed\xfe" => (true, true),
         b"\xce\xfa\xed\xfe" => (false, true),

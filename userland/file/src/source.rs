@@ -55,7 +55,7 @@ fn starts(lines: &[&[u8]], wanted: &[u8]) -> bool {
     lines.iter().any(|line| line.starts_with(wanted))
 }
 
-/// Returns the text after a word and white space at the start of a line.
+/// Returns the text after a keyword and white space at the start of a line.
 fn after<'a>(line: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
     let rest = line.strip_prefix(word)?;
     rest.first().filter(|byte| byte.is_ascii_whitespace())?;

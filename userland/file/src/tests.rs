@@ -1,7 +1,7 @@
-use crate::data::tell;
+use crate::data::detect;
 
 fn text_of(bytes: &[u8]) -> String {
-    tell(bytes).text
+    detect(bytes).text
 }
 
 #[test]
@@ -10,7 +10,7 @@ fn registry_names_what_this_program_is() {
 }
 
 #[test]
-fn lines_and_encodings_are_told() {
+fn lines_and_encodings_are_detected() {
     for (bytes, wanted) in [
         (b"a\r\nb\n".as_slice(), "ASCII text, with CRLF, LF line terminators"),
         (b"a\rb\r", "ASCII text, with CR line terminators"),

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_in_the_words_of_gnu() {
+    fn messages_are_those_of_gnu() {
         for (arguments, message) in [
             (&["-z"][..], "invalid option -- 'z'"),
             (&["-:"], "invalid option -- ':'"),

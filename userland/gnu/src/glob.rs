@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn case_and_slashes_can_be_told_apart_or_not() {
+    fn case_and_slashes_are_optional() {
         let ignore_case = Flags { ignore_case: true, pathname: false };
         assert!(matches(b"*.RS", b"main.rs", ignore_case));
         assert!(matches(b"[A-C]", b"b", ignore_case));

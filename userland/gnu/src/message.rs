@@ -170,7 +170,7 @@ pub fn kind(stat: &Stat) -> &'static str {
     }
 }
 
-/// Quotes a word with single quotes for any shell.
+/// Quotes a text with single quotes for any shell.
 pub fn in_single_quotes(word: &[u8]) -> Vec<u8> {
     let mut out = vec![b'\''];
     for byte in word {

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_that_comes_twice_is_the_first_and_one_that_is_left_out_has_the_offset_behind_it() {
+    fn repeated_hours_are_the_first_and_skipped_ones_move_on() {
         let zone = Zone::named("CET-1CEST,M3.5.0,M10.5.0/3");
         // 2024-10-27 02:30 and 2024-03-31 02:30.
         assert_eq!(zone.offset_of_local(1_729_996_200), 7200);

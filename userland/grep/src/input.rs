@@ -8,7 +8,7 @@ const FIRST_READ: usize = 32 * 1024;
 /// Later read size. Beyond it, the cost of a read is small compared with the search.
 const MAX_READ: usize = 512 * 1024;
 
-/// Bytes of a file from some line on.
+/// Bytes of a file, starting at some line.
 #[derive(Debug)]
 pub(crate) struct Input<R> {
     from: R,
@@ -16,7 +16,7 @@ pub(crate) struct Input<R> {
     filled: usize,
     /// File offset of the first byte.
     pub(crate) offset: u64,
-    /// Whether the end of the file was reached.
+    /// True at the end of the file.
     pub(crate) ended: bool,
     read_size: usize,
 }

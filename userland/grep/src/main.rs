@@ -15,7 +15,7 @@ use std::process::exit;
 
 use options::{Directories, Listing, Options, Request};
 use output::Output;
-use search::{Found, Searcher};
+use search::{Searcher, Summary};
 use tidebox_gnu::message::{bytes_path, error_text, path_bytes, print_error};
 use tidebox_gnu::regex::Regex;
 use tidebox_gnu::stream::StandardInput;
@@ -141,7 +141,7 @@ impl Grep<'_> {
                     let shown = if bare { path.strip_prefix(root).unwrap_or(&path).to_owned() } else { path.clone() };
                     self.file(Some(&path), path_bytes(&shown), true);
                 }
-                Err(walk::Trouble { path, reason }) => self.trouble(path_bytes(&path), &reason),
+                Err(walk::WalkError { path, reason }) => self.trouble(path_bytes(&path), &reason),
             }
             if self.is_done() {
                 return;
@@ -204,12 +204,12 @@ impl Grep<'_> {
         self.report(&found);
     }
 
-    fn search(&mut self, from: impl Read) -> Found {
+    fn search(&mut self, from: impl Read) -> Summary {
         Searcher::new(self.options, self.regex, &mut self.out).search(from)
     }
 
     /// Prints the per-file summary.
-    fn report(&mut self, found: &Found) {
+    fn report(&mut self, found: &Summary) {
         let selected = found.selected > 0;
         self.matched |= selected;
         if self.options.quiet {

@@ -81,7 +81,7 @@ pub(crate) struct Options {
     pub(crate) only_matching: bool,
     pub(crate) quiet: bool,
     pub(crate) no_messages: bool,
-    /// Whether names are printed; `None` depends on the number of files.
+    /// Print names; `None` depends on the number of files.
     pub(crate) with_names: Option<bool>,
     pub(crate) line_numbers: bool,
     pub(crate) byte_offsets: bool,
@@ -208,7 +208,7 @@ pub(crate) fn parse(program: &str, arguments: Vec<Vec<u8>>) -> Result<Request, O
 
 struct Reader {
     options: Options,
-    /// Whether `-e` or `-f` was given, so that the first operand is a file.
+    /// `-e` or `-f` was given, so that the first operand is a file.
     patterns_given: bool,
     /// Digits of `-NUM` until now.
     digits: String,

@@ -13,10 +13,10 @@ use crate::output::{Line, Output};
 
 /// Result of a search.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Summary {
     /// Number of selected lines.
     pub(crate) selected: u64,
-    /// Whether the file contains a zero byte.
+    /// The file contains a zero byte.
     pub(crate) binary: bool,
     /// Bytes read after the last requested line.
     pub(crate) unused: u64,
@@ -29,8 +29,8 @@ pub(crate) struct Searcher<'a> {
     options: &'a Options,
     regex: &'a Regex,
     out: &'a mut Output,
-    found: Found,
-    /// Whether lines are printed. False for binary files.
+    found: Summary,
+    /// Print lines. False for binary files.
     prints: bool,
     /// Number of context lines still to print.
     pending: usize,
@@ -50,7 +50,7 @@ pub(crate) struct Searcher<'a> {
 impl<'a> Searcher<'a> {
     pub(crate) fn new(options: &'a Options, regex: &'a Regex, out: &'a mut Output) -> Self {
         let prints = options.prints_lines();
-        let found = Found::default();
+        let found = Summary::default();
         Self {
             options,
             regex,
@@ -67,7 +67,7 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    pub(crate) fn search(mut self, from: impl Read) -> Found {
+    pub(crate) fn search(mut self, from: impl Read) -> Summary {
         let mut input = Input::new(from);
         // Start of the first line not yet searched.
         let mut next = 0;
@@ -81,7 +81,7 @@ impl<'a> Searcher<'a> {
                 }
             };
             if !self.look_at(&mut input, before) {
-                return Found::default();
+                return Summary::default();
             }
             let bytes = input.bytes();
             let fresh = bytes.get(before.max(next)..).unwrap_or_default();

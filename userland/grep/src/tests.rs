@@ -48,7 +48,7 @@ fn zero_bytes_make_a_file_binary_and_end_lines() {
 }
 
 #[test]
-fn a_wrong_command_line_is_told_before_the_usage() {
+fn a_wrong_command_line_is_reported_before_the_usage() {
     let parse = |arguments: &[&str]| {
         options::parse("grep", arguments.iter().map(|argument| argument.as_bytes().to_vec()).collect())
     };

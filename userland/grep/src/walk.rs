@@ -66,7 +66,7 @@ fn fits_suffix(glob: &[u8], name: &[u8]) -> bool {
 
 /// A directory or file that cannot be read.
 #[derive(Debug)]
-pub(crate) struct Trouble {
+pub(crate) struct WalkError {
     pub(crate) path: PathBuf,
     pub(crate) reason: String,
 }
@@ -97,7 +97,7 @@ impl Walk {
     }
 
     /// The next file.
-    pub(crate) fn next_file(&mut self, filter: &Filter) -> Option<Result<PathBuf, Trouble>> {
+    pub(crate) fn next_file(&mut self, filter: &Filter) -> Option<Result<PathBuf, WalkError>> {
         loop {
             match self.waiting.pop()? {
                 Waiting::File(path) => return Some(Ok(path)),
@@ -110,10 +110,10 @@ impl Walk {
         }
     }
 
-    fn open(&mut self, path: PathBuf, parent: Option<Rc<Ancestor>>, filter: &Filter) -> Result<(), Trouble> {
+    fn open(&mut self, path: PathBuf, parent: Option<Rc<Ancestor>>, filter: &Filter) -> Result<(), WalkError> {
         let ancestor = self.enter(&path, parent)?;
         let entries =
-            fs::read_dir(&path).map_err(|error| Trouble { path: path.clone(), reason: error_text(&error) })?;
+            fs::read_dir(&path).map_err(|error| WalkError { path: path.clone(), reason: error_text(&error) })?;
         let begin = self.waiting.len();
         for entry in entries.flatten() {
             let name = entry.file_name();
@@ -142,7 +142,7 @@ impl Walk {
     }
 
     /// Records an ancestor directory. It can already be recorded only through symbolic links.
-    fn enter(&self, path: &Path, parent: Option<Rc<Ancestor>>) -> Result<Option<Rc<Ancestor>>, Trouble> {
+    fn enter(&self, path: &Path, parent: Option<Rc<Ancestor>>) -> Result<Option<Rc<Ancestor>>, WalkError> {
         if !self.follow_links {
             return Ok(None);
         }
@@ -153,7 +153,10 @@ impl Walk {
         let mut above = parent.as_ref();
         while let Some(ancestor) = above {
             if ancestor.id == id {
-                return Err(Trouble { path: path.to_owned(), reason: "warning: recursive directory loop".to_owned() });
+                return Err(WalkError {
+                    path: path.to_owned(),
+                    reason: "warning: recursive directory loop".to_owned(),
+                });
             }
             above = ancestor.parent.as_ref();
         }

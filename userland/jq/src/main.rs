@@ -110,9 +110,9 @@ fn each_input(program: &Program, world: &World, form: &run::Form, exit_status: b
                 }
             }
             Ok(None) => return code,
-            Err(message) if form.sequence => world.tell(&format!("jq: ignoring parse error: {message}\n")),
+            Err(message) if form.sequence => world.print_error(&format!("jq: ignoring parse error: {message}\n")),
             Err(message) => {
-                world.tell(&format!("parse error: {message}\n"));
+                world.print_error(&format!("parse error: {message}\n"));
                 return NO_JSON;
             }
         }

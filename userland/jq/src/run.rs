@@ -72,7 +72,7 @@ impl World {
     }
 
     /// Writes to standard error, after pending output.
-    pub(crate) fn tell(&self, text: &str) {
+    pub(crate) fn print_error(&self, text: &str) {
         self.out.borrow_mut().flush();
         // Ignore the error: a closed stderr leaves no way to report it.
         let _ = io::stderr().write_all(text.as_bytes());
@@ -205,5 +205,5 @@ fn tell_error(world: &World, error: &Val) {
         Val::String(text) => format!("jq: error (at {place}): {text}\n"),
         value => format!("jq: error (at {place}) (not a string): {}\n", value.json()),
     };
-    world.tell(&message);
+    world.print_error(&message);
 }

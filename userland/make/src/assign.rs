@@ -324,7 +324,7 @@ mod tests {
     use super::{Operator, assignment};
 
     #[test]
-    fn assignments_are_told_from_rules() {
+    fn assignments_are_not_rules() {
         assert_eq!(assignment(b"a = b"), Some((b"a".as_slice(), Operator::Recursive, b"b".as_slice())));
         assert_eq!(assignment(b"a:=b"), Some((b"a".as_slice(), Operator::Simple, b"b".as_slice())));
         assert_eq!(assignment(b"a ::= b"), Some((b"a".as_slice(), Operator::Simple, b"b".as_slice())));

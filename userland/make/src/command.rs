@@ -26,7 +26,7 @@ pub(crate) fn arguments_without_shell(command: &[u8]) -> Option<Vec<Vec<u8>>> {
                 }
             }
             b'=' => {
-                // A word of this form before the command sets a variable.
+                // An assignment before the command sets a variable.
                 if !seen_without {
                     return None;
                 }

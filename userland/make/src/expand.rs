@@ -3,7 +3,7 @@
 use crate::failure::Stop;
 use crate::file::FileId;
 use crate::pattern::{Pattern, replaced};
-use crate::variable::{Place, Variable};
+use crate::variable::{ScopeId, Variable};
 use crate::words::{closing, first_word, joined, partner, trim_end, words};
 use crate::{Make, function};
 
@@ -146,7 +146,7 @@ impl Make {
     }
 
     /// The value of a variable, before expansion.
-    pub(crate) fn expanded(&mut self, name: &[u8], place: Place, variable: &Variable) -> Result<Vec<u8>, Stop> {
+    pub(crate) fn expanded(&mut self, name: &[u8], place: ScopeId, variable: &Variable) -> Result<Vec<u8>, Stop> {
         let mut value = Vec::new();
         if variable.append {
             let outer = self.find_variable(name, Some(place)).map(|(place, variable)| (place, variable.clone()));

@@ -36,7 +36,7 @@ impl Make {
     /// Reports an error at the current position and returns `Stop`.
     pub(crate) fn fatal(&mut self, message: String) -> Stop {
         let here = self.here();
-        self.complain(&format!("{here}: *** {message}.  Stop."));
+        self.print_error_line(&format!("{here}: *** {message}.  Stop."));
         Stop::Code(TROUBLE)
     }
 
@@ -54,24 +54,24 @@ impl Make {
     /// Like [`Self::fatal`], but without a position.
     pub(crate) fn fatal_nowhere(&mut self, message: &str) -> Stop {
         let called = self.called();
-        self.complain(&format!("{called}: *** {message}.  Stop."));
+        self.print_error_line(&format!("{called}: *** {message}.  Stop."));
         Stop::Code(TROUBLE)
     }
 
     /// Prints a message with the position.
     pub(crate) fn warn(&mut self, message: &str) {
         let here = self.here();
-        self.complain(&format!("{here}: {message}"));
+        self.print_error_line(&format!("{here}: {message}"));
     }
 
     /// Prints a message with the program name.
     pub(crate) fn error(&mut self, message: &str) {
         let called = self.called();
-        self.complain(&format!("{called}: {message}"));
+        self.print_error_line(&format!("{called}: {message}"));
     }
 
     /// Writes a line to standard error, after pending output.
-    pub(crate) fn complain(&mut self, line: &str) {
+    pub(crate) fn print_error_line(&mut self, line: &str) {
         self.announce();
         // Ignore the error: a closed stderr leaves no way to report it.
         let _ = std::io::stdout().flush();
@@ -79,7 +79,7 @@ impl Make {
     }
 
     /// Writes to standard output.
-    pub(crate) fn say(&mut self, text: &[u8]) {
+    pub(crate) fn print(&mut self, text: &[u8]) {
         self.announce();
         self.say_quietly(text);
     }

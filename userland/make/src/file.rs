@@ -41,7 +41,7 @@ pub(crate) struct Dependency {
     pub(crate) file: FileId,
     /// Order-only (after `|`): it must exist, whatever its age.
     pub(crate) order_only: bool,
-    /// Whether it was rebuilt or is newer than its target.
+    /// It was rebuilt or is newer than its target.
     pub(crate) changed: bool,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Function {
     pub(crate) least: usize,
     /// Maximum number of arguments; 0 means unlimited.
     pub(crate) most: usize,
-    /// Whether the arguments are expanded before the call.
+    /// The arguments are expanded before the call.
     pub(crate) expands: bool,
     pub(crate) run: Run,
 }
@@ -79,7 +79,7 @@ const FUNCTIONS: &[Function] = &[
     lazy("foreach", 3, 3, Make::for_each),
     lazy("if", 2, 3, condition),
     function("info", 0, 1, |make, given, _| {
-        make.say(&[argument(given, 0), b"\n"].concat());
+        make.print(&[argument(given, 0), b"\n"].concat());
         Ok(())
     }),
     function("join", 2, 2, join),
@@ -235,7 +235,7 @@ fn subst(_: &mut Make, given: &[Vec<u8>], out: &mut Vec<u8>) -> Result<(), Stop>
     Ok(())
 }
 
-/// Parses a word index, or returns the error message.
+/// Parses an index, or returns the error.
 fn number(make: &mut Make, text: &[u8], which: &str, function: &str) -> Result<usize, Stop> {
     let digits = trim(text);
     let parsed = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));

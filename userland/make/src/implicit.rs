@@ -19,13 +19,13 @@ struct Candidate {
     /// Index of the matching target.
     target: usize,
     stem: Vec<u8>,
-    /// Whether the directory was removed before matching.
+    /// The directory was removed before matching.
     folded: bool,
 }
 
-/// A way to make a target.
+/// An implicit rule that makes a target.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct ImplicitRule {
     stem: Vec<u8>,
     recipe: Rc<Recipe>,
     needs: Vec<Need>,
@@ -38,7 +38,7 @@ struct Need {
     name: Vec<u8>,
     order_only: bool,
     /// The rule for it, if it neither exists nor is mentioned.
-    way: Option<Way>,
+    way: Option<ImplicitRule>,
     /// It is named explicitly in the rule, without a `%`.
     named: bool,
 }
@@ -56,7 +56,7 @@ impl Make {
         Ok(())
     }
 
-    fn take(&mut self, file: FileId, way: Way) {
+    fn take(&mut self, file: FileId, way: ImplicitRule) {
         let mut dependencies = Vec::with_capacity(way.needs.len());
         for need in way.needs {
             let known = self.files.find(&need.name);
@@ -132,7 +132,7 @@ impl Make {
     }
 
     /// Finds a way to make `name`.
-    fn search(&mut self, name: &[u8], file: Option<FileId>, depth: usize) -> Result<Option<Way>, Stop> {
+    fn search(&mut self, name: &[u8], file: Option<FileId>, depth: usize) -> Result<Option<ImplicitRule>, Stop> {
         if depth >= MAX_CHAIN || name.ends_with(b"/") {
             return Ok(None);
         }
@@ -154,7 +154,7 @@ impl Make {
         candidate: &Candidate,
         chained: bool,
         depth: usize,
-    ) -> Result<Option<Way>, Stop> {
+    ) -> Result<Option<ImplicitRule>, Stop> {
         let Some(rule) = self.pattern_rules.get_mut(candidate.rule).filter(|rule| !rule.in_use) else {
             return Ok(None);
         };
@@ -179,7 +179,7 @@ impl Make {
         let others = others.iter().enumerate().filter(|(at, _)| *at != candidate.target);
         let also = others.map(|(_, target)| [folder, &target.fill(&candidate.stem)].concat()).collect();
         let stem = [folder, &candidate.stem].concat();
-        Ok(Some(Way { stem, recipe, needs, also }))
+        Ok(Some(ImplicitRule { stem, recipe, needs, also }))
     }
 
     /// The prerequisites of a rule for a name, if all of them exist or can be made.
@@ -235,7 +235,7 @@ impl Make {
         let Some(text) = rule.later.clone() else {
             return Ok(rule.prerequisites.clone());
         };
-        // The stem is inserted before the second expansion, word by word.
+        // The stem is inserted into each name before the second expansion.
         let filled: Vec<Vec<u8>> = words(&text)
             .map(|word| {
                 let pattern = Pattern::parse(word);

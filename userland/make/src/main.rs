@@ -34,7 +34,7 @@ use file::{FileId, Files, Location};
 use options::Options;
 use read::Makefile;
 use rule::PatternRule;
-use variable::{Origin, Place, Scope};
+use variable::{Origin, Scope, ScopeId};
 use vpath::Vpath;
 
 /// State of make.
@@ -54,7 +54,7 @@ struct Make {
     /// Arguments of the innermost `call`.
     call_arguments: usize,
     /// Recursive variables in expansion, and whether they are called as functions.
-    expanding: Vec<(Vec<u8>, Place, bool)>,
+    expanding: Vec<(Vec<u8>, ScopeId, bool)>,
     depth: usize,
     include_depth: usize,
     /// The target whose variables are visible.

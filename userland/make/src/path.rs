@@ -80,7 +80,7 @@ impl Make {
         if path.is_empty() { b"/".to_vec() } else { path }
     }
 
-    /// The files that match a pattern, sorted. Without a match, the word itself unless only existing files count.
+    /// The files that match a pattern, sorted. Without a match, the pattern itself unless only existing files count.
     pub(crate) fn files_matching(&self, word: &[u8], only_files: bool) -> Vec<Vec<u8>> {
         let word = self.home(word);
         if !is_pattern(&word) {

@@ -1,10 +1,10 @@
-//! Patterns: words in which `%` matches any text.
+//! Patterns: names in which `%` matches any text.
 
-/// A pattern, or a plain word without `%`.
+/// A pattern, or a plain name without `%`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pattern {
     pub(crate) prefix: Vec<u8>,
-    /// `None` for a plain word, which is stored in the prefix.
+    /// `None` for a plain name, which is stored in the prefix.
     pub(crate) suffix: Option<Vec<u8>>,
 }
 
@@ -38,7 +38,7 @@ impl Pattern {
         self.suffix.is_some()
     }
 
-    /// The stem of a word; `None` if the word does not match. A plain word matches itself.
+    /// The stem of a name; `None` if it does not match. A plain name matches itself.
     pub(crate) fn stem<'w>(&self, word: &'w [u8]) -> Option<&'w [u8]> {
         match &self.suffix {
             None => (word == self.prefix).then_some(b""),

@@ -138,7 +138,7 @@ impl Make {
         self.files.get_mut(file).ran = true;
         let silent = flags.silent || self.options.silent || self.files.get(file).silent;
         if self.options.just_print || self.options.trace || !silent {
-            self.say(&[command, b"\n"].concat());
+            self.print(&[command, b"\n"].concat());
         }
         self.commands_started += 1;
         if command == b":" || (self.options.just_print && !flags.recursive) {
@@ -171,7 +171,7 @@ impl Make {
         self.commands_started += 1;
         self.files.get_mut(file).ran = true;
         if !self.options.silent {
-            self.say(&[b"touch ", name.as_slice(), b"\n"].concat());
+            self.print(&[b"touch ", name.as_slice(), b"\n"].concat());
         }
         if self.options.just_print {
             return Outcome::Fine;

@@ -54,7 +54,7 @@ fn a_chain_of_targets_is_stopped_and_not_the_stack() {
 }
 
 #[test]
-fn makefiles_that_are_no_text_are_no_trouble() {
+fn binary_makefiles_are_parsed() {
     let (_, done) = make("all:\n\t@echo \u{0}\n\u{0} = \u{1}\n");
     assert_eq!(done, Ok(()));
     let (_, done) = make("$(\n");

@@ -28,7 +28,7 @@ impl Outcome {
 
 /// Summary of a target's prerequisites.
 #[derive(Debug)]
-struct Verdict {
+struct PrerequisiteSummary {
     must_make: bool,
     outcome: Outcome,
 }
@@ -50,7 +50,7 @@ impl Make {
                     true => format!("{}: Nothing to be done for '{name}'.\n", self.called()),
                     false => format!("{}: '{name}' is up to date.\n", self.called()),
                 };
-                self.say(line.as_bytes());
+                self.print(line.as_bytes());
             }
             if outcome == Outcome::Failed && !self.options.keep_going {
                 break;
@@ -107,7 +107,7 @@ impl Make {
         let this_age = self.age(file);
         let missing = this_age == Age::Missing;
         self.find_recipe(file)?;
-        let mut verdict = Verdict { must_make: missing, outcome: Outcome::Fine };
+        let mut verdict = PrerequisiteSummary { must_make: missing, outcome: Outcome::Fine };
         self.look_at_dependencies(file, this_age, depth, &mut verdict)?;
         if verdict.must_make || self.options.always_make {
             self.make_intermediates(file, depth, &mut verdict)?;
@@ -149,7 +149,7 @@ impl Make {
         file: FileId,
         this_age: Age,
         depth: usize,
-        verdict: &mut Verdict,
+        verdict: &mut PrerequisiteSummary,
     ) -> Result<(), Stop> {
         let mut at = 0;
         while let Some(dependency) = self.files.get(file).dependencies.get(at).cloned() {
@@ -199,7 +199,12 @@ impl Make {
     }
 
     /// Updates the intermediate files among the prerequisites.
-    fn make_intermediates(&mut self, file: FileId, depth: usize, verdict: &mut Verdict) -> Result<(), Stop> {
+    fn make_intermediates(
+        &mut self,
+        file: FileId,
+        depth: usize,
+        verdict: &mut PrerequisiteSummary,
+    ) -> Result<(), Stop> {
         let dependencies = self.files.get(file).dependencies.clone();
         for (at, dependency) in dependencies.iter().enumerate() {
             if verdict.outcome == Outcome::Failed && !self.options.keep_going {
@@ -372,7 +377,7 @@ impl Make {
         }
         if !removed.is_empty() && !self.options.silent {
             let line = [b"rm ", crate::words::joined(removed.iter().map(Vec::as_slice)).as_slice(), b"\n"].concat();
-            self.say(&line);
+            self.print(&line);
         }
     }
 

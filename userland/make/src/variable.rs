@@ -32,7 +32,7 @@ impl Origin {
     }
 }
 
-/// Whether a variable is exported to the environment.
+/// Export of a variable to the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Export {
     /// Depends on the origin.
@@ -77,7 +77,7 @@ pub(crate) type Scope = HashMap<Vec<u8>, Variable>;
 
 /// Identifier of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ScopeId {
     /// Arguments of `call` and the variable of `foreach`, innermost last.
     Local(usize),
     /// Target-specific variables.
@@ -92,34 +92,35 @@ const MAX_CHAIN: usize = 4096;
 
 impl Make {
     /// The visible scopes, innermost first.
-    pub(crate) fn places(&self) -> Vec<(Place, bool)> {
-        let mut places: Vec<(Place, bool)> = (0..self.locals.len()).rev().map(|at| (Place::Local(at), false)).collect();
+    pub(crate) fn places(&self) -> Vec<(ScopeId, bool)> {
+        let mut places: Vec<(ScopeId, bool)> =
+            (0..self.locals.len()).rev().map(|at| (ScopeId::Local(at), false)).collect();
         let mut target = self.target;
         let mut inherited = false;
         for _ in 0..MAX_CHAIN {
             let Some(file) = target else { break };
-            places.push((Place::Target(file), inherited));
-            places.push((Place::Pattern(file), inherited));
+            places.push((ScopeId::Target(file), inherited));
+            places.push((ScopeId::Pattern(file), inherited));
             target = self.files.get(file).parent;
             inherited = true;
         }
-        places.push((Place::Global, false));
+        places.push((ScopeId::Global, false));
         places
     }
 
-    pub(crate) fn scope(&self, place: Place) -> Option<&Scope> {
+    pub(crate) fn scope(&self, place: ScopeId) -> Option<&Scope> {
         match place {
-            Place::Local(at) => self.locals.get(at),
-            Place::Target(file) => Some(&self.files.get(file).variables),
-            Place::Pattern(file) => Some(&self.files.get(file).pattern_variables),
-            Place::Global => Some(&self.globals),
+            ScopeId::Local(at) => self.locals.get(at),
+            ScopeId::Target(file) => Some(&self.files.get(file).variables),
+            ScopeId::Pattern(file) => Some(&self.files.get(file).pattern_variables),
+            ScopeId::Global => Some(&self.globals),
         }
     }
 
     /// The variable with that name, and its scope. `after` skips the scopes up to and including one.
-    pub(crate) fn find_variable(&self, name: &[u8], after: Option<Place>) -> Option<(Place, &Variable)> {
+    pub(crate) fn find_variable(&self, name: &[u8], after: Option<ScopeId>) -> Option<(ScopeId, &Variable)> {
         if after.is_none() && self.locals.is_empty() && self.target.is_none() {
-            return self.globals.get(name).map(|variable| (Place::Global, variable));
+            return self.globals.get(name).map(|variable| (ScopeId::Global, variable));
         }
         let mut skipping = after.is_some();
         for (place, inherited) in self.places() {

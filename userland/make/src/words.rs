@@ -10,7 +10,7 @@ pub(crate) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// The words of a text.
+/// Splits a text at white space.
 pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| is_space(*byte)).filter(|word| !word.is_empty())
 }
@@ -32,7 +32,7 @@ pub(crate) fn trim(text: &[u8]) -> &[u8] {
     trim_end(trim_start(text))
 }
 
-/// Joins words with one space.
+/// Joins texts with one space.
 pub(crate) fn joined<'a>(words: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut out = Vec::new();
     for (at, word) in words.into_iter().enumerate() {

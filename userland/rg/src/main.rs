@@ -30,7 +30,7 @@ fn run() -> i32 {
             return i32::from(out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err()) * TROUBLE;
         }
         Err(message) => {
-            message::tell(&message);
+            message::print(&message);
             return TROUBLE;
         }
     };
@@ -43,7 +43,7 @@ fn run() -> i32 {
         Ok(matched) => code(&options, matched),
         Err(message) if message.is_empty() => 0,
         Err(message) => {
-            message::tell(&message);
+            message::print(&message);
             TROUBLE
         }
     }

@@ -5,23 +5,23 @@ use std::io::{self, Write};
 
 thread_local! {
     /// A message was printed, which affects the exit code.
-    static TOLD: Cell<bool> = const { Cell::new(false) };
+    static PRINTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Prints an error.
-pub(crate) fn tell(message: &str) {
-    TOLD.set(true);
+pub(crate) fn print(message: &str) {
+    PRINTED.set(true);
     // Ignore the error: a closed stderr leaves no way to report it.
     let _ = writeln!(io::stderr(), "{message}");
 }
 
 /// Records an error without printing it, for `--no-messages`.
 pub(crate) fn note() {
-    TOLD.set(true);
+    PRINTED.set(true);
 }
 
 pub(crate) fn was_told() -> bool {
-    TOLD.get()
+    PRINTED.get()
 }
 
 /// A system error with Linux's error number.

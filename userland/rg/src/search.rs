@@ -138,7 +138,7 @@ where
             Err(error) => {
                 flush(&mut printer)?;
                 let name = subject.path.as_deref().map_or_else(|| "<stdin>".into(), |path| path.display().to_string());
-                message::tell(&format!("{name}: {}", message::reason(&error)));
+                message::print(&format!("{name}: {}", message::reason(&error)));
             }
         }
         if matched && options.quiet && !wants_stats {
@@ -146,7 +146,7 @@ where
         }
     }
     if roots.is_default && !searched && !options.no_messages {
-        message::tell(
+        message::print(
             "No files were searched, which means ripgrep probably applied a filter you didn't expect.\n\
              Running with --debug will show why files are being skipped.",
         );

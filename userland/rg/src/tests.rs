@@ -17,7 +17,7 @@ fn short_options_stand_together_with_the_value_of_the_last_one() {
 }
 
 #[test]
-fn the_first_operand_is_a_file_when_patterns_are_given_otherwise() {
+fn the_first_operand_is_a_file_if_patterns_are_given() {
     let options = options(&["-e", "-x", "file"]);
     assert_eq!((options.patterns, options.paths), (vec!["-x".to_owned()], vec![b"file".to_vec()]));
 }
@@ -35,7 +35,7 @@ fn counting_what_matches_only_is_counting_matches() {
 }
 
 #[test]
-fn options_that_are_none_are_told() {
+fn unknown_options_are_reported() {
     for wrong in [&["--nonsense", "x"][..], &["-Y", "x"], &["-A"], &["-A", "x", "y"], &[], &["--sort", "size", "x"]] {
         let arguments = wrong.iter().map(|argument| argument.as_bytes().to_vec()).collect();
         assert!(parse(arguments).is_err_and(|message| message.starts_with("error: ")), "{wrong:?}");

@@ -67,7 +67,7 @@ impl Roots {
             if !options.no_ignore_files
                 && let Some(error) = builder.add_ignore(bytes_path(file))
             {
-                message::tell(&message::of_walk(&error));
+                message::print(&message::of_walk(&error));
             }
         }
         let vcs = !options.no_ignore && !options.no_ignore_vcs;
@@ -167,12 +167,12 @@ impl Iterator for Subjects {
             let entry = match self.walk.next()? {
                 Ok(entry) => entry,
                 Err(error) => {
-                    self.tell(&error);
+                    self.print(&error);
                     continue;
                 }
             };
             if let Some(error) = entry.error() {
-                self.tell(error);
+                self.print(error);
             }
             if let Some(subject) = self.subject(entry) {
                 return Some(subject);
@@ -182,8 +182,8 @@ impl Iterator for Subjects {
 }
 
 impl Subjects {
-    fn tell(&self, error: &ignore::Error) {
-        if self.quiet { message::note() } else { message::tell(&message::of_walk(error)) }
+    fn print(&self, error: &ignore::Error) {
+        if self.quiet { message::note() } else { message::print(&message::of_walk(error)) }
     }
 
     fn subject(&self, entry: DirEntry) -> Option<Subject> {

@@ -34,8 +34,8 @@ pub use file::{
     remove_dir, rename, set_times, stat, symlink, umask, unlink,
 };
 pub use process::{
-    Disposition, ExitStatus, Ids, Limits, WaitResult, args, environ, exit, fork, getids, kill, limits, monotonic_ns,
-    random, realtime_ns, setpgid, sig_set, sig_take, spawn, wait,
+    CpuTimes, Disposition, ExitStatus, Ids, Limits, WaitResult, args, cpu_times, environ, exit, fork, getids, kill,
+    limits, monotonic_ns, random, realtime_ns, setpgid, sig_set, sig_take, spawn, wait,
 };
 pub use request::SpawnRequest;
 pub use shell_state::{ShellSession, shell_session, store_shell_state};

@@ -104,6 +104,27 @@ pub fn getids() -> Result<Ids> {
     border::getids()
 }
 
+/// Processor time in nanoseconds. All of it is user time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTimes {
+    /// Time of the caller.
+    pub own: u64,
+    /// Time of the children it has waited for, and of their descendants.
+    pub children: u64,
+}
+
+impl CpuTimes {
+    /// Returns the sum.
+    pub fn total(self) -> u64 {
+        self.own.saturating_add(self.children)
+    }
+}
+
+/// Returns the processor time used until now. Zero in a deterministic sandbox.
+pub fn cpu_times() -> CpuTimes {
+    border::cpu_times()
+}
+
 /// Moves a child (or 0: the caller) to a group (or 0: its own new one).
 pub fn setpgid(pid: u32, pgid: u32) -> Result<()> {
     border::setpgid(pid, pgid)

@@ -70,21 +70,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_flags_variables_and_the_rest() {
-        let told = [&[1, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0][..], b"A=1\x02\0\0\0B=state"].concat();
-        let session = decode(&told).expect("the layout is right");
+    fn flags_variables_and_the_rest_are_decoded() {
+        let encoded = [&[1, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0][..], b"A=1\x02\0\0\0B=state"].concat();
+        let session = decode(&encoded).expect("the layout is right");
         assert!(session.names_cwd && session.astray);
         assert_eq!(session.variables, [b"A=1".to_vec(), b"B=".to_vec()]);
         assert_eq!(session.state, b"state");
     }
 
     #[test]
-    fn another_version_and_every_cut_within_the_variables_are_no_session() {
-        let told = [&[1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0][..], b"A=1"].concat();
-        for len in 0..told.len() {
-            assert_eq!(decode(&told[..len]), None, "{len}");
+    fn other_versions_and_truncated_variables_are_rejected() {
+        let encoded = [&[1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0][..], b"A=1"].concat();
+        for len in 0..encoded.len() {
+            assert_eq!(decode(&encoded[..len]), None, "{len}");
         }
-        assert!(decode(&told).is_some());
+        assert!(decode(&encoded).is_some());
         assert_eq!(decode(&[2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None);
     }
 }

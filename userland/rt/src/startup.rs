@@ -57,8 +57,8 @@ impl StartupInfo {
     const VERSION: u32 = 1;
 
     /// `None` for a layout of another version.
-    pub(crate) fn decode(told: &[u8]) -> Option<Self> {
-        let (&[version, _, _, _, flags, _, _, _], rest) = told.split_first_chunk()?;
+    pub(crate) fn decode(encoded: &[u8]) -> Option<Self> {
+        let (&[version, _, _, _, flags, _, _, _], rest) = encoded.split_first_chunk()?;
         let (at_ns, rest) = rest.split_first_chunk()?;
         let (ignored, rest) = rest.split_first_chunk()?;
         let (descriptors, mut rest) = rest.split_first_chunk()?;

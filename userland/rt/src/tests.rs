@@ -45,17 +45,17 @@ fn stat_decodes_every_field_of_the_border_text() {
 }
 
 #[test]
-fn what_a_program_was_started_with_is_read_as_the_border_text_says() {
-    let mut told = b"\x01\0\0\0\x01\0\0\0".to_vec();
-    told.extend_from_slice(b"\x07\0\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\x0f\0\0\0\0\0\0\0");
-    told.extend_from_slice(b"\x0a\0\0\0sh\0-c\0a b\0\x04\0\0\0A=1\0\x04\0\0\0/tmp");
-    let started = StartupInfo::decode(&told).expect("the layout is that of the text");
+fn startup_data_has_the_documented_layout() {
+    let mut encoded = b"\x01\0\0\0\x01\0\0\0".to_vec();
+    encoded.extend_from_slice(b"\x07\0\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\x0f\0\0\0\0\0\0\0");
+    encoded.extend_from_slice(b"\x0a\0\0\0sh\0-c\0a b\0\x04\0\0\0A=1\0\x04\0\0\0/tmp");
+    let started = StartupInfo::decode(&encoded).expect("the layout is that of the text");
     assert_eq!((started.keeps_state, started.at_ns), (true, 7));
     assert_eq!((started.ignored, started.descriptors), (1 << 13, 0b1111));
     assert_eq!(started.args().collect::<Vec<_>>(), [&b"sh"[..], b"-c", b"a b"]);
     assert_eq!(started.environ().collect::<Vec<_>>(), [b"A=1"]);
     assert_eq!(started.cwd, b"/tmp");
-    assert_eq!(StartupInfo::decode(&told[..40]), None, "less than it says");
-    told[0] = 2;
-    assert_eq!(StartupInfo::decode(&told), None, "another version");
+    assert_eq!(StartupInfo::decode(&encoded[..40]), None, "less than it says");
+    encoded[0] = 2;
+    assert_eq!(StartupInfo::decode(&encoded), None, "another version");
 }

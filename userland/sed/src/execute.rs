@@ -139,7 +139,7 @@ impl<'a> Machine<'a> {
             self.flush_queue();
             if quits {
                 self.input.give_back();
-                // A file edited in place ends here.
+                // A file that `-i` edits ends here.
                 let suffix = self.options.in_place.as_deref().unwrap_or_default();
                 if let Err(message) = self.out.end_change(suffix) {
                     (self.failure, self.unwritten) = (Some(message), true);

@@ -82,7 +82,7 @@ impl Lines {
     }
 }
 
-/// Replacement of a file edited in place.
+/// Replacement of a file that `-i` edits.
 #[derive(Debug)]
 pub(crate) struct InPlace {
     pub(crate) path: PathBuf,
@@ -142,7 +142,7 @@ const MAX_LINKS: usize = 40;
 /// Next input event.
 pub(crate) enum Step {
     Line(Line),
-    /// A file edited in place starts.
+    /// A file that `-i` edits starts.
     Begin(InPlace),
     /// That file ends.
     End,

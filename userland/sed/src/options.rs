@@ -40,7 +40,7 @@ pub(crate) struct Options {
     pub(crate) quiet: bool,
     pub(crate) extended: bool,
     pub(crate) separate: bool,
-    /// Edit files in place; the backup suffix is empty if no backups are kept.
+    /// Edit the files themselves (`-i`); the backup suffix is empty if no backups are kept.
     pub(crate) in_place: Option<Vec<u8>>,
     pub(crate) follow_links: bool,
     pub(crate) unbuffered: bool,

@@ -1,4 +1,4 @@
-//! Outputs: standard output, the file edited in place, and the files of `w`.
+//! Outputs: standard output, the file edited with `-i`, and the files of `w`.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -46,7 +46,7 @@ impl Sink {
     }
 }
 
-/// A file being edited in place.
+/// A file that `-i` edits.
 #[derive(Debug)]
 struct Change {
     sink: Sink,
@@ -134,7 +134,7 @@ impl Outputs {
     pub(crate) fn write(&mut self, target: Target, text: &[u8], ended: bool) {
         let delimiter = self.delimiter;
         let result = match target {
-            // This is standard output even while a file is edited in place.
+            // This is standard output even while `-i` edits a file.
             Target::Stdout if self.change.is_some() => {
                 self.stdout.buffer.extend_from_slice(text);
                 self.stdout.buffer.push(delimiter);
@@ -168,7 +168,7 @@ impl Outputs {
         self.settle(result);
     }
 
-    /// Starts editing a file in place: output goes to a new file in the same directory.
+    /// Starts the edit of a file with `-i`: output goes to a new file in the same directory.
     pub(crate) fn begin_change(&mut self, change: &InPlace) -> Result<(), String> {
         let path = change.path.clone();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -211,7 +211,7 @@ impl Outputs {
         moved(&change.temporary, &change.path)
     }
 
-    /// Flushes the outputs. A file being edited in place is left unchanged.
+    /// Flushes the outputs. A file that `-i` edits is left unchanged.
     pub(crate) fn end(&mut self) {
         if let Some(change) = self.change.take() {
             let _ = fs::remove_file(&change.temporary);
@@ -221,7 +221,7 @@ impl Outputs {
     }
 }
 
-/// The backup name: the suffix is appended, or contains the name in place of its asterisks.
+/// The backup name: the suffix is appended, or the name replaces its asterisks.
 pub(crate) fn copy_name(path: &Path, suffix: &[u8]) -> PathBuf {
     let name = path_bytes(path);
     let copy = if suffix.contains(&b'*') {

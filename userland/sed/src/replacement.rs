@@ -17,7 +17,7 @@ pub(crate) enum Part {
     Case(Case),
 }
 
-/// Case conversion from here on.
+/// Case conversion of the following text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     /// `\U`

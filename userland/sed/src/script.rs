@@ -8,7 +8,7 @@ use crate::replacement::Replacement;
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     pub(crate) commands: Vec<Command>,
-    /// `#n` stands on its first line.
+    /// The first line is `#n`.
     pub(crate) quiet: bool,
     /// Names of the output files.
     pub(crate) files: Vec<Vec<u8>>,

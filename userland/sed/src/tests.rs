@@ -18,7 +18,7 @@ fn refusal(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn mistakes_are_told_in_the_words_of_gnu() {
+fn messages_are_those_of_gnu() {
     for (script, message) in [
         ("s/a/b", "char 5: unterminated `s' command"),
         ("k", "char 1: unknown command: `k'"),

@@ -15,7 +15,7 @@ impl wasip3::exports::cli::run::Guest for Tool {
     async fn run() -> Result<(), ()> {
         let arguments = environment::get_arguments();
         match arguments.get(1).map(String::as_str) {
-            Some("tell") => say(&arguments.join(" ")).await,
+            Some("tell") => print(&arguments.join(" ")).await,
             Some("copy") => copy().await,
             Some("file") => file().await,
             Some("list") => list().await,
@@ -27,7 +27,7 @@ impl wasip3::exports::cli::run::Guest for Tool {
     }
 }
 
-async fn say(text: &str) -> Result<(), ()> {
+async fn print(text: &str) -> Result<(), ()> {
     let (mut writer, reader) = wit_stream::new();
     let text = format!("{text}\n").into_bytes();
     let (written, rest) = join!(stdout::write_via_stream(reader).into_future(), async move {
@@ -76,24 +76,24 @@ async fn file() -> Result<(), ()> {
     read.await.map_err(|_| ())?;
     let missing = directory.stat_at(PathFlags::empty(), "missing".to_owned()).await;
     let above = directory.create_directory_at("/bin/x".to_owned()).await;
-    say(&format!("{size} {:?} {missing:?} {above:?}", String::from_utf8_lossy(&rest))).await
+    print(&format!("{size} {:?} {missing:?} {above:?}", String::from_utf8_lossy(&rest))).await
 }
 
 async fn list() -> Result<(), ()> {
     let (entries, done) = here()?.read_directory();
     let names: Vec<String> = entries.collect().await.into_iter().map(|entry| entry.name).collect();
     done.await.map_err(|_| ())?;
-    say(&names.join(" ")).await
+    print(&names.join(" ")).await
 }
 
 async fn nap() -> Result<(), ()> {
     monotonic_clock::wait_for(3_600_000_000_000).await;
-    say("awake").await
+    print("awake").await
 }
 
 /// Waits for input and a clock concurrently.
 async fn both() -> Result<(), ()> {
     let (mut bytes, _) = stdin::read_via_stream();
     let (_, (status, read)) = join!(monotonic_clock::wait_for(20_000_000), bytes.read(Vec::with_capacity(16)));
-    say(&format!("{status:?} {}", read.len())).await
+    print(&format!("{status:?} {}", read.len())).await
 }

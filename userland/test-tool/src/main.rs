@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 fn run(name: &str, arguments: &[String]) -> Outcome {
     let first = arguments.get(1).map(String::as_str).unwrap_or_default();
     match name {
-        "tell" => tell(arguments)?,
+        "tell" => print_arguments(arguments)?,
         "copy" => copy()?,
         "flood" => flood()?,
         "nap" => std::thread::sleep(Duration::from_secs(3600)),
@@ -54,7 +54,7 @@ fn run(name: &str, arguments: &[String]) -> Outcome {
 }
 
 /// Prints its arguments, one per line.
-fn tell(arguments: &[String]) -> io::Result<()> {
+fn print_arguments(arguments: &[String]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     arguments.iter().try_for_each(|argument| writeln!(out, "{argument}"))
 }

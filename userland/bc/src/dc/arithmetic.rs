@@ -37,7 +37,7 @@ fn power(base: &Number, exponent: &Number, scale: usize, warn: Warn<'_>) -> Resu
         return Ok(Number::from(1));
     };
     // Zero to a negative power would divide by zero; the result is 0.
-    Ok(base.raise(whole, scale).unwrap_or_default())
+    Ok(base.power(whole, scale).unwrap_or_default())
 }
 
 pub(super) fn modular_power(

@@ -66,12 +66,12 @@ impl Machine {
     }
 
     /// Prints the help text.
-    pub(super) fn say(&mut self, text: &str) {
+    pub(super) fn print_text(&mut self, text: &str) {
         self.output.raw(text.as_bytes());
     }
 
     /// Reports an error after pending output.
-    pub(super) fn complain(&mut self, message: &str) {
+    pub(super) fn report(&mut self, message: &str) {
         self.output.flush();
         tidebox_gnu::message::print_error("dc", message);
     }
@@ -121,7 +121,7 @@ impl Machine {
                 let Some(levels) = self.pop() else { return };
                 match levels.number().and_then(Number::to_i64).and_then(|levels| usize::try_from(levels).ok()) {
                     Some(levels @ 1..) => self.unwind(levels),
-                    _ => self.complain("Q command requires a number >= 1"),
+                    _ => self.report("Q command requires a number >= 1"),
                 }
             }
             other => self.unimplemented(other),
@@ -140,7 +140,7 @@ impl Machine {
     fn pop(&mut self) -> Option<Value> {
         let value = self.stack.pop();
         if value.is_none() {
-            self.complain("stack empty");
+            self.report("stack empty");
         }
         value
     }
@@ -188,11 +188,11 @@ impl Machine {
     fn two_numbers(&mut self) -> Option<(Number, Number)> {
         let below = self.stack.len().checked_sub(2).and_then(|at| Some((self.stack.get(at)?, self.stack.last()?)));
         let Some((left, right)) = below else {
-            self.complain("stack empty");
+            self.report("stack empty");
             return None;
         };
         let (Some(left), Some(right)) = (left.number(), right.number()) else {
-            self.complain("non-numeric value");
+            self.report("non-numeric value");
             return None;
         };
         Some((left.clone(), right.clone()))
@@ -206,11 +206,11 @@ impl Machine {
 
     fn modular_power(&mut self) {
         let Some(values) = self.stack.len().checked_sub(3).and_then(|at| self.stack.get(at..)) else {
-            return self.complain("stack empty");
+            return self.report("stack empty");
         };
         let numbers: Vec<Number> = values.iter().filter_map(Value::number).cloned().collect();
         let [base, exponent, modulus] = numbers.as_slice() else {
-            return self.complain("non-numeric value");
+            return self.report("non-numeric value");
         };
         let result = modular_power(base, exponent, modulus, self.scale, &mut |text| self.output.warn(text));
         self.replace(3, result);
@@ -224,7 +224,7 @@ impl Machine {
                 self.stack.extend(results.into_iter().map(Value::Number));
             }
             Err("") => {}
-            Err(message) => self.complain(message),
+            Err(message) => self.report(message),
         }
     }
 
@@ -232,8 +232,8 @@ impl Machine {
         let Some(value) = self.pop() else { return };
         match value.number().map(|number| number.square_root(self.scale)) {
             Some(Some(root)) => self.stack.push(Value::Number(root)),
-            Some(None) => self.complain("square root of negative number"),
-            None => self.complain("square root of nonnumeric attempted"),
+            Some(None) => self.report("square root of negative number"),
+            None => self.report("square root of nonnumeric attempted"),
         }
     }
 
@@ -268,7 +268,7 @@ impl Machine {
                 self.output.flush();
                 let words: [&[u8]; 3] = [b"/bin/sh", b"-c", &line];
                 if let Err(errno) = Command::new(&words).run() {
-                    self.complain(&format!("cannot run /bin/sh: {}", errno.text()));
+                    self.report(&format!("cannot run /bin/sh: {}", errno.text()));
                 }
             }
         }
@@ -278,16 +278,16 @@ impl Machine {
         let Some(value) = self.pop() else { return };
         let whole = value.number().map(|number| number.with_scale(0).into_digits());
         if whole.as_ref().is_some_and(|whole| whole.to_i64().is_none()) {
-            self.complain("value overflows simple integer; punting...");
+            self.report("value overflows simple integer; punting...");
         }
         let number = whole.and_then(|whole| whole.to_i64());
         match (command, number) {
             (b'i', Some(base @ 2..=16)) => self.input_base = base as u32,
-            (b'i', _) => self.complain("input base must be a number between 2 and 16 (inclusive)"),
+            (b'i', _) => self.report("input base must be a number between 2 and 16 (inclusive)"),
             (b'o', Some(base @ 2..=0x7fff_ffff)) => self.output_base = base as u32,
-            (b'o', _) => self.complain("output base must be a number greater than 1"),
+            (b'o', _) => self.report("output base must be a number greater than 1"),
             (_, Some(scale @ 0..=0x7fff_ffff)) => self.scale = scale as usize,
-            _ => self.complain("scale must be a nonnegative number"),
+            _ => self.report("scale must be a nonnegative number"),
         }
     }
 }

@@ -65,13 +65,13 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         Err(ToolResult::Usage(message, code)) => {
             print_error("dc", &message);
             tidebox_gnu::eprint_part!("{HELP}");
-            machine.say(REPORTS);
+            machine.print_text(REPORTS);
             code
         }
         Err(ToolResult::Print(text)) => {
-            machine.say(&String::from_utf8_lossy(&text));
+            machine.print_text(&String::from_utf8_lossy(&text));
             if text == HELP.as_bytes() {
-                machine.say(REPORTS);
+                machine.print_text(REPORTS);
             }
             0
         }
@@ -87,10 +87,10 @@ fn run_file(machine: &mut Machine, name: &[u8]) {
     }
     let is_folder = tidebox_rt::stat(name, true).is_ok_and(|stat| stat.kind() == FileKind::Dir);
     if is_folder {
-        return machine.complain(&format!("Will not attempt to process directory {}", String::from_utf8_lossy(name)));
+        return machine.report(&format!("Will not attempt to process directory {}", String::from_utf8_lossy(name)));
     }
     match Input::file(name) {
         Ok(input) => machine.run(Source::File(input)),
-        Err(_) => machine.complain(&format!("Could not open file {}", String::from_utf8_lossy(name))),
+        Err(_) => machine.report(&format!("Could not open file {}", String::from_utf8_lossy(name))),
     }
 }

@@ -104,7 +104,7 @@ fn all(shared: &mut Shared<'_>) -> i32 {
             Ok(expanded) => expanded,
             Err(message) => {
                 code = 3;
-                complain(shared, &Fault::new(3, message));
+                report(shared, &Fault::new(3, message));
                 continue;
             }
         };
@@ -128,7 +128,7 @@ fn one(shared: &mut Shared<'_>, job: &Job<'_>) -> i32 {
     let mut output = match place(config, job) {
         Ok(output) => output,
         Err(fault) => {
-            complain(shared, &fault);
+            report(shared, &fault);
             return fault.code;
         }
     };
@@ -162,7 +162,7 @@ fn one(shared: &mut Shared<'_>, job: &Job<'_>) -> i32 {
                 if config.is("remove-on-error") {
                     used.remove();
                 }
-                complain(shared, fault);
+                report(shared, fault);
             }
         }
         if let Some(format) = &config.write_out {
@@ -189,7 +189,7 @@ fn place(config: &Config, job: &Job<'_>) -> Result<Output, Fault> {
     Ok(output)
 }
 
-fn complain(shared: &mut Shared<'_>, fault: &Fault) {
+fn report(shared: &mut Shared<'_>, fault: &Fault) {
     if shared.config.is("silent") && !shared.config.is("show-error") {
         return;
     }
@@ -211,7 +211,7 @@ fn load_cookies(shared: &mut Shared<'_>) {
         if value.contains(&b'=') {
             pairs.push(String::from_utf8_lossy(value).into_owned());
         } else if let Ok(file) = config::slurp(value) {
-            // A missing file means: keep cookies from now on.
+            // A missing file also enables cookies.
             shared.jar.load(&String::from_utf8_lossy(&file), !shared.config.is("junk-session-cookies"));
         }
     }

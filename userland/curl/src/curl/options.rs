@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_may_be_shortened_or_undone_and_take_no_equals_sign() {
+    fn long_names_may_be_shortened_or_negated() {
         assert_eq!(
             read(&["--sil", "--no-location"]),
             Ok(vec![Item::Switch("silent", true), Item::Switch("location", false)])

@@ -35,9 +35,9 @@ pub(super) struct Session<'a> {
 }
 
 /// Download error.
-struct Trouble {
+struct FetchError {
     code: i32,
-    /// Whether a retry may help.
+    /// A retry may help.
     again: bool,
 }
 
@@ -64,8 +64,8 @@ impl Session<'_> {
         }
     }
 
-    fn attempt(&mut self, url: &str) -> Result<(), Trouble> {
-        let fail = |code| Trouble { code, again: false };
+    fn attempt(&mut self, url: &str) -> Result<(), FetchError> {
+        let fail = |code| FetchError { code, again: false };
         let options = self.options;
         let mut to = Address::parse(url);
         if !matches!(to.scheme.as_str(), "http" | "https") || to.host.is_empty() {
@@ -116,14 +116,14 @@ impl Session<'_> {
         method: &str,
         body: Option<&Body>,
         is_trusted: bool,
-    ) -> Result<(Transfer, Head, u64), Trouble> {
+    ) -> Result<(Transfer, Head, u64), FetchError> {
         let started = tidebox_rt::monotonic_ns();
         self.log.all(&format!("--{}--  {}\n", now(), to.url()));
         let length = match body.map(Body::length).transpose() {
             Ok(length) => length,
             Err(error) => {
                 self.log.always(&format!("BODY data file missing: {}\n", error_text(&error)));
-                return Err(Trouble { code: FILE, again: false });
+                return Err(FetchError { code: FILE, again: false });
             }
         };
         let request = Request {
@@ -137,7 +137,7 @@ impl Session<'_> {
         let mut opened = body.map(Body::open);
         match Transfer::begin(&request, opened.as_mut().map(|body| body as &mut dyn Read)) {
             Ok((transfer, head)) => {
-                self.answered(to, &head);
+                self.note_response(to, &head);
                 Ok((transfer, head, started))
             }
             Err(failure) => Err(self.failed(to, &failure)),
@@ -190,7 +190,7 @@ impl Session<'_> {
         headers
     }
 
-    fn answered(&mut self, to: &Address, head: &Head) {
+    fn note_response(&mut self, to: &Address, head: &Head) {
         let seconds = i64::try_from(tidebox_rt::realtime_ns() / 1_000_000_000).unwrap_or(0);
         for (_, value) in head.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")) {
             self.jar.set(&String::from_utf8_lossy(value), to, seconds);
@@ -213,7 +213,7 @@ impl Session<'_> {
         }
     }
 
-    fn failed(&mut self, to: &Address, failure: &Failure) -> Trouble {
+    fn failed(&mut self, to: &Address, failure: &Failure) -> FetchError {
         let (host, port) = (&to.host, to.port());
         let (code, again, text) = match failure {
             Failure::Disabled => (
@@ -244,7 +244,7 @@ impl Session<'_> {
             Failure::Confused(message) => (1, false, format!("wget: the host's network command failed: {message}")),
         };
         self.log.always(&format!("{text}\n"));
-        Trouble { code, again }
+        FetchError { code, again }
     }
 
     fn refusal(&self, to: &Address, head: &Head) -> String {
@@ -255,10 +255,10 @@ impl Session<'_> {
         }
     }
 
-    fn looked(&mut self, head: &Head) -> Result<(), Trouble> {
+    fn looked(&mut self, head: &Head) -> Result<(), FetchError> {
         if head.status >= 400 {
             self.log.always("Remote file does not exist -- broken link!!!\n\n");
-            return Err(Trouble { code: SERVER, again: false });
+            return Err(FetchError { code: SERVER, again: false });
         }
         self.log.all("Remote file exists.\n\n");
         Ok(())

@@ -7,11 +7,11 @@ use tidebox_rt::{Errno, Open};
 use super::{Done, no_address, wrong};
 use crate::address::{Cursor, Range};
 use crate::buffer::Line;
-use crate::session::{Session, Step, Trouble};
+use crate::session::{CommandError, Session, Step};
 
 impl Session {
     /// The file name after a command.
-    pub(super) fn file_name(&self, cursor: &mut Cursor<'_>, letter: u8) -> Result<Option<Vec<u8>>, Trouble> {
+    pub(super) fn file_name(&self, cursor: &mut Cursor<'_>, letter: u8) -> Result<Option<Vec<u8>>, CommandError> {
         match cursor.peek() {
             None => return Ok(None),
             Some(b' ' | b'\t') => cursor.skip_blanks(),
@@ -42,7 +42,7 @@ impl Session {
         no_address(range)?;
         let name = self.file_name(cursor, b'e')?;
         if !anyway && self.buffer.changed && !self.warned {
-            return Err(Trouble::modified());
+            return Err(CommandError::modified());
         }
         let name = name.or_else(|| self.file.clone()).ok_or_else(|| wrong("No current filename"))?;
         let end = self.buffer.len();
@@ -68,21 +68,21 @@ impl Session {
         Ok(Step::Next)
     }
 
-    fn opened(&mut self, name: &[u8]) -> Result<Input, Trouble> {
+    fn opened(&mut self, name: &[u8]) -> Result<Input, CommandError> {
         Input::file(name).map_err(|errno| {
-            self.complain(name, errno);
-            Trouble { is_unopened: true, ..wrong("Cannot open input file") }
+            self.print_system_error(name, errno);
+            CommandError { is_unopened: true, ..wrong("Cannot open input file") }
         })
     }
 
     /// Inserts a file or command output after a line, and prints the number of bytes.
-    pub(crate) fn read_file(&mut self, name: &[u8], behind: usize) -> Result<(), Trouble> {
+    pub(crate) fn read_file(&mut self, name: &[u8], behind: usize) -> Result<(), CommandError> {
         let text = match name.strip_prefix(b"!") {
             Some(command) => self.output_of(command)?,
             None => {
                 let mut input = self.opened(name)?;
                 input.read_to_end().map_err(|errno| {
-                    self.complain(name, errno);
+                    self.print_system_error(name, errno);
                     wrong("Cannot read input file")
                 })?
             }
@@ -134,7 +134,7 @@ impl Session {
             let written =
                 tidebox_rt::open(&name, how).and_then(|fd| tidebox_rt::write_all(fd, &text).and(tidebox_rt::close(fd)));
             if let Err(errno) = written {
-                self.complain(&name, errno);
+                self.print_system_error(&name, errno);
                 return Err(wrong("Cannot open output file"));
             }
             if self.file.is_none() {
@@ -150,13 +150,13 @@ impl Session {
         Ok(if quits { Step::Quit(self.code) } else { Step::Next })
     }
 
-    pub(super) fn spawn(&self, command: &[u8], descriptors: &[(u32, u32)]) -> Result<u32, Trouble> {
+    pub(super) fn spawn(&self, command: &[u8], descriptors: &[(u32, u32)]) -> Result<u32, CommandError> {
         let arguments: &[&[u8]] = &[b"sh", b"-c", command];
         Command { descriptors, ..Command::new(arguments) }.spawn().map_err(|errno| wrong(errno.text()))
     }
 
     /// Output of a command.
-    pub(super) fn output_of(&mut self, command: &[u8]) -> Result<Vec<u8>, Trouble> {
+    pub(super) fn output_of(&mut self, command: &[u8]) -> Result<Vec<u8>, CommandError> {
         self.out.flush_now();
         let (read, write) = tidebox_rt::pipe().map_err(|errno| wrong(errno.text()))?;
         let started = self.spawn(command, &[(0, 0), (1, write), (2, 2)]);
@@ -168,7 +168,7 @@ impl Session {
         text
     }
 
-    pub(super) fn pipe_to(&mut self, command: &[u8], text: &[u8]) -> Result<(), Trouble> {
+    pub(super) fn pipe_to(&mut self, command: &[u8], text: &[u8]) -> Result<(), CommandError> {
         self.out.flush_now();
         let (read, write) = tidebox_rt::pipe().map_err(|errno| wrong(errno.text()))?;
         let started = self.spawn(command, &[(0, read), (1, 1), (2, 2)]);

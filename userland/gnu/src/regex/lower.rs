@@ -6,13 +6,13 @@ use regex_syntax::hir::{Capture, Class, ClassBytes, ClassBytesRange, Hir, Look, 
 
 use super::Subject;
 use super::bracket::byte_of_char;
-use super::syntax::{Node, Place, Set};
+use super::syntax::{Assertion, Node, Set};
 
 /// Character comparison options.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LowerOptions {
     pub(crate) ignore_case: bool,
-    /// Use the Unicode word characters.
+    /// `\w` matches the letters of Unicode.
     pub(crate) unicode: bool,
     /// Every byte is a character, as in the C locale.
     pub(crate) bytes: bool,
@@ -32,7 +32,7 @@ impl LowerOptions {
             Node::Byte(byte) => Hir::literal([*byte]),
             Node::Any => self.set(&Set { negated: true, ranges: Vec::new() }),
             Node::Set(set) => self.set(set),
-            Node::Place(place) => Hir::look(self.look(*place)),
+            Node::Assertion(place) => Hir::look(self.look(*place)),
             Node::Group { number, inner } if self.captures => {
                 Hir::capture(Capture { index: *number, name: None, sub: Box::new(self.hir(inner)) })
             }
@@ -65,26 +65,26 @@ impl LowerOptions {
         Hir::class(Class::Unicode(set.class(terminator)))
     }
 
-    fn look(&self, place: Place) -> Look {
+    fn look(&self, place: Assertion) -> Look {
         match (place, self.unicode) {
-            (Place::LineStart, _) if self.subject == Subject::Text => Look::Start,
-            (Place::LineEnd, _) if self.subject == Subject::Text => Look::End,
-            (Place::TextStart, _) if self.subject != Subject::Lines => Look::Start,
-            (Place::TextEnd, _) if self.subject != Subject::Lines => Look::End,
-            (Place::LineStart | Place::TextStart, _) => Look::StartLF,
-            (Place::LineEnd | Place::TextEnd, _) => Look::EndLF,
-            (Place::WordEdge, true) => Look::WordUnicode,
-            (Place::WordEdge, false) => Look::WordAscii,
-            (Place::NoWordEdge, true) => Look::WordUnicodeNegate,
-            (Place::NoWordEdge, false) => Look::WordAsciiNegate,
-            (Place::WordStart, true) => Look::WordStartUnicode,
-            (Place::WordStart, false) => Look::WordStartAscii,
-            (Place::WordEnd, true) => Look::WordEndUnicode,
-            (Place::WordEnd, false) => Look::WordEndAscii,
+            (Assertion::LineStart, _) if self.subject == Subject::Text => Look::Start,
+            (Assertion::LineEnd, _) if self.subject == Subject::Text => Look::End,
+            (Assertion::TextStart, _) if self.subject != Subject::Lines => Look::Start,
+            (Assertion::TextEnd, _) if self.subject != Subject::Lines => Look::End,
+            (Assertion::LineStart | Assertion::TextStart, _) => Look::StartLF,
+            (Assertion::LineEnd | Assertion::TextEnd, _) => Look::EndLF,
+            (Assertion::WordEdge, true) => Look::WordUnicode,
+            (Assertion::WordEdge, false) => Look::WordAscii,
+            (Assertion::NoWordEdge, true) => Look::WordUnicodeNegate,
+            (Assertion::NoWordEdge, false) => Look::WordAsciiNegate,
+            (Assertion::WordStart, true) => Look::WordStartUnicode,
+            (Assertion::WordStart, false) => Look::WordStartAscii,
+            (Assertion::WordEnd, true) => Look::WordEndUnicode,
+            (Assertion::WordEnd, false) => Look::WordEndAscii,
         }
     }
 
-    /// Restricts the pattern to whole lines or whole words.
+    /// Restricts the pattern to lines (`-x` of grep) or runs of `\w` (`-w`).
     pub(crate) fn bounded(&self, hir: Hir, whole_line: bool, whole_word: bool) -> Hir {
         if whole_line {
             return Hir::concat(vec![Hir::look(Look::StartLF), hir, Hir::look(Look::EndLF)]);
@@ -112,15 +112,15 @@ impl LowerOptions {
             Node::Any if self.subject == Subject::Lines => out.push('.'),
             Node::Any => out.push_str("(?s:.)"),
             Node::Set(set) => self.set_text(set, out),
-            Node::Place(place) => out.push_str(match place {
-                Place::LineStart if self.subject == Subject::TextOfLines => "(?m:^)",
-                Place::LineEnd if self.subject == Subject::TextOfLines => "(?m:$)",
-                Place::LineStart | Place::TextStart => r"\A",
-                Place::LineEnd | Place::TextEnd => r"\z",
-                Place::WordEdge => r"\b",
-                Place::NoWordEdge => r"\B",
-                Place::WordStart => r"\b(?=\w)",
-                Place::WordEnd => r"\b(?<=\w)",
+            Node::Assertion(place) => out.push_str(match place {
+                Assertion::LineStart if self.subject == Subject::TextOfLines => "(?m:^)",
+                Assertion::LineEnd if self.subject == Subject::TextOfLines => "(?m:$)",
+                Assertion::LineStart | Assertion::TextStart => r"\A",
+                Assertion::LineEnd | Assertion::TextEnd => r"\z",
+                Assertion::WordEdge => r"\b",
+                Assertion::NoWordEdge => r"\B",
+                Assertion::WordStart => r"\b(?=\w)",
+                Assertion::WordEnd => r"\b(?<=\w)",
             }),
             Node::Group { inner, .. } => {
                 out.push('(');

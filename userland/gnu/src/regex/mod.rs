@@ -67,7 +67,7 @@ pub struct Options {
     pub ignore_case: bool,
     /// Only whole lines match.
     pub whole_line: bool,
-    /// Only whole words match.
+    /// Only matches between characters other than `\w`, as with `grep -w`.
     pub whole_word: bool,
     /// Subject of the patterns.
     pub subject: Subject,

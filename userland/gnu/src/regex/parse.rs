@@ -1,7 +1,7 @@
 //! Parser of POSIX patterns with the GNU extensions.
 
 use super::bracket;
-use super::syntax::{Node, Place, Set};
+use super::syntax::{Assertion, Node, Set};
 use super::{Dialect, Error, StrayOperators};
 
 /// The largest count in braces, as in GNU's `RE_DUP_MAX`.
@@ -191,8 +191,8 @@ impl Parser<'_> {
             let node = self.atom(token, length, start)?;
             // After an anchor an operator has no operand either.
             start = match node {
-                Node::Place(Place::LineStart) => true,
-                Node::Place(_) => self.dialect == Dialect::Basic,
+                Node::Assertion(Assertion::LineStart) => true,
+                Node::Assertion(_) => self.dialect == Dialect::Basic,
                 _ => false,
             };
             stacked = 0;
@@ -209,7 +209,7 @@ impl Parser<'_> {
     fn must_follow(&self, start: bool, before: &[Node]) -> Result<(), Error> {
         let nothing = start
             || match (self.dialect, before.last()) {
-                (Dialect::Extended, last) => matches!(last, Some(Node::Place(_))),
+                (Dialect::Extended, last) => matches!(last, Some(Node::Assertion(_))),
                 (_, last) => matches!(last, Some(Node::Repeat { .. })),
             };
         if nothing && self.misplaced != StrayOperators::Tolerated {
@@ -295,8 +295,8 @@ impl Parser<'_> {
         Ok(match token {
             Token::Open => return self.group(),
             Token::Dot => Node::Any,
-            Token::Caret if start || self.dialect == Dialect::Extended => Node::Place(Place::LineStart),
-            Token::Dollar if self.at_branch_end()? => Node::Place(Place::LineEnd),
+            Token::Caret if start || self.dialect == Dialect::Extended => Node::Assertion(Assertion::LineStart),
+            Token::Dollar if self.at_branch_end()? => Node::Assertion(Assertion::LineEnd),
             Token::Caret => Node::Char('^'),
             Token::Dollar => Node::Char('$'),
             Token::Escaped(byte) => return self.escaped(byte, whole),
@@ -347,12 +347,12 @@ impl Parser<'_> {
             b'W' => named("word", true),
             b's' => named("space", false),
             b'S' => named("space", true),
-            b'b' => Node::Place(Place::WordEdge),
-            b'B' => Node::Place(Place::NoWordEdge),
-            b'<' => Node::Place(Place::WordStart),
-            b'>' => Node::Place(Place::WordEnd),
-            b'`' => Node::Place(Place::TextStart),
-            b'\'' => Node::Place(Place::TextEnd),
+            b'b' => Node::Assertion(Assertion::WordEdge),
+            b'B' => Node::Assertion(Assertion::NoWordEdge),
+            b'<' => Node::Assertion(Assertion::WordStart),
+            b'>' => Node::Assertion(Assertion::WordEnd),
+            b'`' => Node::Assertion(Assertion::TextStart),
+            b'\'' => Node::Assertion(Assertion::TextEnd),
             b'1'..=b'9' => {
                 let number = u32::from(byte - b'0');
                 if !self.closed_groups.contains(&number) {

@@ -16,7 +16,7 @@ pub(crate) enum Node {
     /// One character of a set.
     Set(Set),
     /// A zero-width assertion.
-    Place(Place),
+    Assertion(Assertion),
     /// A group that a back-reference can name.
     Group { number: u32, inner: Box<Self> },
     /// A back-reference to the group of this number.
@@ -31,7 +31,7 @@ pub(crate) enum Node {
 
 /// A zero-width assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Assertion {
     /// `^`
     LineStart,
     /// `$`

@@ -73,7 +73,7 @@ fn no_match_reaches_over_the_end_of_a_line() {
 }
 
 #[test]
-fn whole_words_and_lines_are_told_apart() {
+fn whole_words_and_lines_differ() {
     let word = Options { whole_word: true, ..Options::basic() };
     let word = Regex::new(&[b"foo".to_vec()], &word).expect("the pattern is one");
     assert_eq!(lines(&word, "foo_bar\na foo\nfoo-bar\n"), ["a foo", "foo-bar"]);
@@ -92,7 +92,7 @@ fn either_case_fits_when_asked() {
 }
 
 #[test]
-fn mistakes_are_told_in_the_words_of_gnu() {
+fn messages_are_those_of_gnu() {
     for (dialect, pattern, message) in [
         (Dialect::Extended, "(a", r"Unmatched ( or \("),
         (Dialect::Basic, r"a\)", r"Unmatched ) or \)"),

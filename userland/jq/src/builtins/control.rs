@@ -24,12 +24,12 @@ pub(super) const FILTERS: &[Entry] = &[
     ("input_line_number", 0, |cv| answer(Ok(Val::count(cv.0.data().world().line())))),
     ("input_filename", 0, |cv| answer(Ok(cv.0.data().world().file_name()))),
     ("debug", 0, |cv| {
-        cv.0.data().world().tell(&format!("[\"DEBUG:\",{}]\n", cv.1.json()));
+        cv.0.data().world().print_error(&format!("[\"DEBUG:\",{}]\n", cv.1.json()));
         answer(Ok(cv.1))
     }),
     ("stderr", 0, |cv| {
         let text = cv.1.as_str().map_or_else(|| cv.1.json(), str::to_owned);
-        cv.0.data().world().tell(&text);
+        cv.0.data().world().print_error(&text);
         answer(Ok(cv.1))
     }),
     ("halt", 0, |_| Box::new(std::iter::once(Err(Exn::halt(0))))),
@@ -43,7 +43,7 @@ pub(super) const FILTERS: &[Entry] = &[
             Val::Null => String::new(),
             value => format!("{}\n", value.json()),
         };
-        cv.0.data().world().tell(&text);
+        cv.0.data().world().print_error(&text);
         #[expect(clippy::cast_possible_truncation, reason = "an exit code has eight bits anyway")]
         let code = code as i32;
         Box::new(std::iter::once(Err(Exn::halt(code))))

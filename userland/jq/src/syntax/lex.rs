@@ -58,7 +58,7 @@ impl Token {
     }
 
     /// The name in messages.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn message_name(&self) -> String {
         match self.kind {
             Kind::Word if self.is_keyword() => self.text.to_owned(),
             Kind::Word => "IDENT".to_owned(),
@@ -101,7 +101,7 @@ pub(crate) fn tokens(program: &'static str) -> Vec<Token> {
     while lexer.at < program.len() {
         if lexer.open.last() == Some(&Open::Quote) { lexer.in_quotes() } else { lexer.outside_quotes() }
     }
-    // Messages place the end at the start of the last token, space or comment.
+    // In messages, the end is at the start of the last token, space or comment.
     let at = lexer.tokens.last().map_or(0, |token| token.at).max(lexer.skipped);
     lexer.tokens.push(Token { kind: Kind::End, text: "", at });
     lexer.tokens

@@ -38,17 +38,17 @@ pub(crate) struct Parsed {
 
 /// A syntax error and its position.
 #[derive(Clone, Debug)]
-pub(crate) struct Wrong {
+pub(crate) struct SyntaxError {
     pub(crate) message: String,
     pub(crate) at: usize,
 }
 
 /// A grammar error ends parsing; the parser stores the error.
-pub(super) type Outcome<T> = Result<T, Broken>;
+pub(super) type Outcome<T> = Result<T, ParseFailed>;
 
 /// The error has been recorded.
 #[derive(Debug)]
-pub(super) struct Broken;
+pub(super) struct ParseFailed;
 
 /// Context that selects the additional message of an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub(crate) struct Parser<'a> {
     chain: usize,
     pub(crate) scope: &'a mut Scope,
     /// Errors found.
-    pub(crate) wrongs: Vec<Wrong>,
+    pub(crate) wrongs: Vec<SyntaxError>,
     /// Undefined filters that the program calls.
     pub(crate) calls: Vec<(&'static str, usize, usize)>,
     /// The definitions being parsed, and whether they are recursive.

@@ -28,7 +28,7 @@ fn text_within_quotes_is_no_program_but_what_is_interpolated_is() {
 }
 
 #[test]
-fn an_alternative_pattern_is_not_taken_for_a_question_mark_and_an_update() {
+fn an_alternative_pattern_is_not_an_update() {
     let texts: Vec<&str> = tokens(".a?//=1").iter().map(|token| token.text).collect();
     assert_eq!(texts, [".a", "?", "//=", "1", ""]);
     let texts: Vec<&str> = tokens("$a?//$b").iter().map(|token| token.text).collect();
@@ -51,7 +51,7 @@ fn good_programs_are_read_to_their_end() {
 }
 
 #[test]
-fn an_unfinished_condition_is_told_twice() {
+fn an_unfinished_condition_is_reported_twice() {
     let unfinished = wrongs("if 1 then 2");
     assert_eq!(unfinished.len(), 2);
     assert!(unfinished[1].contains("Possibly unterminated 'if' statement"));

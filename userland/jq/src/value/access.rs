@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Result, Val, fault};
 
-/// Maximum index for storing; a larger one would fill memory with nulls.
+/// Maximum index of an assignment, because the array is filled with nulls up to it.
 const MAX_INDEX: f64 = 536_870_911.0;
 
 const BAD_BOUNDS: &str = "Start and end indices of an array slice must be numbers";

@@ -12,9 +12,9 @@ use crate::words::{find_unquoted, reference_length, trim, trim_start, words};
 /// A line up to the colon after its targets.
 struct Head<'l> {
     targets: Vec<u8>,
-    /// Text after the colon in the word that contains it.
+    /// Text directly after the colon.
     behind: Vec<u8>,
-    /// The following words, not yet expanded: they may be an assignment, which is not expanded here.
+    /// The rest, not yet expanded: it may be an assignment, which is not expanded here.
     rest: &'l [u8],
 }
 
@@ -73,7 +73,7 @@ impl Make {
         Ok(())
     }
 
-    /// Expands words until one contains the colon. A line without a colon has no head: it is empty or an error.
+    /// Expands the text up to the colon. A line without a colon has no head: it is empty or an error.
     fn head<'l>(&mut self, line: &'l [u8], eight_spaces: bool) -> Result<Option<Head<'l>>, Stop> {
         let mut head: Vec<u8> = Vec::new();
         let mut rest = line;
@@ -140,7 +140,7 @@ fn colon_in(head: &mut Vec<u8>) -> Option<usize> {
     find_unquoted(head, false, |byte| byte == b':')
 }
 
-/// The next unexpanded word of a line, and the rest. A colon ends a word and belongs to it.
+/// The next unexpanded item of a line, and the rest. A colon belongs to the text before it.
 fn next_word(text: &[u8]) -> (&[u8], &[u8]) {
     let text = trim_start(text);
     let mut at = 0;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::errno::{check, last_error};
 use super::{close, dup, dup_to, pipe, read, write};
-use crate::{Errno, ExitStatus, Fd, Ids, Limits, Result, SpawnRequest, WaitResult};
+use crate::{CpuTimes, Errno, ExitStatus, Fd, Ids, Limits, Result, SpawnRequest, WaitResult};
 
 /// Caught signals that are pending.
 static NOTED: AtomicU64 = AtomicU64::new(0);
@@ -109,6 +109,18 @@ pub(crate) fn getids() -> Result<Ids> {
     let (pid, ppid, pgid, uid, gid) =
         unsafe { (libc::getpid(), libc::getppid(), libc::getpgrp(), libc::getuid(), libc::getgid()) };
     Ok(Ids { pid: pid as u32, ppid: ppid as u32, pgid: pgid as u32, uid, gid })
+}
+
+pub(crate) fn cpu_times() -> CpuTimes {
+    let used = |who| {
+        // SAFETY: the structure is a live local, and all of its bytes may be zero.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: `usage` is a live local.
+        unsafe { libc::getrusage(who, &mut usage) };
+        let nanos = |time: libc::timeval| (time.tv_sec as u64) * 1_000_000_000 + (time.tv_usec as u64) * 1000;
+        nanos(usage.ru_utime) + nanos(usage.ru_stime)
+    };
+    CpuTimes { own: used(libc::RUSAGE_SELF), children: used(libc::RUSAGE_CHILDREN) }
 }
 
 pub(crate) fn setpgid(pid: u32, pgid: u32) -> Result<()> {

@@ -13,11 +13,11 @@ const SHELL_STATE_BYTES: usize = 4 << 20;
 pub(crate) fn shell_state_read(into: &mut [u8]) -> core::result::Result<usize, (Errno, usize)> {
     let file = std::env::var_os(SHELL_STATE).ok_or((Errno::NOTSUP, 0))?;
     // Version 1, no flags, no variables of the request, and the state. A new session has no file.
-    let mut told = vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    told.extend(std::fs::read(file).unwrap_or_default());
-    let room = into.get_mut(..told.len()).ok_or((Errno::RANGE, told.len()))?;
-    room.copy_from_slice(&told);
-    Ok(told.len())
+    let mut encoded = vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    encoded.extend(std::fs::read(file).unwrap_or_default());
+    let room = into.get_mut(..encoded.len()).ok_or((Errno::RANGE, encoded.len()))?;
+    room.copy_from_slice(&encoded);
+    Ok(encoded.len())
 }
 
 pub(crate) fn shell_state_write(state: &[u8]) -> Result<()> {

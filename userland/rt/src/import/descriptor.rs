@@ -40,7 +40,7 @@ pub(crate) fn open(path: &[u8], how: Open) -> Result<Fd> {
 pub(crate) fn read(fd: Fd, into: &mut [u8]) -> Result<usize> {
     let iov = [into.as_mut_ptr() as usize, into.len()];
     let mut got = 0;
-    // SAFETY: the vector names exactly the live slice `into`; an array of two 32-bit words has the layout of an iovec.
+    // SAFETY: the vector names exactly the live slice `into`; `[usize; 2]` has the layout of an iovec.
     check(unsafe { wasi::fd_read(fd, &iov, 1, &mut got) })?;
     Ok(got.min(into.len()))
 }
@@ -48,7 +48,7 @@ pub(crate) fn read(fd: Fd, into: &mut [u8]) -> Result<usize> {
 pub(crate) fn write(fd: Fd, from: &[u8]) -> Result<usize> {
     let iov = [from.as_ptr() as usize, from.len()];
     let mut put = 0;
-    // SAFETY: the vector names exactly the live slice `from`; an array of two 32-bit words has the layout of a ciovec.
+    // SAFETY: the vector names exactly the live slice `from`; `[usize; 2]` has the layout of a ciovec.
     check(unsafe { wasi::fd_write(fd, &iov, 1, &mut put) })?;
     Ok(put)
 }
@@ -132,6 +132,6 @@ pub(crate) fn poll_both(read: Fd, write: Fd) -> Result<(bool, bool)> {
     let mut count = 0;
     // SAFETY: both arrays are live locals of the sizes that two subscriptions and two events have.
     check(unsafe { wasi::poll_oneoff(subscriptions.as_ptr(), events.as_mut_ptr(), 2, &mut count) })?;
-    let told = |which: u64| events.iter().take(count).any(|event| event[0] == which);
-    Ok((told(1), told(2)))
+    let encoded = |which: u64| events.iter().take(count).any(|event| event[0] == which);
+    Ok((encoded(1), encoded(2)))
 }

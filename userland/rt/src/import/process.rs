@@ -2,7 +2,7 @@
 
 use super::raw::{tidebox, wasi};
 use crate::errno::check;
-use crate::{ExitStatus, Ids, Limits, Result, SpawnRequest, WaitResult};
+use crate::{CpuTimes, ExitStatus, Ids, Limits, Result, SpawnRequest, WaitResult};
 
 pub(crate) fn spawn(request: &SpawnRequest<'_>) -> Result<u32> {
     let bytes = request.encode();
@@ -49,6 +49,14 @@ pub(crate) fn getids() -> Result<Ids> {
     check(unsafe { tidebox::getids(&mut ids) })?;
     let [pid, ppid, pgid, uid, gid] = ids;
     Ok(Ids { pid, ppid, pgid, uid, gid })
+}
+
+pub(crate) fn cpu_times() -> CpuTimes {
+    let mut times = [0; 2];
+    // SAFETY: `times` is a live local of the size the kernel writes. The call cannot fail then.
+    unsafe { tidebox::cpu_times(&mut times) };
+    let [own, children] = times;
+    CpuTimes { own, children }
 }
 
 pub(crate) fn setpgid(pid: u32, pgid: u32) -> Result<()> {

@@ -12,8 +12,8 @@ pub(crate) fn startup_info() -> StartupInfo {
         // SAFETY: the buffer is a live slice, `len` a live local.
         let code = unsafe { tidebox::startup_info(bytes.as_mut_ptr(), bytes.len(), &mut len) };
         if check(code) != Err(Errno::RANGE) || len <= bytes.len() {
-            let told = StartupInfo::decode(bytes.get(..len).unwrap_or_default());
-            return told.unwrap_or_else(|| another_version());
+            let encoded = StartupInfo::decode(bytes.get(..len).unwrap_or_default());
+            return encoded.unwrap_or_else(|| another_version());
         }
         bytes.resize(len, 0);
     }

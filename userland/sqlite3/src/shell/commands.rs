@@ -71,7 +71,7 @@ pub(super) fn unescaped(text: &[u8]) -> Vec<u8> {
 }
 
 /// As in C: escapes for unprintable characters.
-fn shown(text: &[u8]) -> String {
+fn escaped(text: &[u8]) -> String {
     let mut out = String::from("\"");
     for char in String::from_utf8_lossy(text).chars() {
         match char {
@@ -87,7 +87,7 @@ fn shown(text: &[u8]) -> String {
     out
 }
 
-fn complain(message: &str) -> Result<Next, ()> {
+fn fail(message: &str) -> Result<Next, ()> {
     tidebox_gnu::eprint_line!("{message}");
     Err(())
 }
@@ -120,7 +120,7 @@ impl Shell {
             ["open", ..] => self.open_other(&words),
             ["cd", folder] => match std::env::set_current_dir(folder) {
                 Ok(()) => Ok(Next::On),
-                Err(_) => complain(&format!("Cannot change to directory \"{folder}\"")),
+                Err(_) => fail(&format!("Cannot change to directory \"{folder}\"")),
             },
             ["output" | "once", ..] => self.output(&texts, &words),
             ["dump", ..] => self.dump(texts.get(1..).unwrap_or_default()).map(|()| Next::On),
@@ -130,7 +130,7 @@ impl Shell {
                 Ok(Next::On)
             }
             [name, ..] => {
-                complain(&format!("Error: unknown command or invalid arguments:  \"{name}\". Enter \".help\" for help"))
+                fail(&format!("Error: unknown command or invalid arguments:  \"{name}\". Enter \".help\" for help"))
             }
         }
     }
@@ -149,7 +149,7 @@ impl Shell {
                     self.style.table = words.get(2).cloned().filter(|_| mode == Mode::Insert);
                 }
                 None => {
-                    return Some(complain(
+                    return Some(fail(
                         "Error: mode should be one of: ascii box column csv html insert json line list markdown quote table tabs",
                     ));
                 }
@@ -183,10 +183,10 @@ impl Shell {
             on(self.echo),
             on(self.style.headers()),
             self.style.mode().name(),
-            shown(self.style.null()),
+            escaped(self.style.null()),
             self.out_name,
-            shown(self.style.columns()),
-            shown(self.style.rows()),
+            escaped(self.style.columns()),
+            escaped(self.style.rows()),
             String::from_utf8_lossy(&self.name),
         );
         self.put(text.as_bytes());
@@ -214,7 +214,7 @@ impl Shell {
         };
         Some(match result {
             Ok(()) => Ok(Next::On),
-            Err(refusal) => complain(&format!("Error: {}", refusal.message)),
+            Err(refusal) => fail(&format!("Error: {}", refusal.message)),
         })
     }
 
@@ -252,7 +252,7 @@ impl Shell {
             let [sql, kind, name] = row.as_slice() else {
                 continue;
             };
-            let mut text = super::dump::shown(&text_of(sql));
+            let mut text = super::dump::schema_text(&text_of(sql));
             if text_of(kind) == "view" {
                 let columns = self.query("SELECT name FROM pragma_table_info(?1)", &[text_of(name).as_bytes()]);
                 let columns: Vec<String> = columns
@@ -287,7 +287,7 @@ impl Shell {
     fn read_command(&mut self, name: &[u8]) -> Result<Next, ()> {
         match File::open(bytes_path(name)) {
             Ok(file) => Ok(self.lines(&mut std::io::BufReader::new(file))),
-            Err(_) => complain(&format!("Error: cannot open \"{}\"", String::from_utf8_lossy(name))),
+            Err(_) => fail(&format!("Error: cannot open \"{}\"", String::from_utf8_lossy(name))),
         }
     }
 
@@ -299,7 +299,7 @@ impl Shell {
                 b"--readonly" | b"-readonly" => readonly = true,
                 b"--new" | b"-new" => {}
                 option if option.starts_with(b"-") => {
-                    return complain(&format!("unknown option: {}", String::from_utf8_lossy(option)));
+                    return fail(&format!("unknown option: {}", String::from_utf8_lossy(option)));
                 }
                 _ => name.clone_from(word),
             }
@@ -318,12 +318,12 @@ impl Shell {
         self.flush();
         let once = texts.first() == Some(&"once");
         match words.get(1) {
-            None if once => return complain("Usage: .once FILE"),
+            None if once => return fail("Usage: .once FILE"),
             None => self.out_to_standard(),
             Some(name) if name == b"stdout" || name == b"off" => self.out_to_standard(),
             Some(name) if name.starts_with(b"-") || name.starts_with(b"|") => {
-                let shown = String::from_utf8_lossy(name).into_owned();
-                return complain(&format!("Error: output to \"{shown}\" is not supported"));
+                let name = String::from_utf8_lossy(name).into_owned();
+                return fail(&format!("Error: output to \"{name}\" is not supported"));
             }
             Some(name) => match File::create(bytes_path(name)) {
                 Ok(file) => {
@@ -334,7 +334,7 @@ impl Shell {
                 Err(_) => {
                     let name = String::from_utf8_lossy(name);
                     tidebox_gnu::eprint_line!("Error: cannot open \"{name}\"");
-                    return complain(&format!("Error: cannot write to \"{name}\""));
+                    return fail(&format!("Error: cannot write to \"{name}\""));
                 }
             },
         }

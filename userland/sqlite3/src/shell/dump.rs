@@ -5,7 +5,7 @@ use super::{Shell, quote};
 use crate::engine::{Refusal, Value};
 
 /// A statement in the shell's format: for quoted table names, the table may already exist.
-pub(super) fn shown(sql: &str) -> String {
+pub(super) fn schema_text(sql: &str) -> String {
     match sql.strip_prefix("CREATE TABLE ").filter(|rest| rest.starts_with(['"', '\''])) {
         Some(rest) => format!("CREATE TABLE IF NOT EXISTS {rest}"),
         None => sql.to_owned(),
@@ -57,7 +57,7 @@ impl Shell {
             "sqlite_stat1" => self.put(b"ANALYZE sqlite_schema;\n"),
             name if name.starts_with("sqlite_") => return Ok(()),
             _ => {
-                self.put(format!("{};\n", shown(sql)).as_bytes());
+                self.put(format!("{};\n", schema_text(sql)).as_bytes());
             }
         }
         let quoted = quote::always(name.as_bytes());

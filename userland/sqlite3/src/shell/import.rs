@@ -13,7 +13,7 @@ struct Records<'t> {
     rest: &'t [u8],
     columns: &'t [u8],
     rows: &'t [u8],
-    /// Fields may stand between quotes.
+    /// Fields may be quoted.
     quoted: bool,
     line: usize,
 }
@@ -115,7 +115,7 @@ impl Shell {
             }
         };
         if self.style.mode() == Mode::Csv && self.style.rows() == b"\r\n" {
-            // Like the original: it changes the line end from here on.
+            // As in the original, the line end changes for the following output, too.
             self.style.rows = Some(b"\n".to_vec());
         }
         let (columns, rows): (Vec<u8>, Vec<u8>) = match (ascii, csv) {

@@ -51,7 +51,7 @@ struct Shell {
 pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
     let options = match options::parse(arguments) {
         Ok(options) => options,
-        Err(options::Other::Say(text)) => {
+        Err(options::Other::Print(text)) => {
             let mut out = io::stdout();
             return i32::from(out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err());
         }
@@ -348,19 +348,19 @@ impl Problem {
 /// The line around a position, with a marker below.
 fn place(sql: &[u8], offset: usize) -> String {
     /// Number of characters of the statement to show, and how many of them before the position.
-    const SHOWN: usize = 78;
+    const WIDTH: usize = 78;
     const BEFORE: usize = 50;
     let blank = sql.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let (sql, offset) = (sql.get(blank..).unwrap_or_default(), offset.saturating_sub(blank));
     let text = String::from_utf8_lossy(sql.trim_ascii_end());
     let chars: Vec<char> = text.chars().collect();
     let skipped = offset.saturating_sub(BEFORE);
-    let shown = chars.iter().skip(skipped).take(SHOWN).map(|char| if char.is_ascii_whitespace() { ' ' } else { *char });
-    let shown: String = shown.collect();
+    let line = chars.iter().skip(skipped).take(WIDTH).map(|char| if char.is_ascii_whitespace() { ' ' } else { *char });
+    let line: String = line.collect();
     let offset = offset - skipped;
     if offset < 25 {
-        format!("\n  {shown}\n  {}^--- error here", " ".repeat(offset))
+        format!("\n  {line}\n  {}^--- error here", " ".repeat(offset))
     } else {
-        format!("\n  {shown}\n  {}error here ---^", " ".repeat(offset - 14))
+        format!("\n  {line}\n  {}error here ---^", " ".repeat(offset - 14))
     }
 }

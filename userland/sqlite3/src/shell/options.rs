@@ -11,7 +11,7 @@ pub(super) struct Options {
     pub(super) before: Vec<Vec<u8>>,
     pub(super) init: Option<Vec<u8>>,
     pub(super) style: Style,
-    /// The same style, but with precedence over a settings file.
+    /// Style of the command line, which has precedence over a settings file.
     pub(super) given: Style,
     pub(super) readonly: bool,
     pub(super) bail: bool,
@@ -21,7 +21,7 @@ pub(super) struct Options {
 /// Action to perform instead.
 #[derive(Debug)]
 pub(super) enum Other {
-    Say(String),
+    Print(String),
     Fail(String),
 }
 
@@ -101,8 +101,8 @@ impl Options {
     /// Handles an option without a value.
     fn flag(&mut self, option: &str) -> Result<bool, Other> {
         match option {
-            "help" => return Err(Other::Say(HELP.to_owned())),
-            "version" => return Err(Other::Say(format!("{}\n", crate::engine::version()))),
+            "help" => return Err(Other::Print(HELP.to_owned())),
+            "version" => return Err(Other::Print(format!("{}\n", crate::engine::version()))),
             "header" => self.style.headers = Some(true),
             "noheader" => self.style.headers = Some(false),
             "readonly" => self.readonly = true,

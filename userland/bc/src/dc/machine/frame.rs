@@ -39,7 +39,7 @@ impl Machine {
         match frame.source.next(&mut self.standard) {
             Ok(byte) => byte,
             Err(errno) => {
-                self.complain(&format!("error reading input: {}", errno.text()));
+                self.report(&format!("error reading input: {}", errno.text()));
                 (self.quit, self.code) = (true, 1);
                 None
             }
@@ -60,7 +60,7 @@ impl Machine {
             replaced = ended.replaced + 1;
         }
         if self.frames.len() >= MAX_DEPTH {
-            self.complain("macros are nested too deep");
+            self.report("macros are nested too deep");
             self.quit = true;
             return;
         }
@@ -83,16 +83,16 @@ impl Machine {
         }
     }
 
-    /// Whether the commands came from the command line; ending those early is not an error.
+    /// Returns whether the commands came from the command line. Ending those early is not an error.
     pub(super) fn runs_expression(&self) -> bool {
         self.frames.first().is_some_and(|frame| matches!(frame.source, Source::Text(..)))
     }
 
     pub(super) fn unexpected_end(&mut self) {
         if matches!(self.frames.last(), Some(Frame { source: Source::Text(..), .. })) {
-            self.complain("unexpected EOS");
+            self.report("unexpected EOS");
         } else {
-            self.complain("unexpected EOF");
+            self.report("unexpected EOF");
             self.code = 1;
         }
     }

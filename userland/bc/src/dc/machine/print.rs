@@ -15,7 +15,7 @@ impl Machine {
             }
             b'p' => match self.stack.len().checked_sub(1) {
                 Some(at) => self.print_at(at, true),
-                None => self.complain("stack empty"),
+                None => self.report("stack empty"),
             },
             _ => {
                 let Some(value) = self.pop() else { return };

@@ -18,7 +18,7 @@ impl Machine {
                 Some(level) => self.stack.push(level.value.unwrap_or(Value::from(0))),
                 None => {
                     let shown = char::from(name);
-                    self.complain(&format!("stack register '{shown}' (0{name:o}) is empty"));
+                    self.report(&format!("stack register '{shown}' (0{name:o}) is empty"));
                 }
             },
             b's' => {
@@ -68,7 +68,7 @@ impl Machine {
     fn index(&mut self, value: &Value) -> Option<usize> {
         let index = value.number().and_then(Number::to_i64).and_then(|index| usize::try_from(index).ok());
         if index.is_none() {
-            self.complain("array index must be a nonnegative integer");
+            self.report("array index must be a nonnegative integer");
         }
         index
     }

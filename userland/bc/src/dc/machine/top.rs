@@ -18,7 +18,7 @@ impl Machine {
                 Some(below) => self.stack.extend([value, below]),
                 None => {
                     self.stack.push(value);
-                    self.complain("stack empty");
+                    self.report("stack empty");
                 }
             },
             b'R' => self.rotate(&value),

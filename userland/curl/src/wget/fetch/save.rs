@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tidebox_gnu::message::{bytes_path, error_text};
 
 use super::super::log::{now, speed};
-use super::{FILE, LOGIN, SERVER, Session, Trouble, drain};
+use super::{FILE, FetchError, LOGIN, SERVER, Session, drain};
 use crate::address::{Address, decode};
 use crate::host_http::{Head, Transfer};
 
@@ -45,8 +45,14 @@ impl Session<'_> {
         bytes_path(self.options.folder.as_deref().unwrap_or_default())
     }
 
-    pub(super) fn save(&mut self, to: &Address, transfer: Transfer, head: &Head, started: u64) -> Result<(), Trouble> {
-        let fail = |code| Trouble { code, again: false };
+    pub(super) fn save(
+        &mut self,
+        to: &Address,
+        transfer: Transfer,
+        head: &Head,
+        started: u64,
+    ) -> Result<(), FetchError> {
+        let fail = |code| FetchError { code, again: false };
         let options = self.options;
         if options.is_spider {
             return self.looked(head);
@@ -104,7 +110,7 @@ impl Session<'_> {
         mut transfer: Transfer,
         file: &mut dyn Write,
         name: &str,
-    ) -> Result<u64, Trouble> {
+    ) -> Result<u64, FetchError> {
         let mut received: u64 = 0;
         loop {
             let (piece, ends) = match transfer.next() {
@@ -116,7 +122,7 @@ impl Session<'_> {
             let written = file.write_all(&piece).and_then(|()| if ends { file.flush() } else { Ok(()) });
             if let Err(error) = written {
                 self.log.always(&format!("Cannot write to '{name}' ({}).\n", error_text(&error)));
-                return Err(Trouble { code: FILE, again: false });
+                return Err(FetchError { code: FILE, again: false });
             }
             if ends {
                 return Ok(received);
@@ -125,8 +131,8 @@ impl Session<'_> {
     }
 
     /// Opens the file for a response, under an unused name.
-    pub(super) fn open(&mut self, to: &Address, head: &Head) -> Result<(Box<dyn Write>, String), Trouble> {
-        let fail = |code| Trouble { code, again: false };
+    pub(super) fn open(&mut self, to: &Address, head: &Head) -> Result<(Box<dyn Write>, String), FetchError> {
+        let fail = |code| FetchError { code, again: false };
         let resumes = self.options.continues && head.status == 206;
         let chosen = head.header("content-disposition").filter(|_| self.options.heeds_disposition);
         let mut path = match chosen.and_then(crate::curl::disposition_name) {

@@ -1,7 +1,7 @@
 //! Token cursor and unexpected-token errors.
 
 use super::super::lex::{Kind, Token};
-use super::{Broken, Outcome, Parser, Within, Wrong};
+use super::{Outcome, ParseFailed, Parser, SyntaxError, Within};
 
 impl Parser<'_> {
     pub(in crate::syntax) fn peek(&self) -> Token {
@@ -37,9 +37,9 @@ impl Parser<'_> {
     }
 
     /// Reports that the next token is unexpected.
-    pub(in crate::syntax) fn unexpected(&mut self, expected: &[&str]) -> Broken {
+    pub(in crate::syntax) fn unexpected(&mut self, expected: &[&str]) -> ParseFailed {
         let token = self.peek();
-        let mut message = format!("syntax error, unexpected {}", token.shown());
+        let mut message = format!("syntax error, unexpected {}", token.message_name());
         // An error at the start of a program is reported as if after an empty program.
         let expected = if expected.is_empty() && self.at == 0 { &["$end"] } else { expected };
         for (count, name) in expected.iter().enumerate() {
@@ -47,16 +47,16 @@ impl Parser<'_> {
             message.push_str(name);
         }
         message.push_str(" (Unix shell quoting issues?)");
-        self.wrongs.push(Wrong { message, at: token.at });
+        self.wrongs.push(SyntaxError { message, at: token.at });
         if let Some(Within::Then(at)) = self.within.last() {
             let message = "Possibly unterminated 'if' statement".to_owned();
-            self.wrongs.push(Wrong { message, at: *at });
+            self.wrongs.push(SyntaxError { message, at: *at });
         }
-        Broken
+        ParseFailed
     }
 
-    pub(in crate::syntax) fn wrong(&mut self, message: impl Into<String>, at: usize) -> Broken {
-        self.wrongs.push(Wrong { message: message.into(), at });
-        Broken
+    pub(in crate::syntax) fn wrong(&mut self, message: impl Into<String>, at: usize) -> ParseFailed {
+        self.wrongs.push(SyntaxError { message: message.into(), at });
+        ParseFailed
     }
 }
