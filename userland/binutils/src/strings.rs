@@ -7,7 +7,7 @@ use tidebox_rt::Errno;
 
 const USAGE: &str = "\
 Usage: strings [OPTION]... [FILE]...
-Prints what can be read in each FILE, or in standard input.
+Prints the printable strings of each FILE, or of standard input.
 
 ";
 

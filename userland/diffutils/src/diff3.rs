@@ -39,9 +39,9 @@ tidebox_gnu::options! {
         EasyOnly = "-3, --easy-only", "with -m: only changes that do not overlap";
         OverlapOnly = "-x, --overlap-only", "with -m: only changes that overlap";
         OverlapOnlyMarked = "-X", "like -x";
-        Text = "-a, --text", "take every file for text";
+        Text = "-a, --text", "treat all files as text";
         StripTrailingCr = "--strip-trailing-cr", "ignore carriage returns before line ends";
-        InitialTab = "-T, --initial-tab", "begin lines with a tab, so that tabs stay in line";
+        InitialTab = "-T, --initial-tab", "print a tab before each line";
         Label = "-L, --label=LABEL", "use LABEL instead of a file's name, up to three times";
         Help = "--help", "print this help";
         Version = "-v, --version", "print the version";

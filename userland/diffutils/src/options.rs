@@ -11,7 +11,7 @@ use crate::script::Rules;
 
 const USAGE: &str = "\
 Usage: diff [OPTION]... FILES
-Compares FILES line by line: 'FILE1 FILE2', 'DIR1 DIR2', or a folder and a file to be found in it.
+Compares FILES line by line: 'FILE1 FILE2', 'DIR1 DIR2', or a directory and a file in it.
 
 ";
 
@@ -160,11 +160,11 @@ tidebox_gnu::options! {
         Context = "-c, -C NUM, --context[=NUM]", "print NUM (3) lines of copied context";
         Unified = "-u, -U NUM, --unified[=NUM]", "print NUM (3) lines of unified context";
         Ed = "-e, --ed", "print commands of ed";
-        Rcs = "-n, --rcs", "print what RCS reads";
+        Rcs = "-n, --rcs", "print an RCS format diff";
         SideBySide = "-y, --side-by-side", "print both files in two columns";
-        Width = "-W, --width=NUM", "of both together (130)";
+        Width = "-W, --width=NUM", "width of the output (130)";
         LeftColumn = "--left-column", "print common lines on the left only";
-        SuppressCommonLines = "--suppress-common-lines", "do not print them";
+        SuppressCommonLines = "--suppress-common-lines", "do not print common lines";
         Ifdef = "-D, --ifdef=NAME", "print both files in one with #ifdef NAME";
         LineFormat = "--line-format=FORMAT", "print both files in one; format of all lines";
         OldLineFormat = "--old-line-format=FORMAT", "format of lines of the first file";
@@ -180,16 +180,16 @@ tidebox_gnu::options! {
         InitialTab = "-T, --initial-tab", "print a tab after each mark";
         Tabsize = "--tabsize=NUM", "tab stops are at every NUM columns (8)";
         SuppressBlankEmpty = "--suppress-blank-empty", "print no space before empty lines";
-        Color = "--color[=WHEN] | --colour[=X]", "colours: never, always or auto";
-        Palette = "--palette=PALETTE", "which colours";
+        Color = "--color[=WHEN] | --colour[=X]", "color the output: never, always or auto";
+        Palette = "--palette=PALETTE", "colors of the output";
         Label = "-L, --label=LABEL", "use LABEL instead of file name and time";
-        Recursive = "-r, --recursive", "compare folders in folders";
+        Recursive = "-r, --recursive", "compare subdirectories recursively";
         NewFile = "-N, --new-file", "treat missing files as empty";
         UnidirectionalNewFile = "-P, --unidirectional-new-file", "treat missing first files as empty";
-        IgnoreFileNameCase = "--ignore-file-name-case", "take names that differ in case for the same";
+        IgnoreFileNameCase = "--ignore-file-name-case", "ignore case in file names";
         NoDereference = "--no-dereference", "compare links themselves";
-        Exclude = "-x, --exclude=PATTERN", "leave out files that match PATTERN";
-        ExcludeFrom = "-X, --exclude-from=FILE", "leave out files that match a pattern in FILE";
+        Exclude = "-x, --exclude=PATTERN", "exclude files that match PATTERN";
+        ExcludeFrom = "-X, --exclude-from=FILE", "exclude files that match a pattern in FILE";
         StartingFile = "-S, --starting-file=FILE", "begin with FILE";
         FromFile = "--from-file=FILE", "compare FILE with all operands";
         ToFile = "--to-file=FILE", "compare all operands with FILE";
@@ -200,7 +200,7 @@ tidebox_gnu::options! {
         IgnoreTabExpansion = "-E, --ignore-tab-expansion", "ignore whether blanks are tabs";
         IgnoreMatchingLines = "-I, --ignore-matching-lines=RE", "ignore changes where all lines match RE";
         IgnoreBlankLines = "-B, --ignore-blank-lines", "ignore changes that are all blank lines";
-        Text = "-a, --text", "take every file for text";
+        Text = "-a, --text", "treat all files as text";
         StripTrailingCr = "--strip-trailing-cr", "ignore carriage returns before line ends";
         Minimal = "-d, --minimal", "find the smallest set of changes";
         SpeedLargeFiles = "-H, --speed-large-files", "";

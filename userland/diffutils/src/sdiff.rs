@@ -31,10 +31,10 @@ tidebox_gnu::options! {
         IgnoreBlankLines = "-B, --ignore-blank-lines", "ignore changes that are all blank lines";
         IgnoreMatchingLines = "-I, --ignore-matching-lines=RE", "ignore changes where all lines match RE";
         StripTrailingCr = "--strip-trailing-cr", "ignore carriage returns before line ends";
-        Text = "-a, --text", "take every file for text";
+        Text = "-a, --text", "treat all files as text";
         Width = "-w, --width=NUM", "print at most NUM (130) columns";
         LeftColumn = "-l, --left-column", "print common lines on the left only";
-        SuppressCommonLines = "-s, --suppress-common-lines", "do not print them";
+        SuppressCommonLines = "-s, --suppress-common-lines", "do not print common lines";
         ExpandTabs = "-t, --expand-tabs", "print tabs as spaces";
         Tabsize = "--tabsize=NUM", "tab stops are at every NUM columns (8)";
         Minimal = "-d, --minimal", "find the smallest set of changes";

@@ -96,8 +96,7 @@ impl Less {
 
 const LESS_HELP: &str = "\
 Usage: less [OPTION]... [+COMMAND] [FILE]...
-Shows files screen by screen. There is no terminal here, so that it copies them to standard output;
-options that change the screen have no effect.
+Copies files to standard output, because there is no terminal. Options of the screen have no effect.
 
   -N, --LINE-NUMBERS         (for screens)
   -s, --squeeze-blank-lines  (for screens)
@@ -149,8 +148,7 @@ fn copy(name: &[u8], out: &mut Output) -> Result<(), Errno> {
 
 const MORE_USAGE: &str = "\
 Usage: more [OPTION]... FILE...
-Shows files page by page. There is no terminal here, so that it copies them to standard output;
-options for pages have no effect: -c -d -e -f -l -p -s -u -n NUMBER -NUMBER +NUMBER +/PATTERN.
+Copies files to standard output, because there is no terminal. These options have no effect: -c -d -e -f -l -p -s -u -n NUMBER -NUMBER +NUMBER +/PATTERN.
 
 ";
 

@@ -18,12 +18,12 @@ const TOOLS: &[(&str, ToolMain)] = &[("apropos", apropos), ("man", man), ("whati
 /// Names with one-line descriptions, sorted by name.
 const NAMES: &str = include_str!("names.txt");
 
-/// The exit code of a missing manual.
+/// Exit code of a missing manual.
 const NOTHING: i32 = 16;
 
 const USAGE: &str = "\
 Usage: man [OPTION...] [SECTION] PAGE...
-Shows the manual of each command PAGE: what it is for, and what it says of its options.
+Shows the manual of each command PAGE: its purpose and its options.
 
 ";
 
@@ -31,7 +31,7 @@ fn main() {
     run("man", TOOLS);
 }
 
-/// The description of a name.
+/// Returns the description of a name.
 pub(crate) fn description(name: &str) -> Option<&'static str> {
     NAMES.lines().find_map(|line| line.split_once('\t').filter(|(known, _)| *known == name)).map(|(_, text)| text)
 }
@@ -42,10 +42,10 @@ tidebox_gnu::options! {
         Whatis = "-f, --whatis", "print one-line descriptions";
         Apropos = "-k, --apropos", "search names and descriptions for words";
         GlobalApropos = "-K", "search the texts of manuals (not supported)",
-            unsupported "there are no files of manuals here; they are made when they are asked for";
+            unsupported "manuals are not files: man generates them from --help";
         Where = "-w, --where | -W, --path, --location",
-            "print where manuals are (not supported: they are made when asked for)",
-            unsupported "there are no files of manuals here; they are made when they are asked for";
+            "print the paths of manuals (not supported)",
+            unsupported "manuals are not files: man generates them from --help";
         Sections = "-s, -S, --sections=LIST", "only these sections; there is section 1";
         All = "-a, --all | -l, --no-hyphenation, --nh, --nj, --no-justification", "has no effect";
         Pager = "-P, --pager=PAGER | -L, --locale=LOCALE, -M, --manpath=PATH", "has no effect";

@@ -1,4 +1,4 @@
-//! Makes the manual of a command.
+//! Manual of a command, from its help.
 
 use tidebox_gnu::command::{Command, wait};
 use tidebox_gnu::stream::Input;
@@ -26,7 +26,7 @@ pub(crate) fn is_there(name: &str) -> bool {
     place(name).is_some()
 }
 
-/// The manual of a command; `None` if the command does not exist.
+/// Returns the manual of a command, or `None` if the command does not exist.
 pub(crate) fn page(name: &str) -> Option<String> {
     let path = place(name)?;
     let about = description(name);
@@ -63,7 +63,7 @@ pub(crate) fn page(name: &str) -> Option<String> {
     Some(out)
 }
 
-/// The usage lines, and the rest.
+/// Splits a help text into its usage lines and the rest.
 fn split(help: &str) -> (Vec<String>, Vec<String>) {
     let mut synopsis = Vec::new();
     let mut lines = help.lines().skip_while(|line| line.trim().is_empty()).peekable();
@@ -91,7 +91,7 @@ fn split(help: &str) -> (Vec<String>, Vec<String>) {
     (synopsis, rest)
 }
 
-/// Output of a command's help.
+/// Returns the help of a command.
 fn help(name: &str, path: &str) -> Option<String> {
     let (read, write) = tidebox_rt::pipe().ok()?;
     let null = tidebox_rt::open(b"/dev/null", Open { read: true, write: true, ..Open::default() }).ok();

@@ -8,9 +8,9 @@ fn registry_and_table_name_the_same_tools() {
 }
 
 #[test]
-fn every_description_has_a_name_of_its_own() {
+fn names_are_sorted_and_unique() {
     let names: Vec<&str> = NAMES.lines().map(|line| line.split_once('\t').expect("a name and a text").0).collect();
     assert!(names.is_sorted_by(|a, b| a < b), "the list is not ordered");
-    assert_eq!(description("ls"), Some("list what is in folders"));
+    assert_eq!(description("ls"), Some("list directory contents"));
     assert_eq!(description("nope"), None);
 }

@@ -12,7 +12,7 @@ const USAGE: &str = "
 Usage:
  free [options]
 
-Tells how much memory there is and how much of it is used.
+Displays the amount of free and used memory.
 
 Options:
 ";

@@ -32,7 +32,7 @@ tidebox_gnu::options! {
     /// Options of `pgrep` and `pkill`.
     enum Flag {
         Signal = "--signal <signal>", "signal to send (TERM); -<signal> does the same";
-        Delimiter = "-d, --delimiter <string>", "what stands between numbers";
+        Delimiter = "-d, --delimiter <string>", "separator of process ids";
         ListName = "-l, --list-name", "list name and number";
         ListFull = "-a, --list-full", "list command line and number";
         Lightweight = "-w", "";

@@ -11,7 +11,7 @@ use crate::uptime;
 
 const USAGE: &str = "Usage:
  top -b [-n NUMBER] [-d SECONDS]
-Shows what runs. There is no terminal, so that only the batch mode (-b) works.
+Shows the running processes. Only the batch mode (-b) works, because there is no terminal.
 ";
 
 tidebox_gnu::options! {

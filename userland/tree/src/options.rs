@@ -165,7 +165,7 @@ tidebox_gnu::options! {
         Ansi = "-A", "", unsupported "ANSI lines (-A) are not supported";
         Ibm = "-S", "", unsupported "CP437 lines (-S) are not supported";
         Html = "-H BASE", "", unsupported "HTML output (-H) is not supported; use -J or -X";
-        Pages = "-R", "", unsupported "a page for every folder (-R) is not supported";
+        Pages = "-R", "", unsupported "HTML pages (-R) are not supported";
         Inodes = "--inodes", "", unsupported "inode numbers (--inodes) are not supported; use ls -i";
         Device = "--device", "", unsupported "device numbers (--device) are not supported; use stat";
         MetaFirst = "--metafirst", "", unsupported "--metafirst is not supported";

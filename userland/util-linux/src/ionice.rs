@@ -31,7 +31,7 @@ tidebox_gnu::options! {
 
 const SYNTAX: Syntax<'_, Flag> = Syntax {
     indent: 1,
-    notes: "\nThere is one class here, which nothing changes.\n",
+    notes: "\nAccepted without effect: all processes have the same class.\n",
     version: "ionice from util-linux 2.38.1\n",
     permute: false,
     ..Syntax::new("ionice", USAGE, 24)

@@ -13,7 +13,7 @@ const USAGE: &str = "
 Usage:
  script [options] [file]
 
-Keep what a command prints.
+Log the output of a command.
 
 Options:
 ";
@@ -21,13 +21,13 @@ Options:
 tidebox_gnu::options! {
     /// Options of `script`.
     enum Flag {
-        LogOut = "-O, --log-out <file>", "where to keep it; the default is typescript";
-        Append = "-a, --append", "add to the file";
-        Command = "-c, --command <command>", "run this rather than a shell that reads standard input";
+        LogOut = "-O, --log-out <file>", "log file; the default is typescript";
+        Append = "-a, --append", "append to the file";
+        Command = "-c, --command <command>", "run this command instead of a shell";
         Return = "-e, --return", "exit with the code of the command";
-        Flush = "-f, --flush", "write as it comes, which is done anyhow";
-        Force = "--force", "write to a link, too";
-        Quiet = "-q, --quiet", "say nothing at begin and end";
+        Flush = "-f, --flush", "flush the log after each write (always done)";
+        Force = "--force", "allow the log file to be a link";
+        Quiet = "-q, --quiet", "print no messages";
         Help = "-h, --help", "display this help";
         Version = "-V, --version", "display version";
         Echo = "-E, --echo=WHEN", "", unsupported "option '-E' is not supported here";

@@ -27,7 +27,7 @@ tidebox_gnu::options! {
 
 const SYNTAX: Syntax<'_, Flag> = Syntax {
     indent: 1,
-    notes: "\nThere is one processor here.\n",
+    notes: "\nThere is one processor.\n",
     version: "taskset from util-linux 2.38.1\n",
     permute: false,
     ..Syntax::new("taskset", USAGE, 25)

@@ -9,15 +9,15 @@ use tidebox_gnu::options::Syntax;
 
 const USAGE: &str = "\
 Usage: xargs [OPTION]... [COMMAND [ARGUMENT]...]
-Runs COMMAND (by default echo) with ARGUMENTs and with items from standard input,
-which blanks and line ends separate, unless within quotes or after a backslash.
+Runs COMMAND (default: echo) with ARGUMENTs and items from standard input. Items are
+separated by blanks and line ends, except within quotes and after a backslash.
 
 ";
 
 const NOTES: &str = "\n\
-Exit code: 0; 123 when a command ended with 1 to 125; 124 when one ended with 255;
-125 when a signal ended one; 126 when it cannot run; 127 when there is none;
-1 on other trouble.
+Exit code: 0 on success; 123 if a command exited with 1 to 125; 124 if one exited with
+255; 125 if a signal killed one; 126 if it cannot run; 127 if it does not exist;
+1 on other errors.
 ";
 
 const VERSION: &str =
@@ -85,18 +85,18 @@ tidebox_gnu::options! {
         Delimiter = "-d, --delimiter=BYTE", "items end in BYTE; quotes are not special";
         ArgFile = "-a, --arg-file=FILE", "read items from FILE";
         End = "-E END", "the item END ends the input";
-        ReplaceWith = "-I REPLACE", "put each line in place of REPLACE in ARGUMENTs";
-        Replace = "-i[REPLACE], --replace[=REPLACE]", "as -I, with {} by default";
-        Lines = "-L NUM", "at most NUM lines for each command";
-        MaxLines = "-l[NUM], --max-lines[=NUM]", "the same; NUM is 1 by default";
-        MaxArgs = "-n, --max-args=NUM", "at most NUM items for each command";
-        MaxChars = "-s, --max-chars=NUM", "at most NUM bytes for each command";
-        Exit = "-x, --exit", "end when a command would be longer than that";
-        MaxProcs = "-P, --max-procs=NUM", "run NUM commands at a time; 0: as many as there may be";
-        ProcessSlotVar = "--process-slot-var=VAR", "set VAR to the place of each among them";
-        NoRunIfEmpty = "-r, --no-run-if-empty", "without items run nothing";
+        ReplaceWith = "-I REPLACE", "replace REPLACE in ARGUMENTs by each line";
+        Replace = "-i[REPLACE], --replace[=REPLACE]", "like -I; REPLACE is {} by default";
+        Lines = "-L NUM", "at most NUM lines per command";
+        MaxLines = "-l[NUM], --max-lines[=NUM]", "like -L; NUM is 1 by default";
+        MaxArgs = "-n, --max-args=NUM", "at most NUM items per command";
+        MaxChars = "-s, --max-chars=NUM", "at most NUM bytes per command";
+        Exit = "-x, --exit", "exit if a command would be longer";
+        MaxProcs = "-P, --max-procs=NUM", "run NUM commands in parallel; 0: no limit";
+        ProcessSlotVar = "--process-slot-var=VAR", "set VAR to the slot number of the command";
+        NoRunIfEmpty = "-r, --no-run-if-empty", "run nothing without items";
         Verbose = "-t, --verbose", "print commands before they run";
-        Interactive = "-p, --interactive", "ask before each command";
+        Interactive = "-p, --interactive", "prompt before each command";
         OpenTty = "-o, --open-tty", "commands read from the terminal";
         Eof = "-e[END], --eof[=END]", "";
         ShowLimits = "--show-limits", "";

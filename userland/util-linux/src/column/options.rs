@@ -32,28 +32,28 @@ pub(super) struct Options {
 
 const USAGE: &str = "\
 Usage: column [OPTION]... [FILE]...
-Arranges lines in columns, or their words in a table.
+Formats lines in columns or as a table.
 
 ";
 
 tidebox_gnu::options! {
     /// Options of `column`.
     enum Flag {
-        Table = "-t, --table", "a table";
-        Separator = "-s, --separator=CHARS", "what stands between the cells of a line";
-        OutputSeparator = "-o, --output-separator=TEXT", "what is put between columns (two blanks)";
+        Table = "-t, --table", "print a table";
+        Separator = "-s, --separator=CHARS", "separators of cells";
+        OutputSeparator = "-o, --output-separator=TEXT", "text between columns (two blanks)";
         TableColumns = "-N, --table-columns=NAMES", "names of the columns";
-        TableColumnsLimit = "-l, --table-columns-limit=N", "at most N columns; the last takes the rest of the line";
-        TableNoHeadings = "-d, --table-noheadings", "no line of names";
-        TableHide = "-H, --table-hide=COLUMNS", "leave out";
-        TableOrder = "-O, --table-order=COLUMNS", "in this order";
-        TableRight = "-R, --table-right=COLUMNS", "lean to the right";
-        TableTruncate = "-T, --table-truncate=COLUMNS", "cut when the table is too wide";
-        TableWrap = "-W, --table-wrap=COLUMNS", "wrap when the table is too wide";
-        KeepEmptyLines = "-L, --keep-empty-lines | --table-empty-lines", "empty lines, too";
-        Json = "-J, --json", "the table as JSON";
+        TableColumnsLimit = "-l, --table-columns-limit=N", "at most N columns; the last one has the rest of the line";
+        TableNoHeadings = "-d, --table-noheadings", "do not print names of columns";
+        TableHide = "-H, --table-hide=COLUMNS", "hide columns";
+        TableOrder = "-O, --table-order=COLUMNS", "order of columns";
+        TableRight = "-R, --table-right=COLUMNS", "align to the right";
+        TableTruncate = "-T, --table-truncate=COLUMNS", "truncate if the table is too wide";
+        TableWrap = "-W, --table-wrap=COLUMNS", "wrap if the table is too wide";
+        KeepEmptyLines = "-L, --keep-empty-lines | --table-empty-lines", "keep empty lines";
+        Json = "-J, --json", "print the table as JSON";
         TableName = "-n, --table-name=NAME", "name of the table in JSON";
-        OutputWidth = "-c, --output-width=N | --columns=N", "as wide as N characters";
+        OutputWidth = "-c, --output-width=N | --columns=N", "width of the output";
         FillRows = "-x, --fillrows", "fill rows first";
         // Has no effect: output has no pages.
         TableHeaderRepeat = "-e, --table-header-repeat", "";
