@@ -14,9 +14,9 @@ mod token;
 use std::ops::ControlFlow;
 use std::process::exit;
 
-use tidebox_gnu::getopt::{Item, Long, Parser as Options, Spec, Takes, long};
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
 use tidebox_gnu::message::arguments;
-use tidebox_gnu::tool::print_and_exit_code;
+use tidebox_gnu::options::Syntax;
 use tidebox_rt::Open;
 
 use code::Function;
@@ -28,23 +28,20 @@ use token::Lexer;
 #[cfg(test)]
 pub(crate) const NAMES: &[&str] = &["bc", "dc"];
 
-const LONG: &[Long] = &[
-    long("help", Takes::Nothing, 'h'),
-    long("interactive", Takes::Nothing, 'i'),
-    long("mathlib", Takes::Nothing, 'l'),
-    long("quiet", Takes::Nothing, 'q'),
-    long("standard", Takes::Nothing, 's'),
-    long("version", Takes::Nothing, 'v'),
-    long("warn", Takes::Nothing, 'w'),
-];
+tidebox_gnu::options! {
+    /// Options of `bc`.
+    enum Flag {
+        Help = "-h, --help", "print this usage and exit";
+        Interactive = "-i, --interactive", "force interactive mode";
+        Mathlib = "-l, --mathlib", "use the predefined math routines";
+        Quiet = "-q, --quiet", "don't print initial banner";
+        Version = "-v, --version", "print version information and exit";
+        Standard = "-s, --standard", "", unsupported "option '-s' is not supported here";
+        Warn = "-w, --warn", "", unsupported "option '-w' is not supported here";
+    }
+}
 
-const USAGE: &str = "usage: bc [options] [file ...]
-  -h  --help         print this usage and exit
-  -i  --interactive  force interactive mode
-  -l  --mathlib      use the predefined math routines
-  -q  --quiet        don't print initial banner
-  -v  --version      print version information and exit
-";
+const LINE: Syntax<'_, Flag> = Syntax { version: VERSION, ..Syntax::new("bc", "usage: bc [options] [file ...]\n", 21) };
 
 /// Text of `--version`. Scripts check its first line.
 const VERSION: &str = "bc 1.07.1\nTidebox's bc does what that version does. It is free under MIT or Apache-2.0.\n";
@@ -58,30 +55,21 @@ fn main() {
 }
 
 fn run() -> i32 {
-    let spec = Spec { short: "hilqsvw", long: LONG, permute: true };
-    let mut options = Options::new(spec, arguments());
-    let mut files = Vec::new();
     let mut mathlib = false;
-    loop {
-        match options.next_item() {
-            Ok(None) => break,
-            Ok(Some(Item::Operand(file))) => files.push(file),
-            Ok(Some(Item::Option('h', _))) => return print_and_exit_code("bc", USAGE, 0),
-            Ok(Some(Item::Option('v', _))) => return print_and_exit_code("bc", VERSION, 0),
-            Ok(Some(Item::Option('l', _))) => mathlib = true,
-            Ok(Some(Item::Option(letter @ ('s' | 'w'), _))) => {
-                tidebox_gnu::eprint_line!("bc: option '-{letter}' is not supported here");
-                return 1;
-            }
-            // Neither a banner nor a terminal is supported.
-            Ok(Some(Item::Option(..))) => {}
-            Err(message) => {
-                tidebox_gnu::eprint_line!("bc: {message}");
-                tidebox_gnu::eprint_part!("{USAGE}");
-                return 1;
-            }
+    let files = LINE.parse(arguments(), |flag, _| {
+        // Neither a banner nor a terminal is supported, so the other options have no effect.
+        mathlib |= flag == Flag::Mathlib;
+        Ok(())
+    });
+    let files = match files {
+        Ok(files) => files,
+        Err(ToolResult::Usage(message, _)) => {
+            tidebox_gnu::eprint_line!("bc: {message}");
+            tidebox_gnu::eprint_part!("{}", LINE.help());
+            return 1;
         }
-    }
+        Err(answer) => return answer.into_exit_code("bc"),
+    };
     let mut program = Program::new(mathlib);
     let mut input = Lexer::new(0);
     for file in &files {

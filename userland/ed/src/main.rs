@@ -15,24 +15,34 @@ mod tests;
 
 use std::process::exit;
 
-use tidebox_gnu::getopt::{Item, Parser, Spec, Takes, long};
 use tidebox_gnu::message::arguments;
-use tidebox_gnu::stream::{Input, Output};
-use tidebox_gnu::tool::usage;
+use tidebox_gnu::options::Syntax;
+use tidebox_gnu::stream::Input;
 
 use session::{Session, Step};
 
-const HELP: &str = "\
+const USAGE: &str = "\
 Usage: ed [options] [file]
 
-  -E, --extended-regexp      use extended regular expressions
-  -G, --traditional          run in compatibility mode
-  -l, --loose-exit-status    exit with 0 status even if a command fails
-  -p, --prompt=STRING        use STRING as an interactive prompt
-  -r, --restricted           run in restricted mode
-  -s, --quiet, --silent      suppress byte counts and '!' prompt
-  -v, --verbose              be verbose; equivalent to the 'H' command
 ";
+
+tidebox_gnu::options! {
+    /// Options of `ed`.
+    enum Flag {
+        ExtendedRegexp = "-E, --extended-regexp", "use extended regular expressions";
+        Traditional = "-G, --traditional", "run in compatibility mode";
+        LooseExitStatus = "-l, --loose-exit-status", "exit with 0 status even if a command fails";
+        Prompt = "-p, --prompt=STRING", "use STRING as an interactive prompt";
+        Restricted = "-r, --restricted", "run in restricted mode";
+        Quiet = "-s, --quiet, --silent", "suppress byte counts and '!' prompt";
+        Verbose = "-v, --verbose", "be verbose; equivalent to the 'H' command";
+        StripTrailingCr = "--strip-trailing-cr", "";
+        Help = "--help | -h", "";
+        Version = "-V, --version", "";
+    }
+}
+
+const LINE: Syntax<'_, Flag> = Syntax { version: "GNU ed 1.19 (Tidebox)\n", ..Syntax::new("ed", USAGE, 29) };
 
 fn main() {
     tidebox_rt::init();
@@ -43,48 +53,28 @@ fn main() {
 }
 
 fn run() -> i32 {
-    let long = [
-        long("extended-regexp", Takes::Nothing, 'E'),
-        long("traditional", Takes::Nothing, 'G'),
-        long("loose-exit-status", Takes::Nothing, 'l'),
-        long("prompt", Takes::Value, 'p'),
-        long("restricted", Takes::Nothing, 'r'),
-        long("quiet", Takes::Nothing, 's'),
-        long("silent", Takes::Nothing, 's'),
-        long("verbose", Takes::Nothing, 'v'),
-        long("strip-trailing-cr", Takes::Nothing, 'c'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
     let mut session = Session::new(Input::standard());
     let mut loose = false;
-    let mut files = Vec::new();
-    let mut parser = Parser::new(Spec { short: "EGhlp:rsvV", long: &long, permute: true }, arguments());
-    loop {
-        match parser.next_item() {
-            Err(message) => return usage("ed", &message, 1),
-            Ok(None) => break,
-            // A lone dash is an obsolete form of `-s`.
-            Ok(Some(Item::Operand(file))) if file == b"-" => session.quiet = true,
-            Ok(Some(Item::Operand(file))) => files.push(file),
-            Ok(Some(Item::Option(key, value))) => match key {
-                'E' => session.extended = true,
-                'l' => loose = true,
-                'p' => (session.prompt, session.prompts) = (value.unwrap_or_default(), true),
-                'r' => session.restricted = true,
-                's' => session.quiet = true,
-                'v' => session.verbose = true,
-                'c' => session.strips_returns = true,
-                'h' | 'V' => {
-                    let mut out = Output::standard();
-                    out.push(if key == 'h' { HELP.as_bytes() } else { b"GNU ed 1.19 (as Tidebox speaks it)\n" });
-                    return out.finish("ed", 0);
-                }
-                _ => {}
-            },
+    let operands = LINE.parse(arguments(), |flag, value| {
+        match flag {
+            Flag::ExtendedRegexp => session.extended = true,
+            Flag::LooseExitStatus => loose = true,
+            Flag::Prompt => (session.prompt, session.prompts) = (value, true),
+            Flag::Restricted => session.restricted = true,
+            Flag::Quiet => session.quiet = true,
+            Flag::Verbose => session.verbose = true,
+            Flag::StripTrailingCr => session.strips_returns = true,
+            Flag::Traditional | Flag::Help | Flag::Version => {}
         }
-    }
-    let mut step = files.first().map_or(Step::Next, |file| session.open(file));
+        Ok::<_, i32>(())
+    });
+    let files = match operands {
+        Ok(files) => files,
+        Err(code) => return code,
+    };
+    // A lone dash is an obsolete form of `-s`.
+    session.quiet |= files.iter().any(|file| file == b"-");
+    let mut step = files.iter().find(|file| *file != b"-").map_or(Step::Next, |file| session.open(file));
     let code = loop {
         match step {
             Step::Next => step = session.step(),

@@ -295,6 +295,16 @@ impl<I: OptionId> Items<'_, I> {
         self.parser.letter()
     }
 
+    /// Returns the next argument, unless one is partly parsed.
+    pub fn peek(&self) -> Option<&[u8]> {
+        self.parser.peek()
+    }
+
+    /// Takes the next argument as an operand, even if it looks like an option.
+    pub fn take_operand(&mut self) -> Option<Vec<u8>> {
+        self.parser.take_operand()
+    }
+
     /// Number of arguments that are not started yet.
     pub fn left(&self) -> usize {
         self.parser.left()

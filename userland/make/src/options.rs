@@ -1,6 +1,8 @@
 //! Command line of make, and `MAKEFLAGS`.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::getopt::Item;
+use tidebox_gnu::options::Syntax;
 
 use crate::words::words;
 
@@ -32,112 +34,86 @@ pub(crate) struct Options {
     /// `NAME=value` operands, in order.
     pub(crate) variables: Vec<Vec<u8>>,
     /// Help or version text, if requested.
-    pub(crate) say: Option<String>,
+    pub(crate) text: Option<String>,
 }
 
-const SHORT: &str = "bBC:deE:f:hiI:j::kl::mno:O::pqrRsStvW:wL";
-
-const LONG: &[Long] = &[
-    long("always-make", Takes::Nothing, 'B'),
-    long("directory", Takes::Value, 'C'),
-    long("debug", Takes::Maybe, 'd'),
-    long("environment-overrides", Takes::Nothing, 'e'),
-    long("eval", Takes::Value, 'E'),
-    long("file", Takes::Value, 'f'),
-    long("makefile", Takes::Value, 'f'),
-    long("help", Takes::Nothing, 'h'),
-    long("ignore-errors", Takes::Nothing, 'i'),
-    long("include-dir", Takes::Value, 'I'),
-    long("jobs", Takes::Maybe, 'j'),
-    long("keep-going", Takes::Nothing, 'k'),
-    long("load-average", Takes::Maybe, 'l'),
-    long("max-load", Takes::Maybe, 'l'),
-    long("check-symlink-times", Takes::Nothing, 'L'),
-    long("just-print", Takes::Nothing, 'n'),
-    long("dry-run", Takes::Nothing, 'n'),
-    long("recon", Takes::Nothing, 'n'),
-    long("old-file", Takes::Value, 'o'),
-    long("assume-old", Takes::Value, 'o'),
-    long("output-sync", Takes::Maybe, 'O'),
-    long("print-data-base", Takes::Nothing, 'p'),
-    long("question", Takes::Nothing, 'q'),
-    long("no-builtin-rules", Takes::Nothing, 'r'),
-    long("no-builtin-variables", Takes::Nothing, 'R'),
-    long("silent", Takes::Nothing, 's'),
-    long("quiet", Takes::Nothing, 's'),
-    long("no-silent", Takes::Nothing, '\u{5}'),
-    long("no-keep-going", Takes::Nothing, 'S'),
-    long("stop", Takes::Nothing, 'S'),
-    long("touch", Takes::Nothing, 't'),
-    long("trace", Takes::Nothing, '\u{1}'),
-    long("version", Takes::Nothing, 'v'),
-    long("print-directory", Takes::Nothing, 'w'),
-    long("no-print-directory", Takes::Nothing, '\u{2}'),
-    long("what-if", Takes::Value, 'W'),
-    long("new-file", Takes::Value, 'W'),
-    long("assume-new", Takes::Value, 'W'),
-    long("warn-undefined-variables", Takes::Nothing, '\u{3}'),
-];
-
-/// Text of `--help`.
-pub(crate) const HELP: &str = "\
+const USAGE: &str = "\
 Usage: make [options] [target] ...
 Options:
-  -b, -m                      Ignored for compatibility.
-  -B, --always-make           Unconditionally make all targets.
-  -C DIRECTORY, --directory=DIRECTORY
-                              Change to DIRECTORY before doing anything.
-  -e, --environment-overrides
-                              Environment variables override makefiles.
-  -E STRING, --eval=STRING    Evaluate STRING as a makefile statement.
-  -f FILE, --file=FILE, --makefile=FILE
-                              Read FILE as a makefile.
-  -h, --help                  Print this message and exit.
-  -i, --ignore-errors         Ignore errors from recipes.
-  -I DIRECTORY, --include-dir=DIRECTORY
-                              Search DIRECTORY for included makefiles.
-  -j [N], --jobs[=N]          Accepted; one job runs at a time.
-  -k, --keep-going            Keep going when some targets can't be made.
-  -n, --just-print, --dry-run, --recon
-                              Don't actually run any recipe; just print them.
-  -o FILE, --old-file=FILE, --assume-old=FILE
-                              Consider FILE to be very old and don't remake it.
-  -q, --question              Run no recipe; exit status says if up to date.
-  -r, --no-builtin-rules      Disable the built-in implicit rules.
-  -R, --no-builtin-variables  Disable the built-in variable settings.
-  -s, --silent, --quiet       Don't echo recipes.
-  --no-silent                 Echo recipes (disable --silent mode).
-  -S, --no-keep-going, --stop
-                              Turns off -k.
-  -t, --touch                 Touch targets instead of remaking them.
-  --trace                     Print tracing information.
-  -v, --version               Print the version number of make and exit.
-  -w, --print-directory       Print the current directory.
-  --no-print-directory        Turn off -w, even if it was turned on implicitly.
-  -W FILE, --what-if=FILE, --new-file=FILE, --assume-new=FILE
-                              Consider FILE to be infinitely new.
-  --warn-undefined-variables  Warn when an undefined variable is referenced.
-
-This program is that of Tidebox.
 ";
 
+const NOTES: &str = "\nThis program is that of Tidebox.\n";
+
+/// Text of `--version`.
+const VERSION: &str = "\
+GNU Make 4.3
+This is make of Tidebox, with the language of GNU Make 4.3.
+";
+
+pub(crate) const LINE: Syntax<'_, Flag> = Syntax { notes: NOTES, version: VERSION, ..Syntax::new("make", USAGE, 31) };
+
+tidebox_gnu::options! {
+    /// Options of `make`.
+    pub(crate) enum Flag {
+        Ignored = "-b, -m", "Ignored for compatibility.";
+        AlwaysMake = "-B, --always-make", "Unconditionally make all targets.";
+        Directory = "-C, --directory=DIRECTORY", "Change to DIRECTORY before doing anything.";
+        EnvironmentOverrides = "-e, --environment-overrides", "Environment variables override makefiles.";
+        Eval = "-E, --eval=STRING", "Evaluate STRING as a makefile statement.";
+        File = "-f, --file=FILE, --makefile=FILE", "Read FILE as a makefile.";
+        Help = "-h, --help", "Print this message and exit.";
+        IgnoreErrors = "-i, --ignore-errors", "Ignore errors from recipes.";
+        IncludeDir = "-I, --include-dir=DIRECTORY", "Search DIRECTORY for included makefiles.";
+        Jobs = "-j[N], --jobs[=N]", "Accepted; one job runs at a time.";
+        KeepGoing = "-k, --keep-going", "Keep going when some targets can't be made.";
+        JustPrint = "-n, --just-print, --dry-run, --recon", "Don't actually run any recipe; just print them.";
+        OldFile = "-o, --old-file=FILE, --assume-old=FILE", "Consider FILE to be very old and don't remake it.";
+        Question = "-q, --question", "Run no recipe; exit status says if up to date.";
+        NoBuiltinRules = "-r, --no-builtin-rules", "Disable the built-in implicit rules.";
+        NoBuiltinVariables = "-R, --no-builtin-variables", "Disable the built-in variable settings.";
+        Silent = "-s, --silent, --quiet", "Don't echo recipes.";
+        NoSilent = "--no-silent", "Echo recipes (disable --silent mode).";
+        Stop = "-S, --no-keep-going, --stop", "Turns off -k.";
+        Touch = "-t, --touch", "Touch targets instead of remaking them.";
+        Trace = "--trace", "Print tracing information.";
+        Version = "-v, --version", "Print the version number of make and exit.";
+        PrintDirectory = "-w, --print-directory", "Print the current directory.";
+        NoPrintDirectory = "--no-print-directory", "Turn off -w, even if it was turned on implicitly.";
+        NewFile = "-W, --what-if=FILE, --new-file=FILE, --assume-new=FILE", "Consider FILE to be infinitely new.";
+        WarnUndefined = "--warn-undefined-variables", "Warn when an undefined variable is referenced.";
+        LoadAverage = "-l[N], --load-average[=N], --max-load[=N]", "";
+        OutputSync = "-O[TYPE], --output-sync[=TYPE]", "";
+        Debug = "-d, --debug[=FLAGS]", "", unsupported "the '-d' option is not supported here";
+        PrintDataBase = "-p, --print-data-base", "", unsupported "the '-p' option is not supported here";
+        CheckSymlinkTimes = "-L, --check-symlink-times", "", unsupported "the '-L' option is not supported here";
+    }
+}
+
 impl Options {
-    /// Parses arguments. The error is a message and whether the usage follows.
+    /// Parses arguments. The error is a message.
     pub(crate) fn read(&mut self, arguments: Vec<Vec<u8>>) -> Result<(), String> {
-        let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, arguments);
+        let mut items = LINE.items(arguments);
         loop {
-            // The number of -j and -l may be a separate argument.
-            match parser.next_item()? {
-                None => return Ok(()),
-                Some(Item::Operand(operand)) => self.operand(operand),
-                Some(Item::Option(key, value)) => {
+            match items.next_item() {
+                Ok(None) => return Ok(()),
+                Ok(Some(Item::Operand(operand))) => self.operand(operand),
+                Ok(Some(Item::Option(flag, value))) => {
+                    // The number of -j and -l may be a separate argument.
                     let number = |next: &[u8]| !next.is_empty() && next.iter().all(u8::is_ascii_digit);
-                    let value = match (key, value) {
-                        ('j' | 'l', None) if parser.peek().is_some_and(number) => parser.take_operand(),
+                    let value = match (flag, value) {
+                        (Flag::Jobs | Flag::LoadAverage, None) if items.peek().is_some_and(number) => {
+                            items.take_operand()
+                        }
                         (_, value) => value,
                     };
-                    self.option(key, value)?;
+                    self.set(flag, value)?;
                 }
+                Err(ToolResult::Print(text)) => {
+                    self.text = Some(String::from_utf8_lossy(&text).into_owned());
+                    return Ok(());
+                }
+                Err(ToolResult::Usage(message, _) | ToolResult::Failure(message, _)) => return Err(message),
+                Err(ToolResult::Code(_) | ToolResult::PrintAndCode(..)) => return Ok(()),
             }
         }
     }
@@ -151,45 +127,39 @@ impl Options {
         }
     }
 
-    fn option(&mut self, key: char, value: Option<Vec<u8>>) -> Result<(), String> {
+    fn set(&mut self, flag: Flag, value: Option<Vec<u8>>) -> Result<(), String> {
         let given = value.clone().unwrap_or_default();
-        match key {
-            'b' | 'm' | 'l' | 'O' => {}
-            'B' => self.always_make = true,
-            'C' => self.folders.push(given),
-            'e' => self.environment_overrides = true,
-            'E' => self.evaluated.push(given),
-            'f' => self.makefiles.push(given),
-            'h' => self.say = Some(HELP.to_owned()),
-            'i' => self.ignore_errors = true,
-            'I' => self.include_folders.push(given),
-            'j' => {
+        match flag {
+            Flag::AlwaysMake => self.always_make = true,
+            Flag::Directory => self.folders.push(given),
+            Flag::EnvironmentOverrides => self.environment_overrides = true,
+            Flag::Eval => self.evaluated.push(given),
+            Flag::File => self.makefiles.push(given),
+            Flag::IgnoreErrors => self.ignore_errors = true,
+            Flag::IncludeDir => self.include_folders.push(given),
+            Flag::Jobs => {
                 let zero = given.iter().all(|byte| *byte == b'0');
                 if value.is_some() && (zero || !given.iter().all(u8::is_ascii_digit)) {
                     return Err("the '-j' option requires a positive integer argument".to_owned());
                 }
                 self.jobs = Some(given);
             }
-            'k' => self.keep_going = true,
-            'n' => self.just_print = true,
-            'o' => self.old_files.push(given),
-            'q' => self.question = true,
-            'r' => self.no_builtin_rules = true,
-            'R' => (self.no_builtin_rules, self.no_builtin_variables) = (true, true),
-            's' => self.silent = true,
-            '\u{5}' => self.silent = false,
-            'S' => self.keep_going = false,
-            't' => self.touch = true,
-            '\u{1}' => self.trace = true,
-            'v' => self.say = Some(VERSION.to_owned()),
-            'w' => self.print_directory = true,
-            '\u{2}' => self.no_print_directory = true,
-            'W' => self.new_files.push(given),
-            '\u{3}' => self.warn_undefined = true,
-            'd' => return Err("the '-d' option is not supported here".to_owned()),
-            'p' => return Err("the '-p' option is not supported here".to_owned()),
-            'L' => return Err("the '-L' option is not supported here".to_owned()),
-            other => return Err(format!("invalid option -- '{other}'")),
+            Flag::KeepGoing => self.keep_going = true,
+            Flag::JustPrint => self.just_print = true,
+            Flag::OldFile => self.old_files.push(given),
+            Flag::Question => self.question = true,
+            Flag::NoBuiltinRules => self.no_builtin_rules = true,
+            Flag::NoBuiltinVariables => (self.no_builtin_rules, self.no_builtin_variables) = (true, true),
+            Flag::Silent => self.silent = true,
+            Flag::NoSilent => self.silent = false,
+            Flag::Stop => self.keep_going = false,
+            Flag::Touch => self.touch = true,
+            Flag::Trace => self.trace = true,
+            Flag::PrintDirectory => self.print_directory = true,
+            Flag::NoPrintDirectory => self.no_print_directory = true,
+            Flag::NewFile => self.new_files.push(given),
+            Flag::WarnUndefined => self.warn_undefined = true,
+            _ => {}
         }
         Ok(())
     }
@@ -259,12 +229,6 @@ impl Options {
         text
     }
 }
-
-/// Text of `--version`.
-const VERSION: &str = "\
-GNU Make 4.3
-This is make of Tidebox, with the language of GNU Make 4.3.
-";
 
 /// Words in which a backslash quotes a blank.
 fn words_with_quotes(text: &[u8]) -> Vec<Vec<u8>> {

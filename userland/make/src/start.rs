@@ -10,7 +10,7 @@ use crate::Make;
 use crate::assign::{Modifiers, assignment};
 use crate::failure::{Stop, TROUBLE};
 use crate::file::{Age, Files};
-use crate::options::{HELP, Options};
+use crate::options::{LINE, Options};
 use crate::update::Outcome;
 use crate::variable::{Export, Origin, Scope, Variable};
 use crate::words::words;
@@ -39,10 +39,10 @@ pub(crate) fn run() -> i32 {
         level => format!("{}[{level}]", program()),
     };
     if let Err(message) = options.read(arguments) {
-        tidebox_gnu::eprint_line!("{called}: {message}\n{}", HELP.trim_end());
+        tidebox_gnu::eprint_line!("{called}: {message}\n{}", LINE.help().trim_end());
         return TROUBLE;
     }
-    if let Some(text) = &options.say {
+    if let Some(text) = &options.text {
         return print_and_exit_code("make", text, 1);
     }
     for folder in &options.folders {
@@ -70,7 +70,9 @@ pub(crate) fn run() -> i32 {
         make.leave();
         return make.end_code(code);
     }
-    tidebox_gnu::eprint_line!("{called}: *** The makefiles were made anew {MAX_RESTARTS} times without an end.  Stop.");
+    tidebox_gnu::eprint_line!(
+        "{called}: *** The makefiles were remade {MAX_RESTARTS} times and are still out of date.  Stop."
+    );
     TROUBLE
 }
 

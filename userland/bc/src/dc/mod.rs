@@ -5,24 +5,28 @@ mod machine;
 mod source;
 mod value;
 
-use tidebox_gnu::command_line::CommandLine;
 use tidebox_gnu::exit::ToolResult;
-use tidebox_gnu::getopt::{Takes, long};
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::Input;
 use tidebox_rt::FileKind;
 
 use machine::Machine;
 use source::Source;
 
-const HELP: &str = "\
-Usage: dc [OPTION] [file ...]
-  -e, --expression=EXPR    evaluate expression
-  -f, --file=FILE          evaluate contents of file
-  -h, --help               display this help and exit
-  -V, --version            output version information and exit
+const USAGE: &str = "Usage: dc [OPTION] [file ...]\n";
 
-";
+tidebox_gnu::options! {
+    /// Options of `dc`.
+    enum Flag {
+        Expression = "-e, --expression=EXPR", "evaluate expression";
+        File = "-f, --file=FILE", "evaluate contents of file";
+        Help = "-h, --help", "display this help and exit";
+        Version = "-V, --version", "output version information and exit";
+    }
+}
+
+const LINE: Syntax<'_, Flag> = Syntax { version: VERSION, notes: "\n", ..Syntax::new("dc", USAGE, 27) };
 
 /// Text after the help, always on standard output.
 const REPORTS: &str = "Email bug reports to:  bug-dc@gnu.org .\n";
@@ -33,19 +37,12 @@ const VERSION: &str =
 
 /// Runs `dc`.
 pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
-    let long = [
-        long("expression", Takes::Value, 'e'),
-        long("file", Takes::Value, 'f'),
-        long("help", Takes::Nothing, 'h'),
-        long("version", Takes::Nothing, 'V'),
-    ];
-    let line = CommandLine { version: VERSION, ..CommandLine::new("dc", "e:f:hV", &long, HELP) };
     let mut machine = Machine::new();
     let mut asked = false;
-    let operands = line.parse::<ToolResult>(arguments, |key, value| {
+    let operands = LINE.parse::<ToolResult>(arguments, |flag, value| {
         asked = true;
-        match key {
-            'e' => machine.run(Source::text(value)),
+        match flag {
+            Flag::Expression => machine.run(Source::text(value)),
             _ => run_file(&mut machine, &value),
         }
         if machine.has_quit() { Err(ToolResult::Code(0)) } else { Ok(()) }
@@ -64,13 +61,13 @@ pub(crate) fn main(arguments: Vec<Vec<u8>>) -> i32 {
         }
         Err(ToolResult::Usage(message, code)) => {
             print_error("dc", &message);
-            tidebox_gnu::eprint_part!("{HELP}");
+            tidebox_gnu::eprint_part!("{}", LINE.help());
             machine.print_text(REPORTS);
             code
         }
         Err(ToolResult::Print(text)) => {
             machine.print_text(&String::from_utf8_lossy(&text));
-            if text == HELP.as_bytes() {
+            if text == LINE.help().as_bytes() {
                 machine.print_text(REPORTS);
             }
             0

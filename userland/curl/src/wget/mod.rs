@@ -17,9 +17,9 @@ use crate::curl::Jar;
 pub(crate) fn run(arguments: Vec<Vec<u8>>) -> i32 {
     let options = match options::parse(arguments) {
         Ok(Request::Run(options)) => options,
-        Ok(Request::Say(text)) => {
+        Ok(Request::Print(text)) => {
             // Ignore the error: the reader does not want the text.
-            let _ = io::stdout().write_all(text.as_bytes());
+            let _ = io::stdout().write_all(&text);
             return 0;
         }
         Err(message) => {

@@ -1,7 +1,9 @@
 //! wget's command line.
 
-use tidebox_gnu::getopt::{Item, Long, Parser, Spec, Takes, long};
+use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::getopt::Item;
 use tidebox_gnu::message::{bytes_path, error_text};
+use tidebox_gnu::options::Syntax;
 
 /// Verbosity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,109 +52,62 @@ pub(super) struct Options {
 /// Action of a command line.
 pub(super) enum Request {
     Run(Box<Options>),
-    Say(String),
+    /// Text for standard output.
+    Print(Vec<u8>),
 }
 
-/// Keys of long options without a letter.
-const POST_DATA: char = '\u{1}';
-const POST_FILE: char = '\u{2}';
-const METHOD: char = '\u{3}';
-const BODY_DATA: char = '\u{4}';
-const BODY_FILE: char = '\u{5}';
-const HEADER: char = '\u{6}';
-const SPIDER: char = '\u{7}';
-const DISPOSITION: char = '\u{8}';
-const REDIRECT: char = '\u{b}';
-const USER: char = '\u{c}';
-const PASSWORD: char = '\u{e}';
-const LOAD_COOKIES: char = '\u{f}';
-const SAVE_COOKIES: char = '\u{10}';
-const SESSION_COOKIES: char = '\u{11}';
-const INSECURE: char = '\u{12}';
-const ON_ERROR: char = '\u{13}';
-const REFERER: char = '\u{14}';
-const NO_CLOBBER: char = '\u{15}';
-const NO_VERBOSE: char = '\u{16}';
-const CONNECT_TIMEOUT: char = '\u{17}';
-const NO_EFFECT: char = '\u{18}';
-const NO_EFFECT_VALUE: char = '\u{19}';
+const USAGE: &str = "GNU Wget 1.21.3, a non-interactive network retriever.\nUsage: wget [OPTION]... [URL]...\n\n";
 
-const LONG: &[Long] = &[
-    long("append-output", Takes::Value, 'a'),
-    long("auth-no-challenge", Takes::Nothing, NO_EFFECT),
-    long("body-data", Takes::Value, BODY_DATA),
-    long("body-file", Takes::Value, BODY_FILE),
-    long("connect-timeout", Takes::Value, CONNECT_TIMEOUT),
-    long("content-disposition", Takes::Nothing, DISPOSITION),
-    long("content-on-error", Takes::Nothing, ON_ERROR),
-    long("continue", Takes::Nothing, 'c'),
-    long("directory-prefix", Takes::Value, 'P'),
-    long("dns-timeout", Takes::Value, NO_EFFECT_VALUE),
-    long("header", Takes::Value, HEADER),
-    long("help", Takes::Nothing, 'h'),
-    long("http-password", Takes::Value, PASSWORD),
-    long("http-user", Takes::Value, USER),
-    long("https-only", Takes::Nothing, NO_EFFECT),
-    long("inet4-only", Takes::Nothing, '4'),
-    long("inet6-only", Takes::Nothing, '6'),
-    long("input-file", Takes::Value, 'i'),
-    long("keep-session-cookies", Takes::Nothing, SESSION_COOKIES),
-    long("load-cookies", Takes::Value, LOAD_COOKIES),
-    long("max-redirect", Takes::Value, REDIRECT),
-    long("method", Takes::Value, METHOD),
-    long("no-cache", Takes::Nothing, NO_EFFECT),
-    long("no-check-certificate", Takes::Nothing, INSECURE),
-    long("no-clobber", Takes::Nothing, NO_CLOBBER),
-    long("no-config", Takes::Nothing, NO_EFFECT),
-    long("no-cookies", Takes::Nothing, NO_EFFECT),
-    long("no-directories", Takes::Nothing, NO_EFFECT),
-    long("no-hsts", Takes::Nothing, NO_EFFECT),
-    long("no-proxy", Takes::Nothing, NO_EFFECT),
-    long("no-verbose", Takes::Nothing, NO_VERBOSE),
-    long("output-document", Takes::Value, 'O'),
-    long("output-file", Takes::Value, 'o'),
-    long("password", Takes::Value, PASSWORD),
-    long("post-data", Takes::Value, POST_DATA),
-    long("post-file", Takes::Value, POST_FILE),
-    long("progress", Takes::Value, NO_EFFECT_VALUE),
-    long("quiet", Takes::Nothing, 'q'),
-    long("read-timeout", Takes::Value, 'T'),
-    long("referer", Takes::Value, REFERER),
-    long("save-cookies", Takes::Value, SAVE_COOKIES),
-    long("secure-protocol", Takes::Value, NO_EFFECT_VALUE),
-    long("server-response", Takes::Nothing, 'S'),
-    long("show-progress", Takes::Nothing, NO_EFFECT),
-    long("spider", Takes::Nothing, SPIDER),
-    long("timeout", Takes::Value, 'T'),
-    long("tries", Takes::Value, 't'),
-    long("user", Takes::Value, USER),
-    long("user-agent", Takes::Value, 'U'),
-    long("verbose", Takes::Nothing, 'v'),
-    long("version", Takes::Nothing, 'V'),
-    long("wait", Takes::Value, 'w'),
-];
+const NOTES: &str = "\nEvery request goes through the network policy of this sandbox.\n";
 
-/// `n` precedes a letter (`-nc`), which getopt parses as its value.
-const SHORT: &str = "a:cdhi:n:o:P:qO:St:T:U:vVw:46";
+const VERSION: &str = "GNU Wget 1.21.3 built on wasm32-tidebox.\n";
 
-const HELP: &str = "GNU Wget 1.21.3, a non-interactive network retriever.\nUsage: wget [OPTION]... [URL]...\n\n\
-    -O,  --output-document=FILE      write documents to FILE\n\
-    -P,  --directory-prefix=PREFIX   save files to PREFIX/..\n\
-    -q,  --quiet                     quiet (no output)\n\
-    -nv, --no-verbose                turn off verboseness, without being quiet\n\
-    -nc, --no-clobber                skip downloads that would download to existing files\n\
-    -c,  --continue                  resume getting a partially-downloaded file\n\
-    -S,  --server-response           print server response\n\
-    -i,  --input-file=FILE           download URLs found in FILE\n\
-    -t,  --tries=NUMBER              set number of retries to NUMBER (0 unlimits)\n\
-    -T,  --timeout=SECONDS           set all timeout values to SECONDS\n\
-    -U,  --user-agent=AGENT          identify as AGENT\n\
-         --header=STRING             insert STRING among the headers\n\
-         --post-data=STRING          use the POST method; send STRING as the data\n\
-         --method=HTTPMethod         use method \"HTTPMethod\" in the request\n\
-         --body-data=STRING          send STRING as data. --method MUST be set\n\
-         --spider                    don't download anything\n\n\
-    Every request goes through the network policy of this sandbox.\n";
+const LINE: Syntax<'_, Flag> = Syntax { notes: NOTES, version: VERSION, ..Syntax::new("wget", USAGE, 33) };
+
+tidebox_gnu::options! {
+    /// Options of `wget`. `-nv` and `-nc` are `-n` with a value, as in getopt.
+    enum Flag {
+        OutputDocument = "-O, --output-document=FILE", "write documents to FILE";
+        DirectoryPrefix = "-P, --directory-prefix=PREFIX", "save files to PREFIX/..";
+        Quiet = "-q, --quiet", "quiet (no output)";
+        NoVerbose = "--no-verbose", "(-nv) turn off verboseness, without being quiet";
+        NoClobber = "--no-clobber", "(-nc) skip downloads that would download to existing files";
+        Continue = "-c, --continue", "resume getting a partially-downloaded file";
+        ServerResponse = "-S, --server-response", "print server response";
+        InputFile = "-i, --input-file=FILE", "download URLs found in FILE";
+        Tries = "-t, --tries=NUMBER", "set number of retries to NUMBER (0 unlimits)";
+        Timeout = "-T, --timeout=SECONDS | --read-timeout=SECONDS", "set all timeout values to SECONDS";
+        UserAgent = "-U, --user-agent=AGENT", "identify as AGENT";
+        Header = "--header=STRING", "insert STRING among the headers";
+        PostData = "--post-data=STRING", "use the POST method; send STRING as the data";
+        Method = "--method=HTTPMethod", "use method \"HTTPMethod\" in the request";
+        BodyData = "--body-data=STRING", "send STRING as data. --method MUST be set";
+        Spider = "--spider", "don't download anything";
+        AppendOutput = "-a, --append-output=FILE", "";
+        OutputFile = "-o, --output-file=FILE", "";
+        Negated = "-n LETTERS", "";
+        Verbose = "-v, --verbose", "";
+        Wait = "-w, --wait=SECONDS", "";
+        BodyFile = "--body-file=FILE", "";
+        ConnectTimeout = "--connect-timeout=SECONDS", "";
+        ContentDisposition = "--content-disposition", "";
+        ContentOnError = "--content-on-error", "";
+        Help = "-h, --help", "";
+        KeepSessionCookies = "--keep-session-cookies", "";
+        LoadCookies = "--load-cookies=FILE", "";
+        MaxRedirect = "--max-redirect=NUMBER", "";
+        NoCheckCertificate = "--no-check-certificate", "";
+        Password = "--password=TEXT, --http-password=TEXT", "";
+        PostFile = "--post-file=FILE", "";
+        Referer = "--referer=URL", "";
+        SaveCookies = "--save-cookies=FILE", "";
+        User = "--user=NAME, --http-user=NAME", "";
+        Version = "-V, --version", "";
+        NoEffect = "-4, --inet4-only, -6, --inet6-only, -d, --auth-no-challenge, --https-only, --no-cache, --no-config, \
+            --no-cookies, --no-directories, --no-hsts, --no-proxy, --show-progress", "";
+        NoEffectWithValue = "--dns-timeout=SECONDS, --progress=TYPE, --secure-protocol=NAME", "";
+    }
+}
 
 impl Default for Options {
     fn default() -> Self {
@@ -194,13 +149,15 @@ impl Default for Options {
 /// Parses a command line. The error is the text after `wget: `.
 pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, String> {
     let mut options = Options::default();
-    let mut parser = Parser::new(Spec { short: SHORT, long: LONG, permute: true }, arguments);
-    while let Some(item) = parser.next_item()? {
-        match item {
-            Item::Operand(url) => options.urls.push(text(&url)),
-            Item::Option('h', _) => return Ok(Request::Say(HELP.to_owned())),
-            Item::Option('V', _) => return Ok(Request::Say("GNU Wget 1.21.3 built on wasm32-tidebox.\n".to_owned())),
-            Item::Option(key, value) => options.set(key, value.unwrap_or_default())?,
+    let mut items = LINE.items(arguments);
+    loop {
+        match items.next_item() {
+            Ok(None) => break,
+            Ok(Some(Item::Operand(url))) => options.urls.push(text(&url)),
+            Ok(Some(Item::Option(flag, value))) => options.set(flag, value.unwrap_or_default())?,
+            Err(ToolResult::Print(text)) => return Ok(Request::Print(text)),
+            Err(ToolResult::Usage(message, _) | ToolResult::Failure(message, _)) => return Err(message),
+            Err(ToolResult::Code(_) | ToolResult::PrintAndCode(..)) => return Ok(Request::Print(Vec::new())),
         }
     }
     if let Some(name) = &options.input {
@@ -215,45 +172,44 @@ pub(super) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, String> {
 }
 
 impl Options {
-    fn set(&mut self, key: char, value: Vec<u8>) -> Result<(), String> {
-        match key {
-            'a' => self.log = Some((value, true)),
-            'o' => self.log = Some((value, false)),
-            'c' => self.continues = true,
-            'i' => self.input = Some(value),
-            'O' => self.document = Some(value),
-            'P' => self.folder = Some(value),
-            'q' => self.talk = Talk::Nothing,
-            'v' => self.talk = Talk::All,
-            NO_VERBOSE => self.talk = Talk::Little,
-            NO_CLOBBER => self.keeps = true,
-            'n' => self.negated(&value)?,
-            'S' => self.shows_response = true,
-            't' if value == b"inf" => self.tries = 0,
-            't' => self.tries = number(&value)?,
-            'T' => self.timeout_ms = millis(&value)?,
-            CONNECT_TIMEOUT => self.connect_ms = millis(&value)?,
-            'U' => self.agent = value,
-            'w' => self.wait = number(&value)?,
-            POST_DATA => (self.body, self.is_post) = (Some(value), true),
-            POST_FILE => (self.body_file, self.is_post) = (Some(value), true),
-            METHOD => self.method = Some(text(&value).to_ascii_uppercase()),
-            BODY_DATA => self.body = Some(value),
-            BODY_FILE => self.body_file = Some(value),
-            HEADER => self.headers.push(value),
-            SPIDER => self.is_spider = true,
-            DISPOSITION => self.heeds_disposition = true,
-            ON_ERROR => self.keeps_on_error = true,
-            REDIRECT => self.redirects = number(&value)?,
-            USER => self.user = Some(value),
-            PASSWORD => self.password = Some(value),
-            LOAD_COOKIES => self.load_cookies = Some(value),
-            SAVE_COOKIES => self.save_cookies = Some(value),
-            SESSION_COOKIES => self.keeps_session_cookies = true,
-            INSECURE => self.is_insecure = true,
-            REFERER => self.referer = Some(value),
-            // All others have no effect here.
-            _ => {}
+    fn set(&mut self, flag: Flag, value: Vec<u8>) -> Result<(), String> {
+        match flag {
+            Flag::AppendOutput => self.log = Some((value, true)),
+            Flag::OutputFile => self.log = Some((value, false)),
+            Flag::Continue => self.continues = true,
+            Flag::InputFile => self.input = Some(value),
+            Flag::OutputDocument => self.document = Some(value),
+            Flag::DirectoryPrefix => self.folder = Some(value),
+            Flag::Quiet => self.talk = Talk::Nothing,
+            Flag::Verbose => self.talk = Talk::All,
+            Flag::NoVerbose => self.talk = Talk::Little,
+            Flag::NoClobber => self.keeps = true,
+            Flag::Negated => self.negated(&value)?,
+            Flag::ServerResponse => self.shows_response = true,
+            Flag::Tries if value == b"inf" => self.tries = 0,
+            Flag::Tries => self.tries = number(&value)?,
+            Flag::Timeout => self.timeout_ms = millis(&value)?,
+            Flag::ConnectTimeout => self.connect_ms = millis(&value)?,
+            Flag::UserAgent => self.agent = value,
+            Flag::Wait => self.wait = number(&value)?,
+            Flag::PostData => (self.body, self.is_post) = (Some(value), true),
+            Flag::PostFile => (self.body_file, self.is_post) = (Some(value), true),
+            Flag::Method => self.method = Some(text(&value).to_ascii_uppercase()),
+            Flag::BodyData => self.body = Some(value),
+            Flag::BodyFile => self.body_file = Some(value),
+            Flag::Header => self.headers.push(value),
+            Flag::Spider => self.is_spider = true,
+            Flag::ContentDisposition => self.heeds_disposition = true,
+            Flag::ContentOnError => self.keeps_on_error = true,
+            Flag::MaxRedirect => self.redirects = number(&value)?,
+            Flag::User => self.user = Some(value),
+            Flag::Password => self.password = Some(value),
+            Flag::LoadCookies => self.load_cookies = Some(value),
+            Flag::SaveCookies => self.save_cookies = Some(value),
+            Flag::KeepSessionCookies => self.keeps_session_cookies = true,
+            Flag::NoCheckCertificate => self.is_insecure = true,
+            Flag::Referer => self.referer = Some(value),
+            Flag::Help | Flag::Version | Flag::NoEffect | Flag::NoEffectWithValue => {}
         }
         Ok(())
     }
