@@ -226,26 +226,14 @@ impl Machine {
             }
             Op::Pop => drop(self.pop()),
             Op::Operate(operator) => self.operate(*operator, functions, address)?,
-            Op::Negate => {
-                let value = self.pop();
-                self.stack.push(value.negated());
-            }
-            Op::Not => {
-                let value = self.pop();
-                self.stack.push(Number::truth(value.is_zero()));
-            }
+            Op::Negate => self.replace_top(|value| value.negated()),
+            Op::Not => self.replace_top(|value| Number::truth(value.is_zero())),
             Op::Array(name) => {
                 let array = self.arrays.get(*name).and_then(|versions| versions.last()).cloned();
                 self.passed.push(array);
             }
-            Op::Length => {
-                let value = self.pop();
-                self.stack.push(Number::from(value.length() as i64));
-            }
-            Op::ScaleOf => {
-                let value = self.pop();
-                self.stack.push(Number::from(value.scale() as i64));
-            }
+            Op::Length => self.replace_top(|value| Number::from(value.length() as i64)),
+            Op::ScaleOf => self.replace_top(|value| Number::from(value.scale() as i64)),
             Op::SquareRoot => {
                 let value = self.pop();
                 let root = value.square_root(self.scale).ok_or("Square root of a negative number")?;
@@ -269,6 +257,12 @@ impl Machine {
             _ => {}
         }
         Ok(())
+    }
+
+    #[inline]
+    fn replace_top(&mut self, change: impl FnOnce(Number) -> Number) {
+        let value = self.pop();
+        self.stack.push(change(value));
     }
 
     fn operate(&mut self, operator: char, functions: &[Function], address: usize) -> Result<(), String> {

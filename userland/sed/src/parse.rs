@@ -135,7 +135,7 @@ impl<'a> Parser<'a> {
                 return Err(Error { message: format!("can't find label for jump to `{label}'"), code: 4 });
             };
             if let Some(Action::Branch { to, .. }) =
-                self.script.commands.get_mut(command).map(|found| &mut found.action)
+                self.script.commands.get_mut(command).map(|command| &mut command.action)
             {
                 *to = target;
             }
@@ -192,25 +192,16 @@ impl<'a> Parser<'a> {
                 let Some(open) = self.blocks.pop() else {
                     return self.error("unexpected `}'");
                 };
-                if let Some(Action::Block { end }) = self.script.commands.get_mut(open).map(|found| &mut found.action) {
+                if let Some(Action::Block { end }) =
+                    self.script.commands.get_mut(open).map(|command| &mut command.action)
+                {
                     *end = here;
                 }
                 Action::Nothing
             }
             b':' => return self.label(here),
             b'a' | b'i' | b'c' => return self.text(letter),
-            b'b' | b't' | b'T' => {
-                self.skip_blanks();
-                let label = self.word(|byte| matches!(byte, b';' | b'}' | b'#') || byte.is_ascii_whitespace());
-                self.branches.push((here, label));
-                let when = match letter {
-                    b'b' => When::Always,
-                    b't' => When::Replaced,
-                    _ => When::NotReplaced,
-                };
-                // A blank ends the label, and the next command follows.
-                return Ok(Action::Branch { to: usize::MAX, when });
-            }
+            b'b' | b't' | b'T' => return Ok(self.branch(letter)),
             b'd' => Action::Delete,
             b'D' => Action::DeleteFirst,
             b'e' => {
@@ -238,19 +229,7 @@ impl<'a> Parser<'a> {
                 // An exit code has eight bits.
                 Action::Quit { code: i32::from((code & 255) as u8), prints: letter == b'q' }
             }
-            b'r' => return Ok(Action::Read(self.file_name()?)),
-            b'R' => {
-                let name = self.file_name()?;
-                return Ok(Action::ReadLine(self.file_number(name)));
-            }
-            b'w' => {
-                let name = self.file_name()?;
-                return Ok(Action::Write(self.target(name)));
-            }
-            b'W' => {
-                let name = self.file_name()?;
-                return Ok(Action::WriteFirst(self.target(name)));
-            }
+            b'r' | b'R' | b'w' | b'W' => return self.file(letter),
             b's' => self.substitute()?,
             b'y' => self.translate()?,
             b'v' => {
@@ -269,6 +248,30 @@ impl<'a> Parser<'a> {
         };
         self.end_of_command()?;
         Ok(action)
+    }
+
+    /// `b`, `t` and `T` with their label. A blank ends it, and the next command follows.
+    fn branch(&mut self, letter: u8) -> Action {
+        self.skip_blanks();
+        let label = self.word(|byte| matches!(byte, b';' | b'}' | b'#') || byte.is_ascii_whitespace());
+        self.branches.push((self.script.commands.len(), label));
+        let when = match letter {
+            b'b' => When::Always,
+            b't' => When::Replaced,
+            _ => When::NotReplaced,
+        };
+        Action::Branch { to: usize::MAX, when }
+    }
+
+    /// `r`, `R`, `w` and `W` with the file name up to the end of the line.
+    fn file(&mut self, letter: u8) -> Result<Action> {
+        let name = self.file_name()?;
+        Ok(match letter {
+            b'r' => Action::Read(name),
+            b'R' => Action::ReadLine(self.file_number(name)),
+            b'w' => Action::Write(self.target(name)),
+            _ => Action::WriteFirst(self.target(name)),
+        })
     }
 
     /// A command may be followed by blanks and a comment, then a newline, a semicolon or the end of a block.
