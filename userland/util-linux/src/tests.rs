@@ -16,7 +16,7 @@ fn invalid_formats_are_rejected() {
     let parse = |text: &str| hexdump::parse(&[text.as_bytes().to_vec()]).map(|format| format.block);
     assert_eq!(parse("16/1 \"%02x \" \"\\n\""), Ok(16));
     assert_eq!(parse("\"%_ad: \" 2/4 \"%u\""), Ok(8));
-    for text in ["foo", "1/1 \"%y\"", "1/3 \"%d\"", "\"%_z\"", "\"%", "\"%s\"", "99999/8 \"%d\"", "1/"] {
+    for text in ["foo", "1/1 \"%y\"", "1/3 \"%d\"", "\"%_z\"", "\"%", "\"%s\"", "\"%f\"", "99999/8 \"%d\"", "1/"] {
         assert!(parse(text).is_err(), "{text}");
     }
 }

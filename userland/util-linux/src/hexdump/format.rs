@@ -11,7 +11,6 @@ pub(crate) enum Kind {
     Address(char),
     Signed,
     Unsigned(char),
-    Float(char),
     Character,
     /// `%s`
     Bytes,
@@ -19,8 +18,6 @@ pub(crate) enum Kind {
     Escaped,
     /// `%_p`: a character or a dot.
     Printable,
-    /// `%_u`: a character or the name of a control character.
-    Named,
 }
 
 /// A conversion with the text around it.
@@ -173,7 +170,6 @@ fn pieces(text: &[u8], size: Option<usize>) -> Result<Vec<Piece>, String> {
             continue;
         }
         let (mut piece, after) = conversion(after, size)?;
-        let after = without_colors(after)?;
         piece.before = std::mem::take(&mut before);
         // Text up to the next conversion belongs to this one, because both are omitted together.
         let end = after.iter().position(|byte| *byte == b'%').unwrap_or(after.len());
@@ -191,15 +187,6 @@ fn pieces(text: &[u8], size: Option<usize>) -> Result<Vec<Piece>, String> {
         pieces.push(text);
     }
     Ok(pieces)
-}
-
-/// Removes the colors of a conversion, which apply to terminals only.
-fn without_colors(text: &[u8]) -> Result<&[u8], String> {
-    let Some(colors) = text.strip_prefix(b"_L") else {
-        return Ok(text);
-    };
-    let end = colors.iter().position(|byte| *byte == b']').filter(|_| colors.starts_with(b"["));
-    end.and_then(|end| colors.get(end + 1..)).ok_or_else(|| "bad conversion character %_L".to_owned())
 }
 
 fn plain() -> Piece {
@@ -255,7 +242,6 @@ fn conversion(text: &[u8], size: Option<usize>) -> Result<(Piece, &[u8]), String
         b'c' => counted(Kind::Character, 1, &[1])?,
         b'd' | b'i' => counted(Kind::Signed, 4, &[1, 2, 4, 8])?,
         b'o' | b'u' | b'x' | b'X' => counted(Kind::Unsigned(char::from(*letter)), 4, &[1, 2, 4, 8])?,
-        b'e' | b'E' | b'f' | b'g' | b'G' => counted(Kind::Float(char::from(*letter)), 8, &[4, 8])?,
         b's' => match size.or(piece.precision) {
             Some(bytes) => (Kind::Bytes, bytes.min(MAX_WIDTH)),
             None => return Err("%s requires a precision or a byte count".to_owned()),
@@ -279,7 +265,6 @@ fn conversion(text: &[u8], size: Option<usize>) -> Result<(Piece, &[u8]), String
                 }
                 b'c' => counted(Kind::Escaped, 1, &[1])?,
                 b'p' => counted(Kind::Printable, 1, &[1])?,
-                b'u' => counted(Kind::Named, 1, &[1])?,
                 other => return Err(bad(&[b'_', *other])),
             }
         }

@@ -100,7 +100,6 @@ struct Options {
     length: u64,
     skip: u64,
     verbose: bool,
-    colors: bool,
 }
 
 impl Options {
@@ -121,8 +120,7 @@ impl Options {
             Flag::Length => self.length = number("length")?,
             Flag::Skip => self.skip = number("offset")?,
             Flag::Color => match value.strip_prefix(b"=").unwrap_or(&value) {
-                b"always" => self.colors = true,
-                b"auto" | b"never" | b"" => self.colors = false,
+                b"always" | b"auto" | b"never" | b"" => {}
                 mode => {
                     return Err(failure(format!("unsupported color mode: '{}'", String::from_utf8_lossy(mode))));
                 }
@@ -141,14 +139,11 @@ impl Options {
 fn run(tool: &str, arguments: Vec<Vec<u8>>, format: Option<Flag>) -> Result<i32, ToolResult> {
     let version = format!("{tool} from util-linux 2.38.1\n");
     let syntax = Syntax { version: &version, ..Syntax::new(tool, USAGE, 32) };
-    let mut options = Options { texts: Vec::new(), length: u64::MAX, skip: 0, verbose: false, colors: false };
+    let mut options = Options { texts: Vec::new(), length: u64::MAX, skip: 0, verbose: false };
     format.into_iter().for_each(|flag| options.add(flag));
     let files = syntax.parse_given(arguments, |option| options.set(option))?;
     if options.texts.is_empty() {
         options.texts = vec![ADDRESS.as_bytes().to_vec(), DEFAULT.as_bytes().to_vec()];
-    }
-    if options.colors && options.texts.iter().any(|text| text.windows(3).any(|part| part == b"_L[")) {
-        return Err(failure("colors of a format (_L) are not supported here".to_owned()));
     }
     let format = parse(&options.texts).map_err(failure)?;
     let mut out = Output::standard();

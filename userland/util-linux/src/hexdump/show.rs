@@ -5,12 +5,6 @@ use tidebox_gnu::stream::Output;
 use super::Source;
 use super::format::{Format, Kind, Piece, Unit};
 
-/// Names of control characters.
-const NAMES: [&str; 32] = [
-    "nul", "soh", "stx", "etx", "eot", "enq", "ack", "bel", "bs", "ht", "lf", "vt", "ff", "cr", "so", "si", "dle",
-    "dc1", "dc2", "dc3", "dc4", "nak", "syn", "etb", "can", "em", "sub", "esc", "fs", "gs", "rs", "us",
-];
-
 /// Dumps the input.
 pub(super) fn show(format: &Format, source: &mut Source<'_>, begin: u64, verbose: bool, out: &mut Output) {
     if format.block == 0 {
@@ -94,8 +88,7 @@ fn push(piece: &Piece, bytes: &[u8], address: u64, missing: bool, blanks: bool, 
     } else {
         let text = converted(piece, bytes, address);
         let fill = piece.width.saturating_sub(text.len());
-        let zeros =
-            piece.zeros && !piece.left && !matches!(piece.kind, Kind::Text | Kind::Bytes | Kind::Escaped | Kind::Named);
+        let zeros = piece.zeros && !piece.left && !matches!(piece.kind, Kind::Text | Kind::Bytes | Kind::Escaped);
         let sign = usize::from(zeros && text.first().is_some_and(|byte| matches!(byte, b'-' | b'+')));
         let (sign, body) = text.split_at_checked(sign).unwrap_or((b"", &text));
         if piece.left {
@@ -158,7 +151,6 @@ fn converted(piece: &Piece, bytes: &[u8], address: u64) -> Vec<u8> {
             sign.to_owned() + &with_precision(value.unsigned_abs().to_string(), piece)
         }
         Kind::Unsigned(letter) => in_radix(unsigned(bytes), letter, piece),
-        Kind::Float(letter) => float(bytes, letter, piece),
         Kind::Character => return vec![byte],
         Kind::Bytes => {
             let shown = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -166,12 +158,6 @@ fn converted(piece: &Piece, bytes: &[u8], address: u64) -> Vec<u8> {
         }
         Kind::Escaped => escaped(byte),
         Kind::Printable => return vec![if (32..127).contains(&byte) { byte } else { b'.' }],
-        Kind::Named => match byte {
-            0..=31 => NAMES.get(usize::from(byte)).copied().unwrap_or_default().to_owned(),
-            127 => "del".to_owned(),
-            32..=126 => char::from(byte).to_string(),
-            _ => format!("{byte:x}"),
-        },
     };
     text.into_bytes()
 }
@@ -189,47 +175,4 @@ fn escaped(byte: u8) -> String {
         32..=126 => char::from(byte).to_string(),
         _ => format!("{byte:03o}"),
     }
-}
-
-fn float(bytes: &[u8], letter: char, piece: &Piece) -> String {
-    let value = match bytes {
-        [a, b, c, d] => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
-        _ => f64::from_bits(unsigned(bytes)),
-    };
-    let digits = piece.precision.unwrap_or(6);
-    let exponent = |text: String| match text.split_once('e') {
-        Some((mantissa, power)) => {
-            let (sign, power) = power.strip_prefix('-').map_or(('+', power), |power| ('-', power));
-            format!("{mantissa}e{sign}{power:0>2}")
-        }
-        None => text,
-    };
-    match letter {
-        'f' => format!("{value:.digits$}"),
-        'e' => exponent(format!("{value:.digits$e}")),
-        'E' => exponent(format!("{value:.digits$e}")).to_uppercase(),
-        _ => {
-            let text = general(value, digits.max(1), exponent);
-            if letter == 'G' { text.to_uppercase() } else { text }
-        }
-    }
-}
-
-/// Formats a number like `%g`, with a number of significant digits.
-fn general(value: f64, digits: usize, exponent: impl Fn(String) -> String) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 { "0".to_owned() } else { format!("{value}").to_lowercase() };
-    }
-    let scientific = format!("{value:.*e}", digits - 1);
-    let power: i32 = scientific.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
-    let trimmed = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
-    };
-    let most = i32::try_from(digits).unwrap_or(i32::MAX);
-    if power < -4 || power >= most {
-        let (mantissa, power) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-        return exponent(format!("{}e{power}", trimmed(mantissa)));
-    }
-    trimmed(&format!("{value:.*}", usize::try_from(most - 1 - power).unwrap_or(0)))
 }
