@@ -74,6 +74,7 @@ impl Shell {
                     ];
                     // A closed standard error is ignored.
                     let _ = self.io.write(2, &text.concat());
+                    self.expansion.missing_locales.insert((b"LC_ALL".to_vec(), name));
                 }
             }
         }
