@@ -76,7 +76,7 @@ tidebox_gnu::options! {
         NullData = "-z, --null-data | --zero-terminated", "lines end in a zero byte";
         LineLength = "-l, --line-length=N", "columns of the l command";
         Unbuffered = "-u, --unbuffered", "write each line at once";
-        Posix = "--posix", "no special replacements";
+        Posix = "--posix", "no GNU operators in patterns; N prints nothing at the end";
         Sandbox = "--sandbox", "refuse e, r and w";
         Binary = "-b | --binary", "has no effect";
         Help = "--help | -h", "print this help";

@@ -158,12 +158,8 @@ impl<'a> Parser<'a> {
         let Some(letter) = self.next() else {
             return self.error("missing command");
         };
-        let posix = self.options.posix;
-        if posix && matches!(letter, b'e' | b'F' | b'Q' | b'R' | b'T' | b'v' | b'W' | b'z') {
-            return self.error(format_args!("unknown command: `{}'", char::from(letter)));
-        }
         let range = matches!(lines, Lines::Range { .. });
-        if range && (matches!(letter, b'q' | b'Q') || posix && matches!(letter, b'=' | b'a' | b'i' | b'l' | b'r')) {
+        if range && matches!(letter, b'q' | b'Q') {
             return self.error("command only uses one address");
         }
         if !matches!(lines, Lines::All) && letter == b'#' {
@@ -214,7 +210,6 @@ impl<'a> Parser<'a> {
             b'G' => Action::GetAppend,
             b'h' => Action::Hold,
             b'H' => Action::HoldAppend,
-            b'l' if self.options.posix => Action::List(None),
             b'l' => {
                 let columns = self.number_after().map(|columns| usize::try_from(columns).unwrap_or(usize::MAX));
                 Action::List(columns)

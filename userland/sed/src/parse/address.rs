@@ -13,7 +13,7 @@ impl<'a> Parser<'a> {
         self.skip_blanks();
         if self.peek() != Some(b',') {
             // Only `0r` is valid: before the first line.
-            if from == Address::Zero && (self.options.posix || self.peek() != Some(b'r')) {
+            if from == Address::Zero && self.peek() != Some(b'r') {
                 self.next();
                 return self.error("invalid usage of line address 0");
             }
@@ -22,7 +22,7 @@ impl<'a> Parser<'a> {
         self.next();
         self.skip_blanks();
         let to = self.range_end()?;
-        if from == Address::Zero && (self.options.posix || !matches!(to, End::Matching(_))) {
+        if from == Address::Zero && !matches!(to, End::Matching(_)) {
             self.next();
             return self.error("invalid usage of line address 0");
         }
@@ -33,7 +33,7 @@ impl<'a> Parser<'a> {
 
     pub(super) fn range_end(&mut self) -> Result<End> {
         match self.peek() {
-            Some(sign @ (b'+' | b'~')) if !self.options.posix => {
+            Some(sign @ (b'+' | b'~')) => {
                 self.next();
                 let number = self.number().unwrap_or(0);
                 Ok(if sign == b'+' { End::Plus(number) } else { End::Multiple(number) })
@@ -72,15 +72,14 @@ impl<'a> Parser<'a> {
             Some(b'0'..=b'9') => {
                 let first = self.number().unwrap_or(0);
                 self.skip_blanks();
-                if self.peek() == Some(b'~') && !self.options.posix {
+                if self.peek() == Some(b'~') {
                     self.next();
                     let step = self.number().unwrap_or(0);
                     return Ok(Some(Address::Step { first, step }));
                 }
                 Ok(Some(if first == 0 { Address::Zero } else { Address::Number(first) }))
             }
-            // In posix mode these are unknown commands instead of addresses.
-            Some(b'+' | b'~') if !self.options.posix => {
+            Some(b'+' | b'~') => {
                 self.next();
                 self.error_at(self.used + 1, "invalid usage of +N or ~N as first address")
             }
@@ -95,8 +94,8 @@ impl<'a> Parser<'a> {
         let (mut ignore_case, mut lines) = (false, false);
         loop {
             match self.peek() {
-                Some(b'I') if !self.options.posix => ignore_case = true,
-                Some(b'M') if !self.options.posix => lines = true,
+                Some(b'I') => ignore_case = true,
+                Some(b'M') => lines = true,
                 _ => break,
             }
             self.next();

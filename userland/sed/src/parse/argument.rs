@@ -95,7 +95,6 @@ impl Parser<'_> {
                     }
                 }
                 // GNU sed resolves these escapes in bracket expressions, unlike POSIX.
-                (b'\\', _) if self.options.posix => source.push(byte),
                 (b'\\', Some(b'n')) => {
                     self.next();
                     source.push(b'\n');
@@ -163,15 +162,8 @@ impl Parser<'_> {
         if self.peek().is_none() {
             return self.error("expected \\ after `a', `c' or `i'");
         }
-        if self.options.posix && self.peek() != Some(b'\\') {
-            self.next();
-            return self.error("expected \\ after `a', `c' or `i'");
-        }
         if self.peek() == Some(b'\\') {
             self.next();
-            if self.options.posix && self.peek().is_none() {
-                return self.error("incomplete command");
-            }
             // Blanks after the backslash count, unless the line ends there.
             let blanks = self.rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             if self.rest.get(blanks) == Some(&b'\n') {

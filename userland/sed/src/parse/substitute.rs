@@ -30,13 +30,12 @@ impl Parser<'_> {
         };
         let flags = self.flags()?;
         let pattern = self.pattern(source, flags.ignore_case, flags.lines)?;
-        let replacement = parse_replacement(&replacement, self.options.posix);
+        let replacement = parse_replacement(&replacement);
         let groups = match pattern {
             crate::script::Pattern::Number(number) => self.script.regexes.get(number).map_or(0, |regex| regex.groups()),
             crate::script::Pattern::Last => usize::MAX,
         };
-        // In posix mode an undefined group is empty.
-        if replacement.most_group() > groups && !self.options.posix {
+        if replacement.most_group() > groups {
             return self.error(format_args!("invalid reference \\{} on `s' command's RHS", replacement.most_group()));
         }
         Ok(Action::Substitute(Box::new(Substitute {
@@ -76,10 +75,6 @@ impl Parser<'_> {
                 }
                 Some(b'g') => flags.global = true,
                 Some(b'p') => flags.print = true,
-                Some(b'e' | b'i' | b'I' | b'm' | b'M') if self.options.posix => {
-                    self.next();
-                    return self.error("unknown option to `s'");
-                }
                 Some(b'i' | b'I') => flags.ignore_case = true,
                 Some(b'm' | b'M') => flags.lines = true,
                 Some(b'e') => {
@@ -162,7 +157,7 @@ fn characters(text: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Parses a replacement.
-pub(crate) fn parse_replacement(source: &[u8], posix: bool) -> Replacement {
+pub(crate) fn parse_replacement(source: &[u8]) -> Replacement {
     let mut parts: Vec<Part> = Vec::new();
     let mut rest = source;
     let push = |parts: &mut Vec<Part>, byte: u8| match parts.last_mut() {
@@ -184,11 +179,11 @@ pub(crate) fn parse_replacement(source: &[u8], posix: bool) -> Replacement {
                     b'n' => push(&mut parts, b'\n'),
                     // No character follows to make a control character.
                     b'c' if rest.is_empty() => push(&mut parts, b'\\'),
-                    b'U' if !posix => parts.push(Part::Case(Case::Upper)),
-                    b'L' if !posix => parts.push(Part::Case(Case::Lower)),
-                    b'u' if !posix => parts.push(Part::Case(Case::UpperNext)),
-                    b'l' if !posix => parts.push(Part::Case(Case::LowerNext)),
-                    b'E' if !posix => parts.push(Part::Case(Case::End)),
+                    b'U' => parts.push(Part::Case(Case::Upper)),
+                    b'L' => parts.push(Part::Case(Case::Lower)),
+                    b'u' => parts.push(Part::Case(Case::UpperNext)),
+                    b'l' => parts.push(Part::Case(Case::LowerNext)),
+                    b'E' => parts.push(Part::Case(Case::End)),
                     other => push(&mut parts, *other),
                 }
             }
