@@ -1,9 +1,8 @@
-//! `getconf`: constants of the system.
+//! `getconf`: prints configuration values of the system.
 
 use tidebox_gnu::message::print_error;
-use tidebox_rt::Errno;
-
 use tidebox_gnu::tool::print;
+use tidebox_rt::Errno;
 
 /// All names in list order: `-`, or `/` for a path variable, the name, and its value.
 const NAMES: &str = include_str!("getconf/names.txt");
@@ -14,7 +13,7 @@ const HELP: &str = "\
 Usage: getconf [-v SPEC] VAR
   or:  getconf [-v SPEC] PATH_VAR PATH
   or:  getconf -a [PATH]
-Print what the system says of the variable VAR, or of PATH_VAR for PATH; with -a, of all.
+Print the value of the variable VAR, or of PATH_VAR for PATH; with -a, of all.
 ";
 
 const UNDEFINED: &str = "undefined";
@@ -40,7 +39,7 @@ fn variables() -> impl Iterator<Item = Variable<'static>> {
 }
 
 impl Variable<'_> {
-    /// Its value; some are known only at run time.
+    /// Returns the value. Some values are determined at run time.
     fn text(&self) -> String {
         let limits = tidebox_rt::limits().unwrap_or_default();
         match self.value {

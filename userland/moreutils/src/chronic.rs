@@ -5,12 +5,12 @@ use tidebox_gnu::message::print_error;
 use tidebox_gnu::stream::Input;
 use tidebox_rt::{Errno, Fd};
 
-use super::Soaked;
+use super::BufferedInput;
 
 /// Runs `chronic`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let mut words: &[Vec<u8>] = &arguments;
-    let (mut heed_errors, mut verbose) = (false, false);
+    let (mut check_stderr, mut verbose) = (false, false);
     while let Some((first, rest)) = words.split_first()
         && first.len() > 1
         && let Some(letters) = first.strip_prefix(b"-")
@@ -21,7 +21,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
         }
         for letter in letters {
             match letter {
-                b'e' => heed_errors = true,
+                b'e' => check_stderr = true,
                 b'v' => verbose = true,
                 other => {
                     tidebox_gnu::eprint_line!("Unknown option: {}", char::from(*other));
@@ -33,7 +33,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
         tidebox_gnu::eprint_line!("usage: chronic COMMAND...");
         return 255;
     }
-    match run(words, heed_errors, verbose) {
+    match run(words, check_stderr, verbose) {
         Ok(code) => code,
         Err(errno) => {
             print_error("chronic", errno.text());
@@ -42,7 +42,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     }
 }
 
-fn run(words: &[Vec<u8>], heed_errors: bool, verbose: bool) -> Result<i32, Errno> {
+fn run(words: &[Vec<u8>], check_stderr: bool, verbose: bool) -> Result<i32, Errno> {
     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     let (out, out_write) = tidebox_rt::pipe()?;
     let (err, err_write) = tidebox_rt::pipe()?;
@@ -66,7 +66,7 @@ fn run(words: &[Vec<u8>], heed_errors: bool, verbose: bool) -> Result<i32, Errno
     let (out, err) = both(out, err)?;
     let waited = tidebox_rt::wait(i32::try_from(child).unwrap_or(-1), true)?;
     let code = waited.map_or(0, |waited| i32::from(waited.status.code()));
-    if code != 0 || heed_errors && !err.is_empty() {
+    if code != 0 || check_stderr && !err.is_empty() {
         if verbose {
             tidebox_rt::write_all(1, b"STDOUT:\n")?;
         }
@@ -80,17 +80,18 @@ fn run(words: &[Vec<u8>], heed_errors: bool, verbose: bool) -> Result<i32, Errno
         }
     }
     // With `-e`, output on standard error also counts as a failure.
-    Ok(if code == 0 && heed_errors && !err.is_empty() { 2 } else { code })
+    Ok(if code == 0 && check_stderr && !err.is_empty() { 2 } else { code })
 }
 
 /// Reads two pipes concurrently, so that neither blocks the program.
-fn both(out: Fd, err: Fd) -> Result<(Soaked, Soaked), Errno> {
+fn both(out: Fd, err: Fd) -> Result<(BufferedInput, BufferedInput), Errno> {
     const A_MOMENT_NS: u64 = 1_000_000;
-    let mut soaked = (Soaked { bytes: Vec::new(), file: None }, Soaked { bytes: Vec::new(), file: None });
+    let mut buffered =
+        (BufferedInput { bytes: Vec::new(), file: None }, BufferedInput { bytes: Vec::new(), file: None });
     let mut buffer = vec![0; 64 * 1024];
     let (mut out_open, mut err_open) = (true, true);
     while out_open || err_open {
-        for (fd, open, into) in [(out, &mut out_open, &mut soaked.0), (err, &mut err_open, &mut soaked.1)] {
+        for (fd, open, into) in [(out, &mut out_open, &mut buffered.0), (err, &mut err_open, &mut buffered.1)] {
             if !*open || tidebox_rt::poll_read(fd, A_MOMENT_NS)? == tidebox_rt::Readiness::TimedOut {
                 continue;
             }
@@ -102,5 +103,5 @@ fn both(out: Fd, err: Fd) -> Result<(Soaked, Soaked), Errno> {
     }
     // The pipes are closed when this process exits.
     let _ = (Input::of(out), Input::of(err));
-    Ok(soaked)
+    Ok(buffered)
 }

@@ -17,22 +17,22 @@ pub use ts::main as ts;
 const IN_MEMORY: usize = 4 * 1024 * 1024;
 
 /// The whole input, in memory or, if it is long, in a temporary file.
-pub(crate) struct Soaked {
+pub(crate) struct BufferedInput {
     bytes: Vec<u8>,
     file: Option<(Fd, Vec<u8>)>,
 }
 
-impl Soaked {
+impl BufferedInput {
     /// Reads an input to its end.
     pub(crate) fn all_of(input: &mut Input) -> Result<Self, Errno> {
-        let mut soaked = Self { bytes: Vec::new(), file: None };
+        let mut buffered = Self { bytes: Vec::new(), file: None };
         loop {
             let piece = input.chunk()?;
             if piece.is_empty() {
-                return Ok(soaked);
+                return Ok(buffered);
             }
             let count = piece.len();
-            soaked.push(piece)?;
+            buffered.push(piece)?;
             input.consume(count);
         }
     }
@@ -77,7 +77,7 @@ impl Soaked {
     }
 }
 
-impl Drop for Soaked {
+impl Drop for BufferedInput {
     fn drop(&mut self) {
         if let Some((fd, name)) = &self.file {
             // The file may already be deleted.

@@ -1,22 +1,31 @@
 //! `sponge`: reads all input before it writes, so that a pipeline can write to its own input file.
 
-use tidebox_gnu::command_line::CommandLine;
-use tidebox_gnu::exit::ToolResult;
+use tidebox_gnu::exit::{IntoExitCode, ToolResult};
 use tidebox_gnu::message::print_error;
+use tidebox_gnu::options::Syntax;
 use tidebox_gnu::stream::Input;
 use tidebox_rt::{Errno, Open};
 
-use super::Soaked;
+use super::BufferedInput;
 
 const USAGE: &str = "sponge [-a] <file>: soak up all input from stdin and write it to <file>\n";
+
+tidebox_gnu::options! {
+    /// Options of `sponge`.
+    enum Flag {
+        Append = "-a", "";
+        Help = "-h", "";
+    }
+}
+
+const SYNTAX: Syntax<'_, Flag> = Syntax::new("sponge", USAGE, 0);
 
 /// Runs `sponge`.
 pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let mut append = false;
-    let line = CommandLine::new("sponge", "ah", &[], "");
-    let operands = line.parse::<ToolResult>(arguments, |key, _| match key {
-        'h' => Err(ToolResult::from(USAGE)),
-        _ => {
+    let operands = SYNTAX.parse::<ToolResult>(arguments, |flag, _| match flag {
+        Flag::Help => Err(ToolResult::from(USAGE)),
+        Flag::Append => {
             append = true;
             Ok(())
         }
@@ -24,20 +33,20 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let operands = match operands {
         Ok(operands) => operands,
         Err(ToolResult::Usage(message, _)) => {
-            // Long options are not supported, so their second dash is parsed as a letter.
+            // `sponge` has no long options: the second dash is an invalid letter.
             let unknown = message.starts_with("unrecognized");
             print_error("sponge", if unknown { "invalid option -- '-'" } else { &message });
             return 0;
         }
-        Err(answer) => return tidebox_gnu::exit::IntoExitCode::into_exit_code(answer, "sponge"),
+        Err(result) => return result.into_exit_code("sponge"),
     };
-    let soaked = match Soaked::all_of(&mut Input::standard()) {
-        Ok(soaked) => soaked,
+    let buffered = match BufferedInput::all_of(&mut Input::standard()) {
+        Ok(buffered) => buffered,
         Err(errno) => return cannot("failed to read from stdin", errno),
     };
     let result = match operands.first() {
-        None => soaked.write_to(1),
-        Some(file) => write_file(file, append, &soaked),
+        None => buffered.write_to(1),
+        Some(file) => write_file(file, append, &buffered),
     };
     match result {
         Ok(()) => 0,
@@ -51,9 +60,9 @@ fn cannot(what: &str, errno: Errno) -> i32 {
     1
 }
 
-fn write_file(name: &[u8], append: bool, soaked: &Soaked) -> Result<(), Errno> {
+fn write_file(name: &[u8], append: bool, buffered: &BufferedInput) -> Result<(), Errno> {
     let how = Open { write: true, create: true, append, truncate: !append, ..Open::default() };
     let fd = tidebox_rt::open(name, how)?;
-    let written = soaked.write_to(fd);
+    let written = buffered.write_to(fd);
     written.and(tidebox_rt::close(fd))
 }
