@@ -1,7 +1,5 @@
 //! JSON output.
 
-use tidebox_gnu::mode::letters;
-
 use crate::entry::Entry;
 use crate::list::{List, Position, Totals};
 use crate::options::{Lines, Sizes};
@@ -46,32 +44,11 @@ fn line_end(walk: &mut Walk) {
 
 /// Formats all attributes of a file except its content.
 fn head(walk: &mut Walk, entry: &Entry, name: &[u8]) {
-    let mut out = format!("{{\"type\":\"{}\",\"name\":", entry.type_name()).into_bytes();
-    out.extend(string(name));
-    if let Some(target) = &entry.target {
-        out.extend_from_slice(b",\"target\":");
-        out.extend(string(target));
-    }
-    let shows = walk.options.shows;
-    if shows.mode {
-        let mode = entry.stat.mode;
-        out.extend_from_slice(format!(",\"mode\":\"{:04o}\",\"prot\":\"{}\"", mode & 0o7777, letters(mode)).as_bytes());
-    }
-    if shows.user {
-        out.extend_from_slice(format!(",\"user\":\"{}\"", walk.meta.user(entry.stat.uid)).as_bytes());
-    }
-    if shows.group {
-        out.extend_from_slice(format!(",\"group\":\"{}\"", walk.meta.group(entry.stat.gid)).as_bytes());
-    }
-    if shows.size {
-        let size = match walk.options.sizes {
-            Sizes::Bytes => entry.size.to_string(),
-            sizes => format!("\"{}\"", crate::meta::size(entry.size, sizes)),
-        };
-        out.extend_from_slice(format!(",\"size\":{size}").as_bytes());
-    }
-    if shows.date {
-        out.extend_from_slice(format!(",\"time\":\"{}\"", walk.meta.date(entry, &walk.options)).as_bytes());
+    let mut out = format!("{{\"type\":\"{}\"", entry.type_name()).into_bytes();
+    for (key, value) in walk.attributes(entry, name) {
+        out.extend_from_slice(format!(",\"{key}\":").as_bytes());
+        let is_number = key == "size" && walk.options.sizes == Sizes::Bytes;
+        out.extend(if is_number { value } else { string(&value) });
     }
     walk.out.push(&out);
 }

@@ -1,7 +1,10 @@
 //! Code shared by all output formats.
 
+use tidebox_gnu::mode::letters;
+
 use crate::entry::Entry;
 use crate::from_file;
+use crate::options::Sizes;
 use crate::walk::Walk;
 
 /// Counters of the report.
@@ -42,6 +45,35 @@ pub(crate) trait List {
 }
 
 impl Walk {
+    /// Returns the names and values of all attributes in JSON and XML.
+    pub(crate) fn attributes(&self, entry: &Entry, name: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+        let shows = self.options.shows;
+        let mut attributes = vec![("name", name.to_vec())];
+        attributes.extend(entry.target.clone().map(|target| ("target", target)));
+        if shows.mode {
+            let mode = entry.stat.mode;
+            attributes.push(("mode", format!("{:04o}", mode & 0o7777).into_bytes()));
+            attributes.push(("prot", letters(mode).into_bytes()));
+        }
+        if shows.user {
+            attributes.push(("user", self.meta.user(entry.stat.uid).into_bytes()));
+        }
+        if shows.group {
+            attributes.push(("group", self.meta.group(entry.stat.gid).into_bytes()));
+        }
+        if shows.size {
+            let size = match self.options.sizes {
+                Sizes::Bytes => entry.size.to_string(),
+                sizes => crate::meta::size(entry.size, sizes),
+            };
+            attributes.push(("size", size.into_bytes()));
+        }
+        if shows.date {
+            attributes.push(("time", self.meta.date(entry, &self.options).into_bytes()));
+        }
+        attributes
+    }
+
     /// Lists all operands.
     pub(crate) fn list_all(&mut self, list: &mut dyn List) {
         let mut totals = Totals::default();

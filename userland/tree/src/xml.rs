@@ -1,10 +1,8 @@
 //! XML output.
 
-use tidebox_gnu::mode::letters;
-
 use crate::entry::Entry;
 use crate::list::{List, Position, Totals};
-use crate::options::{Lines, Sizes};
+use crate::options::Lines;
 use crate::walk::Walk;
 
 pub(crate) struct Xml;
@@ -43,31 +41,7 @@ fn attribute(out: &mut Vec<u8>, name: &str, value: &[u8]) {
 
 fn head(walk: &mut Walk, entry: &Entry, name: &[u8]) {
     let mut out = format!("<{}", entry.type_name()).into_bytes();
-    attribute(&mut out, "name", name);
-    if let Some(target) = &entry.target {
-        attribute(&mut out, "target", target);
-    }
-    let shows = walk.options.shows;
-    if shows.mode {
-        attribute(&mut out, "mode", format!("{:04o}", entry.stat.mode & 0o7777).as_bytes());
-        attribute(&mut out, "prot", letters(entry.stat.mode).as_bytes());
-    }
-    if shows.user {
-        attribute(&mut out, "user", walk.meta.user(entry.stat.uid).as_bytes());
-    }
-    if shows.group {
-        attribute(&mut out, "group", walk.meta.group(entry.stat.gid).as_bytes());
-    }
-    if shows.size {
-        let size = match walk.options.sizes {
-            Sizes::Bytes => entry.size.to_string(),
-            sizes => crate::meta::size(entry.size, sizes),
-        };
-        attribute(&mut out, "size", size.as_bytes());
-    }
-    if shows.date {
-        attribute(&mut out, "time", walk.meta.date(entry, &walk.options).as_bytes());
-    }
+    walk.attributes(entry, name).iter().for_each(|(key, value)| attribute(&mut out, key, value));
     out.push(b'>');
     walk.out.push(&out);
 }
