@@ -79,7 +79,6 @@ fn filter(options: Options) -> i32 {
         inputs: RefCell::new(Inputs::new(options.files, options.reading)),
         patterns: RefCell::default(),
         out: RefCell::new(Output::new()),
-        libraries,
     };
     let form = &options.form;
     let code = if options.null_input {

@@ -8,7 +8,7 @@ use jaq_core::load::{Arena, File, Loader};
 use crate::builtins;
 use crate::run::Kind;
 use crate::syntax::{Def, Definitions, Dependency, Parsed, Parser, Scope, Term, constant, keep};
-use crate::value::{Result as ValResult, Val, fault};
+use crate::value::Val;
 
 /// A compiled program.
 pub(crate) struct Program {
@@ -314,32 +314,4 @@ fn search_of(meta: &Term) -> Vec<String> {
         },
         None => Vec::new(),
     }
-}
-
-/// Metadata of a module and its imports.
-pub(crate) fn module_meta(name: &str, libraries: &[String]) -> ValResult {
-    let origin = std::env::current_dir().unwrap_or_default();
-    let folders: Vec<PathBuf> = libraries.iter().map(|library| expanded(library, &origin)).collect();
-    let missing = || fault(format!("module not found: {name}\n"));
-    let file = find_module(name, &folders, "jq").ok_or_else(missing)?;
-    let text = std::fs::read(file).map_err(|_| missing())?;
-    let mut scope = Scope::trusting();
-    let mut parser = Parser::new(keep(String::from_utf8_lossy(&text).into_owned()), "", TOP, &mut scope);
-    let mut parsed = parser.head();
-    parser.module(&mut parsed);
-    let mut map = parsed.meta.as_ref().and_then(constant).map(Val::into_map).unwrap_or_default();
-    let dependencies = parsed.dependencies.iter().map(|dependency| {
-        let mut entry = dependency.meta.as_ref().and_then(constant).map(Val::into_map).unwrap_or_default();
-        let is_data = dependency.name.as_deref().is_some_and(|name| name.starts_with('$'));
-        if let Some(name) = &dependency.name {
-            entry.insert("as".into(), Val::text(name.trim_start_matches('$')));
-        }
-        entry.insert("is_data".into(), Val::Bool(is_data));
-        entry.insert("relpath".into(), Val::text(&dependency.path));
-        Val::object(entry)
-    });
-    map.insert("deps".into(), dependencies.collect());
-    let definitions = parsed.definitions.iter().map(|def| Val::from(format!("{}/{}", def.name, def.args.len())));
-    map.insert("defs".into(), definitions.collect());
-    Ok(Val::object(map))
 }

@@ -9,7 +9,7 @@ use jaq_core::{Ctx, DataT, Lut, Vars};
 use crate::builtins::Patterns;
 use crate::input::Inputs;
 use crate::json::{Layout, write};
-use crate::program::{self, Program};
+use crate::program::Program;
 use crate::value::{Result, Val, fault, in_words_of_jq};
 use tidebox_gnu::exit::print;
 
@@ -47,7 +47,6 @@ pub(crate) struct World {
     pub(crate) inputs: RefCell<Inputs>,
     pub(crate) patterns: RefCell<Patterns>,
     pub(crate) out: RefCell<Output>,
-    pub(crate) libraries: Vec<String>,
 }
 
 impl World {
@@ -61,14 +60,6 @@ impl World {
 
     pub(crate) fn file_name(&self) -> Val {
         self.inputs.borrow().file_name().map_or(Val::Null, Val::text)
-    }
-
-    pub(crate) fn search_list(&self) -> Val {
-        self.libraries.iter().map(|library| Val::text(library)).collect()
-    }
-
-    pub(crate) fn module_meta(&self, name: &str) -> Result {
-        program::module_meta(name, &self.libraries)
     }
 
     /// Writes to standard error, after pending output.

@@ -58,14 +58,6 @@ pub(super) const FILTERS: &[Entry] = &[
         .filter(|(name, _)| name.starts_with(|char: char| char.is_ascii_alphabetic()))
         .map(|(name, arity)| Val::from(format!("{name}/{arity}")))
         .collect())),
-    ("get_search_list", 0, |cv| answer(Ok(cv.0.data().world().search_list()))),
-    ("modulemeta", 0, |cv| {
-        let world = cv.0.data().world();
-        answer(match &cv.1 {
-            Val::String(name) => world.module_meta(name),
-            value => Err(fault(format!("modulemeta input module name must be a string, not {}", value.kind()))),
-        })
-    }),
 ];
 
 /// Filters that take filters as arguments.

@@ -17,8 +17,6 @@ pub(crate) struct Named {
     pub(crate) stamp: Vec<u8>,
     /// Seconds since 1970; 0 also marks a missing file.
     pub(crate) seconds: Option<i64>,
-    /// Nanoseconds of the second.
-    pub(crate) nanoseconds: u32,
 }
 
 /// Parses a name and the rest. `strip` is the number of `-p`; without it only the last component is used.
@@ -41,14 +39,8 @@ pub(crate) fn fetch(text: &[u8], strip: Option<usize>) -> Named {
     if name == b"/dev/null" {
         return Named { seconds: Some(0), ..Named::default() };
     }
-    let time = time(rest);
-    let seconds = time.map(|(seconds, _)| if seconds.abs() < 26 * 3600 { 0 } else { seconds });
-    Named {
-        name: stripped(&name, strip),
-        stamp: rest.to_vec(),
-        seconds,
-        nanoseconds: time.map_or(0, |(_, nanoseconds)| nanoseconds),
-    }
+    let seconds = time(rest).map(|seconds| if seconds.abs() < 26 * 3600 { 0 } else { seconds });
+    Named { name: stripped(&name, strip), stamp: rest.to_vec(), seconds }
 }
 
 /// A name ends at white space; if a tab precedes the time, spaces belong to the name.
@@ -130,22 +122,20 @@ pub(crate) fn best(names: &[Option<Vec<u8>>; 3], counts: impl Fn(usize) -> bool)
 }
 
 /// A time as diffs write it: `2020-01-31 12:34:56.789 +0100` or `Fri Jan 31 12:34:56 2020`.
-fn time(text: &[u8]) -> Option<(i64, u32)> {
+fn time(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?.trim();
     let words: Vec<&str> = text.split_whitespace().collect();
     match words.as_slice() {
         [date, clock, zone @ ..] if date.contains('-') => {
             let mut parts = date.splitn(3, '-').map(str::parse::<u32>);
             let days = days(i64::from(parts.next()?.ok()?), parts.next()?.ok()?, parts.next()?.ok()?)?;
-            let (seconds, nanoseconds) = clock_of(clock)?;
-            Some((days * 86_400 + seconds - zone.first().map_or(Some(0), |zone| zone_of(zone))?, nanoseconds))
+            Some(days * 86_400 + clock_of(clock)? - zone.first().map_or(Some(0), |zone| zone_of(zone))?)
         }
         [_, month, day, clock, year, ..] => {
             const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
             let month = MONTHS.find(month.get(..3)?)? / 3 + 1;
             let days = days(year.parse().ok()?, u32::try_from(month).ok()?, day.parse().ok()?)?;
-            let (seconds, nanoseconds) = clock_of(clock)?;
-            Some((days * 86_400 + seconds, nanoseconds))
+            Some(days * 86_400 + clock_of(clock)?)
         }
         _ => None,
     }
@@ -155,13 +145,12 @@ fn days(year: i64, month: u32, day: u32) -> Option<i64> {
     ((1..=12).contains(&month) && (1..=31).contains(&day) && year < 100_000).then(|| days_to(year, month, day))
 }
 
-fn clock_of(text: &str) -> Option<(i64, u32)> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+fn clock_of(text: &str) -> Option<i64> {
+    let (whole, _) = text.split_once('.').unwrap_or((text, ""));
     let mut parts = whole.split(':').map(str::parse::<u16>);
     let (hour, minute) = (i64::from(parts.next()?.ok()?), i64::from(parts.next()?.ok()?));
     let second = i64::from(parts.next().map_or(Some(0), Result::ok)?);
-    let digits: String = fraction.chars().chain(std::iter::repeat('0')).take(9).collect();
-    Some((hour * 3600 + minute * 60 + second, digits.parse().ok()?))
+    Some(hour * 3600 + minute * 60 + second)
 }
 
 fn zone_of(text: &str) -> Option<i64> {

@@ -22,13 +22,6 @@ pub(crate) enum Numbering {
     Existing,
 }
 
-/// Time zone of patch timestamps when they are applied to files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Times {
-    Now,
-    OfPatch,
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) file: Option<Vec<u8>>,
@@ -45,7 +38,6 @@ pub(crate) struct Options {
     pub(crate) rejects: Option<Vec<u8>>,
     pub(crate) reject_unified: Option<bool>,
     pub(crate) removes_empty: bool,
-    pub(crate) times: Times,
     pub(crate) backup: bool,
     pub(crate) backup_of_mismatch: bool,
     pub(crate) numbering: Numbering,
@@ -87,8 +79,7 @@ tidebox_gnu::options! {
         Output = "-o, --output=FILE", "write to FILE, or to standard output (-)";
         RejectFile = "-r, --reject-file=FILE", "write hunks that do not fit to FILE, or nowhere (-)";
         RejectFormat = "--reject-format=FORMAT", "'context' or 'unified'";
-        RemoveEmptyFiles = "-E, --remove-empty-files", "remove files that become empty";
-        SetUtc = "-Z, --set-utc, -T, --set-time", "give files the times of the patch\n\nBackups:";
+        RemoveEmptyFiles = "-E, --remove-empty-files", "remove files that become empty\n\nBackups:";
         Backup = "-b, --backup", "keep the original as FILE.orig";
         BackupIfMismatch = "--backup-if-mismatch", "the same where a hunk does not fit exactly";
         NoBackupIfMismatch = "--no-backup-if-mismatch", "keep no original there";
@@ -109,6 +100,7 @@ tidebox_gnu::options! {
         Prefixes = "-B, --prefix=PREFIX, -Y, --basename-prefix=PREFIX", "",
             unsupported "prefixes of backups (-B, -Y) are not supported: see -z";
         QuotingStyle = "--quoting-style=STYLE", "", unsupported "--quoting-style is not supported";
+        SetTime = "-Z, --set-utc, -T, --set-time", "", unsupported "-T and -Z are not supported: see touch";
         Posix = "--posix", "", unsupported "--posix is not supported";
         ReadOnly = "--read-only=BEHAVIOR", "", unsupported "--read-only is not supported";
         Help = "--help", "";
@@ -144,7 +136,6 @@ impl Options {
             rejects: None,
             reject_unified: None,
             removes_empty: false,
-            times: Times::Now,
             backup: false,
             backup_of_mismatch: true,
             numbering: numbering.and_then(|name| numbering_of(&name)).unwrap_or(Numbering::Existing),
@@ -248,8 +239,6 @@ fn set(options: &mut Options, key: Flag, value: Vec<u8>) -> Result<(), Request> 
         Flag::Reverse => options.reverse = true,
         Flag::Quiet => options.verbosity = Verbosity::Silent,
         Flag::Batch => options.batch = true,
-        // Local time is universal time here.
-        Flag::SetUtc => options.times = Times::OfPatch,
         Flag::Unified => options.style = Some(Style::Unified),
         Flag::VersionControl => match numbering_of(&value) {
             Some(numbering) => options.numbering = numbering,

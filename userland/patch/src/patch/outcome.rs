@@ -1,8 +1,7 @@
-//! Results of a patch: new content, deleted files, times, and rejects.
+//! Results of a patch: new content, deleted files, and rejects.
 
 use super::header::FoundPatch;
 use super::name::{NEW, OLD};
-use super::options::Times;
 use super::place::{Becomes, Pending};
 use super::session::{Applied, Session, Subject};
 use super::{Fatal, failed};
@@ -65,8 +64,7 @@ impl Session {
         let becomes = if header.is_link() { Becomes::Link(contents) } else { Becomes::Contents(contents) };
         let changes = failures < applied.hunks || new_mode.is_some() || header.renames || header.copies;
         if changes {
-            let time = self.time(found, subject, mismatch);
-            self.later(Pending { name: subject.target.clone(), becomes, mode, backup, time })?;
+            self.later(Pending { name: subject.target.clone(), becomes, mode, backup })?;
             // If files exchange names, the old name may belong to another file already.
             let is_taken = self.pending.iter().any(|pending| pending.name == name && !pending.is_removal());
             if header.renames && subject.target != name && !is_taken {
@@ -77,40 +75,13 @@ impl Session {
                 return Err(failed("Can't reopen file", &name, tidebox_rt::Errno::NOENT));
             }
             // No hunk matched: the file is unchanged, and its backup is a copy.
-            self.later(Pending { name: subject.target.clone(), becomes, mode, backup, time: None })?;
+            self.later(Pending { name: subject.target.clone(), becomes, mode, backup })?;
         }
         Ok(())
     }
 
     fn backs_up(&self, mismatch: bool) -> bool {
         self.options.backup || self.options.backup_of_mismatch && mismatch
-    }
-
-    /// Returns the time of the file, if requested and valid.
-    fn time(&mut self, found: &FoundPatch, subject: &Subject, mismatch: bool) -> Option<(i64, u32)> {
-        if self.options.times == Times::Now {
-            return None;
-        }
-        let (from, to) = if self.reverse { (NEW, OLD) } else { (OLD, NEW) };
-        let (before, after) = (found.header.files.get(from)?, found.header.files.get(to)?);
-        let new = (after.seconds.filter(|seconds| *seconds != 0)?, after.nanoseconds);
-        if self.options.force {
-            return Some(new);
-        }
-        let shown = self.display(&subject.target);
-        if let (Some(seconds), Some(stat)) = (before.seconds, subject.stat) {
-            let stamp =
-                u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000) + u64::from(before.nanoseconds);
-            if stamp != stat.mtime_ns {
-                self.print(&format!("Not setting time of file {shown} (time mismatch)\n"));
-                return None;
-            }
-        }
-        if mismatch {
-            self.print(&format!("Not setting time of file {shown} (contents mismatch)\n"));
-            return None;
-        }
-        Some(new)
     }
 
     /// Applies an action now, or for git patches after all of them are read.

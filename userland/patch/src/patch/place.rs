@@ -25,8 +25,6 @@ pub(crate) struct Pending {
     pub(crate) becomes: Becomes,
     pub(crate) mode: Option<u32>,
     pub(crate) backup: bool,
-    /// Seconds and nanoseconds since 1970.
-    pub(crate) time: Option<(i64, u32)>,
 }
 
 fn io_error(what: &str, name: &[u8], error: &std::io::Error) -> Fatal {
@@ -36,7 +34,7 @@ fn io_error(what: &str, name: &[u8], error: &std::io::Error) -> Fatal {
 impl Pending {
     /// Deletes the file.
     pub(crate) fn removal(name: Vec<u8>, backup: bool) -> Self {
-        Self { name, becomes: Becomes::Gone, mode: None, backup, time: None }
+        Self { name, becomes: Becomes::Gone, mode: None, backup }
     }
 
     pub(crate) fn is_removal(&self) -> bool {
@@ -91,8 +89,7 @@ impl Pending {
         fs::rename(bytes_path(&temporary), bytes_path(target)).map_err(|error| {
             let _ = tidebox_rt::unlink(&temporary);
             io_error("Can't create file", &self.name, &error)
-        })?;
-        self.set_time(target)
+        })
     }
 
     fn make_link(&self, target: &[u8]) -> Result<(), Fatal> {
@@ -102,19 +99,6 @@ impl Pending {
             Err(errno) => return Err(failed("Can't remove file", &self.name, errno)),
         }
         tidebox_rt::symlink(target, &self.name).map_err(|errno| failed("Can't create symbolic link", &self.name, errno))
-    }
-
-    fn set_time(&self, target: &[u8]) -> Result<(), Fatal> {
-        let Some((seconds, nanoseconds)) = self.time else {
-            return Ok(());
-        };
-        let since = std::time::Duration::new(u64::try_from(seconds).unwrap_or(0), nanoseconds);
-        let Some(moment) = std::time::UNIX_EPOCH.checked_add(since) else {
-            return Ok(());
-        };
-        let file = fs::OpenOptions::new().write(true).open(bytes_path(target));
-        file.and_then(|file| file.set_times(fs::FileTimes::new().set_accessed(moment).set_modified(moment)))
-            .map_err(|error| io_error("Can't set timestamp on file", &self.name, &error))
     }
 
     /// Removes the file, and directories that become empty.
