@@ -73,24 +73,11 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     if start(b"\x04\x22\x4d\x18") {
         return recognized("LZ4 compressed data (v1.4+)", "application/x-lz4");
     }
-    if start(b"\x1f\x9d") {
-        return compress(bytes);
-    }
-    if start(b"\x89LZO\0\r\n\x1a\n") {
-        return recognized("lzop compressed data", "application/octet-stream");
-    }
     if start(b"\x5d\0\0") && matches!(bytes.byte(12), Some(0 | 0xff)) {
-        return lzma(bytes);
+        return recognized("LZMA compressed data", "application/x-lzma");
     }
-    if start(b"070701") || start(b"070702") {
-        let kind = if start(b"070701") { "SVR4 with no CRC" } else { "SVR4 with CRC" };
-        return recognized(format!("ASCII cpio archive ({kind})"), "application/x-cpio");
-    }
-    if start(b"070707") {
-        return recognized("ASCII cpio archive (pre-SVR4 or odc)", "application/x-cpio");
-    }
-    if bytes.le16(0) == Some(0o70707) {
-        return recognized("cpio archive", "application/x-cpio");
+    if start(b"070701") || start(b"070702") || start(b"070707") {
+        return recognized("ASCII cpio archive", "application/x-cpio");
     }
     let is_zlib = bytes.byte(0) == Some(0x78) && matches!(bytes.byte(1), Some(0x01 | 0x5e | 0x9c | 0xda));
     if is_zlib { recognized("zlib compressed data", "application/zlib") } else { None }
@@ -102,9 +89,9 @@ fn gzip(bytes: Bytes<'_>) -> Detected {
         text.push_str(", reserved method");
     }
     let flags = bytes.byte(3)?;
-    for (bit, told) in [(1, ", ASCII"), (2, ", has CRC"), (4, ", extra field")] {
+    for (bit, label) in [(1, ", ASCII"), (2, ", has CRC"), (4, ", extra field")] {
         if flags & bit != 0 {
-            text.push_str(told);
+            text.push_str(label);
         }
     }
     if flags & 12 == 8 {
@@ -156,25 +143,13 @@ fn debian(bytes: Bytes<'_>) -> Detected {
     let version = bytes.text(68);
     let version = version.lines().next().unwrap_or_default();
     let mut text = format!("Debian binary package (format {version})");
-    for (name, told) in [("control.tar.", "with control.tar."), ("data.tar.", "data compression ")] {
+    for (name, label) in [("control.tar.", "with control.tar."), ("data.tar.", "data compression ")] {
         if let Some(at) = bytes.find(72, 4096, name.as_bytes()) {
             let kind: String = bytes.text(at + name.len()).chars().take_while(char::is_ascii_alphanumeric).collect();
-            text.push_str(&format!(", {told}{kind}"));
+            text.push_str(&format!(", {label}{kind}"));
         }
     }
     recognized(text, "application/vnd.debian.binary-package")
-}
-
-fn compress(bytes: Bytes<'_>) -> Detected {
-    let bits = bytes.byte(2)?;
-    let block = if bits & 0x80 != 0 { " block compressed" } else { "" };
-    recognized(format!("compress'd data{} {} bits", block, bits & 0x1f), "application/x-compress")
-}
-
-fn lzma(bytes: Bytes<'_>) -> Detected {
-    let size = bytes.le64(5)?;
-    let size = if size == u64::MAX { ", streamed".to_owned() } else { format!(", non-streamed, size {size}") };
-    recognized(format!("LZMA compressed data{size}"), "application/x-lzma")
 }
 
 fn zstandard(bytes: Bytes<'_>) -> Detected {
@@ -198,7 +173,7 @@ fn zip(bytes: Bytes<'_>) -> Detected {
     if name == b"mimetype" {
         let extra = usize::from(bytes.le16(28)?);
         let kind = bytes.text(30 + name_length + extra);
-        for (mime, told) in [
+        for (mime, label) in [
             ("application/epub+zip", "EPUB document"),
             ("application/vnd.oasis.opendocument.text", "OpenDocument Text"),
             ("application/vnd.oasis.opendocument.spreadsheet", "OpenDocument Spreadsheet"),
@@ -207,7 +182,7 @@ fn zip(bytes: Bytes<'_>) -> Detected {
         ] {
             let rest = kind.strip_prefix(mime);
             if rest.is_some_and(|rest| !rest.starts_with('-')) {
-                return recognized(told, mime);
+                return recognized(label, mime);
             }
         }
     }
@@ -243,7 +218,7 @@ fn zip(bytes: Bytes<'_>) -> Detected {
 fn office(bytes: Bytes<'_>) -> Detected {
     let entries = memchr::memmem::find_iter(bytes.0, b"PK\x03\x04").take(64);
     for at in entries {
-        for (folder, told, mime) in [
+        for (folder, label, mime) in [
             (
                 b"word/".as_slice(),
                 "Microsoft Word 2007+",
@@ -257,7 +232,7 @@ fn office(bytes: Bytes<'_>) -> Detected {
             (b"xl/", "Microsoft Excel 2007+", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         ] {
             if bytes.has(at + 30, folder) {
-                return recognized(told, mime);
+                return recognized(label, mime);
             }
         }
     }

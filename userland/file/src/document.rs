@@ -23,10 +23,6 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
             "application/x-git",
         );
     }
-    if start(b"b0VIM ") {
-        let version: String = bytes.text(6).trim_end().to_owned();
-        return recognized(format!("Vim swap file, version {version}"), "text/plain");
-    }
     if start(b"PAR1") {
         return recognized("Apache Parquet", "text/plain");
     }
@@ -39,9 +35,6 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     }
     if start(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
         return recognized("Composite Document File V2 Document", "application/x-ole-storage");
-    }
-    if start(b"\xd4\xc3\xb2\xa1") {
-        return capture(bytes, "little");
     }
     None
 }
@@ -102,13 +95,4 @@ fn sqlite(bytes: Bytes<'_>) -> Detected {
     }
     text.push_str(&format!(", version-valid-for {}", bytes.be32(92)?));
     recognized(text, "application/vnd.sqlite3")
-}
-
-fn capture(bytes: Bytes<'_>, order: &str) -> Detected {
-    let (major, minor, length) = (bytes.le16(4)?, bytes.le16(6)?, bytes.le32(16)?);
-    let link = if bytes.le32(20)? == 1 { "Ethernet" } else { "unknown" };
-    let text = format!(
-        "pcap capture file, microsecond ts ({order}-endian) - version {major}.{minor} ({link}, capture length {length})"
-    );
-    recognized(text, "application/vnd.tcpdump.pcap")
 }

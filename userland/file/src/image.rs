@@ -11,7 +11,6 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
         .or_else(|| bmp(bytes))
         .or_else(|| icon(bytes))
         .or_else(|| tiff(bytes))
-        .or_else(|| photoshop(bytes))
 }
 
 fn png(bytes: Bytes<'_>) -> Detected {
@@ -55,8 +54,8 @@ fn jpeg(bytes: Bytes<'_>) -> Detected {
         match kind {
             0xe0 if bytes.has(at + 4, b"JFIF\0") => text.push_str(&jfif(bytes, at)?),
             0xe1 if bytes.has(at + 4, b"Exif\0\0") => {
-                let inside = bytes.0.get(at + 10..).and_then(|rest| tiff(Bytes(rest)));
-                text.push_str(&format!(", Exif standard: [{}]", inside.map(|(text, _)| text).unwrap_or_default()));
+                let exif = bytes.0.get(at + 10..).and_then(|rest| tiff(Bytes(rest)));
+                text.push_str(&format!(", Exif standard: [{}]", exif.map(|(text, _)| text).unwrap_or_default()));
             }
             0xfe => {
                 let comment = bytes.get(at + 4, usize::from(length).saturating_sub(2)).unwrap_or_default();
@@ -124,27 +123,7 @@ fn bmp(bytes: Bytes<'_>) -> Detected {
     };
     let (width, height) = (bytes.le32(18)?, bytes.le32(22)?);
     let (width, height) = (i32::from_le_bytes(width.to_le_bytes()), i32::from_le_bytes(height.to_le_bytes()));
-    let mut text = format!("PC bitmap, {kind}, {width} x {height} x {}", bytes.le16(28)?);
-    match bytes.le32(30)? {
-        1 => text.push_str(", 8-bit RLE"),
-        2 => text.push_str(", 4-bit RLE"),
-        _ => {}
-    }
-    let optional = |at, name: &str, text: &mut String| {
-        if let Some(value) = bytes.le32(at).filter(|value| *value != 0) {
-            text.push_str(&format!(", {name} {value}"));
-        }
-    };
-    optional(34, "image size", &mut text);
-    if let (Some(x), Some(y)) = (bytes.le32(38), bytes.le32(42))
-        && x != 0
-    {
-        text.push_str(&format!(", resolution {x} x {y} px/m"));
-    }
-    optional(46, "", &mut text);
-    optional(2, "cbSize", &mut text);
-    optional(10, "bits offset", &mut text);
-    recognized(text.replace(",  ", ", "), "image/bmp")
+    recognized(format!("PC bitmap, {kind}, {width} x {height} x {}", bytes.le16(28)?), "image/bmp")
 }
 
 fn icon(bytes: Bytes<'_>) -> Detected {
@@ -153,77 +132,16 @@ fn icon(bytes: Bytes<'_>) -> Detected {
         b"\0\0\x02\0" => "MS Windows cursor resource",
         _ => return None,
     };
-    let count = bytes.le16(4).filter(|count| *count > 0 && *count < 256)?;
-    if bytes.byte(9)? != 0 {
-        return None;
-    }
-    let mut text = format!("{name} - {count} icon{}", if count == 1 { "" } else { "s" });
-    let full = |side: u8| if side == 0 { 256 } else { u16::from(side) };
-    text.push_str(&format!(", {}x{}", full(bytes.byte(6)?), full(bytes.byte(7)?)));
-    if let Some(colors) = bytes.byte(8).filter(|colors| *colors != 0) {
-        text.push_str(&format!(", {colors} colors"));
-    }
-    if let Some(bits) = bytes.le16(12).filter(|bits| *bits != 0) {
-        text.push_str(&format!(", {bits} bits/pixel"));
-    }
+    let count = bytes.le16(4).filter(|count| *count > 0 && *count < 256 && bytes.byte(9) == Some(0))?;
+    let text = format!("{name} - {count} icon{}", if count == 1 { "" } else { "s" });
     recognized(text, "image/vnd.microsoft.icon")
 }
 
 fn tiff(bytes: Bytes<'_>) -> Detected {
-    let little = match bytes.get(0, 4)? {
-        b"II*\0" => true,
-        b"MM\0*" => false,
+    let order = match bytes.get(0, 4)? {
+        b"II*\0" => "little",
+        b"MM\0*" => "big",
         _ => return None,
     };
-    let u16_at = |at| if little { bytes.le16(at) } else { bytes.be16(at) };
-    let u32_at = |at| if little { bytes.le32(at) } else { bytes.be32(at) };
-    let order = if little { "little" } else { "big" };
-    let mut text = format!("TIFF image data, {order}-endian");
-    let directory = usize::try_from(u32_at(4)?).ok()?;
-    if let Some(count) = u16_at(directory) {
-        text.push_str(&format!(", direntries={count}"));
-        for number in 0..usize::from(count.min(64)) {
-            let at = directory.saturating_add(2 + number * 12);
-            let (Some(tag), Some(kind)) = (u16_at(at), u16_at(at + 2)) else {
-                break;
-            };
-            let value = if kind == 3 { u16_at(at + 8).map(u32::from) } else { u32_at(at + 8) };
-            let (Some(value), Some(name)) = (value, tag_name(tag)) else {
-                continue;
-            };
-            text.push_str(&format!(", {name}={value}"));
-        }
-    }
-    recognized(text, "image/tiff")
-}
-
-fn tag_name(tag: u16) -> Option<&'static str> {
-    Some(match tag {
-        0x100 => "width",
-        0x101 => "height",
-        0x102 => "bps",
-        _ => return None,
-    })
-}
-
-fn photoshop(bytes: Bytes<'_>) -> Detected {
-    if !bytes.has(0, b"8BPS") {
-        return None;
-    }
-    let (channels, height, width) = (bytes.be16(12)?, bytes.be32(14)?, bytes.be32(18)?);
-    let mode = match bytes.be16(24)? {
-        0 => "bitmap",
-        1 => "grayscale",
-        2 => "indexed",
-        3 => "RGB",
-        4 => "CMYK",
-        7 => "multichannel",
-        8 => "duotone",
-        9 => "lab",
-        _ => return None,
-    };
-    let depth = bytes.be16(22)?;
-    let channels = if channels == 1 { "1x".to_owned() } else { format!("{channels}x") };
-    let text = format!("Adobe Photoshop Image, {width} x {height}, {mode}, {channels} {depth}-bit channels");
-    recognized(text, "image/vnd.adobe.photoshop")
+    recognized(format!("TIFF image data, {order}-endian"), "image/tiff")
 }

@@ -21,10 +21,7 @@ pub(crate) fn find(bytes: Bytes<'_>) -> Detected {
     if start(b"MZ") {
         return windows(bytes);
     }
-    if matches!(bytes.get(2, 2), Some(b"\r\n")) {
-        return python(bytes);
-    }
-    mach(bytes)
+    if matches!(bytes.get(2, 2), Some(b"\r\n")) { python(bytes) } else { None }
 }
 
 fn java(bytes: Bytes<'_>) -> Detected {
@@ -95,31 +92,4 @@ fn windows(bytes: Bytes<'_>) -> Detected {
     let sections = bytes.le16(header + 6).unwrap_or(0);
     let text = format!("{form} executable{dll}{subsystem} {machine}{stripped}, for MS Windows, {sections} sections");
     recognized(text, "application/vnd.microsoft.portable-executable")
-}
-
-fn mach(bytes: Bytes<'_>) -> Detected {
-    let (wide, little) = match bytes.get(0, 4)? {
-        b"\xcf\xfa\xed\xfe" => (true, true),
-        b"\xce\xfa\xed\xfe" => (false, true),
-        b"\xfe\xed\xfa\xcf" => (true, false),
-        b"\xfe\xed\xfa\xce" => (false, false),
-        _ => return None,
-    };
-    let number = |at| if little { bytes.le32(at) } else { bytes.be32(at) };
-    let processor = match number(4)? {
-        7 => "i386",
-        0x0100_0007 => "x86_64",
-        12 => "arm",
-        0x0100_000c => "arm64",
-        _ => "unknown",
-    };
-    let kind = match number(12)? {
-        1 => "object",
-        2 => "executable",
-        6 => "dynamically linked shared library",
-        8 => "bundle",
-        _ => "file",
-    };
-    let width = if wide { " 64-bit" } else { "" };
-    recognized(format!("Mach-O{width} {processor} {kind}"), "application/x-mach-binary")
 }
