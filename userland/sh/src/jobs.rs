@@ -54,7 +54,7 @@ pub(crate) enum JobLookupError {
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
     pub(crate) list: Vec<Job>,
-    /// The jobs are those of the parent of this subshell: they can be shown, and not waited for.
+    /// The jobs of the parent of this subshell, which can be listed but not waited for.
     pub(crate) inherited: bool,
     /// This is a subshell other than a substitution, which has no job control even under `set -m`.
     pub(crate) uncontrolled: bool,

@@ -74,7 +74,7 @@ impl Options {
         SET.iter().find(|switch| switch.letter == Some(letter)).is_some_and(|switch| self.apply(switch, on))
     }
 
-    /// Sets one switch, and others that go with it; true, so that it ends a chain of lookups.
+    /// Sets one option and the options that it implies. Returns true.
     pub(crate) fn apply(&mut self, switch: &Switch, on: bool) -> bool {
         (switch.set)(self, on);
         match switch.name {

@@ -31,7 +31,7 @@ pub(crate) struct Session {
     new_functions: Vec<Name>,
     /// The directory of a new shell.
     home: Bytes,
-    /// The state as it was taken over.
+    /// The state at the start.
     initial_state: Bytes,
     /// Variables of the request only: name, value, and the variable of the session with that name.
     request_variables: Vec<(Name, Var, Option<Var>)>,

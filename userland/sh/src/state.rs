@@ -27,7 +27,7 @@ pub(crate) use depth::TEXT_LEVELS;
 pub(crate) enum Unwind {
     /// Leave this many loops.
     Break(u32),
-    /// Leave all but the last of this many loops and go on with that one.
+    /// Leave all but the last of this many loops and continue that one.
     Continue(u32),
     /// Leave the function or the sourced file.
     Return,

@@ -47,7 +47,7 @@ pub(crate) struct Traps {
     pub(crate) background: bool,
     /// Signals that this subshell ignores because it runs in the background.
     background_ignored: Vec<u8>,
-    /// Traps of signals that arrive wait until the redirections of the command are taken back.
+    /// Traps of arriving signals run after the redirections of the command are undone.
     pub(crate) holds: bool,
     /// Ended children for which the CHLD trap has not run.
     children: u32,
@@ -107,10 +107,10 @@ impl Traps {
         self.running.last().copied()
     }
 
-    /// Removes and returns the traps that `goes` accepts, for a function or a sourced file that does not inherit them.
-    pub(crate) fn take_matching(&mut self, goes: impl Fn(u8) -> bool) -> Vec<(u8, Rc<Bytes>)> {
+    /// Removes and returns the traps that `removes` accepts, for a function or a sourced file that does not inherit them.
+    pub(crate) fn take_matching(&mut self, removes: impl Fn(u8) -> bool) -> Vec<(u8, Rc<Bytes>)> {
         // Ignored signals stay ignored.
-        let predicate = |(signal, text): &(u8, Rc<Bytes>)| goes(*signal) && !text.is_empty();
+        let predicate = |(signal, text): &(u8, Rc<Bytes>)| removes(*signal) && !text.is_empty();
         if !self.set.iter().any(predicate) {
             return Vec::new();
         }

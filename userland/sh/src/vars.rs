@@ -28,7 +28,7 @@ pub(crate) const UPPER: u16 = 16;
 pub(crate) const NAMEREF: u16 = 32;
 /// Set by `declare -t`; it means nothing for variables.
 pub(crate) const TRACE: u16 = 64;
-/// An array that was declared and has got no value yet.
+/// An array that was declared without a value.
 pub(crate) const BARE: u16 = 128;
 /// Assigned text is capitalized: the first letter in upper case, the others in lower case.
 pub(crate) const CAPITAL: u16 = 256;

@@ -8,7 +8,7 @@ use crate::ir::Bytes;
 use crate::state::{EvalResult, Shell};
 use crate::vars::Value;
 
-/// A definition as `alias -p` prints it, which is one that can be read again.
+/// A definition in the reusable format of `alias -p`.
 pub(super) fn definition(name: &[u8], value: &[u8]) -> Bytes {
     [b"alias ", name, b"=", &single_quote(value), b"\n"].concat()
 }

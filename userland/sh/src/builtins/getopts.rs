@@ -74,7 +74,7 @@ fn prints_errors(shell: &mut Shell) -> bool {
     value.is_empty() || plain_number(&value).is_some_and(|n| n != 0)
 }
 
-/// Messages of `getopts` are those of the script, so they start with its name alone.
+/// Messages of `getopts` start with the name of the script only.
 fn bare_message(shell: &mut Shell, text: String) {
     let line = format!("{}: {text}\n", lossy(&shell.invocation.name));
     // A closed standard error is ignored.

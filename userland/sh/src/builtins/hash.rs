@@ -84,7 +84,7 @@ fn one(shell: &mut Shell, name: &[u8], requested: &HashOptions, several: bool) -
             None => false,
         }
     } else if requested.delete {
-        // A table that never held anything has nothing to miss.
+        // A name is not missing in a table that was never used.
         shell.hash.capacity() == 0 || shell.forget_program(name)
     } else if name.contains(&b'/') || super::find(name).is_some() || shell.functions.by_name.contains_key(name) {
         return true;

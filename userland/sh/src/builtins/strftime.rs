@@ -14,7 +14,7 @@ const ROOM: usize = 128;
 impl Shell {
     /// Formats a moment, seconds since 1970, as `strftime` of the C library does in the C locale.
     pub(crate) fn format_time(&self, format: &[u8], seconds: i64) -> Bytes {
-        // A year that the C library cannot hold makes it the beginning of time.
+        // A year beyond the range of the C library yields the epoch.
         let year = Moment::new(seconds, 0).year;
         let seconds = if i32::try_from(year - 1900).is_ok() { seconds } else { 0 };
         // Only an exported variable reaches the C library.

@@ -23,7 +23,7 @@ pub(super) fn bracket(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     }
 }
 
-/// `last` is the bracket that closes the test, if it is one in brackets.
+/// `last` is the closing bracket of `[`.
 fn run(shell: &mut Shell, words: &[Bytes], last: Option<&Bytes>) -> EvalResult<u8> {
     // The form that is frequent in loops.
     if let [left, op, right] = words

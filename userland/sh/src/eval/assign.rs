@@ -92,7 +92,7 @@ impl Shell {
         self.vars.get(name).is_some_and(|var| matches!(var.value, Value::Indexed(_) | Value::Assoc(_)))
     }
 
-    /// An argument of `declare` with its values expanded. All of them are, before the first is assigned.
+    /// Expands the values in an argument of `declare`. All values are expanded before the first is assigned.
     #[inline(never)]
     pub(crate) fn expand_declared(&mut self, assign: &Assign, keyed: bool) -> EvalResult<Assign> {
         // Words that are keys and values of an associative array are not split.

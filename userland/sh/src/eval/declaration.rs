@@ -96,7 +96,7 @@ impl Shell {
         done
     }
 
-    /// The assignments that `export` and `readonly` make, which are shown once more, unless `declare` makes them for these.
+    /// Traces the assignments of `export` and `readonly` a second time, unless they have array options.
     pub(super) fn trace_declared(&mut self, list: &[DeclArg]) {
         let options = list.iter().skip(1).map_while(|arg| match arg {
             DeclArg::Word(word) if word.starts_with(b"-") && word.as_slice() != b"--" => Some(word),

@@ -76,7 +76,7 @@ impl Shell {
         Ok(true)
     }
 
-    /// Points a descriptor at something, such that it can be taken back.
+    /// Points a descriptor at another kernel descriptor, with an entry in the undo log.
     pub(super) fn point(&mut self, number: u32, fd: Option<Fd>, undo: &mut Undo) {
         let before = self.io.fd(number);
         undo.saved.push((number, before));

@@ -174,7 +174,7 @@ impl Shell {
                 let _ = rt::setpgid(*pid, 0);
             }
         }
-        // The previous job is one that is still running.
+        // The previous job must still be running.
         self.reap();
         let number = self.jobs.add(&pids, job_text(chain, self.options.extglob), grouped);
         if let (true, Some(pid)) = (self.options.interactive && !self.process.forked, pids.last()) {

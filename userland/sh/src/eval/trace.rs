@@ -85,7 +85,7 @@ impl Shell {
     }
 
     /// Traces an expression that is a command, with its expansions. Returns the expanded expression if there were any,
-    /// because they must be made only once. `written` is the text without them.
+    /// because they must be expanded only once. `written` is the unexpanded text.
     pub(crate) fn traced_arith(&mut self, arith: &Arith, written: &[u8]) -> EvalResult<Option<Arith>> {
         if !self.options.xtrace || written.is_empty() {
             return Ok(None);

@@ -13,7 +13,7 @@ use crate::state::{EvalResult, Shell, Unwind};
 use text::guarded;
 
 /// Maximum nesting of variables whose values are expressions.
-/// bash gives up after 1024; where two, three or four refer to each other in a circle this is the same one of them.
+/// bash stops after 1024. In circles of up to four variables, this limit stops at the same variable.
 const MAX_LEVELS: u32 = 256;
 
 /// The error of an expression.

@@ -55,7 +55,7 @@ impl Shell {
         let values = match self.indexed_values(elements) {
             Ok(values) => values,
             Err(stop) => {
-                // It was made an array before the words were expanded.
+                // bash creates the array before it expands the words.
                 let var = self.vars.entry(name);
                 var.flags &= !vars::BARE;
                 var.value = match std::mem::take(&mut var.value) {
@@ -162,7 +162,7 @@ impl Shell {
 
     /// The expression that a subscript in a list of elements is, and its text.
     fn index_of_element<'a>(&mut self, subscript: &'a Subscript) -> EvalResult<(At<'a>, Bytes)> {
-        // Quotes are taken out here, unlike those in the subscript of one element that is assigned to.
+        // Quotes are removed here, unlike in the subscript of a single assignment.
         let expands =
             |part: &Part| matches!(part, Part::Param(_) | Part::Command(_) | Part::Double(_) | Part::Quoted(_));
         if !subscript.key.parts.iter().any(expands) {

@@ -139,7 +139,7 @@ impl Out {
         field.text.extend_from_slice(text);
     }
 
-    /// The result of an unquoted expansion: split where arguments are wanted.
+    /// Adds the result of an unquoted expansion, which is split if arguments are expected.
     pub(crate) fn expanded(&mut self, shell: &Shell, text: &[u8]) -> Result<(), usize> {
         self.reserve(text.len())?;
         if self.mode != Mode::Fields {

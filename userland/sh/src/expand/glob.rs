@@ -141,7 +141,7 @@ impl Walk<'_> {
             } else if rest.is_empty() {
                 self.found.push(join(base, &entry.name, true));
             } else if rest.len() == 1 && rest.first().is_some_and(|last| last.is_empty()) && may_be_dir(entry.kind) {
-                // A link to a directory is one of the directories, but nothing below it is.
+                // A link to a directory matches, but its content does not.
                 let path = join(base, &entry.name, false);
                 if rt::stat(&path, true).is_ok_and(|stat| stat.kind() == FileKind::Dir) {
                     self.descend(&path, rest, MAX_DEPTH);

@@ -86,13 +86,13 @@ impl Shell {
             return;
         }
         let all = self.locale_variable(b"LC_ALL");
-        let wanted = match variable {
+        let named = match variable {
             b"LC_ALL" => all,
             b"LANG" => None,
             _ if all.is_some() => return,
             _ => self.locale_variable(variable).or_else(|| self.locale_variable(b"LANG")),
         };
-        if let Some(name) = wanted.filter(|name| known(name).is_none()) {
+        if let Some(name) = named.filter(|name| known(name).is_none()) {
             if matches!(variable, b"LC_ALL" | b"LC_CTYPE") && names_unicode(&name) {
                 // For escapes the name is enough.
                 crate::character::name_unicode(true);

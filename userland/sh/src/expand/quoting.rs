@@ -3,7 +3,7 @@
 use crate::character;
 use crate::ir::Bytes;
 
-/// `'..'`, with quotes inside taken out and escaped.
+/// Quotes text as `'..'`; quotes in it are escaped outside.
 pub(crate) fn single_quote(text: &[u8]) -> Bytes {
     if text == b"'" {
         return b"\\'".to_vec();

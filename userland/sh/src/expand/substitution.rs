@@ -147,7 +147,7 @@ impl Shell {
         Ok(text)
     }
 
-    /// A SIGINT that ended a substitution is one for the shell, too.
+    /// Sends a SIGINT that ended a substitution to the shell too.
     fn pass_interrupt_on(&mut self, status: ExitStatus) {
         if status == ExitStatus::Killed(INTERRUPT) {
             self.io.flush();

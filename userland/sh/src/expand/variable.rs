@@ -202,7 +202,7 @@ impl Shell {
         Ok(!readonly)
     }
 
-    /// Variables whose assignment the shell must hear of.
+    /// Applies an assignment of a variable that the shell uses.
     fn special_assigned(&mut self, name: &[u8], value: &[u8]) {
         match name {
             b"RANDOM" => {

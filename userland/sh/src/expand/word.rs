@@ -29,7 +29,7 @@ impl Shell {
     pub(crate) fn fits<T>(&mut self, result: Result<T, usize>) -> EvalResult<T> {
         match result {
             Ok(value) => Ok(value),
-            Err(wanted) => self.out_of_memory(wanted),
+            Err(requested) => self.out_of_memory(requested),
         }
     }
 

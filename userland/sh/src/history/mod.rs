@@ -40,7 +40,7 @@ pub(crate) struct History {
     pub(crate) pushed: bool,
     /// Commands are read line by line, and each line is expanded and recorded before the next.
     pub(crate) reads_lines: bool,
-    /// When entries are read is taken note of: since the list was switched on or a format for times was set.
+    /// Times of entries are recorded, because the list is on or `HISTTIMEFORMAT` was set.
     tells_times: bool,
     /// Command substitutions in progress, in which `fc` uses the list of the shell.
     pub(crate) substitutions: u32,

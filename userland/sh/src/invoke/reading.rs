@@ -88,7 +88,7 @@ impl Shell {
         let prompts = matches!(lines, Lines::Stdin) && self.options.interactive;
         let mut text = Bytes::new();
         let mut missing = MissingInput::Nothing;
-        // Lines of the command, which are not those of its text when references were replaced.
+        // Number of lines read for the command, which can differ from its text if references were replaced.
         let mut read = 0;
         loop {
             let line = if prompts { self.prompt_line(&mut lines, text.is_empty())? } else { lines.next(self) };

@@ -32,7 +32,7 @@ impl Parser<'_> {
         Ok(list)
     }
 
-    /// Like [`Self::compound_list`], but may be empty.
+    /// Like [`Self::compound_list`], but accepts an empty list.
     pub(super) fn optional_list(&mut self) -> Parse<List> {
         self.deeper(|p| {
             let mut list = List::default();

@@ -50,7 +50,7 @@ pub(crate) fn word_from_text(text: &[u8]) -> Option<Word> {
     Some(Word { braces: super::word::may_brace(&word.parts), ..word })
 }
 
-/// A subscript that was made at run time.
+/// Parses a subscript that was created at run time.
 pub(crate) fn subscript_from_text(text: &[u8]) -> Subscript {
     let mut parser = Parser::new(text, 1, std::rc::Rc::from(&b""[..]));
     let literal = || Word { parts: vec![crate::ir::Part::Quoted(text.to_vec())], raw: text.into(), braces: false };

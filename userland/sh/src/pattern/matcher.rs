@@ -24,7 +24,7 @@ fn step(node: &Node, text: &[u8], fold: bool) -> Option<usize> {
     }
 }
 
-/// Matching without groups: only the newest star ever has to take more.
+/// Matching without groups: only the newest star has to be retried.
 pub(super) fn simple_match(nodes: &[Node], text: &[u8], fold: bool) -> bool {
     let (mut node, mut at) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;

@@ -1,4 +1,4 @@
-//! Searching with back-references: every way through the program is tried, the preferred one first.
+//! Searching with back-references: every branch through the program is tried, the preferred one first.
 
 use super::program::{Program, Step, is_at, match_length, same_letter};
 use super::search::Registers;
@@ -8,7 +8,7 @@ use crate::character::{char_at, char_len};
 /// Maximum steps of one search; back-references can make it exponential.
 const MAX_EFFORT: u32 = 5_000_000;
 
-/// A way that was not match_length yet.
+/// A branch that was not match_length yet.
 struct Branch {
     step: usize,
     at: usize,
@@ -41,44 +41,45 @@ fn from(
     effort: &mut u32,
 ) -> Result<Option<Groups>, RegexError> {
     let mut best: Option<(usize, Registers)> = None;
-    let mut ways = vec![Branch { step: 0, at: start, registers: Registers::new(program.groups), passed: Vec::new() }];
-    while let Some(mut way) = ways.pop() {
+    let mut branches =
+        vec![Branch { step: 0, at: start, registers: Registers::new(program.groups), passed: Vec::new() }];
+    while let Some(mut branch) = branches.pop() {
         loop {
             *effort = effort.checked_sub(1).ok_or(RegexError::Effort)?;
-            let here = program.steps.get(way.step);
-            way.registers.pass(here, way.at);
-            let rest = text.get(way.at..).unwrap_or_default();
+            let here = program.steps.get(branch.step);
+            branch.registers.pass(here, branch.at);
+            let rest = text.get(branch.at..).unwrap_or_default();
             match here {
                 None => break,
                 Some(Step::Match) => {
-                    if best.as_ref().is_none_or(|(end, _)| way.at > *end) {
-                        best = Some((way.at, way.registers));
+                    if best.as_ref().is_none_or(|(end, _)| branch.at > *end) {
+                        best = Some((branch.at, branch.registers));
                     }
                     break;
                 }
-                Some(Step::Jump(to)) => way.step = *to,
+                Some(Step::Jump(to)) => branch.step = *to,
                 Some(Step::Split(first, second)) => {
-                    if way.passed.contains(&way.step) {
-                        way.step = *second;
+                    if branch.passed.contains(&branch.step) {
+                        branch.step = *second;
                         continue;
                     }
-                    way.passed.push(way.step);
-                    let (registers, passed) = (way.registers.clone(), way.passed.clone());
-                    ways.push(Branch { step: *second, at: way.at, registers, passed });
-                    way.step = *first;
+                    branch.passed.push(branch.step);
+                    let (registers, passed) = (branch.registers.clone(), branch.passed.clone());
+                    branches.push(Branch { step: *second, at: branch.at, registers, passed });
+                    branch.step = *first;
                 }
-                Some(Step::Open(_) | Step::Close { .. }) => way.step += 1,
-                Some(Step::Assertion(position)) if is_at(*position, text, way.at) => way.step += 1,
+                Some(Step::Open(_) | Step::Close { .. }) => branch.step += 1,
+                Some(Step::Assertion(position)) if is_at(*position, text, branch.at) => branch.step += 1,
                 Some(Step::Recall(group)) => {
-                    let Some(len) = recalled(&way.registers, *group, text, rest, fold) else { break };
-                    way.at += len;
-                    way.step += 1;
+                    let Some(len) = recalled(&branch.registers, *group, text, rest, fold) else { break };
+                    branch.at += len;
+                    branch.step += 1;
                 }
                 Some(other) => {
                     let Some(len) = match_length(other, rest, fold) else { break };
-                    way.at += len;
-                    way.step += 1;
-                    way.passed.clear();
+                    branch.at += len;
+                    branch.step += 1;
+                    branch.passed.clear();
                 }
             }
         }
@@ -107,12 +108,12 @@ fn recalled(registers: &Registers, group: usize, text: &[u8], rest: &[u8], fold:
         return None;
     }
     let mut len = 0;
-    while let Some((char, wanted_len)) = char_at(required) {
+    while let Some((char, required_len)) = char_at(required) {
         let (other, other_len) = char_at(rest.get(len..)?)?;
         if !same_letter(char, other) {
             return None;
         }
-        required = required.get(wanted_len..)?;
+        required = required.get(required_len..)?;
         len += other_len;
     }
     Some(len)

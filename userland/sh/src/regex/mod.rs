@@ -24,7 +24,7 @@ pub(crate) struct Regex {
 pub(crate) enum RegexError {
     /// The text is not a valid expression.
     Pattern,
-    /// Back-references made it try more ways than it allows itself.
+    /// A search with back-references exceeded the maximum number of steps.
     Effort,
 }
 

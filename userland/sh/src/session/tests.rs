@@ -113,7 +113,7 @@ fn damaged_state_never_panics() {
             if let Some(byte) = bad.get_mut(at) {
                 *byte = dice.roll() as u8;
             }
-            // Only that it returns is asked.
+            // The test only checks that it returns.
             let _ = State::decode(&bad);
         }
     }

@@ -125,7 +125,7 @@ impl Vars {
         self.passed.push(line);
     }
 
-    /// Exchanges the current variables with those that the newest scope replaced, as if it had not started.
+    /// Exchanges the current variables with those that the newest scope replaced, as before that scope.
     pub(crate) fn swap_newest(&mut self) {
         let Some(scope) = self.saved.last_mut() else { return };
         for (name, var) in &mut scope.replaced {

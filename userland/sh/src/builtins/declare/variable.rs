@@ -25,7 +25,7 @@ pub(super) fn declare_one(shell: &mut Shell, arg: &DeclArg, requested: &DeclareO
         return Ok(true);
     }
     let Some(declared) = read_argument(shell, arg, requested)? else { return Ok(false) };
-    // A name that calls have made local is put aside while the shell's own variable is declared.
+    // A local variable is swapped out while the global variable is declared.
     let name = Name::clone(&declared.name);
     let swapped = requested.global && shell.vars.swap_global(&name);
     let result = declare_variable(shell, declared, requested);
@@ -60,11 +60,7 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, requested: &Declare
     }
     let Declared { name, subscript, append, value, shown } = declared;
     let refers = requested.on & vars::NAMEREF != 0;
-    if refers && shell.is_array(&name) && (!requested.local || shell.vars.is_local(&name)) {
-        shell.report_builtin_error(format!("{}: reference variable cannot be an array", lossy(&name)));
-        return Ok(false);
-    }
-    if refers && value.is_none() && !may_become_reference(shell, &name, requested) {
+    if refers && !check_reference(shell, &name, requested, value.is_some()) {
         return Ok(false);
     }
     let existed = shell.vars.get(&name).is_some();
@@ -116,6 +112,15 @@ fn with_value(shell: &mut Shell, mut declared: Declared<'_>, requested: &Declare
     Ok(good)
 }
 
+/// Returns whether a variable may become a reference, after an error message if not.
+fn check_reference(shell: &mut Shell, name: &Name, requested: &DeclareOptions, has_value: bool) -> bool {
+    if shell.is_array(name) && (!requested.local || shell.vars.is_local(name)) {
+        shell.report_builtin_error(format!("{}: reference variable cannot be an array", lossy(name)));
+        return false;
+    }
+    has_value || may_become_reference(shell, name, requested)
+}
+
 /// Returns whether a text in parentheses is a list for the variable. An existing array element gets the text, unless the
 /// options request an array, which makes the subscript meaningless.
 fn is_list(shell: &mut Shell, name: &Name, is_element: bool, shown: &[u8], requested: &DeclareOptions) -> bool {
@@ -164,7 +169,7 @@ fn assign_text(
 /// The elements of a list that was a text until now.
 fn assign_compound(shell: &mut Shell, name: &Name, text: &[u8], append: bool) -> EvalResult {
     if !append && let Some(var) = shell.vars.get_mut(name) {
-        // It is empty when one of them has no value.
+        // The array stays empty if an element is invalid.
         var.flags &= !vars::BARE;
     }
     let operator: &[u8] = if append { b"+=" } else { b"=" };

@@ -158,7 +158,7 @@ fn file(shell: &mut Shell, letter: u8, name: Option<&Bytes>) -> u8 {
             let base = shell.history.base;
             let result = shell.read_history(&path, known);
             if result.is_ok() && !shell.options.histappend {
-                // They are written with the entries of this shell, so that none is lost.
+                // They are written with the entries of this shell, so that no entry is lost.
                 let new = (shell.history.file_lines + shell.history.base).saturating_sub(known + base);
                 shell.history.unsaved += new;
             }

@@ -8,7 +8,7 @@ impl Printf<'_> {
         let end = end_of_time(text);
         let Some(len) = end.filter(|&end| text.get(end + 1) == Some(&b'T')) else {
             let letter = end.and_then(|end| text.get(end + 1..end + 2)).unwrap_or_default();
-            // Only a warning, so the status stays; the text is one as any other.
+            // A warning does not change the status; the text is printed literally.
             let warning = [b"warning: `", letter, b"': invalid time format specification"].concat();
             self.shell.report_builtin_error(warning);
             self.out.push(b'%');

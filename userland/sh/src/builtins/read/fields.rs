@@ -105,9 +105,9 @@ impl<'a> Fields<'a> {
             return only;
         }
         // After several words, trailing white space is removed even if it was escaped.
-        let goes = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n') && self.ifs.contains(byte);
+        let is_trimmed = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n') && self.ifs.contains(byte);
         let rest = self.line.text.get(start..).unwrap_or_default();
-        let end = rest.iter().rposition(|byte| !goes(byte)).map_or(start, |last| start + last + 1);
+        let end = rest.iter().rposition(|byte| !is_trimmed(byte)).map_or(start, |last| start + last + 1);
         self.line.value(start, end)
     }
 }

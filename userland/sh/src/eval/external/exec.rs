@@ -23,7 +23,7 @@ impl Shell {
                 var.flags &= !crate::vars::READONLY;
             }
         }
-        // bash keeps one of them.
+        // bash keeps this option.
         let globskipdots = self.options.globskipdots;
         self.options = crate::options::Options { globskipdots, ..crate::options::Options::default() };
     }

@@ -58,7 +58,7 @@ impl Shell {
 
     /// Returns whether the end by this signal is reported with the command; prints short messages itself.
     fn reports_command(&mut self, signal: u8) -> bool {
-        // SIGINT and SIGPIPE are how programs are meant to end.
+        // SIGINT and SIGPIPE are ordinary ends of programs.
         if self.process.is_substitution || matches!(signal, 2 | 13) {
             return false;
         }

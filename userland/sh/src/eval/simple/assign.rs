@@ -1,4 +1,4 @@
-//! Assignments before commands and instead of them.
+//! Assignments before commands, and commands that are only assignments.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use crate::state::{EvalResult, Shell, Unwind};
 use crate::vars::{self, Value};
 
 impl Shell {
-    /// A command without a name: its assignments stay, its redirections come and go.
+    /// Runs a command without a name: its assignments stay, its redirections are undone.
     #[inline(never)]
     pub(super) fn run_assignments(&mut self, simple: &Simple) -> EvalResult {
         for assign in &simple.assigns {

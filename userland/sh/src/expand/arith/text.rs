@@ -23,7 +23,7 @@ impl Shell {
         Ok(out)
     }
 
-    /// The text of an expression with its expansions. Those between brackets (`depth` are open) get backslashes before
+    /// The text of an expression with its expansions. Expansions between brackets (`depth` are open) get backslashes before
     /// characters that would be special when the subscript is parsed.
     pub(super) fn guarded_text(&mut self, parts: &[Part], depth: &mut u32) -> EvalResult<Bytes> {
         let mut out = Bytes::new();

@@ -151,7 +151,7 @@ impl<'a> ExprParser<'a> {
     }
 }
 
-/// Length of the text before the bracket that closes a subscript. Subscripts deep within subscripts are taken for unclosed.
+/// Length of the text before the bracket that closes a subscript. Deeply nested subscripts count as unclosed.
 pub(crate) fn closing_bracket(text: &[u8]) -> Option<usize> {
     let mut open = 0_u32;
     for (at, &byte) in text.iter().enumerate() {
