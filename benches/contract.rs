@@ -38,10 +38,10 @@ struct Filled {
 impl Filled {
     fn new(files: u64) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
-        let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("the sandbox is made");
+        let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("the sandbox is built");
         let name = |number| format!("/workspace/d{}/d{}/f{number}.txt", number / 1000, number / TO_A_DIRECTORY);
         let uploads = (0..files).map(|number| Upload::new(name(number), text(number))).collect();
-        let results = runtime.block_on(sandbox.upload_files(uploads)).expect("upload answers");
+        let results = runtime.block_on(sandbox.upload_files(uploads)).expect("upload responds");
         assert!(results.iter().all(|result| result.result.is_ok()), "every file is put in");
         Self { runtime, sandbox, files }
     }
@@ -74,17 +74,17 @@ fn measure_all<T>(c: &mut Criterion, all: &[Filled], name: &str, mut run: impl F
 fn reading(c: &mut Criterion, all: &[Filled]) {
     let directory = path("/workspace/d0/d0");
     measure(c, all, "ls of ten files", |filled| {
-        let listed = filled.runtime.block_on(filled.sandbox.ls(&directory)).expect("ls answers").expect("it lists");
+        let listed = filled.runtime.block_on(filled.sandbox.ls(&directory)).expect("ls responds").expect("it lists");
         assert_eq!(listed.entries.len(), 10);
     });
     let file = path("/workspace/d0/d0/f3.txt");
     measure(c, all, "read of a kilobyte", |filled| {
         let request = ReadRequest::new(file.clone());
-        filled.runtime.block_on(filled.sandbox.read(request)).expect("read answers").expect("it reads")
+        filled.runtime.block_on(filled.sandbox.read(request)).expect("read responds").expect("it reads")
     });
     measure(c, all, "download of ten files", |filled| {
         let paths = (0..10).map(|number| format!("/workspace/d0/d0/f{number}.txt").into_bytes()).collect();
-        filled.runtime.block_on(filled.sandbox.download_files(paths)).expect("download answers")
+        filled.runtime.block_on(filled.sandbox.download_files(paths)).expect("download responds")
     });
 }
 
@@ -92,18 +92,18 @@ fn changing(c: &mut Criterion, all: &[Filled]) {
     let file = path("/workspace/d0/d0/f3.txt");
     measure(c, all, "write of a kilobyte", |filled| {
         let request = WriteRequest::new(file.clone(), text(3));
-        filled.runtime.block_on(filled.sandbox.write(request)).expect("write answers").expect("it writes")
+        filled.runtime.block_on(filled.sandbox.write(request)).expect("write responds").expect("it writes")
     });
     let forth = Cell::new(false);
     measure(c, all, "edit of a kilobyte", |filled| {
         let (old, new) = if forth.replace(!forth.get()) { ("line 11:", "line 7:") } else { ("line 7:", "line 11:") };
         let request = EditRequest::new(file.clone(), old, new).all();
         // A new file contains both strings, so the order of the edits does not matter.
-        filled.runtime.block_on(filled.sandbox.edit(request)).expect("edit answers").expect("it edits")
+        filled.runtime.block_on(filled.sandbox.edit(request)).expect("edit responds").expect("it edits")
     });
     measure(c, all, "upload of ten files", |filled| {
         let files = (0..10).map(|number| Upload::new(format!("/workspace/d0/d0/f{number}.txt"), text(number)));
-        filled.runtime.block_on(filled.sandbox.upload_files(files.collect())).expect("upload answers")
+        filled.runtime.block_on(filled.sandbox.upload_files(files.collect())).expect("upload responds")
     });
     delete(c, all);
 }
@@ -116,9 +116,15 @@ fn delete(c: &mut Criterion, all: &[Filled]) {
             b.iter_batched(
                 || {
                     let files = (0..10).map(|number| Upload::new(format!("/workspace/gone/f{number}"), text(number)));
-                    filled.runtime.block_on(filled.sandbox.upload_files(files.collect())).expect("upload answers")
+                    filled.runtime.block_on(filled.sandbox.upload_files(files.collect())).expect("upload responds")
                 },
-                |_| filled.runtime.block_on(filled.sandbox.delete(&directory)).expect("delete answers").expect("gone"),
+                |_| {
+                    filled
+                        .runtime
+                        .block_on(filled.sandbox.delete(&directory))
+                        .expect("delete responds")
+                        .expect("deleted")
+                },
                 BatchSize::PerIteration,
             );
         });
@@ -128,7 +134,13 @@ fn delete(c: &mut Criterion, all: &[Filled]) {
 
 fn searching(c: &mut Criterion, all: &[Filled]) {
     let grep = |filled: &Filled, request| {
-        filled.runtime.block_on(filled.sandbox.grep(request)).expect("grep answers").expect("it searches").matches.len()
+        filled
+            .runtime
+            .block_on(filled.sandbox.grep(request))
+            .expect("grep responds")
+            .expect("it searches")
+            .matches
+            .len()
     };
     measure_all(c, all, "grep through all files", |filled| {
         assert_eq!(grep(filled, GrepRequest::new("file 7, line 3", path("/workspace"))), 1);
@@ -138,7 +150,7 @@ fn searching(c: &mut Criterion, all: &[Filled]) {
     });
     let glob = |filled: &Filled, pattern: &str| {
         let request = GlobRequest::new(pattern, path("/workspace"));
-        filled.runtime.block_on(filled.sandbox.glob(request)).expect("glob answers").expect("it searches").files.len()
+        filled.runtime.block_on(filled.sandbox.glob(request)).expect("glob responds").expect("it searches").files.len()
     };
     measure_all(c, all, "glob through all names", |filled| assert_eq!(glob(filled, "**/f7.txt"), 1));
     measure(c, all, "glob of one directory", |filled| assert_eq!(glob(filled, "d0/d0/*.txt"), 10));

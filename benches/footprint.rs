@@ -11,7 +11,7 @@ const SANDBOXES: u64 = 1000;
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
     let make = || {
-        let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("the sandbox is made");
+        let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("the sandbox is built");
         let response = runtime.block_on(sandbox.execute(ExecuteRequest::new("echo hi"))).expect("the command runs");
         assert_eq!(response.stdout, b"hi\n");
         sandbox
@@ -19,7 +19,7 @@ fn main() {
     // Warm up shared resources: native code, pool slots, the allocator.
     let warm: Vec<Sandbox> = (0..50).map(|_| make()).collect();
     match resident_bytes() {
-        None => println!("footprint: skipped, /proc/self/statm is not there to read the resident size from"),
+        None => println!("footprint: skipped, the host has no /proc/self/statm"),
         Some(before) => {
             let idle: Vec<Sandbox> = (0..SANDBOXES).map(|_| make()).collect();
             let grown = resident_bytes().unwrap_or(before).saturating_sub(before);

@@ -248,10 +248,7 @@ async fn round(length: Duration, live: usize, number: u32) -> Vec<String> {
         }
     }
     let count = commands.load(Ordering::Relaxed);
-    println!(
-        "round {number}: {live} sandboxes, {count} commands in {:.0} s, peak {peak:.0} MiB",
-        length.as_secs_f64()
-    );
+    println!("round {number}: {live} sandboxes, {count} commands in {:.0} s, peak {peak:.0} MiB", length.as_secs_f64());
     errors
 }
 

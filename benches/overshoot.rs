@@ -53,17 +53,17 @@ async fn overshoot(guest: &Guest, wall_time: u64) -> Option<Duration> {
     // Other limits would end the guest early.
     limits.output_bytes = 8 << 20;
     let sandbox: Sandbox =
-        tidebox::sandbox().and_then(|sandbox| sandbox.limits(limits).build()).expect("the sandbox is made");
+        tidebox::sandbox().and_then(|sandbox| sandbox.limits(limits).build()).expect("the sandbox is built");
     let command = if guest.is_module() {
         let upload = Upload::new("/workspace/guest", guest.module());
-        sandbox.upload_files(vec![upload]).await.expect("the sandbox answers");
+        sandbox.upload_files(vec![upload]).await.expect("the sandbox responds");
         format!("chmod +x guest; {}", guest.run.as_deref().unwrap_or("./guest"))
     } else {
         guest.text()
     };
-    let begun = Instant::now();
-    let answer = sandbox.execute(ExecuteRequest::new(command).with_timeout(wall_time)).await;
-    let took = begun.elapsed();
-    let stopped = answer.expect("the sandbox answers").stopped_by == Some(StopReason::Timeout);
+    let started = Instant::now();
+    let response = sandbox.execute(ExecuteRequest::new(command).with_timeout(wall_time)).await;
+    let took = started.elapsed();
+    let stopped = response.expect("the sandbox responds").stopped_by == Some(StopReason::Timeout);
     stopped.then(|| took.saturating_sub(wall_time))
 }

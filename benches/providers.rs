@@ -168,9 +168,9 @@ fn added(ours: f64, theirs: f64, least: f64) -> String {
 }
 
 fn clocked<T>(work: impl FnOnce() -> T) -> (Cost, T) {
-    let (begun, processor) = (Instant::now(), processor_time());
+    let (started, processor) = (Instant::now(), processor_time());
     let done = work();
-    (Cost { wall: begun.elapsed().as_secs_f64(), processor: (processor_time() - processor).as_secs_f64() }, done)
+    (Cost { wall: started.elapsed().as_secs_f64(), processor: (processor_time() - processor).as_secs_f64() }, done)
 }
 
 /// Returns the CPU time of this thread.
@@ -186,21 +186,21 @@ async fn far(provider: &str) -> std::io::Result<(Serving, bare::RecordedTraffic)
     };
     let emulator = Emulator { provider: provider.to_owned(), key: "key-of-the-bench".to_owned() };
     let serve = |listen, url: String| async move {
-        emulator.serve_behind(listen, SandboxRegistry::new(Arc::new(make)), &url).await
+        emulator.serve_at_url(listen, SandboxRegistry::new(Arc::new(make)), &url).await
     };
     distance::serve_with_delay(serve).await
 }
 
 /// The emulated sandbox without an emulator.
 async fn alone(serving: &Serving, amount: Amount) -> Costs {
-    let sandbox = tidebox::sandbox().expect("the options are good").build().expect("it is made");
+    let sandbox = tidebox::sandbox().expect("the options are valid").build().expect("it is built");
     costs(&(Arc::new(sandbox) as Arc<dyn SandboxBackend>), driver::home(serving.provider()), amount).await
 }
 
 /// Records the request of each of [`WORK`] for the bare program.
 async fn requests(far: &Serving, traffic: &bare::RecordedTraffic, amount: Amount) -> [Option<Vec<u8>>; 3] {
-    let provider = tidebox::remote::provider(far.provider(), far.options()).expect("the options are good");
-    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
+    let provider = tidebox::remote::provider(far.provider(), far.options()).expect("the options are valid");
+    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is built");
     let path = format!("{}/large", driver::home(far.provider())).into_bytes();
     let file = || vec![Upload::new(path.clone(), content(amount.kib))];
     // The first calls open connections.
@@ -224,8 +224,8 @@ fn content(kib: usize) -> Vec<u8> {
 
 /// Measures the calls through our adapter.
 async fn ours(serving: &Serving, amount: Amount) -> Costs {
-    let provider = tidebox::remote::provider(serving.provider(), serving.options()).expect("the options are good");
-    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is made");
+    let provider = tidebox::remote::provider(serving.provider(), serving.options()).expect("the options are valid");
+    let sandbox = provider.get_or_create(Selector::any_new()).await.expect("it is built");
     let costs = costs(&sandbox, driver::home(serving.provider()), amount).await;
     provider.delete(sandbox.id()).await.expect("it is deleted");
     costs
@@ -249,16 +249,16 @@ async fn costs(sandbox: &Arc<dyn SandboxBackend>, root: &str, amount: Amount) ->
         download.push(cost);
         assert!(
             results.expect("a transfer")[0].result.as_ref().is_ok_and(|got| *got == content),
-            "every byte is there"
+            "the download equals the upload"
         );
     }
     [execute, upload, download].map(median)
 }
 
 async fn timed<T>(work: impl Future<Output = T>) -> (Cost, T) {
-    let (begun, processor) = (Instant::now(), processor_time());
+    let (started, processor) = (Instant::now(), processor_time());
     let done = work.await;
-    (Cost { wall: begun.elapsed().as_secs_f64(), processor: (processor_time() - processor).as_secs_f64() }, done)
+    (Cost { wall: started.elapsed().as_secs_f64(), processor: (processor_time() - processor).as_secs_f64() }, done)
 }
 
 /// Returns the median of each figure without the first call, which opens connections.
@@ -289,7 +289,7 @@ fn theirs(serving: &Serving, Amount { count, kib }: Amount) -> Result<Costs, Str
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     Ok(WORK.map(|what| {
-        let line = text.lines().find_map(|line| line.strip_prefix(what)).expect("the client says how long it took");
+        let line = text.lines().find_map(|line| line.strip_prefix(what)).expect("the client prints its times");
         let figures: Vec<f64> = line.split_whitespace().map(|word| word.parse().expect("seconds")).collect();
         let [wall, processor] = figures.as_slice() else { panic!("two figures, and not {line}") };
         Cost { wall: *wall, processor: *processor }

@@ -34,7 +34,7 @@ fn main() {
         .ready()
         .iter()
         .any(|pack| pack.name() == "python")
-        .then(|| tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is made"));
+        .then(|| tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is built"));
     if sandbox.is_none() {
         eprintln!("the pack python is not installed; run `tidebox pack add python`");
     }

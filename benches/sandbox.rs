@@ -25,7 +25,7 @@ fn runtime() -> Runtime {
 }
 
 fn sandbox() -> Sandbox {
-    tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("the sandbox is made")
+    tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("the sandbox is built")
 }
 
 fn run(runtime: &Runtime, sandbox: &Sandbox, command: &str) -> ExecuteResponse {
@@ -68,7 +68,7 @@ fn session(c: &mut Criterion) {
     let runtime = runtime();
     let session = || {
         let sandbox = tidebox::sandbox().map(|sandbox| sandbox.shell_mode(ShellMode::Persistent));
-        sandbox.and_then(|sandbox| sandbox.build()).expect("the sandbox is made")
+        sandbox.and_then(|sandbox| sandbox.build()).expect("the sandbox is built")
     };
     let mut group = c.benchmark_group("session");
     let empty = session();
@@ -101,7 +101,7 @@ fn spawn(c: &mut Criterion) {
         let sandbox = sandbox.host_tool("answer", |_| async { 0 }).tool("tell", own("test_tool.wasm"));
         sandbox.file("/tmp/0.2/tell", own("test_tool.component.wasm")).build()
     });
-    let sandbox = sandbox.expect("the sandbox is made");
+    let sandbox = sandbox.expect("the sandbox is built");
     let starting = |program: &str| format!("for i in {{1..{STARTED}}}; do {program}; done");
     let mut group = c.benchmark_group("spawn and wait");
     for (name, program) in [
@@ -150,13 +150,13 @@ fn file(c: &mut Criterion) {
     group.bench_function("write", |b| {
         b.iter_batched(
             || WriteRequest::new(path.clone(), text.clone()),
-            |request| runtime.block_on(sandbox.write(request)).expect("write answers").expect("the file is written"),
+            |request| runtime.block_on(sandbox.write(request)).expect("write responds").expect("the file is written"),
             BatchSize::SmallInput,
         );
     });
     group.bench_function("read", |b| {
         b.iter(|| {
-            runtime.block_on(sandbox.read(ReadRequest::new(path.clone()))).expect("read answers").expect("it reads")
+            runtime.block_on(sandbox.read(ReadRequest::new(path.clone()))).expect("read responds").expect("it reads")
         })
     });
     group.finish();

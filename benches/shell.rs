@@ -64,7 +64,7 @@ fn sandbox() -> Sandbox {
             .collect();
     }
     let runtime = Runtime::new(config).expect("the engine starts");
-    runtime.sandbox().build().expect("the sandbox is made")
+    runtime.sandbox().build().expect("the sandbox is built")
 }
 
 #[derive(Deserialize)]
@@ -79,7 +79,7 @@ struct Module {
 }
 
 fn tools(userland: &Path) -> Vec<Module> {
-    let registry = std::fs::read_to_string(userland.join("tools.toml")).expect("the folder has a tools.toml");
+    let registry = std::fs::read_to_string(userland.join("tools.toml")).expect("the directory has a tools.toml");
     toml::from_str::<Tools>(&registry).expect("the registry is well formed").module
 }
 
@@ -125,15 +125,15 @@ fn start(run: &dyn Fn(&str), command: &str, at_least: Duration) -> Duration {
     let script =
         |command: &str| format!("for i in {{1..{STARTS}}}; do {command}; done >/dev/null 2>&1 </dev/null; true");
     let timed = |script: &str| {
-        let begun = Instant::now();
+        let started = Instant::now();
         run(script);
-        begun.elapsed()
+        started.elapsed()
     };
     let (with, without) = (script(command), script(":"));
     run(command);
-    let begun = Instant::now();
+    let started = Instant::now();
     let (mut shortest, mut empty) = (Duration::MAX, Duration::MAX);
-    for _ in (0..).take_while(|&round| round < ROUNDS || begun.elapsed() < at_least) {
+    for _ in (0..).take_while(|&round| round < ROUNDS || started.elapsed() < at_least) {
         shortest = shortest.min(timed(&with));
         empty = empty.min(timed(&without));
     }

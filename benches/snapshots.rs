@@ -27,7 +27,7 @@ fn content(number: u64) -> Vec<u8> {
 }
 
 fn full(runtime: &Runtime) -> Sandbox {
-    let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("the sandbox is built");
     let file = |number| Upload::new(format!("/workspace/{}/{number}.rs", number / 100), content(number));
     let uploads = runtime.block_on(sandbox.upload_files((0..FILES).map(file).collect())).expect("the sandbox is open");
     assert!(uploads.iter().all(|upload| upload.result.is_ok()));

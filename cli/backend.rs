@@ -79,7 +79,7 @@ async fn handle_all(sandbox: Arc<Sandbox>) -> Result<u8> {
         let reply = select! {
             line = lines.recv(), if more && running.len() < MAX_CONCURRENT => {
                 match line {
-                    Some(line) => drop(running.spawn(answer(Arc::clone(&state), line?))),
+                    Some(line) => drop(running.spawn(handle_line(Arc::clone(&state), line?))),
                     None => more = false,
                 }
                 continue;
@@ -133,12 +133,12 @@ fn print(reply: &Reply) -> io::Result<()> {
     stdout.flush()
 }
 
-async fn answer(state: Arc<ServerState>, line: Vec<u8>) -> Reply {
+async fn handle_line(state: Arc<ServerState>, line: Vec<u8>) -> Reply {
     let (id, request) = Request::parse(&line);
     // Free a long line before the request runs.
     drop(line);
     let result = match request {
-        Ok(request) => response::answer(&state, request).await,
+        Ok(request) => response::handle(&state, request).await,
         Err(message) => Err(Error::new(ErrorKind::InvalidRequest, "request", message)),
     };
     Reply { id, outcome: result.map_or_else(Outcome::from, Outcome::Result) }

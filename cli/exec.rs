@@ -76,11 +76,6 @@ pub(crate) async fn stream(
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(StreamEnd::OutputClosed),
         Err(error) => bail!("cannot print the output of the command: {error}"),
     }
-    if let StreamEnd::Response(response) = &end
-        && response.truncated
-    {
-        eprintln!("tidebox: the output exceeded the limit and was truncated; raise --limits output=N");
-    }
     Ok(end)
 }
 

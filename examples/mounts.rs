@@ -24,8 +24,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Read-only.
     let sandbox = tidebox::sandbox()?.mount_host(repo.path(), "/repo", MountMode::ReadOnly)?.build()?;
-    let refused = output(&sandbox, "echo x > /repo/main.c").await?;
-    assert!(refused.contains("Read-only file system"), "{refused}");
+    let rejected = output(&sandbox, "echo x > /repo/main.c").await?;
+    assert!(rejected.contains("Read-only file system"), "{rejected}");
 
     // A file system of the `vfs` crate, here one in memory, that both sides write.
     let shared = Arc::new(VfsPath::new(MemoryFS::new()));

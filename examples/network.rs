@@ -53,9 +53,9 @@ fn server(token: &'static str) -> std::io::Result<u16> {
             // Reads all lines before it responds, hence no `any`.
             let known = lines.filter(|line| line.ends_with(&format!("Bearer {token}"))).count() > 0;
             let (status, body) = if known { ("200 OK", "{\"name\":\"Tide\"}\n") } else { ("401 Unauthorized", "no\n") };
-            let answer = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            let reply = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
             // The client may have disconnected.
-            let _ = stream.write_all(answer.as_bytes());
+            let _ = stream.write_all(reply.as_bytes());
         }
     });
     Ok(port)

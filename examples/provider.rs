@@ -6,13 +6,13 @@ use std::time::Duration;
 use tidebox::{Error, ExecuteRequest, ListRequest, Provider, SandboxProvider, Selector};
 
 /// The start of a server.
-fn start(folder: &Path) -> Result<Provider, Error> {
+fn start(dir: &Path) -> Result<Provider, Error> {
     let week = Duration::from_secs(7 * 24 * 60 * 60);
     tidebox::provider()?
         .sandbox(|new| new.file("README.md", "Your notes go here.\n"))
         .labels([("app", "notes")])
         .idle_timeout(week)
-        .save_in(folder)
+        .save_in(dir)
         .build()
 }
 
@@ -24,15 +24,15 @@ async fn run(provider: &Provider, thread_id: &str, command: &str) -> Result<Stri
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let dir = tempfile::tempdir().expect("a temporary directory can be created");
 
-    let provider = start(folder.path())?;
+    let provider = start(dir.path())?;
     run(&provider, "alice", "echo 'buy milk' >> README.md").await?;
     run(&provider, "bob", "rm README.md").await?;
     // The program may end here in any way: the changes of every finished call are saved.
     drop(provider);
 
-    let provider = start(folder.path())?;
+    let provider = start(dir.path())?;
     assert_eq!(run(&provider, "alice", "cat README.md").await?, "Your notes go here.\nbuy milk\n");
     assert_eq!(run(&provider, "bob", "ls").await?, "");
     assert_eq!(provider.list(ListRequest::default()).await?.sandboxes.len(), 2);

@@ -15,8 +15,8 @@ async fn build(sandbox: &dyn SandboxBackend) -> Result<String, Error> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let path = folder.path().join("build.json");
+    let dir = tempfile::tempdir().expect("a temporary directory can be created");
+    let path = dir.path().join("build.json");
     let redaction = Redaction::new().secret("TOKEN", Secret::new("t0p-secret"));
 
     // The first run has no recording, so it creates a live sandbox. Any backend or provider works.
@@ -30,7 +30,7 @@ async fn main() -> Result<(), Error> {
 
     // Later runs replay the cassette, without a sandbox and without network.
     let file = CassetteFile::open(&path, RecordMode::Never)?.redaction(redaction);
-    let none = || async { Err(Error::new(ErrorKind::Unavailable, "connect", "there is no live sandbox here")) };
+    let none = || async { Err(Error::new(ErrorKind::Unavailable, "connect", "the cassette is only replayed")) };
     let sandbox = file.backend(none).await?;
     assert_eq!(build(&*sandbox).await?, "built with [redacted:TOKEN]\n");
     assert!(file.unused().is_empty());

@@ -43,8 +43,8 @@ async fn run_for(sandbox: &Sandbox, request: ExecuteRequest, polls: u32) -> bool
     let mut running = pin!(sandbox.execute(request));
     let mut left = polls;
     poll_fn(|cx| {
-        if let Poll::Ready(answer) = running.as_mut().poll(cx) {
-            answer.expect("the sandbox answers");
+        if let Poll::Ready(reply) = running.as_mut().poll(cx) {
+            reply.expect("the sandbox responds");
             return Poll::Ready(true);
         }
         left -= 1;
@@ -73,11 +73,11 @@ async fn dropping_a_command_at_any_poll_leaks_nothing() {
     let mut module = 0;
     for mode in [ShellMode::Fresh, ShellMode::Persistent] {
         for command in COMMANDS {
-            let sandbox = runtime.sandbox().build().expect("the sandbox is made");
+            let sandbox = runtime.sandbox().build().expect("the sandbox is built");
             for polls in 1..=MAX_POLLS {
                 module += 1;
                 let upload = Upload::new("/workspace/guest", guest(module));
-                sandbox.upload_files(vec![upload]).await.expect("the sandbox answers");
+                sandbox.upload_files(vec![upload]).await.expect("the sandbox responds");
                 let request = ExecuteRequest::new(command).with_shell_mode(mode).with_timeout(Duration::from_secs(60));
                 let ended = run_for(&sandbox, request, polls).await;
                 expect_nothing_left(&sandbox, &format!("{command} after {polls} polls"));
@@ -86,7 +86,7 @@ async fn dropping_a_command_at_any_poll_leaks_nothing() {
                 }
             }
             let look = "rm -rf /workspace/*; ls /proc | grep -c '^[0-9]'; ls -A /workspace; echo alive";
-            let response = sandbox.execute(ExecuteRequest::new(look)).await.expect("the sandbox answers");
+            let response = sandbox.execute(ExecuteRequest::new(look)).await.expect("the sandbox responds");
             assert_eq!(response.output_text(), "3\nalive\n", "after {command}");
             assert!(sandbox.resource_usage().files.file_bytes < 1 << 16, "{command}: {:?}", sandbox.resource_usage());
         }
@@ -99,10 +99,10 @@ async fn a_child_that_never_ran_is_freed_with_its_command() {
     let runtime = runtime();
     // The first two end in the poll in which they fork. The last one is stopped by its timeout at a random point.
     for command in ["(sleep 1000; echo never) &", "(exit) & (exit) & exit 0", ":() { : | : & }; :"] {
-        let sandbox = runtime.sandbox().build().expect("the sandbox is made");
+        let sandbox = runtime.sandbox().build().expect("the sandbox is built");
         for time in 0..2 * u64::from(SLOTS) {
             let wall_time = Duration::from_millis(1 + time % 5);
-            sandbox.execute(ExecuteRequest::new(command).with_timeout(wall_time)).await.expect("the sandbox answers");
+            sandbox.execute(ExecuteRequest::new(command).with_timeout(wall_time)).await.expect("the sandbox responds");
             expect_nothing_left(&sandbox, command);
             assert_eq!(runtime.processes(), 0, "the engine still has processes of {command}");
         }
@@ -111,7 +111,7 @@ async fn a_child_that_never_ran_is_freed_with_its_command() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropping_concurrent_commands_does_not_affect_others() {
-    let sandbox = std::sync::Arc::new(tidebox::sandbox().and_then(|builder| builder.build()).expect("it is made"));
+    let sandbox = std::sync::Arc::new(tidebox::sandbox().and_then(|builder| builder.build()).expect("it is built"));
     for round in 0..6 {
         let mut running = tokio::task::JoinSet::new();
         for number in 0..6u32 {
@@ -123,7 +123,7 @@ async fn dropping_concurrent_commands_does_not_affect_others() {
                     return;
                 }
                 let request = ExecuteRequest::new(format!("seq {number} 99 | tail -1; echo $$ > /tmp/p{number}"));
-                let response = sandbox.execute(request).await.expect("the sandbox answers");
+                let response = sandbox.execute(request).await.expect("the sandbox responds");
                 assert_eq!(response.output_text(), "99\n");
             });
         }

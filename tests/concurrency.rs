@@ -10,7 +10,7 @@ const SANDBOXES: usize = 4;
 const COMMANDS: usize = 8;
 
 fn sandbox() -> Arc<Sandbox> {
-    Arc::new(tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("a sandbox is made"))
+    Arc::new(tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("a sandbox is created"))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -52,7 +52,7 @@ async fn a_dropped_execute_leaves_nothing_running() {
     let theirs = Arc::clone(&sandbox);
     let endless = "sleep 1000 & echo begun > mark; while :; do :; done";
     let endless = tokio::spawn(async move { theirs.execute(ExecuteRequest::new(endless)).await });
-    while sandbox.download_files(vec!["/workspace/mark".into()]).await.expect("download answers")[0].result.is_err() {
+    while sandbox.download_files(vec!["/workspace/mark".into()]).await.expect("download responds")[0].result.is_err() {
         tokio::task::yield_now().await;
     }
     endless.abort();
@@ -67,7 +67,7 @@ async fn processes_run_outside_the_pool_when_it_is_full() {
     let mut config = RuntimeConfig::default();
     config.pool_slots = 3;
     let runtime = Runtime::new(config).expect("the engine starts");
-    let sandbox = runtime.sandbox().build().expect("the sandbox is made");
+    let sandbox = runtime.sandbox().build().expect("the sandbox is built");
     let guest = r#"(module (memory (export "memory") 1) (func (export "_start")))"#;
     let component = r#"(component
         (core module $m (memory 1) (func (export "run") (result i32) (i32.const 1)))
@@ -78,7 +78,7 @@ async fn processes_run_outside_the_pool_when_it_is_full() {
     let uploads = [("guest", guest), ("component", component)].map(|(name, text)| {
         Upload::new(format!("/workspace/{name}"), wat::parse_str(text).expect("the guest is valid"))
     });
-    sandbox.upload_files(uploads.into()).await.expect("the sandbox answers");
+    sandbox.upload_files(uploads.into()).await.expect("the sandbox responds");
     for (command, expected) in [
         ("seq 9 | cat | cat | cat | cat | cat | tail -1", "9\n"),
         ("( ( ( ( (echo deep; x=$(echo in; (echo side)); echo $x) ) ) ) )", "deep\nin side\n"),
@@ -93,7 +93,7 @@ async fn processes_run_outside_the_pool_when_it_is_full() {
             "",
         ),
     ] {
-        let response = sandbox.execute(ExecuteRequest::new(command)).await.expect("the sandbox answers");
+        let response = sandbox.execute(ExecuteRequest::new(command)).await.expect("the sandbox responds");
         let mut lines: Vec<&str> = std::str::from_utf8(&response.stdout).expect("text").lines().collect();
         if command.starts_with("for") {
             lines.sort_unstable();
@@ -104,25 +104,25 @@ async fn processes_run_outside_the_pool_when_it_is_full() {
     }
     let endless =
         ExecuteRequest::new("yes | cat | cat | cat | while :; do :; done").with_timeout(Duration::from_millis(50));
-    let response = sandbox.execute(endless).await.expect("the sandbox answers");
+    let response = sandbox.execute(endless).await.expect("the sandbox responds");
     assert_eq!((response.exit_code, runtime.processes()), (Some(124), 0));
 }
 
 #[tokio::test]
 async fn a_large_memory_is_freed_after_its_command() {
     let runtime = Runtime::new(RuntimeConfig::default()).expect("the engine starts");
-    let sandbox = runtime.sandbox().build().expect("the sandbox is made");
+    let sandbox = runtime.sandbox().build().expect("the sandbox is built");
     let guest = r#"(module (memory (export "memory") 1000) (func (export "_start") (loop (br 0))))"#;
     let upload = Upload::new("/workspace/guest", wat::parse_str(guest).expect("the guest is valid"));
-    sandbox.upload_files(vec![upload]).await.expect("the sandbox answers");
+    sandbox.upload_files(vec![upload]).await.expect("the sandbox responds");
     for _ in 0..4 {
         let endless = ExecuteRequest::new("chmod +x guest; ./guest").with_timeout(Duration::from_millis(100));
-        assert_eq!(sandbox.execute(endless).await.expect("the sandbox answers").exit_code, Some(124));
+        assert_eq!(sandbox.execute(endless).await.expect("the sandbox responds").exit_code, Some(124));
         assert_eq!(sandbox.resource_usage().memory_bytes, 0, "the sandbox is not charged for it any more");
     }
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     while runtime.processes() > 0 {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{} processes stay", runtime.processes());
+        assert!(started.elapsed() < Duration::from_secs(60), "{} processes stay", runtime.processes());
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }

@@ -5,24 +5,24 @@ use tidebox::{ExecuteRequest, Sandbox, SandboxBackend};
 
 /// Runs a command, checks that the sandbox stays usable, and returns the exit code and standard error.
 async fn run(sandbox: &Sandbox, command: &str) -> (Option<i32>, String) {
-    let response = sandbox.execute(ExecuteRequest::new(command)).await.expect("the sandbox answers");
-    let next = sandbox.execute(ExecuteRequest::new("echo alive")).await.expect("the sandbox answers");
+    let response = sandbox.execute(ExecuteRequest::new(command)).await.expect("the sandbox responds");
+    let next = sandbox.execute(ExecuteRequest::new("echo alive")).await.expect("the sandbox responds");
     assert_eq!(next.output_text(), "alive\n", "after {command}");
     (response.exit_code, String::from_utf8_lossy(&response.stderr).into_owned())
 }
 
 /// Commands with the text that their message must contain. `@X*N@` represents N times X.
 async fn expect_messages(cases: &[(&str, &str)]) {
-    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is built");
     for (command, words) in cases {
-        let (code, told) = run(&sandbox, &written_out(command)).await;
-        let end: String = told.chars().rev().take(300).collect::<Vec<_>>().into_iter().rev().collect();
+        let (code, reported) = run(&sandbox, &written_out(command)).await;
+        let end: String = reported.chars().rev().take(300).collect::<Vec<_>>().into_iter().rev().collect();
         assert!(code.is_some_and(|code| code != 0), "{command} ended with {code:?}: {end}");
-        assert!(told.contains(words), "{command} says: {end}");
+        assert!(reported.contains(words), "{command} says: {end}");
         // GNU grep rejects too deep a pattern with this message and exit code 2, without a signal.
-        let told = told.replace("grep: stack overflow", "");
+        let reported = reported.replace("grep: stack overflow", "");
         assert!(
-            code != Some(139) && !told.contains(": stack overflow") && !told.contains("wasm trap"),
+            code != Some(139) && !reported.contains(": stack overflow") && !reported.contains("wasm trap"),
             "{command} met the end of its stack: {end}"
         );
     }
@@ -30,10 +30,10 @@ async fn expect_messages(cases: &[(&str, &str)]) {
 
 /// Expands the repetitions of a command.
 fn written_out(command: &str) -> String {
-    let mut pieces = command.split('@');
-    let mut out = pieces.next().unwrap_or_default().to_owned();
-    while let (Some(repeated), Some(plain)) = (pieces.next(), pieces.next()) {
-        let (text, times) = repeated.rsplit_once('*').expect("a text and how often it stands there");
+    let mut chunks = command.split('@');
+    let mut out = chunks.next().unwrap_or_default().to_owned();
+    while let (Some(repeated), Some(plain)) = (chunks.next(), chunks.next()) {
+        let (text, times) = repeated.rsplit_once('*').expect("a text and its number of occurrences");
         out.push_str(&text.repeat(times.parse().expect("a number")));
         out.push_str(plain);
     }
@@ -79,7 +79,7 @@ async fn the_shell_limits_nesting_in_its_source() {
 
 #[tokio::test]
 async fn the_program_test_counts_its_negations() {
-    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is built");
     for (times, code) in [(10_000, 0), (10_001, 1)] {
         let command = format!("/bin/test {}x", "! ".repeat(times));
         assert_eq!(run(&sandbox, &command).await, (Some(code), String::new()), "{times} negations");
@@ -139,7 +139,7 @@ async fn nesting_in_tool_programs_is_limited() {
 
 #[tokio::test]
 async fn long_programs_and_deep_data_do_not_recurse_deeply() {
-    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is built");
     for (command, output) in [
         ("jq -n '[@1,*20000@1] | length'", "20001\n"),
         ("jq -n '@1|*20000@2'", "2\n"),
@@ -154,16 +154,16 @@ async fn long_programs_and_deep_data_do_not_recurse_deeply() {
         ("[[ @x && *10000@x ]] && echo yes", "yes\n"),
         ("echo a | grep -cE 'a@*10000@@b*10000@' || :", "0\n"),
     ] {
-        let response = sandbox.execute(ExecuteRequest::new(written_out(command))).await.expect("it answers");
+        let response = sandbox.execute(ExecuteRequest::new(written_out(command))).await.expect("it responds");
         assert_eq!(response.output_text(), output, "{command}");
     }
 }
 
 #[tokio::test]
 async fn deeply_nested_directories_are_walked_completely() {
-    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is built");
     let make = "for i in $(seq 900); do mkdir a && cd a; done; echo x > x";
-    let response = sandbox.execute(ExecuteRequest::new(make)).await.expect("it answers");
+    let response = sandbox.execute(ExecuteRequest::new(make)).await.expect("it responds");
     assert_eq!(response.exit_code, Some(0), "{}", response.output_text());
     for (command, output) in [
         ("find a | wc -l", "901\n"),
@@ -177,7 +177,7 @@ async fn deeply_nested_directories_are_walked_completely() {
         ("tree a | tail -1", "900 directories, 1 file\n"),
         ("rm -r b && mv a c && rm -r c && ls", "a.tar\n"),
     ] {
-        let response = sandbox.execute(ExecuteRequest::new(written_out(command))).await.expect("it answers");
+        let response = sandbox.execute(ExecuteRequest::new(written_out(command))).await.expect("it responds");
         assert_eq!(response.output_text(), output, "{command}");
     }
 }

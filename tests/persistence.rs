@@ -11,19 +11,19 @@ use tidebox::{
 };
 
 /// Environment variable that passes the directory to the child process, which is this test binary.
-const FOLDER: &str = "TIDEBOX_TEST_FOLDER";
+const DIR: &str = "TIDEBOX_TEST_FOLDER";
 
 /// Minimum number of children to kill. Each takes some hundredths of a second.
 const KILLED: u32 = 40;
 /// Maximum number of children, reached if none was killed during a save.
 const MAX_KILLED: u32 = 1_000;
 
-fn open(folder: &Path) -> tidebox::Result<Provider> {
-    let shape = |new: SandboxBuilder| new.shell_mode(ShellMode::Persistent).host_tool("ask", answer);
-    tidebox::provider()?.sandbox(shape).save_in(folder).build()
+fn open(dir: &Path) -> tidebox::Result<Provider> {
+    let shape = |new: SandboxBuilder| new.shell_mode(ShellMode::Persistent).host_tool("ask", handle_ask);
+    tidebox::provider()?.sandbox(shape).save_in(dir).build()
 }
 
-async fn answer(mut call: HostCall) -> u8 {
+async fn handle_ask(mut call: HostCall) -> u8 {
     call.stdout.write("42\n").await.map_or(141, |()| 0)
 }
 
@@ -59,9 +59,9 @@ async fn number(sandbox: &dyn SandboxBackend) -> Option<u64> {
 #[test]
 #[ignore = "it runs until it is killed, and is started by the test below"]
 fn a_program_that_saves_until_it_is_killed() {
-    let folder = std::env::var_os(FOLDER).expect("the parent names the folder");
+    let dir = std::env::var_os(DIR).expect("the parent passes the directory");
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-        let provider = open(Path::new(&folder)).unwrap();
+        let provider = open(Path::new(&dir)).unwrap();
         let sandbox = provider.get_or_create(thread()).await.unwrap();
         let first = number(&*sandbox).await.map_or(0, |number| number + 1);
         for number in first.. {
@@ -71,10 +71,10 @@ fn a_program_that_saves_until_it_is_killed() {
     });
 }
 
-fn start(folder: &Path) -> Child {
+fn start(dir: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "a_program_that_saves_until_it_is_killed", "--ignored", "--nocapture"])
-        .env(FOLDER, folder)
+        .env(DIR, dir)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -83,44 +83,44 @@ fn start(folder: &Path) -> Child {
 
 #[test]
 fn a_kill_during_saving_loses_no_saved_state() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path().join("sandboxes");
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("sandboxes");
     let (mut last, mut in_the_middle) = (None, 0);
     for round in 0..MAX_KILLED {
         // The moments are random, so repeat until a kill interrupted a save.
         if round >= KILLED && in_the_middle > 0 {
             break;
         }
-        let mut child = start(&folder);
+        let mut child = start(&dir);
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
         let first = lines.by_ref().find(|line| line.starts_with("saved ")).expect("the child saves something");
         std::thread::sleep(Duration::from_micros(u64::from(round) * 977 % 23_000));
         child.kill().unwrap();
         child.wait().unwrap();
-        let told =
+        let reported =
             std::iter::once(first).chain(lines).filter_map(|line| line.strip_prefix("saved ")?.parse().ok()).last();
-        let told: u64 = told.expect("a number");
-        assert!(last < Some(told), "round {round}: every child goes on where the one before was killed");
-        let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let reported: u64 = reported.expect("a number");
+        assert!(last < Some(reported), "round {round}: every child continues where the previous one was killed");
+        let names = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         in_the_middle += u32::from(names.into_iter().any(|name| name.starts_with(".tidebox-")));
         let found = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-            let provider = open(&folder).unwrap();
+            let provider = open(&dir).unwrap();
             let sandboxes = provider.list(ListRequest::default()).await.unwrap().sandboxes;
             assert_eq!(sandboxes.len(), 1);
             number(&*provider.get_or_create(thread()).await.unwrap()).await.expect("something was saved")
         });
         // A state that was saved but not yet printed may exist, too.
-        assert!(found == told || found == told + 1, "round {round}: told {told}, found {found}");
-        last = Some(told);
+        assert!(found == reported || found == reported + 1, "round {round}: reported {reported}, found {found}");
+        last = Some(reported);
     }
     assert!(in_the_middle > 0, "no child was killed in the middle of a save");
 }
 
 #[tokio::test]
 async fn files_shell_session_and_id_survive_a_restart() {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let id = {
-        let provider = open(folder.path()).unwrap();
+        let provider = open(dir.path()).unwrap();
         let sandbox = provider.get_or_create(thread()).await.unwrap();
         for command in
             ["mkdir -p src && cd src && echo 'hi' > a.txt && chmod 600 a.txt", "greet() { echo \"hello $1\"; }; X=5"]
@@ -129,7 +129,7 @@ async fn files_shell_session_and_id_survive_a_restart() {
         }
         sandbox.id().clone()
     };
-    let provider = open(folder.path()).unwrap();
+    let provider = open(dir.path()).unwrap();
     let sandbox = provider.get_or_create(Selector::Id(id)).await.unwrap();
     let command = "pwd; greet $X; cat a.txt; stat -c %a a.txt; ask";
     let response = sandbox.execute(ExecuteRequest::new(command)).await.unwrap();
@@ -154,16 +154,16 @@ async fn an_expired_lifetime_ends_running_commands() {
 
 #[tokio::test]
 async fn two_programs_cannot_share_a_directory() {
-    let folder = tempfile::tempdir().unwrap();
-    let provider = open(folder.path()).unwrap();
-    let second = open(folder.path()).unwrap_err();
+    let dir = tempfile::tempdir().unwrap();
+    let provider = open(dir.path()).unwrap();
+    let second = open(dir.path()).unwrap_err();
     assert_eq!(second.kind(), ErrorKind::Storage);
     assert!(second.message().contains("used by another program"), "{second}");
     let sandbox = provider.get_or_create(thread()).await.unwrap();
     drop(provider);
-    assert!(open(folder.path()).is_err(), "a sandbox that is still held may still be saved");
+    assert!(open(dir.path()).is_err(), "a sandbox that is still held may still be saved");
     drop(sandbox);
-    open(folder.path()).unwrap();
+    open(dir.path()).unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -181,8 +181,8 @@ async fn concurrent_requests_for_a_thread_get_one_sandbox() {
         })
         .collect();
     let mut ids = std::collections::BTreeSet::new();
-    for asked in asking {
-        ids.insert(asked.await.unwrap());
+    for requested in asking {
+        ids.insert(requested.await.unwrap());
     }
     assert_eq!(ids.len(), 4);
     for id in ids {

@@ -71,20 +71,20 @@ async fn session(sandbox: &dyn SandboxBackend) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replay_returns_the_recorded_results_without_waiting() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("new/folder/session.json");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("new/folder/session.json");
     let recording = CassetteFile::open(&file, RecordMode::Missing).unwrap();
-    let begun = std::time::Instant::now();
-    let lived = session(&*recording.backend(live).await.unwrap()).await;
-    let lived_for = begun.elapsed();
+    let started = std::time::Instant::now();
+    let lived = session(&*recording.backend(new_sandbox).await.unwrap()).await;
+    let lived_for = started.elapsed();
     assert!(recording.save().unwrap());
     assert!(!fs::read_to_string(&file).unwrap().contains("\\ufffd"), "bytes are kept as bytes");
 
     let replay = CassetteFile::open(&file, RecordMode::Never).unwrap();
     let sandbox = replay.backend(no_live).await.unwrap();
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let replayed = session(&*sandbox).await;
-    assert!(begun.elapsed() < lived_for / 2, "the endless loops took four seconds of {lived_for:?}");
+    assert!(started.elapsed() < lived_for / 2, "the endless loops took four seconds of {lived_for:?}");
     for (replayed, lived) in replayed.iter().zip(&lived) {
         assert_eq!(replayed, lived);
     }
@@ -95,11 +95,11 @@ async fn a_replay_returns_the_recorded_results_without_waiting() {
 
 #[tokio::test]
 async fn a_new_request_is_recorded_after_catching_up() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("session.json");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("session.json");
     let run = async |commands: &[&str]| {
         let opened = CassetteFile::open(&file, RecordMode::Missing).unwrap().redaction(Redaction::new());
-        let sandbox = opened.backend(live).await.unwrap();
+        let sandbox = opened.backend(new_sandbox).await.unwrap();
         let mut output = String::new();
         for command in commands {
             output += &sandbox.execute(ExecuteRequest::new(*command)).await.unwrap().output_text();
@@ -116,8 +116,8 @@ async fn a_new_request_is_recorded_after_catching_up() {
 
 #[tokio::test]
 async fn missing_or_damaged_files_are_named() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("none.json");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("none.json");
     let missing = CassetteFile::open(&file, RecordMode::Never).unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::Storage);
     assert!(missing.message().contains("none.json") && missing.message().contains("record it first"), "{missing}");

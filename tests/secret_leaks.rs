@@ -45,7 +45,7 @@ async fn debug_output_shows_no_secret() {
         )
     };
     expect_hidden("a builder", &builder());
-    let sandbox = builder().build().expect("the sandbox is made");
+    let sandbox = builder().build().expect("the sandbox is built");
     let request =
         ExecuteRequest::new("cat /workspace/secret > copy; tool").with_env("KEY", PLANTED).with_stdin(PLANTED);
     expect_hidden("a request", &request);
@@ -78,13 +78,14 @@ async fn debug_output_shows_no_secret() {
 #[tokio::test]
 async fn errors_and_messages_show_no_secret() {
     let builder = tidebox::sandbox().expect("the engine starts").env("TOKEN", PLANTED).network(policy());
-    let sandbox = builder.file("/workspace/secret", PLANTED).build().expect("the sandbox is made");
+    let sandbox = builder.file("/workspace/secret", PLANTED).build().expect("the sandbox is built");
     let bad = ExecuteRequest::new("true").with_env("A=B", PLANTED);
-    let refused = sandbox.execute(bad).await.expect_err("a name with an equals sign");
-    expect_hidden("a refused variable", &refused);
-    assert!(!refused.to_string().contains(PLANTED), "{refused}");
+    let rejected = sandbox.execute(bad).await.expect_err("a name with an equals sign");
+    expect_hidden("a refused variable", &rejected);
+    assert!(!rejected.to_string().contains(PLANTED), "{rejected}");
     let nowhere = SandboxPath::parse("/bin/ls/nowhere").expect("a path");
-    let write = sandbox.write(WriteRequest::new(nowhere, PLANTED)).await.expect("it is open").expect_err("not there");
+    let write =
+        sandbox.write(WriteRequest::new(nowhere, PLANTED)).await.expect("it is open").expect_err("it does not exist");
     expect_hidden("a refused write", &write);
     for command in
         ["no-such-program", "exit 3", "kill -9 $$", "ulimit -n", "cat /nothing", "curl -s https://other.example/"]
@@ -104,7 +105,7 @@ async fn errors_and_messages_show_no_secret() {
 
 #[tokio::test]
 async fn host_information_is_invisible_in_the_sandbox() {
-    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is built");
     let look = "hostname; uname -a; cat /proc/version /proc/sys/kernel/hostname /etc/hostname /etc/hosts /etc/machine-id \
                 /proc/cpuinfo /proc/meminfo /proc/mounts /proc/self/environ /proc/self/cmdline 2> /dev/null; env; set; id -un; \
                 df; ps aux; cat /etc/passwd; pwd";
@@ -119,8 +120,8 @@ async fn host_information_is_invisible_in_the_sandbox() {
     for (name, value) in std::env::vars().filter(|(_, value)| value.len() > 12 && !seen_anyway(value)) {
         assert!(!seen.contains(&value), "the value of {name} is seen from inside:\n{seen}");
     }
-    let folder = env!("CARGO_MANIFEST_DIR");
-    assert!(!seen.contains(folder), "{folder} is seen from inside:\n{seen}");
+    let dir = env!("CARGO_MANIFEST_DIR");
+    assert!(!seen.contains(dir), "{dir} is seen from inside:\n{seen}");
 }
 
 /// Information that a sandbox reports about itself, too.

@@ -17,9 +17,9 @@ struct Ran {
 }
 
 fn corpus() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("userland/sh/tests/corpus");
-    let mut scripts: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .expect("the corpus is there")
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("userland/sh/tests/corpus");
+    let mut scripts: Vec<PathBuf> = std::fs::read_dir(&dir)
+        .expect("the corpus exists")
         .map(|entry| entry.expect("the corpus can be listed").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "sh"))
         .collect();
@@ -33,29 +33,29 @@ fn text(bytes: &[u8]) -> String {
 
 /// Runs the script with the host's bash, in an empty directory and with the sandbox's variables.
 fn by_bash(name: &str, script: &[u8]) -> Ran {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    std::fs::write(folder.path().join(name), script).expect("the script can be written");
+    let dir = tempfile::tempdir().expect("a directory can be created");
+    std::fs::write(dir.path().join(name), script).expect("the script can be written");
     // Reset ignored signals: `trap` would print those that the parent process ignores (as `nohup` does).
     let output = Command::new("env")
         .args(["--default-signal", "bash", name])
-        .current_dir(folder.path())
+        .current_dir(dir.path())
         .env_clear()
         .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TERM", "dumb")])
-        .env("HOME", folder.path())
+        .env("HOME", dir.path())
         // In the sandbox, a shell that runs the command line starts the script's shell.
         .env("SHLVL", "1")
         .stdin(Stdio::null())
         .output()
         .expect("bash runs");
     // A script that prints its working directory must not differ only because of the path.
-    let here = folder.path().to_str().expect("temporary folders have plain names");
-    let told = |bytes: &[u8]| text(bytes).replace(here, "/workspace");
-    Ran { stdout: told(&output.stdout), stderr: told(&output.stderr), exit_code: output.status.code() }
+    let here = dir.path().to_str().expect("temporary directories have plain names");
+    let reported = |bytes: &[u8]| text(bytes).replace(here, "/workspace");
+    Ran { stdout: reported(&output.stdout), stderr: reported(&output.stderr), exit_code: output.status.code() }
 }
 
 async fn by_ours(sandbox: &Sandbox, name: &str, script: &[u8]) -> Ran {
     let upload = tidebox::Upload::new(format!("/workspace/{name}"), script);
-    sandbox.upload_files(vec![upload]).await.expect("upload answers");
+    sandbox.upload_files(vec![upload]).await.expect("upload responds");
     let response = sandbox.execute(ExecuteRequest::new(format!("bash {name}"))).await.expect("the script runs");
     Ran { stdout: text(&response.stdout), stderr: text(&response.stderr), exit_code: response.exit_code }
 }
@@ -69,7 +69,7 @@ fn bash_is_current() -> bool {
 #[tokio::test]
 async fn every_script_of_the_corpus_matches_bash() {
     if !bash_is_current() {
-        eprintln!("skipped: there is no bash 5.2 or newer on this machine to compare with");
+        eprintln!("skipped: the host has no bash 5.2 or newer to compare with");
         return;
     }
     let scripts = corpus();
@@ -78,7 +78,7 @@ async fn every_script_of_the_corpus_matches_bash() {
     for path in &scripts {
         let name = path.file_name().and_then(|name| name.to_str()).expect("scripts have plain names");
         let script = std::fs::read(path).expect("the script can be read");
-        let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("a sandbox is made");
+        let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("a sandbox is created");
         let (mut theirs, mut ours) = (by_bash(name, &script), by_ours(&sandbox, name, &script).await);
         if text(&script).lines().any(|line| line.starts_with("# differs: ")) {
             theirs.stderr.clear();

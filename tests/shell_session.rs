@@ -13,7 +13,7 @@ fn builder() -> SandboxBuilder {
 }
 
 fn sandbox() -> Sandbox {
-    builder().build().expect("a sandbox is made")
+    builder().build().expect("a sandbox is created")
 }
 
 async fn ask(sandbox: &Sandbox, request: ExecuteRequest) -> ExecuteResponse {
@@ -37,8 +37,10 @@ fn path(text: &str) -> SandboxPath {
 #[tokio::test]
 async fn directory_variables_functions_and_aliases_persist() {
     let s = sandbox();
-    check_output(&s, "mkdir -p src && cd src; n=1; export E=x; f() { echo f$1 $n; }; alias ll='echo listing'", "").await;
-    check_output(&s, "pwd; echo $n; env | grep ^E=; f 2; ll here", "/workspace/src\n1\nE=x\nf2 1\nlisting here\n").await;
+    check_output(&s, "mkdir -p src && cd src; n=1; export E=x; f() { echo f$1 $n; }; alias ll='echo listing'", "")
+        .await;
+    check_output(&s, "pwd; echo $n; env | grep ^E=; f 2; ll here", "/workspace/src\n1\nE=x\nf2 1\nlisting here\n")
+        .await;
     check_output(&s, "n=$((n+1)); cd ..; unset E; unset -f f; unalias ll", "").await;
     check_output(&s, "pwd; echo $n ${E-gone}; type -t f ll || echo none", "/workspace\n2 gone\nnone\n").await;
 }
@@ -110,10 +112,16 @@ async fn a_stopped_command_does_not_change_the_session() {
 #[tokio::test]
 async fn subshells_and_scripts_do_not_change_the_session() {
     let s = sandbox();
-    check_output(&s, "a=1; (a=2; cd /); echo x | { read a; }; bash -c 'a=3; cd /tmp; f() { :; }'; echo $a", "1\n").await;
-    check_output(&s, "printf '#!/bin/sh\\na=4\\ncd /tmp\\n' > s.sh; chmod +x s.sh; ./s.sh; { a=5; cd /; } & wait", "").await;
-    check_output(&s, "echo $a; pwd; type -t f || echo none; bash -c 'echo ${a-unknown}'", "1\n/workspace\nnone\nunknown\n")
+    check_output(&s, "a=1; (a=2; cd /); echo x | { read a; }; bash -c 'a=3; cd /tmp; f() { :; }'; echo $a", "1\n")
         .await;
+    check_output(&s, "printf '#!/bin/sh\\na=4\\ncd /tmp\\n' > s.sh; chmod +x s.sh; ./s.sh; { a=5; cd /; } & wait", "")
+        .await;
+    check_output(
+        &s,
+        "echo $a; pwd; type -t f || echo none; bash -c 'echo ${a-unknown}'",
+        "1\n/workspace\nnone\nunknown\n",
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -124,10 +132,14 @@ async fn cwd_and_env_of_a_request_apply_to_one_command() {
         let request = ExecuteRequest::new(command).with_cwd(path("/usr"));
         request.with_env("A", "request").with_env("B", "request").with_env("C", "request")
     };
-    let told = ask(&s, request("pwd; echo $A $B $C; bash -c 'echo $A $B $C'")).await;
-    assert_eq!(told.output_text(), "/usr\nrequest request request\nrequest request request\n");
-    check_output(&s, "pwd; echo $A $B ${C-none}; bash -c 'echo ${A-none} $B'", "/tmp\nsession session none\nnone session\n")
-        .await;
+    let reported = ask(&s, request("pwd; echo $A $B $C; bash -c 'echo $A $B $C'")).await;
+    assert_eq!(reported.output_text(), "/usr\nrequest request request\nrequest request request\n");
+    check_output(
+        &s,
+        "pwd; echo $A $B ${C-none}; bash -c 'echo ${A-none} $B'",
+        "/tmp\nsession session none\nnone session\n",
+    )
+    .await;
     // State that the command itself changes is saved.
     ask(&s, request("cd /bin; A=command; C=$C-command")).await;
     check_output(&s, "pwd; echo $A $B $C", "/bin\ncommand session request-command\n").await;
@@ -140,7 +152,7 @@ async fn cwd_and_env_of_a_request_apply_to_one_command() {
 async fn a_deleted_cwd_is_reported_once_and_the_session_resets() {
     let s = sandbox();
     check_output(&s, "mkdir -p /tmp/d; cd /tmp/d; a=1", "").await;
-    s.delete(&path("/tmp/d")).await.expect("answered").expect("deleted");
+    s.delete(&path("/tmp/d")).await.expect("responded").expect("deleted");
     let response = ask(&s, ExecuteRequest::new("pwd; echo $a")).await;
     assert_eq!(response.stdout_text(), "/workspace\n1\n");
     assert_eq!(
@@ -148,7 +160,7 @@ async fn a_deleted_cwd_is_reported_once_and_the_session_resets() {
         "bash: /tmp/d: No such file or directory; the session continues in /workspace\n"
     );
     check_output(&s, "pwd", "/workspace\n").await;
-    s.delete(&path("/workspace")).await.expect("answered").expect("deleted");
+    s.delete(&path("/workspace")).await.expect("responded").expect("deleted");
     let response = ask(&s, ExecuteRequest::new("pwd; mkdir /workspace")).await;
     assert_eq!(response.stdout_text(), "/\n", "{}", response.stderr_text());
     assert!(response.stderr_text().contains("working directory is missing"), "{}", response.stderr_text());
@@ -157,10 +169,11 @@ async fn a_deleted_cwd_is_reported_once_and_the_session_resets() {
 
 #[tokio::test]
 async fn unchanged_variables_follow_the_sandboxs_environment() {
-    let first = builder().env("GIVEN", "first").env("CHANGED", "first").env("DROPPED", "first").build().expect("made");
+    let first =
+        builder().env("GIVEN", "first").env("CHANGED", "first").env("DROPPED", "first").build().expect("created");
     check_output(&first, "CHANGED=session; unset DROPPED; own=1", "").await;
     let second =
-        builder().env("GIVEN", "second").env("CHANGED", "second").env("DROPPED", "second").build().expect("made");
+        builder().env("GIVEN", "second").env("CHANGED", "second").env("DROPPED", "second").build().expect("created");
     second.set_shell_state(first.shell_state()).expect("it fits");
     check_output(&second, "echo $GIVEN $CHANGED ${DROPPED-none} $own", "second session none 1\n").await;
 }
@@ -168,7 +181,8 @@ async fn unchanged_variables_follow_the_sandboxs_environment() {
 #[tokio::test]
 async fn the_session_state_is_small() {
     let s = sandbox();
-    check_output(&s, "local_to_the_command() { :; }; unset -f local_to_the_command; cd /tmp; cd /workspace; ls", "").await;
+    check_output(&s, "local_to_the_command() { :; }; unset -f local_to_the_command; cd /tmp; cd /workspace; ls", "")
+        .await;
     // `cd` set OLDPWD.
     check_output(&s, "OLDPWD=; unset OLDPWD; export OLDPWD", "").await;
     assert!(s.shell_state().is_empty(), "{:?}", s.shell_state());
@@ -182,7 +196,7 @@ async fn values_of_every_kind_are_restored_exactly() {
     let all = "for i in {1..255}; do printf -v c '\\\\x%x' $i; printf -v b '%b' \"$c\"; all+=$b; done; unset i b c; big=$(seq 1 100000)";
     check_output(&s, all, "").await;
     let sums = "printf %s \"$all\" | cksum; echo ${#big}; printf %s \"$big\" | cksum";
-    let fresh = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("made");
+    let fresh = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("created");
     let (expected, _) = run(&fresh, &format!("{all}; {sums}")).await;
     assert!(expected.contains("\n588894\n"), "the values were made: {expected}");
     check_output(&s, sums, &expected).await;
@@ -192,7 +206,7 @@ async fn values_of_every_kind_are_restored_exactly() {
 async fn a_state_over_the_limit_is_reported_and_discarded() {
     let mut limits = Limits::default();
     limits.shell_state_bytes = 10_000;
-    let s = builder().limits(limits).build().expect("made");
+    let s = builder().limits(limits).build().expect("created");
     check_output(&s, "a=1", "").await;
     let response = ask(&s, ExecuteRequest::new("a=2; big=$(seq 1 10000); echo ran")).await;
     assert_eq!((&*response.stdout_text(), response.exit_code), ("ran\n", Some(1)));
@@ -251,9 +265,14 @@ async fn concurrent_commands_do_not_corrupt_the_session() {
 
 #[tokio::test]
 async fn a_request_may_override_the_persistence_setting() {
-    let s = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("made");
+    let s = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("created");
     check_output(&s, "a=1; cd /tmp; alias x='echo x'", "").await;
-    check_output(&s, "echo ${a-none}; pwd; shopt expand_aliases | tr -d '\\t '", "none\n/workspace\nexpand_aliasesoff\n").await;
+    check_output(
+        &s,
+        "echo ${a-none}; pwd; shopt expand_aliases | tr -d '\\t '",
+        "none\n/workspace\nexpand_aliasesoff\n",
+    )
+    .await;
     let session = |command: &str| ExecuteRequest::new(command).with_shell_mode(ShellMode::Persistent);
     ask(&s, session("a=2")).await;
     check_output(&s, "echo ${a-none}", "none\n").await;
@@ -277,6 +296,6 @@ async fn a_session_survives_restore_and_is_separate_in_a_fork() {
     s.restore(&snapshot).expect("restored");
     check_output(&s, "pwd; g", "/tmp/d\nf 1\n").await;
     let stored = snapshot.to_bytes();
-    let other = builder().snapshot_bytes(&stored).and_then(|builder| builder.build()).expect("made");
+    let other = builder().snapshot_bytes(&stored).and_then(|builder| builder.build()).expect("created");
     check_output(&other, "pwd; g", "/tmp/d\nf 1\n").await;
 }

@@ -23,7 +23,9 @@ pub(crate) fn round_trips(longer: f64) -> f64 {
 }
 
 /// An emulator that announces the address of the proxy to its clients, and the recorded traffic.
-pub(crate) async fn serve_with_delay<F>(serve: impl FnOnce(SocketAddr, String) -> F) -> std::io::Result<(Serving, RecordedTraffic)>
+pub(crate) async fn serve_with_delay<F>(
+    serve: impl FnOnce(SocketAddr, String) -> F,
+) -> std::io::Result<(Serving, RecordedTraffic)>
 where
     F: Future<Output = std::io::Result<Serving>>,
 {

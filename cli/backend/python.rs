@@ -20,7 +20,7 @@ pub(super) struct Interpreters(Mutex<BTreeMap<String, InterpreterSlot>>);
 /// Response of a call, and whether its interpreter is new or has exited.
 pub(super) struct PythonResult {
     pub(super) response: PythonResponse,
-    pub(super) begun: bool,
+    pub(super) started: bool,
     pub(super) ended: bool,
 }
 
@@ -29,7 +29,7 @@ impl Interpreters {
     pub(super) async fn run(&self, sandbox: &Arc<Sandbox>, request: Python) -> Result<PythonResult> {
         let slot = Arc::clone(self.slots().entry(request.session).or_default());
         let mut slot = slot.lock().await;
-        let begun = slot.is_none();
+        let started = slot.is_none();
         let session = match &mut *slot {
             Some(session) => session,
             none => none.insert(Arc::clone(sandbox).python_session()?),
@@ -40,7 +40,7 @@ impl Interpreters {
         if ended {
             *slot = None;
         }
-        Ok(PythonResult { response: result?, begun, ended })
+        Ok(PythonResult { response: result?, started, ended })
     }
 
     /// Ends an interpreter after its current call. Returns whether it existed.

@@ -64,7 +64,7 @@ impl Emulator {
     ///
     /// # Errors
     /// Same as [`serve`](Self::serve).
-    pub async fn serve_behind(
+    pub async fn serve_at_url(
         self,
         listen: SocketAddr,
         registry: SandboxRegistry,

@@ -22,18 +22,18 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn write(folder: &Path, file: &Path) -> io::Result<()> {
-    let packs = PACKS.iter().map(|pack| definition(folder, pack)).collect::<io::Result<Vec<_>>>()?;
+fn write(dir: &Path, file: &Path) -> io::Result<()> {
+    let packs = PACKS.iter().map(|pack| definition(dir, pack)).collect::<io::Result<Vec<_>>>()?;
     fs::write(file, serde_json::to_vec(&json!({ "version": env!("CARGO_PKG_VERSION"), "packs": packs }))?)
 }
 
 /// Creates a `PackDefinition` of `js/packs.ts`.
-fn definition(folder: &Path, pack: &Pack) -> io::Result<Value> {
+fn definition(dir: &Path, pack: &Pack) -> io::Result<Value> {
     Ok(json!({
         "name": pack.name, "version": pack.version, "about": pack.about, "commands": pack.commands,
         "runtime": wheel(&pack.runtime), "module": pack.module, "library": pack.library, "libraryDir": pack.library_dir,
         "inner": pack.inner, "wheels": pack.wheels.iter().map(wheel).collect::<Vec<_>>(), "siteDir": pack.site_dir,
-        "own": own(&folder.join(pack.name))?,
+        "own": own(&dir.join(pack.name))?,
     }))
 }
 
@@ -42,15 +42,15 @@ fn wheel(wheel: &Wheel) -> Value {
 }
 
 /// Returns pairs of path and content, in the order of the paths. Their hash is part of the fingerprint of a pack.
-fn own(folder: &Path) -> io::Result<Vec<(String, String)>> {
+fn own(dir: &Path) -> io::Result<Vec<(String, String)>> {
     let mut files = Vec::new();
-    gather(folder, "", &mut files)?;
+    gather(dir, "", &mut files)?;
     files.sort();
     Ok(files)
 }
 
-fn gather(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+fn gather(dir: &Path, prefix: &str, files: &mut Vec<(String, String)>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
         if entry.file_type()?.is_dir() {

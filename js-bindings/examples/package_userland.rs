@@ -32,29 +32,29 @@ struct Listed {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [userland, folder] = arguments.as_slice() else {
+    let [userland, dir] = arguments.as_slice() else {
         eprintln!("usage: package_userland USERLAND FOLDER");
         return ExitCode::from(2);
     };
-    if let Err(error) = lay_out(Path::new(userland), Path::new(folder)) {
+    if let Err(error) = lay_out(Path::new(userland), Path::new(dir)) {
         eprintln!("package_userland: {error}");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
 }
 
-fn lay_out(userland: &Path, folder: &Path) -> io::Result<()> {
+fn lay_out(userland: &Path, dir: &Path) -> io::Result<()> {
     let text = fs::read_to_string(userland.join("tools.toml"))?;
     let tools: Tools = toml::from_str(&text).map_err(io::Error::other)?;
-    fs::create_dir_all(folder)?;
+    fs::create_dir_all(dir)?;
     let mut listed = Vec::new();
     for Module { file, commands } in tools.module {
         let failed = |reason: &str| io::Error::other(format!("{file}: {reason}"));
         let wasm = fs::read(userland.join("dist").join(&file)).map_err(|error| failed(&error.to_string()))?;
-        let wasm = rewrite(&wasm, RewriteLimits::default()).map_err(|refusal| failed(&refusal.to_string()))?;
-        fs::write(folder.join(&file), &wasm)?;
+        let wasm = rewrite(&wasm, RewriteLimits::default()).map_err(|rejection| failed(&rejection.to_string()))?;
+        fs::write(dir.join(&file), &wasm)?;
         let sha256 = Sha256::digest(&wasm).iter().map(|byte| format!("{byte:02x}")).collect();
         listed.push(Listed { bytes: wasm.len(), sha256, file, commands });
     }
-    fs::write(folder.join("programs.json"), serde_json::to_vec(&listed)?)
+    fs::write(dir.join("programs.json"), serde_json::to_vec(&listed)?)
 }

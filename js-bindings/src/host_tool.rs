@@ -140,7 +140,7 @@ async fn serve_files(call: u32, files: HostFiles) {
         };
         match run_tool {
             Ok(bytes) => js_imports::tool_reply(call, request, true, &bytes),
-            Err(refusal) => js_imports::tool_reply(call, request, false, refusal.message.as_bytes()),
+            Err(rejection) => js_imports::tool_reply(call, request, false, rejection.message.as_bytes()),
         }
     }
 }

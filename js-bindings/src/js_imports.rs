@@ -102,7 +102,7 @@ extern "C" {
 
     /// Sends the next chunk of a request body, or its end.
     #[wasm_bindgen(js_name = netBody)]
-    pub(crate) fn net_body(request: u32, piece: &[u8], end: bool);
+    pub(crate) fn net_body(request: u32, chunk: &[u8], end: bool);
 
     /// Reports that the body of a request is incomplete.
     #[wasm_bindgen(js_name = netBodyFailed)]
@@ -121,43 +121,43 @@ extern "C" {
 #[wasm_bindgen(raw_module = "./directories.js")]
 extern "C" {
     #[wasm_bindgen(js_name = dirIsWritable)]
-    pub(crate) fn dir_is_writable(folder: u32) -> bool;
+    pub(crate) fn dir_is_writable(dir: u32) -> bool;
 
     #[wasm_bindgen(js_name = dirStat, catch)]
-    pub(crate) fn dir_stat(folder: u32, path: &[u8], fields: &mut [f64]) -> Result<(), JsValue>;
+    pub(crate) fn dir_stat(dir: u32, path: &[u8], fields: &mut [f64]) -> Result<(), JsValue>;
 
     #[wasm_bindgen(js_name = dirList, catch)]
-    pub(crate) fn dir_list(folder: u32, path: &[u8]) -> Result<Array, JsValue>;
+    pub(crate) fn dir_list(dir: u32, path: &[u8]) -> Result<Array, JsValue>;
 
     #[wasm_bindgen(js_name = dirReadLink, catch)]
-    pub(crate) fn dir_read_link(folder: u32, path: &[u8]) -> Result<Vec<u8>, JsValue>;
+    pub(crate) fn dir_read_link(dir: u32, path: &[u8]) -> Result<Vec<u8>, JsValue>;
 
     #[wasm_bindgen(js_name = dirOpenFile, catch)]
-    pub(crate) fn dir_open_file(folder: u32, path: &[u8], write: bool) -> Result<u32, JsValue>;
+    pub(crate) fn dir_open_file(dir: u32, path: &[u8], write: bool) -> Result<u32, JsValue>;
 
     #[wasm_bindgen(js_name = dirCreateFile, catch)]
-    pub(crate) fn dir_create_file(folder: u32, path: &[u8], mode: u32) -> Result<(), JsValue>;
+    pub(crate) fn dir_create_file(dir: u32, path: &[u8], mode: u32) -> Result<(), JsValue>;
 
     #[wasm_bindgen(js_name = dirCreateDir, catch)]
-    pub(crate) fn dir_create_dir(folder: u32, path: &[u8], mode: u32) -> Result<(), JsValue>;
+    pub(crate) fn dir_create_dir(dir: u32, path: &[u8], mode: u32) -> Result<(), JsValue>;
 
     #[wasm_bindgen(js_name = dirSymlink, catch)]
-    pub(crate) fn dir_symlink(folder: u32, target: &[u8], path: &[u8]) -> Result<(), JsValue>;
+    pub(crate) fn dir_symlink(dir: u32, target: &[u8], path: &[u8]) -> Result<(), JsValue>;
 
     #[wasm_bindgen(js_name = dirHardLink, catch)]
-    pub(crate) fn dir_hard_link(folder: u32, existing: &[u8], path: &[u8]) -> Result<(), JsValue>;
+    pub(crate) fn dir_hard_link(dir: u32, existing: &[u8], path: &[u8]) -> Result<(), JsValue>;
 
     #[wasm_bindgen(js_name = dirRemove, catch)]
-    pub(crate) fn dir_remove(folder: u32, path: &[u8], directory: bool) -> Result<(), JsValue>;
+    pub(crate) fn dir_remove(dir: u32, path: &[u8], directory: bool) -> Result<(), JsValue>;
 
     #[wasm_bindgen(js_name = dirRename, catch)]
-    pub(crate) fn dir_rename(folder: u32, from: &[u8], to: &[u8]) -> Result<(), JsValue>;
+    pub(crate) fn dir_rename(dir: u32, from: &[u8], to: &[u8]) -> Result<(), JsValue>;
 
     #[wasm_bindgen(js_name = dirSetMode, catch)]
-    pub(crate) fn dir_set_mode(folder: u32, path: &[u8], mode: u32) -> Result<(), JsValue>;
+    pub(crate) fn dir_set_mode(dir: u32, path: &[u8], mode: u32) -> Result<(), JsValue>;
 
     #[wasm_bindgen(js_name = dirSetTimes, catch)]
-    pub(crate) fn dir_set_times(folder: u32, path: &[u8], atime: f64, mtime: f64) -> Result<(), JsValue>;
+    pub(crate) fn dir_set_times(dir: u32, path: &[u8], atime: f64, mtime: f64) -> Result<(), JsValue>;
 
     #[wasm_bindgen(js_name = fileStat, catch)]
     pub(crate) fn file_stat(file: u32, fields: &mut [f64]) -> Result<(), JsValue>;

@@ -56,8 +56,9 @@ impl Sandbox {
             let mut watch = |event: OutputChunk| {
                 js_imports::deliver(call, event.stream == OutputStream::Stderr, &event.bytes);
             };
-            let asked = interpreter.request(code.into_bytes(), timeout, if streams { Some(&mut watch) } else { None });
-            let response = WithContext::new(CallContext { call, streams_output: streams }, Box::pin(asked)).await;
+            let requested =
+                interpreter.request(code.into_bytes(), timeout, if streams { Some(&mut watch) } else { None });
+            let response = WithContext::new(CallContext { call, streams_output: streams }, Box::pin(requested)).await;
             let is_over = interpreter.has_exited();
             if !is_over {
                 set_paused(session, true);

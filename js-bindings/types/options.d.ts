@@ -6,6 +6,8 @@ import { Snapshot } from "./snapshot.js";
 export interface Limits {
     /** Wall time of a command without a timeout. Default 120,000. Exit code 124. */
     wallTimeMs?: number;
+    /** Processor time of one command, over all its processes. Default unlimited. Exit code 152. */
+    cpuTimeMs?: number;
     /** Linear memory of one process. Default 512 MiB. */
     processMemoryBytes?: number;
     /** Linear memory of all live processes. Default 1 GiB. */
@@ -16,7 +18,7 @@ export interface Limits {
     descriptors?: number;
     /** Capacity of a pipe. Default 64 KiB. */
     pipeBytes?: number;
-    /** Captured output of one command. The rest is dropped and `truncated` is set. Default 8 MiB. */
+    /** Captured output of one command. Beyond it, `outputOverflow` of the command applies. Default 8 MiB. */
     outputBytes?: number;
     /** Total bytes of files written by the sandbox. Default 512 MiB. */
     fileBytes?: number;
@@ -150,6 +152,11 @@ export interface ExecuteOptions extends CallOptions {
     stdin?: string | Uint8Array;
     /** Overrides the shell mode of the sandbox for this command. */
     shellMode?: "fresh" | "persistent";
+    /**
+     * Action when the output exceeds `limits.outputBytes`; `truncated` is set in any case. `head` (default) keeps the first bytes and
+     * `tail` the last ones, and the command continues. `stop` kills it: exit code 137 and `stoppedBy` `output`.
+     */
+    outputOverflow?: "head" | "tail" | "stop";
     /** Receives chunks of output as they arrive, in order. If it throws, the command is stopped and the result has the error. */
     onOutput?: (chunk: OutputChunk) => void;
     /** Receives standard output as it arrives, as text. U+FFFD replaces invalid UTF-8. */

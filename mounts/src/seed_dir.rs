@@ -138,7 +138,7 @@ fn open(dir: &Dir, name: &std::ffi::OsStr) -> io::Result<File> {
     #[cfg(unix)]
     cap_std::fs::OpenOptionsExt::custom_flags(&mut options, NONBLOCK);
     let file = dir.open_with(name, &options)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no longer a regular file")) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file any more")) }
 }
 
 /// `O_NONBLOCK`, which regular files ignore.

@@ -70,7 +70,7 @@ impl Engine for Idle {
 }
 
 pub(crate) fn builder() -> SandboxBuilder {
-    let base = BaseImage::new(&[]).expect("it holds no programs");
+    let base = BaseImage::new(&[]).expect("it contains no programs");
     SandboxBuilder::new(Arc::new(Idle), &base, Box::new(VirtualClock::new(0)), Box::new(SeededEntropy::new(1)))
 }
 

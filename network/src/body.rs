@@ -35,10 +35,10 @@ impl http_body::Body for RequestBody {
         let Some(body) = &mut this.body else {
             return Poll::Ready(None);
         };
-        body.poll_chunk(cx).map(|piece| match piece {
-            Some(Ok(piece)) => {
-                this.left = this.left.map(|left| left.saturating_sub(piece.len() as u64));
-                Some(Ok(Frame::data(piece.into())))
+        body.poll_chunk(cx).map(|chunk| match chunk {
+            Some(Ok(chunk)) => {
+                this.left = this.left.map(|left| left.saturating_sub(chunk.len() as u64));
+                Some(Ok(Frame::data(chunk.into())))
             }
             Some(Err(error)) => {
                 this.body = None;
@@ -71,8 +71,8 @@ pub(crate) struct ResponseBody<T> {
 
 impl<T: Send> Body for ResponseBody<T> {
     fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, GatewayError>>> {
-        self.chunks.poll_recv(cx).map(|piece| match piece {
-            Some(piece) => piece,
+        self.chunks.poll_recv(cx).map(|chunk| match chunk {
+            Some(chunk) => chunk,
             None => Some(Err(GatewayError::new(
                 GatewayErrorKind::Internal,
                 "the gateway ended before the response was complete",

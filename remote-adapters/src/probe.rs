@@ -83,14 +83,14 @@ mod tests {
     use std::process::Command;
 
     fn run_in_host_shell(script: &str) -> String {
-        let output = Command::new("sh").arg("-c").arg(script).output().expect("there is a shell");
+        let output = Command::new("sh").arg("-c").arg(script).output().expect("the shell is installed");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
     #[test]
     fn probe_scripts_run_in_the_host_shell() {
         let dir = std::env::temp_dir().join(format!("tidebox-probe-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).expect("a folder");
+        std::fs::create_dir_all(&dir).expect("a directory");
         std::fs::write(dir.join("it's"), "x").expect("a file");
         let path = |name: &str| SandboxPath::parse(format!("{}/{name}", dir.display())).expect("a path");
         assert_eq!(run_in_host_shell(&read_error_script(&path("none"))), "file_not_found");

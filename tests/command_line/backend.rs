@@ -18,13 +18,13 @@ fn ask(options: &[&str], requests: &[Value]) -> Vec<Value> {
     });
     let ran = tidebox_reading(&[&["backend"], options].concat(), lines.collect::<String>().as_bytes());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr());
-    let answers: HashMap<u64, Value> = ran
+    let responses: HashMap<u64, Value> = ran
         .stdout()
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("an answer is JSON"))
-        .map(|answer| (answer["id"].as_u64().expect("the id comes back"), answer))
+        .map(|line| serde_json::from_str::<Value>(line).expect("a response is JSON"))
+        .map(|response| (response["id"].as_u64().expect("the response has the id"), response))
         .collect();
-    (0..requests.len() as u64).map(|id| answers[&id].clone()).collect()
+    (0..requests.len() as u64).map(|id| responses[&id].clone()).collect()
 }
 
 fn execute(command: &str) -> Value {
@@ -36,23 +36,23 @@ fn requests_run_concurrently_and_complete_before_exit() {
     // Each waits until all have started.
     let wait = "while set -- begun.*; [ $# -lt 5 ]; do sleep 0.1; done";
     let requests: Vec<Value> = (0..5).map(|n| execute(&format!("touch begun.{n}; {wait}; echo {n}"))).collect();
-    for (n, answer) in ask(&[], &requests).iter().enumerate() {
-        assert_eq!(answer["result"]["output"], format!("{n}\n"));
-        assert_eq!((&answer["result"]["exit_code"], &answer["result"]["stopped_by"]), (&json!(0), &Value::Null));
+    for (n, response) in ask(&[], &requests).iter().enumerate() {
+        assert_eq!(response["result"]["output"], format!("{n}\n"));
+        assert_eq!((&response["result"]["exit_code"], &response["result"]["stopped_by"]), (&json!(0), &Value::Null));
     }
 }
 
 #[test]
 fn requests_above_the_concurrency_limit_are_queued() {
     let requests: Vec<Value> = (0..400).map(|n| execute(&format!("echo {n}"))).collect();
-    for (n, answer) in ask(&[], &requests).iter().enumerate() {
-        assert_eq!(answer["result"]["stdout"], format!("{n}\n"), "{answer}");
+    for (n, response) in ask(&[], &requests).iter().enumerate() {
+        assert_eq!(response["result"]["stdout"], format!("{n}\n"), "{response}");
     }
 }
 
 #[test]
 fn file_errors_are_results_and_invalid_requests_are_errors() {
-    let answers = ask(
+    let responses = ask(
         &[],
         &[
             json!({ "method": "read", "params": { "path": "none" } }),
@@ -62,16 +62,16 @@ fn file_errors_are_results_and_invalid_requests_are_errors() {
         ],
     );
     assert_eq!(
-        answers[0]["result"]["error"],
+        responses[0]["result"]["error"],
         json!({ "code": "file_not_found", "message": "File '/workspace/none' not found" })
     );
-    for answer in &answers[1..3] {
+    for response in &responses[1..3] {
         assert_eq!(
-            (&answer["error"]["kind"], &answer["error"]["retryable"]),
+            (&response["error"]["kind"], &response["error"]["retryable"]),
             (&json!("invalid_request"), &json!(false))
         );
     }
-    assert_eq!(answers[3]["result"]["exit_code"], 3);
+    assert_eq!(responses[3]["result"]["exit_code"], 3);
     let ran = tidebox_reading(&["backend"], b"not json\n\n");
     assert!(ran.stdout().starts_with("{\"id\":null,\"error\":{\"kind\":\"invalid_request\""), "{}", ran.stdout());
 }
@@ -84,7 +84,7 @@ fn binary_data_is_transferred_as_base64() {
     let mut ask = |request: Value| {
         writeln!(stdin, "{request}").expect("it reads");
         let mut line = String::new();
-        stdout.read_line(&mut line).expect("it answers");
+        stdout.read_line(&mut line).expect("it responds");
         serde_json::from_str::<Value>(&line).expect("JSON")["result"].clone()
     };
     let file = json!({ "path": "/workspace/b", "content_base64": "/wAK" });
@@ -111,7 +111,7 @@ fn binary_data_is_transferred_as_base64() {
 #[test]
 fn options_and_dialect_apply_and_the_host_is_invisible() {
     let options = ["--dialect", "python", "--env", "A=1", "--cwd", "/tmp/new", "--timeout", "0.3"];
-    let answers = ask(
+    let responses = ask(
         &options,
         &[
             json!({ "method": "info" }),
@@ -120,14 +120,14 @@ fn options_and_dialect_apply_and_the_host_is_invisible() {
             json!({ "method": "ls", "params": { "path": "/nowhere" } }),
         ],
     );
-    let info = &answers[0]["result"];
+    let info = &responses[0]["result"];
     assert_eq!((&info["dialect"], &info["cwd"]), (&json!("python"), &json!("/tmp/new")));
-    assert_eq!(answers[1]["result"]["output"], "1\n/tmp/new\nhidden\n");
+    assert_eq!(responses[1]["result"]["output"], "1\n/tmp/new\nhidden\n");
     assert_eq!(
-        (&answers[2]["result"]["exit_code"], &answers[2]["result"]["stopped_by"]),
+        (&responses[2]["result"]["exit_code"], &responses[2]["result"]["stopped_by"]),
         (&json!(124), &json!("timeout"))
     );
-    assert!(answers[3]["result"]["error"]["message"].as_str().is_some_and(|text| text.contains("path_not_found")));
+    assert!(responses[3]["result"]["error"]["message"].as_str().is_some_and(|text| text.contains("path_not_found")));
     assert_eq!(tidebox(&["backend", "--dialect", "klingon"]).code, Some(125));
 }
 
@@ -140,7 +140,7 @@ fn persistent_commands_share_a_shell_session() {
         let params = json!({ "command": command, "shell_mode": "persistent" });
         writeln!(stdin, "{}", json!({ "method": "execute", "params": params })).expect("it reads");
         let mut line = String::new();
-        stdout.read_line(&mut line).expect("it answers");
+        stdout.read_line(&mut line).expect("it responds");
         assert_eq!(serde_json::from_str::<Value>(&line).expect("JSON")["result"]["output"], expected);
     }
     drop(stdin);
@@ -154,7 +154,7 @@ fn it_exits_when_its_output_is_closed() {
     let mut stdin = child.stdin.take().expect("stdin is a pipe");
     writeln!(stdin, "{}", execute("echo answered")).expect("it reads");
     let end = Instant::now() + Duration::from_secs(20);
-    while child.try_wait().expect("it can be asked for").is_none() {
+    while child.try_wait().expect("it can be requested").is_none() {
         assert!(Instant::now() < end, "it goes on");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -171,7 +171,7 @@ fn named_python_sessions_keep_their_variables() {
     }
     let python =
         |session: &str, code: &str| json!({ "method": "python", "params": { "session": session, "code": code } });
-    let answers = ask(
+    let responses = ask(
         &[],
         &[
             python("a", "x = 1; print('set')"),
@@ -183,7 +183,7 @@ fn named_python_sessions_keep_their_variables() {
             json!({ "method": "python_end", "params": { "session": "c" } }),
         ],
     );
-    let result = |n: usize, name: &str| answers[n]["result"][name].clone();
+    let result = |n: usize, name: &str| responses[n]["result"][name].clone();
     assert_eq!(
         (result(0, "stdout"), result(0, "begun"), result(0, "value")),
         (json!("set\n"), json!(true), Value::Null)

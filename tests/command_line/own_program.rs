@@ -30,8 +30,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 "#;
 
 /// Compiles the program with plain `rustc`, without Tidebox libraries.
-fn compiled(folder: &Path) -> PathBuf {
-    let (source, module) = (folder.join("tool.rs"), folder.join("tool.wasm"));
+fn compiled(dir: &Path) -> PathBuf {
+    let (source, module) = (dir.join("tool.rs"), dir.join("tool.wasm"));
     fs::write(&source, SOURCE).expect("the source can be written");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let status = Command::new(rustc)
@@ -47,8 +47,8 @@ fn compiled(folder: &Path) -> PathBuf {
 
 #[test]
 fn an_uploaded_program_has_arguments_pipes_and_files() {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let file = format!("{}:/workspace/tool.wasm", compiled(folder.path()).display());
+    let dir = tempfile::tempdir().expect("a temporary directory can be created");
+    let file = format!("{}:/workspace/tool.wasm", compiled(dir.path()).display());
     let run = |line: &str| tidebox(&["exec", "--file", &file, "--env", "COLOUR=red", line]);
 
     let ran = run("./tool.wasm a 'b c'");
@@ -72,7 +72,7 @@ fn an_uploaded_program_has_arguments_pipes_and_files() {
 
 #[test]
 fn malformed_modules_are_rejected_with_a_message() {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let dir = tempfile::tempdir().expect("a temporary directory can be created");
     for (name, bytes) in [
         ("magic-only", &b"\0asm\x01\0\0\0"[..]),
         ("truncated", b"\0asm\x01\0\0\0\x01\x7f\x60"),
@@ -81,7 +81,7 @@ fn malformed_modules_are_rejected_with_a_message() {
         ("text", b"\x7fELF\x02\x01\x01"),
         ("empty-section-bomb", b"\0asm\x01\0\0\0\x0a\xff\xff\xff\xff\x0f"),
     ] {
-        let file = host_file(folder.path(), name, bytes, true);
+        let file = host_file(dir.path(), name, bytes, true);
         let ran = tidebox(&["exec", "--file", &format!("{file}:/workspace/tool"), "./tool; echo \"code $?\"; ls"]);
         let stdout = ran.stdout();
         assert!(stdout.ends_with("tool\n") && !stdout.starts_with("code 0"), "{name}: {ran:?}");

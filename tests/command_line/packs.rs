@@ -27,19 +27,19 @@ for word in sys.argv[2:]:
 "#;
 
 /// A cache directory and a directory of wheels, the only source for pip.
-struct Machine {
-    folder: TempDir,
+struct TestHost {
+    dir: TempDir,
 }
 
-impl Machine {
+impl TestHost {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder can be made");
-        fs::create_dir(folder.path().join("wheels")).expect("a folder can be made");
-        Self { folder }
+        let dir = tempfile::tempdir().expect("a directory can be created");
+        fs::create_dir(dir.path().join("wheels")).expect("a directory can be created");
+        Self { dir }
     }
 
     fn cache(&self) -> PathBuf {
-        self.folder.path().join("cache")
+        self.dir.path().join("cache")
     }
 
     fn packs(&self) -> PathBuf {
@@ -47,13 +47,13 @@ impl Machine {
     }
 
     fn wheels(&self) -> PathBuf {
-        self.folder.path().join("wheels")
+        self.dir.path().join("wheels")
     }
 
     fn make_wheels(&self, text: &str, words: &[&str]) {
         let mut python = Command::new("python3");
         python.args(["-c", WHEELS, text]).args(words).current_dir(self.wheels());
-        assert!(python.status().expect("there is a Python").success());
+        assert!(python.status().expect("Python is installed").success());
     }
 
     fn set(&self, command: &mut Command) {
@@ -71,15 +71,15 @@ impl Machine {
     }
 
     /// Checks that the command fails with this message.
-    fn fails(&self, arguments: &[&str], said: &str) {
+    fn fails(&self, arguments: &[&str], output: &str) {
         let ran = self.run(arguments);
         let err = ran.stderr();
-        assert!(ran.code == Some(125) && err.contains(said), "{arguments:?}: {:?} {err}", ran.code);
+        assert!(ran.code == Some(125) && err.contains(output), "{arguments:?}: {:?} {err}", ran.code);
     }
 
     /// Copies the pack of the user's cache. `None` if this version of the pack is not installed.
     fn with_what_the_user_has() -> Option<Self> {
-        let machine = Self::new();
+        let host = Self::new();
         let user = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let user = user.or_else(|| Some(std::env::home_dir()?.join(".cache")))?.join("tidebox/packs");
         let listed = String::from_utf8(finish(command(&["pack", "list"]), b"").stdout).expect("it is UTF-8");
@@ -90,20 +90,20 @@ impl Machine {
             return None;
         }
         for name in ["downloads", "native"] {
-            let place = machine.packs().join(name);
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(&place).expect("a folder can be made");
+            let place = host.packs().join(name);
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(&place).expect("a directory can be created");
             for entry in fs::read_dir(user.join(name)).expect("it can be listed") {
                 let entry = entry.expect("it can be listed");
                 let to = place.join(entry.file_name());
                 fs::hard_link(entry.path(), &to).or_else(|_| fs::copy(entry.path(), &to).map(|_| ())).expect("it fits");
             }
         }
-        Some(machine)
+        Some(host)
     }
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten();
     let mut names: Vec<String> =
         entries.map(|e| e.expect("listed").file_name().to_string_lossy().into_owned()).collect();
     names.sort();
@@ -112,28 +112,28 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_missing_pack_is_listed_and_cannot_be_removed() {
-    let machine = Machine::new();
-    let listed = machine.run(&["pack", "list"]);
+    let host = TestHost::new();
+    let listed = host.run(&["pack", "list"]);
     assert_eq!(listed.code, Some(0));
     assert!(
         listed.stdout().starts_with("python\t3.15.0\tnot installed\tCPython 3.15 with numpy"),
         "{}",
         listed.stdout()
     );
-    machine.fails(&["pack", "remove", "python"], "the pack python is not installed");
-    machine.fails(&["pack", "add", "nosuch"], "unknown pack 'nosuch'; expected one of: python");
-    machine.fails(&["pack", "remove", "nosuch"], "unknown pack 'nosuch'; expected one of: python");
-    assert_eq!(machine.run(&["pack"]).code, Some(125));
-    assert_eq!(machine.run(&["pack", "add"]).code, Some(125));
-    assert!(!machine.cache().exists(), "nothing was made");
+    host.fails(&["pack", "remove", "python"], "the pack python is not installed");
+    host.fails(&["pack", "add", "nosuch"], "unknown pack 'nosuch'; expected one of: python");
+    host.fails(&["pack", "remove", "nosuch"], "unknown pack 'nosuch'; expected one of: python");
+    assert_eq!(host.run(&["pack"]).code, Some(125));
+    assert_eq!(host.run(&["pack", "add"]).code, Some(125));
+    assert!(!host.cache().exists(), "the cache is empty");
 }
 
 #[test]
 fn a_missing_pip_is_reported() {
-    let machine = Machine::new();
+    let host = TestHost::new();
     let mut add = command(&["pack", "add", "python"]);
-    machine.set(&mut add);
-    add.env("PATH", machine.wheels());
+    host.set(&mut add);
+    add.env("PATH", host.wheels());
     let ran = finish(add, b"");
     let err = ran.stderr();
     assert!(ran.code == Some(125) && err.contains("pip is missing; install Python with pip on this host"), "{err}");
@@ -141,106 +141,106 @@ fn a_missing_pip_is_reported() {
 
 #[test]
 fn an_unreachable_index_is_reported_with_a_hint() {
-    let machine = Machine::new();
-    machine.fails(&["pack", "add", "python"], "so the host must reach it once");
-    assert!(machine.run(&["pack", "list"]).stdout().contains("not installed"));
+    let host = TestHost::new();
+    host.fails(&["pack", "add", "python"], "so the host must reach it once");
+    assert!(host.run(&["pack", "list"]).stdout().contains("not installed"));
 }
 
 #[test]
 fn a_file_with_another_hash_is_rejected_and_deleted() {
-    let machine = Machine::new();
-    fs::write(machine.wheels().join(RUNTIME), b"not the one").expect("it can be written");
+    let host = TestHost::new();
+    fs::write(host.wheels().join(RUNTIME), b"not the one").expect("it can be written");
     for (project, version) in [("pytest", "9.2.0"), ("iniconfig", "2.3.1"), ("pluggy", "1.7.0"), ("pygments", "2.21.0")]
     {
-        fs::write(machine.wheels().join(format!("{project}-{version}-py3-none-any.whl")), b"x").expect("written");
+        fs::write(host.wheels().join(format!("{project}-{version}-py3-none-any.whl")), b"x").expect("written");
     }
-    machine.fails(&["pack", "add", "python"], &format!("{RUNTIME} does not have the pinned SHA-256"));
-    assert!(names(&machine.packs().join("downloads")).is_empty());
+    host.fails(&["pack", "add", "python"], &format!("{RUNTIME} does not have the pinned SHA-256"));
+    assert!(names(&host.packs().join("downloads")).is_empty());
 }
 
 #[test]
 fn an_unwritable_cache_directory_is_reported() {
-    let machine = Machine::new();
-    fs::write(machine.cache(), b"a file").expect("it can be written");
-    machine.fails(&["pack", "add", "python"], &format!("{}/tidebox/packs/downloads: ", machine.cache().display()));
+    let host = TestHost::new();
+    fs::write(host.cache(), b"a file").expect("it can be written");
+    host.fails(&["pack", "add", "python"], &format!("{}/tidebox/packs/downloads: ", host.cache().display()));
 }
 
 #[test]
 fn a_full_disk_is_reported_and_leaves_no_partial_pack() {
-    let machine = Machine::new();
-    fs::write(machine.wheels().join(RUNTIME), vec![7; 1 << 20]).expect("it can be written");
+    let host = TestHost::new();
+    fs::write(host.wheels().join(RUNTIME), vec![7; 1 << 20]).expect("it can be written");
     for (project, version) in [("pytest", "9.2.0"), ("iniconfig", "2.3.1"), ("pluggy", "1.7.0"), ("pygments", "2.21.0")]
     {
-        fs::write(machine.wheels().join(format!("{project}-{version}-py3-none-any.whl")), b"x").expect("written");
+        fs::write(host.wheels().join(format!("{project}-{version}-py3-none-any.whl")), b"x").expect("written");
     }
     // Limits files to 64 KiB, to simulate a full disk.
     let mut shell = Command::new("bash");
     shell.args(["-c", "ulimit -f 64; exec \"$0\" pack add python", env!("CARGO_BIN_EXE_tidebox")]);
-    machine.set(&mut shell);
+    host.set(&mut shell);
     let ran = finish(shell, b"");
     let err = ran.stderr();
     assert!(ran.code == Some(125) && err.contains("File too large"), "{err}");
-    assert!(machine.run(&["pack", "list"]).stdout().contains("not installed"));
+    assert!(host.run(&["pack", "list"]).stdout().contains("not installed"));
 }
 
 #[test]
 fn packages_are_added_offline_and_removed_with_the_pack() {
-    let Some(machine) = Machine::with_what_the_user_has() else { return };
-    machine.make_wheels("this is", &["greeting", "tone", "compiled:cp315-cp315-manylinux_2_28_x86_64"]);
+    let Some(host) = TestHost::with_what_the_user_has() else { return };
+    host.make_wheels("this is", &["greeting", "tone", "compiled:cp315-cp315-manylinux_2_28_x86_64"]);
     // A failed download changes nothing.
-    machine.fails(&["pack", "add", "python", "--with", "nosuch"], "see the messages above");
-    machine.fails(&["pack", "add", "python", "--with", "compiled"], "see the messages above");
-    machine.fails(&["pack", "add", "python", "--with", "./greeting"], "is not a package name");
-    assert!(machine.run(&["pack", "list"]).stdout().contains("\tnot installed\t"));
+    host.fails(&["pack", "add", "python", "--with", "nosuch"], "see the messages above");
+    host.fails(&["pack", "add", "python", "--with", "compiled"], "see the messages above");
+    host.fails(&["pack", "add", "python", "--with", "./greeting"], "is not a package name");
+    assert!(host.run(&["pack", "list"]).stdout().contains("\tnot installed\t"));
 
-    let added = machine.run(&["pack", "add", "python", "--with", "greeting"]);
+    let added = host.run(&["pack", "add", "python", "--with", "greeting"]);
     assert_eq!(added.code, Some(0), "{}", added.stderr());
-    let listed = machine.run(&["pack", "list"]).stdout();
+    let listed = host.run(&["pack", "list"]).stdout();
     assert!(listed.contains("\tready\t") && listed.ends_with(", with greeting\n"), "{listed}");
     let program =
         "python3 -c 'import greeting, tone, numpy; print(greeting.WORD, tone.WORD)'; pip freeze | grep -i tone";
-    let ran = machine.run(&["exec", program]);
+    let ran = host.run(&["exec", program]);
     assert_eq!((ran.stdout().as_str(), ran.stderr().as_str()), ("this is greeting this is tone\ntone==1.0\n", ""));
 
     // A second call succeeds without the wheels.
-    fs::remove_dir_all(machine.wheels()).expect("it can be removed");
-    let again = machine.run(&["pack", "add", "python", "--with", "greeting"]);
+    fs::remove_dir_all(host.wheels()).expect("it can be removed");
+    let again = host.run(&["pack", "add", "python", "--with", "greeting"]);
     assert_eq!((again.code, again.stderr().as_str()), (Some(0), "the pack python is ready\n"));
     // A failed addition keeps the pack.
-    machine.fails(&["pack", "add", "python", "--with", "greeting,nosuch"], "see the messages above");
-    assert_eq!(machine.run(&["exec", "python3 -c 'import tone; print(tone.WORD)'"]).stdout(), "this is tone\n");
+    host.fails(&["pack", "add", "python", "--with", "greeting,nosuch"], "see the messages above");
+    assert_eq!(host.run(&["exec", "python3 -c 'import tone; print(tone.WORD)'"]).stdout(), "this is tone\n");
 
     // A different file with a pinned name is rejected.
-    fs::create_dir(machine.wheels()).expect("a folder can be made");
-    machine.make_wheels("this was", &["greeting", "tone"]);
-    fs::remove_file(machine.packs().join("downloads/tone-1.0-py3-none-any.whl")).expect("it is kept");
-    let record = machine.packs().join("python/pack.json");
-    fs::remove_file(&record).expect("it is there");
-    machine.fails(
+    fs::create_dir(host.wheels()).expect("a directory can be created");
+    host.make_wheels("this was", &["greeting", "tone"]);
+    fs::remove_file(host.packs().join("downloads/tone-1.0-py3-none-any.whl")).expect("it exists");
+    let record = host.packs().join("python/pack.json");
+    fs::remove_file(&record).expect("it exists");
+    host.fails(
         &["pack", "add", "python", "--with", "greeting"],
         "tone-1.0-py3-none-any.whl does not have the pinned SHA-256",
     );
 
     fs::write(&record, b"{}").expect("it can be written");
-    let _ = machine.run(&["pack", "remove", "python"]);
-    assert!(names(&machine.packs()).is_empty(), "{:?}", names(&machine.packs()));
-    let ran = machine.run(&["exec", "python3 -V"]);
+    let _ = host.run(&["pack", "remove", "python"]);
+    assert!(names(&host.packs()).is_empty(), "{:?}", names(&host.packs()));
+    let ran = host.run(&["exec", "python3 -V"]);
     assert!(ran.code == Some(127) && ran.stderr().contains("tidebox pack add python"), "{}", ran.stderr());
 }
 
 #[test]
 fn an_interrupted_installation_is_not_used() {
-    let Some(machine) = Machine::with_what_the_user_has() else { return };
+    let Some(host) = TestHost::with_what_the_user_has() else { return };
     let mut add = command(&["pack", "add", "python"]);
-    machine.set(&mut add);
+    host.set(&mut add);
     let mut child = add.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     // The directory exists when unpacking starts.
-    while !names(&machine.packs()).iter().any(|name| name.starts_with(".new-")) {
-        assert!(child.try_wait().expect("it can be asked").is_none(), "it ended before it unpacked");
+    while !names(&host.packs()).iter().any(|name| name.starts_with(".new-")) {
+        assert!(child.try_wait().expect("it can be queried").is_none(), "it ended before it unpacked");
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
     child.kill().expect("it is killed");
     child.wait().expect("it ends");
-    assert!(machine.run(&["pack", "list"]).stdout().contains("\tnot installed\t"));
-    assert_eq!(machine.run(&["exec", "python3 -V"]).code, Some(127));
+    assert!(host.run(&["pack", "list"]).stdout().contains("\tnot installed\t"));
+    assert_eq!(host.run(&["exec", "python3 -V"]).code, Some(127));
 }

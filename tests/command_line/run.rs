@@ -51,21 +51,21 @@ pub(crate) fn exec(line: &str) -> Ran {
 
 /// Runs bash in an empty directory without user settings.
 pub(crate) fn bash(line: &str) -> Ran {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let dir = tempfile::tempdir().expect("a temporary directory can be created");
     let mut command = Command::new("bash");
     command
         .args(["--noprofile", "--norc", "-c", line])
-        .current_dir(folder.path())
+        .current_dir(dir.path())
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
-        .env("HOME", folder.path())
+        .env("HOME", dir.path())
         .env("LC_ALL", "C");
     finish(command, b"")
 }
 
 /// Writes a host file for `--file`.
-pub(crate) fn host_file(folder: &Path, name: &str, content: &[u8], executable: bool) -> String {
-    let path = folder.join(name);
+pub(crate) fn host_file(dir: &Path, name: &str, content: &[u8], executable: bool) -> String {
+    let path = dir.join(name);
     std::fs::write(&path, content).expect("the file can be written");
     #[cfg(unix)]
     {
@@ -73,7 +73,7 @@ pub(crate) fn host_file(folder: &Path, name: &str, content: &[u8], executable: b
         let mode = if executable { 0o755 } else { 0o644 };
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("the mode can be set");
     }
-    path.to_str().expect("the temporary folder has a UTF-8 name").to_owned()
+    path.to_str().expect("the temporary directory has a UTF-8 name").to_owned()
 }
 
 pub(crate) fn finish(mut command: Command, stdin: &[u8]) -> Ran {

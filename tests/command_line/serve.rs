@@ -43,7 +43,7 @@ impl Server {
         let head = format!("{method} {path} HTTP/1.0\r\nhost: {address}\r\ncontent-length: {length}\r\n{headers}\r\n");
         stream.write_all(&[head.as_bytes(), body].concat()).expect("it reads");
         let mut reply = Vec::new();
-        stream.read_to_end(&mut reply).expect("it answers");
+        stream.read_to_end(&mut reply).expect("it responds");
         let end = reply.windows(4).position(|four| four == b"\r\n\r\n").expect("the reply has a head");
         let status = String::from_utf8_lossy(&reply[..end]);
         let status = status.split(' ').nth(1).expect("a status").parse().expect("a number");
@@ -122,9 +122,9 @@ fn an_interrupt_stops_the_server_and_its_commands() {
 fn a_port_in_use_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("an address").to_string();
-    let refused = tidebox(&["serve", "--provider", "e2b", "--listen", &address]);
-    assert_eq!(refused.code, Some(125));
-    assert!(refused.stderr().contains(&address) && refused.stderr().contains("e2b"), "{}", refused.stderr());
+    let rejected = tidebox(&["serve", "--provider", "e2b", "--listen", &address]);
+    assert_eq!(rejected.code, Some(125));
+    assert!(rejected.stderr().contains(&address) && rejected.stderr().contains("e2b"), "{}", rejected.stderr());
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn an_interrupt_stops_only_the_running_command() {
 
     stdin.write_all(b"echo alive\n").expect("the next line is sent");
     line.clear();
-    stdout.read_line(&mut line).expect("the session goes on");
+    stdout.read_line(&mut line).expect("the session continues");
     assert_eq!(line, "alive\n");
     assert!(before.elapsed() < Duration::from_secs(10), "{:?}", before.elapsed());
     drop(stdin);

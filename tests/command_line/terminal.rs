@@ -22,7 +22,7 @@ struct Terminal {
 impl Terminal {
     fn open(state: &std::path::Path) -> Self {
         let size = Winsize { ws_row: 24, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
-        let OpenptyResult { master, slave } = openpty(&size, None).expect("a terminal can be made");
+        let OpenptyResult { master, slave } = openpty(&size, None).expect("a terminal can be opened");
         let handle = || Stdio::from(slave.try_clone().expect("a descriptor can be copied"));
         let child = command(&["shell"])
             .env("TERM", "xterm")
@@ -58,7 +58,7 @@ impl Terminal {
         self.type_keys(CTRL_D);
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
-            if let Some(status) = self.child.try_wait().expect("the session can be asked for") {
+            if let Some(status) = self.child.try_wait().expect("the session can be opened") {
                 assert_eq!(status.code(), Some(0));
                 return;
             }
@@ -92,7 +92,7 @@ const CTRL_D: &str = "\u{4}";
 
 #[test]
 fn lines_can_be_edited_recalled_and_cancelled() {
-    let state = tempfile::tempdir().expect("a temporary folder can be made");
+    let state = tempfile::tempdir().expect("a temporary directory can be created");
     let mut terminal = Terminal::open(state.path());
     terminal.see("tidebox:/workspace$ ");
     terminal.type_keys(&format!("echo ac{LEFT}b\r"));
@@ -114,7 +114,7 @@ fn lines_can_be_edited_recalled_and_cancelled() {
 
 #[test]
 fn history_persists_across_sessions() {
-    let state = tempfile::tempdir().expect("a temporary folder can be made");
+    let state = tempfile::tempdir().expect("a temporary directory can be created");
     let mut first = Terminal::open(state.path());
     first.see("$ ");
     first.type_keys("echo remembered\r");

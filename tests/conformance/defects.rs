@@ -3,7 +3,7 @@
 use tidebox::conformance::{self, Capabilities, Case, CaseOutcome};
 use tidebox::{Dialect, SandboxBackend, SandboxPath};
 
-use crate::faulty_backend::{FaultyBackend, Defect};
+use crate::faulty_backend::{Defect, FaultyBackend};
 use crate::{capabilities, sandbox};
 
 /// A defect, and the case that must detect it.

@@ -115,10 +115,10 @@ impl FaultyBackend {
         response
     }
 
-    fn page(&self, request: &ReadRequest, answer: FileResult<ReadResponse>) -> FileResult<ReadResponse> {
-        let mut response = match answer {
+    fn page(&self, request: &ReadRequest, reply: FileResult<ReadResponse>) -> FileResult<ReadResponse> {
+        let mut response = match reply {
             Err(error) if self.is(PastEndIsEmpty) && error.code == FileErrorCode::PastEnd => return Ok(nothing()),
-            answer => answer?,
+            reply => reply?,
         };
         match (self.defect, &mut response.content) {
             (LinesNumbered, Content::Text(text)) => {
@@ -208,8 +208,8 @@ impl SandboxBackend for FaultyBackend {
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
         Box::pin(async move {
-            let mut answer = self.inner.ls(path).await?;
-            if let Ok(LsResponse { entries }) = &mut answer {
+            let mut reply = self.inner.ls(path).await?;
+            if let Ok(LsResponse { entries }) = &mut reply {
                 match self.defect {
                     DirectoriesEndInSlash => {
                         entries.iter_mut().filter(|entry| entry.is_dir()).for_each(|dir| dir.path.push(b'/'));
@@ -219,7 +219,7 @@ impl SandboxBackend for FaultyBackend {
                     _ => {}
                 }
             }
-            Ok(answer)
+            Ok(reply)
         })
     }
 
@@ -263,13 +263,13 @@ impl SandboxBackend for FaultyBackend {
 
     fn edit(&self, request: EditRequest) -> FileFuture<'_, EditResponse> {
         Box::pin(async move {
-            let answer = self.inner.edit(request.clone()).await?;
-            match (self.defect, answer) {
+            let reply = self.inner.edit(request.clone()).await?;
+            match (self.defect, reply) {
                 (EditTakesTheFirst, Err(error)) if error.code == FileErrorCode::StringNotUnique => {
                     self.inner.edit(request.all()).await
                 }
                 (EditUncounted, Ok(response)) => Ok(Ok(EditResponse { occurrences: 1, ..response })),
-                (_, answer) => Ok(answer),
+                (_, reply) => Ok(reply),
             }
         })
     }
@@ -281,32 +281,32 @@ impl SandboxBackend for FaultyBackend {
             }
             match self.inner.delete(path).await? {
                 Err(_) if self.is(DeleteOfNothingSucceeds) => Ok(Ok(DeleteResponse { path: path.clone() })),
-                answer => Ok(answer),
+                reply => Ok(reply),
             }
         })
     }
 
     fn grep(&self, request: GrepRequest) -> FileFuture<'_, GrepResponse> {
         Box::pin(async move {
-            let mut answer = self.inner.grep(request).await?;
-            match (self.defect, &mut answer) {
-                (MissingRootIsEmpty, Err(_)) => answer = Ok(GrepResponse::default()),
+            let mut reply = self.inner.grep(request).await?;
+            match (self.defect, &mut reply) {
+                (MissingRootIsEmpty, Err(_)) => reply = Ok(GrepResponse::default()),
                 (ColonsLost, Ok(response)) => response.matches.retain(|found| !found.path.contains(&b':')),
                 (CutHidden, Ok(response)) => response.truncated = None,
                 (LinesFromZero, Ok(response)) => response.matches.iter_mut().for_each(|found| found.line -= 1),
                 _ => {}
             }
-            Ok(answer)
+            Ok(reply)
         })
     }
 
     fn glob(&self, request: GlobRequest) -> FileFuture<'_, GlobResponse> {
         Box::pin(async move {
-            let mut answer = self.inner.glob(request).await?;
-            if let (CutHidden, Ok(response)) = (self.defect, &mut answer) {
+            let mut reply = self.inner.glob(request).await?;
+            if let (CutHidden, Ok(response)) = (self.defect, &mut reply) {
                 response.truncated = None;
             }
-            Ok(answer)
+            Ok(reply)
         })
     }
 

@@ -116,7 +116,8 @@ async fn every_provider_defect_fails_its_case() {
     let capabilities = ProviderCapabilities { list_sandboxes: 150, ..ProviderCapabilities::full() };
     let mut unseen = Vec::new();
     for (defect, name) in SEEN_BY {
-        let faulty = FaultyProvider { inner: VfsProvider::new(tidebox::sandbox), defect: *defect, one: Default::default() };
+        let faulty =
+            FaultyProvider { inner: VfsProvider::new(tidebox::sandbox), defect: *defect, one: Default::default() };
         let case = provider::cases().find(|case| case.name == *name);
         match case.unwrap_or_else(|| panic!("there is a case {name:?}")).run(&faulty, &capabilities).await {
             CaseOutcome::Failed(_) => {}

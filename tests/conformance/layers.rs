@@ -43,10 +43,10 @@ async fn a_layered_backend_and_its_replay_pass_the_suite() {
 
 #[tokio::test]
 async fn a_saving_provider_and_its_replay_pass_the_suite() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let saving = tidebox::provider().and_then(|provider| provider.save_in(folder.path()).build());
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let saving = tidebox::provider().and_then(|provider| provider.save_in(dir.path()).build());
     let recorder = Recorder::default();
-    let recorded = recorder.provider(Arc::new(saving.expect("the folder is free")));
+    let recorded = recorder.provider(Arc::new(saving.expect("the directory is free")));
     let report = provider::run(&*recorded, &ProviderCapabilities::full()).await;
     report.assert_success();
     assert_eq!(report.skipped, []);

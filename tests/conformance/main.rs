@@ -46,7 +46,7 @@ fn sandbox(dialect: Dialect) -> Sandbox {
     let mut limits = Limits::default();
     limits.output_bytes = OUTPUT_BYTES;
     let builder = tidebox::sandbox().expect("the engine starts");
-    builder.dialect(dialect).limits(limits).build().expect("the sandbox is made")
+    builder.dialect(dialect).limits(limits).build().expect("the sandbox is built")
 }
 
 /// Only cases for another dialect may be skipped: this backend claims every capability.
@@ -89,7 +89,7 @@ async fn the_suite_works_in_any_directory_and_leaves_nothing_in_it() {
         let outcome = case.run(&sandbox, &capabilities, &root).await;
         assert_eq!(outcome, conformance::CaseOutcome::Passed, "{}", case.name);
     }
-    let left = sandbox.ls(&root).await.expect("ls answers").expect("the root is there");
+    let left = sandbox.ls(&root).await.expect("ls responds").expect("the root exists");
     assert_eq!(left.entries, []);
 }
 

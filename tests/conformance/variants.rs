@@ -25,13 +25,13 @@ async fn run(sandbox: &Sandbox, capabilities: &Capabilities) -> conformance::Rep
 
 #[tokio::test]
 async fn a_deterministic_sandbox_passes_the_suite() {
-    let sandbox = builder(Dialect::Python).deterministic(7, TODAY).build().expect("the sandbox is made");
+    let sandbox = builder(Dialect::Python).deterministic(7, TODAY).build().expect("the sandbox is built");
     assert_nothing_else_is_skipped(&run(&sandbox, &capabilities(Dialect::Python)).await);
 }
 
 #[tokio::test]
 async fn a_fork_of_a_used_sandbox_passes_the_suite() {
-    let sandbox = builder(Dialect::Js).build().expect("the sandbox is made");
+    let sandbox = builder(Dialect::Js).build().expect("the sandbox is built");
     let used = ExecuteRequest::new("mkdir -p a/b; seq 1 1000 > a/b/c; ln -s a d; chmod 700 a");
     sandbox.execute(used).await.expect("the command runs");
     let fork = sandbox.fork().expect("the sandbox is forked");
@@ -40,7 +40,7 @@ async fn a_fork_of_a_used_sandbox_passes_the_suite() {
 
 #[tokio::test]
 async fn a_persistent_shell_passes_the_rest_of_the_suite() {
-    let sandbox = builder(Dialect::Js).shell_mode(ShellMode::Persistent).build().expect("the sandbox is made");
+    let sandbox = builder(Dialect::Js).shell_mode(ShellMode::Persistent).build().expect("the sandbox is built");
     let capabilities = Capabilities { fresh_shell: false, ..capabilities(Dialect::Js) };
     let report = run(&sandbox, &capabilities).await;
     let other = report.skipped.iter().filter(|skipped| !skipped.reason.starts_with("the dialect "));
@@ -49,9 +49,9 @@ async fn a_persistent_shell_passes_the_rest_of_the_suite() {
 
 #[tokio::test]
 async fn a_provider_with_disk_storage_passes_the_provider_suite() {
-    let folder = tempfile::tempdir().expect("there is room for a folder");
-    let provider = tidebox::provider().expect("the engine starts").save_in(folder.path()).build();
-    let report = provider::run(&provider.expect("the provider is made"), &ProviderCapabilities::full()).await;
+    let dir = tempfile::tempdir().expect("a directory can be created");
+    let provider = tidebox::provider().expect("the engine starts").save_in(dir.path()).build();
+    let report = provider::run(&provider.expect("the provider is built"), &ProviderCapabilities::full()).await;
     println!("{report}");
     report.assert_success();
     assert_eq!(report.skipped, []);

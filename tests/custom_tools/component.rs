@@ -9,20 +9,20 @@ use crate::{guest, run};
 
 /// The rules and the tests are the same for both kinds.
 fn kinds() -> [(&'static str, Sandbox); 2] {
-    let make = |bytes: &Arc<[u8]>| guest::builder(bytes).build().expect("the sandbox is made");
+    let make = |bytes: &Arc<[u8]>| guest::builder(bytes).build().expect("the sandbox is built");
     [("module", make(&guest::MODULE)), ("component", make(&guest::COMPONENT))]
 }
 
 async fn expect(cases: &[(&str, &str)]) {
     for (kind, sandbox) in kinds() {
-        for (command, said) in cases {
+        for (command, text) in cases {
             let start = Instant::now();
             let response = run(&sandbox, command).await;
             // Ignore the shell's message about a terminated job; this test does not concern it.
             let lines = response.output_text();
             let lines = lines.lines().filter(|line| !line.starts_with("bash: line "));
             let lines: String = lines.map(|line| format!("{line}\n")).collect();
-            assert_eq!(lines, *said, "{kind}: {command}");
+            assert_eq!(lines, *text, "{kind}: {command}");
             assert!(start.elapsed() < Duration::from_secs(60), "{kind}: {command} took {:?}", start.elapsed());
         }
     }
@@ -45,9 +45,9 @@ async fn a_component_starts_from_every_kind_of_caller() {
 
 #[tokio::test]
 async fn an_uploaded_component_runs_by_its_path() {
-    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is built");
     let upload = Upload::new("/workspace/tell", guest::COMPONENT.to_vec());
-    let uploaded = sandbox.upload_files(vec![upload]).await.expect("it answers");
+    let uploaded = sandbox.upload_files(vec![upload]).await.expect("it responds");
     assert_eq!(uploaded[0].result, Ok(()));
     assert_eq!(run(&sandbox, "./tell a").await.output_text(), "./tell\na\n");
     let denied = run(&sandbox, "chmod -x tell; ./tell").await;
@@ -104,12 +104,12 @@ async fn a_component_may_exit_with_any_code() {
       (instance (export "wasi:cli/run@0.2.12") (export "run" (func $run))))"#;
     let builder = tidebox::sandbox().expect("the engine starts");
     let leave = wat::parse_str(leave).expect("well-formed");
-    let sandbox = builder.tool("leave-42", leave).build().expect("the sandbox is made");
+    let sandbox = builder.tool("leave-42", leave).build().expect("the sandbox is built");
     assert_eq!(run(&sandbox, "leave-42; echo $?").await.output_text(), "42\n");
     let (module, component) = (guest::builder(&guest::MODULE), guest::builder(&guest::COMPONENT));
-    for (builder, said) in [(module, "42\n"), (component, "1\n")] {
-        let sandbox = builder.build().expect("the sandbox is made");
-        assert_eq!(run(&sandbox, "leave 42; echo $?").await.output_text(), said);
+    for (builder, text) in [(module, "42\n"), (component, "1\n")] {
+        let sandbox = builder.build().expect("the sandbox is built");
+        assert_eq!(run(&sandbox, "leave 42; echo $?").await.output_text(), text);
     }
 }
 
@@ -148,7 +148,7 @@ async fn a_recursing_component_that_calls_the_host_ends_alone() {
       (instance (export "wasi:cli/run@0.2.12") (export "run" (func $run))))"#;
     let builder = tidebox::sandbox().expect("the engine starts");
     let deep = wat::parse_str(deep).expect("well-formed");
-    let sandbox = builder.tool("deeper", deep).build().expect("the sandbox is made");
+    let sandbox = builder.tool("deeper", deep).build().expect("the sandbox is built");
     let response = run(&sandbox, "{ deeper; } 2> told; echo $?; head -1 told; echo alive").await;
     assert_eq!(response.output_text(), "139\ndeeper: stack overflow\nalive\n");
 }
@@ -158,7 +158,7 @@ async fn the_deadline_ends_waiting_and_computing_components() {
     for (kind, sandbox) in kinds() {
         for command in ["nap", "spin", "sleep 1000 | copy", "flood | sleep 1000"] {
             let request = ExecuteRequest::new(command).with_timeout(Duration::from_millis(300));
-            let response = sandbox.execute(request).await.expect("it answers");
+            let response = sandbox.execute(request).await.expect("it responds");
             assert_eq!(response.stopped_by, Some(StopReason::Timeout), "{kind}: {command}");
         }
     }
@@ -168,17 +168,17 @@ async fn the_deadline_ends_waiting_and_computing_components() {
 async fn memory_of_a_component_is_limited() {
     let mut limits = Limits::default();
     limits.process_memory_bytes = 32 << 20;
-    let sandbox = guest::builder(&guest::COMPONENT).limits(limits).build().expect("the sandbox is made");
+    let sandbox = guest::builder(&guest::COMPONENT).limits(limits).build().expect("the sandbox is built");
     let response = run(&sandbox, "hog; echo $?").await;
-    let said = response.output_text();
-    assert!(said.contains("hog: out of memory (the limits are 32768 KiB for a process"), "{said}");
-    assert!(said.ends_with("137\n"), "{said}");
+    let text = response.output_text();
+    assert!(text.contains("hog: out of memory (the limits are 32768 KiB for a process"), "{text}");
+    assert!(text.ends_with("137\n"), "{text}");
     assert!(response.peak_memory_bytes <= 64 << 20, "{} bytes", response.peak_memory_bytes);
 }
 
 #[tokio::test]
 async fn components_stream_large_data_in_bounded_memory() {
-    let sandbox = guest::builder(&guest::COMPONENT).build().expect("the sandbox is made");
+    let sandbox = guest::builder(&guest::COMPONENT).build().expect("the sandbox is built");
     let command = "head -c 100000000 /dev/zero | copy | tail -c +2 | copy | wc -c";
     let response = run(&sandbox, command).await;
     assert_eq!(response.output_text(), "99999999\n");
@@ -187,24 +187,24 @@ async fn components_stream_large_data_in_bounded_memory() {
 
 #[tokio::test]
 async fn fixed_time_passes_while_a_component_sleeps() {
-    let sandbox = guest::builder(&guest::COMPONENT).deterministic(7, 0).build().expect("the sandbox is made");
+    let sandbox = guest::builder(&guest::COMPONENT).deterministic(7, 0).build().expect("the sandbox is built");
     let start = Instant::now();
     let command = "before=$(date +%s); nap; echo $(($(date +%s) - before))";
     let request = ExecuteRequest::new(command).with_timeout(Duration::from_secs(7200));
-    let response = sandbox.execute(request).await.expect("it answers");
+    let response = sandbox.execute(request).await.expect("it responds");
     assert_eq!(response.output_text(), "3600\n");
     assert!(start.elapsed() < Duration::from_secs(60));
 }
 
 #[tokio::test]
 async fn an_invalid_component_is_rejected_with_a_message() {
-    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is built");
     for (wat, reason) in [
         ("(component)", "it has no export wasi:cli/run"),
         (r#"(component (import "own:thing/it" (func)))"#, "unsupported import of the component"),
     ] {
         let bytes = wat::parse_str(wat).expect("well-formed");
-        let uploaded = sandbox.upload_files(vec![Upload::new("/workspace/t.wasm", bytes)]).await.expect("it answers");
+        let uploaded = sandbox.upload_files(vec![Upload::new("/workspace/t.wasm", bytes)]).await.expect("it responds");
         assert_eq!(uploaded[0].result, Ok(()));
         let response = run(&sandbox, "./t.wasm").await;
         assert_eq!(response.exit_code, Some(126));
@@ -231,20 +231,20 @@ async fn the_standard_library_can_read_its_files() {
 
 #[tokio::test]
 async fn the_network_is_denied() {
-    let sandbox = guest::builder(&guest::COMPONENT).build().expect("the sandbox is made");
+    let sandbox = guest::builder(&guest::COMPONENT).build().expect("the sandbox is built");
     let response = run(&sandbox, "network").await;
-    let said = response.output_text();
+    let text = response.output_text();
     for line in ["connect: PermissionDenied", "listen: PermissionDenied", "udp: PermissionDenied", "lookup: "] {
-        assert!(said.contains(line), "{said}");
+        assert!(text.contains(line), "{text}");
     }
-    assert!(!said.contains("allowed"), "{said}");
+    assert!(!text.contains("allowed"), "{text}");
 }
 
 #[tokio::test]
 async fn random_bytes_come_from_the_kernel() {
     let random = async |seed| {
         let builder = guest::builder(&guest::COMPONENT).deterministic(seed, 0);
-        run(&builder.build().expect("the sandbox is made"), "random; random").await.output_text().into_owned()
+        run(&builder.build().expect("the sandbox is built"), "random; random").await.output_text().into_owned()
     };
     let (one, again, other) = (random(1).await, random(1).await, random(2).await);
     assert_eq!(one, again);

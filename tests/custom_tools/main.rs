@@ -14,7 +14,7 @@ fn tell_module() -> Arc<[u8]> {
 
 fn sandbox() -> Sandbox {
     let builder = tidebox::sandbox().expect("the engine starts");
-    builder.tool("tell", tell_module()).build().expect("the sandbox is made")
+    builder.tool("tell", tell_module()).build().expect("the sandbox is built")
 }
 
 async fn run(sandbox: &Sandbox, command: &str) -> ExecuteResponse {
@@ -24,7 +24,7 @@ async fn run(sandbox: &Sandbox, command: &str) -> ExecuteResponse {
 #[tokio::test]
 async fn a_tool_starts_from_every_kind_of_caller() {
     let sandbox = sandbox();
-    for (command, said) in [
+    for (command, text) in [
         ("tell a 'b c'", "tell\na\nb c\n"),
         ("/usr/local/bin/tell a", "/usr/local/bin/tell\na\n"),
         ("env tell a", "tell\na\n"),
@@ -37,7 +37,7 @@ async fn a_tool_starts_from_every_kind_of_caller() {
         ("mkdir l; ln -s /usr/local/bin/tell l/tell; l/tell", "l/tell\n"),
     ] {
         let response = run(&sandbox, command).await;
-        assert_eq!(response.output_text(), said, "{command}");
+        assert_eq!(response.output_text(), text, "{command}");
         assert_eq!(response.exit_code, Some(0), "{command}");
     }
 }
@@ -45,14 +45,14 @@ async fn a_tool_starts_from_every_kind_of_caller() {
 #[tokio::test]
 async fn a_tool_is_listed_like_other_commands() {
     let sandbox = sandbox();
-    for (command, said) in [
+    for (command, text) in [
         ("which tell", "/usr/local/bin/tell\n"),
         ("command -v tell", "/usr/local/bin/tell\n"),
         ("type tell", "tell is /usr/local/bin/tell\n"),
         ("ls /usr/local/bin", "tell\n"),
         ("stat -c '%a %u %g %F' /usr/local/bin/tell", "755 0 0 regular file\n"),
     ] {
-        assert_eq!(run(&sandbox, command).await.output_text(), said, "{command}");
+        assert_eq!(run(&sandbox, command).await.output_text(), text, "{command}");
     }
 }
 
@@ -68,7 +68,7 @@ async fn a_tool_cannot_be_modified_from_inside() {
 #[tokio::test]
 async fn a_tool_replaces_a_program_of_the_same_name() {
     let builder = tidebox::sandbox().expect("the engine starts");
-    let sandbox = builder.tool("ls", tell_module()).build().expect("the sandbox is made");
+    let sandbox = builder.tool("ls", tell_module()).build().expect("the sandbox is built");
     let response = run(&sandbox, "ls; /bin/ls -d /tmp").await;
     assert_eq!(response.output_text(), "ls: 'ls' is nothing that this program does\n/tmp\n");
 }
@@ -80,8 +80,8 @@ async fn a_broken_tool_is_reported_when_it_starts() {
     let sandbox = builder.tool("broken", broken).build().expect("it looks like a module");
     let response = run(&sandbox, "broken").await;
     assert_eq!(response.exit_code, Some(126));
-    let said = response.output_text();
-    assert!(said.starts_with("broken: cannot execute: not a valid WebAssembly module"), "{said}");
+    let text = response.output_text();
+    assert!(text.starts_with("broken: cannot execute: not a valid WebAssembly module"), "{text}");
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn sandboxes_share_a_tool_and_run_it_concurrently() {
         let bytes = Arc::clone(&bytes);
         running.spawn(async move {
             let builder = tidebox::sandbox().expect("the engine starts");
-            let sandbox = builder.tool("tell", bytes).build().expect("the sandbox is made");
+            let sandbox = builder.tool("tell", bytes).build().expect("the sandbox is built");
             let response = run(&sandbox, &format!("tell {number} | tail -1")).await;
             assert_eq!(response.stdout_text(), format!("{number}\n"));
         });
@@ -105,9 +105,11 @@ async fn sandboxes_share_a_tool_and_run_it_concurrently() {
 #[tokio::test]
 async fn an_uploaded_module_runs_by_its_path() {
     let builder = tidebox::sandbox().expect("the engine starts");
-    let sandbox = builder.build().expect("the sandbox is made");
-    let uploaded =
-        sandbox.upload_files(vec![Upload::new("/workspace/tell.wasm", tell_module().to_vec())]).await.expect("it answers");
+    let sandbox = builder.build().expect("the sandbox is built");
+    let uploaded = sandbox
+        .upload_files(vec![Upload::new("/workspace/tell.wasm", tell_module().to_vec())])
+        .await
+        .expect("it responds");
     assert_eq!(uploaded[0].result, Ok(()));
     assert_eq!(run(&sandbox, "cp tell.wasm tell; ./tell a").await.output_text(), "./tell\na\n");
 }

@@ -11,25 +11,25 @@ pub(crate) fn installed(
     wanted: &str,
     install: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<PathBuf, String> {
-    let folder = cache()?.join("tidebox").join("tests").join(name);
-    let failed = |error: std::io::Error| format!("{} cannot be used: {error}", folder.display());
-    fs::create_dir_all(&folder).map_err(failed)?;
+    let dir = cache()?.join("tidebox").join("tests").join(name);
+    let failed = |error: std::io::Error| format!("{} cannot be used: {error}", dir.display());
+    fs::create_dir_all(&dir).map_err(failed)?;
     // The runner starts one process per test, all concurrently.
-    let lock = File::create(folder.join("lock")).map_err(failed)?;
+    let lock = File::create(dir.join("lock")).map_err(failed)?;
     lock.lock().map_err(failed)?;
-    let stamp = folder.join("installed");
+    let stamp = dir.join("installed");
     if fs::read_to_string(&stamp).is_ok_and(|done| done == wanted) {
-        return Ok(folder);
+        return Ok(dir);
     }
-    install(&folder)?;
+    install(&dir)?;
     fs::write(&stamp, wanted).map_err(failed)?;
-    Ok(folder)
+    Ok(dir)
 }
 
 fn cache() -> Result<PathBuf, String> {
     let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
-    cache.ok_or_else(|| "there is no HOME and no XDG_CACHE_HOME to install packages in".to_owned())
+    cache.ok_or_else(|| "cannot find a directory for packages: set HOME or XDG_CACHE_HOME".to_owned())
 }
 
 /// Runs a step of an installation. The error is its last line on standard error.

@@ -7,7 +7,7 @@ use std::process::Command;
 use libtest_mimic::{Failed, Trial};
 
 use crate::install::{installed, step};
-use crate::{output, check_summary, trial};
+use crate::{check_summary, output, trial};
 
 /// Copies the sources next to the packages, because Node searches the parent directories for them.
 const SOURCES: [(&str, &str); 2] = [
@@ -30,20 +30,20 @@ fn prepare() -> Result<PathBuf, String> {
         return Err(format!("Node 20 is needed, this is {version}"));
     }
     let wanted = include_str!("javascript/package.json");
-    installed("deepagents-javascript", wanted, |folder| {
-        fs::write(folder.join("package.json"), wanted).map_err(|error| error.to_string())?;
+    installed("deepagents-javascript", wanted, |dir| {
+        fs::write(dir.join("package.json"), wanted).map_err(|error| error.to_string())?;
         let mut npm = Command::new("npm");
         // The peer dependencies of Deep Agents contradict each other; this set of versions works.
         npm.args(["install", "--legacy-peer-deps", "--no-audit", "--no-fund", "--loglevel", "error"]);
         npm.args(["--fetch-retries", "1", "--fetch-timeout", "15000"]);
-        step("npm install", npm.current_dir(folder)).map(drop)
+        step("npm install", npm.current_dir(dir)).map(drop)
     })
 }
 
 fn node(packages: &Path) -> Result<String, Failed> {
-    let folder = tempfile::tempdir_in(packages)?;
+    let dir = tempfile::tempdir_in(packages)?;
     for (name, text) in SOURCES {
-        fs::write(folder.path().join(name), text)?;
+        fs::write(dir.path().join(name), text)?;
     }
-    output(Command::new("node").args(["--test", "--test-reporter=tap", "agent.test.mjs"]).current_dir(folder.path()))
+    output(Command::new("node").args(["--test", "--test-reporter=tap", "agent.test.mjs"]).current_dir(dir.path()))
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use libtest_mimic::{Failed, Trial};
 
 use crate::install::{installed, step};
-use crate::{output, check_summary, trial};
+use crate::{check_summary, output, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let environment = prepare();
@@ -23,7 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-fn folder() -> PathBuf {
+fn python_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deepagents/python")
 }
 
@@ -45,7 +45,7 @@ fn prepare() -> Result<PathBuf, String> {
             "--timeout",
             "15",
         ]);
-        step("pip install", pip.arg("-r").arg(folder().join("requirements.txt")))?;
+        step("pip install", pip.arg("-r").arg(python_dir().join("requirements.txt")))?;
         Ok(())
     })
 }
@@ -56,5 +56,7 @@ fn python(environment: &Path) -> Command {
 
 fn pytest(environment: &Path, file: &str) -> Result<String, Failed> {
     // Do not write bytecode next to the sources.
-    output(python(environment).args(["-m", "pytest", file]).current_dir(folder()).env("PYTHONDONTWRITEBYTECODE", "1"))
+    output(
+        python(environment).args(["-m", "pytest", file]).current_dir(python_dir()).env("PYTHONDONTWRITEBYTECODE", "1"),
+    )
 }

@@ -33,11 +33,11 @@ impl Run {
 }
 
 fn scripts() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/determinism/scripts");
-    let mut scripts: Vec<_> = fs::read_dir(folder)
-        .expect("the folder is there")
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/determinism/scripts");
+    let mut scripts: Vec<_> = fs::read_dir(dir)
+        .expect("the directory exists")
         .map(|entry| {
-            let path = entry.expect("the folder can be listed").path();
+            let path = entry.expect("the directory can be listed").path();
             let name = path.file_stem().expect("a script has a name").to_string_lossy().into_owned();
             (name, fs::read_to_string(&path).expect("a script is text"))
         })
@@ -48,7 +48,7 @@ fn scripts() -> Vec<(String, String)> {
 }
 
 fn sandbox() -> Sandbox {
-    tidebox::sandbox().expect("the engine starts").deterministic(SEED, TODAY).build().expect("a sandbox is made")
+    tidebox::sandbox().expect("the engine starts").deterministic(SEED, TODAY).build().expect("a sandbox is created")
 }
 
 async fn run_in(sandbox: &Sandbox, name: &str, script: &str) -> Run {
@@ -118,9 +118,9 @@ impl Drop for Load {
 fn scripts_give_identical_bytes_under_different_load() {
     let scripts = scripts();
     let first = run_all(&scripts);
-    if let Ok(folder) = std::env::var("DETERMINISM_OUT") {
+    if let Ok(dir) = std::env::var("DETERMINISM_OUT") {
         for run in &first {
-            fs::write(Path::new(&folder).join(&run.name), format!("{:?}\n{}", run.exit_code, run.text()))
+            fs::write(Path::new(&dir).join(&run.name), format!("{:?}\n{}", run.exit_code, run.text()))
                 .expect("written");
         }
     }
@@ -187,7 +187,7 @@ fn a_long_lived_sandbox_and_its_fork_are_repeatable() {
 fn different_seeds_give_different_runs() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the runtime starts");
     let run = |seed| {
-        let sandbox = tidebox::sandbox().expect("starts").deterministic(seed, TODAY).build().expect("is made");
+        let sandbox = tidebox::sandbox().expect("starts").deterministic(seed, TODAY).build().expect("is created");
         let script =
             "echo $RANDOM; head -c 8 /dev/urandom | od -An -tx1; mktemp -u; shuf -n 1 -i 1-1000000; (echo $RANDOM)";
         runtime.block_on(run_in(&sandbox, "random", script))
@@ -248,7 +248,7 @@ fn a_slow_host_tool_does_not_change_the_output() {
             let line = format!("slow {}\n", call.argument(1).unwrap_or_default());
             u8::from(call.stdout.write(line).await.is_err())
         });
-        runtime.block_on(run_in(&sandbox.build().expect("a sandbox is made"), "slow", script))
+        runtime.block_on(run_in(&sandbox.build().expect("a sandbox is created"), "slow", script))
     };
     let first = run(0);
     assert!(first.text().contains("line 4"), "{}", first.text());

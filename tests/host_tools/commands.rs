@@ -73,7 +73,7 @@ async fn other_programs_can_start_it() {
 
 #[tokio::test]
 async fn a_tool_overrides_a_userland_command() {
-    let sandbox = tidebox::sandbox().expect("the engine starts").host_tool("seq", ask).build().expect("it is made");
+    let sandbox = tidebox::sandbox().expect("the engine starts").host_tool("seq", ask).build().expect("it is built");
     prints(&sandbox, "seq 3", "seq|3 in /workspace with A unset\n").await;
     prints(&sandbox, "/bin/seq 2", "1\n2\n").await;
 }
@@ -87,7 +87,7 @@ async fn many_calls_run_concurrently() {
             0
         })
         .build()
-        .expect("it is made");
+        .expect("it is built");
     let response = run(&sandbox, "for i in {1..50}; do nap & done; wait; echo done").await;
     assert_eq!(response.output_text(), "done\n");
     assert!(response.duration.as_secs() < 10, "one after the other would take 15 s, not {:?}", response.duration);
@@ -124,7 +124,7 @@ async fn host_data_is_invisible_in_the_sandbox() {
             }
         })
         .build()
-        .expect("it is made");
+        .expect("it is built");
     let look = "sleep 5 | login > out & until [ -s out ]; do :; done
         for p in /proc/[0-9]*; do cat $p/cmdline $p/environ $p/status $p/stat $p/comm; ls -l $p/fd $p/exe $p/cwd; done
         cat /usr/local/bin/login; env; kill %1 $! 2>/dev/null; cat out";

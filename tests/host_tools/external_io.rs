@@ -36,7 +36,7 @@ async fn its_streams_may_be_used_by_other_tasks() {
             u8::from(reading.await.is_err() || writing.await.is_err())
         })
         .build()
-        .expect("it is made");
+        .expect("it is built");
     prints(&sandbox, "seq 1 300000 | relay | tail -1", "300000\n").await;
     prints(&sandbox, "seq 1 300000 | relay > f; wc -l < f; relay < f | md5sum | cmp - <(md5sum < f)", "300000\n").await;
     prints(&sandbox, "yes | relay | head -1", "y\n").await;
@@ -51,12 +51,12 @@ async fn it_may_run_commands_in_the_calling_sandbox() {
         .host_tool("again", move |mut call| {
             let sandbox = inside.get().and_then(Weak::upgrade).expect("the sandbox runs this");
             async move {
-                let answer = run(&sandbox, "cat note; seq 3 | tail -1").await;
-                call.stdout.write(answer.stdout).await.map_or(BROKEN_PIPE, |()| 0)
+                let reply = run(&sandbox, "cat note; seq 3 | tail -1").await;
+                call.stdout.write(reply.stdout).await.map_or(BROKEN_PIPE, |()| 0)
             }
         })
         .build()
-        .expect("it is made");
+        .expect("it is built");
     let sandbox = Arc::new(sandbox);
     own.set(Arc::downgrade(&sandbox)).expect("set once");
     prints(&sandbox, "echo noted > note; again | sort -r; seq 2 | again", "noted\n3\nnoted\n3\n").await;
@@ -77,7 +77,7 @@ async fn it_reads_the_sandbox_file_of_an_argument_not_the_hosts() {
             }
         })
         .build()
-        .expect("it is made");
+        .expect("it is built");
     prints(&sandbox, "mkdir -p d; seq 5 > d/f; cd d; lines f; ln -s f l; lines ../d/l", "5\n5\n").await;
     let host = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let response = run(&sandbox, &format!("lines {host}; lines $(printf '../%.0s' {{1..20}}){host}")).await;
@@ -88,8 +88,8 @@ async fn it_reads_the_sandbox_file_of_an_argument_not_the_hosts() {
 
 #[tokio::test]
 async fn it_has_the_mount_permissions_of_the_sandbox() {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    std::fs::write(folder.path().join("in"), "of the host").expect("it can be written");
+    let dir = tempfile::tempdir().expect("a directory can be created");
+    std::fs::write(dir.path().join("in"), "of the host").expect("it can be written");
     let copy = |call: HostCall| async move {
         let Ok(bytes) = call.files.read("in", 100).await else { return 1 };
         u8::from(call.files.write("out", bytes).await.is_err()) * 2
@@ -99,10 +99,10 @@ async fn it_has_the_mount_permissions_of_the_sandbox() {
     {
         let sandbox = tidebox::sandbox().expect("the engine starts").host_tool("copy", copy);
         let sandbox =
-            sandbox.mount_host(folder.path(), "/mnt", mode).expect("it is a folder").build().expect("it is made");
+            sandbox.mount_host(dir.path(), "/mnt", mode).expect("it is a directory").build().expect("it is built");
         let response = run(&sandbox, "cd /mnt && copy").await;
         assert_eq!((response.exit_code, response.output_text().as_ref()), (Some(code), ""), "{mode:?}");
-        assert_eq!(folder.path().join("out").exists(), there, "{mode:?}");
+        assert_eq!(dir.path().join("out").exists(), there, "{mode:?}");
     }
 }
 
@@ -116,7 +116,7 @@ async fn external_io_takes_no_time_in_a_deterministic_sandbox() {
                 0
             })
             .build()
-            .expect("it is made")
+            .expect("it is built")
     };
     let script = "a=$(date +%s); sleep 60 & nap; b=$(date +%s); wait; c=$(date +%s)
         (sleep 30; echo x) | upper; d=$(date +%s); timeout 3 nap; echo $? $((b-a)) $((c-b)) $((d-c))";
@@ -140,12 +140,12 @@ async fn a_fork_has_the_tools_and_a_separate_name() {
             call.stdout.write(id).await.map_or(BROKEN_PIPE, |()| 0)
         })
         .build()
-        .expect("it is made");
+        .expect("it is built");
     let fork = sandbox.fork().expect("it is open");
     prints(&sandbox, "whoami", &format!("{}\n", sandbox.id())).await;
     prints(&fork, "whoami | cat", &format!("{}\n", fork.id())).await;
     let snapshot = sandbox.snapshot().expect("it is open");
-    let stranger = tidebox::sandbox().expect("the engine starts").snapshot(&snapshot).build().expect("it is made");
+    let stranger = tidebox::sandbox().expect("the engine starts").snapshot(&snapshot).build().expect("it is built");
     let response = run(&stranger, "whoami").await;
     assert_eq!(response.exit_code, Some(126), "{}", response.output_text());
     assert!(response.stderr_text().starts_with("whoami: cannot run this file: it is a stub of a host tool"));

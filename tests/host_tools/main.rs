@@ -35,7 +35,7 @@ fn builder(seen: &Counters) -> SandboxBuilder {
 }
 
 fn sandbox() -> Sandbox {
-    builder(&Counters::default()).build().expect("the sandbox is made")
+    builder(&Counters::default()).build().expect("the sandbox is built")
 }
 
 async fn run(sandbox: &Sandbox, command: &str) -> ExecuteResponse {

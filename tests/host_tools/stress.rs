@@ -31,7 +31,7 @@ async fn no_call_hangs_or_loses_bytes_under_random_kills() {
     let mut running = JoinSet::new();
     for which in 0..4 {
         let build = builder(&Counters::default()).host_tool("relay", relay);
-        let sandbox = Arc::new(build.build().expect("the sandbox is made"));
+        let sandbox = Arc::new(build.build().expect("the sandbox is built"));
         for _ in 0..3 {
             let sandbox = Arc::clone(&sandbox);
             running.spawn(async move {

@@ -9,7 +9,7 @@ use super::*;
 /// A sandbox, and the number of running calls of its `hang`.
 fn hanging() -> (Arc<Sandbox>, Arc<AtomicU64>) {
     let seen = Counters::default();
-    (Arc::new(builder(&seen).build().expect("the sandbox is made")), seen.hanging)
+    (Arc::new(builder(&seen).build().expect("the sandbox is built")), seen.hanging)
 }
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn dropping_the_command_cancels_it() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     sandbox.close().await.expect("it closes");
-    let response = running.await.expect("the command answers");
+    let response = running.await.expect("the command responds");
     assert_eq!(response.stopped_by, Some(StopReason::Cancelled));
     assert_eq!(hanging.load(Ordering::Relaxed), 0);
 }
@@ -68,7 +68,7 @@ async fn a_panic_ends_only_the_call() {
             0
         })
         .build()
-        .expect("it is made");
+        .expect("it is built");
     let response = run(&sandbox, "boom; echo $?; boom | cat; echo ${PIPESTATUS[0]}; echo still here").await;
     assert_eq!(response.stdout_text(), "before\n134\nbefore\n134\nstill here\n");
     let stderr = response.stderr_text();

@@ -28,8 +28,8 @@ pub(crate) struct Node {
 
 /// Reads a setting of `cargo xtask npm test`: the location of the package, and the engine.
 fn setting(name: &str) -> PathBuf {
-    let said = std::env::var_os(name);
-    said.unwrap_or_else(|| panic!("{name} is not set: run these tests by `cargo xtask npm test`")).into()
+    let output = std::env::var_os(name);
+    output.unwrap_or_else(|| panic!("{name} is not set: run these tests by `cargo xtask npm test`")).into()
 }
 
 /// Encodes bytes for the protocol.
@@ -45,9 +45,9 @@ pub(crate) fn read_bytes(value: &Value) -> Option<Vec<u8>> {
 
 impl Node {
     pub(crate) fn start() -> Arc<Self> {
-        let folder = setting("TIDEBOX_NPM_DIR");
+        let dir = setting("TIDEBOX_NPM_DIR");
         let mut command = Command::new(setting("TIDEBOX_NODE"));
-        command.current_dir(&folder).arg("--import").arg(folder.join("guard.mjs")).arg("line_protocol.mjs");
+        command.current_dir(&dir).arg("--import").arg(dir.join("guard.mjs")).arg("line_protocol.mjs");
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("Node starts");
         let answers = process.stdout.take().expect("its output is a pipe");
         let requests = Mutex::new(process.stdin.take());
@@ -114,13 +114,13 @@ impl Drop for Node {
 fn hand_out(answers: ChildStdout, calls: &Calls) {
     for line in BufReader::new(answers).lines() {
         let Ok(line) = line else { break };
-        let answer: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-        let id = answer["id"].as_u64().expect("an answer names its call");
+        let response: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let id = response["id"].as_u64().expect("a response names its call");
         let mut calls = calls.lock();
         if let Some(tells) = calls.get(&id) {
-            let done = answer.get("piece").is_none();
+            let done = response.get("piece").is_none();
             // The receiver may be dropped.
-            let _ = tells.send(answer);
+            let _ = tells.send(response);
             if done {
                 calls.remove(&id);
             }
@@ -142,20 +142,20 @@ pub(crate) struct Call {
 impl Call {
     /// Receives the next chunk of output, or the result.
     pub(crate) async fn next(&mut self) -> Value {
-        let answer = self.answers.recv().await.expect("Node has ended before it answered");
-        self.ended = answer.get("piece").is_none();
-        if let Some(thrown) = answer.get("thrown") {
+        let response = self.answers.recv().await.expect("Node exited without a response");
+        self.ended = response.get("piece").is_none();
+        if let Some(thrown) = response.get("thrown") {
             panic!("the class has thrown: {}", thrown.as_str().unwrap_or_default());
         }
-        answer
+        response
     }
 
     /// Receives the result, discarding earlier chunks.
     pub(crate) async fn result(mut self) -> Value {
         loop {
-            let answer = self.next().await;
+            let response = self.next().await;
             if self.ended {
-                return answer;
+                return response;
             }
         }
     }

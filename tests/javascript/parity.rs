@@ -101,8 +101,8 @@ async fn natively(play: &Play) -> Observation {
     for (path, bytes) in &play.files {
         builder = builder.file(path.as_str(), bytes.as_slice());
     }
-    let sandbox = builder.build().expect("the sandbox is made");
-    let response = sandbox.execute(ExecuteRequest::new(&play.script)).await.expect("it answers");
+    let sandbox = builder.build().expect("the sandbox is built");
+    let response = sandbox.execute(ExecuteRequest::new(&play.script)).await.expect("it responds");
     let mut files = Vec::new();
     sandbox.snapshot().expect("it is open").to_tar(&mut files).expect("memory takes what is written");
     Observation::new(response, files)
@@ -115,7 +115,7 @@ async fn in_javascript(node: &Arc<Node>, play: &Play) -> Observation {
         "deterministic": { "seed": SEED, "timeMs": TODAY },
     });
     let class = Class::create(node, options).await;
-    let response = class.execute(ExecuteRequest::new(&play.script)).await.expect("it answers");
+    let response = class.execute(ExecuteRequest::new(&play.script)).await.expect("it responds");
     let files = class.tar().await;
     class.close().await.expect("it closes");
     Observation::new(response, files)
@@ -163,7 +163,7 @@ fn format_difference(name: &str, native: &Observation, javascript: &Observation)
     shown
 }
 
-fn folder(path: &str) -> PathBuf {
+fn guest_dir(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
@@ -202,7 +202,7 @@ async fn small_guests_behave_identically() {
 
 /// A call of the probe, which calls every function of preview1.
 fn probed(name: &str) -> Play {
-    let probe = std::fs::read(folder("userland/dist/probe.wasm")).expect("the guest programs are built");
+    let probe = std::fs::read(guest_dir("userland/dist/probe.wasm")).expect("the guest programs are built");
     let files = vec![("/opt/probe".to_owned(), probe)];
     // Both preopened directories: 3 is `/`, 4 is the working directory.
     let script = format!("mkdir play; cd play; /opt/probe 4 {name} < /dev/null; echo \"ended with $?\"; find . -ls");
@@ -221,7 +221,7 @@ async fn every_preview1_call_returns_the_same() {
 
 #[tokio::test]
 async fn deterministic_scripts_behave_identically() {
-    let entries = std::fs::read_dir(folder("tests/determinism/scripts")).expect("the scripts are there");
+    let entries = std::fs::read_dir(guest_dir("tests/determinism/scripts")).expect("the scripts exist");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
     paths.sort();
     let play = |path: &PathBuf| {
@@ -235,7 +235,7 @@ async fn deterministic_scripts_behave_identically() {
 
 #[tokio::test]
 async fn differences_from_bash_are_identical() {
-    let entries = std::fs::read_dir(folder("tests/spec/cases")).expect("the cases are there");
+    let entries = std::fs::read_dir(guest_dir("tests/spec/cases")).expect("the cases exist");
     let mut plays = Vec::new();
     for entry in entries {
         let text = std::fs::read_to_string(entry.expect("it can be listed").path()).expect("cases are text");

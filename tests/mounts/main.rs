@@ -12,7 +12,7 @@ use tidebox::{ExecuteRequest, GrepRequest, MountExt, MountMode, Sandbox, Sandbox
 
 /// A small repository, and a secret next to it.
 fn repository() -> TempDir {
-    let top = tempfile::tempdir().expect("a folder");
+    let top = tempfile::tempdir().expect("a directory");
     let repo = top.path().join("repo");
     fs::create_dir_all(repo.join("src/deep")).expect("free");
     fs::create_dir_all(repo.join("target/debug")).expect("free");
@@ -32,7 +32,7 @@ fn repository() -> TempDir {
 
 fn sandbox(top: &TempDir, mode: MountMode) -> Sandbox {
     let builder = tidebox::sandbox().expect("the engine starts");
-    let builder = builder.mount_host(top.path().join("repo"), "/workspace/repo", mode).expect("a folder");
+    let builder = builder.mount_host(top.path().join("repo"), "/workspace/repo", mode).expect("a directory");
     builder.build().expect("it can be built")
 }
 
@@ -42,13 +42,13 @@ async fn run(sandbox: &Sandbox, command: &str) -> String {
 }
 
 /// Returns every file below a directory with its content, sorted.
-fn tree(folder: &Path) -> Vec<(String, String)> {
+fn tree(directory: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut pending = vec![folder.to_owned()];
+    let mut pending = vec![directory.to_owned()];
     while let Some(dir) = pending.pop() {
-        for entry in fs::read_dir(&dir).expect("a folder") {
+        for entry in fs::read_dir(&dir).expect("a directory") {
             let path = entry.expect("it can be listed").path();
-            let name = path.strip_prefix(folder).expect("below").display().to_string();
+            let name = path.strip_prefix(directory).expect("below").display().to_string();
             if path.is_symlink() {
                 found.push((name, format!("-> {}", fs::read_link(&path).expect("a link").display())));
             } else if path.is_dir() {
@@ -118,7 +118,7 @@ async fn a_session_on_a_writable_mount_changes_the_host() {
         "target",
     ];
     assert_eq!(names, expected);
-    assert!(fs::read_to_string(top.path().join("repo/src/main.rs")).expect("there").contains("new"));
+    assert!(fs::read_to_string(top.path().join("repo/src/main.rs")).expect("it exists").contains("new"));
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn no_path_escapes_a_mount() {
         assert!(response.contains("denied") || response.contains("not permitted"), "{command}: {response}");
     }
     run(&through, "echo changed > out").await;
-    assert_eq!(fs::read_to_string(top.path().join("secret")).expect("there"), "secret\n");
+    assert_eq!(fs::read_to_string(top.path().join("secret")).expect("it exists"), "secret\n");
 }
 
 #[tokio::test]
@@ -153,7 +153,7 @@ async fn file_tools_work_on_mounts_as_on_other_files() {
     sandbox.write(write).await.expect("open").expect("free");
     let downloads = sandbox.download_files(vec![b"/workspace/repo/src/new.rs".to_vec()]).await.expect("open");
     assert_eq!(downloads[0].result.as_deref(), Ok(b"// new\n".as_slice()));
-    sandbox.delete(&path("/workspace/repo/target")).await.expect("open").expect("there");
+    sandbox.delete(&path("/workspace/repo/target")).await.expect("open").expect("it exists");
     assert_eq!(
         run(&sandbox, "ls; cat src/new.rs; mount=$(grep repo /proc/mounts); echo $mount").await,
         "README.md\nentry\nsrc\n// new\nmount /workspace/repo overlay rw 0 0\n"

@@ -22,9 +22,9 @@ async fn expect(sandbox: &Sandbox, work: &str, cases: &[(&str, &str)]) {
 
 /// Creates a host directory and an in-memory file system, both writable, and a read-only directory.
 fn three_mounts() -> (TempDir, Sandbox) {
-    let top = tempfile::tempdir().expect("a folder");
-    for folder in ["host", "fixed"] {
-        fs::create_dir(top.path().join(folder)).expect("free");
+    let top = tempfile::tempdir().expect("a directory");
+    for dir in ["host", "fixed"] {
+        fs::create_dir(top.path().join(dir)).expect("free");
     }
     fs::write(top.path().join("fixed/f"), "fixed\n").expect("free");
     let builder = tidebox::sandbox().expect("the engine starts");
@@ -67,7 +67,7 @@ async fn files_move_into_a_mount_and_out_of_it() {
         ],
     )
     .await;
-    assert_eq!(fs::read_to_string(top.path().join("host/g")).expect("it moved there"), "two\n");
+    assert_eq!(fs::read_to_string(top.path().join("host/g")).expect("it was moved"), "two\n");
 }
 
 #[tokio::test]
@@ -157,28 +157,28 @@ const REPLACING: &[(&str, &str)] = &[
 ];
 
 /// Initial files of those commands.
-fn project(folder: &Path) {
-    fs::create_dir_all(folder.join("src/deep")).expect("free");
+fn project(dir: &Path) {
+    fs::create_dir_all(dir.join("src/deep")).expect("free");
     for (path, text) in [("README.md", "old\n"), ("src/main.rs", "old main\n"), ("src/deep/lib.rs", "old lib\n")] {
-        fs::write(folder.join(path), text).expect("free");
+        fs::write(dir.join(path), text).expect("free");
     }
 }
 
 #[tokio::test]
 async fn files_are_replaced_equally_in_sandbox_copy_and_host() {
     let make = "mkdir -p own/src/deep; cd own; echo old > README.md; echo old main > src/main.rs; echo old lib > src/deep/lib.rs";
-    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().and_then(|builder| builder.build()).expect("the sandbox is built");
     assert_eq!(run(&sandbox, "/workspace", make).await, "");
     expect(&sandbox, "/workspace/own", REPLACING).await;
 
     for mode in [MountMode::ReadWrite, MountMode::CopyOnWrite] {
-        let top = tempfile::tempdir().expect("a folder");
+        let top = tempfile::tempdir().expect("a directory");
         project(top.path());
         let builder = tidebox::sandbox().expect("the engine starts");
-        let builder = builder.mount_host(top.path(), "/workspace/host", mode).expect("a folder");
+        let builder = builder.mount_host(top.path(), "/workspace/host", mode).expect("a directory");
         let sandbox = builder.build().expect("it can be built");
         expect(&sandbox, "/workspace/host", REPLACING).await;
-        let left = fs::read_to_string(top.path().join("README.md")).expect("it is there in both cases");
+        let left = fs::read_to_string(top.path().join("README.md")).expect("it exists in both cases");
         assert_eq!(left, if mode == MountMode::ReadWrite { "new\n1\n2\n3\n" } else { "old\n" });
         assert_eq!(top.path().join("src/main.rs").exists(), mode == MountMode::CopyOnWrite);
     }
@@ -186,10 +186,10 @@ async fn files_are_replaced_equally_in_sandbox_copy_and_host() {
     let memory: Arc<dyn FileSystem> = Arc::new(MemoryFS::new());
     let builder = tidebox::sandbox().expect("the engine starts");
     let through =
-        builder.mount_vfs(Arc::clone(&memory), "/workspace/own", MountMode::ReadWrite).build().expect("it is made");
+        builder.mount_vfs(Arc::clone(&memory), "/workspace/own", MountMode::ReadWrite).build().expect("it is built");
     assert_eq!(run(&through, "/workspace", make).await, "");
     let builder = tidebox::sandbox().expect("the engine starts");
-    let copy = builder.mount_vfs(memory, "/workspace/memory", MountMode::CopyOnWrite).build().expect("it is made");
+    let copy = builder.mount_vfs(memory, "/workspace/memory", MountMode::CopyOnWrite).build().expect("it is built");
     expect(&copy, "/workspace/memory", REPLACING).await;
     assert_eq!(run(&through, "/workspace/own", "cat README.md src/main.rs").await, "old\nold main\n");
 }

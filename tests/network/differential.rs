@@ -88,13 +88,13 @@ fn is_there(tool: &str) -> bool {
 }
 
 fn native(script: &str) -> String {
-    let folder = tempfile::tempdir().expect("a folder can be made");
+    let dir = tempfile::tempdir().expect("a directory can be created");
     let output = Command::new("bash")
         .args(["-c", script])
-        .current_dir(folder.path())
+        .current_dir(dir.path())
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", folder.path())
+        .env("HOME", dir.path())
         .env("LC_ALL", "C.UTF-8")
         .output()
         .expect("bash starts");
@@ -104,7 +104,7 @@ fn native(script: &str) -> String {
 #[tokio::test]
 async fn curl_and_wget_match_the_real_ones() {
     if let Some(missing) = ["bash", "curl", "wget"].into_iter().find(|tool| !is_there(tool)) {
-        eprintln!("skipped: this machine has no {missing} to compare with");
+        eprintln!("skipped: the host has no {missing} to compare with");
         return;
     }
     let server = Server::start();

@@ -108,13 +108,14 @@ async fn every_network_limit_stops_its_guest() {
             policy(&server).allow(mute).pin_address("mute.test", [127, 0, 0, 1].into()).expect("a name can be pinned");
         let sandbox = sandbox(policy.with_limits(limits));
         let response = run(&sandbox, &server, &format!("P={port}; {}", guest.script)).await;
-        let told = format!("{} against {NAME}: {}\n{}", guest.limit, response.stdout_text(), response.stderr_text());
-        assert_eq!(response.stdout_text(), guest.stdout, "{told}");
-        assert!(response.stderr_text().contains(guest.stderr), "{told}");
+        let reported =
+            format!("{} against {NAME}: {}\n{}", guest.limit, response.stdout_text(), response.stderr_text());
+        assert_eq!(response.stdout_text(), guest.stdout, "{reported}");
+        assert!(response.stderr_text().contains(guest.stderr), "{reported}");
         let left = sandbox.resource_usage();
-        assert_eq!((left.processes, left.open_files, left.pipes), (0, 0, 0), "{told}");
+        assert_eq!((left.processes, left.open_files, left.pipes), (0, 0, 0), "{reported}");
         let after = run(&sandbox, &server, "echo alive").await;
-        assert_eq!(after.stdout_text(), "alive\n", "{told}");
+        assert_eq!(after.stdout_text(), "alive\n", "{reported}");
     }
 }
 

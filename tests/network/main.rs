@@ -26,7 +26,7 @@ fn policy(server: &Server) -> NetworkPolicy {
 }
 
 fn sandbox(policy: NetworkPolicy) -> Sandbox {
-    tidebox::sandbox().and_then(|sandbox| sandbox.network(policy).build()).expect("a sandbox is made")
+    tidebox::sandbox().and_then(|sandbox| sandbox.network(policy).build()).expect("a sandbox is created")
 }
 
 /// Runs a command in which `$U` is the server.
@@ -37,7 +37,7 @@ async fn run(sandbox: &Sandbox, server: &Server, command: &str) -> ExecuteRespon
 
 #[tokio::test]
 async fn without_a_policy_there_is_no_network() {
-    let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("a sandbox is made");
+    let sandbox = tidebox::sandbox().and_then(|sandbox| sandbox.build()).expect("a sandbox is created");
     let command = "curl -sS https://example.com; echo $?; wget -q https://example.com; echo $?; \
                    wget https://example.com 2>&1 | tail -1; ls /usr/libexec";
     let response = sandbox.execute(ExecuteRequest::new(command)).await.expect("it runs");
@@ -145,11 +145,11 @@ async fn every_request_is_in_the_log() {
     .await;
     let port = server.port;
     let events = sandbox.network_log().events;
-    let told: Vec<(String, String, Option<u16>)> =
+    let reported: Vec<(String, String, Option<u16>)> =
         events.iter().map(|event| (event.method.clone(), event.url.clone(), event.status)).collect();
     let line = |method: &str, path: &str, status| (method.to_owned(), format!("http://{NAME}:{port}{path}"), status);
     assert_eq!(
-        told,
+        reported,
         [
             line("GET", "/hello?q=1", Some(200)),
             line("POST", "/echo", Some(200)),

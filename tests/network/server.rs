@@ -54,7 +54,7 @@ impl Server {
             before == 0
         };
         // The client may have closed the connection; ignore the error.
-        let _ = answer(&mut stream, &seen, flaky);
+        let _ = respond(&mut stream, &seen, flaky);
     }
 }
 
@@ -62,7 +62,11 @@ fn read(reader: &mut BufReader<TcpStream>, stream: &mut TcpStream) -> Option<Rec
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
     let mut words = line.split_whitespace();
-    let mut seen = ReceivedRequest { method: words.next()?.to_owned(), path: words.next()?.to_owned(), ..ReceivedRequest::default() };
+    let mut seen = ReceivedRequest {
+        method: words.next()?.to_owned(),
+        path: words.next()?.to_owned(),
+        ..ReceivedRequest::default()
+    };
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
@@ -79,13 +83,13 @@ fn read(reader: &mut BufReader<TcpStream>, stream: &mut TcpStream) -> Option<Rec
         loop {
             let mut size = String::new();
             reader.read_line(&mut size).ok()?;
-            let mut piece = vec![0; usize::from_str_radix(size.trim(), 16).ok()? + 2];
-            reader.read_exact(&mut piece).ok()?;
-            if piece.len() == 2 {
+            let mut chunk = vec![0; usize::from_str_radix(size.trim(), 16).ok()? + 2];
+            reader.read_exact(&mut chunk).ok()?;
+            if chunk.len() == 2 {
                 break;
             }
-            piece.truncate(piece.len() - 2);
-            seen.body.extend(piece);
+            chunk.truncate(chunk.len() - 2);
+            seen.body.extend(chunk);
         }
     }
     Some(seen)
@@ -123,7 +127,7 @@ fn echo(seen: &ReceivedRequest) -> String {
 
 const TEXT: (&str, &str) = ("Content-Type", "text/plain");
 
-fn answer(stream: &mut TcpStream, seen: &ReceivedRequest, is_first: bool) -> std::io::Result<()> {
+fn respond(stream: &mut TcpStream, seen: &ReceivedRequest, is_first: bool) -> std::io::Result<()> {
     let (path, query) = seen.path.split_once('?').unwrap_or((&seen.path, ""));
     let mut parts = path.trim_start_matches('/').splitn(2, '/');
     let (what, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -180,8 +184,8 @@ fn answer(stream: &mut TcpStream, seen: &ReceivedRequest, is_first: bool) -> std
         }
         "range" => match seen.headers.get("range").and_then(|range| slice(range)) {
             Some((from, to)) => {
-                let told = format!("bytes {from}-{to}/10");
-                reply(stream, "206 Partial Content", &[("Content-Range", &told)], &b"0123456789"[from..=to])
+                let range = format!("bytes {from}-{to}/10");
+                reply(stream, "206 Partial Content", &[("Content-Range", &range)], &b"0123456789"[from..=to])
             }
             None => reply(stream, "200 OK", &[], b"0123456789"),
         },

@@ -47,10 +47,10 @@ async fn a_missing_pack_is_reported_with_the_command_to_add_it() {
     let mut config = tidebox::RuntimeConfig::default();
     config.packs = Vec::new();
     let runtime = tidebox::Runtime::new(config).expect("the engine starts");
-    let sandbox = runtime.sandbox().build().expect("the sandbox is made");
+    let sandbox = runtime.sandbox().build().expect("the sandbox is built");
     for name in ["python3", "pip", "pytest"] {
-        let said = format!("bash: line 1: {name} comes with the pack python, which is not here; outside the sandbox: ");
-        fails(&sandbox, &format!("{name} --version"), 127, &(said + "tidebox pack add python\n")).await;
+        let text = format!("bash: line 1: {name} comes with the pack python, which is not here; outside the sandbox: ");
+        fails(&sandbox, &format!("{name} --version"), 127, &(text + "tidebox pack add python\n")).await;
     }
 }
 
@@ -126,8 +126,8 @@ async fn an_interrupt_raises_an_exception_and_runs_handlers() {
     let signalled = |signal: &str, program: &str| {
         let sender =
             format!("until [ -e ready ]; do sleep 0.02; done; pid=$(cat ready); rm ready; kill -{signal} $pid");
-        let says = "import os, signal, time\nopen(\"pid\", \"w\").write(str(os.getpid()))\n";
-        format!("{{ {sender}; }} & python3 -c '{says}{program}'")
+        let prelude = "import os, signal, time\nopen(\"pid\", \"w\").write(str(os.getpid()))\n";
+        format!("{{ {sender}; }} & python3 -c '{prelude}{program}'")
     };
     let busy = "os.rename(\"pid\", \"ready\")\nwhile True: pass";
     fails(&sandbox, &signalled("INT", busy), 130, "KeyboardInterrupt").await;
@@ -194,5 +194,5 @@ async fn modules_that_are_commands_run() {
     let script = format!("cat > test_t.py <<'P'\n{tests}P\npython3 -m unittest -v test_t");
     fails(&sandbox, &script, 1, "FAIL: test_a (test_t.T.test_a)").await;
     prints(&sandbox, "python3 -m timeit -n 1 -r 1 pass | cut -c1-16", "1 loop, best of \n").await;
-    fails(&sandbox, "python3 -m http.server", 1, "there are no sockets in this sandbox").await;
+    fails(&sandbox, "python3 -m http.server", 1, "sockets are not supported in this sandbox").await;
 }

@@ -24,8 +24,8 @@ python3 plot.py
     let err = String::from_utf8_lossy(&response.stderr).into_owned();
     let expected = "100000 {'g0': 49997.5, 'g1': 49998.5, 'g2': 49999.5, 'g3': 50000.5, 'g4': 50001.5}\n";
     assert_eq!((String::from_utf8_lossy(&response.stdout).as_ref(), err.as_str()), (expected, ""));
-    let found = sandbox.download_files(vec![b"/workspace/means.png".to_vec()]).await.expect("the sandbox is there");
-    let png = found.into_iter().next().expect("an answer").result.expect("the picture is there");
+    let found = sandbox.download_files(vec![b"/workspace/means.png".to_vec()]).await.expect("the sandbox exists");
+    let png = found.into_iter().next().expect("a response").result.expect("the picture exists");
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "it is a picture");
     let size = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
     assert_eq!((size(16), size(20)), (640, 480));

@@ -13,7 +13,7 @@ async fn exceeding_memory_raises_a_catchable_exception() {
     }
     let mut limits = Limits::default();
     limits.process_memory_bytes = 400 << 20;
-    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is built");
     let caught = "try: x = bytearray(10**9)\nexcept MemoryError: print(\"no\")";
     let response = run(&sandbox, &format!("python3 -c '{caught}'")).await;
     assert_eq!((response.stdout.as_slice(), response.exit_code), (b"no\n".as_slice(), Some(0)));
@@ -24,7 +24,7 @@ async fn an_endless_loop_is_stopped() {
     if !ready() {
         return;
     }
-    let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is built");
     let mut request = ExecuteRequest::new("python3 -c 'while True: pass'");
     request.timeout = Some(Duration::from_secs(2));
     let response = sandbox.execute(request).await.expect("the command runs");
@@ -36,10 +36,10 @@ async fn endless_recursion_raises_an_exception() {
     if !ready() {
         return;
     }
-    let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is built");
     let response = run(&sandbox, "python3 -c 'def f(): f()\nf()' 2>&1 | tail -1").await;
-    let said = String::from_utf8_lossy(&response.stdout).into_owned();
-    assert!(said.starts_with("RecursionError: maximum recursion depth exceeded"), "{said}");
+    let text = String::from_utf8_lossy(&response.stdout).into_owned();
+    assert!(text.starts_with("RecursionError: maximum recursion depth exceeded"), "{text}");
 }
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn an_uncaught_memory_error_ends_only_the_program() {
     }
     let mut limits = Limits::default();
     limits.process_memory_bytes = 300 << 20;
-    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is built");
     let program = "x = []\nwhile True: x.append(bytearray(1 << 20))";
     let response = run(&sandbox, &format!("python3 -c '{program}'; echo $?; echo after")).await;
     let (out, err) = (response.stdout_text().into_owned(), String::from_utf8_lossy(&response.stderr).into_owned());
@@ -65,7 +65,7 @@ async fn output_is_truncated_and_files_fail_at_their_limits() {
     let mut limits = Limits::default();
     limits.output_bytes = 1000;
     limits.file_bytes = 8 << 20;
-    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is built");
     let response = run(&sandbox, "python3 -c 'print(\"x\" * 10 ** 6)'").await;
     assert!(response.truncated && response.stdout.len() == 1000);
     let write = "try: open(\"big\", \"wb\").write(bytes(64 << 20))\nexcept OSError as error: print(error.strerror)";
@@ -77,9 +77,9 @@ async fn output_is_truncated_and_files_fail_at_their_limits() {
 async fn within(change: impl FnOnce(&mut Limits), program: &str) -> tidebox::ExecuteResponse {
     let mut limits = Limits::default();
     change(&mut limits);
-    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is built");
     let request = ExecuteRequest::new("python3 -c \"$PROGRAM\"").with_env("PROGRAM", program);
-    let response = sandbox.execute(request).await.expect("the sandbox answers");
+    let response = sandbox.execute(request).await.expect("the sandbox responds");
     let after = run(&sandbox, "echo on").await;
     assert_eq!(after.stdout_text(), "on\n", "the sandbox goes on");
     response
@@ -168,14 +168,14 @@ async fn threads_and_sockets_fail_with_a_message() {
     if !ready() {
         return;
     }
-    let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is built");
     let thread = "import threading\ntry: threading.Thread(target=print).start()\nexcept RuntimeError as e: print(e)";
     let socket = "import socket\ntry: socket.create_connection((\"example.com\", 80))\nexcept OSError as e: print(e)";
     let response = run(&sandbox, &format!("python3 -c '{thread}'; python3 -c '{socket}'")).await;
-    let said = response.stdout_text().into_owned();
+    let text = response.stdout_text().into_owned();
     assert!(
-        said.starts_with("can't start new thread\n") && said.contains("there are no sockets in this sandbox"),
-        "{said}"
+        text.starts_with("can't start new thread\n") && text.contains("sockets are not supported in this sandbox"),
+        "{text}"
     );
 }
 
@@ -187,7 +187,7 @@ async fn large_output_passes_a_pipe_in_bounded_memory() {
     let mut limits = Limits::default();
     limits.process_memory_bytes = 200 << 20;
     limits.sandbox_memory_bytes = 500 << 20;
-    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is built");
     let source = "import sys\nfor i in range(200): sys.stdout.write(\"y\" * (1 << 20))";
     let sink = "import sys\nprint(sum(len(block) for block in iter(lambda: sys.stdin.buffer.read(1 << 16), b\"\")))";
     let response = run(&sandbox, &format!("python3 -c '{source}' | python3 -c '{sink}'")).await;
@@ -200,7 +200,7 @@ async fn deep_recursion_in_c_ends_only_the_interpreter() {
     if !ready() {
         return;
     }
-    let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is made");
+    let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is built");
     let programs = [
         "import json; json.loads('['*200000)",
         "import json; x = []\nfor _ in range(200000): x = [x]\njson.dumps(x)",
@@ -231,7 +231,7 @@ async fn deep_recursion_in_c_ends_only_the_interpreter() {
     for program in programs {
         let mut request = ExecuteRequest::new("python3 -c \"$PROGRAM\"; echo ended $?").with_env("PROGRAM", program);
         request.timeout = Some(Duration::from_secs(120));
-        let response = sandbox.execute(request).await.expect("the sandbox answers");
+        let response = sandbox.execute(request).await.expect("the sandbox responds");
         let (stdout, stderr) = (response.stdout_text().into_owned(), response.stderr_text().into_owned());
         // Success, an exception, or the end of this process alone.
         let ended = ["ended 0\n", "ended 1\n", "ended 134\n", "ended 137\n", "ended 139\n"]

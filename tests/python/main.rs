@@ -17,7 +17,7 @@ use tidebox::{ExecuteRequest, ExecuteResponse, Packs, Sandbox, SandboxBackend};
 /// Creates a sandbox with Python, or returns the reason why it is not available.
 fn sandbox() -> Option<Sandbox> {
     let builder = tidebox::sandbox().expect("the engine starts");
-    ready().then(|| builder.build().expect("the sandbox is made"))
+    ready().then(|| builder.build().expect("the sandbox is built"))
 }
 
 fn ready() -> bool {
@@ -42,9 +42,9 @@ async fn prints(sandbox: &Sandbox, command: &str, expected: &str) {
 }
 
 /// Runs a command and checks that it fails with this code and prints this to standard error.
-async fn fails(sandbox: &Sandbox, command: &str, code: i32, said: &str) {
+async fn fails(sandbox: &Sandbox, command: &str, code: i32, text: &str) {
     let response = run(sandbox, command).await;
     let err = String::from_utf8_lossy(&response.stderr);
     assert_eq!(response.exit_code, Some(code), "{command}: {err}");
-    assert!(err.contains(said), "{command} said: {err}");
+    assert!(err.contains(text), "{command} said: {err}");
 }

@@ -8,8 +8,8 @@ use super::{fails, prints, ready, run, sandbox};
 async fn installed_packages_need_no_download() {
     let Some(sandbox) = sandbox() else { return };
     let response = run(&sandbox, "pip install numpy 'pandas>=1' && python3 -m pip install -q pytest; echo $?").await;
-    let said = response.stdout_text().into_owned();
-    assert!(said.starts_with("Requirement already satisfied: numpy in ") && said.ends_with("\n0\n"), "{said}");
+    let text = response.stdout_text().into_owned();
+    assert!(text.starts_with("Requirement already satisfied: numpy in ") && text.ends_with("\n0\n"), "{text}");
     prints(&sandbox, "printf '# ours\\nnumpy\\npytest>=7  # tests\\n' > r.txt; pip install -q -r r.txt", "").await;
     prints(&sandbox, "pip freeze | grep -c '^numpy=='; pip list | head -1 | cut -c1-7", "1\nPackage\n").await;
 }
@@ -52,18 +52,18 @@ async fn allowed_packages_and_dependencies_are_downloaded() {
     if !ready() {
         return;
     }
-    let maker = sandbox().expect("python is there");
+    let maker = sandbox().expect("python is installed");
     assert_eq!(run(&maker, MAKE).await.exit_code, Some(0));
-    let folder = std::env::temp_dir().join(format!("tidebox-wheels-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    let dir = std::env::temp_dir().join(format!("tidebox-wheels-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a directory can be created");
     for name in ["greeting", "tone"] {
         let file = format!("{name}-1.0-py3-none-any.whl");
-        let found = maker.download_files(vec![format!("/workspace/{file}").into_bytes()]).await.expect("it is there");
-        let bytes = found.into_iter().next().expect("an answer").result.expect("the wheel is there");
-        std::fs::write(folder.join(file), bytes).expect("it can be written");
+        let found = maker.download_files(vec![format!("/workspace/{file}").into_bytes()]).await.expect("it exists");
+        let bytes = found.into_iter().next().expect("a response").result.expect("the wheel exists");
+        std::fs::write(dir.join(file), bytes).expect("it can be written");
     }
-    let builder = tidebox::sandbox().expect("the engine starts").pip(WheelSource::Directory(folder.clone()));
-    let sandbox = builder.build().expect("the sandbox is made");
+    let builder = tidebox::sandbox().expect("the engine starts").pip(WheelSource::Directory(dir.clone()));
+    let sandbox = builder.build().expect("the sandbox is built");
     prints(&sandbox, "pip install greeting", "Successfully installed greeting-1.0 tone-1.0\n").await;
     prints(&sandbox, "cd /tmp; python3 -c 'import greeting; greeting.main()'", "hello\n").await;
     prints(&sandbox, "~/.local/bin/greeting-says; pip freeze | grep greeting", "hello\ngreeting==1.0\n").await;
@@ -74,7 +74,7 @@ async fn allowed_packages_and_dependencies_are_downloaded() {
     let inside = "python3 -m venv env; . env/bin/activate; pip install -q tone; \
         python3 -c 'import tone; print(tone.__file__)'; tone-says 2>&1 | tail -1 | cut -c1-11";
     prints(&sandbox, inside, "/workspace/env/lib/python3.15/site-packages/tone/__init__.py\nImportError\n").await;
-    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+    std::fs::remove_dir_all(&dir).expect("the directory can be removed");
 }
 
 #[tokio::test]
@@ -83,10 +83,10 @@ async fn a_virtual_environment_has_separate_packages() {
     let made = "python3 -m venv .venv && echo 'x = 5' > .venv/lib/python3.15/site-packages/mine.py; ls .venv";
     prints(&sandbox, made, "bin\ninclude\nlib\npyvenv.cfg\n").await;
     fails(&sandbox, "python3 -c 'import mine'", 1, "ModuleNotFoundError: No module named 'mine'").await;
-    let told = "import mine, numpy, sys; print(mine.x, sys.prefix, sys.executable)";
+    let program = "import mine, numpy, sys; print(mine.x, sys.prefix, sys.executable)";
     let expected = "5 /workspace/.venv /workspace/.venv/bin/python3\n";
-    prints(&sandbox, &format!(".venv/bin/python3 -c '{told}'"), expected).await;
-    prints(&sandbox, &format!("source .venv/bin/activate; cd /; python3 -c '{told}'"), expected).await;
+    prints(&sandbox, &format!(".venv/bin/python3 -c '{program}'"), expected).await;
+    prints(&sandbox, &format!("source .venv/bin/activate; cd /; python3 -c '{program}'"), expected).await;
     let left =
         "source .venv/bin/activate; deactivate; echo \"${VIRTUAL_ENV-none}\"; python3 -c 'import mine' 2>&1 | tail -1";
     prints(&sandbox, left, "none\nModuleNotFoundError: No module named 'mine'\n").await;

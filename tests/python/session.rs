@@ -10,7 +10,7 @@ use super::{prints, ready, sandbox};
 type Session<'a> = PythonSession<&'a Sandbox>;
 
 async fn run(session: &mut Session<'_>, code: &str) -> PythonResponse {
-    session.run(code).await.expect("the interpreter is there")
+    session.run(code).await.expect("the interpreter exists")
 }
 
 /// Runs code and checks that its last expression has this value and that it prints nothing.
@@ -23,7 +23,7 @@ async fn gives(session: &mut Session<'_>, code: &str, value: &str) {
 #[tokio::test]
 async fn state_persists_and_the_last_value_is_returned() {
     let Some(sandbox) = sandbox() else { return };
-    let mut session = sandbox.python_session().expect("python is there");
+    let mut session = sandbox.python_session().expect("python is installed");
     for (code, value) in [
         ("x = 20\nx + 1", "21"),
         ("import json as j; j.dumps([x])", "'[20]'"),
@@ -48,11 +48,11 @@ async fn state_persists_and_the_last_value_is_returned() {
 #[tokio::test]
 async fn output_of_code_and_programs_arrives_by_stream() {
     let Some(sandbox) = sandbox() else { return };
-    let mut session = sandbox.python_session().expect("python is there");
+    let mut session = sandbox.python_session().expect("python is installed");
     let code = "import subprocess, sys\nprint('one', flush=True)\nprint('two', file=sys.stderr)\nsubprocess.run(['echo', 'three'])\ninput()";
     let mut seen = Vec::new();
     let mut sink = |event: OutputChunk| seen.push((event.stream, String::from_utf8_lossy(&event.bytes).into_owned()));
-    let response = session.run_with(code, None, Some(&mut sink)).await.expect("the interpreter is there");
+    let response = session.run_with(code, None, Some(&mut sink)).await.expect("the interpreter exists");
     assert_eq!(response.output.stdout_text(), "one\nthree\n");
     assert!(response.output.stderr_text().starts_with("two\nTraceback"), "{}", response.output.stderr_text());
     assert_eq!(response.error.map(|error| error.name).as_deref(), Some("EOFError"), "there is nothing to read");
@@ -62,7 +62,7 @@ async fn output_of_code_and_programs_arrives_by_stream() {
 #[tokio::test]
 async fn an_exception_is_reported_and_keeps_the_state() {
     let Some(sandbox) = sandbox() else { return };
-    let mut session = sandbox.python_session().expect("python is there");
+    let mut session = sandbox.python_session().expect("python is installed");
     run(&mut session, "kept = 1").await;
     let response = run(&mut session, "def f():\n    return 1 / 0\n\nkept = 2\nf()").await;
     let error = response.error.expect("it fails");
@@ -78,11 +78,11 @@ async fn an_exception_is_reported_and_keeps_the_state() {
 #[tokio::test]
 async fn the_deadline_ends_only_the_interpreter() {
     let Some(sandbox) = sandbox() else { return };
-    let mut session = sandbox.python_session().expect("python is there");
-    let mut other = sandbox.python_session().expect("python is there");
+    let mut session = sandbox.python_session().expect("python is installed");
+    let mut other = sandbox.python_session().expect("python is installed");
     run(&mut other, "kept = 5").await;
     let code = "open('before', 'w').write('x')\nwhile True: pass";
-    let response = session.run_with(code, Some(Duration::from_secs(3)), None).await.expect("the interpreter is there");
+    let response = session.run_with(code, Some(Duration::from_secs(3)), None).await.expect("the interpreter exists");
     assert_eq!((response.output.stopped_by, response.output.exit_code), (Some(StopReason::Timeout), Some(124)));
     assert!(response.output.stderr_text().contains("it ran for 3s"), "{}", response.output.stderr_text());
     assert!(session.has_exited());
@@ -98,7 +98,7 @@ async fn the_deadline_ends_only_the_interpreter() {
 #[tokio::test]
 async fn dropping_a_call_ends_the_interpreter() {
     let Some(sandbox) = sandbox() else { return };
-    let mut session = sandbox.python_session().expect("python is there");
+    let mut session = sandbox.python_session().expect("python is installed");
     run(&mut session, "x = 1").await;
     tokio::select! {
         biased;
@@ -113,7 +113,7 @@ async fn dropping_a_call_ends_the_interpreter() {
 #[tokio::test]
 async fn an_exit_ends_the_interpreter_with_its_code() {
     let Some(sandbox) = sandbox() else { return };
-    let mut session = sandbox.python_session().expect("python is there");
+    let mut session = sandbox.python_session().expect("python is installed");
     let response = run(&mut session, "import atexit; atexit.register(print, 'bye'); exit(3)").await;
     assert_eq!((response.output.exit_code, response.output.stdout_text().as_ref()), (Some(3), "bye\n"));
     assert!(session.has_exited() && response.output.stopped_by.is_none());
@@ -127,8 +127,8 @@ async fn memory_and_output_limits_apply_to_each_call() {
     let mut limits = Limits::default();
     limits.process_memory_bytes = 400 << 20;
     limits.output_bytes = 1000;
-    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is made");
-    let mut session = sandbox.python_session().expect("python is there");
+    let sandbox = tidebox::sandbox().expect("the engine starts").limits(limits).build().expect("the sandbox is built");
+    let mut session = sandbox.python_session().expect("python is installed");
     for _ in 0..2 {
         let response = run(&mut session, "print('x' * 5000)").await;
         assert!(response.output.truncated && response.output.stdout.len() == 1000);
@@ -137,25 +137,25 @@ async fn memory_and_output_limits_apply_to_each_call() {
     let response = run(&mut session, "b = bytearray(10**9)").await;
     assert_eq!(response.error.map(|error| error.name).as_deref(), Some("MemoryError"));
     let response = run(&mut session, "'y' * 2000").await;
-    let said = "the value is longer than the output that the sandbox allows";
-    assert_eq!((response.value, response.error.map(|error| error.message).as_deref()), (None, Some(said)));
+    let text = "the value is longer than the output that the sandbox allows";
+    assert_eq!((response.value, response.error.map(|error| error.message).as_deref()), (None, Some(text)));
     gives(&mut session, "1", "1").await;
 }
 
 #[tokio::test]
 async fn drawn_figures_are_returned_as_images() {
     let Some(sandbox) = sandbox() else { return };
-    let mut session = sandbox.python_session().expect("python is there");
+    let mut session = sandbox.python_session().expect("python is installed");
     run(&mut session, "import matplotlib.pyplot as plt").await;
     let shown = run(&mut session, "plt.plot([1, 4, 9]); plt.show()\nplt.figure(figsize=(2, 1));").await;
     assert_eq!(shown.figures, ["/tmp/figures/figure-1.png", "/tmp/figures/figure-2.png"]);
     assert_eq!(shown.output.output_text(), "");
     let paths = shown.figures.iter().map(|path| path.clone().into_bytes()).collect();
-    let pictures = sandbox.download_files(paths).await.expect("the sandbox is there");
+    let pictures = sandbox.download_files(paths).await.expect("the sandbox exists");
     let sizes: Vec<(u32, u32)> = pictures
         .into_iter()
         .map(|picture| {
-            let png = picture.result.expect("the picture is there");
+            let png = picture.result.expect("the picture exists");
             assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "it is a picture");
             let size = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
             (size(16), size(20))
@@ -170,8 +170,8 @@ async fn a_sandbox_without_python_reports_how_to_add_it() {
     let mut config = tidebox::RuntimeConfig::default();
     config.packs = Vec::new();
     let runtime = tidebox::Runtime::new(config).expect("the engine starts");
-    let sandbox = runtime.sandbox().build().expect("the sandbox is made");
-    let error = sandbox.python_session().expect_err("there is no Python");
+    let sandbox = runtime.sandbox().build().expect("the sandbox is built");
+    let error = sandbox.python_session().expect_err("Python is not installed");
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
     assert!(error.message().contains("tidebox pack add python"), "{error}");
 }
@@ -179,7 +179,7 @@ async fn a_sandbox_without_python_reports_how_to_add_it() {
 #[tokio::test]
 async fn closing_the_sandbox_ends_its_sessions() {
     let Some(sandbox) = sandbox() else { return };
-    let mut session = sandbox.python_session().expect("python is there");
+    let mut session = sandbox.python_session().expect("python is installed");
     run(&mut session, "x = 1").await;
     sandbox.close().await.expect("it closes");
     let response = run(&mut session, "x").await;

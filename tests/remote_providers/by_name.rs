@@ -61,7 +61,7 @@ async fn an_unknown_provider_lists_the_known_ones() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_local_provider_passes_the_provider_suite() {
     let provider = tidebox::provider_by_name(LOCAL, options(|options| options.setup = Some("true".to_owned())));
-    let report = provider::run(&*provider.expect("the options are good"), &ProviderCapabilities::full()).await;
+    let report = provider::run(&*provider.expect("the options are valid"), &ProviderCapabilities::full()).await;
     println!("{report}");
     report.assert_success();
 }
@@ -70,15 +70,15 @@ async fn the_local_provider_passes_the_provider_suite() {
 async fn a_local_setup_script_runs_once_and_cleans_up_on_failure() {
     let scripted = |script: &str| {
         let provider = tidebox::provider_by_name(LOCAL, options(|options| options.setup = Some(script.to_owned())));
-        provider.expect("the options are good")
+        provider.expect("the options are valid")
     };
     let once = scripted("echo once >> /tmp/times");
     let ask = || {
         let once = Arc::clone(&once);
         tokio::spawn(async move { once.get_or_create(Selector::labels([("thread", "1")])).await })
     };
-    let asked: Vec<_> = (0..4).map(|_| ask()).collect();
-    for sandbox in asked {
+    let requested: Vec<_> = (0..4).map(|_| ask()).collect();
+    for sandbox in requested {
         let sandbox = sandbox.await.expect("no panic").expect("created");
         let times = sandbox.execute(ExecuteRequest::new("cat /tmp/times")).await.expect("the command runs");
         assert_eq!(times.stdout_text(), "once\n");

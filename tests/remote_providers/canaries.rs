@@ -98,12 +98,12 @@ fn provider_values(name: &str, options: &Options) -> Vec<Box<dyn Debug>> {
 
 /// Faults that a service may cause. Its messages may echo the request.
 fn faults(name: &str) -> Vec<FaultKind> {
-    let told = |status| FaultKind::Refuse {
+    let error_fault = |status| FaultKind::Refuse {
         status,
         retry_after: None,
         body: r#"{"code":"x","message":"no","detail":"no"}"#.to_owned(),
     };
-    let mut kinds: Vec<FaultKind> = [400, 401, 403, 404, 409, 418, 422, 429, 500].map(told).into();
+    let mut kinds: Vec<FaultKind> = [400, 401, 403, 404, 409, 418, 422, 429, 500].map(error_fault).into();
     kinds.extend([refuse(503, None), FaultKind::BreakAfter { bytes: 0 }, FaultKind::BreakAfter { bytes: 20 }]);
     if name == "modal" {
         let status = |code| FaultKind::GrpcStatus { code, message: "no".to_owned(), retry_after_secs: None };
@@ -136,13 +136,13 @@ async fn all_that_can_happen(serving: &Serving, printed: &Printed) -> usize {
     let options = planted(serving.options());
     printed.value(&options);
     provider_values(name, &options).iter().for_each(|value| printed.value(value));
-    let provider = tidebox_remote_adapters::provider(name, options.clone()).expect("the options are good");
+    let provider = tidebox_remote_adapters::provider(name, options.clone()).expect("the options are valid");
     let sandbox = provider.get_or_create(Selector::any_new()).await.expect("created");
     printed.value(&provider);
     // A permanently rejected sandbox does not become ready; the wait is not under test.
     let mut hurried = options;
     hurried.ready_time = Duration::from_secs(2);
-    let provider = tidebox_remote_adapters::provider(name, hurried).expect("the options are good");
+    let provider = tidebox_remote_adapters::provider(name, hurried).expect("the options are valid");
     printed.value(&sandbox);
     let mut errors = 0;
     for kind in faults(name) {

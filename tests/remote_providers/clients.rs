@@ -74,7 +74,7 @@ async fn session(provider: &'static str, language: Language) {
     let mut command = match runner {
         Ok(command) => command,
         Err(missing) => {
-            println!("skipped: the official client of {provider} for {language:?} is not there: {missing}");
+            println!("skipped: the official client of {provider} for {language:?} is not installed: {missing}");
             return;
         }
     };
@@ -84,11 +84,11 @@ async fn session(provider: &'static str, language: Language) {
     command.arg(clients.join(format!("{provider}_session.{ending}"))).envs(serving.variables().to_vec());
     let output = tokio::task::spawn_blocking(move || command.output());
     let output = output.await.expect("the client runs").expect("the client starts");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let text = format!("{said}{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = format!("{printed}{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && text.contains("the session is done"), "{text}");
     let declared = SESSIONS.iter().find(|(of, by, _)| (*of, *by) == (provider, language)).expect("listed in the table");
-    coverage::exactly(declared.2, coverage::parse_features(&said));
+    coverage::exactly(declared.2, coverage::parse_features(&printed));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -123,9 +123,9 @@ async fn suite(provider: Arc<dyn SandboxProvider>, capabilities: Capabilities, r
             let sandbox = provider.get_or_create(Selector::any_new()).await.expect("created");
             let mut done = Done::new();
             while let Some((place, case)) = queue.next() {
-                let begun = Instant::now();
+                let started = Instant::now();
                 let outcome = case.run(&*sandbox, &capabilities, &root).await;
-                done.push((place, case.name, outcome, begun.elapsed()));
+                done.push((place, case.name, outcome, started.elapsed()));
             }
             done
         }
@@ -152,9 +152,9 @@ pub(crate) async fn provider_suite_passes(name: &str) -> Vec<Feature> {
             let capabilities = ProviderCapabilities::full();
             let mut done = Done::new();
             while let Some((place, case)) = queue.next() {
-                let begun = Instant::now();
+                let started = Instant::now();
                 let outcome = case.run(&*provider, &capabilities).await;
-                done.push((place, case.name, outcome, begun.elapsed()));
+                done.push((place, case.name, outcome, started.elapsed()));
             }
             done
         }

@@ -88,8 +88,8 @@ fn undeclared_and_unverified_features_are_detected() {
     assert!(!fails(&[Feature::Make, Feature::Run], &[Feature::Run, Feature::Make, Feature::Run]));
     assert!(fails(&[Feature::Make], &[Feature::Make, Feature::Run]));
     assert!(fails(&[Feature::Make, Feature::Run], &[Feature::Make]));
-    let said = parse_features("begun\nproved: make\nnot proved: run\nproved: broken\n");
-    assert_eq!(said, BTreeSet::from([Feature::Make, Feature::Broken]));
+    let text = parse_features("begun\nproved: make\nnot proved: run\nproved: broken\n");
+    assert_eq!(text, BTreeSet::from([Feature::Make, Feature::Broken]));
 }
 
 #[test]

@@ -97,7 +97,7 @@ async fn a_response_in_one_byte_chunks_is_parsed_the_same() {
 async fn a_wrong_key_is_rejected_and_never_shown() {
     let serving = emulator("daytona").await;
     let provider = tidebox_remote_adapters::provider("daytona", serving.options().with_api_key("planted-wrong-key"));
-    let error = provider.expect("the options are good").get_or_create(Selector::any_new()).await.expect_err("refused");
+    let error = provider.expect("the options are valid").get_or_create(Selector::any_new()).await.expect_err("refused");
     assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
     assert!(!format!("{error} {error:?}").contains("planted"), "{error:?}");
 }

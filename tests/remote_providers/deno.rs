@@ -116,7 +116,7 @@ async fn an_abandoned_upload_leaves_the_file_unchanged() {
 async fn an_expired_token_is_rejected_and_never_shown() {
     let serving = emulator("deno").await;
     let options = serving.options().with_api_key("ddo_another-planted-key");
-    let provider = tidebox_remote_adapters::provider("deno", options).expect("the options are good");
+    let provider = tidebox_remote_adapters::provider("deno", options).expect("the options are valid");
     let error = provider.get_or_create(Selector::any_new()).await.expect_err("the token is wrong");
     assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
     let sandbox = create_sandbox(&serving).await;
@@ -154,8 +154,8 @@ async fn socket(serving: &Serving, life: Duration) -> (WebSocketStream<TcpStream
         request.headers_mut().insert(name, value.parse().expect("a value"));
     }
     let stream = TcpStream::connect(serving.address()).await.expect("it exists");
-    let (socket, answer) = tokio_tungstenite::client_async(request, stream).await.expect("the connection is open");
-    let id = answer.headers().get("x-deno-sandbox-id").and_then(|id| id.to_str().ok()).expect("it has an id");
+    let (socket, reply) = tokio_tungstenite::client_async(request, stream).await.expect("the connection is open");
+    let id = reply.headers().get("x-deno-sandbox-id").and_then(|id| id.to_str().ok()).expect("it has an id");
     (socket, id.to_owned())
 }
 
@@ -173,25 +173,25 @@ async fn closed(socket: &mut WebSocketStream<TcpStream>) -> u16 {
 #[tokio::test(flavor = "multi_thread")]
 async fn malformed_messages_close_the_socket_with_their_code() {
     let serving = emulator("deno").await;
-    for (said, code) in [("{nothing", 4000), ("", 4000), ("[]", 4001), (r#"{"jsonrpc":"2.0","id":1}"#, 4001)] {
+    for (output, code) in [("{nothing", 4000), ("", 4000), ("[]", 4001), (r#"{"jsonrpc":"2.0","id":1}"#, 4001)] {
         let (mut socket, _) = socket(&serving, Duration::from_secs(600)).await;
-        socket.send(Message::text(said)).await.expect("the socket is open");
-        assert_eq!(closed(&mut socket).await, code, "{said}");
+        socket.send(Message::text(output)).await.expect("the socket is open");
+        assert_eq!(closed(&mut socket).await, code, "{output}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_socket_closes_at_the_end_of_its_sandbox() {
     let serving = emulator("deno").await;
-    let begun = Instant::now();
+    let started = Instant::now();
     let (mut longer, id) = socket(&serving, Duration::from_secs(1)).await;
     assert!(serving.registry().update(&id, |record| record.set_ttl(Duration::from_secs(4))));
     let (mut shorter, id) = socket(&serving, Duration::from_secs(600)).await;
     assert!(serving.registry().update(&id, |record| record.set_ttl(Duration::from_secs(1))));
     assert_eq!(closed(&mut shorter).await, 1001);
-    assert!(begun.elapsed() >= Duration::from_secs(1), "the sandbox existed");
+    assert!(started.elapsed() >= Duration::from_secs(1), "the sandbox existed");
     assert_eq!(closed(&mut longer).await, 1001);
-    assert!(begun.elapsed() >= Duration::from_secs(4), "the sandbox still exists");
+    assert!(started.elapsed() >= Duration::from_secs(4), "the sandbox still exists");
     let listed = adapter("deno", serving.options()).list(ListRequest::default()).await.expect("a list").sandboxes;
     assert!(listed.is_empty(), "{listed:?}");
 }

@@ -15,10 +15,10 @@ use crate::wire::COMPARED;
 const START: &str = "<!-- tables: start -->\n";
 const END: &str = "<!-- tables: end -->\n";
 
-type Ask = fn(&mut Options);
+type SetOption = fn(&mut Options);
 
 /// Options of sandbox creation.
-const ASKED: [(&str, Ask); 8] = [
+const OPTION_COLUMNS: [(&str, SetOption); 8] = [
     ("`image`", |options| options.image = Some("base".to_owned())),
     ("`cpus`", |options| options.cpus = Some(2)),
     ("`memory_mib`", |options| options.memory_mib = Some(2048)),
@@ -45,11 +45,11 @@ fn word(is_so: bool) -> &'static str {
 
 async fn options_table(root: &Path) -> String {
     let mut table = String::from("| provider |");
-    for (name, _) in ASKED {
+    for (name, _) in OPTION_COLUMNS {
         let _ = write!(table, " {name} |");
     }
     table.push_str("\n|---|");
-    table.push_str(&"---|".repeat(ASKED.len()));
+    table.push_str(&"---|".repeat(OPTION_COLUMNS.len()));
     table.push('\n');
     for name in PROVIDERS {
         let plain = emulator(name).await.options();
@@ -57,7 +57,7 @@ async fn options_table(root: &Path) -> String {
         let page = root.join("docs").join(format!("{name}.md"));
         let linked = if page.is_file() { format!("[{name}]({name}.md)") } else { (*name).to_owned() };
         let _ = write!(table, "| {linked} |");
-        for (_, ask) in ASKED {
+        for (_, ask) in OPTION_COLUMNS {
             let mut options = plain.clone();
             ask(&mut options);
             let _ = write!(table, " {} |", word(provider(name, options).is_ok()));
@@ -144,7 +144,7 @@ async fn the_provider_page_matches_the_code() {
     let path = root.join("docs/provider-compatibility.md");
     let page = std::fs::read_to_string(&path).expect("the page exists");
     let (before, rest) = page.split_once(START).expect("the page has a marker for the tables");
-    let (shown, after) = rest.split_once(END).expect("the page says where the tables end");
+    let (shown, after) = rest.split_once(END).expect("the page has an end marker");
     let tables = format!(
         "## Options\nOptions that each adapter supports for a new sandbox. Others are rejected by name.\n\n{}\n\
          {WITNESSES}\n{}\n\

@@ -28,14 +28,14 @@ pub(crate) fn home(provider: &str) -> &'static str {
 /// Returns a Python with the client of a provider. The error is one line that names what is missing.
 pub(crate) fn python(provider: &str) -> Result<PathBuf, String> {
     let packages = client(provider).1;
-    let folder = installed(&format!("client-python-{provider}"), packages, |folder| {
-        step("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
-        let requirements = folder.join("requirements.txt");
+    let dir = installed(&format!("client-python-{provider}"), packages, |dir| {
+        step("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(dir.join("venv")))?;
+        let requirements = dir.join("requirements.txt");
         std::fs::write(&requirements, packages).map_err(|error| error.to_string())?;
-        let mut pip = Command::new(folder.join("venv/bin/pip"));
+        let mut pip = Command::new(dir.join("venv/bin/pip"));
         step("pip install", pip.args(["install", "--quiet", "--requirement"]).arg(requirements)).map(drop)
     })?;
-    Ok(folder.join("venv/bin/python"))
+    Ok(dir.join("venv/bin/python"))
 }
 
 /// Returns a command that runs the same operations with every client, without settings of the host.

@@ -36,9 +36,9 @@ async fn concurrent_processes_with_equal_labels_share_a_modal_sandbox() {
         let provider = adapter("modal", serving.options());
         tokio::spawn(async move { provider.get_or_create(Selector::labels([("thread", "1")])).await })
     };
-    let asked: Vec<_> = (0..6).map(|_| ask()).collect();
+    let requested: Vec<_> = (0..6).map(|_| ask()).collect();
     let mut names = Vec::new();
-    for sandbox in asked {
+    for sandbox in requested {
         names.push(sandbox.await.expect("no panic").expect("created").id().clone());
     }
     names.dedup();
@@ -107,9 +107,9 @@ async fn paused() -> [Feature; 1] {
     };
     let provider = adapter("modal", serving.options());
     fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, exhausted(Some(1.0)));
-    let begun = Instant::now();
+    let started = Instant::now();
     provider.get_or_create(Selector::any_new()).await.expect("created after the pause");
-    assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
+    assert!(started.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
     fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, exhausted(None));
     let error = provider.get_or_create(Selector::any_new()).await.expect_err("the sandbox limit is reached");
     assert_eq!(error.kind(), ErrorKind::RateLimited, "{error}");
@@ -130,7 +130,7 @@ async fn an_expired_router_credential_is_renewed() {
 async fn a_wrong_key_fails_without_showing_credentials() {
     let serving = emulator("modal").await;
     let wrong = serving.options().with_api_key("planted-wrong-secret");
-    let provider = tidebox_remote_adapters::provider("modal", wrong).expect("the options are good");
+    let provider = tidebox_remote_adapters::provider("modal", wrong).expect("the options are valid");
     let error = provider.get_or_create(Selector::any_new()).await.expect_err("the key is wrong");
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);
     assert!(!format!("{error} {error:?} {provider:?}").contains("planted"), "{error:?}");
@@ -249,13 +249,13 @@ async fn an_unreachable_router_is_retried() {
     let router = comes_later(later, target);
     let emulator = Emulator { provider: "modal".to_owned(), key: KEY.to_owned() };
     let serving =
-        emulator.serve_behind(local, registry(), &format!("http://{router}")).await.expect("the emulator serves");
+        emulator.serve_at_url(local, registry(), &format!("http://{router}")).await.expect("the emulator serves");
     let options = serving.options().with_api_url(format!("http://{}", serving.address()));
-    let begun = Instant::now();
+    let started = Instant::now();
     tell.send(serving.address()).expect("the proxy is running");
     let provider = adapter("modal", options);
     let sandbox = provider.get_or_create(Selector::any_new()).await.expect("created after a retry");
-    assert!(begun.elapsed() >= later, "the first connections are refused");
+    assert!(started.elapsed() >= later, "the first connections are refused");
     let response = sandbox.execute(ExecuteRequest::new("echo here")).await.expect("the command runs");
     assert_eq!(response.stdout_text(), "here\n");
     assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1, "created once");

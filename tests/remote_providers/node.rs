@@ -19,15 +19,15 @@ const CLIENTS: [(&str, &str); 5] = [
 pub(crate) fn node(provider: &str) -> Result<Command, String> {
     let node = step("node", Command::new("node").args(["-p", "process.execPath"]))?;
     let (_, packages) = CLIENTS.iter().find(|(name, _)| *name == provider).expect("it has a JavaScript client");
-    let folder = installed(&format!("client-npm-{provider}"), packages, |folder| {
-        std::fs::write(folder.join("package.json"), "{\"private\":true}").map_err(|error| error.to_string())?;
+    let dir = installed(&format!("client-npm-{provider}"), packages, |dir| {
+        std::fs::write(dir.join("package.json"), "{\"private\":true}").map_err(|error| error.to_string())?;
         let mut npm = Command::new("npm");
-        npm.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]).arg(folder);
+        npm.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]).arg(dir);
         step("npm install", npm.args(packages.split_whitespace())).map(drop)
     })?;
     let mut command = Command::new(PathBuf::from(node));
     // Settings of the host must not redirect the client.
-    command.env_clear().env("HOME", "/nonexistent").env("NODE_PATH", folder.join("node_modules"));
+    command.env_clear().env("HOME", "/nonexistent").env("NODE_PATH", dir.join("node_modules"));
     Ok(command)
 }
 

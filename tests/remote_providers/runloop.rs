@@ -172,7 +172,7 @@ async fn devboxes_share_one_network_policy() {
 async fn a_wrong_key_is_rejected_and_never_shown() {
     let serving = emulator("runloop").await;
     let provider = tidebox_remote_adapters::provider("runloop", serving.options().with_api_key("planted-wrong-key"));
-    let error = provider.expect("the options are good").get_or_create(Selector::any_new()).await.expect_err("refused");
+    let error = provider.expect("the options are valid").get_or_create(Selector::any_new()).await.expect_err("refused");
     assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
     assert!(!format!("{error} {error:?}").contains("planted"), "{error:?}");
 }

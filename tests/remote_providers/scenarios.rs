@@ -15,10 +15,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) async fn a_requested_pause_is_respected(provider: &str, path: &str) -> [Feature; 1] {
     let serving = emulator(provider).await;
     fault(&serving, path, 1, refuse(429, Some(1)));
-    let begun = Instant::now();
+    let started = Instant::now();
     let provider = adapter(provider, serving.options());
     provider.get_or_create(Selector::any_new()).await.expect("created after a retry");
-    assert!(begun.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
+    assert!(started.elapsed() >= Duration::from_secs(1), "the server's pause was kept");
     assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
     [Feature::Pause]
 }
@@ -29,20 +29,20 @@ pub(crate) async fn an_expired_sandbox_is_deleted(provider: &str) -> [Feature; 1
     let mut options = serving.options();
     options.time_to_live = Duration::from_secs(3);
     let provider = adapter(provider, options);
-    let begun = Instant::now();
+    let started = Instant::now();
     let sandbox = provider.get_or_create(Selector::labels([("a", "1")])).await.expect("created");
     if serving.provider() == "daytona" {
         // The provider counts lifetimes in minutes, so the test shortens this one in the emulator.
         assert!(serving.registry().update(sandbox.id().as_str(), |room| room.set_ttl(Duration::from_secs(3))));
     }
     while !provider.list(ListRequest::default()).await.expect("a list").sandboxes.is_empty() {
-        assert!(begun.elapsed() < PATIENCE, "the sandbox is still listed");
+        assert!(started.elapsed() < PATIENCE, "the sandbox is still listed");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    assert!(begun.elapsed() >= Duration::from_secs(2), "the sandbox existed");
+    assert!(started.elapsed() >= Duration::from_secs(2), "the sandbox existed");
     let error = provider.get_or_create(Selector::Id(sandbox.id().clone())).await.expect_err("the sandbox has expired");
     assert_eq!(error.kind(), ErrorKind::SandboxNotFound);
-    let ran = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("nothing runs there any more");
+    let ran = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("the server has stopped");
     assert_eq!(ran.kind(), ErrorKind::SandboxNotFound, "{ran}");
     let stored = sandbox.upload_files(vec![Upload::new("/tmp/file", "x")]).await.expect_err("nor is anything stored");
     assert_eq!(stored.kind(), ErrorKind::SandboxNotFound, "{stored}");
@@ -68,7 +68,7 @@ pub(crate) async fn a_dropped_command_is_killed(provider: &str) -> [Feature; 1] 
     let serving = emulator(provider).await;
     let sandbox = create_sandbox(&serving).await;
     let size = || size_of(&*sandbox, "/tmp/grows");
-    let begun = async {
+    let started = async {
         while size().await == 0 {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
@@ -76,7 +76,7 @@ pub(crate) async fn a_dropped_command_is_killed(provider: &str) -> [Feature; 1] 
     let endless = sandbox.execute(ExecuteRequest::new("while :; do echo x >> /tmp/grows; sleep 0.05; done"));
     tokio::select! {
         ended = endless => panic!("it ended by itself: {ended:?}"),
-        begun = tokio::time::timeout(PATIENCE, begun) => begun.expect("the command starts"),
+        started = tokio::time::timeout(PATIENCE, started) => started.expect("the command starts"),
     }
     let (dropped, mut before, mut still) = (Instant::now(), 0, 0);
     while still < 3 {
@@ -113,6 +113,6 @@ pub(crate) async fn each_file_has_a_separate_result(provider: &str) {
     assert_eq!(codes, [None, Some("invalid_path"), Some("invalid_path"), Some("is_directory"), None]);
     let paths = [below("new/deep/a"), "/tmp".to_owned(), "/none".to_owned(), below("b")].map(String::into_bytes);
     let files = sandbox.download_files(paths.into()).await.expect("a transfer").into_iter();
-    let told: Vec<_> = files.map(|file| file.result.map_err(|error| error.code.transfer_code().as_str())).collect();
-    assert_eq!(told, [Ok(b"1".to_vec()), Err("is_directory"), Err("file_not_found"), Ok(b"5".to_vec())]);
+    let reported: Vec<_> = files.map(|file| file.result.map_err(|error| error.code.transfer_code().as_str())).collect();
+    assert_eq!(reported, [Ok(b"1".to_vec()), Err("is_directory"), Err("file_not_found"), Ok(b"5".to_vec())]);
 }

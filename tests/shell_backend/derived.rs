@@ -10,7 +10,7 @@ use tidebox::{
 use tidebox_core::shell_backend::{self as derived, ShellTransport};
 
 /// A sandbox with a shell and file transfers.
-pub(crate) trait Machine: ShellTransport + std::fmt::Debug {
+pub(crate) trait ShellHost: ShellTransport + std::fmt::Debug {
     fn execute(&self, command: String, time: Duration) -> BoxFuture<'_, Result<ExecuteResponse>>;
     fn put(&self, upload: Upload) -> BoxFuture<'_, Result<UploadResult>>;
     fn get(&self, path: Vec<u8>) -> BoxFuture<'_, Result<Download>>;
@@ -18,13 +18,13 @@ pub(crate) trait Machine: ShellTransport + std::fmt::Debug {
 
 #[derive(Debug)]
 pub(crate) struct Derived<M> {
-    machine: M,
+    host: M,
     id: SandboxId,
 }
 
 impl<M> Derived<M> {
-    pub(crate) fn new(machine: M) -> Self {
-        Self { machine, id: SandboxId::parse("derived").expect("a name") }
+    pub(crate) fn new(host: M) -> Self {
+        Self { host, id: SandboxId::parse("derived").expect("a name") }
     }
 }
 
@@ -32,13 +32,13 @@ fn boxed<'a, T>(operation: impl Future<Output = Result<FileResult<T>>> + Send + 
     Box::pin(operation)
 }
 
-impl<M: Machine> SandboxBackend for Derived<M> {
+impl<M: ShellHost> SandboxBackend for Derived<M> {
     fn id(&self) -> &SandboxId {
         &self.id
     }
 
     fn execute(&self, request: ExecuteRequest) -> BoxFuture<'_, Result<ExecuteResponse>> {
-        self.machine.execute(request.command, request.timeout.unwrap_or(Duration::from_secs(60)))
+        self.host.execute(request.command, request.timeout.unwrap_or(Duration::from_secs(60)))
     }
 
     fn execute_streaming<'a>(
@@ -50,38 +50,38 @@ impl<M: Machine> SandboxBackend for Derived<M> {
     }
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
-        boxed(derived::ls(&self.machine, path))
+        boxed(derived::ls(&self.host, path))
     }
 
     fn read(&self, request: ReadRequest) -> FileFuture<'_, ReadResponse> {
-        boxed(async move { derived::read(&self.machine, &request).await })
+        boxed(async move { derived::read(&self.host, &request).await })
     }
 
     fn write(&self, request: WriteRequest) -> FileFuture<'_, WriteResponse> {
-        boxed(async move { derived::write(&self.machine, &request).await })
+        boxed(async move { derived::write(&self.host, &request).await })
     }
 
     fn edit(&self, request: EditRequest) -> FileFuture<'_, EditResponse> {
-        boxed(async move { derived::edit(&self.machine, &request).await })
+        boxed(async move { derived::edit(&self.host, &request).await })
     }
 
     fn delete<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, DeleteResponse> {
-        boxed(derived::delete(&self.machine, path))
+        boxed(derived::delete(&self.host, path))
     }
 
     fn grep(&self, request: GrepRequest) -> FileFuture<'_, GrepResponse> {
-        boxed(async move { derived::grep(&self.machine, &request).await })
+        boxed(async move { derived::grep(&self.host, &request).await })
     }
 
     fn glob(&self, request: GlobRequest) -> FileFuture<'_, GlobResponse> {
-        boxed(async move { derived::glob(&self.machine, &request).await })
+        boxed(async move { derived::glob(&self.host, &request).await })
     }
 
     fn upload_files(&self, files: Vec<Upload>) -> BoxFuture<'_, Result<Vec<UploadResult>>> {
         Box::pin(async move {
             let mut results = Vec::new();
             for file in files {
-                results.push(self.machine.put(file).await?);
+                results.push(self.host.put(file).await?);
             }
             Ok(results)
         })
@@ -91,7 +91,7 @@ impl<M: Machine> SandboxBackend for Derived<M> {
         Box::pin(async move {
             let mut results = Vec::new();
             for path in paths {
-                results.push(self.machine.get(path).await?);
+                results.push(self.host.get(path).await?);
             }
             Ok(results)
         })

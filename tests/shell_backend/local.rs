@@ -12,17 +12,17 @@ use tidebox::{
 };
 use tidebox_core::shell_backend::{ChunkSink, ShellTransport};
 
-use crate::derived::Machine;
+use crate::derived::ShellHost;
 
 /// Returns the path of a host program by its name.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(name)).find(|path| path.is_file())
 }
 
 #[derive(Debug)]
 pub(crate) struct Local {
     shell: PathBuf,
-    folder: PathBuf,
+    dir: PathBuf,
     /// Directory with links to busybox, so that no other tools are found.
     applets: Option<tempfile::TempDir>,
     dialect: Dialect,
@@ -30,13 +30,13 @@ pub(crate) struct Local {
 }
 
 impl Local {
-    pub(crate) fn new(shell: PathBuf, folder: PathBuf, dialect: Dialect) -> Self {
+    pub(crate) fn new(shell: PathBuf, dir: PathBuf, dialect: Dialect) -> Self {
         let applets = shell.ends_with("busybox").then(|| {
-            let applets = tempfile::tempdir().expect("a temporary folder");
+            let applets = tempfile::tempdir().expect("a temporary dir");
             crate::applets(&shell, applets.path());
             applets
         });
-        Self { shell, folder, applets, dialect, temporary: AtomicU64::new(0) }
+        Self { shell, dir, applets, dialect, temporary: AtomicU64::new(0) }
     }
 
     fn run(&self, command: &str) -> Result<ExecuteResponse> {
@@ -47,14 +47,14 @@ impl Local {
         if let Some(applets) = &self.applets {
             shell.arg("sh").env("PATH", applets.path());
         }
-        let begun = Instant::now();
-        let output = shell.args(["-c", command]).current_dir(&self.folder).stdin(Stdio::null()).output();
+        let started = Instant::now();
+        let output = shell.args(["-c", command]).current_dir(&self.dir).stdin(Stdio::null()).output();
         let output = output.expect("the shell starts");
         let mut response = ExecuteResponse::default();
         response.output = [output.stdout.as_slice(), &output.stderr].concat();
         (response.stdout, response.stderr) = (output.stdout, output.stderr);
         response.exit_code = output.status.code();
-        response.duration = begun.elapsed();
+        response.duration = started.elapsed();
         Ok(response)
     }
 
@@ -116,10 +116,10 @@ impl ShellTransport for Local {
                 Ok(Err(error)) => return Ok(Err(refused(&error, path.as_bytes()))),
                 Err(error) => return Ok(Err(error)),
             };
-            let mut piece = vec![0; 10_000];
+            let mut chunk = vec![0; 10_000];
             loop {
-                let got = file.read(&mut piece).expect("the file is readable");
-                if got == 0 || !sink(&piece[..got]) {
+                let got = file.read(&mut chunk).expect("the file is readable");
+                if got == 0 || !sink(&chunk[..got]) {
                     return Ok(Ok(()));
                 }
             }
@@ -137,7 +137,7 @@ impl ShellTransport for Local {
     }
 }
 
-impl Machine for Local {
+impl ShellHost for Local {
     fn execute(&self, command: String, _: Duration) -> BoxFuture<'_, Result<ExecuteResponse>> {
         Box::pin(async move { self.run(&command) })
     }

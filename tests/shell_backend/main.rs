@@ -9,7 +9,7 @@ mod sandboxed;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use derived::{Derived, Machine};
+use derived::{Derived, ShellHost};
 use local::Local;
 use sandboxed::Sandboxed;
 use tidebox::conformance::{self, Capabilities};
@@ -38,20 +38,20 @@ fn capabilities(dialect: Dialect) -> Capabilities {
     }
 }
 
-async fn keeps_the_contract<M: Machine>(machine: M, root: &SandboxPath, dialect: Dialect) {
-    let report = conformance::run(&Derived::new(machine), &capabilities(dialect), root).await;
+async fn keeps_the_contract<M: ShellHost>(host: M, root: &SandboxPath, dialect: Dialect) {
+    let report = conformance::run(&Derived::new(host), &capabilities(dialect), root).await;
     println!("{report}");
     report.assert_success();
 }
 
 async fn with_shell(shell: &str) {
     let Some(program) = local::find(shell) else {
-        println!("skipped: there is no {shell} on this machine");
+        println!("skipped: the host has no {shell}");
         return;
     };
     // The differences between dialects do not depend on the shell; all of them are tested with Tidebox's shell.
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let root = folder.path().canonicalize().expect("the folder is there");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let root = dir.path().canonicalize().expect("the directory exists");
     let path = SandboxPath::parse(root.to_string_lossy().as_bytes()).expect("the path is absolute");
     keeps_the_contract(Local::new(program, root, Dialect::Js), &path, Dialect::Js).await;
 }
@@ -86,7 +86,7 @@ async fn derived_file_operations_pass_with_text_output() {
 }
 
 /// Creates a directory with links to busybox under its command names.
-pub(crate) fn applets(busybox: &PathBuf, folder: &std::path::Path) {
-    let status = std::process::Command::new(busybox).args(["--install", "-s"]).arg(folder).status();
+pub(crate) fn applets(busybox: &PathBuf, dir: &std::path::Path) {
+    let status = std::process::Command::new(busybox).args(["--install", "-s"]).arg(dir).status();
     assert!(status.is_ok_and(|status| status.success()), "busybox installs its names");
 }

@@ -9,7 +9,7 @@ use tidebox::{
 };
 use tidebox_core::shell_backend::{ChunkSink, ShellTransport};
 
-use crate::derived::Machine;
+use crate::derived::ShellHost;
 
 #[derive(Debug)]
 pub(crate) struct Sandboxed {
@@ -21,7 +21,7 @@ pub(crate) struct Sandboxed {
 
 impl Sandboxed {
     pub(crate) fn new(dialect: Dialect, passes_bytes: bool) -> Self {
-        let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is made");
+        let sandbox = tidebox::sandbox().expect("the engine starts").build().expect("the sandbox is built");
         Self { sandbox, dialect, passes_bytes, temporary: AtomicU64::new(0) }
     }
 }
@@ -50,8 +50,8 @@ impl ShellTransport for Sandboxed {
         Box::pin(async move {
             let download = self.get(path.as_bytes().to_vec()).await?;
             Ok(download.result.map(|content| {
-                for piece in content.chunks(10_000) {
-                    if !sink(piece) {
+                for chunk in content.chunks(10_000) {
+                    if !sink(chunk) {
                         break;
                     }
                 }
@@ -69,7 +69,7 @@ impl ShellTransport for Sandboxed {
     }
 }
 
-impl Machine for Sandboxed {
+impl ShellHost for Sandboxed {
     fn execute(&self, command: String, time: Duration) -> BoxFuture<'_, Result<ExecuteResponse>> {
         self.sandbox.execute(ExecuteRequest::new(command).with_timeout(time))
     }

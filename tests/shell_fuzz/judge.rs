@@ -155,7 +155,8 @@ fn without_process(line: &[u8]) -> Vec<u8> {
         let digits = blanks + line.get(blanks..)?.iter().position(|byte| *byte != b' ')?;
         let end = digits + line.get(digits..)?.iter().position(|byte| !byte.is_ascii_digit())?;
         let ends = ["Killed ", "Terminated ", "Hangup ", "Aborted ", "Segmentation fault "];
-        let is_exit_report = ends.iter().any(|how| line.get(end + 1..).is_some_and(|rest| rest.starts_with(how.as_bytes())));
+        let is_exit_report =
+            ends.iter().any(|how| line.get(end + 1..).is_some_and(|rest| rest.starts_with(how.as_bytes())));
         (digits < end && is_exit_report).then_some((blanks, end))
     };
     number().map_or(line.to_vec(), |(start, end)| [&line[..start], b" N", &line[end..]].concat())

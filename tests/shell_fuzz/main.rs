@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use format::{Case, Outcome};
 use grammar::Grammar;
-use judge::{Ours, Comparison, by_bash};
+use judge::{Comparison, Ours, by_bash};
 use script::Statement;
 
 /// Number of differences after which a run ends, because shrinking scripts is slow.
@@ -144,7 +144,10 @@ fn print_skipped(skipped: &BTreeMap<&str, BTreeSet<u64>>, tried: u64) {
         println!("{} because {why}: seeds {seeds:?}", seeds.len());
     }
     assert!(errors as u64 * 100 <= tried.max(100) * MAX_ERROR_PERCENT, "too many errors: {errors} of {tried}");
-    assert!(count as u64 * 100 <= tried.max(100) * MAX_SKIPPED_PERCENT, "too many ignored differences: {count} of {tried}");
+    assert!(
+        count as u64 * 100 <= tried.max(100) * MAX_SKIPPED_PERCENT,
+        "too many ignored differences: {count} of {tried}"
+    );
 }
 
 #[test]

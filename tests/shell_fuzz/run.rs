@@ -38,8 +38,8 @@ pub(crate) const UNUSUAL: [Condition; 5] = [
 
 /// Runs a script in a sandbox. The directory name is as long as on the host, because some output is cut to a length.
 pub(crate) fn in_sandbox(script: &str) -> Outcome {
-    let folder = std::env::temp_dir().join(".tmp000000/workspace");
-    let here = folder.to_str().expect("temporary folders have plain names");
+    let dir = std::env::temp_dir().join(".tmp000000/workspace");
+    let here = dir.to_str().expect("temporary directories have plain names");
     let case = Case { script: script.as_bytes().to_vec(), ..Case::default() };
     let outcome = crate::ours::run_in(&case, Some(here), &[("HOME", HOME)]);
     Outcome {
@@ -52,13 +52,13 @@ pub(crate) fn in_sandbox(script: &str) -> Outcome {
 /// Runs a script with `bash -c` in an empty directory, where `program` is bash or a replacement. Returns `None` if it does not
 /// end. All processes that it started have ended when this returns.
 pub(crate) fn by_program(program: &Path, script: &str, condition: Condition) -> Option<Outcome> {
-    let above = numbered_folder();
-    let folder = above.path().join("workspace");
-    std::fs::create_dir(&folder).expect("a folder can be made");
+    let above = numbered_dir();
+    let dir = above.path().join("workspace");
+    std::fs::create_dir(&dir).expect("a directory can be created");
     let (stdout, stderr) = (file(), file());
     let mut child = starter(program, condition)
         .arg(script)
-        .current_dir(&folder)
+        .current_dir(&dir)
         .stdin(Stdio::null())
         .stdout(stdout.try_clone().expect("a descriptor is free"))
         .stderr(stderr.try_clone().expect("a descriptor is free"))
@@ -74,7 +74,7 @@ pub(crate) fn by_program(program: &Path, script: &str, condition: Condition) -> 
         }
         std::thread::sleep(Duration::from_micros(if start.elapsed().as_millis() < 50 { 200 } else { 5_000 }));
     };
-    let here = folder.to_str().expect("temporary folders have plain names");
+    let here = dir.to_str().expect("temporary directories have plain names");
     let outcome = status.map(|status| Outcome {
         stdout: normalize_output(&read(stdout), here),
         stderr: normalize_output(&read(stderr), here),
@@ -112,13 +112,13 @@ fn starter(program: &Path, condition: Condition) -> Command {
 
 /// Kills all processes of a session. On a loaded host a killed process may take a while to end.
 fn end_session(session: u32) {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         let left = members(session);
         if left.is_empty() {
             return;
         }
-        assert!(begun.elapsed() < PATIENCE, "processes of session {session} cannot be ended: {left:?}");
+        assert!(started.elapsed() < PATIENCE, "processes of session {session} cannot be ended: {left:?}");
         for pid in left {
             // A process that has already ended is not an error.
             let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
@@ -145,15 +145,15 @@ fn members(session: u32) -> Vec<i32> {
 }
 
 /// A directory whose name differs from that of another run only in digits, so that values derived from it also do.
-fn numbered_folder() -> tempfile::TempDir {
+fn numbered_dir() -> tempfile::TempDir {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         let number =
             std::process::id().wrapping_mul(1000).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % 1_000_000;
         match tempfile::Builder::new().prefix(&format!(".tmp{number:06}")).rand_bytes(0).tempdir() {
-            Ok(folder) => return folder,
+            Ok(dir) => return dir,
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => panic!("a folder cannot be made: {error}"),
+            Err(error) => panic!("cannot create a directory: {error}"),
         }
     }
 }
@@ -165,7 +165,7 @@ fn normalize_output(bytes: &[u8], here: &str) -> Vec<u8> {
 }
 
 fn file() -> std::fs::File {
-    tempfile::tempfile().expect("a file can be made")
+    tempfile::tempfile().expect("a file can be created")
 }
 
 fn read(mut file: std::fs::File) -> Vec<u8> {

@@ -56,8 +56,8 @@ pub(crate) fn shrink(statements: &[Statement], mut holds: impl FnMut(&str) -> bo
         best = smaller;
     }
     let mut best = text(&best);
-    for pieces in [split_lines, split_words, split_characters] {
-        best = without_pieces(best, pieces, &mut holds);
+    for chunks in [split_lines, split_words, split_characters] {
+        best = without_chunks(best, chunks, &mut holds);
     }
     best
 }
@@ -99,18 +99,18 @@ fn split_characters(text: &str) -> Vec<&str> {
 }
 
 /// Removes sequences of parts, the long ones first.
-fn without_pieces(text: String, split: fn(&str) -> Vec<&str>, holds: &mut impl FnMut(&str) -> bool) -> String {
+fn without_chunks(text: String, split: fn(&str) -> Vec<&str>, holds: &mut impl FnMut(&str) -> bool) -> String {
     let mut best = text;
     let mut run = (split(&best).len() / 2).max(1);
     loop {
         let mut at = 0;
         loop {
-            let pieces = split(&best);
-            if at >= pieces.len() {
+            let chunks = split(&best);
+            if at >= chunks.len() {
                 break;
             }
-            let end = (at + run).min(pieces.len());
-            let candidate = [pieces[..at].concat(), pieces[end..].concat()].concat();
+            let end = (at + run).min(chunks.len());
+            let candidate = [chunks[..at].concat(), chunks[end..].concat()].concat();
             if holds(&candidate) {
                 best = candidate;
             } else {

@@ -150,7 +150,7 @@ mod tests {
             "{\"reason\":\"compiler-artifact\",\"executable\":\"/t/release/sh.wasm\"}\n",
             "{\"reason\":\"build-finished\",\"success\":true}\n",
         );
-        let modules = programs(messages.as_bytes()).expect("there is one module");
+        let modules = programs(messages.as_bytes()).expect("one module exists");
         assert_eq!(modules, BTreeMap::from([("sh.wasm".to_owned(), PathBuf::from("/t/release/sh.wasm"))]));
     }
 
@@ -164,7 +164,7 @@ mod tests {
         let dir = temp_dir("dist");
         let (from, dist) = (dir.join("sh.wasm"), dir.join("dist"));
         fs::write(&from, b"one").expect("written");
-        fs::create_dir_all(&dist).expect("made");
+        fs::create_dir_all(&dist).expect("created");
         fs::write(dist.join("old.wasm"), b"old").expect("written");
         let modules = BTreeMap::from([("sh.wasm".to_owned(), from.clone())]);
 

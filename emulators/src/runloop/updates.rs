@@ -15,7 +15,7 @@ use super::Shared;
 use super::executions::{Execution, Progress, find_execution};
 
 /// Maximum bytes of output in one event.
-const PIECE: usize = 64 << 10;
+const CHUNK_BYTES: usize = 64 << 10;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -70,7 +70,7 @@ async fn next(execution: &Execution, at: usize, which: Which) -> Option<(Bytes, 
         {
             let progress = execution.progress.lock();
             let rest = which(&progress).get(at..).unwrap_or_default();
-            let chunk = complete_utf8(rest.get(..PIECE).unwrap_or(rest), progress.is_over);
+            let chunk = complete_utf8(rest.get(..CHUNK_BYTES).unwrap_or(rest), progress.is_over);
             if !chunk.is_empty() {
                 let update = json!({ "output": String::from_utf8_lossy(chunk), "offset": at });
                 return Some((Bytes::from(format!("data: {update}\n\n")), at + chunk.len()));

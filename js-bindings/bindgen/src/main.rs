@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [module, folder, name] = arguments.as_slice() else {
+    let [module, dir, name] = arguments.as_slice() else {
         eprintln!("usage: tidebox-bindgen MODULE FOLDER NAME");
         return ExitCode::from(2);
     };
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
             .remove_name_section(true)
             .remove_producers_section(true)
             .out_name(name)
-            .generate(folder)
+            .generate(dir)
     });
     if let Err(error) = written {
         eprintln!("tidebox-bindgen: {module}: {error:#}");

@@ -32,8 +32,8 @@ pub(crate) fn read(given: &JsValue) -> Result<Options> {
         ("commandTimeMs", &mut options.command_time),
         ("readyTimeMs", &mut options.ready_time),
     ] {
-        if let Some(said) = duration(given, name) {
-            *time = said;
+        if let Some(value) = duration(given, name) {
+            *time = value;
         }
     }
     if let Ok(fetch) = get(given, "fetch").dyn_into() {

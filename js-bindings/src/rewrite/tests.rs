@@ -144,7 +144,7 @@ fn filling_and_copying_memory_counts_by_its_length() {
         });
         assert!(charged, "{operator}: {:?}", functions[0]);
         assert!(
-            functions.last().expect("there are some").iter().any(|operator| operator == "I32ShrU"),
+            functions.last().expect("the list is not empty").iter().any(|operator| operator == "I32ShrU"),
             "{functions:?}"
         );
     }
@@ -225,7 +225,7 @@ fn exceptions_are_accepted_if_the_engine_supports_them() {
             let features = FEATURES.union(WasmFeatures::EXCEPTIONS).union(WasmFeatures::LEGACY_EXCEPTIONS);
             Validator::new_with_features(features).validate_all(&wasm).expect("what was rewritten is valid");
             let function = &functions(&wasm)[0];
-            let at = function.iter().position(|operator| operator.starts_with("Loop")).expect("the loop is there");
+            let at = function.iter().position(|operator| operator.starts_with("Loop")).expect("the loop exists");
             assert!(function[at + 1].starts_with("GlobalGet"), "{function:?}");
         }
     }

@@ -14,8 +14,8 @@ use crate::response::{self, failure, file_error, file_result, object};
 use crate::value::{bytes, to_integer};
 
 /// Converts a future to a promise. Errors reject it with a plain object of `kind` and `message`.
-pub fn promise(answer: impl Future<Output = Result<JsValue, Error>> + 'static) -> Promise {
-    future_to_promise(async move { answer.await.map_err(|error| failure(&error)) })
+pub fn promise(reply: impl Future<Output = Result<JsValue, Error>> + 'static) -> Promise {
+    future_to_promise(async move { reply.await.map_err(|error| failure(&error)) })
 }
 
 type Backend = Arc<dyn SandboxBackend>;

@@ -18,8 +18,8 @@ use super::HostDir;
 use crate::testing::{USER, Use, mounted};
 
 /// Creates a directory with a secret outside the mounted part: `top/secret`, `top/in/f`, `top/in/d/g`.
-fn folder() -> TempDir {
-    let top = tempfile::tempdir().expect("a folder");
+fn temp_dir() -> TempDir {
+    let top = tempfile::tempdir().expect("a directory");
     fs::create_dir_all(top.path().join("in/d")).expect("free");
     for (path, text) in [("secret", "secret"), ("in/f", "hello"), ("in/d/g", "ggg")] {
         fs::write(top.path().join(path), text).expect("free");
@@ -28,20 +28,20 @@ fn folder() -> TempDir {
 }
 
 fn mount(top: &TempDir, mode: MountMode) -> Fs {
-    mounted(HostDir::open(top.path().join("in")).expect("there"), mode)
+    mounted(HostDir::open(top.path().join("in")).expect("it exists"), mode)
 }
 
 #[test]
 fn files_have_their_modes_and_the_sandbox_user() {
-    let top = folder();
+    let top = temp_dir();
     let f = top.path().join("in/f");
     fs::set_permissions(&f, fs::Permissions::from_mode(0o4751)).expect("ours");
     symlink("d/g", top.path().join("in/link")).expect("free");
     let tree = mount(&top, MountMode::ReadOnly);
     assert_eq!(tree.names("m"), Ok(vec!["d".to_owned(), "f".to_owned(), "link".to_owned()]));
-    let stat = tree.stat(tree.at("m/f").expect("there")).expect("there");
+    let stat = tree.stat(tree.at("m/f").expect("it exists")).expect("it exists");
     assert_eq!((stat.mode, stat.uid, stat.gid, stat.size), (0o751, 1000, 1000, 5));
-    let host = fs::metadata(&f).expect("there");
+    let host = fs::metadata(&f).expect("it exists");
     let time = |seconds: i64, nanoseconds: i64| seconds as u64 * 1_000_000_000 + nanoseconds as u64;
     assert_eq!(stat.mtime, time(host.mtime(), host.mtime_nsec()));
     assert_eq!(tree.text("m/link").as_deref(), Ok("ggg"));
@@ -50,15 +50,15 @@ fn files_have_their_modes_and_the_sandbox_user() {
 #[test]
 fn each_mount_mode_writes_to_the_right_layer() {
     for mode in [MountMode::ReadWrite, MountMode::CopyOnWrite] {
-        let top = folder();
+        let top = temp_dir();
         let mut tree = mount(&top, mode);
         let root = tree.root();
         tree.put("m/d/new", "new").expect("free");
         tree.put("m/f", "changed").expect("it can be written");
-        tree.unlink(&USER, root, b"m/d/g", 6).expect("there");
+        tree.unlink(&USER, root, b"m/d/g", 6).expect("it exists");
         tree.mkdir(&USER, root, b"m/e", 0o755, 6).expect("free");
         tree.rename(&USER, root, b"m/d", root, b"m/e/d", 6).expect("free");
-        let file = tree.at("m/f").expect("there");
+        let file = tree.at("m/f").expect("it exists");
         tree.chmod(&USER, file, 0o6600, 6).expect("ours");
         tree.set_times(&USER, file, None, Some(9_000_000_000), 6).expect("ours");
         tree.symlink(&USER, b"../f", root, b"m/e/link", 6).expect("free");
@@ -66,23 +66,23 @@ fn each_mount_mode_writes_to_the_right_layer() {
         assert_eq!(tree.names("m/e/d"), Ok(vec!["new".to_owned()]));
         let host = top.path().join("in");
         if mode == MountMode::CopyOnWrite {
-            assert_eq!(fs::read_to_string(host.join("f")).expect("there"), "hello");
-            assert_eq!(fs::read_to_string(host.join("d/g")).expect("there"), "ggg");
+            assert_eq!(fs::read_to_string(host.join("f")).expect("it exists"), "hello");
+            assert_eq!(fs::read_to_string(host.join("d/g")).expect("it exists"), "ggg");
             assert!(!host.join("e").exists() && !host.join("d/new").exists());
             continue;
         }
-        assert_eq!(fs::read_to_string(host.join("f")).expect("there"), "changed");
-        let found = fs::metadata(host.join("f")).expect("there");
+        assert_eq!(fs::read_to_string(host.join("f")).expect("it exists"), "changed");
+        let found = fs::metadata(host.join("f")).expect("it exists");
         assert_eq!((found.mode() & 0o7777, found.mtime()), (0o600, 9), "set-user-ID is not shown");
-        assert_eq!(fs::read_to_string(host.join("e/d/new")).expect("there"), "new");
+        assert_eq!(fs::read_to_string(host.join("e/d/new")).expect("it exists"), "new");
         assert!(!host.join("d").exists() && !host.join("e/d/g").exists());
-        assert_eq!(fs::read_link(host.join("e/link")).expect("there").to_str(), Some("../f"));
+        assert_eq!(fs::read_link(host.join("e/link")).expect("it exists").to_str(), Some("../f"));
     }
 }
 
 #[test]
 fn links_that_lead_out_resolve_inside_the_sandbox() {
-    let top = folder();
+    let top = temp_dir();
     let host = top.path().join("in");
     symlink("../secret", host.join("relative")).expect("free");
     symlink(top.path().join("secret"), host.join("absolute")).expect("free");
@@ -95,10 +95,10 @@ fn links_that_lead_out_resolve_inside_the_sandbox() {
         }
         tree.put("m/relative", "overwritten").expect("the sandbox's own root is above the mount");
         assert_eq!(tree.text("secret").as_deref(), Ok("overwritten"));
-        assert_eq!(fs::read_to_string(top.path().join("secret")).expect("there"), "secret");
+        assert_eq!(fs::read_to_string(top.path().join("secret")).expect("it exists"), "secret");
     }
     // Called directly, without the kernel, the mount enforces the boundary itself.
-    let port = HostDir::open(&host).expect("there");
+    let port = HostDir::open(&host).expect("it exists");
     for path in ["up/secret", "etc/passwd", "../secret", "d/../../secret"] {
         assert!(port.open(path.as_bytes(), Access::Read).is_err(), "{path}");
         assert!(port.open(path.as_bytes(), Access::Write).is_err(), "{path}");
@@ -113,7 +113,7 @@ fn links_that_lead_out_resolve_inside_the_sandbox() {
 
 #[test]
 fn a_guest_cannot_create_a_link_that_leads_out() {
-    let top = folder();
+    let top = temp_dir();
     let mut tree = mount(&top, MountMode::ReadWrite);
     let root = tree.root();
     for (target, path) in [
@@ -140,14 +140,14 @@ fn a_guest_cannot_create_a_link_that_leads_out() {
     );
     assert_eq!(tree.rename(&USER, root, b"m/d/deep", root, b"m/bad", 6), Err(Errno::Perm));
     tree.rename(&USER, root, b"m/d/deep", root, b"m/d/deeper", 6).expect("as deep as before");
-    let good = tree.walk(&USER, root, b"m/d/good", false).expect("there");
+    let good = tree.walk(&USER, root, b"m/d/good", false).expect("it exists");
     let tidebox_kernel::fs::Resolved::Node(good) = good else { panic!("a link") };
     assert_eq!(tree.link(&USER, good, root, b"m/bad", 6), Err(Errno::Notsup));
 }
 
 #[test]
 fn pipes_sockets_and_devices_are_hidden_and_never_block() {
-    let top = folder();
+    let top = temp_dir();
     let host = top.path().join("in");
     let made = Command::new("mkfifo").arg(host.join("fifo")).status().expect("mkfifo runs");
     assert!(made.success());
@@ -164,7 +164,7 @@ fn pipes_sockets_and_devices_are_hidden_and_never_block() {
         drop(tree);
         // A copy-on-write mount allows it in the upper layer, which only the guest sees.
         assert!(host.join("f").exists());
-        let port = HostDir::open(&host).expect("there");
+        let port = HostDir::open(&host).expect("it exists");
         for access in [Access::Read, Access::Write] {
             assert_eq!(port.open(b"fifo", access).map(drop), Err(Errno::Noent));
             assert!(port.open(b"socket", access).is_err());
@@ -178,9 +178,9 @@ fn pipes_sockets_and_devices_are_hidden_and_never_block() {
 
 #[test]
 fn a_file_replaced_by_a_pipe_before_open_never_blocks() {
-    let top = folder();
+    let top = temp_dir();
     let host = top.path().join("in");
-    let port = HostDir::open(&host).expect("there");
+    let port = HostDir::open(&host).expect("it exists");
     let stop = Arc::new(AtomicBool::new(false));
     let swapper = {
         let (stop, host) = (Arc::clone(&stop), host.clone());
@@ -208,7 +208,7 @@ fn a_file_replaced_by_a_pipe_before_open_never_blocks() {
 
 #[test]
 fn a_directory_replaced_by_a_link_does_not_lead_out() {
-    let top = folder();
+    let top = temp_dir();
     let (host, outside) = (top.path().join("in"), top.path().join("outside"));
     fs::create_dir(&outside).expect("free");
     fs::write(outside.join("g"), "secret").expect("free");
@@ -241,7 +241,7 @@ fn a_directory_replaced_by_a_link_does_not_lead_out() {
 
 #[test]
 fn names_that_are_not_utf8_work() {
-    let top = folder();
+    let top = temp_dir();
     let name = OsStr::from_bytes(b"caf\xe9 \xff\n");
     fs::write(top.path().join("in").join(name), "odd").expect("free");
     let mut tree = mount(&top, MountMode::ReadWrite);
@@ -257,11 +257,11 @@ fn names_that_are_not_utf8_work() {
 
 #[test]
 fn large_files_are_read_and_written_in_chunks() {
-    let top = folder();
+    let top = temp_dir();
     let file = fs::File::create(top.path().join("in/big")).expect("free");
     file.set_len(3 << 30).expect("sparse");
     let mut tree = mount(&top, MountMode::ReadWrite);
-    let big = tree.at("m/big").expect("there");
+    let big = tree.at("m/big").expect("it exists");
     assert_eq!(tree.len(big), Ok(3 << 30));
     let mut end = [1; 16];
     assert_eq!(tree.read_at(big, (3 << 30) - 8, &mut end), Ok(8));
@@ -270,16 +270,16 @@ fn large_files_are_read_and_written_in_chunks() {
     assert_eq!(tree.read_all(big, 1 << 20), Err(Errno::Fbig));
     tree.truncate(big, 10, 6).expect("ours");
     tree.sync(big).expect("it can be synced");
-    assert_eq!(fs::metadata(top.path().join("in/big")).expect("there").len(), 10);
+    assert_eq!(fs::metadata(top.path().join("in/big")).expect("it exists").len(), 10);
 }
 
 #[test]
 fn a_removed_directory_returns_errors() {
-    let top = folder();
+    let top = temp_dir();
     let mut tree = mount(&top, MountMode::CopyOnWrite);
-    let file = tree.at("m/f").expect("there");
+    let file = tree.at("m/f").expect("it exists");
     tree.hold(file);
-    tree.read_at(file, 0, &mut [0; 1]).expect("there");
+    tree.read_at(file, 0, &mut [0; 1]).expect("it exists");
     fs::remove_dir_all(top.path().join("in")).expect("ours");
     assert_eq!(tree.names("m"), Err(Errno::Stale));
     assert_eq!(tree.at("m/d"), Err(Errno::Noent));
@@ -292,7 +292,7 @@ fn a_removed_directory_returns_errors() {
 
 #[test]
 fn host_permissions_are_enforced() {
-    let top = folder();
+    let top = temp_dir();
     // Root can read every file, so the test is not possible.
     let locked = top.path().join("in/d");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o0)).expect("ours");
@@ -302,7 +302,7 @@ fn host_permissions_are_enforced() {
         assert_eq!(tree.names("m/d"), Err(Errno::Acces));
     }
     let tree = mount(&top, MountMode::ReadOnly);
-    let dir = tree.at("m/d").expect("there");
+    let dir = tree.at("m/d").expect("it exists");
     assert_eq!(
         tree.access(&USER, dir, 4),
         Err(Errno::Acces),
@@ -319,7 +319,7 @@ fn pseudo_file_systems_cannot_be_mounted() {
             assert!(error.contains(path) && error.contains("no sandbox may access"), "{error}");
         }
     }
-    let root = HostDir::open("/").expect("there");
+    let root = HostDir::open("/").expect("it exists");
     assert_eq!(root.metadata(b"proc/self/environ"), Err(Errno::Acces));
     assert_eq!(root.read_dir(b"proc").map(drop), Err(Errno::Acces));
     assert_eq!(root.open(b"proc/self/environ", Access::Read).map(drop), Err(Errno::Acces));
@@ -329,9 +329,9 @@ fn pseudo_file_systems_cannot_be_mounted() {
 
 #[test]
 fn hard_links_are_one_file_except_on_copy_on_write() {
-    let top = folder();
+    let top = temp_dir();
     let mut tree = mount(&top, MountMode::ReadWrite);
-    let (root, file) = (tree.root(), tree.at("m/f").expect("there"));
+    let (root, file) = (tree.root(), tree.at("m/f").expect("it exists"));
     tree.link(&USER, file, root, b"m/d/same", 6).expect("free");
     tree.put("m/d/same", "both").expect("ours");
     assert_eq!(tree.text("m/f").as_deref(), Ok("both"));
@@ -343,7 +343,7 @@ fn hard_links_are_one_file_except_on_copy_on_write() {
 
 #[test]
 fn many_open_files_do_not_exhaust_host_descriptors() {
-    let top = folder();
+    let top = temp_dir();
     let host = top.path().join("in");
     for number in 0..600 {
         fs::write(host.join(format!("{number}")), "x").expect("free");
@@ -351,10 +351,10 @@ fn many_open_files_do_not_exhaust_host_descriptors() {
     let mut tree = mount(&top, MountMode::ReadWrite);
     let open = || fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
     let before = open();
-    let held: Vec<_> = (0..600).map(|number| tree.at(&format!("m/{number}")).expect("there")).collect();
+    let held: Vec<_> = (0..600).map(|number| tree.at(&format!("m/{number}")).expect("it exists")).collect();
     for &file in &held {
         tree.hold(file);
-        tree.read_at(file, 0, &mut [0; 1]).expect("there");
+        tree.read_at(file, 0, &mut [0; 1]).expect("it exists");
         tree.write_at(file, 0, b"y", 6).expect("ours");
     }
     assert!(open() < before + 200, "{} descriptors", open() - before);

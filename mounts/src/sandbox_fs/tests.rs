@@ -23,8 +23,8 @@ fn writes_are_visible_before_a_flush() {
     let fs = SandboxFs::new(sandbox());
     let mut writer = fs.create_file("/workspace/f").expect("free");
     writer.write_all(b"initial").expect("it fits");
-    assert_eq!(fs.metadata("/workspace/f").expect("made").len, 7);
-    let mut reader = fs.open_file("/workspace/f").expect("made");
+    assert_eq!(fs.metadata("/workspace/f").expect("created").len, 7);
+    let mut reader = fs.open_file("/workspace/f").expect("created");
     writer.write_all(b", later").expect("it fits");
     let mut text = String::new();
     reader.read_to_string(&mut text).expect("text");
@@ -36,25 +36,25 @@ fn two_writers_share_a_file_and_removal_is_final() {
     let fs = SandboxFs::new(sandbox());
     let mut one = fs.create_file("/workspace/f").expect("free");
     one.write_all(b"aaaa").expect("it fits");
-    let mut two = fs.append_file("/workspace/f").expect("made");
+    let mut two = fs.append_file("/workspace/f").expect("created");
     two.write_all(b"bb").expect("it fits");
     drop(one);
     drop(two);
     let mut text = String::new();
-    fs.open_file("/workspace/f").expect("made").read_to_string(&mut text).expect("text");
+    fs.open_file("/workspace/f").expect("created").read_to_string(&mut text).expect("text");
     assert_eq!(text, "aaaabb");
-    let mut open = fs.append_file("/workspace/f").expect("made");
-    fs.remove_file("/workspace/f").expect("there");
+    let mut open = fs.append_file("/workspace/f").expect("created");
+    fs.remove_file("/workspace/f").expect("it exists");
     open.write_all(b"still works").expect("it is open");
     drop(open);
-    assert!(!fs.exists("/workspace/f").expect("asked"));
+    assert!(!fs.exists("/workspace/f").expect("requested"));
 }
 
 #[test]
 fn seeking_and_reading_past_the_end_do_not_panic() {
     let fs = SandboxFs::new(sandbox());
     fs.create_file("/workspace/f").expect("free").write_all(b"text").expect("it fits");
-    let mut file = fs.open_file("/workspace/f").expect("made");
+    let mut file = fs.open_file("/workspace/f").expect("created");
     assert_eq!(file.seek(SeekFrom::Start(100)).expect("beyond is fine"), 100);
     assert_eq!(file.read(&mut [0; 8]).expect("the end"), 0);
     for from in [SeekFrom::Current(-101), SeekFrom::End(-5), SeekFrom::Start(u64::MAX)] {
@@ -89,10 +89,10 @@ fn moving_and_copying_replace_existing_files() {
     assert_eq!(copy.read_to_string().expect("text"), "1");
     let moved = root.join("moved").expect("a name");
     two.move_file(&moved).expect("free");
-    assert!(!two.exists().expect("asked"));
+    assert!(!two.exists().expect("requested"));
     root.join("dir").and_then(|dir| dir.create_dir()).expect("free");
     root.join("dir").and_then(|dir| dir.move_dir(&root.join("dir2")?)).expect("free");
-    assert!(root.join("dir2").and_then(|dir| dir.is_dir()).expect("asked"));
+    assert!(root.join("dir2").and_then(|dir| dir.is_dir()).expect("requested"));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn links_are_followed_and_non_utf8_names_are_escaped() {
         fs.create(&super::USER, root, b"/workspace/\xff", 0o644, true, now).map(drop)
     });
     made.expect("open").expect("free");
-    assert_eq!(fs.metadata("/workspace/link").expect("made").len, 4);
+    assert_eq!(fs.metadata("/workspace/link").expect("created").len, 4);
     let names: Vec<String> = fs.read_dir("/workspace").expect("a directory").collect();
     assert_eq!(names, ["f", "link", "\u{fffd}"]);
     assert!(fs.open_file("/workspace/\u{fffd}").is_err());
@@ -115,14 +115,14 @@ fn links_are_followed_and_non_utf8_names_are_escaped() {
 #[test]
 fn user_permissions_are_enforced() {
     let fs = SandboxFs::new(sandbox());
-    let refused = |result: vfs::VfsResult<()>| match result.expect_err("refused").kind() {
+    let rejected = |result: vfs::VfsResult<()>| match result.expect_err("refused").kind() {
         VfsErrorKind::IoError(error) => error.kind(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(refused(fs.create_file("/etc/passwd").map(drop)), ErrorKind::PermissionDenied);
-    assert_eq!(refused(fs.remove_file("/etc/passwd")), ErrorKind::PermissionDenied);
-    assert_eq!(refused(fs.remove_dir("/etc")), ErrorKind::DirectoryNotEmpty);
-    assert_eq!(refused(fs.open_file("/etc").map(drop)), ErrorKind::IsADirectory);
+    assert_eq!(rejected(fs.create_file("/etc/passwd").map(drop)), ErrorKind::PermissionDenied);
+    assert_eq!(rejected(fs.remove_file("/etc/passwd")), ErrorKind::PermissionDenied);
+    assert_eq!(rejected(fs.remove_dir("/etc")), ErrorKind::DirectoryNotEmpty);
+    assert_eq!(rejected(fs.open_file("/etc").map(drop)), ErrorKind::IsADirectory);
     assert!(fs.open_file("/dev/zero").is_err(), "reading a device would never end");
-    assert!(!fs.exists("/proc/self/environ").expect("asked"));
+    assert!(!fs.exists("/proc/self/environ").expect("requested"));
 }

@@ -29,7 +29,7 @@ fn mount(fs: impl FileSystem, mode: MountMode) -> Fs {
 #[test]
 fn memory_reading_past_the_end_does_not_panic() {
     let fs = mount(memory(), MountMode::ReadOnly);
-    let file = fs.at("m/f").expect("there");
+    let file = fs.at("m/f").expect("it exists");
     for offset in [4, 5, 100, u64::MAX] {
         assert_eq!(fs.read_at(file, offset, &mut [0; 8]), Ok(0), "{offset}");
     }
@@ -41,7 +41,7 @@ fn memory_reading_past_the_end_does_not_panic() {
 #[test]
 fn memory_writes_are_visible_before_a_flush() {
     let mut fs = mount(memory(), MountMode::ReadWrite);
-    let file = fs.at("m/f").expect("there");
+    let file = fs.at("m/f").expect("it exists");
     fs.hold(file);
     fs.write_at(file, 4, b" and more", 6).expect("it fits");
     assert_eq!(fs.stat(file).map(|stat| stat.size), Ok(13));
@@ -53,10 +53,10 @@ fn memory_writes_are_visible_before_a_flush() {
 #[test]
 fn memory_closing_a_removed_file_does_not_restore_it() {
     let mut fs = mount(memory(), MountMode::ReadWrite);
-    let (root, file) = (fs.root(), fs.at("m/f").expect("there"));
+    let (root, file) = (fs.root(), fs.at("m/f").expect("it exists"));
     fs.hold(file);
     fs.write_at(file, 0, b"T", 6).expect("it fits");
-    fs.unlink(&USER, root, b"m/f", 6).expect("there");
+    fs.unlink(&USER, root, b"m/f", 6).expect("it exists");
     assert_eq!(fs.write_at(file, 0, b"TE", 6), Ok(2), "the open file stays usable");
     fs.release(file);
     assert_eq!(fs.at("m/f"), Err(Errno::Noent));
@@ -65,7 +65,7 @@ fn memory_closing_a_removed_file_does_not_restore_it() {
 #[test]
 fn memory_two_writers_lose_no_data() {
     let mut fs = mount(memory(), MountMode::ReadWrite);
-    let file = fs.at("m/f").expect("there");
+    let file = fs.at("m/f").expect("it exists");
     fs.hold(file);
     fs.hold(file);
     fs.write_at(file, 0, b"ab", 6).expect("it fits");
@@ -93,7 +93,7 @@ fn memory_a_non_empty_directory_is_not_replaced() {
 #[test]
 fn memory_many_small_appends_are_stored_once() {
     let mut fs = mount(memory(), MountMode::ReadWrite);
-    let file = fs.at("m/f").expect("there");
+    let file = fs.at("m/f").expect("it exists");
     fs.hold(file);
     // Writing a megabyte byte by byte would copy half a terabyte if each write were passed on.
     for offset in 4..1_000_000 {
@@ -107,7 +107,7 @@ fn memory_many_small_appends_are_stored_once() {
 fn memory_files_are_renamed_by_copying_and_directories_are_not() {
     let mut fs = mount(memory(), MountMode::ReadWrite);
     let root = fs.root();
-    let file = fs.at("m/f").expect("there");
+    let file = fs.at("m/f").expect("it exists");
     fs.hold(file);
     fs.write_at(file, 0, b"T", 6).expect("it fits");
     fs.release(file);
@@ -121,7 +121,7 @@ fn memory_files_are_renamed_by_copying_and_directories_are_not() {
 
 #[test]
 fn physical_files_move_over_another() {
-    let host = tempfile::tempdir().expect("a folder");
+    let host = tempfile::tempdir().expect("a directory");
     std::fs::write(host.path().join("one"), "1").expect("free");
     std::fs::write(host.path().join("two"), "2").expect("free");
     let mut fs = mount(PhysicalFS::new(host.path()), MountMode::ReadWrite);
@@ -135,7 +135,7 @@ fn physical_files_move_over_another() {
 #[test]
 #[cfg(unix)]
 fn physical_links_are_followed_out_of_the_directory() {
-    let host = tempfile::tempdir().expect("a folder");
+    let host = tempfile::tempdir().expect("a directory");
     let inside = host.path().join("inside");
     std::fs::create_dir(&inside).expect("free");
     std::fs::write(host.path().join("secret"), "outside").expect("free");
@@ -143,17 +143,17 @@ fn physical_links_are_followed_out_of_the_directory() {
     let fs = mount(PhysicalFS::new(&inside), MountMode::ReadOnly);
     // The crate follows the link, as documented; host directories are mounted as `HostDir`.
     assert_eq!(fs.text("m/link").as_deref(), Ok("outside"));
-    let fs = mounted(crate::HostDir::open(&inside).expect("there"), MountMode::ReadOnly);
+    let fs = mounted(crate::HostDir::open(&inside).expect("it exists"), MountMode::ReadOnly);
     assert_eq!(fs.text("m/link"), Err(Errno::Noent));
 }
 
 #[test]
 fn physical_and_altroot_receive_no_path_that_leads_out() {
-    let host = tempfile::tempdir().expect("a folder");
+    let host = tempfile::tempdir().expect("a directory");
     std::fs::create_dir(host.path().join("inside")).expect("free");
     std::fs::write(host.path().join("secret"), "outside").expect("free");
     let physical = PhysicalFS::new(host.path().join("inside"));
-    let alt = AltrootFS::new(VfsPath::new(PhysicalFS::new(host.path())).join("inside").expect("there"));
+    let alt = AltrootFS::new(VfsPath::new(PhysicalFS::new(host.path())).join("inside").expect("it exists"));
     for fs in [Arc::new(physical) as Arc<dyn FileSystem>, Arc::new(alt)] {
         let port = VfsMount::new(Arc::clone(&fs));
         for path in
@@ -166,14 +166,14 @@ fn physical_and_altroot_receive_no_path_that_leads_out() {
         assert_eq!(tree.at("m/../secret"), Err(Errno::Noent), "that is the sandbox's own root");
         assert_eq!(tree.put("m/..\\secret", "x"), Err(Errno::Inval));
     }
-    assert_eq!(std::fs::read_to_string(host.path().join("secret")).expect("there"), "outside");
+    assert_eq!(std::fs::read_to_string(host.path().join("secret")).expect("it exists"), "outside");
 }
 
 #[test]
 #[cfg(unix)]
 fn physical_a_non_utf8_name_is_an_error() {
     use std::os::unix::ffi::OsStrExt;
-    let host = tempfile::tempdir().expect("a folder");
+    let host = tempfile::tempdir().expect("a directory");
     std::fs::write(host.path().join(std::ffi::OsStr::from_bytes(b"\xff")), "").expect("free");
     std::fs::write(host.path().join("good"), "good").expect("free");
     let mut fs = mount(PhysicalFS::new(host.path()), MountMode::ReadWrite);
@@ -188,13 +188,13 @@ fn physical_a_non_utf8_name_is_an_error() {
 
 #[test]
 fn physical_appends_and_seeks_write_at_their_offsets() {
-    let host = tempfile::tempdir().expect("a folder");
+    let host = tempfile::tempdir().expect("a directory");
     std::fs::write(host.path().join("f"), "0123456789").expect("free");
     let mut fs = mount(PhysicalFS::new(host.path()), MountMode::ReadWrite);
-    let file = fs.at("m/f").expect("there");
+    let file = fs.at("m/f").expect("it exists");
     fs.write_at(file, 2, b"xx", 6).expect("it fits");
     fs.write_at(file, 10, b"end", 6).expect("it fits");
-    assert_eq!(std::fs::read_to_string(host.path().join("f")).expect("there"), "01xx456789end");
+    assert_eq!(std::fs::read_to_string(host.path().join("f")).expect("it exists"), "01xx456789end");
 }
 
 /// An overlay of an empty layer over one with a file and a full directory.
@@ -206,7 +206,7 @@ fn overlay() -> OverlayFS {
 fn overlay_whiteouts_are_hidden() {
     let mut fs = mount(overlay(), MountMode::ReadWrite);
     let root = fs.root();
-    fs.unlink(&USER, root, b"m/f", 6).expect("there");
+    fs.unlink(&USER, root, b"m/f", 6).expect("it exists");
     assert_eq!(fs.names("m"), Ok(vec!["d".to_owned()]));
     for path in ["m/.whiteout", "m/.whiteout/f_wo"] {
         assert_eq!(fs.at(path), Err(Errno::Noent), "{path}");
@@ -221,7 +221,7 @@ fn overlay_a_non_empty_directory_is_not_removed() {
     let mut fs = mount(overlay(), MountMode::ReadWrite);
     let root = fs.root();
     assert_eq!(fs.rmdir(&USER, root, b"m/d", 6), Err(Errno::Notempty));
-    fs.unlink(&USER, root, b"m/d/inner", 6).expect("there");
+    fs.unlink(&USER, root, b"m/d/inner", 6).expect("it exists");
     fs.rmdir(&USER, root, b"m/d", 6).expect("empty");
     fs.mkdir(&USER, root, b"m/d", 0o755, 6).expect("free");
     assert_eq!(fs.names("m/d"), Ok(vec![]));
@@ -230,12 +230,12 @@ fn overlay_a_non_empty_directory_is_not_removed() {
 #[test]
 fn overlay_setting_times_of_a_lower_file_is_an_error() {
     let mut fs = mount(overlay(), MountMode::ReadWrite);
-    let file = fs.at("m/f").expect("there");
+    let file = fs.at("m/f").expect("it exists");
     assert!(fs.set_times(&USER, file, None, Some(9), 6).is_err());
     assert_eq!(fs.text("m/f").as_deref(), Ok("text"));
     // The kernel's own copy-on-write supports this, the overlay does not.
     let mut fs = mount(memory(), MountMode::CopyOnWrite);
-    let file = fs.at("m/f").expect("there");
+    let file = fs.at("m/f").expect("it exists");
     fs.set_times(&USER, file, None, Some(9), 6).expect("it is the user's");
     assert_eq!(fs.stat(file).map(|stat| stat.mtime), Ok(9));
 }
@@ -246,11 +246,11 @@ fn unsupported_operations_return_errors() {
     assert_eq!(fs.put("m/f", "x"), Err(Errno::Rofs));
     assert_eq!(fs.put("m/new", "x"), Err(Errno::Rofs));
     let mut fs = mount(memory(), MountMode::ReadWrite);
-    let (root, file) = (fs.root(), fs.at("m/f").expect("there"));
+    let (root, file) = (fs.root(), fs.at("m/f").expect("it exists"));
     assert_eq!(fs.symlink(&USER, b"f", root, b"m/link", 6).map(drop), Err(Errno::Notsup));
     assert_eq!(fs.link(&USER, file, root, b"m/link", 6), Err(Errno::Notsup));
     assert_eq!(fs.chmod(&USER, file, 0o600, 6), Err(Errno::Notsup));
-    assert_eq!(fs.stat(fs.at("m/d").expect("there")).map(|stat| (stat.kind, stat.mode)), Ok((Kind::Dir, 0o755)));
+    assert_eq!(fs.stat(fs.at("m/d").expect("it exists")).map(|stat| (stat.kind, stat.mode)), Ok((Kind::Dir, 0o755)));
 }
 
 /// Panics in every call.

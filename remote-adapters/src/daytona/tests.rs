@@ -88,7 +88,7 @@ fn create_sandbox_matches_the_official_client() -> [&'static str; 1] {
     let mut options = options(&replay).with_extra("auto_stop_minutes", "15");
     options.network = NetworkAccess::Blocked;
     options.image = Some("snap-1".to_owned());
-    let config = DaytonaConfig::new(&options).expect("good options");
+    let config = DaytonaConfig::new(&options).expect("valid options");
     let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
     let request = wire::create(&config, &labels, &[("A".to_owned(), "b".to_owned())], "name-1", "attempt-1");
     let theirs = official("create (from snapshot)", "POST");
@@ -114,7 +114,7 @@ fn create_from_image_matches_the_official_client() -> [&'static str; 1] {
     let replay = ReplayTransport::new([]);
     let mut options = options(&replay).with_extra("docker_image", "python:3.12");
     (options.cpus, options.memory_mib) = (Some(2), Some(4096));
-    let config = DaytonaConfig::new(&options).expect("good options");
+    let config = DaytonaConfig::new(&options).expect("valid options");
     let mut ours = body(&wire::create(&config, &BTreeMap::new(), &[], "n", "a"));
     let mut theirs = official("create (from image)", "POST")["body"]["value"].clone();
     for field in ["name", "ttlMinutes", "labels"] {
@@ -127,7 +127,7 @@ fn create_from_image_matches_the_official_client() -> [&'static str; 1] {
 
 fn sandbox_requests_match_the_official_client() -> [&'static str; 3] {
     let replay = ReplayTransport::new([]);
-    let config = DaytonaConfig::new(&options(&replay)).expect("good options");
+    let config = DaytonaConfig::new(&options(&replay)).expect("valid options");
     same_head(&wire::get(&config, ID), &official("get by id", "GET"));
     same_head(&wire::delete(&config, ID), &official("delete", "DELETE"));
     let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
@@ -331,7 +331,7 @@ fn a_lost_create_response_finds_only_its_own_sandbox() {
         RecordedExchange::new("POST /api/sandbox", 409, taken.clone()),
         RecordedExchange::new("GET /api/sandbox/tidebox-key", 200, other.to_string()),
     ]);
-    let control = DaytonaControl::new(options(&replay)).expect("good options");
+    let control = DaytonaControl::new(options(&replay)).expect("valid options");
     let created = futures_executor::block_on(control.create(&labels, Some("tidebox-key"))).expect("it exists");
     assert!(!created.is_new && created.sandbox.is_ok(), "another caller created it");
     let foreign = json!({ "id": ID, "state": "started", "labels": { "a": "2" } });
@@ -339,9 +339,9 @@ fn a_lost_create_response_finds_only_its_own_sandbox() {
         RecordedExchange::new("POST /api/sandbox", 409, taken),
         RecordedExchange::new("GET /api/sandbox/tidebox-key", 200, foreign.to_string()),
     ]);
-    let control = DaytonaControl::new(options(&replay)).expect("good options");
+    let control = DaytonaControl::new(options(&replay)).expect("valid options");
     let rejected = futures_executor::block_on(control.create(&labels, Some("tidebox-key")));
-    assert_eq!(rejected.expect_err("the name is another's").kind(), ErrorKind::InvalidRequest);
+    assert_eq!(rejected.expect_err("the name is taken").kind(), ErrorKind::InvalidRequest);
 }
 
 #[test]
@@ -427,7 +427,7 @@ fn output_beyond_a_report_is_downloaded() {
 #[test]
 fn the_key_is_not_sent_to_a_url_without_tls() {
     let replay = ReplayTransport::new([]);
-    let config = DaytonaConfig::new(&options(&replay).with_api_url("https://host/api")).expect("good options");
+    let config = DaytonaConfig::new(&options(&replay).with_api_url("https://host/api")).expect("valid options");
     let reported = |url: &str| serde_json::from_value(json!({ "id": ID, "toolboxProxyUrl": url })).expect("a sandbox");
     assert_eq!(wire::Toolbox::new(&config, &reported("http://host/toolbox")).unwrap_err().kind(), ErrorKind::Protocol);
     assert!(wire::Toolbox::new(&config, &reported("https://host/toolbox")).is_ok());

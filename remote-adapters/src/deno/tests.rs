@@ -315,7 +315,7 @@ async fn an_idle_connection_sends_keep_alives() {
     }
     assert!(started.elapsed() >= Duration::from_secs(3), "not all the time");
     drop(connection);
-    let after = tokio::time::timeout(Duration::from_secs(60), heard.next()).await.expect("its halves are let go");
+    let after = tokio::time::timeout(Duration::from_secs(60), heard.next()).await.expect("both halves are dropped");
     assert_eq!(after, None);
 }
 
@@ -370,7 +370,7 @@ async fn no_credential_is_printed() {
     let replay = ReplayTransport::new([rejected]);
     let mut options = options(&replay);
     options.env = vec![("SECRET".to_owned(), "planted-value".to_owned())];
-    let control = DenoControl::new(options).expect("the options are good");
+    let control = DenoControl::new(options).expect("the options are valid");
     let error = control.create(&BTreeMap::new(), None).await.expect_err("the token is wrong");
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);
     let printed = format!("{error:?} {error} {:?} {:?}", replay.requests(), DenoConfig::new(&self::options(&replay)));

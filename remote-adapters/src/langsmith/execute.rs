@@ -35,7 +35,7 @@ impl StreamProtocol {
     pub(super) fn from_u8(number: u8) -> Self {
         [Self::Unknown, Self::Events, Self::Socket, Self::Request]
             .into_iter()
-            .find(|way| *way as u8 == number)
+            .find(|protocol| *protocol as u8 == number)
             .unwrap_or(Self::Unknown)
     }
 }
@@ -163,18 +163,18 @@ enum StreamOutcome {
 impl LangSmithSandbox {
     /// Runs a command until it exits, on the first supported protocol.
     pub(super) async fn follow(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
-        let ways = [StreamProtocol::Events, StreamProtocol::Socket, StreamProtocol::Request];
-        let known = self.way();
-        for way in ways {
-            if known != StreamProtocol::Unknown && known != way {
+        let protocols = [StreamProtocol::Events, StreamProtocol::Socket, StreamProtocol::Request];
+        let known = self.protocol();
+        for protocol in protocols {
+            if known != StreamProtocol::Unknown && known != protocol {
                 continue;
             }
-            let ended = match way {
+            let ended = match protocol {
                 StreamProtocol::Request => Some(self.request(&command, output).await?),
-                _ => self.streamed(way, &command, output).await?,
+                _ => self.streamed(protocol, &command, output).await?,
             };
             if let Some(ending) = ended {
-                self.set_protocol(way);
+                self.set_protocol(protocol);
                 return Ok(ending);
             }
         }
@@ -185,14 +185,14 @@ impl LangSmithSandbox {
     /// Returns `None` if the service does not support this protocol.
     async fn streamed(
         &self,
-        way: StreamProtocol,
+        protocol: StreamProtocol,
         command: &Command,
         output: &mut OutputCollector<'_>,
     ) -> Result<Option<CommandOutcome>> {
         let mut progress = StreamProgress::new();
         let mut running = KillGuard { sandbox: self, id: progress.id.clone(), pid: None, over: true };
         loop {
-            let stream = match way {
+            let stream = match protocol {
                 StreamProtocol::Socket => self.socket(command, &mut progress, &mut running, output).await?,
                 _ => self.events(command, &mut progress, &mut running, output).await?,
             };

@@ -27,7 +27,7 @@ pub struct LangSmithSandbox {
     pub(super) plane: Endpoint,
     pub(super) client: Client,
     /// The [`StreamProtocol`] that runs commands.
-    way: Arc<AtomicU8>,
+    protocol: Arc<AtomicU8>,
 }
 
 impl LangSmithSandbox {
@@ -47,15 +47,15 @@ impl LangSmithSandbox {
             shell: config.shell.clone(),
             user: config.user.clone(),
         };
-        Ok(Self { id: found.sandbox_id()?, plane, client, way: Arc::default() })
+        Ok(Self { id: found.sandbox_id()?, plane, client, protocol: Arc::default() })
     }
 
-    pub(super) fn way(&self) -> StreamProtocol {
-        StreamProtocol::from_u8(self.way.load(Ordering::Relaxed))
+    pub(super) fn protocol(&self) -> StreamProtocol {
+        StreamProtocol::from_u8(self.protocol.load(Ordering::Relaxed))
     }
 
-    pub(super) fn set_protocol(&self, way: StreamProtocol) {
-        self.way.store(way as u8, Ordering::Relaxed);
+    pub(super) fn set_protocol(&self, protocol: StreamProtocol) {
+        self.protocol.store(protocol as u8, Ordering::Relaxed);
     }
 
     pub(super) async fn response_error(&self, operation: &'static str, reply: Response) -> Result<Error> {
@@ -133,7 +133,7 @@ impl DataPlane for LangSmithSandbox {
 
     /// Server-sent events carry bytes, the other protocols text. False until the protocol is determined.
     fn is_binary_safe(&self) -> bool {
-        self.way() == StreamProtocol::Events
+        self.protocol() == StreamProtocol::Events
     }
 
     async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {

@@ -362,7 +362,7 @@ fn the_kill_script_kills_a_group_or_a_single_process() {
         }
         let mut running = command.spawn().expect("the command starts");
         let script = super::execute::kill_script(running.id().into());
-        let done = std::process::Command::new("sh").args(["-c", &script]).status().expect("there is a shell");
+        let done = std::process::Command::new("sh").args(["-c", &script]).status().expect("the shell is installed");
         assert!(done.success(), "{leads}");
         assert_eq!(running.wait().expect("the command ended").signal(), Some(9), "{leads}");
     }

@@ -157,8 +157,14 @@ impl RouterClient {
         exec_id: &'a str,
         stream: OutputStream,
     ) -> impl Stream<Item = Result<Bytes>> + Send + 'a {
-        let reading =
-            OutputStreamReader { way: self, exec_id, stream, offset: 0, messages: None, retry: RetryState::default() };
+        let reading = OutputStreamReader {
+            client: self,
+            exec_id,
+            stream,
+            offset: 0,
+            messages: None,
+            retry: RetryState::default(),
+        };
         stream::try_unfold(
             reading,
             |mut reading| async move { Ok(reading.next().await?.map(|chunk| (chunk, reading))) },
@@ -206,10 +212,10 @@ struct RetryState {
 
 impl RetryState {
     /// Waits, or renews a rejected credential; returns the status if neither helps.
-    async fn after(&mut self, way: &RouterClient, status: Status) -> Result<Option<Status>> {
+    async fn after(&mut self, client: &RouterClient, status: Status) -> Result<Option<Status>> {
         if status.code == code::UNAUTHENTICATED && !self.renewed {
             self.renewed = true;
-            return Ok(way.renew().await?.err());
+            return Ok(client.renew().await?.err());
         }
         if !status.is_transient() || self.is_too_much() {
             return Ok(Some(status));
@@ -242,7 +248,7 @@ const ATTEMPTS: u32 = 6;
 
 /// An output stream that resumes after an interruption.
 struct OutputStreamReader<'a> {
-    way: &'a RouterClient,
+    client: &'a RouterClient,
     exec_id: &'a str,
     stream: OutputStream,
     offset: u64,
@@ -266,8 +272,8 @@ impl OutputStreamReader<'_> {
                 Ok(Ok(None)) => return Ok(None),
                 Ok(Err(status)) => {
                     self.messages = None;
-                    if let Some(status) = self.retry.after(self.way, status).await? {
-                        return Err(status.error("execute").with_context("sandbox", self.way.id.as_str()));
+                    if let Some(status) = self.retry.after(self.client, status).await? {
+                        return Err(status.error("execute").with_context("sandbox", self.client.id.as_str()));
                     }
                 }
                 Err(error) => {
@@ -282,8 +288,8 @@ impl OutputStreamReader<'_> {
         let messages = match &mut self.messages {
             Some(messages) => messages,
             None => {
-                let request = self.way.task().read(self.exec_id, self.stream, self.offset);
-                match Messages::begin(self.way.account.client.send(&request).await?)? {
+                let request = self.client.task().read(self.exec_id, self.stream, self.offset);
+                match Messages::begin(self.client.account.client.send(&request).await?)? {
                     Ok(messages) => self.messages.insert(messages),
                     Err(status) => return Ok(Err(status)),
                 }
@@ -295,7 +301,7 @@ impl OutputStreamReader<'_> {
 
 /// A started command. Dropping it before it has exited kills it.
 pub(super) struct RunningExec {
-    pub(super) way: Arc<RouterClient>,
+    pub(super) client: Arc<RouterClient>,
     pub(super) exec_id: String,
     /// Environment variable that identifies its processes.
     pub(super) kill_tag: (String, String),
@@ -303,10 +309,10 @@ pub(super) struct RunningExec {
 }
 
 impl RunningExec {
-    pub(super) fn new(way: &Arc<RouterClient>) -> Self {
+    pub(super) fn new(client: &Arc<RouterClient>) -> Self {
         let exec_id = new_exec_id();
         let mark = ("TIDEBOX_EXEC_ID".to_owned(), exec_id.clone());
-        Self { way: Arc::clone(way), exec_id, kill_tag: mark, over: false }
+        Self { client: Arc::clone(client), exec_id, kill_tag: mark, over: false }
     }
 
     /// Disarms the guard: the command has exited and none of its processes is left.
@@ -316,7 +322,7 @@ impl RunningExec {
 
     /// Kills the command and its child processes.
     pub(super) async fn kill(&mut self) -> Result<()> {
-        self.way.kill(&self.kill_tag).await?;
+        self.client.kill(&self.kill_tag).await?;
         self.over = true;
         Ok(())
     }
@@ -327,10 +333,10 @@ impl Drop for RunningExec {
         if self.over {
             return;
         }
-        let (way, mark) = (Arc::clone(&self.way), self.kill_tag.clone());
+        let (client, mark) = (Arc::clone(&self.client), self.kill_tag.clone());
         spawn(async move {
             // Ignore errors: the command may have exited, and no caller is left to report to.
-            let _ = way.kill(&mark).await;
+            let _ = client.kill(&mark).await;
         });
     }
 }

@@ -170,8 +170,8 @@ impl ModalControl {
             }
         };
         let (Some(task), Some(access)) = try_join(task, access).await? else { return Ok(None) };
-        let way = RouterClient::new(Arc::clone(&self.account), id.clone(), own, RouterEndpoint::new(task, access));
-        let sandbox = ModalSandbox::new(way);
+        let client = RouterClient::new(Arc::clone(&self.account), id.clone(), own, RouterEndpoint::new(task, access));
+        let sandbox = ModalSandbox::new(client);
         sandbox.ready(self.options.ready_time).await?;
         Ok(Some(sandbox))
     }

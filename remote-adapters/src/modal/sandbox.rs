@@ -38,7 +38,7 @@ const REASON_BYTES: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 pub struct ModalSandbox {
     shell: String,
-    way: Arc<RouterClient>,
+    client: Arc<RouterClient>,
 }
 
 /// Event of a running command.
@@ -50,8 +50,8 @@ enum Event {
 }
 
 impl ModalSandbox {
-    pub(super) fn new(way: RouterClient) -> Self {
-        Self { shell: way.account.config.shell.clone(), way: Arc::new(way) }
+    pub(super) fn new(client: RouterClient) -> Self {
+        Self { shell: client.account.config.shell.clone(), client: Arc::new(client) }
     }
 
     /// Waits until the router accepts calls. A new sandbox may not be reachable yet.
@@ -59,7 +59,7 @@ impl ModalSandbox {
         let mut polling = crate::poll::PollTimer::new("connect to a sandbox", time);
         loop {
             // The exec does not exist: any response shows that the router is reachable.
-            let request = self.way.call::<TaskExecEndResponse>(|task| task.exec_request(router::POLL, "none"));
+            let request = self.client.call::<TaskExecEndResponse>(|task| task.exec_request(router::POLL, "none"));
             match request.await {
                 Ok(Err(status)) if status.code == code::UNAVAILABLE => {}
                 Ok(Err(status)) if matches!(status.code, code::UNAUTHENTICATED | code::PERMISSION_DENIED) => {
@@ -74,7 +74,7 @@ impl ModalSandbox {
     }
 
     fn failed(&self, operation: &'static str, status: Status) -> Error {
-        status.error(operation).with_context("sandbox", self.way.id.as_str())
+        status.error(operation).with_context("sandbox", self.client.id.as_str())
     }
 
     async fn follow(
@@ -91,7 +91,7 @@ impl ModalSandbox {
             let message = wire::start_command(task, &exec_id, &self.shell, &command, mark.clone());
             task.call(router::START, &message)
         };
-        match self.way.call::<Empty>(start).await? {
+        match self.client.call::<Empty>(start).await? {
             Ok(_) => {}
             // A missing directory or shell is the command's failure.
             Err(status) if matches!(status.code, code::INVALID_ARGUMENT | code::FAILED_PRECONDITION) => {
@@ -134,16 +134,16 @@ impl ModalSandbox {
     /// Events of a command in order of arrival.
     fn events<'a>(&'a self, exec_id: &'a str) -> stream::SelectAll<BoxStream<'a, Result<Event>>> {
         let read = |stream: OutputStream| {
-            let chunks = self.way.read(exec_id, stream).map_ok(move |bytes| Event::Wrote(stream, bytes));
+            let chunks = self.client.read(exec_id, stream).map_ok(move |bytes| Event::Wrote(stream, bytes));
             chunks.chain(stream::once(async { Ok(Event::Closed) })).boxed()
         };
         let ended = async move {
-            let end = self.way.wait(exec_id).await?;
+            let end = self.client.wait(exec_id).await?;
             end.map(Event::Ended).map_err(|status| self.failed("execute", status))
         };
         let given = async move {
             // Without end of input, a command that reads would block forever.
-            let given = self.way.write_stdin(exec_id, &Bytes::new()).await?;
+            let given = self.client.write_stdin(exec_id, &Bytes::new()).await?;
             given.map(|()| Event::Given).map_err(|status| self.failed("execute", status))
         };
         let once: [BoxStream<'a, Result<Event>>; 2] = [stream::once(ended).boxed(), stream::once(given).boxed()];
@@ -163,7 +163,7 @@ impl ModalSandbox {
         const OPERATION: &str = "upload_files";
         let mut started = self.file_tool(OPERATION, wire::write_file(path)).await?;
         let exec_id = started.exec_id.clone();
-        let (given, ended) = try_join(self.way.write_stdin(&exec_id, &content), self.way.wait(&exec_id)).await?;
+        let (given, ended) = try_join(self.client.write_stdin(&exec_id, &content), self.client.wait(&exec_id)).await?;
         let ended = ended.map_err(|status| self.failed(OPERATION, status))?;
         started.disarm();
         match ended.exit_status {
@@ -177,12 +177,12 @@ impl ModalSandbox {
 
     /// Starts the program that reads and writes files.
     async fn file_tool(&self, operation: &'static str, words: Vec<String>) -> Result<RunningExec> {
-        let started = RunningExec::new(&self.way);
+        let started = RunningExec::new(&self.client);
         let env = [started.kill_tag.clone()];
         let start = |task: &wire::RouterEndpoint| {
             task.call(router::START, &wire::start(task, &started.exec_id, words.clone(), &env))
         };
-        match self.way.call::<Empty>(start).await? {
+        match self.client.call::<Empty>(start).await? {
             Ok(_) => Ok(started),
             Err(status) => Err(self.failed(operation, status)),
         }
@@ -191,7 +191,7 @@ impl ModalSandbox {
     /// Reads the error of the file tool.
     async fn file_tool_error(&self, exec_id: &str, path: &SandboxPath) -> Result<FileError> {
         let mut reason = Vec::new();
-        let mut chunks = Box::pin(self.way.read(exec_id, OutputStream::Stderr));
+        let mut chunks = Box::pin(self.client.read(exec_id, OutputStream::Stderr));
         while let Some(chunk) = chunks.try_next().await? {
             if reason.len() + chunk.len() > REASON_BYTES {
                 break;
@@ -206,7 +206,7 @@ impl ModalSandbox {
         let mut started = self.file_tool(OPERATION, wire::read_file(path)).await?;
         let exec_id = started.exec_id.clone();
         let content = async {
-            let mut chunks = Box::pin(self.way.read(&exec_id, OutputStream::Stdout));
+            let mut chunks = Box::pin(self.client.read(&exec_id, OutputStream::Stdout));
             while let Some(chunk) = chunks.try_next().await? {
                 if !sink(&chunk) {
                     return Ok(false);
@@ -216,7 +216,7 @@ impl ModalSandbox {
         };
         let wanted = async {
             // A sink that wants no more data need not wait for the end.
-            let ended = Box::pin(self.way.wait(&exec_id));
+            let ended = Box::pin(self.client.wait(&exec_id));
             match futures_util::future::select(Box::pin(content), ended).await {
                 futures_util::future::Either::Left((Ok(true), ended)) => ended.await.map(Some),
                 futures_util::future::Either::Left((Ok(false), _)) => Ok(None),
@@ -251,7 +251,7 @@ fn is_text(path: &SandboxPath) -> FileResult<()> {
 #[async_trait]
 impl DataPlane for ModalSandbox {
     fn id(&self) -> &SandboxId {
-        &self.way.id
+        &self.client.id
     }
 
     fn is_binary_safe(&self) -> bool {
@@ -261,7 +261,7 @@ impl DataPlane for ModalSandbox {
     /// Runs a command and enforces its time limit here: the service counts whole seconds, and reports a timeout as a
     /// signal.
     async fn run(&self, command: Command, output: &mut OutputCollector<'_>) -> Result<CommandOutcome> {
-        let mut started = RunningExec::new(&self.way);
+        let mut started = RunningExec::new(&self.client);
         let time = command.timeout;
         match timeout(time, self.follow(&mut started, command, output)).await {
             Some(Ok(ending)) => {

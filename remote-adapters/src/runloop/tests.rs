@@ -75,7 +75,7 @@ fn body(request: &Request) -> Value {
 fn create_devbox_matches_the_official_client() -> [&'static str; 1] {
     let mut options = options(&ReplayTransport::new([]));
     options.image = Some("bp".to_owned());
-    let config = RunloopConfig::new(&options).expect("good options");
+    let config = RunloopConfig::new(&options).expect("valid options");
     let labels = BTreeMap::from([("thread_id".to_owned(), "t 1".to_owned())]);
     let request = wire::create(&config, &labels, &[("A".to_owned(), "b".to_owned())], None);
     let mut theirs = official("create");
@@ -95,7 +95,7 @@ fn sizes_and_policies_are_launch_parameters() {
     let mut options = options(&ReplayTransport::new([]));
     (options.cpus, options.memory_mib, options.disk_mib) = (Some(2), Some(4000), Some(9 << 10));
     options.network = NetworkAccess::Only(vec!["pypi.org".to_owned(), "192.0.2.0/24".to_owned()]);
-    let config = RunloopConfig::new(&options).expect("good options");
+    let config = RunloopConfig::new(&options).expect("valid options");
     let launch = body(&wire::create(&config, &BTreeMap::new(), &[], Some("np_1")))["launch_parameters"].clone();
     let expected = json!({
         "keep_alive_time_seconds": 1800,
@@ -194,11 +194,11 @@ fn a_line_runs_in_the_host_shell() {
         ..command("pwd; echo $X $0; exit 3")
     };
     let line = wire::line(&with, "bash", Duration::from_secs(60));
-    let output = std::process::Command::new("sh").arg("-c").arg(line).output().expect("there is a shell");
+    let output = std::process::Command::new("sh").arg("-c").arg(line).output().expect("the shell is installed");
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), b"/tmp\nit's bash\n".as_slice()));
     let nowhere = Command { cwd: Some("/nope".to_owned()), ..command("echo ran") };
     let line = wire::line(&nowhere, "bash", Duration::from_secs(60));
-    let output = std::process::Command::new("sh").arg("-c").arg(line).output().expect("there is a shell");
+    let output = std::process::Command::new("sh").arg("-c").arg(line).output().expect("the shell is installed");
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), b"".as_slice()));
 }
 
@@ -328,7 +328,7 @@ fn a_list_covers_all_statuses() {
         RecordedExchange::new(message("suspending", ""), 200, page(&[], false)),
         RecordedExchange::new(message("suspended", ""), 200, page(&[], false)),
     ]);
-    let control = RunloopControl::new(options(&replay)).expect("good options");
+    let control = RunloopControl::new(options(&replay)).expect("valid options");
     let mut request = ListRequest::default();
     let mut seen = Vec::new();
     loop {

@@ -118,7 +118,7 @@ fn compare(theirs: &[View], ours: &[View]) -> BTreeSet<String> {
     // Concurrent requests, such as the two output readers, arrive in random order; use the smallest.
     let least = |views: &[View], step: &str, name: &str| {
         let alike = views.iter().filter(|view| view.step == step && view.name == name);
-        alike.map(|view| &view.said).min_by_key(|said| (said.len(), *said)).cloned()
+        alike.map(|view| &view.values).min_by_key(|values| (values.len(), *values)).cloned()
     };
     let mut found = BTreeSet::new();
     for View { step, name, .. } in theirs.iter().chain(ours) {
@@ -129,7 +129,8 @@ fn compare(theirs: &[View], ours: &[View]) -> BTreeSet<String> {
             (Some(theirs), Some(ours)) => {
                 let fields: BTreeSet<_> = theirs.keys().chain(ours.keys()).collect();
                 for field in fields.into_iter().filter(|field| theirs.get(*field) != ours.get(*field)) {
-                    let [theirs, ours] = [&theirs, &ours].map(|said| said.get(field).map_or("nothing", String::as_str));
+                    let [theirs, ours] =
+                        [&theirs, &ours].map(|values| values.get(field).map_or("nothing", String::as_str));
                     found.insert(format!("{step}: {name}: {field}: {theirs} / {ours}"));
                 }
             }
@@ -169,13 +170,13 @@ async fn assert_same_requests(provider: &'static str, language: Language) {
     let output = match tokio::task::spawn_blocking(run).await.expect("no panic") {
         Ok(output) => output,
         Err(missing) => {
-            println!("skipped: the official client of {provider} for {language:?} is not there: {missing}");
+            println!("skipped: the official client of {provider} for {language:?} is not installed: {missing}");
             return;
         }
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let said = String::from_utf8_lossy(&output.stdout);
-    let id = said.lines().find_map(|line| line.strip_prefix("id ")).expect("the script prints the sandbox id");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let id = printed.lines().find_map(|line| line.strip_prefix("id ")).expect("the script prints the sandbox id");
     let theirs = views(&proxy.take(), id);
     let found = compare(&theirs, &ours);
     let listed = differences().remove(provider).unwrap_or_default();
@@ -185,7 +186,7 @@ async fn assert_same_requests(provider: &'static str, language: Language) {
     let gone: Vec<_> = patterns.iter().filter(|pattern| !found.iter().any(|found| matches(pattern, found))).collect();
     assert!(
         new.is_empty() && gone.is_empty(),
-        "{provider}, {language:?}: what is not in differences.toml:\n{}\nwhat is in it and is no longer so:\n{}",
+        "{provider}, {language:?}: differences that are missing in differences.toml:\n{}\nlisted differences that no longer exist:\n{}",
         new.into_iter().map(|line| format!("  {line}\n")).collect::<String>(),
         gone.into_iter().map(|line| format!("  {line}\n")).collect::<String>(),
     );
@@ -194,7 +195,7 @@ async fn assert_same_requests(provider: &'static str, language: Language) {
         theirs.iter().any(|view| view.step == step(*feature) && both(view))
     };
     let declared = COMPARED.iter().find(|(of, by, _)| (*of, *by) == (provider, language)).expect("listed in the table");
-    coverage::exactly(declared.2, coverage::parse_features(&said).into_iter().filter(alike));
+    coverage::exactly(declared.2, coverage::parse_features(&printed).into_iter().filter(alike));
 }
 
 #[tokio::test(flavor = "multi_thread")]

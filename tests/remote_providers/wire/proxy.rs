@@ -73,7 +73,7 @@ impl Proxy {
         let listener = TcpListener::bind(local).await.expect("a port is free");
         let address = listener.local_addr().expect("a local address");
         let emulator = Emulator { provider: provider.to_owned(), key: KEY.to_owned() };
-        let serving = emulator.serve_behind(local, registry(), &format!("http://{address}")).await;
+        let serving = emulator.serve_at_url(local, registry(), &format!("http://{address}")).await;
         let serving = serving.expect("the emulator serves");
         let book = Arc::<Mutex<Book>>::default();
         let client = |http2: bool| {
@@ -184,14 +184,14 @@ async fn open(state: ProxyState, parts: Parts, upgrade: WebSocketUpgrade, place:
     let stream = TcpStream::connect(state.target).await.expect("the emulator is reachable");
     stream.set_nodelay(true).expect("a socket of TCP");
     match tokio_tungstenite::client_async(onward, stream).await {
-        Ok((far, answer)) => {
+        Ok((far, result)) => {
             let mut response = upgrade.on_upgrade(move |near| relay(state, near, far, place));
-            response.headers_mut().extend(others(answer.headers()));
+            response.headers_mut().extend(others(result.headers()));
             response
         }
-        Err(WireError::Http(refusal)) => {
-            let body = refusal.body().clone().unwrap_or_default();
-            (refusal.status(), others(refusal.headers()).collect::<HeaderMap>(), body).into_response()
+        Err(WireError::Http(rejection)) => {
+            let body = rejection.body().clone().unwrap_or_default();
+            (rejection.status(), others(rejection.headers()).collect::<HeaderMap>(), body).into_response()
         }
         Err(error) => (StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
     }

@@ -14,7 +14,7 @@ use super::proxy::Call;
 pub(crate) struct View {
     pub(crate) step: String,
     pub(crate) name: String,
-    pub(crate) said: BTreeMap<String, String>,
+    pub(crate) values: BTreeMap<String, String>,
 }
 
 /// Headers that describe only the client, its connection, its timeouts and its attempts.
@@ -121,10 +121,10 @@ pub(crate) fn views(calls: &[Call], id: &str) -> Vec<View> {
             *given = HeaderValue::from_static("<id>");
         }
         let call = &call;
-        let mut said = BTreeMap::new();
+        let mut values = BTreeMap::new();
         for pair in call.query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, given) = pair.split_once('=').unwrap_or((pair, ""));
-            said.insert(format!("query {name}"), value(given));
+            values.insert(format!("query {name}"), value(given));
         }
         for (name, given) in &call.headers {
             let name = name.as_str();
@@ -133,21 +133,21 @@ pub(crate) fn views(calls: &[Call], id: &str) -> Vec<View> {
                 || name.starts_with("x-stainless-")
                 || name == "content-type" && call.body.is_empty();
             if !skipped {
-                said.insert(format!("header {name}"), header(name, &String::from_utf8_lossy(given.as_bytes())));
+                values.insert(format!("header {name}"), header(name, &String::from_utf8_lossy(given.as_bytes())));
             }
         }
-        body(call, &mut said);
+        body(call, &mut values);
         views.push(View {
             step: call.step.clone(),
             name: format!("{} {}", call.method, without_ids(&call.path)),
-            said,
+            values,
         });
         for (step, message) in call.messages.iter().filter(|(_, message)| message != "ping") {
             let message: Value = serde_json::from_str(message).expect("messages are JSON");
-            let mut said = BTreeMap::new();
-            flat("", &message["params"], &mut said);
+            let mut values = BTreeMap::new();
+            flat("", &message["params"], &mut values);
             let name = format!("message {}", message["method"].as_str().unwrap_or_default());
-            views.push(View { step: step.clone(), name, said });
+            views.push(View { step: step.clone(), name, values });
         }
     }
     views
@@ -169,30 +169,30 @@ fn header(name: &str, given: &str) -> String {
     }
 }
 
-fn body(call: &Call, said: &mut BTreeMap<String, String>) {
+fn body(call: &Call, values: &mut BTreeMap<String, String>) {
     let media_type = call.headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
     if call.body.is_empty() {
     } else if media_type.starts_with("application/grpc") {
         for (number, message) in framed(&call.body).into_iter().enumerate() {
             fields(&format!("message {number}"), &message, &mut |name, text| {
                 // A field may occur several times.
-                let before = said.remove(&name).map_or_else(String::new, |before| format!("{before} | "));
-                said.insert(name, before + &value(&text));
+                let before = values.remove(&name).map_or_else(String::new, |before| format!("{before} | "));
+                values.insert(name, before + &value(&text));
             });
         }
     } else if media_type.starts_with("application/connect+json") {
         for (number, message) in framed(&call.body).into_iter().enumerate() {
-            flat(&format!("message {number}"), &serde_json::from_slice(&message).expect("JSON"), said);
+            flat(&format!("message {number}"), &serde_json::from_slice(&message).expect("JSON"), values);
         }
     } else if media_type.starts_with("application/json") {
-        flat("body", &serde_json::from_slice(&call.body).expect("JSON"), said);
+        flat("body", &serde_json::from_slice(&call.body).expect("JSON"), values);
     } else if let Some(parts) = multipart::read(media_type, &call.body) {
         for part in parts {
             let file = part.file.map_or_else(String::new, |file| format!(" (file {})", without_ids(&file)));
-            said.insert(format!("part {}{file}", part.name), value(&String::from_utf8_lossy(&part.content)));
+            values.insert(format!("part {}{file}", part.name), value(&String::from_utf8_lossy(&part.content)));
         }
     } else {
-        said.insert("body".to_owned(), value(&String::from_utf8_lossy(&call.body)));
+        values.insert("body".to_owned(), value(&String::from_utf8_lossy(&call.body)));
     }
 }
 
@@ -207,16 +207,16 @@ fn framed(mut body: &[u8]) -> Vec<Vec<u8>> {
     messages
 }
 
-fn flat(name: &str, json: &Value, said: &mut BTreeMap<String, String>) {
+fn flat(name: &str, json: &Value, values: &mut BTreeMap<String, String>) {
     let below = |field: &str| if name.is_empty() { field.to_owned() } else { format!("{name}.{field}") };
     match json {
         Value::Object(object) if !object.is_empty() => {
-            object.iter().for_each(|(field, json)| flat(&below(&without_ids(field)), json, said));
+            object.iter().for_each(|(field, json)| flat(&below(&without_ids(field)), json, values));
         }
         Value::Array(list) if !list.is_empty() => {
-            list.iter().enumerate().for_each(|(at, json)| flat(&below(&at.to_string()), json, said));
+            list.iter().enumerate().for_each(|(at, json)| flat(&below(&at.to_string()), json, values));
         }
-        Value::String(text) => drop(said.insert(name.to_owned(), value(text))),
-        other => drop(said.insert(name.to_owned(), value(&other.to_string()))),
+        Value::String(text) => drop(values.insert(name.to_owned(), value(text))),
+        other => drop(values.insert(name.to_owned(), value(&other.to_string()))),
     }
 }

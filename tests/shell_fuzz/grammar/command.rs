@@ -55,7 +55,7 @@ impl Grammar {
             38 => format!("{} && {}", self.test(), self.simple()),
             40..43 => self.builtin(),
             43..47 => self.idiom(),
-            47 | 48 => self.beside(),
+            47 | 48 => self.background_pair(),
             49..51 => self.defined(),
             _ => format!("{} || {}", self.test(), self.simple()),
         }

@@ -7,11 +7,11 @@ impl Grammar {
     pub(super) fn filled(&mut self, templates: &[&str]) -> String {
         let template = self.chance.pick(templates);
         let mut text = String::new();
-        for (at, piece) in template.split(['‹', '›']).enumerate() {
+        for (at, chunk) in template.split(['‹', '›']).enumerate() {
             if at % 2 == 0 {
-                text.push_str(piece);
+                text.push_str(chunk);
             } else {
-                text.push_str(&self.part(piece));
+                text.push_str(&self.part(chunk));
             }
         }
         text
@@ -172,7 +172,7 @@ impl Grammar {
     }
 
     /// Concurrent processes whose order is deterministic.
-    pub(super) fn beside(&mut self) -> String {
+    pub(super) fn background_pair(&mut self) -> String {
         self.filled(&[
             "(exit ‹digit›) & wait $!; echo $?; wait; echo $?",
             "(exit ‹digit›) & wait -n; echo $?; wait -n; echo $?",

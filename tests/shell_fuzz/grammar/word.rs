@@ -14,8 +14,8 @@ impl Grammar {
             6..10 => self.expansion(),
             10..15 => format!("\"{}\"", self.expansion()),
             15..18 => format!("\"{}\"", self.in_quotes()),
-            18 => format!("{}{}", self.piece(), self.piece()),
-            19 => format!("{}{}{}", self.piece(), self.piece(), self.piece()),
+            18 => format!("{}{}", self.fragment(), self.fragment()),
+            19 => format!("{}{}{}", self.fragment(), self.fragment(), self.fragment()),
             20 => self.braces(),
             21 => self.glob(),
             22 => self.chance.pick(&["~", "~/x", "~nobody_here", "a~b", "x=~", "~+", "\\~", "'~'", "a:~"]).to_owned(),
@@ -41,7 +41,7 @@ impl Grammar {
         words.join(" ")
     }
 
-    fn piece(&mut self) -> String {
+    fn fragment(&mut self) -> String {
         match self.chance.below(8) {
             0 => self.chance.pick(&["a", "b", "-", ".", "_", "x", ":", "="]).to_owned(),
             1 => self.quoted_text(),
@@ -81,7 +81,7 @@ impl Grammar {
                 .chance
                 .pick(&["{a..e}", "{e..a..2}", "{01..03}", "{1..-2}", "{a}", "{}", "{a..3}", "{,x}", "{A..c}"])
                 .to_owned(),
-            3 => format!("{}{{{},{}}}", self.piece(), self.piece(), self.piece()),
+            3 => format!("{}{{{},{}}}", self.fragment(), self.fragment(), self.fragment()),
             4 => self
                 .chance
                 .pick(&["{a,b}{1,2}", "x{a,{b,c}}y", "{a,b", "a,b}", "\\{a,b}", "{a\\,b}", "{'a,b',c}", "{$a,b}"])

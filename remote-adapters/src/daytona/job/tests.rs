@@ -44,7 +44,7 @@ fn short_text_is_verbatim_and_complete() {
 }
 
 #[cfg(target_os = "linux")]
-mod by_the_shell_of_this_machine {
+mod with_the_host_shell {
     use super::*;
     use std::process::Command;
 
@@ -56,7 +56,7 @@ mod by_the_shell_of_this_machine {
     }
 
     fn run_by(shell: &str, line: &str) -> (Option<i32>, String) {
-        let output = Command::new(shell).arg("-c").arg(line).output().expect("there is a shell");
+        let output = Command::new(shell).arg("-c").arg(line).output().expect("the shell is installed");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
