@@ -26,12 +26,12 @@ pub(crate) struct Lexer {
     start_line: u32,
     /// Pending warnings with their lines.
     pub(crate) warnings: Vec<(u32, String)>,
-    told: Vec<String>,
+    reported: Vec<String>,
 }
 
 impl Lexer {
     pub(crate) fn new(text: &[u8]) -> Self {
-        Self { text: text.into(), at: 0, line: 1, start: 0, start_line: 1, warnings: Vec::new(), told: Vec::new() }
+        Self { text: text.into(), at: 0, line: 1, start: 0, start_line: 1, warnings: Vec::new(), reported: Vec::new() }
     }
 
     /// Start of the last token and its line.
@@ -199,8 +199,8 @@ impl Lexer {
                     let (used, warning) = unescape(rest, &mut out);
                     self.at += 1 + used;
                     // Warn about each letter only once.
-                    if let Some(warning) = warning.filter(|warning| !self.told.contains(warning)) {
-                        self.told.push(warning.clone());
+                    if let Some(warning) = warning.filter(|warning| !self.reported.contains(warning)) {
+                        self.reported.push(warning.clone());
                         self.warnings.push((self.line, warning));
                     }
                 }

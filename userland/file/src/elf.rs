@@ -117,18 +117,18 @@ impl Elf<'_> {
     /// Returns the descriptions of the notes of all sections, or of all segments if the file has no sections; each once.
     fn all_notes(self, segments: &[Part], sections: &[Part]) -> Vec<String> {
         let (parts, kind) = if sections.is_empty() { (segments, NOTE) } else { (sections, 7) };
-        let mut told = Vec::new();
+        let mut notes = Vec::new();
         for note in parts.iter().filter(|part| part.kind == kind).flat_map(|part| self.notes(part)) {
-            if !told.contains(&note) {
-                told.push(note);
+            if !notes.contains(&note) {
+                notes.push(note);
             }
         }
-        told
+        notes
     }
 
     /// Describes notes: the build id, and the oldest supported kernel.
     fn notes(self, part: &Part) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut notes = Vec::new();
         let end = part.at.saturating_add(part.size);
         let mut at = part.at;
         while at.saturating_add(12) <= end {
@@ -139,11 +139,11 @@ impl Elf<'_> {
             let text = at + 12;
             let data = text.saturating_add(padded(name));
             if self.bytes.has(text, b"GNU\0") {
-                told.extend(self.note(kind, data, usize::try_from(size).unwrap_or(0)));
+                notes.extend(self.note(kind, data, usize::try_from(size).unwrap_or(0)));
             }
             at = data.saturating_add(padded(size));
         }
-        told
+        notes
     }
 
     fn note(self, kind: u32, at: usize, size: usize) -> Option<String> {

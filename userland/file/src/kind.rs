@@ -76,11 +76,11 @@ fn link(name: &[u8]) -> Description {
 fn regular(name: &[u8], stat: Stat) -> Description {
     match Input::file(name) {
         Ok(input) => {
-            let mut told = content(input, name);
+            let mut description = content(input, name);
             if stat.mode & 0o7000 != 0 {
-                told.text = with_bits(&told.text, &stat);
+                description.text = with_bits(&description.text, &stat);
             }
-            told
+            description
         }
         Err(Errno::ACCES) => {
             let mut text = String::new();

@@ -66,8 +66,8 @@ fn run(mut options: Options) -> i32 {
     let width = options.files.iter().map(|name| width(name)).max().unwrap_or(0);
     let mut code = 0;
     for name in &options.files {
-        let told = kind::detect(name, &options);
-        code |= i32::from(told.failed && options.errors_count);
+        let description = kind::detect(name, &options);
+        code |= i32::from(description.failed && options.errors_count);
         if !options.brief {
             out.push(printable(if name == b"-" { b"/dev/stdin" } else { name }).as_bytes());
             if options.zeros > 0 {
@@ -79,7 +79,7 @@ fn run(mut options: Options) -> i32 {
                 out.push(&b" ".repeat(fill + 1));
             }
         }
-        out.push(told.format(&options).as_bytes());
+        out.push(description.format(&options).as_bytes());
         out.push(if options.zeros > 1 { b"\0" } else { b"\n" });
     }
     out.finish("file", code)

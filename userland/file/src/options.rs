@@ -40,7 +40,7 @@ tidebox_gnu::options! {
     enum Flag {
         Help = "--help", "display this help and exit";
         Version = "-v, --version", "output version information and exit";
-        Brief = "-b, --brief", "do not prepend names to what is told";
+        Brief = "-b, --brief", "do not prepend names to descriptions";
         Exclude = "-e, --exclude TEST | --exclude-quiet=VALUE", "(has no effect)";
         FilesFrom = "-f, --files-from FILE", "read names from FILE";
         Separator = "-F, --separator STRING", "print STRING behind names instead of :";
@@ -78,7 +78,7 @@ const USAGE: &str = "Usage: file [-bcCdEhikLlNnprsSvzZ0] [--apple] [--extension]
        file -C [-m <magicfiles>]
        file [--help]";
 
-const VERSION: &str = "file-5.44\nformats are told apart by Tidebox\n";
+const VERSION: &str = "file-5.44\nformats are detected by Tidebox\n";
 
 const HELP: &str = "\
 Usage: file [OPTION...] [FILE...]

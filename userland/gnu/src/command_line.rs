@@ -117,16 +117,6 @@ impl<'a> CommandLine<'a> {
         }
     }
 
-    /// The whole command line: options in their order, and the operands.
-    pub fn split<E: FromEarlyExit>(&self, arguments: Vec<Vec<u8>>) -> Result<crate::tool::CommandLine, E> {
-        let mut options = Vec::new();
-        let operands = self.parse(arguments, |key, value| {
-            options.push((key, value));
-            Ok(())
-        })?;
-        Ok((options, operands))
-    }
-
     /// Error for a command line that the tool itself rejects.
     pub fn usage_error<E: FromEarlyExit>(&self, message: impl Into<String>) -> E {
         E::from_early_exit(self.tool, ToolResult::Usage(message.into(), self.usage_exit_code))

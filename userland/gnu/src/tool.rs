@@ -1,7 +1,6 @@
 //! Modules that contain several tools, selected by the name under which the process was started.
 
 use crate::exit::IntoExitCode;
-use crate::getopt::{Item, Parser, Spec};
 use crate::message::{arguments, print_error, program};
 use crate::stream::Output;
 
@@ -84,22 +83,6 @@ pub fn usage(tool: &str, message: &str, code: i32) -> i32 {
     print_error(tool, message);
     crate::eprint_line!("Try '{tool} --help' for more information.");
     code
-}
-
-/// Options and operands of a command line.
-pub type CommandLine = (Vec<(char, Vec<u8>)>, Vec<Vec<u8>>);
-
-/// Parses a whole command line: options in order, and operands. An error is getopt's message.
-pub fn command_line(spec: Spec<'_>, arguments: Vec<Vec<u8>>) -> Result<CommandLine, String> {
-    let (mut options, mut operands) = (Vec::new(), Vec::new());
-    let mut parser = Parser::new(spec, arguments);
-    while let Some(item) = parser.next_item()? {
-        match item {
-            Item::Option(key, value) => options.push((key, value.unwrap_or_default())),
-            Item::Operand(operand) => operands.push(operand),
-        }
-    }
-    Ok((options, operands))
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ fn run() -> i32 {
     };
     let options = match request {
         Request::Search(options) => options,
-        Request::Say(text) => return print_and_exit_code("grep", &text, TROUBLE),
+        Request::Print(text) => return print_and_exit_code("grep", &text, TROUBLE),
         Request::NoSuchChoice(message) => {
             print_error("grep", &message);
             tidebox_gnu::eprint_line!("{}", options::USAGE);

@@ -57,7 +57,7 @@ pub(crate) enum Directories {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Binary {
     /// Print that it matches.
-    Say,
+    Report,
     /// It is searched as text.
     Text,
     /// It does not match.
@@ -108,7 +108,7 @@ impl Options {
 pub(crate) enum Request {
     Search(Box<Options>),
     /// Only text is printed.
-    Say(String),
+    Print(String),
     /// An option has an invalid choice.
     NoSuchChoice(String),
     /// The command line is valid but requests something unsupported.
@@ -180,13 +180,13 @@ enum Stop {
     /// With a message only.
     Fail(String),
     /// With text on stdout.
-    Say(String),
+    Print(String),
 }
 
 impl FromEarlyExit for Stop {
     fn from_early_exit(_: &str, answer: ToolResult) -> Self {
         match answer {
-            ToolResult::Print(text) => Self::Say(String::from_utf8_lossy(&text).into_owned()),
+            ToolResult::Print(text) => Self::Print(String::from_utf8_lossy(&text).into_owned()),
             ToolResult::Usage(message, _) | ToolResult::Failure(message, _) => Self::Usage(Some(message)),
             ToolResult::Code(_) | ToolResult::PrintAndCode(..) => Self::Usage(None),
         }
@@ -202,7 +202,7 @@ pub(crate) fn parse(program: &str, arguments: Vec<Vec<u8>>) -> Result<Request, O
         Err(Stop::Usage(message)) => Err(message),
         Err(Stop::NoSuchChoice(message)) => Ok(Request::NoSuchChoice(message)),
         Err(Stop::Fail(message)) => Ok(Request::Fail(message)),
-        Err(Stop::Say(text)) => Ok(Request::Say(text)),
+        Err(Stop::Print(text)) => Ok(Request::Print(text)),
     }
 }
 
@@ -234,7 +234,7 @@ impl Reader {
             directories: Directories::Read,
             skips_devices: false,
             follow_links: false,
-            binary: Binary::Say,
+            binary: Binary::Report,
             invert: false,
             only_matching: false,
             quiet: false,
@@ -341,7 +341,7 @@ impl Reader {
         match key {
             Flag::BinaryFiles => {
                 options.binary = match value.as_slice() {
-                    b"binary" => Binary::Say,
+                    b"binary" => Binary::Report,
                     b"text" => Binary::Text,
                     b"without-match" => Binary::Never,
                     _ => return Err(Stop::Fail("unknown binary-files type".to_owned())),
@@ -352,7 +352,7 @@ impl Reader {
                     b"always" | b"yes" | b"force" => true,
                     b"never" | b"no" | b"none" => false,
                     b"" | b"auto" | b"tty" | b"if-tty" => color_terminal(),
-                    _ => return Err(Stop::Say(LINE.help())),
+                    _ => return Err(Stop::Print(LINE.help())),
                 }
             }
             Flag::Exclude => options.filter.add_exclude(value),

@@ -50,7 +50,7 @@ fn main() {
 
 fn instead(other: Other) -> i32 {
     match other {
-        Other::Say(text) => i32::from(tidebox_gnu::exit::print(text.as_bytes()).is_err()) * MISUSE,
+        Other::Print(text) => i32::from(tidebox_gnu::exit::print(text.as_bytes()).is_err()) * MISUSE,
         Other::Fail(message) => {
             tidebox_gnu::eprint_line!("{message}");
             MISUSE

@@ -26,7 +26,7 @@ pub(crate) struct Options {
 #[derive(Debug)]
 pub(crate) enum Other {
     /// Print this to standard output and exit successfully.
-    Say(String),
+    Print(String),
     /// Print these lines to standard error and exit with 2.
     Fail(String),
     /// Like [`Self::Fail`], but followed by a hint about the help.
@@ -235,9 +235,9 @@ impl Parsing {
             "args" => self.further = Further::Strings,
             "jsonargs" => self.further = Further::Json,
             name @ ("arg" | "argjson" | "slurpfile" | "rawfile" | "argfile") => self.variable(name, rest)?,
-            "help" => return Err(Other::Say(help())),
-            "version" => return Err(Other::Say(format!("{VERSION}\n"))),
-            "build-configuration" => return Err(Other::Say("jaq\n".to_owned())),
+            "help" => return Err(Other::Print(help())),
+            "version" => return Err(Other::Print(format!("{VERSION}\n"))),
+            "build-configuration" => return Err(Other::Print("jaq\n".to_owned())),
             "library-path" => self.library("", rest)?,
             name if name.starts_with("debug-") || name == "run-tests" => {
                 return Err(Other::Fail(format!("jq: {option} is not supported")));

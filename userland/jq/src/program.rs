@@ -94,18 +94,18 @@ impl Assembly<'_> {
         let text = keep(text);
         let mut parser = Parser::new(text, prefix, file, scope);
         let mut parsed = parser.head();
-        if parser.wrongs.is_empty() {
+        if parser.errors.is_empty() {
             for dependency in std::mem::take(&mut parsed.dependencies) {
                 self.import(&dependency, folder, parser.scope);
                 parsed.dependencies.push(dependency);
             }
             if is_program { parser.program(&mut parsed) } else { parser.module(&mut parsed) }
         }
-        let (wrongs, calls) = (std::mem::take(&mut parser.wrongs), std::mem::take(&mut parser.calls));
-        for wrong in &wrongs {
+        let (errors, calls) = (std::mem::take(&mut parser.errors), std::mem::take(&mut parser.calls));
+        for wrong in &errors {
             self.messages.push(located(&wrong.message, text, wrong.at, file));
         }
-        if wrongs.is_empty() {
+        if errors.is_empty() {
             for (name, arity, at) in calls {
                 if let Err(message) = self.call(name, arity) {
                     self.messages.push(located(&message, text, at, file));
@@ -129,7 +129,7 @@ impl Assembly<'_> {
             let mut parser = Parser::new(text, "", TOP, &mut scope);
             let mut parsed = Parsed::default();
             parser.module(&mut parsed);
-            if let Some(wrong) = parser.wrongs.first() {
+            if let Some(wrong) = parser.errors.first() {
                 return Err(format!("the definition of {name}/{arity} is wrong: {}", wrong.message));
             }
             for (name, arity, _) in std::mem::take(&mut parser.calls) {

@@ -10,7 +10,7 @@ use crate::builtins::Patterns;
 use crate::input::Inputs;
 use crate::json::{Layout, write};
 use crate::program::Program;
-use crate::value::{Result, Val, fault, in_words_of_jq};
+use crate::value::{Result, Val, fault, with_jq_message};
 use tidebox_gnu::exit::print;
 
 /// The data type for jaq.
@@ -143,7 +143,7 @@ pub(crate) fn run(program: &Program, world: &World, form: &Form, input: Val) -> 
         };
         end = if value.truth() { End::True } else { End::False };
         if let Err(message) = put(&value, world, form) {
-            tell_error(world, &Val::from(message));
+            report_error(world, &Val::from(message));
             return End::Error;
         }
         if world.out.borrow().error.is_some() {
@@ -184,13 +184,13 @@ fn ended(exception: jaq_core::Exn<'_, Val>, world: &World) -> End {
         Err(exception) => exception,
     };
     match exception.get_err() {
-        Ok(error) => tell_error(world, &in_words_of_jq(error.into_val())),
-        Err(_) => tell_error(world, &Val::text("break")),
+        Ok(error) => report_error(world, &with_jq_message(error.into_val())),
+        Err(_) => report_error(world, &Val::text("break")),
     }
     End::Error
 }
 
-fn tell_error(world: &World, error: &Val) {
+fn report_error(world: &World, error: &Val) {
     let place = world.inputs.borrow().place();
     let message = match error {
         Val::String(text) => format!("jq: error (at {place}): {text}\n"),

@@ -65,7 +65,7 @@ fn every_definition_of_ours_is_one() {
         let mut parser = crate::syntax::Parser::new(text, "", "", &mut scope);
         let mut parsed = crate::syntax::Parsed::default();
         parser.module(&mut parsed);
-        assert!(parser.wrongs.is_empty(), "{name}/{arity}: {:?}", parser.wrongs);
+        assert!(parser.errors.is_empty(), "{name}/{arity}: {:?}", parser.errors);
         let [def] = parsed.definitions.as_slice() else {
             panic!("{name}/{arity} defines {} filters", parsed.definitions.len());
         };

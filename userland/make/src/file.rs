@@ -101,7 +101,7 @@ pub(crate) struct File {
     /// An intermediate file created in this run; not kept.
     pub(crate) explicit: bool,
     pub(crate) progress: Progress,
-    pub(crate) told: bool,
+    pub(crate) reported: bool,
     pub(crate) ran: bool,
     pub(crate) age: Option<Age>,
 }

@@ -94,7 +94,7 @@ impl Make {
         match self.files.get(file).progress {
             Progress::Waiting => {}
             Progress::Failed => {
-                if !self.files.get(file).told {
+                if !self.files.get(file).reported {
                     self.no_rule(file);
                 }
                 return Ok(Outcome::Failed);
@@ -314,7 +314,7 @@ impl Make {
             Outcome::Fine => Progress::Done,
             Outcome::Question => Progress::Question,
             Outcome::Failed => {
-                target.told = true;
+                target.reported = true;
                 Progress::Failed
             }
         };
@@ -339,7 +339,7 @@ impl Make {
         let progress = self.files.get(file).progress;
         for other in also.into_iter().filter(|_| ran) {
             let other = self.files.get_mut(other);
-            (other.progress, other.told, other.ran, other.age) = (progress, true, true, None);
+            (other.progress, other.reported, other.ran, other.age) = (progress, true, true, None);
         }
     }
 
@@ -348,9 +348,9 @@ impl Make {
         let target = self.files.get(file);
         let name = String::from_utf8_lossy(&target.name).into_owned();
         let needed = target.parent.map(|parent| String::from_utf8_lossy(&self.files.get(parent).name).into_owned());
-        self.files.get_mut(file).told = true;
+        self.files.get_mut(file).reported = true;
         if self.rebuilding && self.files.get(file).dont_care {
-            self.files.get_mut(file).told = false;
+            self.files.get_mut(file).reported = false;
             return;
         }
         let needed = needed.map(|parent| format!(", needed by '{parent}'")).unwrap_or_default();

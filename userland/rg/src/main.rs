@@ -25,7 +25,7 @@ fn main() {
 fn run() -> i32 {
     let options = match options::parse(tidebox_gnu::message::arguments()) {
         Ok(Request::Run(options)) => *options,
-        Ok(Request::Say(text)) => {
+        Ok(Request::Print(text)) => {
             let mut out = std::io::stdout();
             return i32::from(out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err()) * TROUBLE;
         }

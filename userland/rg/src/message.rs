@@ -29,7 +29,7 @@ pub(crate) fn reason(error: &io::Error) -> String {
     let words = tidebox_gnu::message::error_text(error);
     // Messages of the walk repeat the path.
     let words = match words.strip_prefix("IO error for operation on ") {
-        Some(told) => told.rsplit(": ").next().unwrap_or(told).to_owned(),
+        Some(text) => text.rsplit(": ").next().unwrap_or(text).to_owned(),
         None => words,
     };
     let number = match words.as_str() {

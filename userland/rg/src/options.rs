@@ -130,7 +130,7 @@ pub(crate) enum TypeChange {
 #[derive(Debug)]
 pub(crate) enum Request {
     Run(Box<Options>),
-    Say(String),
+    Print(String),
 }
 
 /// Long options with a value, and the name of the value.
@@ -254,7 +254,7 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, String> {
             };
             has_patterns |= name == "regexp" || name == "file";
             if let Some(text) = options.set(&name, value.unwrap_or_default())? {
-                return Ok(Request::Say(text));
+                return Ok(Request::Print(text));
             }
         } else if argument.len() > 1 && argument.first() == Some(&b'-') {
             let mut letters = argument.get(1..).unwrap_or_default();
@@ -271,7 +271,7 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, String> {
                 }
                 has_patterns |= name == "regexp" || name == "file";
                 if let Some(text) = options.set(name, value)? {
-                    return Ok(Request::Say(text));
+                    return Ok(Request::Print(text));
                 }
             }
         } else {

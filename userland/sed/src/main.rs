@@ -30,7 +30,7 @@ fn main() {
 fn run() -> i32 {
     let options = match options::parse(arguments()) {
         Ok(Request::Run(options)) => options,
-        Ok(Request::Say(text)) => return print_and_exit_code("sed", &text, 4),
+        Ok(Request::Print(text)) => return print_and_exit_code("sed", &text, 4),
         Err(None) => {
             tidebox_gnu::eprint_part!("{}", options::LINE.help());
             return 1;

@@ -60,7 +60,7 @@ pub(crate) struct Options {
 pub(crate) enum Request {
     Run(Box<Options>),
     /// Only text is printed.
-    Say(String),
+    Print(String),
 }
 
 tidebox_gnu::options! {
@@ -132,7 +132,7 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Request, Refusal> {
         }
         Err(Stop::Answered(ToolResult::Failure(message, code))) => return Err(Some((message, code))),
         Err(Stop::Answered(ToolResult::Print(text) | ToolResult::PrintAndCode(text, _))) => {
-            return Ok(Request::Say(String::from_utf8_lossy(&text).into_owned()));
+            return Ok(Request::Print(String::from_utf8_lossy(&text).into_owned()));
         }
         Err(Stop::Answered(ToolResult::Code(_))) => return Err(None),
     };

@@ -27,7 +27,7 @@ pub(crate) enum CodecError {
     Flags(u8),
     Method(u8),
     HeaderSum {
-        told: u32,
+        stored: u32,
         computed: u32,
     },
 }
@@ -132,9 +132,9 @@ pub(crate) fn header(source: &mut Source) -> Result<Start, CodecError> {
     }
     if flags & HAS_SUM != 0 {
         let computed = head.sum.sum() & 0xffff;
-        let told = number(head.source, 2)?;
-        if told != computed {
-            return Err(CodecError::HeaderSum { told, computed });
+        let stored = number(head.source, 2)?;
+        if stored != computed {
+            return Err(CodecError::HeaderSum { stored, computed });
         }
     }
     Ok(Start::Member(Header { name, time }))

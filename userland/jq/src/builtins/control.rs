@@ -5,7 +5,7 @@ use jaq_core::{Bind, Exn, Native, ValXs};
 
 use super::{Call, Entry, Filter, answer, plain, unary};
 use crate::run::Kind;
-use crate::value::{Val, change_path, delete_paths, fault, in_words_of_jq, set_path};
+use crate::value::{Val, change_path, delete_paths, fault, set_path, with_jq_message};
 
 pub(super) const FILTERS: &[Entry] = &[
     plain!("true", |_| Ok(Val::Bool(true))),
@@ -13,7 +13,7 @@ pub(super) const FILTERS: &[Entry] = &[
     plain!("null", |_| Ok(Val::Null)),
     plain!("error_of_input", |value| Err(jaq_core::Error::new(value))),
     unary!("!fail", |_: Val, message: Val| Err(jaq_core::Error::new(message))),
-    plain!("!in_words_of_jq", |value| Ok(in_words_of_jq(value))),
+    plain!("!with_jq_message", |value| Ok(with_jq_message(value))),
     ("input", 0, |cv| {
         answer(cv.0.data().world().input().and_then(|value| value.ok_or_else(|| fault("No more inputs"))))
     }),

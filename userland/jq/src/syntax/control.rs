@@ -41,7 +41,7 @@ impl Parser<'_> {
         let body = self.attempted()?;
         let handler = if self.eat("catch") {
             let handler = self.attempted()?;
-            let worded = call("!in_words_of_jq", Vec::new());
+            let worded = call("!with_jq_message", Vec::new());
             Some(Box::new(Term::BinOp(Box::new(worded), BinaryOp::Pipe(None), Box::new(handler))))
         } else {
             None

@@ -70,7 +70,7 @@ pub(crate) struct Parser<'a> {
     chain: usize,
     pub(crate) scope: &'a mut Scope,
     /// Errors found.
-    pub(crate) wrongs: Vec<SyntaxError>,
+    pub(crate) errors: Vec<SyntaxError>,
     /// Undefined filters that the program calls.
     pub(crate) calls: Vec<(&'static str, usize, usize)>,
     /// The definitions being parsed, and whether they are recursive.
@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
             nesting: 0,
             chain: 0,
             scope,
-            wrongs: Vec::new(),
+            errors: Vec::new(),
             calls: Vec::new(),
             defining: Vec::new(),
             program,

@@ -1,12 +1,12 @@
 use super::lex::{Kind, tokens};
 use super::{Parsed, Parser, Scope};
 
-fn wrongs(program: &'static str) -> Vec<String> {
+fn errors(program: &'static str) -> Vec<String> {
     let mut scope = Scope::default();
     let mut parser = Parser::new(program, "", "<top-level>", &mut scope);
     let mut parsed = Parsed::default();
     parser.program(&mut parsed);
-    parser.wrongs.iter().map(|wrong| wrong.message.clone()).collect()
+    parser.errors.iter().map(|wrong| wrong.message.clone()).collect()
 }
 
 #[test]
@@ -46,24 +46,24 @@ fn good_programs_are_read_to_their_end() {
         "if . then 1 end",
         "{a:1|2,\"b\":-3,$__loc__}",
     ] {
-        assert_eq!(wrongs(program), [""; 0], "{program}");
+        assert_eq!(errors(program), [""; 0], "{program}");
     }
 }
 
 #[test]
 fn an_unfinished_condition_is_reported_twice() {
-    let unfinished = wrongs("if 1 then 2");
+    let unfinished = errors("if 1 then 2");
     assert_eq!(unfinished.len(), 2);
     assert!(unfinished[1].contains("Possibly unterminated 'if' statement"));
     // Within brackets, parsing would continue after them.
-    assert_eq!(wrongs("if 1 then (2 3").len(), 1);
+    assert_eq!(errors("if 1 then (2 3").len(), 1);
 }
 
 #[test]
 fn a_program_that_nests_without_end_is_refused() {
     // Frames of unoptimised code are larger than a test's own stack holds.
-    let check = || wrongs("(".repeat(5000).leak());
+    let check = || errors("(".repeat(5000).leak());
     let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(check);
-    let wrongs = thread.expect("a thread can be started").join().expect("the reading ends");
-    assert!(wrongs[0].contains("nests deeper"));
+    let errors = thread.expect("a thread can be started").join().expect("the reading ends");
+    assert!(errors[0].contains("nests deeper"));
 }

@@ -154,7 +154,7 @@ impl ValT for Val {
 }
 
 /// Replaces jaq's one builtin message with jq's.
-pub(crate) fn in_words_of_jq(error: Val) -> Val {
+pub(crate) fn with_jq_message(error: Val) -> Val {
     match error.as_str().and_then(|text| text.strip_prefix("invalid path expression with input ")) {
         Some(value) => Val::String(Rc::from(format!("Invalid path expression with result {value}"))),
         None => error,

@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 
 pub(crate) use access::{change_path, delete_paths, key_text, set_path};
 pub(crate) use arithmetic::split;
-pub(crate) use glue::in_words_of_jq;
+pub(crate) use glue::with_jq_message;
 pub(crate) use number::Number;
 
 /// A value or an error, which is a value itself.

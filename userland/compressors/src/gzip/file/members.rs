@@ -130,8 +130,8 @@ impl Gzip {
                 self.error(&[name, format!(" has flags 0x{flags:x} -- not supported").as_bytes()]);
                 return Stopped::Told;
             }
-            CodecError::HeaderSum { told, computed } => {
-                let text = format!(": header checksum 0x{told:04x} != computed checksum 0x{computed:04x}");
+            CodecError::HeaderSum { stored, computed } => {
+                let text = format!(": header checksum 0x{stored:04x} != computed checksum 0x{computed:04x}");
                 self.error(&[name, text.as_bytes()]);
                 return Stopped::Told;
             }

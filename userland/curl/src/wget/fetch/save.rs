@@ -144,8 +144,8 @@ impl Session<'_> {
         }
         let made = self.options.folder.as_ref().map_or(Ok(()), |folder| std::fs::create_dir_all(bytes_path(folder)));
         if let Err(error) = made {
-            let told = format!("{}: {}\n", self.folder().display(), error_text(&error));
-            self.log.always(&told);
+            let message = format!("{}: {}\n", self.folder().display(), error_text(&error));
+            self.log.always(&message);
             return Err(fail(FILE));
         }
         let mut how = OpenOptions::new();

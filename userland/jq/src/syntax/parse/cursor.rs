@@ -47,16 +47,16 @@ impl Parser<'_> {
             message.push_str(name);
         }
         message.push_str(" (Unix shell quoting issues?)");
-        self.wrongs.push(SyntaxError { message, at: token.at });
+        self.errors.push(SyntaxError { message, at: token.at });
         if let Some(Within::Then(at)) = self.within.last() {
             let message = "Possibly unterminated 'if' statement".to_owned();
-            self.wrongs.push(SyntaxError { message, at: *at });
+            self.errors.push(SyntaxError { message, at: *at });
         }
         ParseFailed
     }
 
     pub(in crate::syntax) fn wrong(&mut self, message: impl Into<String>, at: usize) -> ParseFailed {
-        self.wrongs.push(SyntaxError { message: message.into(), at });
+        self.errors.push(SyntaxError { message: message.into(), at });
         ParseFailed
     }
 }
