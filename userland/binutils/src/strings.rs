@@ -176,17 +176,17 @@ fn scan(input: &mut Input, name: &[u8], options: &Options, out: &mut Output) -> 
         _ => false,
     };
     // Characters are buffered until they reach the minimum length, then printed as they are read.
-    let (mut held, mut printing) = (Vec::new(), false);
+    let (mut buffer, mut printing) = (Vec::new(), false);
     let (mut offset, mut unit) = (0u64, Vec::with_capacity(4));
     loop {
-        let piece = input.chunk()?;
-        if piece.is_empty() || out.failure().is_some() {
+        let chunk = input.chunk()?;
+        if chunk.is_empty() || out.failure().is_some() {
             break;
         }
-        let count = piece.len();
-        let piece = piece.to_vec();
+        let count = chunk.len();
+        let chunk = chunk.to_vec();
         input.consume(count);
-        for byte in piece {
+        for byte in chunk {
             unit.push(byte);
             offset += 1;
             if unit.len() < units.size {
@@ -200,12 +200,12 @@ fn scan(input: &mut Input, name: &[u8], options: &Options, out: &mut Output) -> 
                     out.push(&[byte]);
                     continue;
                 }
-                held.push(byte);
-                if held.len() >= options.least {
-                    let length = held.len().saturating_mul(units.size) as u64;
+                buffer.push(byte);
+                if buffer.len() >= options.least {
+                    let length = buffer.len().saturating_mul(units.size) as u64;
                     head(name, offset.saturating_sub(length), options, out);
-                    out.push(&held);
-                    held.clear();
+                    out.push(&buffer);
+                    buffer.clear();
                     printing = true;
                 }
                 continue;
@@ -215,7 +215,7 @@ fn scan(input: &mut Input, name: &[u8], options: &Options, out: &mut Output) -> 
             if std::mem::take(&mut printing) {
                 out.push(&options.separator);
             }
-            held.clear();
+            buffer.clear();
         }
     }
     if printing {

@@ -151,8 +151,8 @@ fn compare(options: &Options, names: [&[u8]; 2], output: &mut Output) -> Result<
                 Failure::Other(format!("{}: {}", String::from_utf8_lossy(names[index]), errno.text()))
             })?;
         }
-        let pieces = [buffers[0].get(..filled[0]).unwrap_or_default(), buffers[1].get(..filled[1]).unwrap_or_default()];
-        if let Some(code) = walk.step(pieces, wanted, output)? {
+        let chunks = [buffers[0].get(..filled[0]).unwrap_or_default(), buffers[1].get(..filled[1]).unwrap_or_default()];
+        if let Some(code) = walk.step(chunks, wanted, output)? {
             return Ok(code);
         }
     }
@@ -183,8 +183,8 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Compares two buffers; returns the exit code if the comparison ends.
-    fn step(&mut self, pieces: [&[u8]; 2], wanted: usize, output: &mut Output) -> Result<Option<i32>, Failure> {
-        let [a, b] = pieces;
+    fn step(&mut self, chunks: [&[u8]; 2], wanted: usize, output: &mut Output) -> Result<Option<i32>, Failure> {
+        let [a, b] = chunks;
         let common = a.len().min(b.len());
         let (head_a, head_b) = (a.get(..common).unwrap_or_default(), b.get(..common).unwrap_or_default());
         let mut from = 0;

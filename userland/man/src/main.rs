@@ -87,10 +87,10 @@ fn man(arguments: Vec<Vec<u8>>) -> i32 {
         Err(code) => return code,
     };
     if search {
-        return if words.is_empty() { nothing_asked("apropos") } else { list(&words, true) };
+        return if words.is_empty() { print_missing_operand("apropos") } else { list(&words, true) };
     }
     if describe {
-        return if words.is_empty() { nothing_asked("whatis") } else { list(&words, false) };
+        return if words.is_empty() { print_missing_operand("whatis") } else { list(&words, false) };
     }
     if words.is_empty() {
         tidebox_gnu::eprint_line!("What manual page do you want?\nFor example, try 'man man'.");
@@ -141,7 +141,7 @@ fn print(tool: &str, text: &str) -> i32 {
     out.finish(tool, 0)
 }
 
-fn nothing_asked(tool: &'static str) -> i32 {
+fn print_missing_operand(tool: &'static str) -> i32 {
     print(tool, &format!("{tool} what?\n")).max(1)
 }
 
@@ -153,7 +153,7 @@ fn words(tool: &'static str, arguments: Vec<Vec<u8>>) -> Result<Vec<String>, i32
         .iter()
         .map(|word| String::from_utf8_lossy(word).into_owned())
         .collect();
-    if words.is_empty() { Err(nothing_asked(tool)) } else { Ok(words) }
+    if words.is_empty() { Err(print_missing_operand(tool)) } else { Ok(words) }
 }
 
 fn apropos(arguments: Vec<Vec<u8>>) -> i32 {

@@ -116,9 +116,9 @@ fn help(name: &str, path: &str) -> Option<String> {
     while text.len() < MAX_LENGTH {
         match input.chunk() {
             Ok([]) | Err(_) => break,
-            Ok(piece) => {
-                text.extend_from_slice(piece);
-                let count = piece.len();
+            Ok(chunk) => {
+                text.extend_from_slice(chunk);
+                let count = chunk.len();
                 input.consume(count);
             }
         }

@@ -70,12 +70,12 @@ fn code_of(ended: Result<tidebox_rt::ExitStatus, Errno>, words: &[&[u8]]) -> i32
 
 fn copy(input: &mut Input, to: tidebox_rt::Fd) -> Result<(), Errno> {
     loop {
-        let piece = input.chunk()?;
-        if piece.is_empty() {
+        let chunk = input.chunk()?;
+        if chunk.is_empty() {
             return Ok(());
         }
-        let count = piece.len();
-        tidebox_rt::write_all(to, piece)?;
+        let count = chunk.len();
+        tidebox_rt::write_all(to, chunk)?;
         input.consume(count);
     }
 }

@@ -27,18 +27,18 @@ impl BufferedInput {
     pub(crate) fn all_of(input: &mut Input) -> Result<Self, Errno> {
         let mut buffered = Self { bytes: Vec::new(), file: None };
         loop {
-            let piece = input.chunk()?;
-            if piece.is_empty() {
+            let chunk = input.chunk()?;
+            if chunk.is_empty() {
                 return Ok(buffered);
             }
-            let count = piece.len();
-            buffered.push(piece)?;
+            let count = chunk.len();
+            buffered.push(chunk)?;
             input.consume(count);
         }
     }
 
-    fn push(&mut self, piece: &[u8]) -> Result<(), Errno> {
-        if self.file.is_none() && self.bytes.len() + piece.len() > IN_MEMORY {
+    fn push(&mut self, chunk: &[u8]) -> Result<(), Errno> {
+        if self.file.is_none() && self.bytes.len() + chunk.len() > IN_MEMORY {
             let folder = std::env::var_os("TMPDIR").map_or(b"/tmp".to_vec(), std::ffi::OsString::into_encoded_bytes);
             let mut number = [0; 8];
             tidebox_rt::random(&mut number)?;
@@ -49,9 +49,9 @@ impl BufferedInput {
             tidebox_rt::write_all(fd, &std::mem::take(&mut self.bytes))?;
         }
         match &self.file {
-            Some((fd, _)) => tidebox_rt::write_all(*fd, piece),
+            Some((fd, _)) => tidebox_rt::write_all(*fd, chunk),
             None => {
-                self.bytes.extend_from_slice(piece);
+                self.bytes.extend_from_slice(chunk);
                 Ok(())
             }
         }

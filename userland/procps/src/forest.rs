@@ -12,7 +12,7 @@ pub(crate) enum Style {
 }
 
 /// Orders processes below their parents, with the prefix of each name.
-pub(crate) fn planted(processes: Vec<Process>, style: Style) -> Vec<(String, Process)> {
+pub(crate) fn sort_as_tree(processes: Vec<Process>, style: Style) -> Vec<(String, Process)> {
     let known: Vec<(u32, u32)> = processes.iter().map(|process| (process.pid, process.parent)).collect();
     // A process without a visible parent, or that is its own parent, is a root.
     let is_root = |(pid, parent): (u32, u32)| pid == parent || !known.iter().any(|(other, _)| *other == parent);
@@ -30,13 +30,13 @@ pub(crate) fn planted(processes: Vec<Process>, style: Style) -> Vec<(String, Pro
         for (place, child) in below.into_iter().enumerate().rev() {
             waiting.push((child, [levels.as_slice(), &[place != last]].concat()));
         }
-        order.push((at, lead(&levels, style)));
+        order.push((at, prefix(&levels, style)));
     }
     let mut processes: Vec<Option<Process>> = processes.into_iter().map(Some).collect();
     order.into_iter().filter_map(|(at, lead)| Some((lead, processes.get_mut(at)?.take()?))).collect()
 }
 
-fn lead(levels: &[bool], style: Style) -> String {
+fn prefix(levels: &[bool], style: Style) -> String {
     let Some((_, above)) = levels.split_last() else {
         return String::new();
     };
@@ -52,7 +52,7 @@ fn lead(levels: &[bool], style: Style) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Style, planted};
+    use super::{Style, sort_as_tree};
     use crate::process::Process;
 
     fn process(pid: u32, parent: u32) -> Process {
@@ -60,17 +60,17 @@ mod tests {
     }
 
     #[test]
-    fn children_stand_below_their_parents_in_their_order() {
+    fn children_follow_their_parents_in_order() {
         let all = vec![process(1, 0), process(2, 1), process(3, 1), process(4, 2), process(9, 7)];
         let seen: Vec<(u32, String)> =
-            planted(all, Style::Lines).into_iter().map(|(lead, process)| (process.pid, lead)).collect();
+            sort_as_tree(all, Style::Lines).into_iter().map(|(lead, process)| (process.pid, lead)).collect();
         let wanted = [(1, ""), (2, " \\_ "), (4, " |   \\_ "), (3, " \\_ "), (9, "")];
         assert_eq!(seen, wanted.map(|(pid, lead)| (pid, lead.to_owned())));
     }
 
     #[test]
-    fn a_process_that_is_its_own_parent_is_shown_once() {
-        let seen = planted(vec![process(1, 1), process(2, 1)], Style::Blanks);
+    fn a_process_that_is_its_own_parent_is_listed_once() {
+        let seen = sort_as_tree(vec![process(1, 1), process(2, 1)], Style::Blanks);
         assert_eq!(seen.iter().map(|(lead, process)| (process.pid, lead.len())).collect::<Vec<_>>(), [(1, 0), (2, 2)]);
     }
 }

@@ -6,7 +6,7 @@ use tidebox_gnu::message::print_error;
 use tidebox_gnu::options::Syntax;
 
 use crate::process::Memory;
-use crate::{print, wrong};
+use crate::{print, usage_error};
 
 const USAGE: &str = "
 Usage:
@@ -71,10 +71,10 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     let mut items = LINE.items(arguments);
     loop {
         let (flag, value) = match items.next_item() {
-            Err(ToolResult::Usage(message, code)) => return wrong("free", &message, &LINE.help(), code),
+            Err(ToolResult::Usage(message, code)) => return usage_error("free", &message, &LINE.help(), code),
             Err(answer) => return answer.into_exit_code("free"),
             Ok(None) => break,
-            Ok(Some(Item::Operand(_))) => return wrong("free", "unexpected operand", &LINE.help(), 1),
+            Ok(Some(Item::Operand(_))) => return usage_error("free", "unexpected operand", &LINE.help(), 1),
             Ok(Some(Item::Option(flag, value))) => {
                 (flag, String::from_utf8_lossy(&value.unwrap_or_default()).into_owned())
             }

@@ -35,7 +35,7 @@ fn print(tool: &str, text: &str, code: i32) -> i32 {
 }
 
 /// A usage error in the format of procps: a message and the whole usage.
-fn wrong(tool: &str, message: &str, help: &str, code: i32) -> i32 {
+fn usage_error(tool: &str, message: &str, help: &str, code: i32) -> i32 {
     tidebox_gnu::message::print_error(tool, message);
     tidebox_gnu::eprint_part!("{help}");
     code

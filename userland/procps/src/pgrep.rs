@@ -8,7 +8,7 @@ use tidebox_gnu::user::{Kind, Names};
 use tidebox_rt::Errno;
 
 use crate::process::{Process, uptime};
-use crate::{print, wrong};
+use crate::{print, usage_error};
 
 const PGREP_USAGE: &str = "
 Usage:
@@ -220,7 +220,7 @@ fn run(tool: &'static str, mut arguments: Vec<Vec<u8>>) -> i32 {
     });
     let mut patterns: Vec<String> = match read {
         Ok(words) => words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
-        Err(ToolResult::Usage(message, code)) => return wrong(tool, &message, &line.help(), code),
+        Err(ToolResult::Usage(message, code)) => return usage_error(tool, &message, &line.help(), code),
         Err(answer) => return answer.into_exit_code(tool),
     };
     if patterns.len() > 1 {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use tidebox_gnu::user::{Kind, Names};
 
 use crate::columns::{Column, Context, find, line, parse};
-use crate::forest::{Style, planted};
+use crate::forest::{Style, sort_as_tree};
 use crate::print;
 use crate::process::Process;
 
@@ -83,7 +83,7 @@ enum Stop {
     Print(&'static str),
 }
 
-fn wrong(message: &str) -> Stop {
+fn usage_error(message: &str) -> Stop {
     Stop::Wrong(message.to_owned())
 }
 
@@ -107,15 +107,15 @@ fn list(text: &str) -> impl Iterator<Item = &str> {
 fn numbers(text: &str, what: &str) -> Result<Vec<u32>, Stop> {
     let words: Vec<&str> = list(text).collect();
     if words.is_empty() {
-        return Err(wrong(what));
+        return Err(usage_error(what));
     }
-    words.into_iter().map(|word| word.parse().map_err(|_| wrong(what))).collect()
+    words.into_iter().map(|word| word.parse().map_err(|_| usage_error(what))).collect()
 }
 
 fn ids(text: &str, kind: Kind) -> Result<Vec<u32>, Stop> {
     let (names, what) =
         (Names::load(kind), if kind == Kind::User { "user name does not exist" } else { "group name does not exist" });
-    list(text).map(|word| names.id(word).ok_or_else(|| wrong(what))).collect()
+    list(text).map(|word| names.id(word).ok_or_else(|| usage_error(what))).collect()
 }
 
 fn read(words: &[String]) -> Result<Selection, Stop> {
@@ -148,7 +148,7 @@ impl Selection {
         rest: &mut impl Iterator<Item = &'a String>,
     ) -> Result<(), Stop> {
         let mut value =
-            || value.clone().or_else(|| rest.next().cloned()).ok_or_else(|| wrong("option requires an argument"));
+            || value.clone().or_else(|| rest.next().cloned()).ok_or_else(|| usage_error("option requires an argument"));
         match name {
             "help" => return Err(Stop::Print(HELP)),
             "version" => return Err(Stop::Print("ps from procps-ng 4.0.2\n")),
@@ -170,7 +170,7 @@ impl Selection {
             "tty" => self.ttys.get_or_insert_default().push(value()?),
             "format" => self.columns_of(&value()?)?,
             "sort" => self.sort_by(&value()?)?,
-            _ => return Err(wrong("unknown gnu long option")),
+            _ => return Err(usage_error("unknown gnu long option")),
         }
         Ok(())
     }
@@ -188,7 +188,7 @@ impl Selection {
                 Some(name) => (true, name),
                 None => (false, word.strip_prefix('+').unwrap_or(word)),
             };
-            let column = find(&name.to_ascii_lowercase()).ok_or_else(|| wrong("unknown sort specifier"))?;
+            let column = find(&name.to_ascii_lowercase()).ok_or_else(|| usage_error("unknown sort specifier"))?;
             self.sort.push((down, column.key));
         }
         Ok(())
@@ -207,7 +207,7 @@ impl Selection {
                 let attached = letters.as_str().to_owned();
                 letters = "".chars();
                 let value = if attached.is_empty() { rest.next().cloned() } else { Some(attached) };
-                value.ok_or_else(|| wrong("option requires an argument"))
+                value.ok_or_else(|| usage_error("option requires an argument"))
             };
             match (letter, dashed) {
                 ('A' | 'e' | 'a' | 'd', true) => self.everyone = true,
@@ -219,7 +219,7 @@ impl Selection {
                 ('j', _) => self.format = Some(if dashed { "j" } else { "bsd j" }),
                 ('u', false) => self.format = Some("u"),
                 ('v', false) => self.format = Some("v"),
-                ('X' | 's', false) => return Err(wrong("this format is not supported")),
+                ('X' | 's', false) => return Err(usage_error("this format is not supported")),
                 ('o', _) => {
                     let text = value()?;
                     self.columns_of(&text)?;
@@ -264,8 +264,8 @@ impl Selection {
                 ('f', false) => self.tree = Some(Style::Lines),
                 // Line truncation; lines are not truncated here.
                 ('w' | 'c' | 'y' | 'M' | 'Z', true) | ('w' | 'e' | 'c' | 'n' | 'S' | 'm' | 'H', false) => {}
-                (_, true) => return Err(wrong("unsupported SysV option")),
-                (_, false) => return Err(wrong("unsupported option (BSD syntax)")),
+                (_, true) => return Err(usage_error("unsupported SysV option")),
+                (_, false) => return Err(usage_error("unsupported option (BSD syntax)")),
             }
         }
         Ok(())
@@ -343,7 +343,7 @@ fn show(selection: Selection) -> i32 {
     }
     let none = processes.is_empty();
     let rows = match selection.tree {
-        Some(style) => planted(processes, style),
+        Some(style) => sort_as_tree(processes, style),
         None => processes.into_iter().map(|process| (String::new(), process)).collect(),
     };
     for (lead, process) in &rows {

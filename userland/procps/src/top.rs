@@ -66,7 +66,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
             std::thread::sleep(std::time::Duration::from_secs_f64(pause));
         }
         let gap = if time > 0 { "\n" } else { "" };
-        let code = print("top", &(gap.to_owned() + &picture()), 0);
+        let code = print("top", &(gap.to_owned() + &snapshot()), 0);
         if code != 0 {
             return code;
         }
@@ -74,7 +74,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     0
 }
 
-fn picture() -> String {
+fn snapshot() -> String {
     let (processes, memory) = (Process::all(), Memory::now());
     let count = |states: &str| processes.iter().filter(|process| states.contains(process.state)).count();
     let mib = |kib: u64| kib as f64 / 1024.0;

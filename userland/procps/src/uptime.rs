@@ -5,7 +5,7 @@ use tidebox_gnu::options::Syntax;
 use tidebox_gnu::zone::Zone;
 
 use crate::process::{booted, load, now, uptime};
-use crate::{print, wrong};
+use crate::{print, usage_error};
 
 const USAGE: &str = "
 Usage:
@@ -47,7 +47,7 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
     });
     match result {
         Ok(_) => print("uptime", &(line() + "\n"), 0),
-        Err(ToolResult::Usage(message, code)) => wrong("uptime", &message, &SYNTAX.help(), code),
+        Err(ToolResult::Usage(message, code)) => usage_error("uptime", &message, &SYNTAX.help(), code),
         Err(result) => result.into_exit_code("uptime"),
     }
 }

@@ -92,7 +92,7 @@ impl Options {
     /// Applies one option. The error is the exit code.
     fn set(&mut self, flag: Flag, value: &[u8]) -> Result<(), i32> {
         let text = String::from_utf8_lossy(value);
-        let wrong = || {
+        let invalid = || {
             print_error("watch", &format!("failed to parse argument: '{text}': Invalid argument"));
             1
         };
@@ -100,11 +100,11 @@ impl Options {
             Flag::Beep => self.beep = true,
             Flag::ErrExit => self.exit_on_error = true,
             Flag::ChgExit => self.exit_on_change = true,
-            Flag::EquExit => self.equal = Some(text.parse().map_err(|_| wrong())?),
+            Flag::EquExit => self.equal = Some(text.parse().map_err(|_| invalid())?),
             Flag::Interval => {
                 let seconds = text.replace(',', ".").parse::<f64>().ok().filter(|seconds| seconds.is_finite());
                 // As in the original, the minimum is a tenth of a second.
-                self.interval = Duration::from_secs_f64(seconds.ok_or_else(wrong)?.clamp(0.1, 4_294_967.0));
+                self.interval = Duration::from_secs_f64(seconds.ok_or_else(invalid)?.clamp(0.1, 4_294_967.0));
             }
             Flag::NoTitle => self.title = false,
             Flag::Exec => self.direct = true,

@@ -193,7 +193,7 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, ToolResult> {
     let mut options = Options { lines, ..Options::default() };
     let operands = SYNTAX.parse(arguments, |flag, value| options.set(flag, value));
     options.operands = operands.map_err(|result| match result {
-        ToolResult::Usage(message, code) => ToolResult::Failure(in_words_of_tree(&message), code),
+        ToolResult::Usage(message, code) => ToolResult::Failure(message_of_tree(&message), code),
         other => other,
     })?;
     if options.operands.is_empty() {
@@ -209,7 +209,7 @@ pub(crate) fn parse(arguments: Vec<Vec<u8>>) -> Result<Options, ToolResult> {
 }
 
 /// Converts a message of getopt to the format of `tree`.
-fn in_words_of_tree(message: &str) -> String {
+fn message_of_tree(message: &str) -> String {
     let option = |text: &str| text.split('\'').next().unwrap_or_default().to_owned();
     let after = |prefix: &str| message.strip_prefix(prefix).map(option);
     if let Some(letter) = after("invalid option -- '") {

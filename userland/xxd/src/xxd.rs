@@ -215,11 +215,11 @@ fn skip(options: &Options, input: &mut Input) -> Result<u64, Failure> {
     }
     let mut left = count;
     while left > 0 {
-        let piece = input.chunk().map_err(|errno| (errno.text().to_owned(), 2))?;
-        if piece.is_empty() {
+        let chunk = input.chunk().map_err(|errno| (errno.text().to_owned(), 2))?;
+        if chunk.is_empty() {
             break;
         }
-        let taken = usize::try_from(left).unwrap_or(usize::MAX).min(piece.len());
+        let taken = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
         input.consume(taken);
         left -= taken as u64;
     }

@@ -94,7 +94,7 @@ fn all(options: &Options, from: Box<dyn Read>) -> i32 {
     }
     let code = runner.end();
     if options.file.is_none() {
-        give_back(batches.unread());
+        seek_back(batches.unread());
     }
     code
 }
@@ -109,7 +109,7 @@ impl Read for StandardInput {
 }
 
 /// Seeks back to the end of the last item, so that the next reader of standard input continues there.
-fn give_back(unread: usize) {
+fn seek_back(unread: usize) {
     if unread > 0 {
         // A pipe or terminal is not seekable.
         let _ = tidebox_rt::seek(0, -(unread as i64));

@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 
 /// A conversion with the text around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct Conversion {
     pub(crate) before: Vec<u8>,
     pub(crate) after: Vec<u8>,
     pub(crate) kind: Kind,
@@ -40,14 +40,14 @@ pub(crate) struct Piece {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unit {
     pub(crate) times: usize,
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) conversions: Vec<Conversion>,
     /// The number of repetitions was given.
     counted: bool,
 }
 
 impl Unit {
     fn bytes(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.bytes).sum::<usize>().saturating_mul(self.times)
+        self.conversions.iter().map(|conversion| conversion.bytes).sum::<usize>().saturating_mul(self.times)
     }
 }
 
@@ -67,15 +67,17 @@ const MAX_WIDTH: usize = 1 << 16;
 pub(crate) fn parse(texts: &[Vec<u8>]) -> Result<Format, String> {
     let mut format = Format::default();
     for text in texts {
-        let mut units = line(text)?;
+        let mut units = parse_line(text)?;
         // `_A` is printed after the last block.
-        if let Some(at) = units.iter().position(|unit| unit.pieces.iter().any(|piece| piece.kind == Kind::Address('!')))
+        if let Some(at) = units
+            .iter()
+            .position(|unit| unit.conversions.iter().any(|conversion| conversion.kind == Kind::Address('!')))
         {
             let mut unit = units.remove(at);
-            for piece in &mut unit.pieces {
-                if piece.kind == Kind::Address('!') {
-                    piece.kind = Kind::Address(char::from(piece.after.pop().unwrap_or(b'd')));
-                    piece.after = std::mem::take(&mut piece.after);
+            for conversion in &mut unit.conversions {
+                if conversion.kind == Kind::Address('!') {
+                    conversion.kind = Kind::Address(char::from(conversion.after.pop().unwrap_or(b'd')));
+                    conversion.after = std::mem::take(&mut conversion.after);
                 }
             }
             format.end = Some(unit);
@@ -102,7 +104,7 @@ pub(crate) fn parse(texts: &[Vec<u8>]) -> Result<Format, String> {
     Ok(format)
 }
 
-fn line(text: &[u8]) -> Result<Vec<Unit>, String> {
+fn parse_line(text: &[u8]) -> Result<Vec<Unit>, String> {
     let bad = || format!("bad format {{{}}}", String::from_utf8_lossy(text));
     let mut units = Vec::new();
     let mut rest = text.trim_ascii();
@@ -125,7 +127,7 @@ fn line(text: &[u8]) -> Result<Vec<Unit>, String> {
         }
         let inside = body.get(..end).ok_or_else(bad)?;
         rest = body.get(end + 1..).ok_or_else(bad)?.trim_ascii_start();
-        unit.pieces = pieces(&unescaped(inside), size)?;
+        unit.conversions = parse_conversions(&unescaped(inside), size)?;
         units.push(unit);
     }
     Ok(units)
@@ -154,8 +156,8 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
     out
 }
 
-fn pieces(text: &[u8], size: Option<usize>) -> Result<Vec<Piece>, String> {
-    let mut pieces: Vec<Piece> = Vec::new();
+fn parse_conversions(text: &[u8], size: Option<usize>) -> Result<Vec<Conversion>, String> {
+    let mut conversions: Vec<Conversion> = Vec::new();
     let mut rest = text;
     let mut before = Vec::new();
     while let Some((first, after)) = rest.split_first() {
@@ -169,28 +171,28 @@ fn pieces(text: &[u8], size: Option<usize>) -> Result<Vec<Piece>, String> {
             rest = after.get(1..).unwrap_or_default();
             continue;
         }
-        let (mut piece, after) = conversion(after, size)?;
-        piece.before = std::mem::take(&mut before);
+        let (mut conversion, after) = parse_conversion(after, size)?;
+        conversion.before = std::mem::take(&mut before);
         // Text up to the next conversion belongs to this one, because both are omitted together.
         let end = after.iter().position(|byte| *byte == b'%').unwrap_or(after.len());
         let (text, next) = after.split_at_checked(end).unwrap_or((after, b""));
-        let is_end = piece.kind == Kind::Address('!');
-        let radix = if is_end { piece.after.pop() } else { None };
-        piece.after = text.to_vec();
-        piece.after.extend(radix);
-        pieces.push(piece);
+        let is_end = conversion.kind == Kind::Address('!');
+        let radix = if is_end { conversion.after.pop() } else { None };
+        conversion.after = text.to_vec();
+        conversion.after.extend(radix);
+        conversions.push(conversion);
         rest = next;
     }
     if !before.is_empty() {
         let mut text = plain();
         text.before = before;
-        pieces.push(text);
+        conversions.push(text);
     }
-    Ok(pieces)
+    Ok(conversions)
 }
 
-fn plain() -> Piece {
-    Piece {
+fn plain() -> Conversion {
+    Conversion {
         before: Vec::new(),
         after: Vec::new(),
         kind: Kind::Text,
@@ -206,26 +208,26 @@ fn plain() -> Piece {
 }
 
 /// Parses a conversion after its percent sign.
-fn conversion(text: &[u8], size: Option<usize>) -> Result<(Piece, &[u8]), String> {
-    let mut piece = plain();
+fn parse_conversion(text: &[u8], size: Option<usize>) -> Result<(Conversion, &[u8]), String> {
+    let mut conversion = plain();
     let mut rest = text;
     while let Some((flag, after)) = rest.split_first() {
         match flag {
-            b'-' => piece.left = true,
-            b'0' => piece.zeros = true,
-            b'#' => piece.alternate = true,
-            b'+' => piece.plus = true,
-            b' ' => piece.space = true,
+            b'-' => conversion.left = true,
+            b'0' => conversion.zeros = true,
+            b'#' => conversion.alternate = true,
+            b'+' => conversion.plus = true,
+            b' ' => conversion.space = true,
             _ => break,
         }
         rest = after;
     }
     if let Some((width, after)) = number(rest) {
-        (piece.width, rest) = (width.min(MAX_WIDTH), after);
+        (conversion.width, rest) = (width.min(MAX_WIDTH), after);
     }
     if let Some(after) = rest.strip_prefix(b".") {
         let (precision, after) = number(after).unwrap_or((0, after));
-        (piece.precision, rest) = (Some(precision.min(MAX_WIDTH)), after);
+        (conversion.precision, rest) = (Some(precision.min(MAX_WIDTH)), after);
     }
     let bad = |letter: &[u8]| format!("bad conversion character %{}", String::from_utf8_lossy(letter));
     let (letter, after) = rest.split_first().ok_or_else(|| bad(b""))?;
@@ -238,11 +240,11 @@ fn conversion(text: &[u8], size: Option<usize>) -> Result<(Piece, &[u8]), String
         }
     };
     let mut rest = after;
-    (piece.kind, piece.bytes) = match letter {
+    (conversion.kind, conversion.bytes) = match letter {
         b'c' => counted(Kind::Character, 1, &[1])?,
         b'd' | b'i' => counted(Kind::Signed, 4, &[1, 2, 4, 8])?,
         b'o' | b'u' | b'x' | b'X' => counted(Kind::Unsigned(char::from(*letter)), 4, &[1, 2, 4, 8])?,
-        b's' => match size.or(piece.precision) {
+        b's' => match size.or(conversion.precision) {
             Some(bytes) => (Kind::Bytes, bytes.min(MAX_WIDTH)),
             None => return Err("%s requires a precision or a byte count".to_owned()),
         },
@@ -257,7 +259,7 @@ fn conversion(text: &[u8], size: Option<usize>) -> Result<(Piece, &[u8]), String
                         return Err(bad(&[b'_', *kind, *radix]));
                     }
                     if *kind == b'A' {
-                        piece.after.push(*radix);
+                        conversion.after.push(*radix);
                         (Kind::Address('!'), 0)
                     } else {
                         (Kind::Address(char::from(*radix)), 0)
@@ -270,5 +272,5 @@ fn conversion(text: &[u8], size: Option<usize>) -> Result<(Piece, &[u8]), String
         }
         other => return Err(bad(&[*other])),
     };
-    Ok((piece, rest))
+    Ok((conversion, rest))
 }

@@ -177,17 +177,17 @@ struct Source<'a> {
 
 impl Source<'_> {
     /// Reads the next chunk; empty at the end.
-    fn piece(&mut self, out: &mut Output) -> Vec<u8> {
+    fn chunk(&mut self, out: &mut Output) -> Vec<u8> {
         while self.left > 0 {
             if let Some(input) = &mut self.current {
                 match input.chunk() {
                     Ok([]) => self.current = None,
-                    Ok(piece) => {
-                        let count = piece.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
-                        let piece = piece.get(..count).unwrap_or_default().to_vec();
+                    Ok(chunk) => {
+                        let count = chunk.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+                        let chunk = chunk.get(..count).unwrap_or_default().to_vec();
                         input.consume(count);
                         self.left -= count as u64;
-                        return piece;
+                        return chunk;
                     }
                     Err(errno) => {
                         self.current = None;
@@ -218,11 +218,11 @@ impl Source<'_> {
         let mut out = Output::standard();
         let (left, mut skipped) = (std::mem::replace(&mut self.left, count), 0);
         while skipped < count {
-            let piece = self.piece(&mut out);
-            if piece.is_empty() {
+            let chunk = self.chunk(&mut out);
+            if chunk.is_empty() {
                 break;
             }
-            skipped += piece.len() as u64;
+            skipped += chunk.len() as u64;
         }
         self.left = left;
         skipped

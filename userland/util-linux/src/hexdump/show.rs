@@ -3,7 +3,7 @@
 use tidebox_gnu::stream::Output;
 
 use super::Source;
-use super::format::{Format, Kind, Piece, Unit};
+use super::format::{Conversion, Format, Kind, Unit};
 
 /// Dumps the input.
 pub(super) fn show(format: &Format, source: &mut Source<'_>, begin: u64, verbose: bool, out: &mut Output) {
@@ -15,11 +15,11 @@ pub(super) fn show(format: &Format, source: &mut Source<'_>, begin: u64, verbose
     let mut buffer = Vec::new();
     loop {
         while buffer.len() < format.block {
-            let piece = source.piece(out);
-            if piece.is_empty() {
+            let chunk = source.chunk(out);
+            if chunk.is_empty() {
                 break;
             }
-            buffer.extend(piece);
+            buffer.extend(chunk);
         }
         if buffer.is_empty() || out.failure().is_some() {
             break;
@@ -40,7 +40,7 @@ pub(super) fn show(format: &Format, source: &mut Source<'_>, begin: u64, verbose
             address += block.len() as u64;
         }
         buffer = rest.to_vec();
-        let more = source.piece(out);
+        let more = source.chunk(out);
         if more.is_empty() && !buffer.is_empty() {
             let count = buffer.len();
             buffer.resize(format.block, 0);
@@ -51,8 +51,8 @@ pub(super) fn show(format: &Format, source: &mut Source<'_>, begin: u64, verbose
         buffer.extend(more);
     }
     if let Some(unit) = format.end.as_ref().filter(|_| address > 0) {
-        for piece in &unit.pieces {
-            push(piece, &[], address, false, true, out);
+        for conversion in &unit.conversions {
+            push(conversion, &[], address, false, true, out);
         }
     }
 }
@@ -69,29 +69,31 @@ fn print(format: &Format, block: &[u8], count: usize, address: u64, out: &mut Ou
 
 fn print_unit(unit: &Unit, block: &[u8], count: usize, address: u64, at: &mut usize, out: &mut Output) {
     for time in 0..unit.times {
-        for (number, piece) in unit.pieces.iter().enumerate() {
-            let missing = *at >= count && piece.bytes > 0;
-            let last = time + 1 == unit.times && unit.times > 1 && number + 1 == unit.pieces.len();
-            let bytes = block.get(*at..at.saturating_add(piece.bytes)).unwrap_or_default();
-            push(piece, bytes, address + *at as u64, missing, !last, out);
-            *at += piece.bytes;
+        for (number, conversion) in unit.conversions.iter().enumerate() {
+            let missing = *at >= count && conversion.bytes > 0;
+            let last = time + 1 == unit.times && unit.times > 1 && number + 1 == unit.conversions.len();
+            let bytes = block.get(*at..at.saturating_add(conversion.bytes)).unwrap_or_default();
+            push(conversion, bytes, address + *at as u64, missing, !last, out);
+            *at += conversion.bytes;
         }
     }
 }
 
 /// Prints a conversion. After the end of the input it is replaced by blanks of the same width. The last repetition has no
 /// trailing blanks.
-fn push(piece: &Piece, bytes: &[u8], address: u64, missing: bool, blanks: bool, out: &mut Output) {
-    out.push(&piece.before);
+fn push(conversion: &Conversion, bytes: &[u8], address: u64, missing: bool, blanks: bool, out: &mut Output) {
+    out.push(&conversion.before);
     if missing {
-        out.push(&b" ".repeat(piece.width));
+        out.push(&b" ".repeat(conversion.width));
     } else {
-        let text = converted(piece, bytes, address);
-        let fill = piece.width.saturating_sub(text.len());
-        let zeros = piece.zeros && !piece.left && !matches!(piece.kind, Kind::Text | Kind::Bytes | Kind::Escaped);
+        let text = converted(conversion, bytes, address);
+        let fill = conversion.width.saturating_sub(text.len());
+        let zeros = conversion.zeros
+            && !conversion.left
+            && !matches!(conversion.kind, Kind::Text | Kind::Bytes | Kind::Escaped);
         let sign = usize::from(zeros && text.first().is_some_and(|byte| matches!(byte, b'-' | b'+')));
         let (sign, body) = text.split_at_checked(sign).unwrap_or((b"", &text));
-        if piece.left {
+        if conversion.left {
             out.push(&text);
             out.push(&b" ".repeat(fill));
         } else {
@@ -100,7 +102,7 @@ fn push(piece: &Piece, bytes: &[u8], address: u64, missing: bool, blanks: bool, 
             out.push(if zeros { body } else { &text });
         }
     }
-    let after = if blanks { piece.after.as_slice() } else { piece.after.trim_ascii_end() };
+    let after = if blanks { conversion.after.as_slice() } else { conversion.after.trim_ascii_end() };
     out.push(after);
 }
 
@@ -113,12 +115,12 @@ fn signed(bytes: &[u8]) -> i64 {
     (unsigned(bytes) << unused).cast_signed() >> unused
 }
 
-fn with_precision(digits: String, piece: &Piece) -> String {
-    let missing = piece.precision.unwrap_or(0).saturating_sub(digits.len());
+fn with_precision(digits: String, conversion: &Conversion) -> String {
+    let missing = conversion.precision.unwrap_or(0).saturating_sub(digits.len());
     "0".repeat(missing) + &digits
 }
 
-fn in_radix(value: u64, letter: char, piece: &Piece) -> String {
+fn in_radix(value: u64, letter: char, conversion: &Conversion) -> String {
     let digits = match letter {
         'o' => format!("{value:o}"),
         'x' => format!("{value:x}"),
@@ -126,35 +128,38 @@ fn in_radix(value: u64, letter: char, piece: &Piece) -> String {
         _ => value.to_string(),
     };
     let prefix = match letter {
-        _ if !piece.alternate || value == 0 => "",
+        _ if !conversion.alternate || value == 0 => "",
         'o' => "0",
         'x' => "0x",
         'X' => "0X",
         _ => "",
     };
-    prefix.to_owned() + &with_precision(digits, piece)
+    prefix.to_owned() + &with_precision(digits, conversion)
 }
 
-fn converted(piece: &Piece, bytes: &[u8], address: u64) -> Vec<u8> {
+fn converted(conversion: &Conversion, bytes: &[u8], address: u64) -> Vec<u8> {
     let byte = bytes.first().copied().unwrap_or(0);
-    let text = match piece.kind {
+    let text = match conversion.kind {
         Kind::Text => return Vec::new(),
-        Kind::Address(radix) => in_radix(address, radix, piece),
+        Kind::Address(radix) => in_radix(address, radix, conversion),
         Kind::Signed => {
             let value = signed(bytes);
-            let sign = match (value < 0, piece.plus, piece.space) {
+            let sign = match (value < 0, conversion.plus, conversion.space) {
                 (true, ..) => "-",
                 (_, true, _) => "+",
                 (_, _, true) => " ",
                 _ => "",
             };
-            sign.to_owned() + &with_precision(value.unsigned_abs().to_string(), piece)
+            sign.to_owned() + &with_precision(value.unsigned_abs().to_string(), conversion)
         }
-        Kind::Unsigned(letter) => in_radix(unsigned(bytes), letter, piece),
+        Kind::Unsigned(letter) => in_radix(unsigned(bytes), letter, conversion),
         Kind::Character => return vec![byte],
         Kind::Bytes => {
             let shown = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
-            return shown.get(..piece.precision.unwrap_or(shown.len()).min(shown.len())).unwrap_or_default().to_vec();
+            return shown
+                .get(..conversion.precision.unwrap_or(shown.len()).min(shown.len()))
+                .unwrap_or_default()
+                .to_vec();
         }
         Kind::Escaped => escaped(byte),
         Kind::Printable => return vec![if (32..127).contains(&byte) { byte } else { b'.' }],

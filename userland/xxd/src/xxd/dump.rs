@@ -43,14 +43,14 @@ impl<'a> Dump<'a> {
         }
         let width = if self.columns == 0 { usize::MAX } else { self.columns };
         while left > 0 && out.failure().is_none() {
-            let piece = input.chunk()?;
-            if piece.is_empty() {
+            let chunk = input.chunk()?;
+            if chunk.is_empty() {
                 break;
             }
             // A plain dump without newlines is written directly.
             let room = width.min(64 * 1024) - line.len().min(width.min(64 * 1024));
-            let count = piece.len().min(room).min(usize::try_from(left).unwrap_or(usize::MAX));
-            line.extend_from_slice(piece.get(..count).unwrap_or_default());
+            let count = chunk.len().min(room).min(usize::try_from(left).unwrap_or(usize::MAX));
+            line.extend_from_slice(chunk.get(..count).unwrap_or_default());
             input.consume(count);
             left -= count as u64;
             if line.len() == width.min(64 * 1024) {
