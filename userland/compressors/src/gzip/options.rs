@@ -109,62 +109,30 @@ fn from_environment(gzip: &mut Gzip) -> Result<(), i32> {
     if words.is_empty() {
         return Ok(());
     }
-    let ends_options = words.iter().any(|word| word == b"--");
     let mut items = LINE.items(words);
-    let invalid = |what: String| usage(&format!("{what}: option not valid in GZIP environment variable"));
     loop {
         let item = items.next_item::<ToolResult>();
         let letter = items.letter();
         match item {
             Ok(None) => break,
-            Ok(Some(Item::Option(flag, value))) => match flag {
-                Flag::Fast
+            Ok(Some(Item::Option(
+                flag @ (Flag::Fast
                 | Flag::Best
                 | Flag::Level
                 | Flag::NoName
                 | Flag::Name
                 | Flag::Verbose
                 | Flag::Quiet
-                | Flag::Rsyncable => set(gzip, flag, letter, value.unwrap_or_default())?,
-                Flag::Synchronous => return Err(invalid("--synchronous".to_owned())),
-                flag => return Err(invalid(format!("-{}", letter.unwrap_or_else(|| flag.letter())))),
-            },
-            Ok(Some(Item::Operand(word))) => {
-                let word = String::from_utf8_lossy(&word).into_owned();
-                return Err(usage(&format!("{word}: non-option in GZIP environment variable")));
-            }
-            Err(ToolResult::Print(_)) => return Err(invalid("-h".to_owned())),
-            Err(ToolResult::Failure(..)) => return Err(invalid("-Z".to_owned())),
-            Err(answer) => return Err(refuse(answer)),
+                | Flag::Rsyncable),
+                value,
+            ))) => set(gzip, flag, letter, value.unwrap_or_default())?,
+            _ => return Err(usage("option not valid in GZIP environment variable")),
         }
-    }
-    if ends_options {
-        return Err(invalid("--".to_owned()));
     }
     if !gzip.quiet {
         print_parts(&[b"gzip: warning: GZIP environment variable is deprecated; use an alias or script\n"]);
     }
     Ok(())
-}
-
-impl Flag {
-    /// Returns the letter of an option that is not allowed in `GZIP`.
-    fn letter(self) -> char {
-        match self {
-            Self::Stdout => 'c',
-            Self::Decompress => 'd',
-            Self::Force => 'f',
-            Self::Keep => 'k',
-            Self::List => 'l',
-            Self::License => 'L',
-            Self::Recursive => 'r',
-            Self::Suffix => 'S',
-            Self::Test => 't',
-            Self::Version => 'V',
-            Self::Bits => 'b',
-            _ => 'a',
-        }
-    }
 }
 
 /// Applies one option. An error is the exit code.
