@@ -342,7 +342,7 @@ fn has_tag(path: &[u8], tag: &[u8]) -> bool {
     if tidebox_rt::stat(&file, true).is_err() {
         return false;
     }
-    tag != b"CACHEDIR.TAG" || crate::options::whole(&file).is_ok_and(|text| text.starts_with(SIGNATURE))
+    tag != b"CACHEDIR.TAG" || tidebox_gnu::stream::read_all(&file).is_ok_and(|text| text.starts_with(SIGNATURE))
 }
 
 /// Strips trailing slashes from a name.

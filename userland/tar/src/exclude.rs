@@ -115,7 +115,7 @@ const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".bzrignore", b".hgignore"];
 pub(crate) fn ignore_patterns(folder: &[u8]) -> Vec<Exclude> {
     let mut patterns = Vec::new();
     for name in IGNORE_FILES {
-        let text = crate::options::whole(&[folder, b"/", name].concat()).unwrap_or_default();
+        let text = tidebox_gnu::stream::read_all(&[folder, b"/", name].concat()).unwrap_or_default();
         let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
         patterns.extend(lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).map(|line| Exclude {
             pattern: line.strip_prefix(b"\\").filter(|rest| rest.starts_with(b"#")).unwrap_or(line).to_vec(),

@@ -11,7 +11,6 @@ use tidebox_gnu::command_line::FromEarlyExit;
 use tidebox_gnu::exit::ToolResult;
 use tidebox_gnu::getopt::Item;
 use tidebox_gnu::options::ParsedOption;
-use tidebox_rt::Errno;
 
 use crate::checkpoint::Checkpoints;
 use crate::exclude::Excludes;
@@ -276,26 +275,4 @@ fn without_dash(arguments: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Stop> {
         }
     }
     Ok(words.into_iter().chain(rest).collect())
-}
-
-/// Reads a whole file; `-` is standard input.
-pub(crate) fn whole(name: &[u8]) -> Result<Vec<u8>, Errno> {
-    let fd = match name {
-        b"-" => 0,
-        _ => tidebox_rt::open(name, tidebox_rt::Open { read: true, ..tidebox_rt::Open::default() })?,
-    };
-    let mut text = Vec::new();
-    let mut chunk = vec![0; 64 * 1024];
-    loop {
-        match tidebox_rt::read(fd, &mut chunk) {
-            Ok(0) => break,
-            Ok(got) => text.extend_from_slice(chunk.get(..got).unwrap_or_default()),
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    if fd != 0 {
-        tidebox_rt::close(fd)?;
-    }
-    Ok(text)
 }

@@ -168,16 +168,7 @@ fn little(bytes: &[u8]) -> u64 {
 }
 
 fn read_at(fd: Fd, at: u64, count: u64) -> Result<Vec<u8>, ListError> {
-    tidebox_rt::seek_to(fd, at).map_err(ListError::System)?;
-    let mut bytes = vec![0; usize::try_from(count).map_err(|_| DAMAGED)?];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match tidebox_rt::read(fd, bytes.get_mut(filled..).unwrap_or_default()) {
-            Ok(0) => return Err(ListError::Invalid("Unexpected end of file")),
-            Ok(got) => filled += got,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(ListError::System(errno)),
-        }
-    }
-    Ok(bytes)
+    let count = usize::try_from(count).map_err(|_| DAMAGED)?;
+    let bytes = tidebox_gnu::stream::read_at(fd, at, count).map_err(ListError::System)?;
+    if bytes.len() < count { Err(ListError::Invalid("Unexpected end of file")) } else { Ok(bytes) }
 }

@@ -280,18 +280,7 @@ impl Read {
 
 /// Reads the names listed in a file.
 fn names(list: &[u8], end: u8) -> Result<Vec<Vec<u8>>, tidebox_rt::Errno> {
-    let fd = if list == b"-" { 0 } else { crate::stream::open(list)? };
-    let mut source = crate::stream::Source::new(fd);
-    let mut text = Vec::new();
-    loop {
-        let bytes = source.peek(1)?;
-        if bytes.is_empty() {
-            break;
-        }
-        text.extend_from_slice(bytes);
-        let count = bytes.len();
-        source.advance(count);
-    }
+    let text = tidebox_gnu::stream::read_all(list)?;
     Ok(text.split(|byte| *byte == end).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
 }
 

@@ -1,11 +1,12 @@
 //! Effects of the options.
 
 use tidebox_gnu::options::ParsedOption;
+use tidebox_gnu::stream::read_all;
 
 use super::flags::{Flag, LINE};
 use super::lists::Lists;
 use super::values::{format, invalid_choice, invalid_owner, owner, program};
-use super::{How, Mode, Old, Options, Stop, TagRule, Word, whole};
+use super::{How, Mode, Old, Options, Stop, TagRule, Word};
 use crate::checkpoint::Checkpoints;
 use crate::exclude::{Exclude, VCS};
 use crate::header::{BLOCK, Format};
@@ -186,7 +187,7 @@ impl Reading {
     }
 
     fn exclude_from(&mut self, file: &[u8]) -> Result<(), Stop> {
-        let text = whole(file).map_err(|errno| Stop::Fatal([file, b": ", errno.text().as_bytes()].concat()))?;
+        let text = read_all(file).map_err(|errno| Stop::Fatal([file, b": ", errno.text().as_bytes()].concat()))?;
         for line in text.split(|byte| *byte == b'\n') {
             let line = line.trim_ascii_end();
             if !line.is_empty() && !line.starts_with(b"#") {

@@ -1,10 +1,11 @@
 //! Files that list names.
 
 use tidebox_gnu::getopt::Item;
+use tidebox_gnu::stream::read_all;
 
 use super::apply::Reading;
 use super::flags::{Flag, LINE};
-use super::{Stop, Word, whole};
+use super::{Stop, Word};
 use crate::message::{error, warn};
 use crate::quote::escaped;
 
@@ -42,7 +43,7 @@ impl Reading {
     /// Reads the names of a list, and the directories between them.
     pub(super) fn list(&mut self, file: &[u8]) -> Result<(), Stop> {
         self.lists.any = true;
-        let text = match whole(file) {
+        let text = match read_all(file) {
             // As in GNU tar, a directory reads as an empty list.
             Err(tidebox_rt::Errno::ISDIR) => Vec::new(),
             read => read.map_err(|errno| {

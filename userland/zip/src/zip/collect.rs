@@ -139,17 +139,3 @@ impl Zip {
         name
     }
 }
-
-/// Reads all bytes of a descriptor.
-pub(crate) fn whole(fd: u32) -> Result<Vec<u8>, Errno> {
-    let mut text = Vec::new();
-    let mut chunk = vec![0; 64 * 1024];
-    loop {
-        match tidebox_rt::read(fd, &mut chunk) {
-            Ok(0) => return Ok(text),
-            Ok(got) => text.extend_from_slice(chunk.get(..got).unwrap_or_default()),
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-}

@@ -342,7 +342,7 @@ impl Zip {
             return old.map(|archive| archive.end.comment.clone()).unwrap_or_default();
         }
         self.print(&[b"enter new zip file comment (end with .):\n"]);
-        let text = crate::zip::collect::whole(0).unwrap_or_default();
+        let text = tidebox_gnu::stream::read_all(b"-").unwrap_or_default();
         let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').take_while(|line| *line != b".").collect();
         let mut comment = lines.join(b"\r\n".as_slice());
         while comment.ends_with(b"\r\n") {

@@ -280,7 +280,7 @@ impl Options {
         }
         self.files = names.collect();
         if self.from_stdin {
-            let text = super::collect::whole(0).unwrap_or_default();
+            let text = tidebox_gnu::stream::read_all(b"-").unwrap_or_default();
             self.files.extend(text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec));
         }
         Ok(self)
