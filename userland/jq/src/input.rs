@@ -17,7 +17,6 @@ pub(crate) struct Reading {
     /// All inputs are combined into one.
     pub(crate) slurp: bool,
     pub(crate) stream: bool,
-    pub(crate) sequence: bool,
 }
 
 /// Maximum bytes per read of a line.
@@ -56,7 +55,7 @@ impl Inputs {
             files: files.into(),
             current: None,
             line: 0,
-            reader: Reader::new(reading.stream, reading.sequence),
+            reader: Reader::new(reading.stream),
             piece: Vec::new(),
             at: 0,
             rest: Vec::new(),
@@ -115,10 +114,8 @@ impl Inputs {
                 Ok(None) => {}
                 Ok(found) => return Ok(found),
                 Err(message) => {
-                    if !self.reading.sequence {
-                        self.at = self.piece.len();
-                        self.ended = true;
-                    }
+                    self.at = self.piece.len();
+                    self.ended = true;
                     return Err(message);
                 }
             }

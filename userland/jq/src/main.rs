@@ -109,7 +109,6 @@ fn each_input(program: &Program, world: &World, form: &run::Form, exit_status: b
                 }
             }
             Ok(None) => return code,
-            Err(message) if form.sequence => world.print_error(&format!("jq: ignoring parse error: {message}\n")),
             Err(message) => {
                 world.print_error(&format!("parse error: {message}\n"));
                 return NO_JSON;

@@ -225,10 +225,7 @@ impl Parsing {
             "from-file" => self.options.from_file = true,
             "tab" => self.indent = Some("\t".to_owned()),
             "indent" => self.indent_by(rest.next())?,
-            "seq" => {
-                form.sequence = true;
-                self.options.reading.sequence = true;
-            }
+            "seq" => form.sequence = true,
             "stream" => self.options.reading.stream = true,
             "stream-errors" => return Err(Other::Fail("jq: --stream-errors is not supported".to_owned())),
             "exit-status" => self.options.exit_status = true,

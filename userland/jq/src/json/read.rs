@@ -17,8 +17,6 @@ enum State {
     Normal,
     String,
     Escape,
-    /// After an error in a sequence: everything up to the next record separator is skipped.
-    WaitingForSeparator,
 }
 
 /// Builder for tokens.
@@ -35,9 +33,6 @@ pub(crate) struct Reader {
     /// The current literal or string.
     token: Vec<u8>,
     builder: Builder,
-    /// Record separators are expected between values.
-    sequence: bool,
-    after_space: bool,
     line: usize,
     column: usize,
     /// Bytes of a byte order mark seen at the start.
@@ -50,13 +45,11 @@ const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 impl Reader {
     /// Parses values, or with `streaming` their events.
-    pub(crate) fn new(streaming: bool, sequence: bool) -> Self {
+    pub(crate) fn new(streaming: bool) -> Self {
         Self {
             state: State::Normal,
             token: Vec::new(),
             builder: if streaming { Builder::Events(Events::default()) } else { Builder::Values(Values::default()) },
-            sequence,
-            after_space: false,
             line: 1,
             column: 0,
             mark: 0,
@@ -82,7 +75,7 @@ impl Reader {
             }
             match self.scan(*byte) {
                 Ok(()) => {}
-                Err(fault) => return Err(self.failed(fault, *byte)),
+                Err(fault) => return Err(self.failed(fault)),
             }
             if let Some(value) = self.builder.take() {
                 return Ok(Some(value));
@@ -98,14 +91,10 @@ impl Reader {
         }
         let place = format!("at EOF at line {}, column {}", self.line, self.column);
         let state = std::mem::replace(&mut self.state, State::Normal);
-        if state == State::WaitingForSeparator {
-            return Err(format!("Unfinished abandoned text {place}"));
-        }
         if state != State::Normal {
             self.reset();
             return Err(format!("Unfinished string {place}"));
         }
-        let truncated = self.sequence && !self.after_space && self.builder.is_truncated(!self.token.is_empty());
         if let Err(fault) = self.literal() {
             self.reset();
             return Err(format!("{fault} {place}"));
@@ -114,11 +103,7 @@ impl Reader {
             self.reset();
             return Err(format!("Unfinished JSON term {place}"));
         }
-        let value = self.builder.take();
-        if truncated && matches!(value, Some(Val::Number(_))) {
-            return Err(format!("Potentially truncated top-level numeric value {place}"));
-        }
-        Ok(value)
+        Ok(self.builder.take())
     }
 
     fn reset(&mut self) {
@@ -127,14 +112,10 @@ impl Reader {
         self.state = State::Normal;
     }
 
-    fn failed(&mut self, fault: Fault, byte: u8) -> String {
-        let place = format!("{fault} at line {}, column {}", self.line, self.column);
+    fn failed(&mut self, fault: Fault) -> String {
+        let message = format!("{fault} at line {}, column {}", self.line, self.column);
         self.reset();
-        if self.sequence && byte != RECORD_SEPARATOR {
-            self.state = State::WaitingForSeparator;
-            return format!("{place} (need RS to resync)");
-        }
-        place
+        message
     }
 
     fn scan(&mut self, byte: u8) -> Result<(), Fault> {
@@ -142,12 +123,6 @@ impl Reader {
         if byte == b'\n' {
             self.line += 1;
             self.column = 0;
-        }
-        if self.state == State::WaitingForSeparator {
-            if byte == RECORD_SEPARATOR {
-                self.state = State::Normal;
-            }
-            return Ok(());
         }
         if byte == RECORD_SEPARATOR && self.state == State::Normal {
             return self.separator();
@@ -171,18 +146,14 @@ impl Reader {
                 self.token.push(byte);
                 self.state = State::String;
             }
-            State::Normal | State::WaitingForSeparator => self.outside_strings(byte)?,
+            State::Normal => self.outside_strings(byte)?,
         }
         Ok(())
     }
 
     fn outside_strings(&mut self, byte: u8) -> Result<(), Fault> {
-        self.after_space = false;
         match byte {
-            b' ' | b'\t' | b'\r' | b'\n' => {
-                self.after_space = true;
-                self.literal()
-            }
+            b' ' | b'\t' | b'\r' | b'\n' => self.literal(),
             b'"' => {
                 self.literal()?;
                 self.state = State::String;
@@ -200,10 +171,6 @@ impl Reader {
     }
 
     fn separator(&mut self) -> Result<(), Fault> {
-        if self.sequence && !self.after_space && self.builder.is_truncated(!self.token.is_empty()) {
-            let is_number = self.literal().is_ok() && !self.builder.is_open();
-            return Err(if is_number { "Potentially truncated top-level numeric value" } else { "Truncated value" });
-        }
         self.literal()?;
         if self.builder.is_open() {
             self.reset();
@@ -251,13 +218,6 @@ impl Builder {
         }
     }
 
-    fn is_truncated(&self, in_token: bool) -> bool {
-        match self {
-            Self::Values(values) => values.is_truncated(in_token),
-            Self::Events(events) => events.is_open(),
-        }
-    }
-
     fn reset(&mut self) {
         match self {
             Self::Values(values) => *values = Values::default(),
@@ -278,7 +238,7 @@ pub(crate) fn parse_one(text: &[u8]) -> Result<Val, String> {
 
 /// All values of a text.
 pub(crate) fn parse_all(text: &[u8]) -> Result<Vec<Val>, String> {
-    let mut reader = Reader::new(false, false);
+    let mut reader = Reader::new(false);
     let mut values = Vec::new();
     let mut at = 0;
     while let Some(value) = reader.next(text, &mut at)? {

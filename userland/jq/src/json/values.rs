@@ -29,11 +29,6 @@ impl Values {
         !self.open.is_empty()
     }
 
-    /// Returns whether the text may be truncated here.
-    pub(super) fn is_truncated(&self, in_token: bool) -> bool {
-        self.is_open() || in_token || matches!(self.next, Some(Val::Number(_)))
-    }
-
     pub(super) fn value(&mut self, value: Val) -> Result<(), Fault> {
         if self.next.is_some() {
             return Err("Expected separator between values");
