@@ -175,9 +175,9 @@ mod tests {
     fn an_empty_old_string_fills_an_empty_file_in_js_only() {
         let filled = replace("", "", "new", false, Dialect::Js).unwrap();
         assert_eq!((filled.text.as_str(), filled.occurrences), ("new", 0));
-        let refused = |text, dialect| replace(text, "", "new", true, dialect).unwrap_err().code;
-        assert_eq!(refused("", Dialect::Python), FileErrorCode::InvalidPattern);
-        assert_eq!(refused("text", Dialect::Js), FileErrorCode::InvalidPattern);
+        let rejected = |text, dialect| replace(text, "", "new", true, dialect).unwrap_err().code;
+        assert_eq!(rejected("", Dialect::Python), FileErrorCode::InvalidPattern);
+        assert_eq!(rejected("text", Dialect::Js), FileErrorCode::InvalidPattern);
     }
 
     #[test]

@@ -172,7 +172,7 @@ impl Requirement {
     pub fn unmet_reason(self, has: &Capabilities) -> Option<String> {
         let (met, what) = match self {
             Self::Execute => (has.execute, "runs commands"),
-            Self::ExitCodes => (has.exit_codes, "knows every exit code"),
+            Self::ExitCodes => (has.exit_codes, "reports the exit code of every command"),
             Self::SeparateStreams => (has.separate_streams, "separates standard output and standard error"),
             Self::BinaryOutput => (has.binary_output, "preserves output that is not UTF-8"),
             Self::Streaming => (has.streaming, "streams output"),

@@ -87,13 +87,13 @@ impl RecorderState {
         slots.len() - 1
     }
 
-    fn end(&self, index: usize, sandbox: Option<&SandboxId>, call: RecordedCall, answer: RecordedResponse) {
-        if answer.is_failure() && !self.failures {
+    fn end(&self, index: usize, sandbox: Option<&SandboxId>, call: RecordedCall, reply: RecordedResponse) {
+        if reply.is_failure() && !self.failures {
             return;
         }
         let sandbox = sandbox.map(|id| self.redaction.text(id.as_str().to_owned()));
         if let Some(index) = self.slots().get_mut(index) {
-            *index = Some(Interaction { sandbox, call, answer });
+            *index = Some(Interaction { sandbox, call, answer: reply });
         }
     }
 }
@@ -150,11 +150,11 @@ impl RecordProvider {
         let index = state.begin();
         let recorded_call = recorded_call(&state.redaction);
         let result = call.await;
-        let answer = match &result {
-            Ok(answer) => recorded_response(answer, &state.redaction),
+        let reply = match &result {
+            Ok(reply) => recorded_response(reply, &state.redaction),
             Err(error) => RecordedResponse::failed(error, &state.redaction),
         };
-        state.end(index, None, recorded_call, answer);
+        state.end(index, None, recorded_call, reply);
         result
     }
 }

@@ -104,7 +104,7 @@ impl Layer for Trace {
             let mut guard = CallGuard { trace: self, number, method: call.method(), reported: false };
             let result = call.run(&*self.backend, sink).await;
             guard.end(match &result {
-                Ok(answer) => CallEnd::Completed(answer),
+                Ok(reply) => CallEnd::Completed(reply),
                 Err(error) => CallEnd::Failed(error),
             });
             result

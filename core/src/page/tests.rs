@@ -7,7 +7,7 @@ fn page(content: &[u8], offset: u64, limit: u64) -> Result<Option<Page>, FileErr
     // The page does not depend on the chunk sizes.
     for size in [1, 2, 3, 7] {
         let mut reader = PageReader::new(offset, limit);
-        content.chunks(size).for_each(|piece| reader.push(piece));
+        content.chunks(size).for_each(|chunk| reader.push(chunk));
         assert_eq!(reader.finish(), whole, "in chunks of {size}");
     }
     whole
@@ -64,7 +64,7 @@ fn a_page_over_the_limit_ends_at_a_whole_line() {
     let line = "x".repeat(99) + "\n";
     let file = line.repeat(10_000);
     let mut reader = PageReader::new(10, 9_000);
-    file.as_bytes().chunks(4096).for_each(|piece| reader.push(piece));
+    file.as_bytes().chunks(4096).for_each(|chunk| reader.push(chunk));
     let page = reader.finish().unwrap().unwrap();
     assert_eq!(page.text.len(), 512_000);
     let window = page.window.unwrap();
@@ -78,7 +78,7 @@ fn a_line_over_the_limit_is_truncated_between_characters() {
     let file = "é".repeat(PAGE_BYTES) + "\nnext\n";
     let mut reader = PageReader::new(0, 10);
     reader.push(b"x");
-    file.as_bytes().chunks(5).for_each(|piece| reader.push(piece));
+    file.as_bytes().chunks(5).for_each(|chunk| reader.push(chunk));
     let page = reader.finish().unwrap().unwrap();
     assert!(page.line_cut);
     assert_eq!(page.text.len(), PAGE_BYTES - 1);

@@ -80,8 +80,8 @@ fn paths_by_value_are_checked() {
         (b"..", Errno::Success),
         (b"/etc", Errno::Notcapable),
     ] {
-        let answer = g.k.stat_at(g.pid, 3, path, true).err();
-        assert_eq!(answer, (errno != Errno::Success).then(|| errno.into()), "{path:?}");
+        let response = g.k.stat_at(g.pid, 3, path, true).err();
+        assert_eq!(response, (errno != Errno::Success).then(|| errno.into()), "{path:?}");
     }
     assert_eq!(g.k.symlink_at(g.pid, b"a\0", HERE, b"l"), Err(Errno::Inval.into()));
     assert_eq!(g.k.stat_at(g.pid, 0, b"x", true), Err(Errno::Notdir.into()));

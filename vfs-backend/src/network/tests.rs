@@ -129,9 +129,9 @@ fn a_response_has_a_head_chunks_and_an_end() {
         header Location: next\nheader X-A: b c\n";
     assert_eq!(frames[0], (HEAD, expected.as_bytes().to_vec()));
     assert_eq!(frames.last(), Some(&(END, Vec::new())));
-    let pieces = &frames[1..frames.len() - 1];
-    assert!(pieces.iter().all(|(kind, piece)| *kind == DATA && piece.len() <= 64 << 10));
-    assert_eq!(pieces.iter().map(|(_, piece)| piece.len()).sum::<usize>(), 100_006);
+    let chunks = &frames[1..frames.len() - 1];
+    assert!(chunks.iter().all(|(kind, chunk)| *kind == DATA && chunk.len() <= 64 << 10));
+    assert_eq!(chunks.iter().map(|(_, chunk)| chunk.len()).sum::<usize>(), 100_006);
     let event = network.log().events.remove(0);
     assert_eq!((event.outcome, event.at), (RequestOutcome::Completed, Duration::from_nanos(5)));
 }

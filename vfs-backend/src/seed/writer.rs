@@ -247,9 +247,11 @@ fn invalid(path: &[u8], message: &str) -> Error {
 
 fn seed_error(path: &[u8], errno: Errno) -> Error {
     match errno {
-        Errno::Notdir => invalid(path, "a part of the path is a file or a link and no directory"),
-        Errno::Rofs => invalid(path, "nothing can be put into /proc"),
-        Errno::Acces | Errno::Perm => invalid(path, "the sandbox's own system has this directory; choose another"),
+        Errno::Notdir => invalid(path, "a part of the path is a file or a link, not a directory"),
+        Errno::Rofs => invalid(path, "cannot add files to /proc; choose another directory"),
+        Errno::Acces | Errno::Perm => {
+            invalid(path, "the directory belongs to the system of the sandbox; choose another")
+        }
         other => Error::from(crate::file_error::file_error(other, path)),
     }
 }

@@ -10,7 +10,8 @@ use crate::file::ReadRequest;
 
 const MESSAGE_WITH_TEXT: Requirement =
     Requirement::Dialect(|dialect| dialect == Dialect::Js, "has a different message");
-const MESSAGE_WITH_CODE: Requirement = Requirement::Dialect(|dialect| dialect != Dialect::Js, "has a message in words");
+const MESSAGE_WITH_CODE: Requirement =
+    Requirement::Dialect(|dialect| dialect != Dialect::Js, "has messages without error codes");
 
 pub(in super::super) const CASES: &[Case] = cases![
     "read: a missing file is `not found`" [MESSAGE_WITH_TEXT] missing_with_text;

@@ -156,7 +156,7 @@ impl RecordedDownload {
             path: self.path.0,
             result: match self.result {
                 DownloadContent::Content(Blob(content)) => Ok(content),
-                DownloadContent::Refused(refused) => Err(refused.replay()),
+                DownloadContent::Refused(rejected) => Err(rejected.replay()),
             },
         }
     }

@@ -44,12 +44,12 @@ impl Layer for Canned {
 
     fn call<'a>(&'a self, call: Call, sink: Option<OutputSink<'a>>) -> BoxFuture<'a, Result<Response>> {
         Box::pin(async move {
-            let (events, answer) = self.responses.lock().unwrap().pop_front().expect("a response for every call");
+            let (events, reply) = self.responses.lock().unwrap().pop_front().expect("a response for every call");
             if let Some(sink) = sink {
                 assert!(matches!(call, Call::ExecuteStreaming(_)));
                 events.into_iter().for_each(sink);
             }
-            answer
+            reply
         })
     }
 }

@@ -33,7 +33,7 @@ impl Layer for Timed {
 #[test]
 fn timeouts_are_set_and_limited_in_both_forms_of_execute() {
     let seconds = Duration::from_secs;
-    for (default, asked, given) in [
+    for (default, requested, given) in [
         (Some(5), None, 5),
         (Some(5), Some(7), 7),
         (Some(5), Some(99), 10),
@@ -43,7 +43,7 @@ fn timeouts_are_set_and_limited_in_both_forms_of_execute() {
     ] {
         let backend = timeout(from_layer(Timed(super::id("sb"))), default.map(seconds), seconds(10));
         let mut request = ExecuteRequest::new("x");
-        request.timeout = asked.map(seconds);
+        request.timeout = requested.map(seconds);
         let waited = block_on(backend.execute(request.clone())).unwrap();
         let watched = block_on(backend.execute_streaming(request, &mut |_| {})).unwrap();
         assert_eq!((waited.duration, watched.duration), (seconds(given), seconds(given)));
@@ -75,7 +75,7 @@ fn a_trace_reports_responses_failures_and_dropped_calls() {
             TraceEvent::End { number, method, end, .. } => format!(
                 "{number} {method} {}",
                 match end {
-                    CallEnd::Completed(answer) => answer.method().to_owned(),
+                    CallEnd::Completed(response) => response.method().to_owned(),
                     CallEnd::Failed(error) => error.kind().to_string(),
                     CallEnd::Dropped => "dropped".to_owned(),
                 }
@@ -110,6 +110,6 @@ fn map_sandboxes_wraps_every_sandbox() {
     let again = block_on(provider.get_or_create(Selector::Id(sandbox.id().clone()))).unwrap();
     assert_eq!(block_on(output(&*again, "words")).unwrap(), "2 w");
     block_on(provider.delete(sandbox.id())).unwrap();
-    let gone = block_on(provider.get_or_create(Selector::Id(sandbox.id().clone())));
-    assert_eq!(gone.unwrap_err().kind(), ErrorKind::SandboxNotFound);
+    let not_found = block_on(provider.get_or_create(Selector::Id(sandbox.id().clone())));
+    assert_eq!(not_found.unwrap_err().kind(), ErrorKind::SandboxNotFound);
 }

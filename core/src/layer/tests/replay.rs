@@ -164,18 +164,18 @@ fn a_provider_is_replayed_with_its_sandboxes() {
     let recorder = Recorder::default();
     let script = |provider: Arc<dyn SandboxProvider>| {
         block_on(async move {
-            let mut told = Vec::new();
+            let mut reported = Vec::new();
             let labels = [("thread".to_owned(), "1".to_owned())].into();
             let one = provider.get_or_create(Selector::Labels(labels)).await.unwrap();
             let two = provider.get_or_create(Selector::Labels([].into())).await.unwrap();
-            told.push(format!("{} {}", one.id(), two.id()));
-            told.push(output(&*one, "same").await.unwrap());
-            told.push(output(&*two, "same").await.unwrap());
-            told.push(output(&*two, "same").await.unwrap());
-            told.push(format!("{:?}", provider.list(ListRequest::default()).await.unwrap()));
+            reported.push(format!("{} {}", one.id(), two.id()));
+            reported.push(output(&*one, "same").await.unwrap());
+            reported.push(output(&*two, "same").await.unwrap());
+            reported.push(output(&*two, "same").await.unwrap());
+            reported.push(format!("{:?}", provider.list(ListRequest::default()).await.unwrap()));
             provider.delete(two.id()).await.unwrap();
-            told.push(provider.get_or_create(Selector::Id(two.id().clone())).await.unwrap_err().to_string());
-            told
+            reported.push(provider.get_or_create(Selector::Id(two.id().clone())).await.unwrap_err().to_string());
+            reported
         })
     };
     let lived = script(recorder.provider(Arc::new(Sandboxes::default())));
@@ -224,8 +224,8 @@ fn a_damaged_cassette_is_rejected_with_its_line() {
     assert_eq!(line(&cut), Some(text[..text.len() / 2].lines().count().to_string()), "{cut}");
     let field = parse(&text.replace("\"command\": \"b\"", "\"command\": \"b\",\n\"shell\": \"zsh\""));
     assert!(field.message().contains("unknown field `shell`"), "{field}");
-    let answer = parse(&text.replacen("\"answer\": {\n        \"execute\"", "\"answer\": {\n        \"read\"", 1));
-    assert!(line(&answer).is_some(), "{answer}");
+    let reply = parse(&text.replacen("\"answer\": {\n        \"execute\"", "\"answer\": {\n        \"read\"", 1));
+    assert!(line(&reply).is_some(), "{reply}");
     let newer = parse(&text.replace("\"tidebox_cassette\": 1", "\"tidebox_cassette\": 2"));
     assert!(newer.message().starts_with("the cassette has version 2"), "{newer}");
     assert!(parse("{}").message().starts_with("not a cassette"), "{}", parse("{}"));

@@ -63,7 +63,7 @@ struct Reply {
 
 impl ScriptedGateway {
     fn new(lookups: &[&[&str]]) -> Arc<Self> {
-        let lookups = lookups.iter().map(|answer| answer.iter().map(|text| text.parse().unwrap()).collect());
+        let lookups = lookups.iter().map(|response| response.iter().map(|text| text.parse().unwrap()).collect());
         Arc::new(Self { lookups: Mutex::new(lookups.collect()), ..Self::default() })
     }
 
@@ -82,8 +82,8 @@ impl ScriptedGateway {
 
 impl HttpGateway for ScriptedGateway {
     fn resolve(&self, _: String, _: Duration) -> BoxFuture<'static, Result<Vec<IpAddr>, GatewayError>> {
-        let answer = self.lookups.lock().unwrap().pop_front().unwrap_or_default();
-        Box::pin(async move { Ok(answer) })
+        let response = self.lookups.lock().unwrap().pop_front().unwrap_or_default();
+        Box::pin(async move { Ok(response) })
     }
 
     fn send(&self, mut request: GatewayRequest) -> BoxFuture<'static, Result<GatewayReply, GatewayError>> {

@@ -74,11 +74,11 @@ fn a_finished_call_closes_descriptors_and_wakes_its_parent() {
 fn a_signal_drops_the_future_and_becomes_the_status() {
     for (signal, when) in [(Signal::Term, "before"), (Signal::Kill, "while")] {
         let dropped = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&dropped);
+        let reported = Arc::clone(&dropped);
         let stage = Stage::new(move |_| {
-            let told = DropFlag(Arc::clone(&told));
+            let reported = DropFlag(Arc::clone(&reported));
             async move {
-                let _told = told;
+                let _told = reported;
                 std::future::pending().await
             }
         });

@@ -240,16 +240,16 @@ fn a_fault_after_progress_is_reported_by_the_next_call() {
 fn in_pieces(g: &mut Guest, reads: bool, fd: u32, list: &[(u32, u32)]) -> (SyscallOutcome, u32, u32) {
     let (iovs, count) = g.buffers(list);
     let mut progress = preview1::Progress::default();
-    let mut pieces = 0;
+    let mut chunks = 0;
     loop {
-        pieces += 1;
+        chunks += 1;
         let (k, pid, m) = (&mut g.k, g.pid, &mut g.m);
         let sys = match reads {
             true => preview1::fd_read_chunk(k, pid, m, fd, iovs, count, OUT, &mut progress),
             false => preview1::fd_write_chunk(k, pid, m, fd, iovs, count, OUT, &mut progress),
         };
         if !progress.more() {
-            return (sys, g.out(), pieces);
+            return (sys, g.out(), chunks);
         }
         assert_eq!(sys, OK);
     }

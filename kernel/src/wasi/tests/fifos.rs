@@ -240,7 +240,7 @@ fn a_process_that_exits_while_waiting_leaks_nothing() {
 fn fifos_are_charged_like_pipes() {
     let mut g = Guest::new();
     let mut open = 0;
-    let refused = loop {
+    let rejected = loop {
         let path = format!("/tmp/{open}");
         assert_eq!(mkfifo(&mut g, path.as_bytes(), 0o666), OK);
         match g.open(&path.as_bytes()[1..], "rw") {
@@ -249,7 +249,7 @@ fn fifos_are_charged_like_pipes() {
         }
     };
     // Descriptors run out first with these limits; the total pipe capacity is checked after that.
-    assert!([done(Errno::Mfile), done(Errno::Nfile)].contains(&refused), "{refused:?}");
+    assert!([done(Errno::Mfile), done(Errno::Nfile)].contains(&rejected), "{rejected:?}");
     assert!(open > 10 && g.k.pipe_bytes <= 96 << 20);
 }
 

@@ -22,14 +22,14 @@ fn conversation(limits: Limits) -> Guest {
 #[test]
 fn requests_and_replies_alternate() {
     let mut g = conversation(Limits::default());
-    for (asked, answered) in [(b"first".as_slice(), b"one".as_slice()), (b"second", b"two")] {
+    for (requested, answered) in [(b"first".as_slice(), b"one".as_slice()), (b"second", b"two")] {
         assert!(matches!(call!(&mut g, tidebox::listen(DATA, 8, OUT)), SyscallOutcome::Block(_)), "no data yet");
-        assert!(g.k.send_request(g.execution, asked.to_vec(), SECOND));
+        assert!(g.k.send_request(g.execution, requested.to_vec(), SECOND));
         assert_eq!((g.k.take_new_deadline(g.execution), g.k.take_new_deadline(g.execution)), (Some(SECOND), None));
         assert_eq!(call!(&mut g, tidebox::listen(DATA, 4, OUT)), done(Errno::Range));
-        assert_eq!(g.out() as usize, asked.len(), "the charge is exact");
+        assert_eq!(g.out() as usize, requested.len(), "the charge is exact");
         assert_eq!(call!(&mut g, tidebox::listen(DATA, 8, OUT)), OK);
-        assert_eq!(g.bytes(DATA, asked.len() as u32), asked);
+        assert_eq!(g.bytes(DATA, requested.len() as u32), requested);
         assert_eq!(g.k.take_reply(g.execution), None);
         let (at, len) = g.put(answered);
         assert_eq!(call!(&mut g, tidebox::reply(at, len)), OK);

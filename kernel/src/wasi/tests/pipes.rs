@@ -253,8 +253,8 @@ fn reading_past_a_truncated_pipe_fails_with_io() {
     g.close(writer);
     assert_eq!(g.read(reader, 20_000).map(|bytes| bytes.len()), Ok(10_000));
     assert_eq!(g.read(reader, 1), Err(done(Errno::Io)), "not the end");
-    let told: Vec<u8> = g.k.take_output(g.execution).into_iter().flat_map(|chunk| chunk.bytes).collect();
-    assert!(String::from_utf8_lossy(&told).contains("the pipe was truncated"));
+    let reported: Vec<u8> = g.k.take_output(g.execution).into_iter().flat_map(|chunk| chunk.bytes).collect();
+    assert!(String::from_utf8_lossy(&reported).contains("the pipe was truncated"));
 }
 
 #[test]

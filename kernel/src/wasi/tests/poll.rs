@@ -105,10 +105,10 @@ fn ready_descriptors_are_reported_with_their_byte_count() {
         &[descriptor(1, 0), descriptor(1, file), descriptor(1, reader), descriptor(2, writer), descriptor(2, 1)],
     )
     .expect("all are ready");
-    let told: Vec<_> = events.iter().map(|e| (e.userdata, e.kind, e.bytes, e.hangup)).collect();
+    let reported: Vec<_> = events.iter().map(|e| (e.userdata, e.kind, e.bytes, e.hangup)).collect();
     let (file, reader, writer) = (u64::from(file), u64::from(reader), u64::from(writer));
     assert_eq!(
-        told,
+        reported,
         [
             (0, 1, 3, false),
             (file, 1, 6, false),

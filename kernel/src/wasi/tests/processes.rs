@@ -152,8 +152,8 @@ fn a_failed_spawn_returns_its_error_and_starts_nothing() {
         (b"", Errno::Noent),
         (&long, Errno::Nametoolong),
     ] {
-        let refused = spawn(&mut g, &Request { path, ..PROG });
-        assert_eq!(errno(refused), expected, "{}", String::from_utf8_lossy(path));
+        let rejected = spawn(&mut g, &Request { path, ..PROG });
+        assert_eq!(errno(rejected), expected, "{}", String::from_utf8_lossy(path));
     }
     for (request, expected) in [
         (Request { fds: &[(0, 99)], ..PROG }, Errno::Badf),
@@ -214,11 +214,11 @@ fn arguments_and_environment_share_a_limit() {
     let half = vec![b'x'; 4990];
     let env: [&[u8]; 1] = [&half];
     assert!(spawn(&mut g, &Request { argv: &[&half], env: &env, ..PROG }).is_ok());
-    let refused = spawn(&mut g, &Request { argv: &[&half, b"more than that"], env: &env, ..PROG });
-    assert_eq!(errno(refused), Errno::TooBig);
+    let rejected = spawn(&mut g, &Request { argv: &[&half, b"more than that"], env: &env, ..PROG });
+    assert_eq!(errno(rejected), Errno::TooBig);
     let many: Vec<&[u8]> = vec![b""; 2500];
-    let refused = spawn(&mut g, &Request { argv: &many, ..PROG });
-    assert_eq!(errno(refused), Errno::TooBig, "empty arguments cost too");
+    let rejected = spawn(&mut g, &Request { argv: &many, ..PROG });
+    assert_eq!(errno(rejected), Errno::TooBig, "empty arguments cost too");
 }
 
 #[test]
@@ -274,8 +274,8 @@ fn nesting_is_limited() {
     let mut g = Guest::with(limits, &[]);
     let child = g.fork();
     let grandchild = g.as_process(child, |g| spawn(g, &PROG)).expect("two levels");
-    let refused = g.as_process(grandchild, |g| spawn(g, &PROG));
-    assert_eq!(errno(refused), Errno::Again);
+    let rejected = g.as_process(grandchild, |g| spawn(g, &PROG));
+    assert_eq!(errno(rejected), Errno::Again);
     assert_eq!(g.as_process(grandchild, |g| call!(g, tidebox::fork(0, OUT))), done(Errno::Again));
 }
 

@@ -15,7 +15,7 @@ fn a_read_only_mount_rejects_all_changes() {
     let (root, file) = (fs.root(), fs.at("m/file").expect("it exists"));
     let ours = fs.put("ours", b"x");
     let dir = fs.at("m/dir").expect("it exists");
-    let refused = [
+    let rejected = [
         fs.create(&USER, root, b"m/new", 0o644, false, 6).map(drop),
         fs.mkdir(&USER, root, b"m/new", 0o755, 6).map(drop),
         fs.symlink(&USER, b"file", root, b"m/new", 6).map(drop),
@@ -32,7 +32,7 @@ fn a_read_only_mount_rejects_all_changes() {
         fs.access(&USER, file, 2),
         fs.access(&USER, dir, 2),
     ];
-    assert_eq!(refused, [Err(Errno::Rofs); 15]);
+    assert_eq!(rejected, [Err(Errno::Rofs); 15]);
     assert_eq!(fs.rename(&USER, root, b"ours", root, b"m/new", 6), Err(Errno::Xdev));
     // As on Linux, which checks the new name before it looks up the old one.
     assert_eq!(fs.link(&USER, ours, root, b"m/new", 6), Err(Errno::Rofs));
