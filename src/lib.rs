@@ -34,7 +34,7 @@ mod system;
 
 pub use cassette_file::CassetteFile;
 #[cfg(feature = "emulators")]
-pub use emulate::emulate;
+pub use emulate::{emulate, emulated_sandboxes};
 pub use pack::{InstalledPack, PackState, Packs};
 pub use pip::PipExt;
 pub use provider::{ProviderBuilder, provider};

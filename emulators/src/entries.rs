@@ -1,10 +1,18 @@
 //! Directory entries of a sandbox.
 
+mod attributes;
+mod clock;
+mod usage;
+
 use std::time::SystemTime;
 
 use tidebox_core::{FileInfo, FileKind, SandboxPath};
 
 use crate::registry::SandboxRecord;
+
+pub(crate) use attributes::{Attributes, attributes};
+pub(crate) use clock::{millis, timestamp_millis, wall_clock};
+pub(crate) use usage::usage;
 
 /// Returns the entry at a path, read from its parent directory.
 pub(crate) async fn stat(sandbox: &SandboxRecord, path: &SandboxPath) -> Option<FileInfo> {

@@ -20,5 +20,8 @@ pub mod runloop;
 mod serve;
 
 pub use fault::{FaultInjector, FaultKind, InjectedFault};
-pub use registry::{MakeSandbox, SandboxRecord, SandboxRegistry};
+pub use registry::{
+    FileSnapshot, ImageUser, MadeSandbox, MakeImageSandbox, MakeSandbox, NewSandbox, SandboxRecord, SandboxRegistry,
+    TakeSnapshot,
+};
 pub use serve::{EMULATORS, Emulator, Serving};

@@ -1,16 +1,68 @@
 //! Registry of an emulator's sandboxes, by client-visible name.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tidebox_core::lock::Mutex;
-use tidebox_core::{BoxFuture, Result, SandboxBackend};
+use tidebox_core::{BoxFuture, Error, ErrorKind, Result, SandboxBackend};
 
 /// Creates a sandbox with these environment variables for its commands.
 pub type MakeSandbox =
     Arc<dyn Fn(Vec<(String, String)>) -> BoxFuture<'static, Result<Arc<dyn SandboxBackend>>> + Send + Sync>;
+
+/// Creates a sandbox as the provider's image defines it.
+pub type MakeImageSandbox = Arc<dyn Fn(NewSandbox) -> BoxFuture<'static, Result<MadeSandbox>> + Send + Sync>;
+
+/// Takes a snapshot of the files of a sandbox.
+pub type TakeSnapshot = Arc<dyn Fn() -> Result<FileSnapshot> + Send + Sync>;
+
+/// A sandbox to create.
+#[derive(Clone, Debug, Default)]
+pub struct NewSandbox {
+    /// Environment variables of its commands.
+    pub env: Vec<(String, String)>,
+    /// User of its commands. `None` keeps the user of a local sandbox.
+    pub user: Option<ImageUser>,
+    /// Initial files. `None` is the base image.
+    pub snapshot: Option<FileSnapshot>,
+}
+
+/// The user of a provider's image, as `whoami`, `$USER` and `$HOME` report it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageUser {
+    /// Name in `/etc/passwd`.
+    pub name: &'static str,
+    /// Home directory. The user owns it.
+    pub home: &'static str,
+}
+
+/// A created sandbox.
+#[derive(Clone)]
+pub struct MadeSandbox {
+    /// The sandbox.
+    pub sandbox: Arc<dyn SandboxBackend>,
+    /// Takes its snapshots. `None` if its backend has none.
+    pub snapshot: Option<TakeSnapshot>,
+}
+
+impl fmt::Debug for MadeSandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MadeSandbox").field("sandbox", &self.sandbox).finish_non_exhaustive()
+    }
+}
+
+/// Files of a sandbox at one time. Its type is private to the function that makes sandboxes.
+#[derive(Clone)]
+pub struct FileSnapshot(pub Arc<dyn Any + Send + Sync>);
+
+impl fmt::Debug for FileSnapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FileSnapshot")
+    }
+}
 
 /// One sandbox and its client-supplied data.
 #[derive(Clone, Debug)]
@@ -41,7 +93,8 @@ impl SandboxRecord {
 /// All sandboxes of one emulator.
 #[derive(Clone)]
 pub struct SandboxRegistry {
-    make: MakeSandbox,
+    make: MakeImageSandbox,
+    snapshots: Arc<Mutex<BTreeMap<String, TakeSnapshot>>>,
     sandboxes: Arc<Mutex<BTreeMap<String, SandboxRecord>>>,
 }
 
@@ -52,9 +105,18 @@ impl fmt::Debug for SandboxRegistry {
 }
 
 impl SandboxRegistry {
-    /// Creates an empty registry whose sandboxes are created by `make`.
+    /// Creates an empty registry whose sandboxes are created by `make`. They have the user of a local sandbox and no
+    /// snapshots.
     pub fn new(make: MakeSandbox) -> Self {
-        Self { make, sandboxes: Arc::default() }
+        Self::with_images(Arc::new(move |new: NewSandbox| {
+            let made = make(new.env);
+            Box::pin(async move { Ok(MadeSandbox { sandbox: made.await?, snapshot: None }) })
+        }))
+    }
+
+    /// Creates an empty registry whose sandboxes have the users of the providers' images, and snapshots.
+    pub fn with_images(make: MakeImageSandbox) -> Self {
+        Self { make, snapshots: Arc::default(), sandboxes: Arc::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, SandboxRecord>> {
@@ -71,9 +133,22 @@ impl SandboxRegistry {
         labels: BTreeMap<String, String>,
         env: Vec<(String, String)>,
     ) -> Result<SandboxRecord> {
-        let sandbox = (self.make)(env).await?;
+        self.create_from(id, labels, NewSandbox { env, ..NewSandbox::default() }).await
+    }
+
+    /// Creates a sandbox with this id, user and initial files.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub async fn create_from(
+        &self,
+        id: String,
+        labels: BTreeMap<String, String>,
+        new: NewSandbox,
+    ) -> Result<SandboxRecord> {
+        let made = (self.make)(new).await?;
         let record = SandboxRecord {
-            sandbox,
+            sandbox: made.sandbox,
             labels,
             token: random_token(),
             created_at: Instant::now(),
@@ -81,8 +156,26 @@ impl SandboxRegistry {
             paused: false,
             metadata: BTreeMap::new(),
         };
+        if let Some(snapshot) = made.snapshot {
+            self.snapshots.lock().insert(id.clone(), snapshot);
+        }
         self.lock().insert(id, record.clone());
         Ok(record)
+    }
+
+    /// Takes a snapshot of the files of a sandbox.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] if the sandboxes have no snapshots or this one does not exist; those of the sandbox.
+    pub fn take_snapshot(&self, id: &str) -> Result<FileSnapshot> {
+        let take = self.snapshots.lock().get(id).cloned();
+        match take {
+            Some(take) => take(),
+            None => {
+                let message = "cannot take a snapshot: the sandbox does not exist, or its backend has no snapshots";
+                Err(Error::new(ErrorKind::InvalidRequest, "snapshot", message))
+            }
+        }
     }
 
     /// Closes expired sandboxes.
@@ -126,6 +219,7 @@ impl SandboxRegistry {
 
     /// Closes a sandbox; false if it does not exist.
     pub async fn close(&self, id: &str) -> bool {
+        self.snapshots.lock().remove(id);
         let sandbox = self.lock().remove(id);
         match sandbox {
             Some(sandbox) => {

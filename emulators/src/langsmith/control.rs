@@ -9,10 +9,10 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidebox_core::ExecuteRequest;
 
-use super::{HOME, Sandbox, Shared, error_response};
-use crate::registry::SandboxRecord;
+use super::{Sandbox, Shared, USER, absent_response, error_response};
+use crate::entries::{timestamp_millis, wall_clock};
+use crate::registry::{NewSandbox, SandboxRecord};
 
 /// Default idle seconds after which a sandbox stops.
 const DEFAULT_IDLE: u64 = 600;
@@ -67,7 +67,10 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
         }
     }
     let reference = create.snapshot.as_ref().or(create.snapshot_id.as_ref()).or(create.snapshot_name.as_ref());
-    let Some(snapshot) = shared.snapshot(reference.map(String::as_str)) else {
+    if asked.get("mount_config").is_some_and(|mounts| !mounts.is_null()) {
+        return absent_response("mounts");
+    }
+    let Some((snapshot, files)) = shared.snapshot(reference.map(String::as_str)) else {
         return error_response(
             404,
             "NotFound",
@@ -84,7 +87,8 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
         after_stop: Duration::from_secs(after_stop),
         used: Instant::now(),
         running: 0,
-        stopped: false,
+        updated: Instant::now(),
+        stopped_at: None,
         create_request: asked,
     };
     {
@@ -97,15 +101,12 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     }
     let mut env = create.env_vars;
     env.extend(create.run_config.unwrap_or_default().env_vars);
-    match shared.registry.create(id.clone(), create.labels, env.into_iter().collect()).await {
-        Ok(record) => {
-            // If it cannot be created, commands that start in it fail with an error.
-            let _ = record.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
-            match shared.sandbox_json(&headers, &id, &record) {
-                Some(sink) => (StatusCode::CREATED, Json(sink)).into_response(),
-                None => error_response(404, "NotFound", &format!("Sandbox '{name}' not found")),
-            }
-        }
+    let new = NewSandbox { env: env.into_iter().collect(), user: Some(USER), snapshot: files };
+    match shared.registry.create_from(id.clone(), create.labels, new).await {
+        Ok(record) => match shared.sandbox_json(&headers, &id, &record) {
+            Some(sink) => (StatusCode::CREATED, Json(sink)).into_response(),
+            None => error_response(404, "NotFound", &format!("Sandbox '{name}' not found")),
+        },
         Err(error) => {
             shared.sandboxes().remove(&id);
             error_response(500, "SandboxConfig", &error.to_string())
@@ -133,9 +134,9 @@ impl Shared {
             "status": sandbox.status(),
             "status_message": null,
             "dataplane_url": format!("http://{host}/dp/{id}"),
-            // Clients require a timestamp but do not use its value.
-            "created_at": "2026-01-01T00:00:00Z",
-            "updated_at": "2026-01-01T00:00:00Z",
+            "created_at": timestamp_millis(wall_clock(record.created_at)),
+            "updated_at": timestamp_millis(wall_clock(sandbox.updated)),
+            "stopped_at": sandbox.stopped_at.map(|at| timestamp_millis(wall_clock(at))),
             "idle_ttl_seconds": sandbox.idle.as_secs(),
             "delete_after_stop_seconds": sandbox.after_stop.as_secs(),
             "snapshot_id": sandbox.snapshot,
@@ -148,7 +149,7 @@ impl Shared {
         }))
     }
 
-    async fn one(&self, headers: &HeaderMap, text: &str) -> Result<(String, SandboxRecord), Box<Response>> {
+    pub(super) async fn one(&self, headers: &HeaderMap, text: &str) -> Result<(String, SandboxRecord), Box<Response>> {
         self.authorised(headers)?;
         self.sweep().await;
         let id = self.id_of(text);
@@ -215,6 +216,7 @@ pub(super) async fn update(
         if let Some(seconds) = update.delete_after_stop_seconds {
             sandbox.after_stop = Duration::from_secs(seconds);
         }
+        sandbox.updated = Instant::now();
     }
     Json(shared.sandbox_json(&headers, &id, &record)).into_response()
 }
@@ -239,7 +241,8 @@ async fn start_or_stop(shared: Shared, text: &str, headers: HeaderMap, stop: boo
         return error_response(400, "InvalidRequest", &format!("Sandbox '{text}' is {status}"));
     }
     if let Some(sandbox) = shared.sandboxes().get_mut(&id) {
-        (sandbox.stopped, sandbox.used) = (stop, Instant::now());
+        let now = Instant::now();
+        (sandbox.stopped_at, sandbox.used, sandbox.updated) = (stop.then_some(now), now, now);
     }
     if stop {
         // Stopping the sandbox kills its processes.

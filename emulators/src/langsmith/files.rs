@@ -14,7 +14,9 @@ use tidebox_core::{FileError, FileErrorCode, FileInfo, GlobRequest, GrepRequest,
 
 use super::exec::path;
 use super::{Shared, error_response};
+use crate::entries::timestamp_millis;
 use crate::form::RequestBody;
+use crate::registry::SandboxRecord;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -71,13 +73,18 @@ pub(super) async fn download(
         Ok(sandbox) => sandbox,
         Err(rejected) => return *rejected,
     };
-    let parsed = match path(&at.path) {
+    content(&sandbox, &at.path, &headers).await
+}
+
+/// Response with a file, or the requested range of it.
+pub(super) async fn content(sandbox: &SandboxRecord, name: &str, headers: &HeaderMap) -> Response {
+    let parsed = match path(name) {
         Ok(parsed) => parsed,
         Err(error) => return file_error_response(&error, "ReadError"),
     };
     match sandbox.sandbox.download_files(vec![parsed.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
         Ok(Some(file)) => match file.result {
-            Ok(content) => whole_or_part(&headers, content),
+            Ok(content) => whole_or_part(headers, content),
             Err(error) => file_error_response(&error, "ReadError"),
         },
         Ok(None) => error_response(500, "ReadError", "the backend returned no result for the file"),
@@ -147,7 +154,7 @@ fn entry_to_json(info: &FileInfo) -> Value {
         "path": String::from_utf8_lossy(&info.path),
         "is_dir": info.is_dir(),
         "size_bytes": info.size.unwrap_or_default(),
-        "modified_at": null,
+        "modified_at": info.modified.map(timestamp_millis),
     })
 }
 

@@ -7,6 +7,7 @@ mod commands;
 mod control;
 mod exec;
 mod files;
+mod links;
 mod snapshots;
 mod socket;
 
@@ -17,16 +18,19 @@ use std::time::{Duration, Instant};
 use tidebox_core::lock::Mutex;
 
 use axum::Router;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
 use self::commands::RunningCommand;
-use crate::registry::{SandboxRecord, SandboxRegistry};
+use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 
-/// Default working directory, and base of relative file paths.
-pub(crate) const HOME: &str = "/home/user";
+/// Home directory, default working directory, and base of relative file paths. The sandboxes of LangSmith start as root.
+pub(crate) const HOME: &str = "/root";
+
+/// User of commands.
+pub(crate) const USER: ImageUser = ImageUser { name: "root", home: HOME };
 
 /// Control plane state of a sandbox in addition to its registry record.
 #[derive(Clone, Debug)]
@@ -37,14 +41,15 @@ pub(crate) struct Sandbox {
     pub(crate) after_stop: Duration,
     pub(crate) used: Instant,
     pub(crate) running: usize,
-    pub(crate) stopped: bool,
+    pub(crate) updated: Instant,
+    pub(crate) stopped_at: Option<Instant>,
     pub(crate) create_request: Value,
 }
 
 impl Sandbox {
     fn status(&self) -> &'static str {
         let idle = self.running == 0 && !self.idle.is_zero() && self.used.elapsed() > self.idle;
-        if self.stopped || idle { "stopped" } else { "ready" }
+        if self.stopped_at.is_some() || idle { "stopped" } else { "ready" }
     }
 }
 
@@ -58,7 +63,8 @@ pub(crate) struct Shared {
     pub(crate) key: Arc<str>,
     sandboxes: Arc<Mutex<BTreeMap<String, Sandbox>>>,
     sessions: Arc<Mutex<Commands>>,
-    snapshots: Arc<Mutex<BTreeMap<String, Value>>>,
+    snapshots: Arc<Mutex<BTreeMap<String, snapshots::Snapshot>>>,
+    links: Arc<Mutex<BTreeMap<String, links::DownloadLink>>>,
 }
 
 /// Returns all routes. `key` is required from clients as `X-Api-Key`.
@@ -69,6 +75,7 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         sandboxes: Arc::default(),
         sessions: Arc::default(),
         snapshots: Arc::new(Mutex::new(snapshots::first())),
+        links: Arc::default(),
     };
     let control = Router::new()
         .route("/boxes", post(control::create).get(control::list))
@@ -76,8 +83,11 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/boxes/{name}/status", get(control::status))
         .route("/boxes/{name}/start", post(control::start))
         .route("/boxes/{name}/stop", post(control::stop))
+        .route("/boxes/{name}/snapshot", post(snapshots::capture))
+        .route("/boxes/{name}/download-url", post(links::create))
         .route("/snapshots", get(snapshots::list).post(snapshots::create))
-        .route("/snapshots/{id}", get(snapshots::get).delete(snapshots::delete));
+        .route("/snapshots/{id}", get(snapshots::get).delete(snapshots::delete))
+        .route("/snapshots-by-name/{name}", get(snapshots::tags));
     let data = Router::new()
         .route("/execute", post(exec::blocking))
         .route("/execute/stream/start", post(exec::start))
@@ -92,6 +102,9 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .nest("/v2/sandboxes", control.clone())
         .nest("/api/v2/sandboxes", control)
         .nest("/dp/{id}", data)
+        .route("/download/{token}", get(links::follow))
+        .fallback(absent)
+        .method_not_allowed_fallback(absent)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
         .with_state(shared)
 }
@@ -112,6 +125,34 @@ pub(crate) fn error_response(status: u16, error: &str, message: &str) -> Respons
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
 }
 
+/// Error response for a feature of LangSmith that the emulator does not have.
+pub(crate) fn absent_response(feature: &str) -> Response {
+    error_response(501, "NotImplemented", &absent_message(feature))
+}
+
+/// Message that names a missing feature.
+pub(crate) fn absent_message(feature: &str) -> String {
+    format!("Tidebox's emulator of LangSmith has no {feature}")
+}
+
+/// Features of LangSmith that the emulator does not have, by a part of the path.
+const ABSENT: [(&str, &str); 6] = [
+    ("/service-url", "service URLs: local sandboxes cannot listen on ports"),
+    ("/tunnel", "tunnels: local sandboxes cannot listen on ports"),
+    ("/registries", "registries of images"),
+    ("/snapshots-by-name", "changes of tags"),
+    ("/usage", "usage reports"),
+    ("/info", "description of the service"),
+];
+
+/// Response of all other paths.
+async fn absent(uri: Uri) -> Response {
+    let path = uri.path();
+    let feature = ABSENT.iter().find(|(part, _)| path.contains(part)).map(|(_, feature)| *feature);
+    let response = absent_response(feature.unwrap_or(&format!("such call: {path}")));
+    std::future::ready(response).await
+}
+
 type ErrorResponse = Box<Response>;
 
 impl Shared {
@@ -123,8 +164,12 @@ impl Shared {
         self.sessions.lock()
     }
 
-    pub(crate) fn snapshots(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
+    pub(crate) fn snapshots(&self) -> MutexGuard<'_, BTreeMap<String, snapshots::Snapshot>> {
         self.snapshots.lock()
+    }
+
+    fn links(&self) -> MutexGuard<'_, BTreeMap<String, links::DownloadLink>> {
+        self.links.lock()
     }
 
     /// Rejects a request without the right key.
@@ -145,7 +190,8 @@ impl Shared {
     /// Deletes sandboxes that were stopped for long enough.
     pub(crate) async fn sweep(&self) {
         let over = |sandbox: &Sandbox| {
-            let limit = if sandbox.stopped { sandbox.after_stop } else { sandbox.idle + sandbox.after_stop };
+            let limit =
+                if sandbox.stopped_at.is_some() { sandbox.after_stop } else { sandbox.idle + sandbox.after_stop };
             sandbox.status() == "stopped" && !sandbox.after_stop.is_zero() && sandbox.used.elapsed() > limit
         };
         let ids: Vec<String> =
@@ -169,11 +215,16 @@ impl Shared {
         headers: &HeaderMap,
     ) -> Result<SandboxRecord, ErrorResponse> {
         self.authorised(headers)?;
+        self.wake(id).await
+    }
+
+    /// Returns a sandbox, and wakes it.
+    async fn wake(&self, id: &str) -> Result<SandboxRecord, ErrorResponse> {
         self.sweep().await;
         let record = self.registry.find(id).await;
         match (record, self.sandboxes().get_mut(id)) {
             (Some(record), Some(sandbox)) => {
-                (sandbox.used, sandbox.stopped) = (Instant::now(), false);
+                (sandbox.used, sandbox.stopped_at) = (Instant::now(), None);
                 Ok(record)
             }
             _ => Err(Box::new(error_response(404, "NotFound", &format!("Sandbox '{id}' not found")))),

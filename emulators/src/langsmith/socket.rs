@@ -9,9 +9,9 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tidebox_core::OutputStream;
 
-use super::Shared;
 use super::commands::{End, RunningCommand, next_pid};
 use super::exec::{Cursor, Next, Resume, Start};
+use super::{Shared, absent_message};
 use crate::registry::SandboxRecord;
 
 /// `GET /execute/ws`
@@ -67,7 +67,7 @@ async fn start_command(
 ) -> StartResult {
     let flag = |field: &str| first[field].as_bool().unwrap_or_default();
     if flag("pty") {
-        return Err(("CommandError", "this emulator has no terminals".to_owned()));
+        return Err(("CommandError", absent_message("terminals (PTY)")));
     }
     let (close_stdin, kill) = (flag("close_stdin"), flag("kill_on_disconnect"));
     let start: Start = serde_json::from_value(first).map_err(|error| ("CommandError", error.to_string()))?;

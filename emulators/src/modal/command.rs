@@ -22,7 +22,7 @@ const MAX_LENGTH: Duration = Duration::from_secs(24 * 60 * 60);
 const INPUT_WAIT: Duration = Duration::from_millis(300);
 
 /// SIGKILL.
-const KILLED: i32 = 9;
+pub(super) const KILLED: i32 = 9;
 
 /// A requested command.
 #[derive(Debug)]
@@ -71,6 +71,11 @@ impl RunningCommand {
             own.change(|state| (state.end, state.ended) = (Some(end), Some(Instant::now())));
         });
         running
+    }
+
+    /// Returns a command that never ends by itself.
+    pub(super) fn idle() -> Arc<Self> {
+        Arc::new(Self { state: Mutex::default(), changed: watch::Sender::new(0) })
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -144,7 +149,7 @@ fn take(state: &mut State) -> Vec<u8> {
 }
 
 /// Returns the arguments as a command line for the sandbox's shell. A shell command is not wrapped in another shell.
-fn line(words: &[String]) -> String {
+pub(super) fn line(words: &[String]) -> String {
     match words {
         [shell, option, script] if option == "-c" && matches!(shell.as_str(), "bash" | "/bin/bash") => script.clone(),
         words => words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),

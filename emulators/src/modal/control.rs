@@ -128,8 +128,26 @@ pub(super) async fn image_by_id(State(shared): State<Shared>, headers: HeaderMap
 
 impl Shared {
     pub(super) fn has_image(&self, image_id: &str) -> bool {
-        self.state().images.values().any(|known| known == image_id)
+        let known = self.state();
+        known.snapshots.contains_key(image_id) || known.images.values().any(|known| known == image_id)
     }
+}
+
+/// `ImageDelete`
+pub(super) async fn delete_image(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    let reply = || {
+        shared.authorised(&headers)?;
+        let request: SandboxRequest = read(&body)?;
+        let image_id = request.sandbox_id;
+        if !shared.has_image(&image_id) {
+            return Err(status(code::NOT_FOUND, format!("Image '{image_id}' not found")));
+        }
+        let mut known = shared.state();
+        known.snapshots.remove(&image_id);
+        known.images.retain(|_, known| *known != image_id);
+        Ok(Empty {})
+    };
+    std::future::ready(unary(reply())).await
 }
 
 /// `ImageJoinStreaming`

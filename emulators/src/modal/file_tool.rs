@@ -5,10 +5,11 @@ use std::time::SystemTime;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
-use tidebox_core::{ExecuteRequest, FileError, FileErrorCode, FileInfo, FileKind, SandboxPath, Upload};
+use tidebox_core::{ExecuteRequest, FileError, FileErrorCode, FileKind, SandboxPath, Upload};
 use tidebox_remote_adapters::modal::messages::ExitStatus;
 
 use super::command::RunningCommand;
+use crate::entries::{Attributes, attributes};
 use crate::registry::SandboxRecord;
 
 /// Command in its single argument.
@@ -46,7 +47,10 @@ pub(super) async fn run(running: &RunningCommand, sandbox: &SandboxRecord, words
     let order = words.get(1).map(|order| serde_json::from_str::<ToolCommand>(order));
     let done = match order {
         Some(Ok(order)) => run_command(running, sandbox, order).await,
-        _ => Err(Failure("NotSupported", "tidebox's file tool does not support this command".to_owned())),
+        _ if words.get(1).is_some_and(|order| order.starts_with("{\"Watch\"")) => {
+            Err(Failure("NotSupported", "Tidebox's emulator of Modal has no watches of files".to_owned()))
+        }
+        _ => Err(Failure("NotSupported", "Tidebox's emulator of Modal has no such operation on files".to_owned())),
     };
     match done {
         Ok(output) => {
@@ -120,13 +124,10 @@ fn failure(error: &FileError) -> Failure {
     Failure(kind, error.message.clone())
 }
 
-/// Returns the entry at a path, read from its parent directory.
-async fn stat(sandbox: &SandboxRecord, path: &SandboxPath) -> Result<Option<FileInfo>, Failure> {
-    let Some(parent) = path.parent() else {
-        return Ok(Some(FileInfo { path: b"/".to_vec(), kind: FileKind::Directory, size: None, modified: None }));
-    };
-    let listed = sandbox.sandbox.ls(&parent).await.map_err(broken)?;
-    Ok(listed.ok().and_then(|listed| listed.entries.into_iter().find(|entry| entry.path == path.as_bytes())))
+/// Returns the entry at a path; a symbolic link itself.
+async fn stat(sandbox: &SandboxRecord, path: &SandboxPath) -> Result<Option<Attributes>, Failure> {
+    let found = attributes(sandbox, path, 0).await.map_err(|message| Failure("Other", message))?;
+    Ok(found.into_iter().next())
 }
 
 async fn list(sandbox: &SandboxRecord, path: &SandboxPath) -> Result<Vec<u8>, Failure> {
@@ -137,35 +138,50 @@ async fn list(sandbox: &SandboxRecord, path: &SandboxPath) -> Result<Vec<u8>, Fa
         }
         Some(_) => {}
     }
-    let listed = sandbox.sandbox.ls(path).await.map_err(broken)?.map_err(|error| failure(&error))?;
-    Ok(Value::from(listed.entries.iter().map(entry).collect::<Vec<_>>()).to_string().into_bytes())
+    // It reports a directory that cannot be read.
+    sandbox.sandbox.ls(path).await.map_err(broken)?.map_err(|error| failure(&error))?;
+    let found = attributes(sandbox, path, 1).await.map_err(|message| Failure("Other", message))?;
+    let entries = found.iter().filter(|found| found.path != path.to_text());
+    Ok(Value::from(entries.map(entry).collect::<Vec<_>>()).to_string().into_bytes())
 }
 
-fn entry(info: &FileInfo) -> Value {
-    let path = String::from_utf8_lossy(&info.path).into_owned();
-    let (kind, mode, letters) = match info.kind {
-        FileKind::Directory => ("directory", 0o755, "drwxr-xr-x"),
-        FileKind::Symlink => ("symlink", 0o777, "lrwxrwxrwx"),
-        FileKind::File | FileKind::Other => ("file", 0o644, "-rw-r--r--"),
+fn entry(info: &Attributes) -> Value {
+    let kind = match info.kind {
+        FileKind::Directory => "directory",
+        FileKind::Symlink => "symlink",
+        FileKind::File | FileKind::Other => "file",
     };
-    let modified = info.modified.unwrap_or(SystemTime::UNIX_EPOCH).duration_since(SystemTime::UNIX_EPOCH);
+    let modified = info.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let owner = info.owner(super::USER.name);
     json!({
-        "name": path.rsplit('/').next().unwrap_or_default(),
-        "path": path,
+        "name": info.name(),
+        "path": info.path,
         "type": kind,
-        "size": info.size.unwrap_or_default(),
-        "mode": mode,
-        "permissions": letters,
-        "owner": "root",
-        "group": "root",
-        "modified_time": modified.unwrap_or_default().as_secs_f64(),
-        "symlink_target": null,
+        "size": info.size,
+        "mode": info.permissions(),
+        "permissions": letters(info),
+        "owner": owner,
+        "group": owner,
+        "modified_time": modified.as_secs_f64(),
+        "symlink_target": info.target,
     })
+}
+
+/// Formats kind and permissions like `ls -l`.
+fn letters(info: &Attributes) -> String {
+    let kind = match info.kind {
+        FileKind::Directory => 'd',
+        FileKind::Symlink => 'l',
+        FileKind::File | FileKind::Other => '-',
+    };
+    let bits = "rwxrwxrwx".chars().enumerate();
+    let permissions = bits.map(|(at, letter)| if info.mode & (0o400 >> at) == 0 { '-' } else { letter });
+    std::iter::once(kind).chain(permissions).collect()
 }
 
 async fn remove(sandbox: &SandboxRecord, path: &SandboxPath, recursive: bool) -> Result<Vec<u8>, Failure> {
     let info = stat(sandbox, path).await?.ok_or_else(not_found)?;
-    if info.is_dir() && !recursive {
+    if info.kind == FileKind::Directory && !recursive {
         let listed = sandbox.sandbox.ls(path).await.map_err(broken)?.map_err(|error| failure(&error))?;
         if !listed.entries.is_empty() {
             return Err(Failure("DirectoryNotEmpty", "Directory not empty".to_owned()));
@@ -177,7 +193,7 @@ async fn remove(sandbox: &SandboxRecord, path: &SandboxPath, recursive: bool) ->
 
 async fn make_directory(sandbox: &SandboxRecord, path: &SandboxPath, parents: bool) -> Result<Vec<u8>, Failure> {
     match stat(sandbox, path).await? {
-        Some(info) if info.is_dir() && parents => return Ok(Vec::new()),
+        Some(info) if info.kind == FileKind::Directory && parents => return Ok(Vec::new()),
         Some(_) => return Err(Failure("PathAlreadyExists", "File exists".to_owned())),
         None => {}
     }

@@ -118,10 +118,61 @@ pub(super) fn read<M: Message + Default>(body: &[u8]) -> RpcResult<M> {
     message.ok_or_else(|| status(code::INVALID_ARGUMENT, "the message cannot be read"))
 }
 
-/// Response to an unsupported call.
+/// Error of a feature that the emulator does not have.
+pub(super) fn missing_feature(feature: &str) -> RpcStatus {
+    status(code::UNIMPLEMENTED, format!("Tidebox's emulator of Modal has no {feature}"))
+}
+
+/// Features that the emulator does not have, by the start of a call's name. The first match counts.
+const ABSENT: [(&str, &str); 40] = [
+    ("SandboxCreateConnectToken", "connect tokens: local sandboxes cannot listen on ports"),
+    ("SandboxGetTunnels", "tunnels: local sandboxes cannot listen on ports"),
+    ("SandboxGetExitSnapshot", "exit snapshots; use snapshot_filesystem"),
+    ("SandboxContainer", "sidecars"),
+    ("SandboxSnapshot", "memory snapshots and sandboxes of the older API"),
+    ("SandboxRestore", "memory snapshots"),
+    ("SandboxGetLogs", "logs of the control plane; use stdout and stderr"),
+    ("SandboxGetStats", "statistics of sandboxes"),
+    ("SandboxGetTimeRangeStats", "statistics of sandboxes"),
+    ("SandboxGetResourceUsage", "statistics of sandboxes"),
+    ("SandboxSetOutboundPolicy", "outbound policies"),
+    ("Sandbox", "sandboxes of the older API; unset MODAL_SANDBOX_V2"),
+    ("TaskContainer", "sidecars"),
+    ("TaskGetCommandRouterAccess", "sandboxes of the older API; unset MODAL_SANDBOX_V2"),
+    ("TaskMountDirectory", "mounts of images"),
+    ("TaskUnmountDirectory", "mounts of images"),
+    ("TaskReloadVolumes", "volumes"),
+    ("TaskSetNetworkAccess", "changes of the network policy of a running sandbox"),
+    ("TaskSetOutboundPolicy", "outbound policies"),
+    ("TaskSnapshotDirectory", "snapshots of directories; use snapshot_filesystem"),
+    ("TaskSnapshotMemory", "memory snapshots"),
+    ("AppFetchLogs", "logs of apps; use stdout and stderr of a sandbox"),
+    ("AppGetLogs", "logs of apps; use stdout and stderr of a sandbox"),
+    ("AppCountLogs", "logs of apps; use stdout and stderr of a sandbox"),
+    ("App", "apps other than as the owners of sandboxes"),
+    ("Function", "functions"),
+    ("Class", "classes"),
+    ("Image", "builds and names of images"),
+    ("Mount", "mounts of local files"),
+    ("Secret", "stored secrets; use Secret.from_dict or env"),
+    ("Volume", "volumes"),
+    ("SharedVolume", "network file systems"),
+    ("Dict", "dicts"),
+    ("Queue", "queues"),
+    ("Proxy", "proxies"),
+    ("Tunnel", "tunnels"),
+    ("Environment", "management of environments"),
+    ("Workspace", "management of workspaces"),
+    ("Token", "management of tokens"),
+    ("Blob", "uploads of blobs"),
+];
+
+/// Response to a call that the emulator does not have.
 pub(super) async fn unknown_call(uri: Uri) -> Response {
-    let message = format!("tidebox does not emulate {}", uri.path().trim_start_matches('/'));
-    std::future::ready(error_response(&status(code::UNIMPLEMENTED, message))).await
+    let call = uri.path().rsplit('/').next().unwrap_or_default();
+    let feature = ABSENT.iter().find(|(start, _)| call.starts_with(start)).map(|(_, feature)| *feature);
+    let feature = feature.map_or_else(|| format!("such call: {call}"), |feature| format!("{feature} ({call})"));
+    std::future::ready(error_response(&missing_feature(&feature))).await
 }
 
 /// Error response with a requested retry pause.

@@ -6,12 +6,15 @@ mod command;
 mod control;
 mod file_tool;
 mod grpc;
+mod main_command;
+mod messages;
 mod router;
 mod sandboxes;
+mod snapshot;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, MutexGuard};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tidebox_core::lock::Mutex;
 
@@ -19,12 +22,18 @@ use axum::Router;
 use axum::routing::post;
 use tidebox_remote_adapters::modal::wire::{control as calls, router as router_calls};
 
-use crate::registry::{SandboxRecord, SandboxRegistry};
+use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 use command::RunningCommand;
 pub(crate) use grpc::error_response_with_retry;
 
 /// Id of the credential. Its secret is the emulator's key.
 const TOKEN_ID: &str = "ak-tidebox";
+
+/// User of every command, as in Modal's images.
+const USER: ImageUser = ImageUser { name: "root", home: "/root" };
+
+/// Interval of checks whether a sandbox has ended.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// State shared by all calls.
 #[derive(Clone, Debug)]
@@ -48,7 +57,13 @@ struct ControlState {
     images: BTreeMap<String, String>,
     /// All sandboxes ever created, and the results of those that ended.
     sandboxes: BTreeSet<String>,
-    ended: BTreeMap<String, i32>,
+    ended: BTreeMap<String, sandboxes::EndedSandbox>,
+    /// Main commands by sandbox.
+    main: BTreeMap<String, main_command::MainCommand>,
+    /// Sandboxes that were created with ports.
+    with_ports: BTreeSet<String>,
+    /// Snapshots by image id.
+    snapshots: BTreeMap<String, snapshot::SnapshotImage>,
     /// Created sandboxes by idempotency key.
     created: BTreeMap<String, String>,
     /// Commands by sandbox and exec id.
@@ -99,6 +114,16 @@ pub fn router(registry: SandboxRegistry, key: &str, url: &str) -> Router {
         .route(calls::TERMINATE, post(sandboxes::terminate))
         .route(calls::TAGS, post(sandboxes::tags))
         .route(calls::SET_TAGS, post(sandboxes::set_tags))
+        .route("/modal.client.ModalClient/SandboxSetName", post(sandboxes::set_name))
+        .route("/modal.client.ModalClient/SandboxGetTunnelsV2", post(sandboxes::tunnels))
+        .route("/modal.client.ModalClient/ImageDelete", post(control::delete_image))
+        .route("/modal.task_command_router.TaskCommandRouter/SandboxStdioReadV2", post(main_command::read_output))
+        .route("/modal.task_command_router.TaskCommandRouter/SandboxStdinWriteV2", post(main_command::write_input))
+        .route(
+            "/modal.task_command_router.TaskCommandRouter/SandboxWaitUntilReady",
+            post(main_command::wait_until_ready),
+        )
+        .route("/modal.task_command_router.TaskCommandRouter/TaskSnapshotFilesystem", post(snapshot::filesystem))
         .route(router_calls::START, post(router::start))
         .route(router_calls::READ, post(router::read))
         .route(router_calls::WAIT, post(router::wait))

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
-use futures_util::{StreamExt as _, stream};
+use futures_util::{Stream, StreamExt as _, stream};
 use prost::Message as _;
 use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, OutputStream};
@@ -32,7 +32,11 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 
 impl Shared {
     /// Returns the sandbox of a task, if the call has its credential.
-    async fn authorized_sandbox(&self, headers: &HeaderMap, task_id: &str) -> RpcResult<(String, SandboxRecord)> {
+    pub(super) async fn authorized_sandbox(
+        &self,
+        headers: &HeaderMap,
+        task_id: &str,
+    ) -> RpcResult<(String, SandboxRecord)> {
         let id = sandbox_of(task_id);
         let not_found = || status(code::NOT_FOUND, format!("task {task_id} is not here"));
         let sandbox = self.registry.find(&id).await.ok_or_else(not_found)?;
@@ -99,8 +103,18 @@ pub(super) async fn read(State(shared): State<Shared>, headers: HeaderMap, body:
         Err(rpc_status) => return unary(Err::<Empty, _>(rpc_status)),
     };
     let of = if request.file_descriptor == 0 { OutputStream::Stdout } else { OutputStream::Stderr };
-    let at = usize::try_from(request.offset).unwrap_or(usize::MAX);
-    streamed(stream::unfold((running, at), move |(running, at)| async move {
+    streamed(output(running, of, request.offset, |data, _| TaskExecStdioReadResponse { data }))
+}
+
+/// Output of a command from an offset, each chunk as a message with its offset, until the command ends.
+pub(super) fn output<M>(
+    running: Arc<RunningCommand>,
+    of: OutputStream,
+    offset: u64,
+    message: fn(Bytes, u64) -> M,
+) -> impl Stream<Item = RpcResult<M>> {
+    let at = usize::try_from(offset).unwrap_or(usize::MAX);
+    stream::unfold((running, at), move |(running, at)| async move {
         let chunk = running
             .wait_until(|state| {
                 let is_over = state.end.is_some();
@@ -110,8 +124,8 @@ pub(super) async fn read(State(shared): State<Shared>, headers: HeaderMap, body:
             })
             .await;
         let next = at + chunk.len();
-        (!chunk.is_empty()).then_some((Ok(TaskExecStdioReadResponse { data: chunk }), (running, next)))
-    }))
+        (!chunk.is_empty()).then(|| (Ok(message(chunk, at as u64)), (running, next)))
+    })
 }
 
 /// `TaskExecWait`
@@ -156,7 +170,7 @@ pub(super) async fn poll(State(shared): State<Shared>, headers: HeaderMap, body:
 }
 
 /// Takes a chunk of a command's input.
-fn write_stdin(running: &RunningCommand, data: &[u8], ends: bool) -> RpcResult<()> {
+pub(super) fn write_stdin(running: &RunningCommand, data: &[u8], ends: bool) -> RpcResult<()> {
     running.change(|state| {
         if state.started && !data.is_empty() {
             let late = "the command has started without input; tidebox passes all input when a command starts";
@@ -169,7 +183,7 @@ fn write_stdin(running: &RunningCommand, data: &[u8], ends: bool) -> RpcResult<(
     })
 }
 
-fn at_offset(running: &RunningCommand, offset: u64) -> RpcResult<()> {
+pub(super) fn at_offset(running: &RunningCommand, offset: u64) -> RpcResult<()> {
     let received = running.state().input.len() as u64;
     if offset == received || running.state().started {
         return Ok(());

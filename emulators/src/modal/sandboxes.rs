@@ -12,9 +12,10 @@ use tidebox_core::shell_backend::quote;
 use tidebox_remote_adapters::modal::messages::*;
 use tidebox_remote_adapters::modal::wire;
 
-use super::Shared;
-use super::grpc::{RpcResult, code, read, status, unary};
-use crate::registry::SandboxRecord;
+use super::grpc::{RpcResult, code, missing_feature, read, status, unary};
+use super::messages::{CreateExtras, SandboxSetNameRequest};
+use super::{CHECK_INTERVAL, Shared, USER};
+use crate::registry::{NewSandbox, SandboxRecord};
 
 /// Entries per page.
 const PAGE: usize = 100;
@@ -24,6 +25,19 @@ const DEFAULT_SECONDS: u32 = 300;
 
 /// Maximum time that one call waits for an end.
 const MAX_WAIT: Duration = Duration::from_secs(55);
+
+/// Type of the JavaScript client, as sent in `x-modal-client-type`.
+const JAVASCRIPT: &[u8] = b"8";
+
+/// Result of a sandbox.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EndedSandbox {
+    pub(super) status: i32,
+    pub(super) exitcode: i32,
+}
+
+/// Exit code after SIGKILL.
+const KILLED: i32 = 137;
 
 /// Result status of a terminated sandbox.
 const TERMINATED: i32 = 3;
@@ -40,8 +54,14 @@ pub(super) fn sandbox_of(task_id: &str) -> String {
 }
 
 impl Shared {
-    fn access(&self, sandbox: &SandboxRecord) -> RouterAccess {
-        RouterAccess { jwt: sandbox.token.clone(), url: self.url.to_string() }
+    /// The JavaScript client accepts only `https` here, but connects without TLS if the control plane is local.
+    fn access(&self, headers: &HeaderMap, sandbox: &SandboxRecord) -> RouterAccess {
+        let is_javascript = headers.get("x-modal-client-type").is_some_and(|kind| kind.as_bytes() == JAVASCRIPT);
+        let url = match self.url.strip_prefix("http://") {
+            Some(address) if is_javascript => format!("https://{address}"),
+            _ => self.url.to_string(),
+        };
+        RouterAccess { jwt: sandbox.token.clone(), url }
     }
 
     /// Returns the result of a sandbox, if it has ended; an error if it never existed.
@@ -50,9 +70,9 @@ impl Shared {
         if !known.sandboxes.contains(sandbox_id) {
             return Err(status(code::NOT_FOUND, format!("Sandbox '{sandbox_id}' not found")));
         }
-        let status = known.ended.get(sandbox_id).copied().unwrap_or(TIMED_OUT);
-        // Every end kills its processes.
-        Ok(GenericResult { status, exitcode: 137, ..GenericResult::default() })
+        let timed_out = EndedSandbox { status: TIMED_OUT, exitcode: KILLED };
+        let EndedSandbox { status, exitcode } = known.ended.get(sandbox_id).copied().unwrap_or(timed_out);
+        Ok(GenericResult { status, exitcode, ..GenericResult::default() })
     }
 }
 
@@ -64,6 +84,10 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, bod
 async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcResult<SandboxCreateV2Response> {
     shared.authorised_with_token(headers)?;
     let request: SandboxCreateV2Request = read(body)?;
+    let extras = read::<CreateExtras>(body)?.definition.unwrap_or_default();
+    if !extras.volume_mounts.is_empty() || !extras.cloud_bucket_mounts.is_empty() {
+        return Err(missing_feature("volumes and bucket mounts"));
+    }
     let definition = request.definition.unwrap_or_default();
     let app = shared.state().apps.iter().find(|(_, id)| **id == request.app_id).map(|(name, _)| name.clone());
     let app = app.ok_or_else(|| status(code::NOT_FOUND, format!("App '{}' not found", request.app_id)))?;
@@ -75,7 +99,7 @@ async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> R
     if let Some(sandbox_id) = before
         && let Some(sandbox) = shared.registry.find(&sandbox_id).await
     {
-        return Ok(created(shared, sandbox_id, &sandbox));
+        return Ok(created(shared, headers, sandbox_id, &sandbox));
     }
     let random: String = (0..24).map(|_| fastrand::alphanumeric()).collect();
     // The last letter encodes the sandbox type, and the length excludes the first type.
@@ -89,7 +113,9 @@ async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> R
     {
         return Err(status(code::ALREADY_EXISTS, format!("Sandbox with name '{name}' already exists")));
     }
-    let opened = shared.registry.create(sandbox_id.clone(), labels, env.into_iter().collect()).await;
+    let snapshot = shared.state().snapshots.get(&definition.image_id).map(|image| image.files.clone());
+    let new = NewSandbox { env: env.into_iter().collect(), user: Some(USER), snapshot };
+    let opened = shared.registry.create_from(sandbox_id.clone(), labels, new).await;
     let sandbox = opened.map_err(|error| status(code::INTERNAL, error.to_string()))?;
     if let Some(workdir) = &definition.workdir {
         // If it cannot be created, commands that start in it fail with an error.
@@ -99,7 +125,7 @@ async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> R
     shared.registry.update(&sandbox_id, |sandbox| {
         sandbox.metadata.insert("app".to_owned(), app);
         sandbox.metadata.extend(definition.name.map(|name| ("name".to_owned(), name)));
-        sandbox.metadata.extend(definition.workdir.map(|workdir| ("workdir".to_owned(), workdir)));
+        sandbox.metadata.extend(definition.workdir.clone().map(|workdir| ("workdir".to_owned(), workdir)));
         sandbox.set_ttl(Duration::from_secs(seconds.into()));
     });
     let mut known = shared.state();
@@ -107,15 +133,25 @@ async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> R
     if let Some(attempt) = attempt {
         known.created.insert(attempt, sandbox_id.clone());
     }
+    if extras.open_ports.is_some_and(|specs| !specs.ports.is_empty()) {
+        known.with_ports.insert(sandbox_id.clone());
+    }
     drop(known);
-    Ok(created(shared, sandbox_id, &sandbox))
+    let command = definition.entrypoint_args;
+    shared.start_main(&sandbox_id, &sandbox, command, definition.workdir, extras.readiness_probe);
+    Ok(created(shared, headers, sandbox_id, &sandbox))
 }
 
-fn created(shared: &Shared, sandbox_id: String, sandbox: &SandboxRecord) -> SandboxCreateV2Response {
+fn created(
+    shared: &Shared,
+    headers: &HeaderMap,
+    sandbox_id: String,
+    sandbox: &SandboxRecord,
+) -> SandboxCreateV2Response {
     SandboxCreateV2Response {
         task_id: task_of(&sandbox_id),
         sandbox_id,
-        command_router_access: Some(shared.access(sandbox)),
+        command_router_access: Some(shared.access(headers, sandbox)),
         sandbox_token: String::new(),
     }
 }
@@ -177,7 +213,7 @@ pub(super) async fn router(State(shared): State<Shared>, headers: HeaderMap, bod
         let request: RouterAccessRequest = read(&body)?;
         let id = if request.task_id.is_empty() { request.sandbox_id } else { sandbox_of(&request.task_id) };
         match shared.registry.find(&id).await {
-            Some(sandbox) => Ok(shared.access(&sandbox)),
+            Some(sandbox) => Ok(shared.access(&headers, &sandbox)),
             None => {
                 shared.result_of(&id)?;
                 Err(status(code::FAILED_PRECONDITION, format!("Sandbox '{id}' has finished")))
@@ -231,7 +267,7 @@ pub(super) async fn wait(State(shared): State<Shared>, headers: HeaderMap, body:
             if Instant::now() >= end {
                 return Ok(SandboxWaitResponse { result: None });
             }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
         }
         Ok(SandboxWaitResponse { result: Some(shared.result_of(&request.sandbox_id)?) })
     };
@@ -243,10 +279,15 @@ pub(super) async fn terminate(State(shared): State<Shared>, headers: HeaderMap, 
     let reply = async {
         shared.authorised_with_token(&headers)?;
         let request: SandboxRequest = read(&body)?;
-        if shared.registry.close(&request.sandbox_id).await {
-            let mut known = shared.state();
-            known.commands.retain(|(sandbox, _), _| *sandbox != request.sandbox_id);
-            known.ended.insert(request.sandbox_id, TERMINATED);
+        if shared.registry.find(&request.sandbox_id).await.is_some() {
+            {
+                let mut known = shared.state();
+                known.commands.retain(|(sandbox, _), _| *sandbox != request.sandbox_id);
+                // Before the end of the main command, which would count as its own end otherwise.
+                let terminated = EndedSandbox { status: TERMINATED, exitcode: KILLED };
+                known.ended.entry(request.sandbox_id.clone()).or_insert(terminated);
+            }
+            shared.registry.close(&request.sandbox_id).await;
             return Ok(SandboxTerminateResponse { existing_result: None });
         }
         Ok(SandboxTerminateResponse { existing_result: Some(shared.result_of(&request.sandbox_id)?) })
@@ -276,6 +317,44 @@ pub(super) async fn set_tags(State(shared): State<Shared>, headers: HeaderMap, b
             return Ok(Empty {});
         }
         Err(status(code::NOT_FOUND, format!("Sandbox '{}' not found", request.sandbox_id)))
+    };
+    std::future::ready(unary(reply())).await
+}
+
+/// `SandboxSetName`
+pub(super) async fn set_name(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    let reply = async {
+        shared.authorised_with_token(&headers)?;
+        let request: SandboxSetNameRequest = read(&body)?;
+        let missing = || status(code::NOT_FOUND, format!("Sandbox '{}' not found", request.sandbox_id));
+        let _naming = shared.naming.lock().await;
+        let sandbox = shared.registry.find(&request.sandbox_id).await.ok_or_else(missing)?;
+        let app = sandbox.metadata.get("app").cloned().unwrap_or_default();
+        if in_app(&shared, &app, &request.name).await.is_some_and(|other| other != request.sandbox_id) {
+            return Err(status(code::ALREADY_EXISTS, format!("Sandbox with name '{}' already exists", request.name)));
+        }
+        let name = request.name;
+        shared.registry.update(&request.sandbox_id, |sandbox| {
+            sandbox.metadata.insert("name".to_owned(), name);
+        });
+        Ok(Empty {})
+    };
+    unary(reply.await)
+}
+
+/// `SandboxGetTunnelsV2`: a sandbox without open ports has no tunnels.
+pub(super) async fn tunnels(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    let reply = || {
+        shared.authorised_with_token(&headers)?;
+        let request: SandboxRequest = read(&body)?;
+        let known = shared.state();
+        if !known.sandboxes.contains(&request.sandbox_id) {
+            return Err(status(code::NOT_FOUND, format!("Sandbox '{}' not found", request.sandbox_id)));
+        }
+        if known.with_ports.contains(&request.sandbox_id) {
+            return Err(missing_feature("tunnels: local sandboxes cannot listen on ports"));
+        }
+        Ok(Empty {})
     };
     std::future::ready(unary(reply())).await
 }

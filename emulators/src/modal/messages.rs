@@ -1,0 +1,121 @@
+//! Protobuf messages that only the emulator uses, with the field numbers of Modal's published interface. Unlisted fields
+//! are skipped.
+
+use bytes::Bytes;
+use prost::Message;
+
+/// Fields of `SandboxCreateV2Request` that the adapter never sends.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct CreateExtras {
+    #[prost(message, optional, tag = "2")]
+    pub(super) definition: Option<DefinitionExtras>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct DefinitionExtras {
+    #[prost(message, repeated, tag = "13")]
+    pub(super) volume_mounts: Vec<Unread>,
+    #[prost(message, repeated, tag = "14")]
+    pub(super) cloud_bucket_mounts: Vec<Unread>,
+    #[prost(message, optional, tag = "20")]
+    pub(super) open_ports: Option<PortSpecs>,
+    #[prost(message, optional, tag = "38")]
+    pub(super) readiness_probe: Option<Probe>,
+}
+
+/// A message whose content does not matter.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Unread {}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct PortSpecs {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) ports: Vec<Unread>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Probe {
+    #[prost(message, optional, tag = "2")]
+    pub(super) exec_command: Option<ExecCommand>,
+    #[prost(uint32, optional, tag = "3")]
+    pub(super) interval_ms: Option<u32>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ExecCommand {
+    #[prost(string, repeated, tag = "1")]
+    pub(super) argv: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SandboxStdioReadRequest {
+    #[prost(string, tag = "1")]
+    pub(super) task_id: String,
+    #[prost(uint64, tag = "2")]
+    pub(super) offset: u64,
+    /// 0 standard output, 1 standard error.
+    #[prost(int32, tag = "3")]
+    pub(super) file_descriptor: i32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SandboxStdioReadResponse {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub(super) data: Bytes,
+    #[prost(uint64, tag = "2")]
+    pub(super) starting_offset: u64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SandboxStdinWriteRequest {
+    #[prost(string, tag = "1")]
+    pub(super) task_id: String,
+    #[prost(uint64, tag = "2")]
+    pub(super) offset: u64,
+    #[prost(bytes = "bytes", tag = "3")]
+    pub(super) data: Bytes,
+    #[prost(bool, tag = "4")]
+    pub(super) eof: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct WaitUntilReadyRequest {
+    #[prost(string, tag = "1")]
+    pub(super) task_id: String,
+    /// Seconds.
+    #[prost(float, tag = "2")]
+    pub(super) timeout: f32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct WaitUntilReadyResponse {
+    /// Seconds since 1970.
+    #[prost(double, tag = "1")]
+    pub(super) ready_at: f64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SnapshotFilesystemRequest {
+    #[prost(string, tag = "1")]
+    pub(super) task_id: String,
+    /// Chosen by the client: a second call with the same id takes no second snapshot.
+    #[prost(string, tag = "2")]
+    pub(super) snapshot_id: String,
+    /// A sidecar, if any.
+    #[prost(string, tag = "5")]
+    pub(super) container_id: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SnapshotFilesystemResponse {
+    #[prost(string, tag = "1")]
+    pub(super) image_id: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SandboxSetNameRequest {
+    #[prost(string, tag = "1")]
+    pub(super) sandbox_id: String,
+    #[prost(string, tag = "2")]
+    pub(super) name: String,
+}
