@@ -25,22 +25,6 @@ pub struct Long<K = char> {
     pub key: K,
 }
 
-/// A long option from its parts.
-pub const fn long(name: &'static str, takes: Takes, key: char) -> Long {
-    Long { name, takes, key }
-}
-
-/// Options of a tool.
-#[derive(Clone, Copy, Debug)]
-pub struct Spec<'a> {
-    /// Short options as `getopt` writes them: a letter, then `:` when it takes a value, `::` when it may.
-    pub short: &'a str,
-    /// Long options.
-    pub long: &'a [Long],
-    /// True if options may follow operands. Tools that run another command stop at the first operand.
-    pub permute: bool,
-}
-
 /// A short option.
 #[derive(Clone, Copy, Debug)]
 pub struct Short<K> {
@@ -93,15 +77,8 @@ pub fn short_options(spec: &str) -> Vec<Short<char>> {
     short
 }
 
-impl<'a> Parser<'a> {
-    /// Starts with the argument after the program's name.
-    pub fn new(spec: Spec<'a>, arguments: Vec<Vec<u8>>) -> Self {
-        Self::with_options(short_options(spec.short), Cow::Borrowed(spec.long), spec.permute, arguments)
-    }
-}
-
 impl<'a, K: Copy + PartialEq> Parser<'a, K> {
-    /// Starts with the argument after the program's name. `permute` is as in [`Spec`].
+    /// Starts with the argument after the program's name. If `permute` is false, options end at the first operand.
     pub fn with_options(
         short: Vec<Short<K>>,
         long: Cow<'a, [Long<K>]>,
@@ -221,18 +198,20 @@ impl<'a, K: Copy + PartialEq> Parser<'a, K> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Item, Long, Parser, Spec, Takes, long};
+    use std::borrow::Cow;
+
+    use super::{Item, Long, Parser, Takes, short_options};
 
     const LONG: &[Long] = &[
-        long("count", Takes::Nothing, 'c'),
-        long("color", Takes::Maybe, '\u{1}'),
-        long("colour", Takes::Maybe, '\u{1}'),
-        long("context", Takes::Value, 'C'),
+        Long { name: "count", takes: Takes::Nothing, key: 'c' },
+        Long { name: "color", takes: Takes::Maybe, key: '\u{1}' },
+        Long { name: "colour", takes: Takes::Maybe, key: '\u{1}' },
+        Long { name: "context", takes: Takes::Value, key: 'C' },
     ];
 
     fn read(permute: bool, arguments: &[&str]) -> Result<Vec<Item>, String> {
         let arguments = arguments.iter().map(|argument| argument.as_bytes().to_vec()).collect();
-        let mut parser = Parser::new(Spec { short: "cC:x::", long: LONG, permute }, arguments);
+        let mut parser = Parser::with_options(short_options("cC:x::"), Cow::Borrowed(LONG), permute, arguments);
         let mut items = Vec::new();
         while let Some(item) = parser.next_item()? {
             items.push(item);
