@@ -8,7 +8,7 @@ use tidebox_core::lock::Mutex;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::uri::PathAndQuery;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use bytes::Bytes;
@@ -40,6 +40,8 @@ pub enum FaultKind {
         /// Requested retry pause in seconds, in Modal's status details.
         retry_after_secs: Option<f32>,
     },
+    /// Handles the request as if its token had expired: the provider rejects it in its own way.
+    ExpiredToken,
     /// Closes the connection after this many bytes of the response.
     BreakAfter {
         /// Bytes that still arrive.
@@ -126,6 +128,10 @@ pub(crate) async fn inject_faults(State(faults): State<FaultInjector>, mut reque
         Some(FaultKind::GrpcStatus { code, message, retry_after_secs }) => {
             crate::modal::error_response_with_retry(code, &message, retry_after_secs)
         }
+        Some(FaultKind::ExpiredToken) => {
+            expire_token(request.headers_mut());
+            next.run(request).await
+        }
         Some(FaultKind::EarlyChunks) => {
             request.extensions_mut().insert(SocketFault { early: true, hang_up_after: None });
             next.run(request).await
@@ -147,6 +153,17 @@ pub(crate) async fn inject_faults(State(faults): State<FaultInjector>, mut reque
             response.headers_mut().remove(header::CONTENT_LENGTH);
             response.map(|body| Body::new(StreamBody::new(cut(body, bytes))))
         }
+    }
+}
+
+/// Headers with the tokens of the providers. The first one of a request counts: others can carry a key or a user.
+const TOKENS: [&str; 5] =
+    ["x-modal-auth-token", "x-access-token", "x-api-key", "authorization", "x-modal-token-secret"];
+
+/// Replaces the token of a request by one that no provider accepts.
+fn expire_token(headers: &mut HeaderMap) {
+    if let Some(name) = TOKENS.into_iter().find(|name| headers.contains_key(*name)) {
+        headers.insert(name, HeaderValue::from_static("Bearer expired"));
     }
 }
 
