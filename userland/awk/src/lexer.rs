@@ -131,20 +131,12 @@ impl Lexer {
 
     fn name(&mut self) -> Token {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let mut length = rest.iter().take_while(|byte| is_name(**byte)).count();
-        // A name in a namespace.
-        if rest
-            .get(length..)
-            .is_some_and(|after| after.starts_with(b"::") && after.get(2).copied().is_some_and(is_name_start))
-        {
-            length += 2 + rest.get(length + 2..).unwrap_or_default().iter().take_while(|byte| is_name(**byte)).count();
-        }
+        let length = rest.iter().take_while(|byte| is_name(**byte)).count();
         let name = rest.get(..length).unwrap_or_default();
         self.at += length;
         if let Some(keyword) = Keyword::find(name) {
             return Token::Keyword(keyword);
         }
-        let name = name.strip_prefix(b"awk::").unwrap_or(name);
         if let Some(builtin) = Builtin::find(name) {
             return Token::Builtin(builtin);
         }

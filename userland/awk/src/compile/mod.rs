@@ -74,7 +74,6 @@ pub(crate) struct Compiler {
     numbers: HashMap<u64, u32>,
     texts: HashMap<Vec<u8>, u32>,
     locals: Vec<Vec<u8>>,
-    namespace: Vec<u8>,
     around: Around,
     escapes: Vec<Escape>,
     /// Instructions before this position may be jump targets and are not replaced.
@@ -124,7 +123,6 @@ pub(crate) fn compile(
         numbers: HashMap::new(),
         texts: HashMap::new(),
         locals: Vec::new(),
-        namespace: Vec::new(),
         around: Around::Rule,
         escapes: Vec::new(),
         barrier: 0,
@@ -159,11 +157,10 @@ impl Compiler {
             std::mem::replace(&mut self.source, number),
             std::mem::replace(&mut self.lexer, Lexer::new(&source.text)),
             std::mem::replace(&mut self.token, Token::End),
-            std::mem::take(&mut self.namespace),
         );
         self.after_rule = false;
         self.rules()?;
-        (self.source, self.lexer, self.token, self.namespace) = outer;
+        (self.source, self.lexer, self.token) = outer;
         Ok(())
     }
 
@@ -343,15 +340,6 @@ impl Compiler {
         slot
     }
 
-    /// The name with its namespace, unless it is special or has one.
-    fn qualified(&self, name: &[u8]) -> Vec<u8> {
-        let special = name.iter().all(|byte| byte.is_ascii_uppercase());
-        if self.namespace.is_empty() || special || memchr::memmem::find(name, b"::").is_some() {
-            return name.to_vec();
-        }
-        [&self.namespace, &b"::"[..], name].concat()
-    }
-
     fn variable(&mut self, name: &[u8]) -> Compiled<Var> {
         if let Some(at) = self.locals.iter().position(|local| local == name) {
             return Ok(Var::Local(at as u32));
@@ -359,25 +347,23 @@ impl Compiler {
         if matches!(name, b"SYMTAB" | b"FUNCTAB") {
             return Err(self.fatal(format!("{} is not supported", String::from_utf8_lossy(name))));
         }
-        let name = self.qualified(name);
-        if self.functions.get(&name).is_some_and(|at| self.program.functions[*at as usize].entry.is_some()) {
-            let name = String::from_utf8_lossy(&name);
+        if self.functions.get(name).is_some_and(|at| self.program.functions[*at as usize].entry.is_some()) {
+            let name = String::from_utf8_lossy(name);
             return Err(self.meaning(format!(
                 "function `{name}' called with space between name and `(',\nor used as a variable or an array"
             )));
         }
-        let slot = self.global(&name);
+        let slot = self.global(name);
         Ok(if slot < WATCHED { Var::Special(slot) } else { Var::Global(slot) })
     }
 
     fn function(&mut self, name: &[u8]) -> u32 {
-        let name = self.qualified(name);
-        if let Some(at) = self.functions.get(&name) {
+        if let Some(at) = self.functions.get(name) {
             return *at;
         }
         let at = self.program.functions.len() as u32;
-        self.program.functions.push(Function { name: name.clone(), ..Function::default() });
-        self.functions.insert(name, at);
+        self.program.functions.push(Function { name: name.to_vec(), ..Function::default() });
+        self.functions.insert(name.to_vec(), at);
         at
     }
 }

@@ -132,8 +132,7 @@ impl Compiler {
         let shown = String::from_utf8_lossy(&name).into_owned();
         self.expect(Sign::Open)?;
         let parameters = self.parameters(&name)?;
-        let full = self.qualified(&name);
-        let taken = self.globals.contains_key(&full);
+        let taken = self.globals.contains_key(&name);
         let function = self.function(&name) as usize;
         if self.program.functions[function].entry.is_some() || taken {
             return Err(self.meaning(format!("function name `{shown}' previously defined")));
@@ -185,7 +184,8 @@ impl Compiler {
 
     fn directive(&mut self, name: &[u8]) -> Compiled<()> {
         match name {
-            b"include" | b"load" | b"namespace" => {}
+            b"include" | b"load" => {}
+            b"namespace" => return Err(self.fatal("@namespace is not supported")),
             _ => return Err(self.unexpected()),
         }
         self.advance()?;
@@ -193,11 +193,6 @@ impl Compiler {
             return Err(self.unexpected());
         };
         match name {
-            b"namespace" => {
-                self.namespace = if text == b"awk" { Vec::new() } else { text };
-                self.advance()?;
-                Ok(())
-            }
             b"load" => {
                 let shown = String::from_utf8_lossy(&text).into_owned();
                 Err(self.fatal(format!("cannot open shared library `{shown}' for reading: No such file or directory")))

@@ -3,7 +3,6 @@
 use tidebox_rt::{Errno, ExitStatus};
 
 use super::{Machine, Outcome, Stop, fatal};
-use crate::array::Key;
 use crate::code::Sink;
 use crate::stream::{Kind, Lost};
 use crate::value::Value;
@@ -13,8 +12,6 @@ use crate::value::Value;
 enum Destination {
     Standard,
     Stream(usize),
-    /// It could not be opened, and the program handles the error.
-    Nowhere,
 }
 
 impl Machine {
@@ -74,29 +71,14 @@ impl Machine {
         }
         match self.streams.open(kind, name.bytes()) {
             Ok(stream) => Ok(Destination::Stream(stream)),
-            Err(error) if self.may_fail(name.bytes()) => {
-                self.set_error(error.text());
-                Ok(Destination::Nowhere)
-            }
             Err(error) => fatal(cannot_open(kind, name.bytes(), error)),
         }
-    }
-
-    /// Returns whether `PROCINFO` requests that errors of a file are reported only in `ERRNO`.
-    fn may_fail(&self, name: &[u8]) -> bool {
-        let Value::Array(procinfo) = self.global("PROCINFO") else {
-            return false;
-        };
-        let one = [name, &self.settings.subscript_separator, b"NONFATAL"].concat();
-        let procinfo = procinfo.borrow();
-        [&b"NONFATAL"[..], &one].iter().any(|key| procinfo.get(&Key::of_bytes(key)).is_some())
     }
 
     fn write(&mut self, destination: Destination, bytes: &[u8], what: &str) -> Outcome<()> {
         let destination = match destination {
             Destination::Standard => None,
             Destination::Stream(stream) => Some(stream),
-            Destination::Nowhere => return Ok(()),
         };
         match self.streams.write(destination, bytes) {
             Ok(()) => Ok(()),
