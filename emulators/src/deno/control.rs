@@ -11,14 +11,18 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidebox_core::ExecuteRequest;
 use tokio::sync::watch;
 
-use super::{HOME, Sandbox, Shared, error_response, rpc};
+use super::{Sandbox, Shared, USER, absent_message, error_response, rpc};
+use crate::entries::{timestamp_millis, wall_clock};
 use crate::fault::SocketFault;
+use crate::registry::{NewSandbox, SandboxRecord};
 
 /// Maximum time to the end of a sandbox.
 const MAX_LENGTH: Duration = Duration::from_secs(30 * 60);
+
+/// Maximum bytes of a message. The JavaScript client sends a file of any size as one message.
+const MESSAGE_BYTES: usize = 1 << 30;
 
 /// Memory limits in MiB.
 const MEMORY: std::ops::RangeInclusive<u64> = 768..=4096;
@@ -32,6 +36,7 @@ struct Config {
     memory_mb: Option<u64>,
     labels: BTreeMap<String, String>,
     env: BTreeMap<String, String>,
+    volumes: Option<Value>,
 }
 
 impl Config {
@@ -81,16 +86,17 @@ pub(super) async fn create(
     if config.memory_mb.is_some_and(|memory| !MEMORY.contains(&memory)) {
         return error_response(400, "INVALID_CONFIG", "memory_mb is from 768 to 4096");
     }
+    if config.volumes.as_ref().is_some_and(|volumes| !volumes.is_null() && *volumes != json!([])) {
+        return error_response(501, "NOT_IMPLEMENTED", &absent_message("volumes"));
+    }
     let letters = "0123456789abcdefghjkmnpqrstvwxyz".as_bytes();
     let letter = |_| char::from(letters.get(fastrand::usize(..letters.len())).copied().unwrap_or(b'0'));
     let id = format!("sbx_ord_{}", (0..20).map(letter).collect::<String>());
     let life = config.life();
-    let sandbox = match shared.registry.create(id.clone(), config.labels, Vec::new()).await {
-        Ok(sandbox) => sandbox,
-        Err(error) => return error_response(500, "INTERNAL_ERROR", &error.to_string()),
-    };
-    // If it cannot be created, commands that start in it fail with an error.
-    let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
+    let new = NewSandbox { user: Some(USER), ..NewSandbox::default() };
+    if let Err(error) = shared.registry.create_from(id.clone(), config.labels, new).await {
+        return error_response(500, "INTERNAL_ERROR", &error.to_string());
+    }
     if let Some(life) = life {
         shared.registry.update(&id, |sandbox| sandbox.set_ttl(life));
     }
@@ -128,13 +134,13 @@ async fn socket(
         _ => return error_response(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found")),
     };
     let name = HeaderValue::from_str(&id);
-    let size = 64 << 20;
-    let mut response = upgrade.max_message_size(size).max_frame_size(size).on_upgrade(move |socket| async move {
-        rpc::serve(&shared, &id, record, socket, end, fault.unwrap_or_default()).await;
-        if only {
-            shared.remove(&id).await;
-        }
-    });
+    let mut response =
+        upgrade.max_message_size(MESSAGE_BYTES).max_frame_size(MESSAGE_BYTES).on_upgrade(move |socket| async move {
+            rpc::serve(&shared, &id, record, socket, end, fault.unwrap_or_default()).await;
+            if only {
+                shared.remove(&id).await;
+            }
+        });
     if let Ok(name) = name {
         response.headers_mut().insert("x-deno-sandbox-id", name);
         response.headers_mut().insert("x-deno-trace-id", HeaderValue::from_static("0"));
@@ -193,17 +199,17 @@ pub(super) async fn list(State(shared): State<Shared>, RawQuery(query): RawQuery
         }
     }
     let found = shared.registry.list(&labels).await;
-    let entry = |id: &String, labels: &BTreeMap<String, String>| {
+    let entry = |id: &String, sandbox: &SandboxRecord| {
         json!({
             "id": id,
-            "createdAt": "2026-01-01T00:00:00Z",
+            "createdAt": timestamp_millis(wall_clock(sandbox.created_at)),
             "region": "ord",
             "status": "running",
             "stoppedAt": null,
-            "labels": labels,
+            "labels": sandbox.labels,
         })
     };
-    Json(found.iter().map(|(id, sandbox)| entry(id, &sandbox.labels)).collect::<Vec<Value>>()).into_response()
+    Json(found.iter().map(|(id, sandbox)| entry(id, sandbox)).collect::<Vec<Value>>()).into_response()
 }
 
 /// Decodes a name and value of a query.

@@ -1,6 +1,6 @@
 //! File calls by path.
 
-use std::time::SystemTime;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -10,7 +10,7 @@ use tidebox_core::{ExecuteRequest, FileError, FileErrorCode, FileInfo, FileKind,
 
 use super::rpc::{CallResult, RpcConnection};
 use super::{error, path};
-use crate::entries::{stat, timestamp};
+use crate::entries::{Attributes, stat, timestamp_millis};
 
 /// A file error in the service's format.
 pub(super) fn file_error_json(file_error: &FileError) -> Value {
@@ -26,25 +26,32 @@ pub(super) fn file_error_json(file_error: &FileError) -> Value {
     }
 }
 
-fn stat_json(info: &FileInfo) -> Value {
-    let moment = timestamp(info.modified.unwrap_or(SystemTime::UNIX_EPOCH));
+fn stat_json(info: &Attributes) -> Value {
+    let moment = timestamp_millis(info.modified);
+    let type_bits = match info.kind {
+        FileKind::Directory => 0o040_000,
+        FileKind::Symlink => 0o120_000,
+        FileKind::Other => 0o020_000,
+        FileKind::File => 0o100_000,
+    };
     let (file, directory, link) =
         (info.kind == FileKind::File, info.kind == FileKind::Directory, info.kind == FileKind::Symlink);
     json!({
         "isFile": file,
         "isDirectory": directory,
         "isSymlink": link,
-        "size": info.size.unwrap_or_default(),
+        "size": info.size,
         "mtime": moment, "atime": moment, "birthtime": moment, "ctime": moment,
-        "mode": if directory { 0o40_755 } else { 0o100_644 },
-        "dev": 0, "ino": 0, "nlink": 1, "uid": 1000, "gid": 1000, "rdev": 0, "blksize": 4096, "blocks": 0,
+        "mode": type_bits | info.mode,
+        "dev": 0, "ino": info.inode, "nlink": 1, "uid": info.uid, "gid": info.uid, "rdev": 0,
+        "blksize": 4096, "blocks": info.size.div_ceil(512),
         "isBlockDevice": false, "isCharDevice": info.kind == FileKind::Other, "isFifo": false, "isSocket": false,
     })
 }
 
 impl RpcConnection {
     /// Handles a file call; `None` if the method is unknown.
-    pub(super) async fn file_call(&self, method: &str, params: &Value) -> Option<CallResult> {
+    pub(super) async fn file_call(self: &Arc<Self>, method: &str, params: &Value) -> Option<CallResult> {
         let text = |name: &str| params[name].as_str().unwrap_or_default();
         Some(match method {
             "open" | "create" => self.open(method, params).await,
@@ -56,6 +63,18 @@ impl RpcConnection {
             "remove" => self.remove(text("path"), params["options"]["recursive"] == true).await,
             "rename" => self.two("mv -T --", text("oldPath"), text("newPath")).await,
             "copyFile" => self.two("cp --", text("fromPath"), text("toPath")).await,
+            "link" => self.two("ln -T --", text("target"), text("path")).await,
+            "walk" => self.walk(params).await,
+            "expandGlob" => self.expand_glob(params).await,
+            "makeTempFile" => self.make_temp("mktemp", &params["options"]).await,
+            "makeTempDir" => self.make_temp("mktemp -d", &params["options"]).await,
+            "truncate" => self.truncate(text("name"), params["length"].as_u64().unwrap_or_default()).await,
+            "chown" => {
+                let id = |name: &str| params[name].as_u64().map_or_else(String::new, |id| id.to_string());
+                let owner = format!("{}:{}", id("uid"), id("gid"));
+                self.shell(&format!("chown {owner} -- {}", quote(text("path")))).await.map(|_| Value::Null)
+            }
+            "utime" => self.set_times(text("path"), text("atime"), text("mtime")).await,
             "symlink" => self.two("ln -s --", text("target"), text("path")).await,
             "readLink" => self.printed("readlink --", text("path")).await,
             "realPath" => self.printed("realpath --", text("path")).await,
@@ -127,7 +146,44 @@ impl RpcConnection {
                 before = self.read(&name).await?;
             }
         }
-        self.put(&name, [before, content].concat()).await.map(|()| Value::Null)
+        self.put(&name, [before, content].concat()).await?;
+        match options["mode"].as_u64() {
+            Some(mode) => self.chmod(&name, mode).await.map(|()| Value::Null),
+            None => Ok(Value::Null),
+        }
+    }
+
+    /// Sets the permission bits of a file.
+    pub(super) async fn chmod(&self, name: &SandboxPath, mode: u64) -> CallResult<()> {
+        self.shell(&format!("chmod {mode:o} -- {}", quote(&name.to_text()))).await.map(drop)
+    }
+
+    async fn make_temp(&self, command: &str, options: &Value) -> CallResult {
+        let text = |name: &str| options[name].as_str().unwrap_or_default();
+        let directory = path(if text("dir").is_empty() { "/tmp" } else { text("dir") })?.to_text().into_owned();
+        let template = format!("{}/{}XXXXXXXX", directory.trim_end_matches('/'), text("prefix"));
+        let suffix = format!("--suffix={}", text("suffix"));
+        self.printed(&format!("{command} {} --", quote(&suffix)), &template).await
+    }
+
+    async fn truncate(&self, name: &str, length: u64) -> CallResult {
+        let name = path(name)?;
+        if stat(&self.sandbox, &name).await.is_none() {
+            return Err(self.absent(&name).await);
+        }
+        self.shell(&format!("truncate -s {length} -- {}", quote(&name.to_text()))).await.map(|_| Value::Null)
+    }
+
+    /// Sets the access and modification times, given in RFC 3339.
+    pub(super) async fn set_times(&self, name: &str, accessed: &str, modified: &str) -> CallResult {
+        let name = path(name)?;
+        if stat(&self.sandbox, &name).await.is_none() {
+            return Err(self.absent(&name).await);
+        }
+        let name = quote(&name.to_text());
+        let (accessed, modified) = (quote(accessed), quote(modified));
+        let command = format!("touch -c -a -d {accessed} -- {name} && touch -c -m -d {modified} -- {name}");
+        self.shell(&command).await.map(|_| Value::Null)
     }
 
     async fn read_dir(&self, name: &str) -> CallResult {
@@ -158,8 +214,8 @@ impl RpcConnection {
         if follow && let Ok(real) = self.printed("realpath --", &name.to_text()).await {
             name = path(real.as_str().unwrap_or_default())?;
         }
-        match stat(&self.sandbox, &name).await {
-            Some(info) => Ok(stat_json(&info)),
+        match self.attributes(&name, 0).await?.first() {
+            Some(info) => Ok(stat_json(info)),
             // The content of a directory without read permission is unknown.
             None => match self.read(&name).await {
                 Err(file_error) => Err(file_error),
@@ -200,7 +256,7 @@ impl RpcConnection {
     }
 
     /// Returns the output of a command, or its error output as a service error.
-    async fn shell(&self, command: &str) -> Result<String, Value> {
+    pub(super) async fn shell(&self, command: &str) -> Result<String, Value> {
         let mut request = ExecuteRequest::new(command);
         request.cwd = SandboxPath::parse(super::HOME).ok();
         match self.sandbox.sandbox.execute(request).await {
@@ -210,6 +266,7 @@ impl RpcConnection {
                 let words = received.trim_end();
                 let (class, code) = match words.rsplit(": ").next().unwrap_or_default() {
                     "No such file or directory" => ("NotFound", "ENOENT"),
+                    "Operation not permitted" => ("PermissionDenied", "EPERM"),
                     "Permission denied" => ("PermissionDenied", "EACCES"),
                     "File exists" => ("AlreadyExists", "EEXIST"),
                     "Not a directory" => ("NotADirectory", "ENOTDIR"),

@@ -39,6 +39,7 @@ struct Options {
     truncate: Option<bool>,
     create: Option<bool>,
     create_new: Option<bool>,
+    mode: Option<u64>,
 }
 
 fn is(flag: Option<bool>) -> bool {
@@ -66,6 +67,7 @@ impl RpcConnection {
         };
         let writable = is(options.write) || is(options.append);
         let there = self.read(&name).await;
+        let is_new = there.is_err();
         let content = match there {
             Ok(_) if is(options.create_new) => {
                 return Err(error("AlreadyExists", "EEXIST", "File exists (os error 17)"));
@@ -78,6 +80,9 @@ impl RpcConnection {
         if writable {
             // Check write permission now, as the service does.
             self.put(&name, content.clone()).await?;
+            if is_new && let Some(mode) = options.mode {
+                self.chmod(&name, mode).await?;
+            }
         }
         let mut handles = self.handles();
         handles.next += 1;
@@ -102,6 +107,10 @@ impl RpcConnection {
                 None => Err(bad()),
             });
         }
+        if method == "fileStat" || method == "fileUtime" {
+            let Some(open) = self.handles().open.get(&number).cloned() else { return Some(Err(bad())) };
+            return Some(self.file_attributes(method, open, number, params).await);
+        }
         let mut handles = self.handles();
         let open = handles.open.get_mut(&number);
         Some(match (method, open) {
@@ -115,13 +124,33 @@ impl RpcConnection {
             }
             ("fileSeek", Some(open)) => open.seek(params),
             ("fileTruncate", Some(open)) => {
-                let length = params["len"].as_u64().and_then(|length| usize::try_from(length).ok()).unwrap_or_default();
+                // The clients name it differently.
+                let length = params["len"].as_u64().or_else(|| params["size"].as_u64());
+                let length = length.and_then(|length| usize::try_from(length).ok()).unwrap_or_default();
                 open.content.resize(length, 0);
                 open.changed = true;
                 Ok(Value::Null)
             }
             _ => return None,
         })
+    }
+
+    /// Handles `fileStat` and `fileUtime`, after writing back the file.
+    async fn file_attributes(&self, method: &str, open: OpenFile, number: u64, params: &Value) -> CallResult {
+        let name = open.path.to_text().into_owned();
+        if open.changed {
+            self.put(&open.path, open.content).await?;
+            if let Some(open) = self.handles().open.get_mut(&number) {
+                open.changed = false;
+            }
+        }
+        match method {
+            "fileStat" => self.stat(&name, true).await,
+            _ => {
+                let text = |field: &str| params[field].as_str().unwrap_or_default();
+                self.set_times(&name, text("atime"), text("mtime")).await
+            }
+        }
     }
 
     /// Writes back open files when a client disconnects.

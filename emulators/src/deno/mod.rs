@@ -8,12 +8,13 @@ mod files;
 mod handles;
 mod process;
 mod rpc;
+mod tree;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard};
 
 use axum::Router;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, patch};
 use serde_json::{Value, json};
@@ -21,10 +22,13 @@ use tidebox_core::SandboxPath;
 use tidebox_core::lock::Mutex;
 use tokio::sync::watch;
 
-use crate::registry::SandboxRegistry;
+use crate::registry::{ImageUser, SandboxRegistry};
 
 /// Default working directory, and base of relative paths.
 pub(crate) const HOME: &str = "/home/app";
+
+/// User of commands.
+pub(crate) const USER: ImageUser = ImageUser { name: "app", home: HOME };
 
 /// State of a sandbox in addition to its registry record.
 #[derive(Clone, Debug)]
@@ -54,6 +58,8 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         // The Python client uses other routes to list and delete.
         .route("/api/v3/sandboxes", get(control::list))
         .route("/api/v3/sandboxes/{id}", axum::routing::delete(control::delete))
+        .fallback(absent)
+        .method_not_allowed_fallback(absent)
         .with_state(shared)
 }
 
@@ -76,6 +82,39 @@ pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
 pub(crate) fn error_response(status: u16, code: &str, message: &str) -> Response {
     let body = axum::Json(json!({ "code": code, "message": message }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
+}
+
+/// Message that names a feature of Deno that the emulator does not have.
+pub(crate) fn absent_message(feature: &str) -> String {
+    format!("Tidebox's emulator of Deno has no {feature}")
+}
+
+/// Error of a call for a missing feature.
+pub(crate) fn absent_error(feature: &str) -> Value {
+    error("NotSupported", "ENOTSUP", &absent_message(feature))
+}
+
+/// Features of Deno that the emulator does not have, by a part of the path.
+const ABSENT: [(&str, &str); 11] = [
+    ("/expose/ssh", "SSH"),
+    ("/expose/vscode", "VS Code"),
+    ("/expose/", "public ports: local sandboxes cannot listen on ports"),
+    ("/deploy", "deployments"),
+    ("/volumes", "volumes"),
+    ("/snapshots", "snapshots of volumes"),
+    ("/apps", "apps"),
+    ("/layers", "layers"),
+    ("/revisions", "revisions"),
+    ("/timelines", "timelines"),
+    ("/domains", "domains"),
+];
+
+/// Response of all other paths.
+async fn absent(uri: Uri) -> Response {
+    let path = uri.path();
+    let feature = ABSENT.iter().find(|(part, _)| path.contains(part)).map(|(_, feature)| *feature);
+    let message = absent_message(feature.unwrap_or(&format!("such call: {path}")));
+    std::future::ready(error_response(501, "NOT_IMPLEMENTED", &message)).await
 }
 
 /// Error of a failed call.

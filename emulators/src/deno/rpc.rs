@@ -188,9 +188,27 @@ fn handle_message(peer: &Arc<RpcConnection>, text: &str) -> Option<CloseFrame> {
             "envGet" | "envSet" | "envDelete" | "envToObject" => Some(peer.environment(&method, &params)),
             _ => peer.file_call(&method, &params).await,
         };
-        peer.respond(&id, answered);
+        peer.respond(&id, &method, answered);
     });
     None
+}
+
+/// Features of Deno that the emulator does not have, by the start of a method.
+const ABSENT: [(&str, &str); 9] = [
+    ("spawnDeno", "Deno programs"),
+    ("deno", "Deno programs"),
+    ("fetch", "requests to sandboxes: local sandboxes cannot listen on ports"),
+    ("exposeHttp", "public ports: local sandboxes cannot listen on ports"),
+    ("vscode", "VS Code"),
+    ("umask", "mask for the modes of files"),
+    ("fileLock", "locks of files"),
+    ("fileUnlock", "locks of files"),
+    ("abort", "aborts of calls"),
+];
+
+fn missing_method(method: &str) -> String {
+    let feature = ABSENT.iter().find(|(start, _)| method.starts_with(start)).map(|(_, feature)| *feature);
+    feature.map_or_else(|| format!("such call: {method}"), |feature| format!("{feature} ({method})"))
 }
 
 impl RpcConnection {
@@ -199,12 +217,14 @@ impl RpcConnection {
         let _ = self.out.send(text);
     }
 
-    fn respond(&self, id: &Value, answered: Option<CallResult>) {
+    fn respond(&self, id: &Value, method: &str, answered: Option<CallResult>) {
         let mut message = json!({ "jsonrpc": "2.0", "id": id });
         match answered {
             Some(Ok(done)) => message["result"] = json!({ "ok": done }),
             Some(Err(rejected)) => message["result"] = json!({ "error": rejected }),
-            None => message["error"] = json!({ "code": -32601, "message": "Method not found" }),
+            None => {
+                message["error"] = json!({ "code": -32601, "message": super::absent_message(&missing_method(method)) });
+            }
         }
         self.send(message.to_string());
     }
