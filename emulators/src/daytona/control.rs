@@ -1,19 +1,21 @@
 //! Control plane routes.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tidebox_core::ExecuteRequest;
 use tidebox_core::shell_backend::quote;
 
-use super::{HOME, Shared, error_response};
-use crate::registry::SandboxRecord;
+use super::snapshots::Origin;
+use super::{HOME, Shared, USER, absent_response, error_response};
+use crate::entries::{timestamp_millis, wall_clock};
+use crate::registry::{FileSnapshot, NewSandbox, SandboxRecord};
 
 /// Default and maximum number of entries per page.
 const PAGE: usize = 100;
@@ -33,7 +35,7 @@ pub(super) struct Create {
 }
 
 /// Fields of a create request that are echoed in the sandbox's description.
-const ECHOED_FIELDS: [&str; 12] = [
+const ECHOED_FIELDS: [&str; 13] = [
     "user",
     "public",
     "networkBlockAll",
@@ -46,6 +48,7 @@ const ECHOED_FIELDS: [&str; 12] = [
     "autoStopInterval",
     "autoArchiveInterval",
     "autoDeleteInterval",
+    "autoPauseInterval",
 ];
 
 /// `POST /sandbox`
@@ -56,42 +59,181 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     if let Some(wrong) = validate_create(&create) {
         return error_response(400, "BAD_REQUEST", wrong);
     }
-    let id = uuid();
-    let name = create.name.clone().unwrap_or_else(|| id.clone());
-    shared.remove_stale_names().await;
-    {
-        let mut names = shared.names.lock();
-        if names.contains_key(&name) {
-            return error_response(409, "CONFLICT", &format!("Sandbox with name {name} already exists"));
-        }
-        names.insert(name.clone(), (id.clone(), false));
+    if let Some(instruction) = build_instruction(&create.rest) {
+        return absent_response(&format!("builds of images: the instruction {instruction} cannot be executed"));
     }
-    let env = create.env.clone().into_iter().collect();
-    match shared.registry.create(id.clone(), create.labels, env).await {
-        Ok(sandbox) => {
-            // Daytona's snapshots have this directory; if it cannot be created, commands that start in it fail with an
-            // error.
-            let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {}", quote(HOME)))).await;
-            shared.names.lock().insert(name.clone(), (id.clone(), true));
-            shared.registry.update(&id, |sandbox| {
-                sandbox.metadata.insert("name".to_owned(), name);
-                sandbox.metadata.insert("state".to_owned(), "creating".to_owned());
-                sandbox.metadata.insert("env".to_owned(), json!(create.env).to_string());
-                sandbox.metadata.insert("snapshot".to_owned(), create.snapshot.unwrap_or_else(|| "default".to_owned()));
-                for (field, value) in create.rest.iter().filter(|(field, _)| ECHOED_FIELDS.contains(&field.as_str())) {
-                    sandbox.metadata.insert(field.clone(), value.to_string());
-                }
-                if let Some(minutes) = create.ttl_minutes.filter(|minutes| *minutes > 0) {
-                    sandbox.set_ttl(Duration::from_secs(minutes.saturating_mul(60)));
-                }
-            });
-            shared.described(&id).await
+    let files = match create.snapshot.as_deref().map(|snapshot| shared.origin(snapshot)) {
+        None | Some(Origin::Image) => None,
+        Some(Origin::Files(files)) => Some(files),
+        Some(Origin::Deleted) => {
+            let snapshot = create.snapshot.unwrap_or_default();
+            return error_response(400, "BAD_REQUEST", &format!("Snapshot {snapshot} not found"));
         }
-        Err(error) => {
-            shared.names.lock().remove(&name);
-            error_response(500, "INTERNAL", &error.to_string())
+        Some(Origin::Inactive) => {
+            let snapshot = create.snapshot.unwrap_or_default();
+            return error_response(400, "BAD_REQUEST", &format!("Snapshot {snapshot} is inactive"));
+        }
+    };
+    match shared.start_sandbox(create, files).await {
+        Ok(id) => shared.described(&id).await,
+        Err(rejected) => *rejected,
+    }
+}
+
+/// Returns the first instruction of a Dockerfile that needs a build. Only the base image is named without a build.
+pub(super) fn build_instruction(fields: &Map<String, Value>) -> Option<String> {
+    let text = fields.get("buildInfo")?.get("dockerfileContent")?.as_str()?;
+    let instructions = text.lines().filter_map(|line| line.split_whitespace().next());
+    let mut others = instructions.filter(|word| !word.starts_with('#') && !word.eq_ignore_ascii_case("from"));
+    others.next().map(str::to_owned)
+}
+
+impl Shared {
+    /// Creates a sandbox and returns its id.
+    async fn start_sandbox(&self, create: Create, files: Option<FileSnapshot>) -> Result<String, Box<Response>> {
+        let id = uuid();
+        let name = create.name.clone().unwrap_or_else(|| id.clone());
+        self.remove_stale_names().await;
+        {
+            let mut names = self.names.lock();
+            if names.contains_key(&name) {
+                let message = format!("Sandbox with name {name} already exists");
+                return Err(Box::new(error_response(409, "CONFLICT", &message)));
+            }
+            names.insert(name.clone(), (id.clone(), false));
+        }
+        let env = create.env.clone().into_iter().collect();
+        let new = NewSandbox { env, user: Some(USER), snapshot: files };
+        let sandbox = match self.registry.create_from(id.clone(), create.labels, new).await {
+            Ok(sandbox) => sandbox,
+            Err(error) => {
+                self.names.lock().remove(&name);
+                return Err(Box::new(error_response(500, "INTERNAL", &error.to_string())));
+            }
+        };
+        // Daytona's snapshots have this directory; if it cannot be created, commands that start in it fail with an
+        // error.
+        let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {}", quote(HOME)))).await;
+        self.names.lock().insert(name.clone(), (id.clone(), true));
+        self.registry.update(&id, |sandbox| {
+            sandbox.metadata.insert("name".to_owned(), name);
+            sandbox.metadata.insert("state".to_owned(), "creating".to_owned());
+            sandbox.metadata.insert("env".to_owned(), json!(create.env).to_string());
+            sandbox.metadata.insert("snapshot".to_owned(), create.snapshot.unwrap_or_else(|| "default".to_owned()));
+            for (field, value) in create.rest.iter().filter(|(field, _)| ECHOED_FIELDS.contains(&field.as_str())) {
+                sandbox.metadata.insert(field.clone(), value.to_string());
+            }
+            if let Some(minutes) = create.ttl_minutes.filter(|minutes| *minutes > 0) {
+                sandbox.set_ttl(Duration::from_secs(minutes.saturating_mul(60)));
+            }
+            sandbox.note_change();
+        });
+        Ok(id)
+    }
+}
+
+impl SandboxRecord {
+    /// Notes the time of a change.
+    fn note_change(&mut self) {
+        self.metadata.insert("updatedAt".to_owned(), timestamp_millis(SystemTime::now()));
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Fork {
+    name: Option<String>,
+}
+
+/// `POST /sandbox/{id}/fork`: a copy of the files. Processes are not copied.
+pub(super) async fn fork(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(fork): Json<Fork>,
+) -> Response {
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
+    }
+    let Some((id, source)) = shared.resolve(&id).await else { return missing(&id) };
+    let files = match shared.registry.take_snapshot(&id) {
+        Ok(files) => files,
+        Err(error) => return error_response(500, "INTERNAL", &error.to_string()),
+    };
+    let note = |name: &str| source.metadata.get(name).cloned();
+    let parsed = |field: &str| note(field).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let create = Create {
+        name: fork.name,
+        snapshot: note("snapshot"),
+        env: note("env").and_then(|env| serde_json::from_str(&env).ok()).unwrap_or_default(),
+        labels: source.labels.clone(),
+        ttl_minutes: None,
+        rest: ECHOED_FIELDS.iter().filter_map(|field| Some(((*field).to_owned(), parsed(field)?))).collect(),
+    };
+    match shared.start_sandbox(create, Some(files)).await {
+        Ok(id) => shared.described(&id).await,
+        Err(rejected) => *rejected,
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Resize {
+    cpu: Option<u64>,
+    memory: Option<u64>,
+    disk: Option<u64>,
+}
+
+/// `POST /sandbox/{id}/resize`: changes the reported quotas, which the emulator does not enforce.
+pub(super) async fn resize(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(resize): Json<Resize>,
+) -> Response {
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
+    }
+    let Some((id, sandbox)) = shared.resolve(&id).await else { return missing(&id) };
+    let described = describe(&shared, &id, &sandbox);
+    let bad = |message: &str| error_response(400, "BAD_REQUEST", message);
+    let state = sandbox.metadata.get("state").map_or("started", String::as_str);
+    let asked = [("cpu", resize.cpu), ("memory", resize.memory), ("disk", resize.disk)];
+    if asked.iter().all(|(_, wanted)| wanted.is_none()) {
+        return bad("At least one of cpu, memory and disk must be provided");
+    }
+    for (field, wanted) in asked {
+        let (Some(wanted), Some(now)) = (wanted, described[field].as_u64()) else { continue };
+        if field == "disk" && state == "started" {
+            return bad("Disk resize requires a stopped sandbox");
+        }
+        if wanted == 0 || wanted < now && (field == "disk" || state == "started") {
+            return bad(&format!("Sandbox {field} cannot be decreased from {now} to {wanted}"));
         }
     }
+    shared.registry.update(&id, |sandbox| {
+        for (field, wanted) in asked {
+            if let Some(wanted) = wanted {
+                sandbox.metadata.insert(field.to_owned(), wanted.to_string());
+            }
+        }
+        sandbox.note_change();
+    });
+    shared.described(&id).await
+}
+
+/// `POST /sandbox/{id}/last-activity`. Automatic stops are not performed.
+pub(super) async fn refresh_activity(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
+    }
+    let Some((id, _)) = shared.resolve(&id).await else { return missing(&id) };
+    shared.registry.update(&id, SandboxRecord::note_change);
+    StatusCode::CREATED.into_response()
 }
 
 /// Returns the error message for an invalid create request.
@@ -108,7 +250,7 @@ fn validate_create(create: &Create) -> Option<&'static str> {
 }
 
 /// Returns a random version 4 UUID.
-fn uuid() -> String {
+pub(super) fn uuid() -> String {
     let bits = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
     let digits = format!("{bits:032x}");
     let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default().to_owned();
@@ -117,12 +259,13 @@ fn uuid() -> String {
 
 fn describe(shared: &Shared, id: &str, sandbox: &SandboxRecord) -> Value {
     let note = |name: &str| sandbox.metadata.get(name).cloned();
+    let created = timestamp_millis(wall_clock(sandbox.created_at));
     let mut described = json!({
         "id": id,
         "organizationId": "00000000-0000-4000-8000-000000000000",
         "name": note("name").unwrap_or_else(|| id.to_owned()),
         "snapshot": note("snapshot"),
-        "user": "daytona",
+        "user": USER.name,
         "env": note("env").and_then(|env| serde_json::from_str::<Value>(&env).ok()).unwrap_or_else(|| json!({})),
         "labels": sandbox.labels,
         "public": false,
@@ -141,6 +284,10 @@ fn describe(shared: &Shared, id: &str, sandbox: &SandboxRecord) -> Value {
         "toolboxProxyUrl": &*shared.toolbox_url,
         "sandboxClass": "container",
         "runnerId": "emulator",
+        "createdAt": created,
+        "updatedAt": note("updatedAt").unwrap_or_else(|| created.clone()),
+        "lastActivityAt": note("updatedAt").unwrap_or_else(|| created.clone()),
+        "autoDestroyAt": sandbox.expires_at.map(|end| timestamp_millis(wall_clock(end))),
     });
     for field in ECHOED_FIELDS {
         if let Some(value) = note(field).and_then(|text| serde_json::from_str::<Value>(&text).ok()) {
@@ -152,7 +299,7 @@ fn describe(shared: &Shared, id: &str, sandbox: &SandboxRecord) -> Value {
 
 impl Shared {
     /// Returns the sandbox with this id or name, and its id.
-    async fn resolve(&self, given: &str) -> Option<(String, SandboxRecord)> {
+    pub(super) async fn resolve(&self, given: &str) -> Option<(String, SandboxRecord)> {
         if let Some(sandbox) = self.registry.find(given).await {
             return Some((given.to_owned(), sandbox));
         }
@@ -168,7 +315,7 @@ impl Shared {
         names.retain(|_, (id, is_made)| !*is_made || there.contains(id));
     }
 
-    async fn described(&self, id: &str) -> Response {
+    pub(super) async fn described(&self, id: &str) -> Response {
         match self.registry.find(id).await {
             Some(sandbox) => Json(describe(self, id, &sandbox)).into_response(),
             None => missing(id),
@@ -176,7 +323,7 @@ impl Shared {
     }
 }
 
-fn missing(id: &str) -> Response {
+pub(super) fn missing(id: &str) -> Response {
     error_response(404, "NOT_FOUND", &format!("Sandbox with ID or name {id} not found"))
 }
 
@@ -243,11 +390,12 @@ pub(super) async fn change_state(
         "stop" | "pause" | "archive" => {
             return error_response(400, "BAD_REQUEST", &format!("Sandbox is not in valid state: {state}"));
         }
-        unknown => return error_response(404, "NOT_FOUND", &format!("Cannot POST /sandbox/{id}/{unknown}")),
+        unknown => return super::absent_call(&format!("/sandbox/{id}/{unknown}")),
     };
     shared.registry.update(&id, |sandbox| {
         sandbox.paused = next != "starting";
         sandbox.metadata.insert("state".to_owned(), next.to_owned());
+        sandbox.note_change();
     });
     shared.described(&id).await
 }
@@ -266,9 +414,10 @@ pub(super) async fn set_interval(
         "autostop" => "autoStopInterval",
         "autoarchive" => "autoArchiveInterval",
         "autodelete" => "autoDeleteInterval",
+        "autopause" => "autoPauseInterval",
         "public" => "public",
         "ttl" => "ttl",
-        unknown => return error_response(404, "NOT_FOUND", &format!("Cannot POST /sandbox/{id}/{unknown}/{number}")),
+        unknown => return super::absent_call(&format!("/sandbox/{id}/{unknown}/{number}")),
     };
     let fits = if field == "public" { number.parse::<bool>().is_ok() } else { number.parse::<i64>().is_ok() };
     if !fits {

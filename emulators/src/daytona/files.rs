@@ -1,7 +1,5 @@
 //! File operations of the daemon, except transfers.
 
-use std::time::SystemTime;
-
 use axum::Json;
 use axum::extract::Query;
 use axum::http::StatusCode;
@@ -9,12 +7,12 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
-use tidebox_core::{ExecuteRequest, ExecuteResponse, FileInfo, FileKind, SandboxPath, Upload};
+use tidebox_core::{ExecuteRequest, ExecuteResponse, FileKind, SandboxPath, Upload};
 
 use super::process::path;
 use super::request::{FileQuery, FileTarget, SandboxRef, parse_path};
-use super::{HOME, error_response};
-use crate::entries::{stat, timestamp};
+use super::{HOME, USER, error_response};
+use crate::entries::{Attributes, attributes, stat, timestamp};
 use crate::registry::SandboxRecord;
 
 /// `GET /work-dir` and `GET /user-home-dir`
@@ -26,33 +24,27 @@ pub(super) fn missing(path: &SandboxPath) -> Response {
     error_response(404, "FILE_NOT_FOUND", &format!("stat {path}: no such file or directory"))
 }
 
-fn described(info: &FileInfo) -> Value {
-    let path = String::from_utf8_lossy(&info.path).into_owned();
-    let (mode, permissions) = match info.kind {
-        FileKind::Directory => ("drwxr-xr-x", "0755"),
-        FileKind::Symlink => ("Lrwxrwxrwx", "0777"),
-        FileKind::File | FileKind::Other => ("-rw-r--r--", "0644"),
-    };
-    let modified = timestamp(info.modified.unwrap_or(SystemTime::UNIX_EPOCH));
+fn described(file: &Attributes) -> Value {
+    let modified = timestamp(file.modified);
     json!({
-        "name": path.rsplit('/').next().unwrap_or_default(),
-        "path": path,
-        "isDir": info.kind == FileKind::Directory,
-        "size": info.size.unwrap_or_default(),
-        "mode": mode,
-        "permissions": permissions,
+        "name": file.name(),
+        "path": file.path,
+        "isDir": file.kind == FileKind::Directory,
+        "size": file.size,
+        "mode": file.letters(),
+        "permissions": format!("{:04o}", file.permissions()),
         "modTime": modified,
         "modifiedAt": modified,
-        "owner": "daytona",
-        "group": "daytona",
+        "owner": file.owner(USER.name),
+        "group": file.owner(USER.name),
     })
 }
 
 /// `GET /files/info`
 pub(super) async fn info(FileTarget { sandbox, path, .. }: FileTarget) -> Response {
-    match stat(&sandbox, &path).await {
-        Some(info) => Json(described(&info)).into_response(),
-        None => missing(&path),
+    match attributes(&sandbox, &path, 0).await {
+        Ok(found) => found.first().map_or_else(|| missing(&path), |file| Json(described(file)).into_response()),
+        Err(error) => error_response(500, "INTERNAL", &error),
     }
 }
 
@@ -67,10 +59,10 @@ pub(super) async fn list(SandboxRef(sandbox): SandboxRef, Query(at): Query<FileQ
         Some(FileKind::Directory | FileKind::Symlink) => {}
         Some(_) => return error_response(400, "FILE_READ_FAILED", &format!("open {path}: not a directory")),
     }
-    match sandbox.sandbox.ls(&path).await {
-        Ok(Ok(listed)) => Json(listed.entries.iter().map(described).collect::<Vec<_>>()).into_response(),
-        Ok(Err(error)) => error_response(400, "FILE_READ_FAILED", &error.message),
-        Err(error) => error_response(500, "INTERNAL", &error.to_string()),
+    match attributes(&sandbox, &path, at.depth.unwrap_or(1).max(1)).await {
+        // The first entry is the directory itself.
+        Ok(found) => Json(found.iter().skip(1).map(described).collect::<Vec<_>>()).into_response(),
+        Err(error) => error_response(400, "FILE_READ_FAILED", &error),
     }
 }
 

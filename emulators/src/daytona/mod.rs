@@ -6,26 +6,37 @@
 
 mod control;
 mod files;
+mod interpreter;
+mod metrics;
 mod process;
 mod request;
 mod session;
+mod signature;
+mod snapshots;
 mod transfer;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use tidebox_core::lock::Mutex;
 
 use axum::Router;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{CloseFrame, Message, WebSocketUpgrade};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
 use serde_json::{Value, json};
 
-use crate::registry::{SandboxRecord, SandboxRegistry};
+use crate::entries::timestamp_millis;
+use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 
 /// Default working directory of commands, as in Daytona's own snapshots.
 pub(crate) const HOME: &str = "/home/daytona";
+
+/// User of commands, as in Daytona's own snapshots.
+pub(crate) const USER: ImageUser = ImageUser { name: "daytona", home: HOME };
 
 /// State shared by all requests.
 #[derive(Clone, Debug)]
@@ -38,6 +49,8 @@ pub(crate) struct Shared {
     /// Reserved names, from the start of a creation: the sandbox's id, and whether it was created.
     pub(crate) names: Arc<Mutex<BTreeMap<String, (String, bool)>>>,
     pub(crate) sessions: session::Sessions,
+    pub(crate) snapshots: Arc<Mutex<snapshots::Snapshots>>,
+    pub(crate) contexts: Arc<Mutex<interpreter::Contexts>>,
 }
 
 /// Returns all routes. `url` is the server's URL, which the control plane returns; `key` is required from clients.
@@ -49,10 +62,14 @@ pub fn router(registry: SandboxRegistry, url: &str, key: &str) -> Router {
         deleting: Arc::default(),
         names: Arc::default(),
         sessions: session::Sessions::default(),
+        snapshots: Arc::default(),
+        contexts: Arc::default(),
     };
     Router::new()
         .nest("/api", control_plane())
         .nest("/toolbox/{id}", toolbox())
+        .fallback(absent)
+        .method_not_allowed_fallback(absent)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
         .with_state(shared)
 }
@@ -63,8 +80,18 @@ fn control_plane() -> Router<Shared> {
         .route("/sandbox/{id}", get(control::info).delete(control::delete))
         .route("/sandbox/{id}/labels", put(control::set_labels))
         .route("/sandbox/{id}/toolbox-proxy-url", get(control::toolbox_proxy_url))
+        .route("/sandbox/{id}/signing-key", get(signature::key))
+        .route("/sandbox/{id}/signing-key/rotate", post(signature::rotate))
+        .route("/sandbox/{id}/telemetry/metrics", get(metrics::history))
+        .route("/sandbox/{id}/fork", post(control::fork))
+        .route("/sandbox/{id}/resize", post(control::resize))
+        .route("/sandbox/{id}/last-activity", post(control::refresh_activity))
+        .route("/sandbox/{id}/snapshot", post(snapshots::take))
         .route("/sandbox/{id}/{verb}", post(control::change_state))
         .route("/sandbox/{id}/{verb}/{number}", post(control::set_interval))
+        .route("/snapshots", post(snapshots::create).get(snapshots::list))
+        .route("/snapshots/{id}", get(snapshots::info).delete(snapshots::delete))
+        .route("/snapshots/{id}/{verb}", post(snapshots::change_state))
 }
 
 fn toolbox() -> Router<Shared> {
@@ -82,8 +109,14 @@ fn toolbox() -> Router<Shared> {
         .route("/files/download", get(transfer::download))
         .route("/files/bulk-download", post(transfer::download_many))
         .route("/files/upload", post(transfer::upload))
+        .route("/files/upload-v2", post(transfer::upload))
         .route("/files/bulk-upload", post(transfer::upload_many))
+        .route("/system/metrics", get(metrics::latest))
         .route("/process/execute", post(process::execute))
+        .route("/process/code-run", post(process::code_run))
+        .route("/process/interpreter/context", post(interpreter::create).get(interpreter::list))
+        .route("/process/interpreter/context/{context}", delete(interpreter::delete))
+        .route("/process/interpreter/execute", get(interpreter::execute))
         .route("/process/session", post(session::create).get(session::list))
         .route("/process/session/{session}", delete(session::delete).get(session::info))
         .route("/process/session/{session}/exec", post(session::exec))
@@ -118,6 +151,11 @@ impl Shared {
         self.authorised(headers)?;
         let not_found = || error_response(404, "NOT_FOUND", &format!("Sandbox with ID or name {id} not found"));
         let sandbox = self.registry.find(id).await.ok_or_else(|| Box::new(not_found()))?;
+        Self::running(sandbox)
+    }
+
+    /// Rejects a sandbox that is not running.
+    fn running(sandbox: SandboxRecord) -> Result<SandboxRecord, Box<Response>> {
         if sandbox.paused {
             // Daytona's proxy finds no runner for it.
             return Err(Box::new(error_response(
@@ -132,12 +170,68 @@ impl Shared {
 
 /// Error response of both planes.
 pub(crate) fn error_response(status: u16, code: &str, message: &str) -> Response {
-    // Clients require a timestamp but do not use its value.
     let body = json!({
         "statusCode": status,
         "message": message,
         "code": code,
-        "timestamp": "2026-01-01T00:00:00Z",
+        "timestamp": timestamp_millis(SystemTime::now()),
     });
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), axum::Json(body)).into_response()
+}
+
+/// Error response for a feature of Daytona that the emulator does not have.
+pub(crate) fn absent_response(feature: &str) -> Response {
+    error_response(501, "NOT_IMPLEMENTED", &absent_message(feature))
+}
+
+/// Message that names a missing feature.
+pub(crate) fn absent_message(feature: &str) -> String {
+    format!("Tidebox's emulator of Daytona has no {feature}")
+}
+
+/// Features of Daytona that the emulator does not have, by a part of the path.
+const ABSENT: [(&str, &str); 18] = [
+    ("/process/pty", "terminals (PTY)"),
+    ("/process/session/entrypoint", "entrypoint sessions"),
+    ("/input", "standard input for session commands"),
+    ("/computeruse", "computer use: sandboxes have no display"),
+    ("/git/", "Git"),
+    ("/lsp", "language servers"),
+    ("/port", "ports of sandboxes: local sandboxes have no network servers"),
+    ("/ssh-access", "SSH access"),
+    ("/network-settings", "network settings: local sandboxes have no network"),
+    ("/secret", "secrets"),
+    ("/volumes", "volumes"),
+    ("/backup", "backups"),
+    ("/build-logs", "builds of images"),
+    ("/env", "changes of a sandbox's environment"),
+    ("/telemetry", "logs and traces of sandboxes"),
+    ("/ancestors", "lists of forks"),
+    ("/forks", "lists of forks"),
+    ("/object-storage", "object storage"),
+];
+
+/// Response of all other paths.
+async fn absent(uri: Uri, upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>) -> Response {
+    let Ok(upgrade) = upgrade else { return absent_call(uri.path()) };
+    let reason = absent_message(&absent_feature(uri.path()));
+    upgrade.on_upgrade(|mut socket| async move {
+        let close = CloseFrame { code: CLOSE_INTERNAL, reason: reason.into() };
+        // A client that has disconnected needs no close message.
+        let _ = socket.send(Message::Close(Some(close))).await;
+    })
+}
+
+/// Close code of a WebSocket whose call cannot be done.
+pub(crate) const CLOSE_INTERNAL: u16 = 1011;
+
+/// Error response for a path.
+pub(crate) fn absent_call(path: &str) -> Response {
+    absent_response(&absent_feature(path))
+}
+
+/// Returns the feature that a path belongs to.
+fn absent_feature(path: &str) -> String {
+    let known = ABSENT.iter().find(|(part, _)| path.contains(part));
+    known.map_or_else(|| format!("call {path}"), |(_, feature)| (*feature).to_owned())
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use tidebox_core::SandboxPath;
 
 use super::process::path;
+use super::signature::Signature;
 use super::{Shared, error_response};
 use crate::registry::SandboxRecord;
 
@@ -35,7 +36,11 @@ impl FromRequestParts<Shared> for SandboxRef {
         let names = RawPathParams::from_request_parts(parts, shared).await;
         let names = names.map_err(|error| bad_request(&error.body_text()))?;
         let id = names.iter().find(|(name, _)| *name == "id").map_or("", |(_, id)| id);
-        shared.authorized_sandbox(id, &parts.headers).await.map(Self).map_err(RequestRejection)
+        let found = match Signature::of(parts) {
+            Some(signature) => shared.signed_sandbox(id, &signature).await,
+            None => shared.authorized_sandbox(id, &parts.headers).await,
+        };
+        found.map(Self).map_err(RequestRejection)
     }
 }
 
@@ -49,6 +54,7 @@ pub(super) struct FileQuery {
     pub(super) owner: Option<String>,
     pub(super) group: Option<String>,
     pub(super) recursive: Option<bool>,
+    pub(super) depth: Option<u32>,
     pub(super) source: Option<String>,
     pub(super) destination: Option<String>,
 }

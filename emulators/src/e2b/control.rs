@@ -11,8 +11,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::ExecuteRequest;
 
-use super::{ENVD_VERSION, HOME, Shared, error_response};
-use crate::registry::SandboxRecord;
+use super::snapshots::Origin;
+use super::{ENVD_VERSION, HOME, Shared, USER, absent_response, error_response};
+use crate::entries::{self, timestamp_millis, wall_clock};
+use crate::registry::{FileSnapshot, NewSandbox, SandboxRecord};
 
 /// Default lifetime of a sandbox.
 const DEFAULT_SECONDS: u64 = 300;
@@ -47,21 +49,19 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
     if let Some(id) = attempt.as_ref().and_then(|attempt| shared.made_before(attempt)) {
         return match shared.registry.find(&id).await {
             Some(sandbox) => (StatusCode::CREATED, Json(access(&id, &sandbox))).into_response(),
-            None => error_response(404, &format!("sandbox {id} not found")),
+            None => missing(&id),
         };
     }
-    let id: String = std::iter::once('i').chain((0..19).map(|_| fastrand::lowercase())).collect();
     let template = create.template_id.unwrap_or_else(|| "base".to_owned());
+    let files = match shared.origin(&template) {
+        Origin::Template => None,
+        Origin::Snapshot(files) => Some(files),
+        Origin::Deleted => return error_response(404, &format!("template '{template}' not found")),
+    };
     let env = create.env_vars.into_iter().collect();
-    match shared.registry.create(id.clone(), create.metadata, env).await {
-        Ok(sandbox) => {
-            // E2B's templates have this directory; if it cannot be created, commands that start in it fail with an
-            // error.
-            let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
-            shared.registry.update(&id, |sandbox| {
-                sandbox.metadata.insert("template".to_owned(), template);
-                sandbox.set_ttl(Duration::from_secs(create.timeout.unwrap_or(DEFAULT_SECONDS)));
-            });
+    let seconds = create.timeout.unwrap_or(DEFAULT_SECONDS);
+    match shared.start_sandbox(&template, create.metadata, env, files, seconds).await {
+        Ok((id, sandbox)) => {
             if let Some(attempt) = attempt {
                 shared.created.lock().insert(attempt, id.clone());
             }
@@ -69,6 +69,104 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
         }
         Err(error) => error_response(500, &error.to_string()),
     }
+}
+
+impl Shared {
+    /// Creates a sandbox that lives for this many seconds.
+    async fn start_sandbox(
+        &self,
+        template: &str,
+        labels: BTreeMap<String, String>,
+        env: Vec<(String, String)>,
+        files: Option<FileSnapshot>,
+        seconds: u64,
+    ) -> tidebox_core::Result<(String, SandboxRecord)> {
+        let id: String = std::iter::once('i').chain((0..19).map(|_| fastrand::lowercase())).collect();
+        let noted = json!(env).to_string();
+        let new = NewSandbox { env, user: Some(USER), snapshot: files };
+        let sandbox = self.registry.create_from(id.clone(), labels, new).await?;
+        // E2B's templates have this directory; if it cannot be created, commands that start in it fail with an error.
+        let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
+        self.registry.update(&id, |sandbox| {
+            sandbox.metadata.insert("template".to_owned(), template.to_owned());
+            sandbox.metadata.insert("env".to_owned(), noted);
+            sandbox.set_ttl(Duration::from_secs(seconds));
+        });
+        Ok((id, sandbox))
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Fork {
+    timeout: Option<u64>,
+    count: Option<usize>,
+}
+
+/// Maximum number of sandboxes that one request creates.
+const MAX_FORKS: usize = 100;
+
+/// `POST /sandboxes/{id}/fork`: copies of the files. Processes are not copied.
+pub(super) async fn fork(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(fork): Json<Fork>,
+) -> Response {
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
+    }
+    let Some(source) = shared.registry.find(&id).await else { return missing(&id) };
+    let count = fork.count.unwrap_or(1);
+    if !(1..=MAX_FORKS).contains(&count) {
+        return error_response(400, &format!("count must be between 1 and {MAX_FORKS}"));
+    }
+    let files = match shared.registry.take_snapshot(&id) {
+        Ok(files) => files,
+        Err(error) => return error_response(500, &error.to_string()),
+    };
+    let template = source.metadata.get("template").map_or("base", String::as_str);
+    let env = source.metadata.get("env").and_then(|env| serde_json::from_str(env).ok()).unwrap_or_else(Vec::new);
+    let seconds = fork.timeout.unwrap_or(DEFAULT_SECONDS);
+    let mut forks = Vec::new();
+    for _ in 0..count {
+        let labels = source.labels.clone();
+        let made = shared.start_sandbox(template, labels, env.clone(), Some(files.clone()), seconds).await;
+        forks.push(match made {
+            Ok((id, sandbox)) => json!({ "sandbox": access(&id, &sandbox) }),
+            Err(error) => json!({ "error": { "code": 500, "message": error.to_string() } }),
+        });
+    }
+    (StatusCode::CREATED, Json(forks)).into_response()
+}
+
+/// `GET /sandboxes/{id}/metrics`: one sample, taken now.
+pub(super) async fn metrics(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
+    }
+    let Some(sandbox) = shared.registry.find(&id).await else { return missing(&id) };
+    let now = std::time::SystemTime::now();
+    match entries::usage(&sandbox).await {
+        Ok(usage) => Json(json!([{
+            "timestamp": timestamp_millis(now),
+            "timestampUnix": entries::millis(now) / 1000,
+            "cpuCount": usage.processors,
+            // Processor time is not measured.
+            "cpuUsedPct": 0.0,
+            "memUsed": usage.memory_used,
+            "memTotal": usage.memory_total,
+            "memCache": usage.memory_cache,
+            "diskUsed": usage.disk_used,
+            "diskTotal": usage.disk_total,
+        }]))
+        .into_response(),
+        Err(error) => error_response(500, &error),
+    }
+}
+
+pub(super) fn missing(id: &str) -> Response {
+    error_response(404, &format!("sandbox {id} not found"))
 }
 
 fn access(id: &str, sandbox: &SandboxRecord) -> Value {
@@ -99,7 +197,7 @@ pub(super) async fn connect(
         return *rejected;
     }
     let Some(sandbox) = shared.registry.find(&id).await else {
-        return error_response(404, &format!("sandbox {id} not found"));
+        return missing(&id);
     };
     shared.registry.update(&id, |sandbox| {
         sandbox.paused = false;
@@ -123,7 +221,7 @@ pub(super) async fn set_timeout(
     if shared.registry.update(&id, |sandbox| sandbox.set_ttl(time)) {
         StatusCode::NO_CONTENT.into_response()
     } else {
-        error_response(404, &format!("sandbox {id} not found"))
+        missing(&id)
     }
 }
 
@@ -135,13 +233,16 @@ pub(super) async fn pause(State(shared): State<Shared>, Path(id): Path<String>, 
     let mut was_paused = false;
     let paused = |sandbox: &mut SandboxRecord| {
         was_paused = std::mem::replace(&mut sandbox.paused, true);
+        if !was_paused {
+            sandbox.metadata.insert("paused_at".to_owned(), timestamp_millis(std::time::SystemTime::now()));
+        }
         // A paused sandbox does not expire.
         sandbox.expires_at = None;
     };
     match shared.registry.update(&id, paused) {
         true if was_paused => error_response(409, &format!("sandbox {id} is already paused")),
         true => StatusCode::NO_CONTENT.into_response(),
-        false => error_response(404, &format!("sandbox {id} not found")),
+        false => missing(&id),
     }
 }
 
@@ -150,11 +251,7 @@ pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>,
     if let Err(rejected) = shared.authorised(&headers) {
         return *rejected;
     }
-    if shared.registry.close(&id).await {
-        StatusCode::NO_CONTENT.into_response()
-    } else {
-        error_response(404, &format!("sandbox {id} not found"))
-    }
+    if shared.registry.close(&id).await { StatusCode::NO_CONTENT.into_response() } else { missing(&id) }
 }
 
 /// `GET /sandboxes/{id}`
@@ -168,20 +265,22 @@ pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, h
             entry["envdAccessToken"] = json!(sandbox.token);
             Json(entry).into_response()
         }
-        None => error_response(404, &format!("sandbox {id} not found")),
+        None => missing(&id),
     }
 }
 
 fn entry(id: &str, sandbox: &SandboxRecord) -> Value {
+    let started = timestamp_millis(wall_clock(sandbox.created_at));
+    let end = sandbox.expires_at.map(|end| timestamp_millis(wall_clock(end)));
+    let end = end.or_else(|| sandbox.metadata.get("paused_at").cloned()).unwrap_or_else(|| started.clone());
     json!({
         "sandboxID": id,
         "templateID": sandbox.metadata.get("template").map_or("base", String::as_str),
         "clientID": "",
         "envdVersion": ENVD_VERSION,
         "alias": "base",
-        // Clients require a timestamp but do not use its value.
-        "startedAt": "2026-01-01T00:00:00Z",
-        "endAt": "2026-01-01T00:05:00Z",
+        "startedAt": started,
+        "endAt": end,
         "cpuCount": 1,
         "memoryMB": 512,
         "diskSizeMB": 512,
@@ -195,6 +294,9 @@ fn entry(id: &str, sandbox: &SandboxRecord) -> Value {
 pub(super) struct List {
     metadata: Option<String>,
     state: Option<String>,
+    template: Option<String>,
+    started_after: Option<String>,
+    order: Option<String>,
     limit: Option<usize>,
     next_token: Option<String>,
 }
@@ -209,9 +311,23 @@ pub(super) async fn list(State(shared): State<Shared>, Query(list): Query<List>,
     let is_wanted = |sandbox: &SandboxRecord| {
         wanted.split(',').any(|state| state == if sandbox.paused { "paused" } else { "running" })
     };
-    let behind = |id: &str| list.next_token.as_deref().is_none_or(|last| id > last);
+    if list.started_after.is_some() {
+        return absent_response("lists by start time (`started_after`)");
+    }
     let mut found = shared.registry.list(&labels).await;
-    found.retain(|(id, sandbox)| behind(id) && is_wanted(sandbox));
+    match list.order.as_deref() {
+        Some("asc") => found.sort_by_key(|(_, sandbox)| sandbox.created_at),
+        Some("desc") => found.sort_by_key(|(_, sandbox)| std::cmp::Reverse(sandbox.created_at)),
+        _ => {}
+    }
+    if let Some(last) = &list.next_token {
+        let behind = found.iter().position(|(id, _)| id == last).map_or(0, |at| at + 1);
+        found.drain(..behind);
+    }
+    let has_template = |sandbox: &SandboxRecord| {
+        list.template.as_ref().is_none_or(|wanted| sandbox.metadata.get("template") == Some(wanted))
+    };
+    found.retain(|(_, sandbox)| is_wanted(sandbox) && has_template(sandbox));
     let limit = list.limit.unwrap_or(PAGE).clamp(1, PAGE);
     let more = found.len() > limit;
     found.truncate(limit);
@@ -235,7 +351,7 @@ fn labels(query: &str) -> BTreeMap<String, String> {
 
 impl Shared {
     /// Rejects a request without the right key.
-    fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
+    pub(super) fn authorised(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
         match headers.get("x-api-key").map(|key| key.as_bytes()) {
             Some(key) if key == self.key.as_bytes() => Ok(()),
             Some(_) => Err(Box::new(error_response(401, "authorization header is malformed or the key is invalid"))),

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use futures_util::future::{Either, select};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
 use tidebox_core::{ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, StopReason};
@@ -20,7 +20,7 @@ use tidebox_remote_adapters::e2b::{Frame, FrameReader};
 use tokio::sync::{mpsc, oneshot};
 
 use super::envd::{call_error_response, path};
-use super::{HOME, Shared, error_response};
+use super::{HOME, Shared, absent_message, error_response};
 use crate::registry::SandboxRecord;
 
 /// Flag of the last envelope.
@@ -29,18 +29,34 @@ const END_OF_STREAM: u8 = 2;
 /// Maximum duration of a command whose client specifies none.
 const MAX_LENGTH: Duration = Duration::from_secs(24 * 60 * 60);
 
-#[derive(Debug, Deserialize)]
-struct Start {
-    process: Process,
+/// A command in progress.
+#[derive(Debug)]
+pub(crate) struct Process {
+    /// `None` after a signal.
+    kill: Option<oneshot::Sender<()>>,
+    config: ProcessConfig,
+    tag: Option<String>,
+    /// Clients that follow its events.
+    listeners: Vec<mpsc::UnboundedSender<Bytes>>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Process {
+struct Start {
+    process: ProcessConfig,
+    tag: Option<String>,
+    pty: Option<Value>,
+    #[serde(default)]
+    stdin: bool,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct ProcessConfig {
     cmd: String,
     #[serde(default)]
     args: Vec<String>,
     #[serde(default)]
     envs: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
 }
 
@@ -52,15 +68,19 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
     };
     let frames = FrameReader::default().push(&body);
     let message = frames.and_then(|frames| frames.into_iter().next()).map(|frame| frame.message);
-    let Some(Ok(Start { process })) = message.map(|message| serde_json::from_slice(&message)) else {
+    let Some(Ok(Start { process, tag, pty, stdin })) = message.map(|message| serde_json::from_slice(&message)) else {
         return streamed(Body::from(last(Some(("invalid_argument", "the message cannot be read")))));
     };
+    for (asked, feature) in [(pty.is_some(), "terminals (PTY)"), (stdin, "standard input for commands")] {
+        if asked {
+            return streamed(Body::from(last(Some(("unimplemented", &absent_message(feature))))));
+        }
+    }
     if let Some(user) = unknown_user(&headers) {
         return streamed(Body::from(last(Some(("unauthenticated", &format!("invalid username: '{user}'"))))));
     }
-    let number = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    let time = number("connect-timeout-ms").filter(|millis| *millis > 0).map_or(MAX_LENGTH, Duration::from_millis);
-    let keepalive = number("keepalive-ping-interval").filter(|seconds| *seconds > 0).map(Duration::from_secs);
+    let time = number(&headers, "connect-timeout-ms").map_or(MAX_LENGTH, Duration::from_millis);
+    let keepalive = number(&headers, "keepalive-ping-interval").map(Duration::from_secs);
     let cwd = process.cwd.clone().unwrap_or_else(|| HOME.to_owned());
     let Ok(directory) = path(&cwd) else {
         return streamed(Body::from(last(Some(("invalid_argument", &format!("cwd '{cwd}' is not valid"))))));
@@ -70,8 +90,54 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
         return streamed(Body::from(last(Some(("invalid_argument", &format!("cwd '{cwd}' does not exist"))))));
     }
     let mut request = ExecuteRequest::new(line(&process)).with_timeout(time).with_cwd(directory);
-    request.env = process.envs.into_iter().collect();
-    streamed(Body::from_stream(run(shared, id, sandbox, request, keepalive)))
+    request.env = process.envs.clone().into_iter().collect();
+    let (listener, events) = mpsc::unbounded_channel();
+    let (kill, killed) = oneshot::channel();
+    let pid = NEXT_PID.fetch_add(1, Ordering::Relaxed);
+    let started = Process { kill: Some(kill), config: process, tag, listeners: vec![listener] };
+    shared.processes.lock().insert((id.clone(), pid), started);
+    shared.emit(&(id.clone(), pid), &event(json!({ "start": { "pid": pid } })));
+    tokio::spawn(run(shared, (id, pid), sandbox, request, killed));
+    streamed(Body::from_stream(follow(events, keepalive)))
+}
+
+/// Process id of the next command.
+static NEXT_PID: AtomicU64 = AtomicU64::new(100);
+
+/// `process.Process/Connect`: the events of a command after the request.
+pub(super) async fn connect(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    let id = match shared.authorized_sandbox(&headers).await {
+        Ok((id, _)) => id,
+        Err(rejected) => return *rejected,
+    };
+    let frames = FrameReader::default().push(&body);
+    let message = frames.and_then(|frames| frames.into_iter().next()).map(|frame| frame.message);
+    let Some(Ok(Connect { process })) = message.map(|message| serde_json::from_slice(&message)) else {
+        return streamed(Body::from(last(Some(("invalid_argument", "the message cannot be read")))));
+    };
+    let keepalive = number(&headers, "keepalive-ping-interval").map(Duration::from_secs);
+    let (listener, events) = mpsc::unbounded_channel();
+    let mut processes = shared.processes.lock();
+    let found = process.pid(&id, &processes).and_then(|pid| Some((pid, processes.get_mut(&(id, pid))?)));
+    let Some((pid, known)) = found else {
+        let message = format!("process with {process} not found");
+        return streamed(Body::from(last(Some(("not_found", &message)))));
+    };
+    // The receiver is below.
+    let _ = listener.send(event(json!({ "start": { "pid": pid } })));
+    known.listeners.push(listener);
+    streamed(Body::from_stream(follow(events, keepalive)))
+}
+
+#[derive(Debug, Deserialize)]
+struct Connect {
+    process: Selector,
+}
+
+/// Returns a positive number of a header.
+fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
+    let number = headers.get(name)?.to_str().ok()?.parse::<u64>().ok()?;
+    Some(number).filter(|number| *number > 0)
 }
 
 /// Returns whether a directory exists: the listing of a missing one may be empty, too.
@@ -89,59 +155,69 @@ fn unknown_user(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Returns the process as a command line for the sandbox's shell. A shell command is not wrapped in another shell.
-fn line(process: &Process) -> String {
+fn line(process: &ProcessConfig) -> String {
     match process.args.as_slice() {
         [login, option, script] if login == "-l" && option == "-c" && process.cmd.ends_with("bash") => script.clone(),
         args => std::iter::once(&process.cmd).chain(args).map(|word| quote(word)).collect::<Vec<_>>().join(" "),
     }
 }
 
-/// Runs a command until it exits, even without a client, and streams its events.
-fn run(
+impl Shared {
+    /// Sends an event of a command to its listeners. Those that have disconnected are removed.
+    fn emit(&self, key: &(String, u64), message: &Bytes) {
+        if let Some(process) = self.processes.lock().get_mut(key) {
+            process.listeners.retain(|listener| listener.send(message.clone()).is_ok());
+        }
+    }
+}
+
+/// Runs a command until it exits. The real daemon keeps a command running when its client disconnects, too.
+async fn run(
     shared: Shared,
-    id: String,
+    key: (String, u64),
     sandbox: SandboxRecord,
     request: ExecuteRequest,
+    killed: oneshot::Receiver<()>,
+) {
+    let mut sink = |written: OutputChunk| {
+        let name = if written.stream == OutputStream::Stdout { "stdout" } else { "stderr" };
+        shared.emit(&key, &event(json!({ "data": { name: BASE64.encode(written.bytes) } })));
+    };
+    let ended = {
+        let running = sandbox.sandbox.execute_streaming(request, &mut sink);
+        match select(running, killed).await {
+            Either::Left((ended, _)) => Some(ended),
+            Either::Right(_) => None,
+        }
+    };
+    // Removed before its end is reported, so that a client that has seen the end does not find it in a list.
+    let process = shared.processes.lock().remove(&key);
+    let emit = |message: Bytes| {
+        for listener in process.iter().flat_map(|process| &process.listeners) {
+            // The client may have disconnected.
+            let _ = listener.send(message.clone());
+        }
+    };
+    match ended {
+        None => {
+            emit(event(json!({ "end": { "exitCode": -1, "status": "signal: killed", "error": "signal: killed" } })));
+            emit(last(None));
+        }
+        Some(Ok(response)) => ended_by_itself(&response, &emit),
+        Some(Err(error)) => emit(last(Some(("internal", &error.to_string())))),
+    }
+}
+
+/// Streams the events of a command, with keepalive events in pauses.
+fn follow(
+    events: mpsc::UnboundedReceiver<Bytes>,
     keepalive: Option<Duration>,
 ) -> impl futures_util::Stream<Item = Result<Bytes, std::convert::Infallible>> {
-    static NEXT_PID: AtomicU64 = AtomicU64::new(100);
-    let pid = NEXT_PID.fetch_add(1, Ordering::Relaxed);
-    let (send, receive) = mpsc::unbounded_channel::<Bytes>();
-    let (kill, killed) = oneshot::channel();
-    shared.processes.lock().insert((id.clone(), pid), kill);
-    // The receiver may be dropped: the real daemon keeps a command running when its client disconnects.
-    let emit = move |message: Bytes| drop(send.send(message));
-    emit(event(json!({ "start": { "pid": pid } })));
-    tokio::spawn(async move {
-        let output_session = emit.clone();
-        let mut sink = move |written: OutputChunk| {
-            let name = if written.stream == OutputStream::Stdout { "stdout" } else { "stderr" };
-            output_session(event(json!({ "data": { name: BASE64.encode(written.bytes) } })));
-        };
-        let ended = {
-            let running = sandbox.sandbox.execute_streaming(request, &mut sink);
-            match select(running, killed).await {
-                Either::Left((ended, _)) => Some(ended),
-                Either::Right(_) => None,
-            }
-        };
-        shared.processes.lock().remove(&(id, pid));
-        match ended {
-            None => {
-                emit(event(
-                    json!({ "end": { "exitCode": -1, "status": "signal: killed", "error": "signal: killed" } }),
-                ));
-                emit(last(None));
-            }
-            Some(Ok(response)) => ended_by_itself(&response, &emit),
-            Some(Err(error)) => emit(last(Some(("internal", &error.to_string())))),
-        }
-    });
-    futures_util::stream::unfold(receive, move |mut receive| async move {
+    futures_util::stream::unfold(events, move |mut events| async move {
         let pause = keepalive.unwrap_or(MAX_LENGTH);
-        match tokio::time::timeout(pause, receive.recv()).await {
-            Ok(message) => message.map(|message| (Ok(message), receive)),
-            Err(_) => Some((Ok(event(json!({ "keepalive": {} }))), receive)),
+        match tokio::time::timeout(pause, events.recv()).await {
+            Ok(message) => message.map(|message| (Ok(message), events)),
+            Err(_) => Some((Ok(event(json!({ "keepalive": {} }))), events)),
         }
     })
 }
@@ -166,7 +242,7 @@ fn event(event: Value) -> Bytes {
 }
 
 /// The last envelope, with an optional error.
-fn last(error: Option<(&str, &str)>) -> Bytes {
+pub(super) fn last(error: Option<(&str, &str)>) -> Bytes {
     let message = match error {
         Some((code, message)) => json!({ "error": { "code": code, "message": message } }),
         None => json!({}),
@@ -174,7 +250,7 @@ fn last(error: Option<(&str, &str)>) -> Bytes {
     Bytes::from(Frame::write(END_OF_STREAM, message.to_string().as_bytes()))
 }
 
-fn streamed(body: Body) -> Response {
+pub(super) fn streamed(body: Body) -> Response {
     ([(header::CONTENT_TYPE, "application/connect+json")], body).into_response()
 }
 
@@ -185,9 +261,28 @@ pub(super) struct SendSignal {
     signal: String,
 }
 
+/// Selects a command by process id or tag.
 #[derive(Debug, Deserialize)]
 struct Selector {
-    pid: u64,
+    pid: Option<u64>,
+    tag: Option<String>,
+}
+
+impl Selector {
+    fn pid(&self, sandbox: &str, processes: &super::Processes) -> Option<u64> {
+        let has_tag = |process: &Process| self.tag.is_some() && process.tag == self.tag;
+        let mut here = processes.iter().filter(|((of, _), _)| of == sandbox);
+        self.pid.or_else(|| here.find(|(_, process)| has_tag(process)).map(|((_, pid), _)| *pid))
+    }
+}
+
+impl std::fmt::Display for Selector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.pid, &self.tag) {
+            (Some(pid), _) => write!(f, "pid {pid}"),
+            (None, tag) => write!(f, "tag {}", tag.as_deref().unwrap_or_default()),
+        }
+    }
 }
 
 /// `process.Process/SendSignal`: any signal kills the command.
@@ -203,14 +298,17 @@ pub(super) async fn send_signal(
     if !params.signal.is_empty() && !params.signal.starts_with("SIGNAL_") {
         return error_response(400, &format!("unknown signal {}", params.signal));
     }
-    let pid = params.process.pid;
-    match shared.processes.lock().remove(&(id, pid)) {
-        Some(kill) => {
-            // The receiver may already be dropped if the command has just exited; ignore the error.
-            let _ = kill.send(());
+    let mut processes = shared.processes.lock();
+    let pid = params.process.pid(&id, &processes);
+    match pid.and_then(|pid| processes.get_mut(&(id, pid))) {
+        Some(process) => {
+            if let Some(kill) = process.kill.take() {
+                // The receiver may already be dropped if the command has just exited; ignore the error.
+                let _ = kill.send(());
+            }
             Json(json!({})).into_response()
         }
-        None => call_error_response(404, "not_found", &format!("process with pid {pid} not found")),
+        None => call_error_response(404, "not_found", &format!("process with {} not found", params.process)),
     }
 }
 
@@ -221,7 +319,14 @@ pub(super) async fn list(State(shared): State<Shared>, headers: HeaderMap) -> Re
         Err(rejected) => return *rejected,
     };
     let processes = shared.processes.lock();
-    let running: Vec<Value> =
-        processes.keys().filter(|(sandbox, _)| *sandbox == id).map(|(_, pid)| json!({ "pid": pid })).collect();
+    let describe = |pid: u64, process: &Process| {
+        let mut described = json!({ "pid": pid, "config": process.config });
+        if let Some(tag) = &process.tag {
+            described["tag"] = json!(tag);
+        }
+        described
+    };
+    let here = processes.iter().filter(|((sandbox, _), process)| *sandbox == id && process.kill.is_some());
+    let running: Vec<Value> = here.map(|((_, pid), process)| describe(*pid, process)).collect();
     Json(if running.is_empty() { json!({}) } else { json!({ "processes": running }) }).into_response()
 }

@@ -5,26 +5,24 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::{FileError, FileErrorCode, SandboxPath, Upload};
 use tidebox_remote_adapters::transport::multipart::ReadPart;
 
 use super::envd::path;
-use super::{Shared, error_response};
+use super::signature::FileQuery;
+use super::{Shared, absent_response, error_response};
 use crate::form::RequestBody;
 use crate::registry::SandboxRecord;
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct At {
-    path: Option<String>,
-}
-
 /// `GET /files?path=`
-pub(super) async fn download(State(shared): State<Shared>, Query(at): Query<At>, headers: HeaderMap) -> Response {
-    let sandbox = match shared.authorized_sandbox(&headers).await {
-        Ok((_, sandbox)) => sandbox,
+pub(super) async fn download(
+    State(shared): State<Shared>,
+    Query(at): Query<FileQuery>,
+    headers: HeaderMap,
+) -> Response {
+    let sandbox = match shared.authorized_files(&headers, &at, "read").await {
+        Ok(sandbox) => sandbox,
         Err(rejected) => return *rejected,
     };
     let given = at.path.unwrap_or_default();
@@ -35,14 +33,14 @@ pub(super) async fn download(State(shared): State<Shared>, Query(at): Query<At>,
     match sandbox.sandbox.download_files(vec![parsed.as_bytes().to_vec()]).await.map(|mut files| files.pop()) {
         Ok(Some(file)) => match file.result {
             Ok(content) => part(&headers, content),
-            Err(error) => download_refused(&given, &error),
+            Err(error) => download_error(&given, &error),
         },
         Ok(None) => error_response(500, "the backend returned no result for the file"),
         Err(error) => error_response(500, &error.to_string()),
     }
 }
 
-fn download_refused(path: &str, error: &FileError) -> Response {
+fn download_error(path: &str, error: &FileError) -> Response {
     match error.code {
         FileErrorCode::FileNotFound => error_response(404, &format!("path '{path}' does not exist")),
         FileErrorCode::IsDirectory => error_response(400, &format!("path '{path}' is a directory")),
@@ -74,14 +72,20 @@ fn part(headers: &HeaderMap, content: Vec<u8>) -> Response {
 /// `POST /files`
 pub(super) async fn upload(
     State(shared): State<Shared>,
-    Query(at): Query<At>,
+    Query(at): Query<FileQuery>,
     headers: HeaderMap,
     form: RequestBody,
 ) -> Response {
-    let sandbox = match shared.authorized_sandbox(&headers).await {
-        Ok((_, sandbox)) => sandbox,
+    let sandbox = match shared.authorized_files(&headers, &at, "write").await {
+        Ok(sandbox) => sandbox,
         Err(rejected) => return *rejected,
     };
+    if headers.contains_key(header::CONTENT_ENCODING) {
+        return absent_response("compressed uploads (`gzip`)");
+    }
+    if headers.keys().any(|name| name.as_str().starts_with("x-metadata-")) {
+        return absent_response("metadata of files");
+    }
     let files: Vec<(String, Vec<u8>)> = match form {
         RequestBody::Parts(parts) => {
             let many = parts.len() > 1;
@@ -117,7 +121,7 @@ async fn write_file(sandbox: &SandboxRecord, name: &str, content: Vec<u8>) -> Re
     match uploaded.map(|mut results| results.pop()) {
         Ok(Some(result)) => match result.result {
             Ok(()) => Ok(entry(&parsed)),
-            Err(error) => Err(Box::new(upload_refused(&parsed, &error))),
+            Err(error) => Err(Box::new(upload_error(&parsed, &error))),
         },
         Ok(None) => Err(Box::new(error_response(500, "the backend returned no result for the file"))),
         Err(error) => Err(Box::new(error_response(500, &error.to_string()))),
@@ -128,7 +132,7 @@ fn entry(path: &SandboxPath) -> Value {
     json!({ "name": String::from_utf8_lossy(path.name()), "path": path.to_text(), "type": "file" })
 }
 
-fn upload_refused(path: &SandboxPath, error: &FileError) -> Response {
+fn upload_error(path: &SandboxPath, error: &FileError) -> Response {
     match error.code {
         FileErrorCode::IsDirectory => error_response(400, &format!("path is a directory: {path}")),
         FileErrorCode::NotADirectory => {

@@ -1,7 +1,5 @@
 //! File calls of the daemon: unary Connect calls.
 
-use std::time::SystemTime;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -9,11 +7,11 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::shell_backend::quote;
-use tidebox_core::{ExecuteRequest, FileInfo, FileKind, SandboxPath};
+use tidebox_core::{ExecuteRequest, FileKind, SandboxPath};
 
-use super::Shared;
 use super::envd::{call_error_response, file_error_response, path};
-use crate::entries::{self, timestamp};
+use super::{Shared, USER};
+use crate::entries::{self, Attributes, timestamp};
 use crate::registry::SandboxRecord;
 
 #[derive(Debug, Deserialize)]
@@ -29,8 +27,16 @@ pub(super) struct Rename {
     destination: String,
 }
 
+/// Returns the attributes of one file, or an error response.
+async fn stat_one(sandbox: &SandboxRecord, path: &SandboxPath) -> Result<Attributes, Box<Response>> {
+    match entries::attributes(sandbox, path, 0).await {
+        Ok(found) => found.into_iter().next().ok_or_else(|| Box::new(missing(path))),
+        Err(error) => Err(Box::new(call_error_response(500, "internal", &error))),
+    }
+}
+
 /// Returns the sandbox and path of a call, or an error response.
-async fn located(
+pub(super) async fn located(
     shared: &Shared,
     headers: &HeaderMap,
     text: &str,
@@ -40,29 +46,32 @@ async fn located(
     Ok((sandbox, path))
 }
 
-fn entry(info: &FileInfo) -> Value {
-    let path = String::from_utf8_lossy(&info.path).into_owned();
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let (kind, mode, letters) = match info.kind {
-        FileKind::Directory => ("FILE_TYPE_DIRECTORY", 0o755, "drwxr-xr-x"),
-        FileKind::Symlink => ("FILE_TYPE_SYMLINK", 0o777, "Lrwxrwxrwx"),
-        FileKind::File | FileKind::Other => ("FILE_TYPE_FILE", 0o644, "-rw-r--r--"),
+pub(super) fn entry(file: &Attributes) -> Value {
+    let kind = match file.kind {
+        FileKind::Directory => "FILE_TYPE_DIRECTORY",
+        FileKind::Symlink => "FILE_TYPE_SYMLINK",
+        FileKind::File | FileKind::Other => "FILE_TYPE_FILE",
     };
-    json!({
-        "name": name,
+    let mut entry = json!({
+        "name": file.name(),
         "type": kind,
-        "path": path,
+        "path": file.path,
         // 64-bit numbers are strings in protobuf JSON.
-        "size": info.size.unwrap_or_default().to_string(),
-        "mode": mode,
-        "permissions": letters,
-        "owner": "user",
-        "group": "user",
-        "modifiedTime": timestamp(info.modified.unwrap_or(SystemTime::UNIX_EPOCH)),
-    })
+        "size": file.size.to_string(),
+        "mode": file.permissions(),
+        "permissions": file.letters(),
+        "owner": file.owner(USER.name),
+        "group": file.owner(USER.name),
+        "modifiedTime": timestamp(file.modified),
+    });
+    if let Some(target) = &file.target {
+        entry["symlinkTarget"] = json!(target);
+        entry["isSymlink"] = json!(true);
+    }
+    entry
 }
 
-fn missing(path: &SandboxPath) -> Response {
+pub(super) fn missing(path: &SandboxPath) -> Response {
     call_error_response(404, "not_found", &format!("file not found: lstat {path}: no such file or directory"))
 }
 
@@ -72,9 +81,9 @@ pub(super) async fn stat(State(shared): State<Shared>, headers: HeaderMap, Json(
         Ok(located) => located,
         Err(rejected) => return *rejected,
     };
-    match entries::stat(&sandbox, &path).await {
-        Some(info) => Json(json!({ "entry": entry(&info) })).into_response(),
-        None => missing(&path),
+    match stat_one(&sandbox, &path).await {
+        Ok(file) => Json(json!({ "entry": entry(&file) })).into_response(),
+        Err(rejected) => *rejected,
     }
 }
 
@@ -91,21 +100,11 @@ pub(super) async fn list_dir(State(shared): State<Shared>, headers: HeaderMap, J
         }
         Some(_) => {}
     }
-    let mut entries = Vec::new();
-    let mut level = vec![path];
-    for _ in 0..at.depth.max(1) {
-        let mut below = Vec::new();
-        for directory in level {
-            if let Ok(Ok(listed)) = sandbox.sandbox.ls(&directory).await {
-                let dirs = listed.entries.iter().filter(|entry| entry.is_dir());
-                below.extend(dirs.filter_map(|entry| SandboxPath::parse(&entry.path).ok()));
-                entries.extend(listed.entries);
-            }
-        }
-        level = below;
+    match entries::attributes(&sandbox, &path, at.depth.max(1)).await {
+        // The first entry is the directory itself.
+        Ok(found) => Json(json!({ "entries": found.iter().skip(1).map(entry).collect::<Vec<_>>() })).into_response(),
+        Err(error) => call_error_response(500, "internal", &error),
     }
-    entries.sort_by(|a, b| a.path.cmp(&b.path));
-    Json(json!({ "entries": entries.iter().map(entry).collect::<Vec<_>>() })).into_response()
 }
 
 /// `filesystem.Filesystem/MakeDir`
@@ -149,9 +148,9 @@ pub(super) async fn rename(State(shared): State<Shared>, headers: HeaderMap, Jso
 /// Runs a command that changes files, and returns the resulting entry.
 async fn run_and_respond(sandbox: &SandboxRecord, path: &SandboxPath, command: &str) -> Response {
     match sandbox.sandbox.execute(ExecuteRequest::new(command)).await {
-        Ok(response) if response.exit_code == Some(0) => match entries::stat(sandbox, path).await {
-            Some(info) => Json(json!({ "entry": entry(&info) })).into_response(),
-            None => missing(path),
+        Ok(response) if response.exit_code == Some(0) => match stat_one(sandbox, path).await {
+            Ok(file) => Json(json!({ "entry": entry(&file) })).into_response(),
+            Err(rejected) => *rejected,
         },
         Ok(response) => call_error_response(500, "internal", response.stderr_text().trim_end()),
         Err(error) => call_error_response(500, "internal", &error.to_string()),

@@ -8,6 +8,9 @@ mod envd;
 mod exec;
 mod files;
 mod filesystem;
+mod signature;
+mod snapshots;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,13 +18,12 @@ use std::sync::Arc;
 use tidebox_core::lock::Mutex;
 
 use axum::Router;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use serde_json::json;
-use tokio::sync::oneshot;
 
-use crate::registry::SandboxRegistry;
+use crate::registry::{ImageUser, SandboxRegistry};
 
 /// Reported version of `envd`.
 pub(crate) const ENVD_VERSION: &str = "0.6.13";
@@ -29,8 +31,11 @@ pub(crate) const ENVD_VERSION: &str = "0.6.13";
 /// Default working directory of commands, as in E2B's own templates.
 pub(crate) const HOME: &str = "/home/user";
 
-/// Commands in progress by sandbox and process id, with their kill signals.
-type Processes = BTreeMap<(String, u64), oneshot::Sender<()>>;
+/// User of commands, as in E2B's own templates.
+pub(crate) const USER: ImageUser = ImageUser { name: "user", home: HOME };
+
+/// Commands in progress by sandbox and process id.
+type Processes = BTreeMap<(String, u64), exec::Process>;
 
 /// State shared by all requests.
 #[derive(Clone, Debug)]
@@ -40,11 +45,20 @@ pub(crate) struct Shared {
     pub(crate) processes: Arc<Mutex<Processes>>,
     /// Created sandboxes by idempotency key.
     pub(crate) created: Arc<Mutex<BTreeMap<String, String>>>,
+    pub(crate) snapshots: Arc<Mutex<snapshots::Snapshots>>,
+    pub(crate) watchers: Arc<Mutex<watch::Watchers>>,
 }
 
 /// Returns all routes. `key` is required from clients as `X-API-Key`.
 pub fn router(registry: SandboxRegistry, key: &str) -> Router {
-    let shared = Shared { registry, key: key.into(), processes: Arc::default(), created: Arc::default() };
+    let shared = Shared {
+        registry,
+        key: key.into(),
+        processes: Arc::default(),
+        created: Arc::default(),
+        snapshots: Arc::default(),
+        watchers: Arc::default(),
+    };
     Router::new()
         .route("/v2/sandboxes", post(control::create).get(control::list))
         .route("/v2/sandboxes/{id}/connect", post(control::connect))
@@ -53,9 +67,15 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/sandboxes/{id}/connect", post(control::connect))
         .route("/sandboxes/{id}/timeout", post(control::set_timeout))
         .route("/sandboxes/{id}/pause", post(control::pause))
+        .route("/sandboxes/{id}/fork", post(control::fork))
+        .route("/sandboxes/{id}/metrics", get(control::metrics))
+        .route("/sandboxes/{id}/snapshots", post(snapshots::create))
+        .route("/snapshots", get(snapshots::list))
+        .route("/templates/{id}", delete(snapshots::delete))
         .route("/health", get(envd::health))
         .route("/files", get(files::download).post(files::upload))
         .route("/process.Process/Start", post(exec::start))
+        .route("/process.Process/Connect", post(exec::connect))
         .route("/process.Process/SendSignal", post(exec::send_signal))
         .route("/process.Process/List", post(exec::list))
         .route("/filesystem.Filesystem/Stat", post(filesystem::stat))
@@ -63,6 +83,12 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/filesystem.Filesystem/MakeDir", post(filesystem::make_dir))
         .route("/filesystem.Filesystem/Move", post(filesystem::rename))
         .route("/filesystem.Filesystem/Remove", post(filesystem::remove))
+        .route("/filesystem.Filesystem/WatchDir", post(watch::stream))
+        .route("/filesystem.Filesystem/CreateWatcher", post(watch::create))
+        .route("/filesystem.Filesystem/GetWatcherEvents", post(watch::events))
+        .route("/filesystem.Filesystem/RemoveWatcher", post(watch::remove))
+        .fallback(absent)
+        .method_not_allowed_fallback(absent)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
         .with_state(shared)
 }
@@ -81,4 +107,41 @@ pub fn variables(url: &str, key: &str) -> Vec<(String, String)> {
 pub(crate) fn error_response(status: u16, message: &str) -> Response {
     let body = axum::Json(json!({ "code": status, "message": message }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
+}
+
+/// Error response for a feature of E2B that the emulator does not have.
+pub(crate) fn absent_response(feature: &str) -> Response {
+    error_response(501, &absent_message(feature))
+}
+
+/// Message that names a missing feature.
+pub(crate) fn absent_message(feature: &str) -> String {
+    format!("Tidebox's emulator of E2B has no {feature}")
+}
+
+/// Features of E2B that the emulator does not have, by a part of the path.
+const ABSENT: [(&str, &str); 12] = [
+    ("/process.Process/StreamInput", "standard input for commands"),
+    ("/process.Process/SendInput", "standard input for commands"),
+    ("/process.Process/CloseStdin", "standard input for commands"),
+    ("/process.Process/Update", "terminals (PTY)"),
+    ("/network", "network rules: local sandboxes have no network"),
+    ("/logs", "logs of sandboxes"),
+    ("/tags", "template tags"),
+    ("/templates", "templates: every template has Tidebox's own files"),
+    ("/secrets", "secrets"),
+    ("/volumes", "volumes"),
+    ("/refreshes", "refreshes; use the timeout"),
+    ("/resume", "this version of the call; use connect"),
+];
+
+/// Response of all other paths.
+async fn absent(uri: Uri) -> Response {
+    let path = uri.path();
+    let feature = ABSENT.iter().find(|(part, _)| path.contains(part)).map(|(_, feature)| (*feature).to_owned());
+    let feature = feature.unwrap_or_else(|| format!("call {path}"));
+    if path.starts_with("/process.Process/") || path.starts_with("/filesystem.Filesystem/") {
+        return envd::call_error_response(501, "unimplemented", &absent_message(&feature));
+    }
+    absent_response(&feature)
 }

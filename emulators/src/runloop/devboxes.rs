@@ -1,7 +1,7 @@
 //! Devbox lifecycle.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::Json;
 use axum::body::Bytes;
@@ -12,8 +12,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidebox_core::ExecuteRequest;
 
-use super::{HOME, Shared, error_response, id, request_id};
-use crate::registry::SandboxRecord;
+use super::{HOME, Shared, USER, error_response, id, request_id};
+use crate::entries::millis;
+use crate::registry::{NewSandbox, SandboxRecord};
 
 /// Default and maximum lifetime of a devbox.
 const KEEP_ALIVE: u64 = 60 * 60;
@@ -99,6 +100,12 @@ impl Shared {
         if policy.is_some_and(|policy| !self.policies.lock().contains_key(policy)) {
             return Err(bad("Network policy not found"));
         }
+        let files = match &create.snapshot_id {
+            None => None,
+            Some(snapshot) => Some(self.snapshot_files(snapshot).ok_or_else(|| {
+                Box::new(error_response(404, "not_found", &format!("Snapshot {snapshot} not found")))
+            })?),
+        };
         let id = id("dbx");
         let metadata = create.metadata.unwrap_or_default();
         let known = json!({
@@ -109,12 +116,12 @@ impl Shared {
             "metadata": metadata,
             "launch_parameters": launch,
             "capabilities": [],
-            "state_transitions": [],
-            // Clients require a timestamp but do not use its value.
-            "create_time_ms": 1_767_225_600_000_u64,
+            "state_transitions": [transition("provisioning")],
+            "create_time_ms": millis(SystemTime::now()),
         });
         let env = create.environment_variables.unwrap_or_default().into_iter().collect();
-        let opened = self.registry.create(id.clone(), metadata, env).await;
+        let new = NewSandbox { env, user: Some(USER), snapshot: files };
+        let opened = self.registry.create_from(id.clone(), metadata, new).await;
         let sandbox = opened.map_err(|error| Box::new(error_response(500, "internal", &error.to_string())))?;
         // Runloop's image has this directory; if it cannot be created, commands that start in it fail with an error.
         let _ = sandbox.sandbox.execute(ExecuteRequest::new(format!("mkdir -p {HOME}"))).await;
@@ -130,12 +137,22 @@ impl Shared {
     }
 
     /// Description of a devbox; one without a registry record was shut down.
-    async fn describe(&self, id: &str) -> Option<Value> {
+    pub(super) async fn describe(&self, id: &str) -> Option<Value> {
         let sandbox = self.registry.find(id).await;
-        let mut view = self.known.lock().get(id).cloned()?;
         let status = sandbox.and_then(|sandbox| sandbox.metadata.get("status").cloned());
-        view["status"] = json!(status.unwrap_or_else(|| "shutdown".to_owned()));
-        Some(view)
+        let status = status.unwrap_or_else(|| "shutdown".to_owned());
+        let mut known = self.known.lock();
+        let view = known.get_mut(id)?;
+        if status == "shutdown" && view.get("end_time_ms").is_none() {
+            view["end_time_ms"] = json!(millis(SystemTime::now()));
+            view["shutdown_reason"] = json!("keep_alive_timeout");
+        }
+        let transitions = view["state_transitions"].as_array_mut()?;
+        if transitions.last().is_none_or(|last| last["status"] != status.as_str()) {
+            transitions.push(transition(&status));
+        }
+        view["status"] = json!(status);
+        Some(view.clone())
     }
 
     async fn devbox_response(&self, id: &str) -> Response {
@@ -144,6 +161,75 @@ impl Shared {
             None => error_response(404, "not_found", "Devbox not found"),
         }
     }
+}
+
+fn transition(status: &str) -> Value {
+    json!({ "status": status, "transition_time_ms": millis(SystemTime::now()) })
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Update {
+    name: Option<String>,
+    metadata: Option<BTreeMap<String, String>>,
+}
+
+/// `POST /v1/devboxes/{id}`
+pub(super) async fn update(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(update): Json<Update>,
+) -> Response {
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
+    }
+    if let Some(view) = shared.known.lock().get_mut(&id) {
+        if let Some(name) = update.name {
+            view["name"] = if name.is_empty() { Value::Null } else { json!(name) };
+        }
+        if let Some(metadata) = &update.metadata {
+            view["metadata"] = json!(metadata);
+        }
+    }
+    if let Some(metadata) = update.metadata {
+        shared.registry.update(&id, |sandbox| sandbox.labels = metadata);
+    }
+    shared.devbox_response(&id).await
+}
+
+/// `GET /v1/devboxes/{id}/usage`: one processor, 1 GiB of memory and 1 GiB of disk.
+pub(super) async fn usage(State(shared): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
+    }
+    let Some(view) = shared.describe(&id).await else { return error_response(404, "not_found", "Devbox not found") };
+    let now = millis(SystemTime::now());
+    let (start, end) = (view["create_time_ms"].as_u64().unwrap_or(now), view["end_time_ms"].as_u64());
+    let elapsed = end.unwrap_or(now).saturating_sub(start) / 1000;
+    let active = active_millis(&view, end.unwrap_or(now)) / 1000;
+    Json(json!({
+        "id": id,
+        "status": view["status"],
+        "start_time_ms": start,
+        "end_time_ms": end,
+        "total_elapsed_seconds": elapsed,
+        "total_active_seconds": active,
+        "vcpu_seconds": active,
+        "memory_gb_seconds": active,
+        "disk_gb_seconds": elapsed,
+    }))
+    .into_response()
+}
+
+/// Returns the time that a devbox was not suspended, up to `end`.
+fn active_millis(view: &Value, end: u64) -> u64 {
+    let transitions = view["state_transitions"].as_array().map_or(&[][..], Vec::as_slice);
+    let times: Vec<u64> = transitions.iter().filter_map(|one| one["transition_time_ms"].as_u64()).collect();
+    let ends = times.iter().skip(1).copied().chain([end]);
+    let spans = transitions.iter().zip(times.iter().zip(ends));
+    let active = spans.filter(|(one, _)| one["status"] != "suspended" && one["status"] != "shutdown");
+    active.map(|(_, (from, to))| to.saturating_sub(*from)).sum()
 }
 
 /// `GET /v1/devboxes/{id}`: each request advances the status.
@@ -257,7 +343,12 @@ pub(super) async fn shutdown(State(shared): State<Shared>, Path(id): Path<String
         return *rejected;
     }
     shared.executions.end_all(&id);
-    shared.registry.close(&id).await;
+    if shared.registry.close(&id).await
+        && let Some(view) = shared.known.lock().get_mut(&id)
+    {
+        view["end_time_ms"] = json!(millis(SystemTime::now()));
+        view["shutdown_reason"] = json!("api_shutdown");
+    }
     shared.devbox_response(&id).await
 }
 

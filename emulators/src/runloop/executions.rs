@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -15,7 +15,7 @@ use tidebox_core::{ExecuteRequest, OutputChunk, OutputStream, SandboxPath};
 use tokio::sync::Notify;
 
 use super::devboxes::Wait;
-use super::{HOME, Shared, error_response, id, request_id};
+use super::{HOME, Shared, absent_response, error_response, id, request_id};
 use crate::registry::SandboxRecord;
 
 /// Maximum duration of a command.
@@ -36,15 +36,20 @@ pub(super) struct Progress {
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: Vec<u8>,
     pub(super) is_over: bool,
-    exit_status: Option<i32>,
+    pub(super) exit_status: Option<i32>,
+    /// Lines of output with their times, for the log.
+    pub(super) lines: Vec<(SystemTime, String)>,
+    pub(super) ended_at: Option<SystemTime>,
     task: Option<tokio::task::AbortHandle>,
 }
 
 /// A command.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Execution {
     devbox: String,
-    id: String,
+    pub(super) id: String,
+    pub(super) command: String,
+    pub(super) started_at: SystemTime,
     pub(super) progress: Mutex<Progress>,
     pub(super) changed: Notify,
 }
@@ -69,6 +74,15 @@ impl Executions {
         here.iter().for_each(|execution| execution.kill());
     }
 
+    /// Returns all commands of a devbox, ordered by their start.
+    pub(super) fn list(&self, devbox: &str) -> Vec<Arc<Execution>> {
+        let all = self.all.lock();
+        let here = all.iter().filter(|((of, _), _)| of == devbox);
+        let mut found: Vec<Arc<Execution>> = here.map(|(_, execution)| Arc::clone(execution)).collect();
+        found.sort_by_key(|execution| execution.started_at);
+        found
+    }
+
     pub(super) fn find(&self, devbox: &str, id: &str) -> Option<Arc<Execution>> {
         self.all.lock().get(&(devbox.to_owned(), id.to_owned())).cloned()
     }
@@ -82,6 +96,7 @@ impl Execution {
                 task.abort();
             }
             (progress.is_over, progress.exit_status) = (true, Some(KILLED));
+            progress.ended_at = Some(SystemTime::now());
         }
         drop(progress);
         self.changed.notify_waiters();
@@ -157,7 +172,14 @@ impl Shared {
         if let Some(known) = known {
             return known;
         }
-        let execution = Arc::new(Execution { devbox: devbox.to_owned(), id: id("exec"), ..Execution::default() });
+        let execution = Arc::new(Execution {
+            devbox: devbox.to_owned(),
+            id: id("exec"),
+            command: command.clone(),
+            started_at: SystemTime::now(),
+            progress: Mutex::default(),
+            changed: Notify::default(),
+        });
         if let Some(name) = name {
             named.insert(name, execution.id.clone());
         }
@@ -177,12 +199,16 @@ async fn run(sandbox: SandboxRecord, command: String, execution: Arc<Execution>)
         let mut progress = written.progress.lock();
         let stream = if event.stream == OutputStream::Stdout { &mut progress.stdout } else { &mut progress.stderr };
         stream.extend_from_slice(&event.bytes);
+        let now = SystemTime::now();
+        let text = String::from_utf8_lossy(&event.bytes);
+        progress.lines.extend(text.lines().map(|line| (now, line.to_owned())));
         drop(progress);
         written.changed.notify_waiters();
     };
     let ended = sandbox.sandbox.execute_streaming(request, &mut sink).await;
     let mut progress = execution.progress.lock();
     progress.is_over = true;
+    progress.ended_at = Some(SystemTime::now());
     progress.exit_status = match ended {
         Ok(response) => response.exit_code,
         Err(error) => {
@@ -228,7 +254,7 @@ pub(super) async fn execute_async(
         Err(rejected) => return *rejected,
     };
     if params.attach_stdin == Some(true) {
-        return error_response(400, "bad_request", "commands of this emulator have no input");
+        return absent_response("standard input for commands");
     }
     Json(shared.start(&id, sandbox, params.command, request_id(&headers)).view(LINES)).into_response()
 }

@@ -6,7 +6,9 @@
 mod devboxes;
 mod executions;
 mod files;
+mod logs;
 mod policies;
+mod snapshots;
 mod updates;
 
 use std::collections::BTreeMap;
@@ -15,15 +17,18 @@ use std::sync::Arc;
 use tidebox_core::lock::Mutex;
 
 use axum::Router;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
-use crate::registry::{SandboxRecord, SandboxRegistry};
+use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 
 /// Home of a devbox's user, the base of commands and relative paths.
 pub(crate) const HOME: &str = "/home/user";
+
+/// User of commands, as in Runloop's own image.
+pub(crate) const USER: ImageUser = ImageUser { name: "user", home: HOME };
 
 /// State shared by all requests.
 #[derive(Clone, Debug)]
@@ -34,6 +39,7 @@ pub(crate) struct Shared {
     pub(crate) known: Arc<Mutex<BTreeMap<String, Value>>>,
     pub(crate) executions: executions::Executions,
     pub(crate) policies: Arc<Mutex<BTreeMap<String, Value>>>,
+    pub(crate) snapshots: Arc<Mutex<snapshots::Snapshots>>,
     /// Created objects by request id.
     pub(crate) done: Arc<Mutex<BTreeMap<String, String>>>,
 }
@@ -46,12 +52,21 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         known: Arc::default(),
         executions: executions::Executions::default(),
         policies: Arc::default(),
+        snapshots: Arc::default(),
         done: Arc::default(),
     };
     Router::new()
         .route("/v1/devboxes", post(devboxes::create).get(devboxes::list))
         .route("/v1/devboxes/create_and_await_running", post(devboxes::create_and_await_running))
-        .route("/v1/devboxes/{id}", get(devboxes::info))
+        .route("/v1/devboxes/disk_snapshots", get(snapshots::list))
+        .route("/v1/devboxes/disk_snapshots/{id}", post(snapshots::update))
+        .route("/v1/devboxes/disk_snapshots/{id}/status", get(snapshots::status))
+        .route("/v1/devboxes/disk_snapshots/{id}/delete", post(snapshots::delete))
+        .route("/v1/devboxes/{id}", get(devboxes::info).post(devboxes::update))
+        .route("/v1/devboxes/{id}/snapshot_disk", post(snapshots::create))
+        .route("/v1/devboxes/{id}/snapshot_disk_async", post(snapshots::create))
+        .route("/v1/devboxes/{id}/logs", get(logs::list))
+        .route("/v1/devboxes/{id}/usage", get(devboxes::usage))
         .route("/v1/devboxes/{id}/wait_for_status", post(devboxes::wait))
         .route("/v1/devboxes/{id}/suspend", post(devboxes::suspend))
         .route("/v1/devboxes/{id}/resume", post(devboxes::resume))
@@ -70,8 +85,10 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/v1/devboxes/{id}/read_file_contents", post(files::read))
         .route("/v1/devboxes/{id}/write_file_contents", post(files::write))
         .route("/v1/network-policies", post(policies::create).get(policies::list))
-        .route("/v1/network-policies/{id}", get(policies::info))
+        .route("/v1/network-policies/{id}", get(policies::info).post(policies::update))
         .route("/v1/network-policies/{id}/delete", post(policies::delete))
+        .fallback(absent)
+        .method_not_allowed_fallback(absent)
         .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES))
         .with_state(shared)
 }
@@ -120,6 +137,46 @@ impl Shared {
 pub(crate) fn error_response(status: u16, code: &str, message: &str) -> Response {
     let body = axum::Json(json!({ "code": code, "message": message }));
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body).into_response()
+}
+
+/// Error response for a feature of Runloop that the emulator does not have. Clients do not repeat the request.
+pub(crate) fn absent_response(feature: &str) -> Response {
+    let mut response =
+        error_response(501, "not_implemented", &format!("Tidebox's emulator of Runloop has no {feature}"));
+    response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+    response
+}
+
+/// Features of Runloop that the emulator does not have, by a part of the path.
+const ABSENT: [(&str, &str); 19] = [
+    ("/send_std_in", "standard input for commands"),
+    ("/create_gateway_token", "gateways"),
+    ("/create_mcp_token", "MCP servers"),
+    ("/create_pty_tunnel", "terminals (PTY)"),
+    ("/create_ssh_key", "SSH access"),
+    ("_tunnel", "tunnels: local sandboxes have no network servers"),
+    ("/evictions", "evictions"),
+    ("/accounts", "accounts"),
+    ("/apikeys", "API keys"),
+    ("/restricted_keys", "restricted keys"),
+    ("/axons", "axons"),
+    ("/blueprints", "blueprints: devboxes have Tidebox's own files"),
+    ("/gateway-configs", "gateways"),
+    ("/mcp-configs", "MCP servers"),
+    ("/objects", "storage objects"),
+    ("/pty", "terminals (PTY)"),
+    ("/secrets", "secrets"),
+    ("/repositories", "repositories"),
+    ("/benchmarks", "benchmarks"),
+];
+
+/// Response of all other paths.
+async fn absent(uri: Uri) -> Response {
+    let path = uri.path();
+    match ABSENT.iter().find(|(part, _)| path.contains(part)) {
+        Some((_, feature)) => absent_response(feature),
+        None => absent_response(&format!("call {path}")),
+    }
 }
 
 /// Returns the request's idempotency key, equal for all attempts.

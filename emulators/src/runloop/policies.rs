@@ -1,5 +1,7 @@
 //! Network policies. They are stored and returned, but not enforced: local sandboxes have no network.
 
+use std::time::SystemTime;
+
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
@@ -8,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Shared, error_response, id};
+use crate::entries::millis;
 
 /// `POST /v1/network-policies`
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(request): Json<Value>) -> Response {
@@ -20,12 +23,13 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Jso
         return error_response(409, "conflict", "A network policy of this name already exists");
     }
     let id = id("np");
+    let now = millis(SystemTime::now());
     let policy = json!({
         "id": id,
         "name": name,
         "description": request["description"],
-        "create_time_ms": 1_767_225_600_000_u64,
-        "update_time_ms": 1_767_225_600_000_u64,
+        "create_time_ms": now,
+        "update_time_ms": now,
         "egress": {
             "allow_all": request["allow_all"].as_bool().unwrap_or(false),
             "allow_devbox_to_devbox": false,
@@ -68,6 +72,34 @@ pub(super) async fn info(State(shared): State<Shared>, Path(id): Path<String>, h
         Some(policy) => Json(policy).into_response(),
         None => error_response(404, "not_found", "Network policy not found"),
     }
+}
+
+/// `POST /v1/network-policies/{id}`: replaces the fields that the request has.
+pub(super) async fn update(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(request): Json<Value>,
+) -> Response {
+    if let Err(rejected) = shared.authorised(&headers) {
+        return *rejected;
+    }
+    let mut policies = shared.policies.lock();
+    let Some(policy) = policies.get_mut(&id) else {
+        return error_response(404, "not_found", "Network policy not found");
+    };
+    for field in ["name", "description"] {
+        if !request[field].is_null() {
+            policy[field] = request[field].clone();
+        }
+    }
+    for field in ["allow_all", "allowed_hostnames", "allowed_cidrs"] {
+        if !request[field].is_null() {
+            policy["egress"][field] = request[field].clone();
+        }
+    }
+    policy["update_time_ms"] = json!(millis(SystemTime::now()));
+    Json(policy.clone()).into_response()
 }
 
 /// `POST /v1/network-policies/{id}/delete`

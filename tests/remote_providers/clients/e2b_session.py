@@ -1,8 +1,42 @@
 """A session of E2B's official Python client, against an emulator or the service."""
 
-from e2b import CommandExitException, NotFoundException, Sandbox, SandboxQuery, TimeoutException
+import time
+import urllib.error
+import urllib.request
+from datetime import datetime, timedelta, timezone
 
+from e2b import (
+    AuthenticationException,
+    CommandExitException,
+    CommandHandle,
+    FilesystemEventType,
+    Git,
+    NotFoundException,
+    Sandbox,
+    SandboxException,
+    SandboxPaginator,
+    SandboxQuery,
+    Secret,
+    SecretPaginator,
+    SnapshotPaginator,
+    Template,
+    TimeoutException,
+    Volume,
+    WatchHandle,
+)
+from e2b.sandbox_sync.commands.command import Commands
+from e2b.sandbox_sync.commands.pty import Pty, PtySize
+from e2b.sandbox_sync.filesystem.filesystem import Filesystem
+
+from methods import absent, all_absent, public, record, report
 from session import GROWS, WAITS, nothing_grows, proved, raises, until
+
+# Methods that only build a template or a value on the client's side.
+LOCAL = [name for name in public(Template) if name.startswith(("from_", "to_", "skip_"))] + ["fill", "iam_token"]
+record(
+    Sandbox, Commands, CommandHandle, Filesystem, WatchHandle, Pty, Git, SandboxPaginator, SnapshotPaginator, Template,
+    Volume, Secret, SecretPaginator, without=LOCAL,
+)
 
 sandbox = Sandbox.create(timeout=120, metadata={"thread_id": "t 1"}, envs={"A": "b"})
 
@@ -33,13 +67,26 @@ assert "".join(pieces) == "first\nsecond\n", pieces
 proved("live")
 
 # A command in the background, and its end.
-background = sandbox.commands.run(GROWS, background=True)
+background = sandbox.commands.run(GROWS, background=True, cwd="/tmp", envs={"X": "1"})
 until(lambda: sandbox.files.exists("/tmp/grows"))
-assert any(process.pid == background.pid for process in sandbox.commands.list())
+listed = [process for process in sandbox.commands.list() if process.pid == background.pid]
+assert [(one.cmd, one.args, one.cwd, one.envs) for one in listed] == [("/bin/bash", ["-l", "-c", GROWS], "/tmp", {"X": "1"})]
+assert listed[0].tag is None
 assert background.kill() is True
 nothing_grows(run)
 proved("stop")
-assert sandbox.commands.kill(999999) is False
+assert sandbox.commands.kill(999999) is False and sandbox.commands.list() == []
+waiting = sandbox.commands.run("until [ -e /tmp/go ]; do sleep 0.05; done; echo gone; exit 4", background=True)
+followed = sandbox.commands.connect(waiting.pid)
+sandbox.files.write("/tmp/go", "")
+assert raises(CommandExitException, followed.wait).stdout == "gone\n"
+assert raises(CommandExitException, waiting.wait).exit_code == 4
+raises(NotFoundException, lambda: sandbox.commands.connect(waiting.pid))
+sandbox.commands.run("true", background=True).disconnect()
+
+# The user and the home directory of E2B's image.
+assert sandbox.commands.run("whoami; id -un; echo $HOME $USER; cd; pwd").stdout == "user\nuser\n/home/user user\n/home/user\n"
+assert sandbox.commands.run("pwd; ls -ld . | cut -d ' ' -f 3").stdout == "/home/user\nuser\n"
 
 # Files: text, bytes, many, lists, moves.
 sandbox.files.write("/home/user/a/b.txt", "héllo\n")
@@ -53,12 +100,111 @@ sandbox.files.write_files([{"path": f"/home/user/many/{n}", "data": str(n)} for 
 assert sorted(entry.name for entry in sandbox.files.list("/home/user/many")) == ["0", "1", "2", "3", "4"]
 assert sandbox.commands.run("cat /home/user/many/*").stdout == "01234"
 assert sandbox.files.exists("/home/user/many/3") and not sandbox.files.exists("/home/user/many/9")
-assert sandbox.files.get_info("/home/user/many/3").size == 1
+info = sandbox.files.get_info("/home/user/many/3")
+assert (info.size, info.mode, info.permissions, info.owner, info.group) == (1, 0o644, "-rw-r--r--", "user", "user"), info
+assert datetime.now(timezone.utc) - info.modified_time < timedelta(minutes=5), info
+sandbox.commands.run("chmod 750 many; chmod 4711 many/2; ln -s many/2 link")
+assert [(one.mode, one.permissions) for one in sandbox.files.list("/home/user") if one.name == "many"] == [(0o750, "drwxr-x---")]
+assert sandbox.files.get_info("/home/user/many/2").permissions == "urwx--x--x"
+assert sandbox.files.get_info("/home/user/link").symlink_target == "many/2"
+assert sandbox.files.get_info("/etc/passwd").owner == "root"
+assert len(sandbox.files.list("/home/user", depth=2)) > len(sandbox.files.list("/home/user"))
 assert sandbox.files.make_dir("/home/user/new") is True and sandbox.files.make_dir("/home/user/new") is False
 sandbox.files.rename("/home/user/many/3", "/home/user/new/three")
 assert sandbox.files.read("/home/user/new/three") == "3"
 sandbox.files.remove("/home/user/new")
 raises(NotFoundException, lambda: sandbox.files.read("/home/user/new/three"))
+
+# Changes of files.
+watch = sandbox.files.watch_dir("/home/user/many", recursive=True, include_entry=True)
+assert watch.get_new_events() == []
+sandbox.commands.run("echo x > many/new; echo y >> many/1; rm many/0; mv many/4 many/four; mkdir many/deep; touch many/deep/f")
+events = {(event.name, event.type) for event in watch.get_new_events()}
+for event in [("new", "create"), ("new", "write"), ("1", "write"), ("0", "remove"), ("4", "rename"), ("four", "create")]:
+    assert (event[0], FilesystemEventType(event[1])) in events, events
+assert ("deep/f", FilesystemEventType.CREATE) in events, events
+sandbox.files.write("/home/user/many/later", "later")
+later = [event for event in watch.get_new_events() if event.name == "later"]
+assert later and later[0].entry.size == 5, later
+watch.stop()
+raises(SandboxException, watch.get_new_events)
+raises(NotFoundException, lambda: sandbox.files.watch_dir("/none"))
+
+# Signed URLs need no other credentials.
+url = sandbox.download_url("/home/user/bytes", use_signature_expiration=60)
+assert urllib.request.urlopen(url).read() == every_byte
+assert urllib.request.urlopen(sandbox.download_url("/home/user/a/b.txt")).read().decode() == "héllo\n"
+expired = raises(urllib.error.HTTPError, lambda: urllib.request.urlopen(sandbox.download_url("/home/user/bytes", use_signature_expiration=-5)))
+assert (expired.code, "expired" in expired.read().decode()) == (401, True)
+forged = sandbox.download_url("/home/user/bytes").replace("bytes", "a%2Fb.txt")
+assert raises(urllib.error.HTTPError, lambda: urllib.request.urlopen(forged)).code == 401
+form = b'--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nsigned\r\n--b--\r\n'
+request = urllib.request.Request(
+    sandbox.upload_url("/home/user/signed"), form, {"Content-Type": "multipart/form-data; boundary=b"}
+)
+assert urllib.request.urlopen(request).status == 200 and sandbox.files.read("/home/user/signed") == "signed"
+
+# Clocks, and resources.
+info = sandbox.get_info()
+now = datetime.now(timezone.utc)
+assert abs(info.started_at - now) < timedelta(minutes=5) and info.end_at > now - timedelta(seconds=5), info
+sandbox.set_timeout(200)
+left = sandbox.get_info().end_at - datetime.now(timezone.utc)
+assert timedelta(seconds=190) < left < timedelta(seconds=201), left
+assert abs(int(sandbox.commands.run("date +%s").stdout) - time.time()) < 60
+usage = sandbox.get_metrics()[-1]
+assert usage.disk_used > len(every_byte) and usage.disk_total > usage.disk_used and usage.cpu_count >= 1, usage
+assert usage.mem_total > 0 and abs(usage.timestamp - datetime.now(timezone.utc)) < timedelta(minutes=1), usage
+
+# Snapshots have the files, and are templates.
+taken = sandbox.create_snapshot()
+named = sandbox.create_snapshot("nightly")
+assert taken.names == [] and named.names == [named.snapshot_id], (taken, named)
+sandbox.files.write("/home/user/a/b.txt", "changed")
+for template in (taken.snapshot_id, named.snapshot_id, "nightly"):
+    copy = Sandbox.create(template)
+    assert copy.files.read("/home/user/a/b.txt") == "héllo\n" and copy.commands.run("whoami").stdout == "user\n"
+    assert copy.files.get_info("/home/user/many/2").permissions == "urwx--x--x"
+    copy.kill()
+snapshots = Sandbox.list_snapshots(limit=1)
+pages = snapshots.next_items() + snapshots.next_items()
+assert {one.snapshot_id for one in pages} == {taken.snapshot_id, named.snapshot_id} and not snapshots.has_next
+assert [one.snapshot_id for one in Sandbox.list_snapshots(name="nightly").next_items()] == [named.snapshot_id]
+assert len(sandbox.list_snapshots().next_items()) == 2
+assert Sandbox.delete_snapshot(named.snapshot_id) is True and Sandbox.delete_snapshot(named.snapshot_id) is False
+raises(SandboxException, lambda: Sandbox.create(named.snapshot_id))
+sandbox.files.write("/home/user/a/b.txt", "héllo\n")
+forks = sandbox.fork(count=2)
+assert [fork.files.read("/home/user/a/b.txt") for fork in forks] == ["héllo\n"] * 2
+forks[0].files.write("/home/user/a/b.txt", "other")
+assert forks[1].files.read("/home/user/a/b.txt") == sandbox.files.read("/home/user/a/b.txt") == "héllo\n"
+assert [fork.kill() for fork in forks] == [True, True]
+
+# What is absent says so.
+absent(lambda: sandbox.create_snapshot(mode="full"), "Tidebox's emulator of E2B has no snapshots of memory")
+absent(lambda: sandbox.commands.run("cat", stdin=True), "Tidebox's emulator of E2B has no standard input")
+absent(lambda: sandbox.files.write("/tmp/x", "x" * 2000, gzip=True), "no compressed uploads")
+absent(lambda: sandbox.files.write("/tmp/x", "x", metadata={"a": "b"}), "no metadata of files")
+started = SandboxQuery(started_after=datetime.now(timezone.utc))
+absent(lambda: Sandbox.list(query=started).next_items(), "no lists by start time")
+absent(lambda: sandbox.update_network({"deny_out": ["0.0.0.0/0"]}), "no network rules")
+idle = sandbox.commands.run("sleep 60", background=True)
+absent(lambda: sandbox.commands.send_stdin(idle.pid, "x"), "no standard input")
+absent(lambda: sandbox.commands.stream_input(idle.pid, ["x"]), "no standard input")
+absent(lambda: sandbox.commands.close_stdin(idle.pid), "no standard input")
+absent(lambda: idle.send_stdin("x"), "no standard input")
+absent(idle.close_stdin, "no standard input")
+idle.kill()
+size = PtySize(rows=24, cols=80)
+absent(lambda: sandbox.pty.create(size), "no terminals")
+absent(lambda: sandbox.pty.resize(1, size), "no terminals")
+absent(lambda: sandbox.pty.send_stdin(1, b"x"), "no standard input")
+absent(lambda: sandbox.pty.stream_input(1, [b"x"]), "no standard input")
+raises(NotFoundException, lambda: sandbox.pty.connect(1))
+assert sandbox.pty.kill(999999) is False
+assert sandbox.get_host(3000).startswith("3000-") and sandbox.get_mcp_url().endswith("/mcp")
+raises(NotFoundException, sandbox.get_mcp_token)
+raises(AuthenticationException, lambda: Sandbox.list(api_key="wrong").next_items())
 
 # Lists and lifetimes.
 query = SandboxQuery(metadata={"thread_id": "t 1"})
