@@ -9,7 +9,7 @@ use crate::names::Selection;
 use crate::options::{Mode, Options, Word};
 use crate::quote::escaped;
 use crate::reader::{RECORD, Reader};
-use crate::scan::{self, Next};
+use crate::scan;
 use crate::writer::Writer;
 
 fn cannot(options: &Options, what: &str, errno: Errno) -> Fatal {
@@ -37,7 +37,7 @@ pub(crate) fn append(options: &Options) -> Result<(), Fatal> {
             if options.mode == Mode::Update {
                 present.insert(member.name, member.mtime);
             }
-            Ok(Next::Go)
+            Ok(())
         })?
     };
     if crate::message::status() == 2 {
@@ -82,7 +82,7 @@ fn scan_end(options: &Options, fd: Fd) -> Result<u64, Fatal> {
     if stat.size == 0 {
         return Ok(0);
     }
-    scan::each(options, &mut Reader::new(fd), |_, _| Ok(Next::Go))
+    scan::each(options, &mut Reader::new(fd), |_, _| Ok(()))
 }
 
 /// Runs `--delete`.
@@ -95,7 +95,7 @@ pub(crate) fn delete(options: &Options) -> Result<(), Fatal> {
     let mut starts: Vec<(u64, bool)> = Vec::new();
     let end = scan::each(options, &mut reader, |reader, member| {
         starts.push((reader.began, any && selection.select(&member.name).is_some()));
-        Ok(Next::Go)
+        Ok(())
     })?;
     selection.report();
     let mut to = 0;

@@ -11,7 +11,7 @@ use crate::names::{Naming, Selection, below, is_excluded, time, transformed};
 use crate::options::{Options, Word};
 use crate::quote::escaped;
 use crate::reader::{RECORD, Reader};
-use crate::scan::{self, Next};
+use crate::scan;
 use crate::transform::Of;
 
 struct Compare<'a> {
@@ -37,7 +37,7 @@ pub(crate) fn compare(options: &Options) -> Result<(), Fatal> {
         {
             run.member(reader, &member, folder)?;
         }
-        Ok(Next::Go)
+        Ok(())
     });
     run.lines.flush()?;
     ended?;

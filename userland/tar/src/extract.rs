@@ -20,7 +20,7 @@ use crate::names::{Naming, Selection, below, is_excluded, leads_up, transformed}
 use crate::options::{Old, Options, Word};
 use crate::quote::{escaped, quoted};
 use crate::reader::{RECORD, ReadError, Reader};
-use crate::scan::{self, Next};
+use crate::scan;
 use crate::transform::Of;
 
 /// A symbolic link with an external target is created last, so that nothing is extracted through it. Until then a placeholder
@@ -89,7 +89,7 @@ pub(crate) fn extract(options: &Options) -> Result<(), Fatal> {
         {
             run.member(reader, &member, folder)?;
         }
-        Ok(if selection.is_satisfied() { Next::Enough } else { Next::Go })
+        Ok(())
     });
     // Everything extracted before the end of a damaged archive is kept, with its directories and links.
     run.finish();

@@ -25,7 +25,6 @@ pub(crate) fn is_newer(time: (i64, u32), kept: (i64, u32)) -> bool {
 #[derive(Debug)]
 pub(crate) struct Selection {
     names: Vec<Name>,
-    occurrence: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -34,7 +33,7 @@ struct Name {
     /// Directory into which matches are extracted.
     folder: Option<Vec<u8>>,
     how: How,
-    count: u64,
+    is_matched: bool,
 }
 
 impl Selection {
@@ -48,11 +47,11 @@ impl Selection {
                 Word::Name(text, how) => {
                     let text =
                         text.strip_suffix(b"/").filter(|rest| !rest.is_empty()).map_or(text.clone(), <[u8]>::to_vec);
-                    names.push(Name { text, folder: folder.clone(), how: *how, count: 0 });
+                    names.push(Name { text, folder: folder.clone(), how: *how, is_matched: false });
                 }
             }
         }
-        Self { names, occurrence: options.occurrence }
+        Self { names }
     }
 
     /// Returns whether a member is selected, and the directory into which it is extracted.
@@ -62,36 +61,20 @@ impl Selection {
         }
         let member = member.strip_suffix(b"/").unwrap_or(member);
         let name = self.names.iter_mut().find(|name| fits(&name.text, member, name.how))?;
-        name.count += 1;
-        match self.occurrence {
-            Some(nth) if name.count != nth => None,
-            _ => Some(name.folder.clone()),
-        }
-    }
-
-    /// Returns whether all requested names have been found, so that reading can stop.
-    pub(crate) fn is_satisfied(&self) -> bool {
-        self.occurrence.is_some_and(|nth| !self.names.is_empty() && self.names.iter().all(|name| name.count >= nth))
+        name.is_matched = true;
+        Some(name.folder.clone())
     }
 
     /// Reports names that no member matches.
     pub(crate) fn report(&self) {
         let mut hinted = false;
-        for name in
-            self.names.iter().filter(|name| name.count == 0 || self.occurrence.is_some_and(|nth| name.count < nth))
-        {
+        for name in self.names.iter().filter(|name| !name.is_matched) {
             if !hinted && name.how.wildcards.is_none() && glob::is_pattern(&name.text) {
                 warn(&[b"Pattern matching characters used in file names"]);
                 warn(&[b"Use --wildcards to enable pattern matching, or --no-wildcards to suppress this warning"]);
                 hinted = true;
             }
-            let shown = escaped(&name.text, true);
-            match self.occurrence {
-                Some(nth) if name.count > 0 || nth > 1 => {
-                    error(&[&shown, b": Required occurrence not found in archive"])
-                }
-                _ => error(&[&shown, b": Not found in archive"]),
-            }
+            error(&[&escaped(&name.text, true), b": Not found in archive"]);
         }
     }
 }

@@ -108,7 +108,6 @@ pub(crate) struct Options {
     pub(crate) one_file_system: bool,
     pub(crate) keep_dir_symlink: bool,
     pub(crate) one_top_level: Option<Vec<u8>>,
-    pub(crate) occurrence: Option<u64>,
     pub(crate) warnings: bool,
     /// A shell command that gets the content of each file, and whether its failures are ignored.
     pub(crate) command: Option<Vec<u8>>,
@@ -170,7 +169,6 @@ impl Options {
             one_file_system: false,
             keep_dir_symlink: false,
             one_top_level: None,
-            occurrence: None,
             warnings: true,
             command: None,
             ignore_command: false,

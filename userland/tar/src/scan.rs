@@ -8,13 +8,6 @@ use crate::options::Options;
 use crate::quote::escaped;
 use crate::reader::{ReadError, Reader, Step};
 
-/// Continue or stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    Go,
-    Enough,
-}
-
 /// Previous block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
@@ -38,7 +31,7 @@ pub(crate) fn read_error(options: &Options, error: ReadError) -> Fatal {
 pub(crate) fn each(
     options: &Options,
     reader: &mut Reader,
-    mut member_of: impl FnMut(&mut Reader, Member) -> Result<Next, Fatal>,
+    mut member_of: impl FnMut(&mut Reader, Member) -> Result<(), Fatal>,
 ) -> Result<u64, Fatal> {
     let mut before = Before::Nothing;
     loop {
@@ -48,9 +41,7 @@ pub(crate) fn each(
                     label::check(options, (member.kind == b'V').then_some(member.name.as_slice()))?;
                 }
                 before = Before::Member;
-                if member_of(reader, *member)? == Next::Enough {
-                    return Ok(reader.began);
-                }
+                member_of(reader, *member)?;
             }
             Step::Zero => {
                 let end = reader.began;

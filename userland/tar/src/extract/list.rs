@@ -5,7 +5,7 @@ use crate::message::Fatal;
 use crate::names::{self, Naming, Selection, is_excluded};
 use crate::options::Options;
 use crate::reader::RECORD;
-use crate::scan::{self, Next};
+use crate::scan;
 use crate::transform::Of;
 
 /// Runs `-t`.
@@ -31,7 +31,7 @@ pub(crate) fn list(options: &Options) -> Result<(), Fatal> {
             }
             lines.member(&shown, options.verbose > 1, options)?;
         }
-        Ok(if selection.is_satisfied() { Next::Enough } else { Next::Go })
+        Ok(())
     });
     lines.flush()?;
     ended?;

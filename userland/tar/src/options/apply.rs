@@ -250,11 +250,6 @@ impl Reading {
             }
             Flag::Transform => options.transforms.extend(Transform::parse(&value).map_err(usage)?),
             Flag::OneTopLevel => options.one_top_level = Some(value),
-            Flag::Occurrence => {
-                let nth = if text.is_empty() { Some(1) } else { text.parse().ok() };
-                let invalid = || Stop::Fatal([value.as_slice(), b": Invalid number"].concat());
-                options.occurrence = Some(nth.ok_or_else(invalid)?);
-            }
             Flag::Warning => options.warnings = text != "none",
             Flag::QuotingStyle => crate::quote::set_style(Style::parse(&text).map_err(Stop::Fatal)?),
             _ => {}

@@ -82,7 +82,6 @@ tidebox_gnu::options! {
         NoIgnoreCase = "--no-ignore-case", "";
         WildcardsMatchSlash = "--wildcards-match-slash", "";
         NoWildcardsMatchSlash = "--no-wildcards-match-slash", "wildcards do not match a slash";
-        Occurrence = "--occurrence[=N]", "only the Nth member of each name";
         Recursion = "--recursion", "";
         NoRecursion = "--no-recursion", "do not descend into directories";
         OneFileSystem = "--one-file-system", "stay on one file system";
@@ -155,6 +154,7 @@ tidebox_gnu::options! {
         UnsupportedValue = "--exclude-ignore=FILE, --exclude-ignore-recursive=FILE, --group-map=FILE, \
             --owner-map=FILE, --index-file=FILE, --no-quote-chars=TEXT, --quote-chars=TEXT, --sparse-version=N, \
             --suffix=TEXT", "", unsupported "this option is not supported: see `tar --help' for those that are";
+        Occurrence = "--occurrence[=N]", "", unsupported "--occurrence is not supported";
         Backup = "--backup[=CONTROL]", "", unsupported "--backup is not supported: see --keep-old-files";
     }
 }

@@ -30,7 +30,6 @@ impl Reading {
             options.compressor = by_suffix(&options.archive);
         }
         let empty = !named && !self.lists.any;
-        fits(&options, mode, empty)?;
         if mode == Mode::Create && empty {
             return Err(usage("Cowardly refusing to create an empty archive"));
         }
@@ -48,28 +47,4 @@ impl Reading {
         }
         Ok(options)
     }
-}
-
-/// Reports an option that is invalid for the operation.
-fn fits(options: &Options, mode: Mode, empty: bool) -> Result<(), Stop> {
-    let (letter, reads) = match mode {
-        Mode::Create => ("-c", false),
-        Mode::Append => ("-r", false),
-        Mode::Update => ("-u", false),
-        Mode::Concatenate => ("-A", false),
-        Mode::Delete => ("-D", false),
-        Mode::TestLabel => ("--test-label", false),
-        Mode::Compare => ("-d", true),
-        Mode::Extract => ("-x", true),
-        Mode::List => ("-t", true),
-    };
-    if options.occurrence.is_some() {
-        if !reads && mode != Mode::Delete {
-            return Err(usage(format!("'--occurrence' cannot be used with '{letter}'")));
-        }
-        if empty {
-            return Err(usage("--occurrence is meaningless without a file list"));
-        }
-    }
-    Ok(())
 }
