@@ -125,6 +125,12 @@ pub fn cpu_times() -> CpuTimes {
     border::cpu_times()
 }
 
+/// Adds to the niceness of the caller, at most up to 19, and returns it. Niceness is shown and has no effect. `PERM` for a negative
+/// increment.
+pub fn nice(increment: i32) -> Result<i32> {
+    border::nice(increment)
+}
+
 /// Moves a child (or 0: the caller) to a group (or 0: its own new one).
 pub fn setpgid(pid: u32, pgid: u32) -> Result<()> {
     border::setpgid(pid, pgid)

@@ -6,7 +6,7 @@ use tidebox_rt::{Errno, ExitStatus, Open};
 
 const USAGE: &str = "\
 Usage: time [OPTION]... COMMAND [ARGUMENT]...
-Runs COMMAND and reports its resource use. Processor time is not measured and reported as 0.
+Runs COMMAND and reports its resource use. All processor time counts as user time.
 
 ";
 
@@ -77,11 +77,14 @@ pub fn main(arguments: Vec<Vec<u8>>) -> i32 {
         Ok(words) => words,
         Err(code) => return code,
     };
-    let begin = tidebox_rt::monotonic_ns();
+    let (begin, cpu_begin) = (tidebox_rt::monotonic_ns(), tidebox_rt::cpu_times().children);
     let (status, message) = run(&words);
-    let elapsed = tidebox_rt::monotonic_ns().saturating_sub(begin);
+    let times = Times {
+        elapsed: tidebox_rt::monotonic_ns().saturating_sub(begin),
+        user: tidebox_rt::cpu_times().children.saturating_sub(cpu_begin),
+    };
     let mut text = message.filter(|_| !quiet).map(|message| message + "\n").unwrap_or_default();
-    text.push_str(&format_times(&format, elapsed, &words, status));
+    text.push_str(&format_times(&format, times, &words, status));
     text.push('\n');
     if let Err(code) = write(file.as_deref(), append, &text) {
         return code;
@@ -124,8 +127,15 @@ fn write(file: Option<&[u8]>, append: bool, text: &str) -> Result<(), i32> {
     Ok(())
 }
 
-fn format_times(format: &str, elapsed: u64, words: &[Vec<u8>], status: ExitStatus) -> String {
-    let hundredths = elapsed / 10_000_000;
+/// Nanoseconds of a command.
+#[derive(Clone, Copy)]
+struct Times {
+    elapsed: u64,
+    user: u64,
+}
+
+fn format_times(format: &str, times: Times, words: &[Vec<u8>], status: ExitStatus) -> String {
+    let (hundredths, user) = (times.elapsed / 10_000_000, times.user / 10_000_000);
     let (seconds, rest) = (hundredths / 100, hundredths % 100);
     let mut out = String::new();
     let mut letters = format.chars();
@@ -143,8 +153,9 @@ fn format_times(format: &str, elapsed: u64, words: &[Vec<u8>], status: ExitStatu
                     out.push_str(&format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60));
                 }
                 Some('E') => out.push_str(&format!("{}:{:02}.{rest:02}", seconds / 60, seconds % 60)),
-                Some('U' | 'S') => out.push_str("0.00"),
-                Some('P') => out.push_str("0%"),
+                Some('U') => out.push_str(&format!("{}.{:02}", user / 100, user % 100)),
+                Some('S') => out.push_str("0.00"),
+                Some('P') => out.push_str(&format!("{}%", times.user.saturating_mul(100) / times.elapsed.max(1))),
                 Some('Z') => out.push_str("65536"),
                 Some('x') => match status {
                     ExitStatus::Exited(code) => out.push_str(&code.to_string()),

@@ -123,6 +123,14 @@ pub(crate) fn cpu_times() -> CpuTimes {
     CpuTimes { own: used(libc::RUSAGE_SELF), children: used(libc::RUSAGE_CHILDREN) }
 }
 
+pub(crate) fn nice(increment: i32) -> Result<i32> {
+    if increment < 0 {
+        return Err(Errno::PERM);
+    }
+    // SAFETY: no memory is passed. Raising the niceness does not fail.
+    Ok(unsafe { libc::nice(increment) })
+}
+
 pub(crate) fn setpgid(pid: u32, pgid: u32) -> Result<()> {
     // SAFETY: no memory is passed.
     check(unsafe { libc::setpgid(pid as i32, pgid as i32) }).map(drop)

@@ -59,6 +59,13 @@ pub(crate) fn cpu_times() -> CpuTimes {
     CpuTimes { own, children }
 }
 
+pub(crate) fn nice(increment: i32) -> Result<i32> {
+    let mut nice = 0;
+    // SAFETY: `nice` is a live local of the size the kernel writes.
+    check(unsafe { tidebox::nice(increment, &mut nice) })?;
+    Ok(nice)
+}
+
 pub(crate) fn setpgid(pid: u32, pgid: u32) -> Result<()> {
     // SAFETY: no memory is passed.
     check(unsafe { tidebox::setpgid(pid, pgid) })

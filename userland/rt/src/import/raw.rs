@@ -13,6 +13,7 @@ pub(super) mod tidebox {
         pub(in super::super) fn getcwd(buf: *mut u8, len: usize, len_out: *mut usize) -> i32;
         pub(in super::super) fn getids(out: *mut [u32; 5]) -> i32;
         pub(in super::super) fn cpu_times(out: *mut [u64; 2]) -> i32;
+        pub(in super::super) fn nice(increment: i32, out: *mut i32) -> i32;
         pub(in super::super) fn setpgid(pid: u32, pgid: u32) -> i32;
         pub(in super::super) fn kill(pid: i32, signal: u32) -> i32;
         pub(in super::super) fn sig_set(signal: u32, disposition: u32) -> i32;

@@ -139,7 +139,7 @@ impl Shell {
             found.extend(self.glob_words(pattern)?);
         }
         if let Some(text) = &spec.words {
-            // Errors in the words do not name the builtin.
+            // Errors of these words do not name the builtin.
             let running = std::mem::take(&mut self.builtin.name);
             let words = self.word_list(text);
             self.builtin.name = running;

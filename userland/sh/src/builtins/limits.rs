@@ -62,7 +62,7 @@ fn symbols(mask: u32) -> String {
     format!("u={},g={},o={}", class(6), class(3), class(0))
 }
 
-/// A mask from `u=rwx,g+w,..`, which names what is allowed; an error is the message.
+/// Parses a mask such as `u=rwx,g+w`, which lists the allowed permissions. The error is the message.
 fn from_symbols(text: &[u8], current: u32) -> Result<u32, Bytes> {
     let mut allowed = !current & 0o777;
     for clause in text.split(|&b| b == b',') {
@@ -109,5 +109,10 @@ pub(super) fn times(shell: &mut Shell, args: &[Bytes]) -> EvalResult<u8> {
     if let Err(status) = without_options(shell, args) {
         return Ok(status);
     }
-    Ok(shell.print("0m0.000s 0m0.000s\n0m0.000s 0m0.000s\n"))
+    let times = tidebox_rt::cpu_times();
+    let text = |nanos: u64| {
+        let millis = nanos / 1_000_000;
+        format!("{}m{}.{:03}s 0m0.000s\n", millis / 60_000, millis / 1000 % 60, millis % 1000)
+    };
+    Ok(shell.print(&(text(times.own) + &text(times.children))))
 }

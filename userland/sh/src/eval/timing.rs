@@ -7,10 +7,10 @@ use crate::ir::{Bytes, Command, Pipeline, TimeFormat};
 use crate::state::{EvalResult, Shell, Unwind};
 
 impl Shell {
-    /// Runs a pipeline and reports its duration. The sandbox does not measure processor time, so that is always zero.
+    /// Runs a pipeline and reports its duration and its processor time. All of it counts as user time.
     #[inline(never)]
     pub(crate) fn run_timed(&mut self, pipeline: &Pipeline, format: TimeFormat) -> EvalResult {
-        let started = rt::monotonic_ns();
+        let (started, cpu_started) = (rt::monotonic_ns(), rt::cpu_times().total());
         let errexit = pipeline.bang && self.options.errexit;
         let result = if errexit {
             self.as_condition(|shell| shell.run_timed_stages(&pipeline.stages))
@@ -20,7 +20,10 @@ impl Shell {
         if pipeline.bang && matches!(result, Ok(()) | Err(Unwind::Break(_) | Unwind::Continue(_))) {
             self.status = u8::from(self.status == 0);
         }
-        let millis = rt::monotonic_ns().saturating_sub(started) / 1_000_000;
+        let times = Times {
+            real: rt::monotonic_ns().saturating_sub(started) / 1_000_000,
+            user: rt::cpu_times().total().saturating_sub(cpu_started) / 1_000_000,
+        };
         let format = match format {
             TimeFormat::Posix => b"real %2R\nuser %2U\nsys %2S".to_vec(),
             TimeFormat::Bash if self.options.posix => b"real %2R\nuser %2U\nsys %2S".to_vec(),
@@ -30,7 +33,7 @@ impl Shell {
             }
         };
         if !format.is_empty()
-            && let Some(text) = self.time_text(&format, millis)
+            && let Some(text) = self.time_text(&format, times)
         {
             // A closed standard error is ignored.
             let _ = self.io.write(2, &text);
@@ -38,8 +41,8 @@ impl Shell {
         result
     }
 
-    /// The report in the form of `TIMEFORMAT`; `None` after a complaint about it.
-    fn time_text(&mut self, format: &[u8], millis: u64) -> Option<Bytes> {
+    /// The report in the format of `TIMEFORMAT`; `None` after an error message.
+    fn time_text(&mut self, format: &[u8], times: Times) -> Option<Bytes> {
         let mut out = Bytes::new();
         let mut rest = format;
         while let Some((&byte, after)) = rest.split_first() {
@@ -56,9 +59,13 @@ impl Shell {
             rest = rest.get(1..).unwrap_or_default();
             let shown = match letter {
                 Some(b'%') => "%".to_owned(),
-                Some(b'R') => duration(millis, digits.unwrap_or(3), long),
-                Some(b'U' | b'S') => duration(0, digits.unwrap_or(3), long),
-                Some(b'P') => "0.00".to_owned(),
+                Some(b'R') => duration(times.real, digits.unwrap_or(3), long),
+                Some(b'U') => duration(times.user, digits.unwrap_or(3), long),
+                Some(b'S') => duration(0, digits.unwrap_or(3), long),
+                Some(b'P') => {
+                    let hundredths = times.user.saturating_mul(10_000) / times.real.max(1);
+                    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+                }
                 other => {
                     let letter = other.unwrap_or(0);
                     self.report_error(format!("TIMEFORMAT: `{}': invalid format character", lossy(&[letter])));
@@ -78,6 +85,13 @@ impl Shell {
             stages => self.run_multi(stages),
         }
     }
+}
+
+/// Milliseconds of a pipeline.
+#[derive(Clone, Copy)]
+struct Times {
+    real: u64,
+    user: u64,
 }
 
 /// Seconds with this many decimals, or minutes and seconds.

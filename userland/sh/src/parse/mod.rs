@@ -1,6 +1,6 @@
 //! Parser from text to IR. It reads one complete command at a time, so that the commands before a syntax error still run.
 //!
-//! The grammar and the words are read in one pass over the bytes, because only the context decides whether `)` ends a
+//! The grammar and the words are read in one pass through the bytes, because only the context decides whether `)` ends a
 //! subshell, a substitution or an arm of `case`. `docs/decisions/brush-parser.md` explains why this is not a library.
 
 mod alias;

@@ -107,7 +107,7 @@ impl Parser<'_> {
         self.bare_word() == word
     }
 
-    /// Skips blanks and the reserved word. Returns whether it was there.
+    /// Skips blanks and the reserved word. Returns whether it was the next token.
     pub(super) fn keyword(&mut self, word: &[u8]) -> bool {
         self.skip_blanks();
         let found = self.at_keyword(word);
