@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lexopt::prelude::*;
-use tidebox::{Dialect, Limits, MountMode};
+use tidebox::{Dialect, Limits, MountMode, OutputOverflow};
 
 use crate::limits;
 
@@ -74,6 +74,7 @@ pub(crate) struct SandboxArgs {
     /// `None`: the wall time of the limits.
     pub(crate) timeout: Option<Duration>,
     pub(crate) limits: Limits,
+    pub(crate) output_overflow: OutputOverflow,
 }
 
 /// A host file and its path in the sandbox.
@@ -241,7 +242,7 @@ fn without_arguments(mut parser: lexopt::Parser, command: Command) -> Result<Com
 
 impl SandboxArgs {
     fn accepts(&self, option: &str) -> bool {
-        matches!(option, "file" | "mount" | "cwd" | "env" | "allow" | "timeout" | "limits")
+        matches!(option, "file" | "mount" | "cwd" | "env" | "allow" | "timeout" | "limits" | "output-overflow")
     }
 
     fn set(&mut self, option: &str, value: OsString) -> Result<(), lexopt::Error> {
@@ -252,6 +253,7 @@ impl SandboxArgs {
             "env" => self.env.push(parse_variable(&value.string()?)?),
             "allow" => self.allow.push(value.string()?),
             "timeout" => self.timeout = Some(parse_seconds(&value.string()?)?),
+            "output-overflow" => self.output_overflow = value.string()?.parse()?,
             _ => limits::apply(&mut self.limits, &value.string()?)?,
         }
         Ok(())

@@ -41,6 +41,15 @@ const KEYS: &[LimitKey] = &[
         },
         show: |limits| limits.wall_time.as_secs_f64().to_string(),
     },
+    LimitKey {
+        name: "cpu-time",
+        meaning: "seconds of processor time per command, or none",
+        set: |limits, text| {
+            limits.cpu_time = if text == "none" { None } else { Some(parse_seconds(text)?) };
+            Ok(())
+        },
+        show: |limits| limits.cpu_time.map_or_else(|| "none".to_owned(), |time| time.as_secs_f64().to_string()),
+    },
     number!("memory", sandbox_memory_bytes, "memory of all processes together"),
     number!("process-memory", process_memory_bytes, "memory of one process"),
     number!("processes", processes, "concurrent processes"),

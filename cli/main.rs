@@ -98,12 +98,15 @@ Options:
   --pip                 Enable `pip install` of Python packages, downloaded by the pip of the host
   --env NAME=VALUE      Set an environment variable (repeatable). Variables of the host are not passed
   --timeout SECONDS     Stop each command after this wall time; fractions are allowed [default: the wall-time limit]
+  --output-overflow ACTION
+                        Action when the output of a command exceeds its limit: keep the first bytes (head), keep the
+                        last bytes (tail), or kill the command (stop) [default: head]
   --limits KEY=N,...    Change limits, see below; sizes accept the suffixes K, M and G (repeatable)
 
 Options of exec:
   --json                Print one JSON object at the end instead of streaming the output: stdout, stderr, output
                         (both in the order of arrival), exit_code, truncated, stopped_by, duration_ms,
-                        peak_memory_bytes. U+FFFD replaces invalid UTF-8
+                        cpu_time_ms, peak_memory_bytes. U+FFFD replaces invalid UTF-8
   --stdin               Pass the standard input of tidebox to the command [default: empty input]
 
 Options of serve:

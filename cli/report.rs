@@ -13,6 +13,7 @@ pub(crate) struct Report<'a> {
     truncated: bool,
     stopped_by: Option<&'static str>,
     duration_ms: f64,
+    cpu_time_ms: Option<f64>,
     peak_memory_bytes: u64,
 }
 
@@ -27,6 +28,7 @@ impl<'a> Report<'a> {
             stopped_by: response.stopped_by.map(tidebox::StopReason::as_str),
             // Microsecond resolution: most commands take less than a millisecond.
             duration_ms: response.duration.as_micros() as f64 / 1e3,
+            cpu_time_ms: response.cpu_time.map(|time| time.as_micros() as f64 / 1e3),
             peak_memory_bytes: response.peak_memory_bytes,
         }
     }

@@ -68,6 +68,7 @@ pub(crate) fn builder_with_options(options: &SandboxArgs) -> Result<SandboxBuild
 pub(crate) fn request(options: &SandboxArgs, command: String) -> Result<ExecuteRequest> {
     let mut request = ExecuteRequest::new(command);
     request.timeout = options.timeout;
+    request.output_overflow = options.output_overflow;
     request.env = options.env.clone();
     request.cwd = cwd(options)?;
     Ok(request)

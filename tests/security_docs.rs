@@ -69,6 +69,9 @@ fn fields(limits: &impl std::fmt::Debug) -> Vec<(String, String)> {
 
 /// Formats a number like the page: 512 MiB, 1 GiB, 200,000, 120 s.
 fn format_value(name: &str, value: &str) -> String {
+    if value == "None" {
+        return "none".to_owned();
+    }
     if let Some(seconds) = value.strip_suffix(".0s").or_else(|| value.strip_suffix('s')) {
         return format!("{} s", Duration::from_secs(seconds.parse().expect("whole seconds")).as_secs());
     }
@@ -81,6 +84,16 @@ fn format_value(name: &str, value: &str) -> String {
         Some((unit, sign)) => format!("{} {sign}", number / unit),
         None if number >= 1000 => format!("{},{:03}", number / 1000, number % 1000),
         None => number.to_string(),
+    }
+}
+
+#[test]
+fn the_page_of_limits_has_a_row_for_each() {
+    let page = fs::read_to_string(root().join("docs/limits.md")).expect("docs/limits.md exists");
+    for (name, value) in fields(&Limits::default()) {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{name}` (")));
+        let row = row.unwrap_or_else(|| panic!("{name} has no row"));
+        assert!(row.contains(&format!("| {} |", format_value(&name, &value))), "{row}");
     }
 }
 

@@ -56,12 +56,23 @@ pub(super) struct Execute {
     pub(super) stdin_base64: Bytes,
     #[serde(default)]
     pub(super) shell_mode: Option<Mode>,
+    /// `head`, `tail` or `stop`.
+    #[serde(default)]
+    pub(super) output_overflow: Option<Overflow>,
 }
 
 impl Execute {
     pub(super) fn timeout(&self) -> Option<Duration> {
         self.timeout_ms.map(Duration::from_millis)
     }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Overflow {
+    Head,
+    Tail,
+    Stop,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]

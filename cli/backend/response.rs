@@ -7,16 +7,16 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 use tidebox::{
     Dialect, EditRequest, ExecuteRequest, ExecuteResponse, FileError, FileInfo, FileResult, GlobRequest, GlobResponse,
-    GrepRequest, GrepResponse, LineWindow, ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend, ShellMode,
-    ToolContent, Truncation, Upload, WriteRequest,
+    GrepRequest, GrepResponse, LineWindow, OutputOverflow, ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend,
+    ShellMode, ToolContent, Truncation, Upload, WriteRequest,
 };
 
 use super::ServerState;
 use super::python::PythonResult;
-use super::request::{Execute, Mode, Request, Write};
+use super::request::{Execute, Mode, Overflow, Request, Write};
 
 /// Executes a request.
-pub(super) async fn answer(state: &ServerState, request: Request) -> Result<Value> {
+pub(super) async fn handle(state: &ServerState, request: Request) -> Result<Value> {
     let sandbox = &*state.sandbox;
     let resolve = |path: &str| sandbox.cwd().resolve(path);
     let within = |path: Option<String>| path.map_or_else(|| Ok(sandbox.cwd().clone()), |path| resolve(&path));
@@ -94,8 +94,8 @@ pub(super) async fn answer(state: &ServerState, request: Request) -> Result<Valu
         Request::UploadFiles(request) => {
             let files = request.files.into_iter().map(|file| Upload::new(file.path, file.content_base64.0));
             let results = sandbox.upload_files(files.collect()).await?;
-            let result = |path: &[u8], result: &FileResult<()>| with_path(path, transfer(result.as_ref().err()));
-            json!({ "files": results.iter().map(|file| result(&file.path, &file.result)).collect::<Vec<_>>() })
+            let upload_json = |path: &[u8], result: &FileResult<()>| with_path(path, transfer(result.as_ref().err()));
+            json!({ "files": results.iter().map(|file| upload_json(&file.path, &file.result)).collect::<Vec<_>>() })
         }
         Request::DownloadFiles(request) => {
             let paths = request.paths.into_iter().map(String::into_bytes).collect();
@@ -135,6 +135,11 @@ fn execute_request(sandbox: &Sandbox, execute: Execute) -> FileResult<ExecuteReq
         Mode::Fresh => ShellMode::Fresh,
         Mode::Persistent => ShellMode::Persistent,
     });
+    request.output_overflow = match execute.output_overflow {
+        None | Some(Overflow::Head) => OutputOverflow::KeepHead,
+        Some(Overflow::Tail) => OutputOverflow::KeepTail,
+        Some(Overflow::Stop) => OutputOverflow::Stop,
+    };
     Ok(request)
 }
 
@@ -147,14 +152,15 @@ fn execute_result(response: &ExecuteResponse) -> Value {
     object.insert("truncated".to_owned(), json!(response.truncated));
     object.insert("stopped_by".to_owned(), json!(response.stopped_by.map(tidebox::StopReason::as_str)));
     object.insert("duration_ms".to_owned(), json!(response.duration.as_micros() as f64 / 1e3));
+    object.insert("cpu_time_ms".to_owned(), json!(response.cpu_time.map(|time| time.as_micros() as f64 / 1e3)));
     object.insert("peak_memory_bytes".to_owned(), json!(response.peak_memory_bytes));
     Value::Object(object)
 }
 
 fn python(result: &PythonResult) -> Value {
-    let PythonResult { response, begun, ended } = result;
+    let PythonResult { response, started, ended } = result;
     let error = response.error.as_ref();
-    let mut answer = execute_result(&response.output);
+    let mut json = execute_result(&response.output);
     for (name, value) in [
         ("value", json!(response.value)),
         (
@@ -165,12 +171,12 @@ fn python(result: &PythonResult) -> Value {
             ),
         ),
         ("pictures", json!(response.figures)),
-        ("begun", json!(begun)),
+        ("begun", json!(started)),
         ("ended", json!(ended)),
     ] {
-        answer[name] = value;
+        json[name] = value;
     }
-    answer
+    json
 }
 
 /// Converts a file result: the response, or the error.

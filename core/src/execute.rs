@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::output_overflow::OutputOverflow;
 use crate::path::SandboxPath;
 use crate::shell_mode::ShellMode;
 
@@ -28,6 +29,9 @@ pub struct ExecuteRequest {
     /// Shell mode. `None` is the sandbox's mode, which is [`ShellMode::Fresh`] unless configured otherwise. A backend without
     /// shell sessions returns [`ErrorKind::Unsupported`] for [`ShellMode::Persistent`].
     pub shell_mode: Option<ShellMode>,
+    /// Action when the output exceeds the backend's limit. Default [`OutputOverflow::KeepHead`]. Backends without an output
+    /// limit ignore it.
+    pub output_overflow: OutputOverflow,
 }
 
 impl fmt::Debug for ExecuteRequest {
@@ -39,6 +43,7 @@ impl fmt::Debug for ExecuteRequest {
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("stdin_bytes", &self.stdin.len())
             .field("shell_mode", &self.shell_mode)
+            .field("output_overflow", &self.output_overflow)
             .finish()
     }
 }
@@ -46,7 +51,15 @@ impl fmt::Debug for ExecuteRequest {
 impl ExecuteRequest {
     /// Creates a request with defaults for everything except the command.
     pub fn new(command: impl Into<String>) -> Self {
-        Self { command: command.into(), timeout: None, cwd: None, env: Vec::new(), stdin: Vec::new(), shell_mode: None }
+        Self {
+            command: command.into(),
+            timeout: None,
+            cwd: None,
+            env: Vec::new(),
+            stdin: Vec::new(),
+            shell_mode: None,
+            output_overflow: OutputOverflow::default(),
+        }
     }
 
     /// Sets the timeout of the wall time.
@@ -83,6 +96,13 @@ impl ExecuteRequest {
         self.shell_mode = Some(mode);
         self
     }
+
+    /// Sets the action at the output limit.
+    #[must_use]
+    pub fn with_output_overflow(mut self, action: OutputOverflow) -> Self {
+        self.output_overflow = action;
+        self
+    }
 }
 
 /// One of the two output streams.
@@ -103,27 +123,61 @@ pub struct OutputChunk {
     pub bytes: Vec<u8>,
 }
 
-/// Reason for which a command was stopped.
+/// Reason why a command was stopped, or the limit that it reached before it failed. `docs/limits.md` lists messages and exit
+/// codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StopReason {
     /// The timeout expired. Exit code 124, as of `timeout(1)`.
     Timeout,
-    /// It exceeded its memory limit and could not continue. Exit code 137, as after the kernel's OOM killer.
+    /// It used up its processor time. Exit code 152, as after SIGXCPU.
+    CpuTime,
+    /// Memory was denied. Exit code 137 if a process was killed for it, as by Linux's OOM killer; else that of the program that
+    /// failed.
     Memory,
-    /// It was stopped for exceeding the output limit.
+    /// It exceeded the output limit with [`OutputOverflow::Stop`]. Exit code 137.
     Output,
+    /// It failed after the space for files, or the maximum size of one file, was reached.
+    Files,
+    /// It failed after the maximum number of files was reached.
+    Inodes,
+    /// It failed after the maximum number of descriptors, or the capacity of all pipes, was reached.
+    Descriptors,
+    /// It failed after the maximum number of processes was reached.
+    Processes,
+    /// It failed after the maximum depth of nested processes or function calls was reached.
+    Nesting,
     /// The caller closed the sandbox or cancelled the command.
     Cancelled,
 }
 
 impl StopReason {
+    /// All values.
+    pub const ALL: [Self; 10] = [
+        Self::Timeout,
+        Self::CpuTime,
+        Self::Memory,
+        Self::Output,
+        Self::Files,
+        Self::Inodes,
+        Self::Descriptors,
+        Self::Processes,
+        Self::Nesting,
+        Self::Cancelled,
+    ];
+
     /// Returns a stable name for other languages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
+            Self::CpuTime => "cpu_time",
             Self::Memory => "memory",
             Self::Output => "output",
+            Self::Files => "files",
+            Self::Inodes => "inodes",
+            Self::Descriptors => "descriptors",
+            Self::Processes => "processes",
+            Self::Nesting => "nesting",
             Self::Cancelled => "cancelled",
         }
     }
@@ -149,12 +203,15 @@ pub struct ExecuteResponse {
     pub exit_code: Option<i32>,
     /// Output was dropped because it exceeded [`crate::Limits::output_bytes`].
     pub truncated: bool,
-    /// The stop reason; `None` if the command ended on its own.
+    /// The stop reason, or the first limit that was reached if the command then ended with a non-zero exit code. `None` if it
+    /// succeeded, or failed without reaching a limit.
     pub stopped_by: Option<StopReason>,
     /// Duration by the sandbox's clock.
     pub duration: Duration,
     /// Peak linear memory of all its processes together, in bytes. 0 if the backend does not know it.
     pub peak_memory_bytes: u64,
+    /// Processor time of all its processes together. `None` if the backend does not measure it.
+    pub cpu_time: Option<Duration>,
 }
 
 impl ExecuteResponse {
@@ -201,7 +258,8 @@ impl ExecuteResponse {
             Some(0) => Ok(self),
             code => {
                 let stderr = self.stderr_text();
-                let last = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing on standard error");
+                let last =
+                    stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no message on standard error");
                 let message = match code {
                     Some(code) => format!("the command ended with exit code {code}: {last}"),
                     None => format!("the command ended without a known exit code: {last}"),

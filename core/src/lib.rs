@@ -27,6 +27,7 @@ mod limits;
 pub mod lock;
 pub mod mime;
 pub mod network;
+mod output_overflow;
 pub mod page;
 mod path;
 mod provider;
@@ -48,6 +49,7 @@ pub use host_tool::{
     BrokenPipe, ByteSink, ByteSource, FileAccess, HostCall, HostFiles, HostInput, HostOutput, HostTool,
 };
 pub use limits::Limits;
+pub use output_overflow::OutputOverflow;
 pub use path::SandboxPath;
 pub use provider::{ListPage, ListRequest, SandboxId, SandboxInfo, SandboxProvider, Selector};
 pub use search::{GlobRequest, GlobResponse, GrepMatch, GrepRequest, GrepResponse, Truncation};

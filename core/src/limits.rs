@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-/// Resource limits of a sandbox. Reaching a limit ends the command with a message on stderr and a documented exit code; results
-/// are never truncated silently.
+/// Resource limits of a sandbox.
+///
+/// Time and processor time end the command. The other limits make a call of the guest fail, usually with a message of the program
+/// on stderr. The response names the first limit that was reached if the command then fails. Output beyond its limit is dropped,
+/// and the response marked as `truncated`, unless the request says otherwise. `docs/limits.md` has the table of messages and exit
+/// codes.
 ///
 /// The defaults suit one agent on a laptop. All sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +16,9 @@ pub struct Limits {
     /// Wall time of one `execute` without a timeout. Default 120 s: agents start builds and test runs, and a command that takes
     /// longer usually never ends. Exit code 124.
     pub wall_time: Duration,
+    /// Processor time of one `execute`, over all its processes and the compilation of programs that it created. Default `None`,
+    /// unlimited: one command uses at most one core, so `wall_time` limits it too. Exit code 152.
+    pub cpu_time: Option<Duration>,
     /// Linear memory of one process. Default 512 MiB: enough for `sort` on a large file, and safe for the host. Growth beyond it
     /// fails inside the guest, like `malloc` returning null.
     pub process_memory_bytes: u64,
@@ -25,8 +32,9 @@ pub struct Limits {
     pub descriptors: u32,
     /// Capacity of one pipe. Default 64 KiB, as on Linux.
     pub pipe_bytes: u32,
-    /// Total stdout and stderr kept by one `execute`. Default 8 MiB. Bytes beyond it are dropped, the program continues, and the
-    /// response is marked as `truncated`.
+    /// Total stdout and stderr kept by one `execute`. Default 8 MiB. Beyond it
+    /// [`ExecuteRequest::output_overflow`](crate::ExecuteRequest::output_overflow) applies: by default the rest is dropped, the
+    /// program continues, and the response is marked as `truncated`.
     pub output_bytes: u64,
     /// Bytes of all files that the sandbox wrote. Default 512 MiB. Beyond it writing returns `ENOSPC`.
     pub file_bytes: u64,
@@ -58,6 +66,7 @@ impl Default for Limits {
         const MIB: u64 = 1024 * 1024;
         Self {
             wall_time: Duration::from_secs(120),
+            cpu_time: None,
             process_memory_bytes: 512 * MIB,
             sandbox_memory_bytes: 1024 * MIB,
             processes: 256,

@@ -6,7 +6,7 @@ use tidebox_vfs_backend::{BaseImage, Program, Snapshot};
 
 fn base() -> BaseImage {
     let bash = Program::new(["bash", "sh"], b"\0asm\x01\0\0\0".to_vec());
-    BaseImage::new(&[bash]).expect("the image is made")
+    BaseImage::new(&[bash]).expect("the image is built")
 }
 
 fn limits() -> Limits {

@@ -171,6 +171,11 @@ function next(): void {
     schedule();
     return;
   }
+  if (hasJspi() && kernel.parkIfStopped(guest.pid)) {
+    guest.parked = true;
+    schedule();
+    return;
+  }
   current = guest;
   const { resume } = guest;
   if (resume === undefined) {

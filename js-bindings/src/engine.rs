@@ -50,10 +50,10 @@ impl Engine for JsEngine {
 
 /// State of an execution that is accessed outside its future.
 #[derive(Debug)]
-struct ActiveExecution {
-    kernel: SharedKernel,
+pub(crate) struct ActiveExecution {
+    pub(crate) kernel: SharedKernel,
     programs: Arc<Programs>,
-    session: ExecutionId,
+    pub(crate) session: ExecutionId,
     context: CallContext,
     /// In milliseconds of [`js_imports::monotonic`].
     deadline: f64,
@@ -78,7 +78,7 @@ pub(crate) fn is_delivered() -> bool {
     DELIVERED.get()
 }
 
-fn with_execution<T>(session: u32, work: impl FnOnce(&mut ActiveExecution) -> T) -> Option<T> {
+pub(crate) fn with_execution<T>(session: u32, work: impl FnOnce(&mut ActiveExecution) -> T) -> Option<T> {
     ACTIVE.with(|all| all.borrow_mut().get_mut(&session).map(work))
 }
 
@@ -141,6 +141,10 @@ impl<'a> DriveFuture<'a> {
             }
             if js_imports::monotonic() >= self.deadline {
                 kernel.stop_execution(self.session, StopReason::Timeout);
+                return Poll::Ready(());
+            }
+            if kernel.remaining_cpu_time(self.session).is_some_and(|time| time.is_zero()) {
+                kernel.stop_execution(self.session, StopReason::CpuTime);
                 return Poll::Ready(());
             }
             let more = host_finished || kernel.has_pending(self.session) || kernel.advance_clock(self.session);
@@ -317,6 +321,13 @@ pub fn wait_timeout_ms(pid: u32) -> f64 {
         Some(deadline.saturating_sub(guest.kernel.lock().monotonic()) as f64 / 1e6)
     });
     left.flatten().unwrap_or(-1.0)
+}
+
+/// Returns whether a signal has stopped the guest. It is woken when it may continue.
+#[wasm_bindgen(js_name = parkIfStopped)]
+pub fn park_if_stopped(pid: u32) -> bool {
+    let Some(kernel) = guest(pid, |guest| Arc::clone(&guest.kernel)) else { return false };
+    kernel.lock().park_if_stopped(Pid(pid), &crate::syscalls::waker(pid))
 }
 
 /// Returns whether the processes of this sandbox are scheduled in a deterministic order.

@@ -39,6 +39,7 @@ pub(crate) fn limits(given: &JsValue) -> Limits {
     if let Some(time) = duration(given, "wallTimeMs") {
         limits.wall_time = time;
     }
+    limits.cpu_time = duration(given, "cpuTimeMs");
     let wide: [(&str, &mut u64); 8] = [
         ("processMemoryBytes", &mut limits.process_memory_bytes),
         ("sandboxMemoryBytes", &mut limits.sandbox_memory_bytes),

@@ -129,8 +129,8 @@ impl Sandbox {
         promise(async move {
             let request = match request {
                 Ok(request) => request,
-                Err(refusal) => {
-                    let output = JsValue::from_str(&format!("tidebox: {}\n", refusal.message));
+                Err(rejection) => {
+                    let output = JsValue::from_str(&format!("tidebox: {}\n", rejection.message));
                     let truncated = JsValue::FALSE;
                     return Ok(object([("output", output), ("exitCode", 126.into()), ("truncated", truncated)]));
                 }
@@ -223,5 +223,8 @@ fn request(backend: &VfsBackend, command: String, input: &JsValue) -> FileResult
     request.env = options::variables(&get(input, "env"));
     request.stdin = bytes(&get(input, "stdin"));
     request.shell_mode = text(input, "shellMode").map(|mode| options::shell_mode(&mode));
+    if let Some(action) = text(input, "outputOverflow").and_then(|name| name.parse().ok()) {
+        request.output_overflow = action;
+    }
     Ok(request)
 }

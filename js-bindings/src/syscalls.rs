@@ -11,6 +11,7 @@ use tidebox_kernel::wasi::{preview1, syscall_table, tidebox};
 use tidebox_kernel::{Errno, ExitStatus, GuestMemory, Kernel, Pid, SyscallOutcome};
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::cpu_time::stop_if_used_up;
 use crate::engine::{flush_output, stop_if_cancelled, suspends};
 use crate::guest::{JsGuestMemory, guest};
 use crate::js_imports;
@@ -36,7 +37,7 @@ impl Wake for GuestWaker {
     }
 }
 
-fn waker(pid: u32) -> Waker {
+pub(crate) fn waker(pid: u32) -> Waker {
     Waker::from(Arc::new(GuestWaker(pid)))
 }
 
@@ -180,6 +181,7 @@ pub fn tick(pid: u32) -> i32 {
     let Some(session) = guest(pid, |guest| guest.session) else { return EXIT };
     if !suspends() {
         stop_if_cancelled(session);
+        stop_if_used_up(session);
         flush_output(session);
     }
     deliver_signals(pid);

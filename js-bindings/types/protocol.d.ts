@@ -91,6 +91,8 @@ export interface FileDownloadResponse {
     content: Uint8Array | null;
     error: FileOperationError | null;
 }
+/** Reason why a command was stopped, or the limit that it reached before it failed. */
+export type StopReason = "timeout" | "cpu_time" | "memory" | "output" | "files" | "inodes" | "descriptors" | "processes" | "nesting" | "cancelled";
 /** Result of a command. */
 export interface ExecuteResult {
     /** Standard output and standard error in the order of arrival. U+FFFD replaces invalid UTF-8. */
@@ -105,10 +107,12 @@ export interface ExecuteResult {
     stderrBytes?: Uint8Array;
     /** Both streams in the order of arrival. Absent if {@link output} is lossless, which it is for valid UTF-8. */
     outputBytes?: Uint8Array;
-    /** Reason if it was stopped before it ended on its own. */
-    stoppedBy?: "timeout" | "memory" | "output" | "cancelled";
+    /** Reason if it was stopped, or the first limit that it reached if it then failed. `docs/limits.md` lists messages and codes. */
+    stoppedBy?: StopReason;
     /** Duration by the sandbox's clock. */
     durationMs?: number;
+    /** Processor time of its processes. Absent at providers. */
+    cpuTimeMs?: number;
     /** Maximum linear memory that its processes used together. */
     peakMemoryBytes?: number;
     /** Error code if the sandbox itself could not run it; `exitCode` is `null` then. */

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tidebox_core::OutputStream;
+use tidebox_core::{OutputStream, StopReason};
 
 use crate::errno::Errno;
-use crate::execution::{Execution, ExecutionId, ExecutionSpec};
+use crate::execution::{Execution, ExecutionId, ExecutionSpec, OutputLimits};
 use crate::fd::{Descriptors, Entry, ROOT_FD, WORK_FD};
 use crate::fs::{Device, Ino, Kind, Resolved};
 use crate::kernel::{Kernel, USER};
@@ -59,7 +59,7 @@ impl Kernel {
         let root = DirRef::Node(self.fs.root());
         let cwd = self.find_dir(Pid(0), &root, &spec.cwd)?;
         let program = self.resolve_executable(Pid(0), &cwd, &spec.program, spec.argv, spec.env)?;
-        self.check_process_limits(0, &program)?;
+        self.check_process_limits(0, &program).map_err(|_| Errno::Again)?;
         let signals = dispositions(&program, 0);
         let execution = self.new_execution();
         let mut fds = Descriptors::default();
@@ -73,7 +73,8 @@ impl Kernel {
             self.ref_file(file);
             fds.put(fd, Entry::new(file), u32::MAX)?;
         }
-        let mut started = Execution::new(Pid(0), spec.output_bytes, spec.shell_state);
+        let output = OutputLimits { bytes: spec.output_bytes, overflow: spec.output_overflow };
+        let mut started = Execution::new(Pid(0), output, spec.shell_state);
         started.interactive = spec.interactive.then(RequestChannel::default);
         self.executions.insert(execution, started);
         let pid = self.create_process(
@@ -85,6 +86,7 @@ impl Kernel {
                 program,
                 cwd,
                 umask: UMASK,
+                nice: 0,
                 fds,
                 signals,
                 started: self.clock.monotonic(),
@@ -101,10 +103,11 @@ impl Kernel {
     pub(crate) fn spawn(&mut self, pid: Pid, request: SpawnRequest) -> Result<Pid, Errno> {
         let parent = self.process(pid)?;
         let (execution, depth, umask, own_group) = (parent.execution, parent.depth + 1, parent.umask, parent.group);
+        let nice = parent.nice;
         let at = parent.cwd.clone();
         let cwd = if request.cwd.is_empty() { at } else { self.find_dir(pid, &at, &request.cwd)? };
         let program = self.resolve_executable(pid, &cwd, &request.path, request.argv, request.env)?;
-        self.check_process_limits(depth, &program)?;
+        self.check_process_limits(depth, &program).map_err(|limit| self.reached_process_limit(execution, limit))?;
         let group = match request.group {
             0 => Some(own_group),
             1 => None,
@@ -113,7 +116,7 @@ impl Kernel {
         let fds = self.inherit_fds(pid, &request.fds)?;
         let signals = dispositions(&program, request.ignored);
         let started = self.clock.monotonic();
-        let birth = NewProcess { parent: pid.0, group, execution, depth, program, cwd, umask, fds, signals, started };
+        let birth = NewProcess { parent: pid.0, group, execution, depth, program, cwd, umask, nice, fds, signals, started };
         Ok(self.create_process(birth, None))
     }
 
@@ -121,7 +124,10 @@ impl Kernel {
     pub(crate) fn fork(&mut self, pid: Pid, arg: i32) -> Result<Pid, Errno> {
         let parent = self.process(pid)?;
         let depth = parent.depth + 1;
-        self.check_process_limits(depth, &parent.program)?;
+        let execution = parent.execution;
+        self.check_process_limits(depth, &parent.program)
+            .map_err(|limit| self.reached_process_limit(execution, limit))?;
+        let parent = self.process(pid)?;
         let fds = parent.fds.copy();
         let birth = NewProcess {
             parent: pid.0,
@@ -131,6 +137,7 @@ impl Kernel {
             program: parent.program.clone(),
             cwd: parent.cwd.clone(),
             umask: parent.umask,
+            nice: parent.nice,
             fds,
             // Pending signals stay with the parent.
             signals: Dispositions { pending: 0, ..parent.signals },
@@ -200,11 +207,19 @@ impl Kernel {
 
     /// Checks the limits on processes (zombies count), on the depth of parents and on argument bytes, which stop fork bombs and
     /// scripts that call themselves.
-    fn check_process_limits(&self, depth: u32, program: &Program) -> Result<(), Errno> {
+    fn check_process_limits(&self, depth: u32, program: &Program) -> Result<(), StopReason> {
         let limit = (self.limits.argument_bytes as usize).saturating_mul(MAX_FULL_ARGUMENT_LISTS);
         let strings = self.string_bytes.saturating_add(program.string_bytes());
+        if depth > self.limits.nesting {
+            return Err(StopReason::Nesting);
+        }
         let full = self.processes.len() >= self.limits.processes as usize;
-        if full || depth > self.limits.nesting || strings > limit { Err(Errno::Again) } else { Ok(()) }
+        if full || strings > limit { Err(StopReason::Processes) } else { Ok(()) }
+    }
+
+    fn reached_process_limit(&mut self, execution: ExecutionId, limit: StopReason) -> Errno {
+        self.record_execution_limit(execution, limit);
+        Errno::Again
     }
 
     fn create_process(&mut self, birth: NewProcess, fork: Option<ForkOrigin>) -> Pid {
@@ -215,6 +230,7 @@ impl Kernel {
         let pid = process.pid;
         let start = PendingProcess {
             pid,
+            execution,
             image: process.program.image.clone(),
             fork,
             host: process.program.host.clone(),

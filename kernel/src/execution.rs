@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tidebox_core::{OutputStream, StopReason};
+use tidebox_core::{OutputOverflow, OutputStream, StopReason};
 
 use crate::output_buffer::OutputBuffer;
 use crate::process::{ExitStatus, PendingProcess, Pid};
 use crate::request_channel::RequestChannel;
-use crate::signal::Signal;
 
 /// Identifies an execution of one kernel. Never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,8 +27,10 @@ pub struct ExecutionSpec {
     pub program: Vec<u8>,
     /// All bytes of standard input. Empty means immediate end of file.
     pub stdin: Vec<u8>,
-    /// Maximum bytes of stdout and stderr together; the rest is dropped and [`ExecutionReport::truncated`] set.
+    /// Maximum bytes of stdout and stderr together.
     pub output_bytes: u64,
+    /// Action when the output exceeds `output_bytes`. [`ExecutionReport::truncated`] is set in any case.
+    pub output_overflow: OutputOverflow,
     /// Shell state that the root process reads; it may then store a new one, see [`ExecutionReport::shell_state`]. `None`: the
     /// execution keeps no state.
     pub shell_state: Option<Arc<[u8]>>,
@@ -54,18 +56,31 @@ impl fmt::Debug for ExecutionSpec {
 pub struct ExecutionReport {
     /// Exit status of the root process; `None` if it was still running and was killed now.
     pub status: Option<ExitStatus>,
-    /// Reason that the host ended it, if it did. The first reason counts.
+    /// Reason that the host ended it, if it did; the first one counts. Otherwise, if the root process failed, the limit that
+    /// the execution reached first.
     pub stopped_by: Option<StopReason>,
     /// True if it was cancelled because the files were restored from a snapshot.
     pub restored: bool,
     /// True if output beyond the limit was dropped.
     pub truncated: bool,
+    /// Bytes that its processes wrote to stdout and stderr, dropped ones included; in an interactive execution, since the last
+    /// request.
+    pub written_bytes: u64,
     /// Peak linear memory of all its processes together, in bytes.
     pub peak_memory_bytes: u64,
+    /// Processor time of all its processes together; in an interactive execution, since the last request.
+    pub cpu_time: Duration,
     /// Number of processes started, the root process included.
     pub processes_started: u64,
     /// The state that the root process stored last. `None` if it stored none.
     pub shell_state: Option<Arc<[u8]>>,
+}
+
+/// Output limits of an execution.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputLimits {
+    pub(crate) bytes: u64,
+    pub(crate) overflow: OutputOverflow,
 }
 
 /// Shell state of an execution that keeps one.
@@ -88,8 +103,11 @@ pub(crate) struct Execution {
     pub(crate) peak_memory_bytes: u64,
     pub(crate) processes_started: u64,
     pub(crate) shell_state: Option<ShellStateExchange>,
-    /// One of its processes ended because it ran out of memory.
-    pub(crate) out_of_memory: bool,
+    /// Nanoseconds of processor time, and the part before the last request of an interactive execution.
+    pub(crate) cpu_nanos: u64,
+    pub(crate) cpu_nanos_before: u64,
+    /// The limit that was reached first.
+    pub(crate) limit_reached: Option<StopReason>,
     /// Nanoseconds that the virtual clock may still skip while all its processes wait. `None` is unlimited.
     pub(crate) virtual_time_limit: Option<u64>,
     pub(crate) interactive: Option<RequestChannel>,
@@ -100,16 +118,20 @@ pub(crate) struct Execution {
 #[derive(Debug, Default)]
 struct OutputQueue {
     buffer: OutputBuffer,
-    available: u64,
-    truncated: bool,
+    limit: u64,
+    overflow: OutputOverflow,
+    /// Bytes since the start or the last request. Larger than `limit` if output was dropped.
+    pushed: u64,
 }
 
 impl Execution {
-    pub(crate) fn new(root: Pid, output_bytes: u64, shell_state: Option<Arc<[u8]>>) -> Self {
+    pub(crate) fn new(root: Pid, output: OutputLimits, shell_state: Option<Arc<[u8]>>) -> Self {
         Self {
             root,
             root_status: None,
-            out_of_memory: false,
+            cpu_nanos: 0,
+            cpu_nanos_before: 0,
+            limit_reached: None,
             virtual_time_limit: None,
             interactive: None,
             stopped_by: None,
@@ -119,40 +141,59 @@ impl Execution {
             peak_memory_bytes: 0,
             processes_started: 0,
             shell_state: shell_state.map(|state| ShellStateExchange { input: state, output: None }),
-            output: OutputQueue { available: output_bytes, ..OutputQueue::default() },
+            output: OutputQueue { limit: output.bytes, overflow: output.overflow, ..OutputQueue::default() },
         }
     }
 
-    /// Appends the bytes that fit and drops the rest. Never blocks, because a program must not hang if the caller does not read.
-    pub(crate) fn push_output(&mut self, stream: OutputStream, bytes: &[u8]) {
-        let available = usize::try_from(self.output.available).unwrap_or(usize::MAX);
-        let kept = bytes.get(..available).unwrap_or(bytes);
-        self.output.truncated |= kept.len() < bytes.len();
-        if kept.is_empty() {
-            return;
+    /// Appends output within the limit. Never blocks, because a program must not hang if the caller does not read.
+    ///
+    /// Returns `false` if the execution must be stopped for exceeding the limit.
+    #[must_use]
+    pub(crate) fn push_output(&mut self, stream: OutputStream, bytes: &[u8]) -> bool {
+        let queue = &mut self.output;
+        let available = queue.limit.saturating_sub(queue.pushed);
+        queue.pushed = queue.pushed.saturating_add(bytes.len() as u64);
+        let exceeds = bytes.len() as u64 > available;
+        if queue.overflow == OutputOverflow::KeepTail {
+            queue.buffer.push_tail(stream, bytes, queue.limit);
+            return true;
         }
-        self.output.available -= kept.len() as u64;
-        self.output.buffer.push(stream, kept);
+        let kept = if exceeds { bytes.get(..usize::try_from(available).unwrap_or(0)).unwrap_or(bytes) } else { bytes };
+        if !kept.is_empty() {
+            queue.buffer.push(stream, kept);
+        }
+        !exceeds || queue.overflow != OutputOverflow::Stop
     }
 
-    /// Resets the output limit to that of a new execution. Buffered output stays.
-    pub(crate) fn reset_output_limit(&mut self, bytes: u64) {
-        (self.output.available, self.output.truncated) = (bytes, false);
+    /// Resets the limits to those of a new execution. Buffered output stays.
+    pub(crate) fn reset_request_limits(&mut self, output_bytes: u64) {
+        (self.output.limit, self.output.pushed) = (output_bytes, 0);
+        self.cpu_nanos_before = self.cpu_nanos;
     }
 
     pub(crate) fn take_output_buffer(&mut self) -> OutputBuffer {
-        std::mem::take(&mut self.output.buffer)
+        let mut buffer = std::mem::take(&mut self.output.buffer);
+        if self.output.overflow == OutputOverflow::KeepTail {
+            buffer.keep_tail(self.output.limit);
+        }
+        buffer
+    }
+
+    /// Returns whether output was dropped.
+    pub(crate) fn is_truncated(&self) -> bool {
+        self.output.pushed > self.output.limit
     }
 
     pub(crate) fn report(&self) -> ExecutionReport {
-        let killed = ExitStatus::Killed(Signal::Kill).code();
-        let of_memory = self.out_of_memory && self.root_status.is_some_and(|status| status.code() == killed);
+        let failed = self.root_status.is_some_and(|status| status.code() != 0);
         ExecutionReport {
             status: self.root_status,
-            stopped_by: self.stopped_by.or(of_memory.then_some(StopReason::Memory)),
+            stopped_by: self.stopped_by.or(self.limit_reached.filter(|_| failed)),
             restored: self.restored,
-            truncated: self.output.truncated,
+            truncated: self.is_truncated(),
+            written_bytes: self.output.pushed,
             peak_memory_bytes: self.peak_memory_bytes,
+            cpu_time: Duration::from_nanos(self.cpu_nanos.saturating_sub(self.cpu_nanos_before)),
             processes_started: self.processes_started,
             shell_state: self.shell_state.as_ref().and_then(|state| state.output.clone()),
         }

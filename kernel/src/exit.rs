@@ -91,6 +91,7 @@ impl Kernel {
         self.string_bytes = self.string_bytes.saturating_sub(process.program.string_bytes());
         if let Some(parent) = self.processes.get_mut(Pid(process.parent)) {
             parent.children.retain(|child| *child != pid);
+            parent.cpu_time.children = parent.cpu_time.children.saturating_add(process.cpu_time.total());
         }
     }
 
@@ -143,9 +144,7 @@ impl Kernel {
         };
         match open.what {
             FileObject::Output(execution, stream) => {
-                if let Some(execution) = self.executions.get_mut(&execution) {
-                    execution.push_output(stream, line);
-                }
+                self.push_output(execution, stream, line);
             }
             FileObject::Writer(pipe) | FileObject::Both(pipe) => {
                 if let Some(found) = self.pipes.get_mut(pipe) {

@@ -1,7 +1,8 @@
 //! The descriptor table of a process.
 //!
 //! Numbers follow `docs/abi.md`: 0 to 2 are the standard streams, 3 and 4 the preopened directories, and Unix descriptor *n* >= 3
-//! is 64 + *n*. The gap is not stored.
+//! is 64 + *n*. The gap is not stored. Numbers 5 to 66 are other names of 69 to 130, so that a program whose libc knows nothing of
+//! these rules finds descriptor 8 of its parent at 8.
 
 use crate::Errno;
 
@@ -39,11 +40,11 @@ pub(crate) struct Descriptors {
     slots: Vec<Option<Entry>>,
 }
 
-fn slot(fd: u32) -> Option<usize> {
+fn slot(fd: u32) -> usize {
     match fd {
-        0..RESERVED_SLOTS => Some(fd as usize),
-        FIRST_FREE.. => Some((fd - FIRST_FREE + RESERVED_SLOTS) as usize),
-        _ => None,
+        0..RESERVED_SLOTS => fd as usize,
+        RESERVED_SLOTS..FIRST_FREE => (fd + 64 - FIRST_FREE + RESERVED_SLOTS) as usize,
+        FIRST_FREE.. => (fd - FIRST_FREE + RESERVED_SLOTS) as usize,
     }
 }
 
@@ -61,15 +62,15 @@ pub(crate) fn from_unix(n: u32) -> Option<u32> {
 /// Returns the Unix number of a descriptor; `None` for the preopened directories.
 pub(crate) fn to_unix(fd: u32) -> Option<u32> {
     match fd {
-        0..3 => Some(fd),
+        ROOT_FD | WORK_FD => None,
+        0..FIRST_FREE => Some(fd),
         FIRST_FREE.. => Some(fd - 64),
-        _ => None,
     }
 }
 
 impl Descriptors {
     pub(crate) fn get(&self, fd: u32) -> Option<Entry> {
-        *self.slots.get(slot(fd)?)?
+        *self.slots.get(slot(fd))?
     }
 
     /// Returns whether `fd` is a valid number if at most `limit` Unix descriptors are allowed.
@@ -82,7 +83,10 @@ impl Descriptors {
 
     /// Stores `entry` at `fd` and returns the previous entry. `BADF` if the number is not valid.
     pub(crate) fn put(&mut self, fd: u32, entry: Entry, limit: u32) -> Result<Option<Entry>, Errno> {
-        let at = slot(fd).filter(|_| Self::admits(fd, limit)).ok_or(Errno::Badf)?;
+        if !Self::admits(fd, limit) {
+            return Err(Errno::Badf);
+        }
+        let at = slot(fd);
         if self.slots.len() <= at {
             self.slots.resize(at + 1, None);
         }
@@ -90,14 +94,14 @@ impl Descriptors {
     }
 
     pub(crate) fn remove(&mut self, fd: u32) -> Option<Entry> {
-        self.slots.get_mut(slot(fd)?)?.take()
+        self.slots.get_mut(slot(fd))?.take()
     }
 
     /// Returns the lowest free descriptor that is at least `at_least`, excluding the preopened directories. `MFILE` if the limit
     /// is reached.
     pub(crate) fn lowest_free(&self, at_least: u32, limit: u32) -> Result<u32, Errno> {
         let streams = (at_least as usize).min(STREAMS)..STREAMS;
-        let rest = slot(at_least.max(FIRST_FREE)).unwrap_or(usize::MAX);
+        let rest = slot(at_least.max(FIRST_FREE));
         let end = self.slots.len().max(rest);
         let at = streams.chain(rest..end).find(|at| self.slots.get(*at).is_none_or(Option::is_none)).unwrap_or(end);
         let fd = number(at);
@@ -144,8 +148,20 @@ mod tests {
         assert_eq!(full(&[0, 1, 2, 67]).lowest_free(0, 4), Err(Errno::Mfile));
         assert_eq!(full(&[]).lowest_free(u32::MAX, 1024), Err(Errno::Mfile));
         assert_eq!(Descriptors::default().put(68, Entry::new(0), 4), Err(Errno::Badf));
-        assert_eq!(Descriptors::default().put(20, Entry::new(0), 1024), Err(Errno::Badf));
         assert_eq!(Descriptors::default().put(u32::MAX, Entry::new(0), u32::MAX - 64), Err(Errno::Badf));
+    }
+
+    #[test]
+    fn a_unix_number_is_another_name_of_its_descriptor() {
+        let mut table = full(&[72]);
+        assert_eq!(table.get(8), Some(Entry::new(0)));
+        assert_eq!(table.put(66, Entry::new(1), 1024), Ok(None));
+        assert_eq!(table.get(130), Some(Entry::new(1)));
+        assert_eq!(table.iter().map(|(fd, _)| fd).collect::<Vec<_>>(), [72, 130]);
+        assert_eq!(table.remove(8), Some(Entry::new(0)));
+        assert_eq!((table.get(8), table.get(72)), (None, None));
+        assert_eq!(table.get(5), None);
+        assert_eq!((to_unix(4), to_unix(5), to_unix(66)), (None, Some(5), Some(66)));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use tidebox_core::lock::Mutex;
-use tidebox_core::{Limits, OutputChunk, StopReason};
+use tidebox_core::{Limits, OutputChunk, OutputStream, StopReason};
 
 use crate::errno::Errno;
 use crate::execution::{Execution, ExecutionId, ExecutionReport};
@@ -70,6 +70,8 @@ pub struct Kernel {
     pub(crate) executions: BTreeMap<ExecutionId, Execution>,
     pub(crate) host_programs: Option<HostPrograms>,
     pub(crate) memory_bytes: u64,
+    /// Processor time of all processes since the sandbox was created, in nanoseconds.
+    pub(crate) cpu_nanos: u64,
     /// Total capacity of all pipes; for spooled pipes, their content.
     pub(crate) pipe_bytes: usize,
     /// Spool limit, set if pipes are spooled ([`spool_pipes`](Self::spool_pipes)).
@@ -110,6 +112,7 @@ impl Kernel {
             executions: BTreeMap::new(),
             host_programs: None,
             memory_bytes: 0,
+            cpu_nanos: 0,
             pipe_bytes: 0,
             spool_bytes: None,
             string_bytes: 0,
@@ -220,14 +223,14 @@ impl Kernel {
         String::from_utf8_lossy(path.rsplit(|b| *b == b'/').next().unwrap_or_default()).into_owned()
     }
 
-    /// Records that a guest ended because a memory allocation failed. If that is the root process, or the root process ends with
-    /// the exit code of such a process, the stop reason is memory.
+    /// Records that the engine ended a guest because a memory allocation failed. If that is the root process, the stop reason is
+    /// memory whatever its exit code is.
     pub fn report_out_of_memory(&mut self, pid: Pid) {
         let Some(process) = self.processes.get(pid) else {
             return;
         };
         let Some(execution) = self.executions.get_mut(&process.execution) else { return };
-        execution.out_of_memory = true;
+        execution.limit_reached.get_or_insert(StopReason::Memory);
         if execution.root == pid {
             execution.stopped_by.get_or_insert(StopReason::Memory);
         }
@@ -259,6 +262,14 @@ impl Kernel {
         }
     }
 
+    /// Appends output of a process, or a message of the host. Unknown executions are ignored.
+    pub(crate) fn push_output(&mut self, execution: ExecutionId, stream: OutputStream, bytes: &[u8]) {
+        let continues = self.executions.get_mut(&execution).is_none_or(|found| found.push_output(stream, bytes));
+        if !continues {
+            self.stop_execution(execution, StopReason::Output);
+        }
+    }
+
     /// Removes the execution: kills and frees the remaining processes, and returns the report. Output that was not taken before
     /// is dropped. For an unknown execution the report is empty.
     pub fn finish_execution(&mut self, execution: ExecutionId) -> ExecutionReport {
@@ -287,6 +298,12 @@ impl Kernel {
         }
     }
 
+    /// Returns whether a signal has stopped the process; the engine must not run it until `waker` is woken, which happens when it
+    /// continues or is killed.
+    pub fn park_if_stopped(&mut self, pid: Pid, waker: &Waker) -> bool {
+        self.processes.get_mut(pid).is_some_and(|process| process.park_if_stopped(waker))
+    }
+
     /// Removes the waker: the process continues. Later events are noticed by the next [`park`](Self::park). Returns `true` if an
     /// event has occurred while it was not parked.
     pub fn unpark(&mut self, pid: Pid) -> bool {
@@ -311,6 +328,7 @@ impl Kernel {
         let new_total = process.memory_bytes.saturating_add(more);
         let total = self.memory_bytes.saturating_add(more);
         if new_total > self.limits.process_memory_bytes || total > self.limits.sandbox_memory_bytes {
+            self.record_limit(pid, StopReason::Memory);
             return false;
         }
         process.memory_bytes = new_total;

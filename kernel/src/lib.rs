@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cpu_time;
 mod descriptor;
 pub mod engine;
 mod errno;
@@ -22,6 +23,7 @@ pub mod fs;
 mod guest_memory;
 mod host;
 mod kernel;
+mod limit_reached;
 mod open_file;
 mod output_buffer;
 mod path_calls;

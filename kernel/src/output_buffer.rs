@@ -15,7 +15,8 @@ pub struct OutputBuffer {
 }
 
 impl OutputBuffer {
-    pub(crate) fn push(&mut self, stream: OutputStream, mut bytes: &[u8]) {
+    /// Appends output.
+    pub fn push(&mut self, stream: OutputStream, mut bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         if let Some((last, length)) = self.runs.last_mut()
             && *last == stream
@@ -26,6 +27,51 @@ impl OutputBuffer {
             bytes = &bytes[more..];
         }
         self.runs.extend(bytes.chunks(CHUNK_BYTES).map(|run| (stream, run.len() as u32)));
+    }
+
+    /// Appends output and keeps at least its last `limit` bytes. Older bytes are dropped in large steps, so the buffer has
+    /// up to twice as many bytes until [`keep_tail`](Self::keep_tail).
+    pub fn push_tail(&mut self, stream: OutputStream, bytes: &[u8], limit: u64) {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let bytes = bytes.get(bytes.len().saturating_sub(limit)..).unwrap_or(bytes);
+        if bytes.is_empty() {
+            return;
+        }
+        self.push(stream, bytes);
+        if self.bytes.len() / 2 >= limit.max(CHUNK_BYTES) {
+            self.keep_tail(limit as u64);
+        }
+    }
+
+    /// Drops all but the last `limit` bytes.
+    pub fn keep_tail(&mut self, limit: u64) {
+        let surplus = self.bytes.len().saturating_sub(usize::try_from(limit).unwrap_or(usize::MAX));
+        if surplus == 0 {
+            return;
+        }
+        self.bytes.drain(..surplus);
+        let mut dropped = 0;
+        let mut left = surplus;
+        for (_, length) in &mut self.runs {
+            let part = left.min(*length as usize);
+            *length -= part as u32;
+            left -= part;
+            if *length > 0 {
+                break;
+            }
+            dropped += 1;
+        }
+        self.runs.drain(..dropped);
+    }
+
+    /// Returns the number of bytes.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Returns whether the buffer has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
     }
 
     /// Returns the runs in order; none is empty.
@@ -71,6 +117,28 @@ mod tests {
             ]
         );
         assert_eq!(printed.into_chunks().iter().map(|chunk| chunk.bytes.len()).sum::<usize>(), 4 + 3 * CHUNK_BYTES + 1);
+    }
+
+    #[test]
+    fn the_tail_has_the_last_bytes_of_both_streams() {
+        let mut printed = OutputBuffer::default();
+        for digit in 0..10u8 {
+            printed.push_tail(OutputStream::Stdout, &[b'0' + digit; 50_000], 100_000);
+            printed.push_tail(OutputStream::Stderr, b"e", 100_000);
+            assert!(printed.len() <= 300_000, "{}", printed.len());
+        }
+        printed.keep_tail(50_003);
+        let runs: Vec<_> = printed.runs().map(|(stream, run)| (stream, run[0], run.len())).collect();
+        let expected = [
+            (OutputStream::Stdout, b'8', 1),
+            (OutputStream::Stderr, b'e', 1),
+            (OutputStream::Stdout, b'9', 50_000),
+            (OutputStream::Stderr, b'e', 1),
+        ];
+        assert_eq!(runs, expected);
+        printed.push_tail(OutputStream::Stdout, b"abc", 0);
+        printed.keep_tail(0);
+        assert!(printed.is_empty());
     }
 
     #[test]

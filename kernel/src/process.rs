@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
+use crate::cpu_time::CpuTime;
 use crate::execution::ExecutionId;
 use crate::fd::Descriptors;
 use crate::fifo::PendingOpen;
@@ -72,6 +73,8 @@ pub struct Executable {
 pub struct PendingProcess {
     /// Its pid.
     pub pid: Pid,
+    /// The execution it belongs to.
+    pub execution: ExecutionId,
     /// The executable.
     pub image: Executable,
     /// Set if it is a fork of another process.
@@ -147,13 +150,18 @@ pub(crate) struct Process {
     pub(crate) program: Program,
     pub(crate) cwd: DirRef,
     pub(crate) umask: u32,
+    /// Niceness, -20 to 19. Shown, and without effect.
+    pub(crate) nice: i8,
     pub(crate) fds: Descriptors,
     pub(crate) signals: Dispositions,
+    /// Set while the process is stopped by a signal.
+    pub(crate) stopped: Option<Stopped>,
     /// A caught signal arrived since the last interrupted call.
     pub(crate) interrupted: bool,
     /// Non-zero: the number of a fatal signal. Shared with the engine, which reads it without the kernel's lock.
     pub(crate) kill_flag: Arc<AtomicU32>,
     pub(crate) memory_bytes: u64,
+    pub(crate) cpu_time: CpuTime,
     pub(crate) started: u64,
     pub(crate) blocked: BlockedCall,
     /// Opens of FIFOs that wait for the other end. More than one only in components, whose calls run concurrently.
@@ -179,6 +187,15 @@ pub(crate) struct BlockedCall {
     pub(crate) written: u32,
 }
 
+/// State of a stopped process.
+#[derive(Debug, Default)]
+pub(crate) struct Stopped {
+    /// Wakes the engine when the process continues or is killed.
+    waker: Option<Waker>,
+    /// A fatal signal that takes effect when the process continues.
+    fatal: Option<Signal>,
+}
+
 /// Data of a new process; the table adds the rest.
 pub(crate) struct NewProcess {
     pub(crate) parent: u32,
@@ -188,6 +205,7 @@ pub(crate) struct NewProcess {
     pub(crate) program: Program,
     pub(crate) cwd: DirRef,
     pub(crate) umask: u32,
+    pub(crate) nice: i8,
     pub(crate) fds: Descriptors,
     pub(crate) signals: Dispositions,
     pub(crate) started: u64,
@@ -204,13 +222,34 @@ impl Process {
         if self.ended.is_some() {
             return;
         }
+        if signal == Signal::Cont
+            && let Some(stopped) = self.stopped.take()
+        {
+            if let Some(fatal) = stopped.fatal {
+                self.kill_flag.store(u32::from(fatal.number()), Ordering::Relaxed);
+            }
+            stopped.waker.into_iter().for_each(Waker::wake);
+        }
         match self.signals.effect(signal) {
             Effect::Nothing => return,
+            Effect::Stop => {
+                self.stopped.get_or_insert_default();
+                return;
+            }
             Effect::Catch => {
                 self.signals.pending |= signal.bit();
                 self.interrupted = true;
             }
+            Effect::Kill if signal != Signal::Kill && self.stopped.is_some() => {
+                if let Some(stopped) = &mut self.stopped {
+                    stopped.fatal.get_or_insert(signal);
+                }
+                return;
+            }
             Effect::Kill => {
+                if let Some(stopped) = self.stopped.take() {
+                    stopped.waker.into_iter().for_each(Waker::wake);
+                }
                 if self.fatal().is_none() || signal == Signal::Kill {
                     self.kill_flag.store(u32::from(signal.number()), Ordering::Relaxed);
                 }
@@ -243,14 +282,25 @@ impl Process {
         self.waker.is_some()
     }
 
+    /// Registers the waker of a stopped process. Returns `false` if the process is not stopped.
+    pub(crate) fn park_if_stopped(&mut self, waker: &Waker) -> bool {
+        match &mut self.stopped {
+            Some(stopped) => {
+                stopped.waker = Some(waker.clone());
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Returns whether only another process, or time, can resume it.
     pub(crate) fn waits_internally(&self) -> bool {
-        self.is_parked() && !self.waits_externally
+        self.stopped.is_some() || (self.is_parked() && !self.waits_externally)
     }
 
     /// Returns its wake-up time, if it is parked with a deadline.
     pub(crate) fn wake_time(&self) -> Option<u64> {
-        self.wake_deadline.filter(|_| self.is_parked())
+        self.wake_deadline.filter(|_| self.is_parked() && self.stopped.is_none())
     }
 
     /// Prepares to return `Block`: only later wake-ups count.
@@ -344,11 +394,14 @@ impl Processes {
             program: birth.program,
             cwd: birth.cwd,
             umask: birth.umask,
+            nice: birth.nice,
             fds: birth.fds,
             signals: birth.signals,
+            stopped: None,
             interrupted: false,
             kill_flag: Arc::default(),
             memory_bytes: 0,
+            cpu_time: CpuTime::default(),
             started: birth.started,
             blocked: BlockedCall::default(),
             pending_opens: Vec::new(),

@@ -44,6 +44,8 @@ pub(crate) enum Text {
     ProcessCmdline(Pid),
     ProcessComm(Pid),
     ProcessEnviron(Pid),
+    ProcessLimits(Pid),
+    ProcessMaps(Pid),
     ProcessStat(Pid),
     ProcessStatus(Pid),
 }
@@ -76,7 +78,10 @@ const ROOT_NAMES: [(&[u8], ProcEntry); 8] = [
     (b"version", ProcEntry::Text(Text::Version)),
 ];
 
-fn process_names(pid: Pid) -> [(&'static [u8], ProcEntry); 9] {
+/// The process that Linux calls init. It exists only in `/proc`: programs expect it there.
+pub(crate) const INIT: Pid = Pid(1);
+
+fn process_names(pid: Pid) -> [(&'static [u8], ProcEntry); 11] {
     [
         (b"cmdline", ProcEntry::Text(Text::ProcessCmdline(pid))),
         (b"comm", ProcEntry::Text(Text::ProcessComm(pid))),
@@ -84,6 +89,8 @@ fn process_names(pid: Pid) -> [(&'static [u8], ProcEntry); 9] {
         (b"environ", ProcEntry::Text(Text::ProcessEnviron(pid))),
         (b"exe", ProcEntry::Link(Link::Exe(pid))),
         (b"fd", ProcEntry::Dir(Dir::Descriptors(pid))),
+        (b"limits", ProcEntry::Text(Text::ProcessLimits(pid))),
+        (b"maps", ProcEntry::Text(Text::ProcessMaps(pid))),
         (b"root", ProcEntry::Link(Link::Root(pid))),
         (b"stat", ProcEntry::Text(Text::ProcessStat(pid))),
         (b"status", ProcEntry::Text(Text::ProcessStatus(pid))),
@@ -104,6 +111,7 @@ fn child(k: &Kernel, caller: Pid, dir: Dir, name: &[u8]) -> Result<ProcEntry, Er
     let found = match dir {
         Dir::Root if name == b"self" => Some(ProcEntry::Link(Link::Caller(caller))),
         Dir::Root => match decimal(name) {
+            Some(1) => Some(ProcEntry::Dir(Dir::Process(INIT))),
             Some(pid) => k.processes.get(Pid(pid)).map(|p| ProcEntry::Dir(Dir::Process(p.pid))),
             None => listed(&ROOT_NAMES),
         },
@@ -186,6 +194,8 @@ fn open_dir(k: &Kernel, pid: Pid, number: u32) -> Option<DirRef> {
 fn follow_out(k: &Kernel, item: ProcEntry, rest: Vec<u8>, must_be_dir: bool) -> Result<WalkStep, Errno> {
     let root = DirRef::Node(k.fs.root());
     let dir_ref = match item {
+        // As on Linux for a process of another user.
+        ProcEntry::Link(Link::Cwd(INIT) | Link::Exe(INIT) | Link::Root(INIT)) => return Err(Errno::Acces),
         ProcEntry::Link(Link::Cwd(pid)) => k.process(pid)?.cwd.clone(),
         ProcEntry::Link(Link::Root(_)) => root,
         ProcEntry::Link(Link::Exe(pid)) => {
@@ -206,6 +216,7 @@ fn follow_out(k: &Kernel, item: ProcEntry, rest: Vec<u8>, must_be_dir: bool) -> 
 pub(crate) fn target(k: &Kernel, item: ProcEntry) -> Result<Vec<u8>, Errno> {
     Ok(match item {
         ProcEntry::Link(Link::Caller(pid)) => pid.to_string().into_bytes(),
+        ProcEntry::Link(Link::Cwd(INIT) | Link::Exe(INIT) | Link::Root(INIT)) => return Err(Errno::Acces),
         ProcEntry::Link(Link::Cwd(pid)) => k.path_of(&k.process(pid)?.cwd).ok_or(Errno::Noent)?,
         ProcEntry::Link(Link::Exe(pid)) => k.process(pid)?.program.path.to_vec(),
         ProcEntry::Link(Link::Root(_)) => b"/".to_vec(),
@@ -239,6 +250,7 @@ pub(crate) fn list(k: &Kernel, dir: Dir) -> Vec<(Vec<u8>, ProcEntry)> {
             let pids =
                 k.processes.iter().map(|p| (p.pid.to_string().into_bytes(), ProcEntry::Dir(Dir::Process(p.pid))));
             all.extend(pids);
+            all.push((b"1".to_vec(), ProcEntry::Dir(Dir::Process(INIT))));
             // The target of `self` depends on the caller; a listing needs only the kind.
             all.push((b"self".to_vec(), ProcEntry::Link(Link::Caller(Pid(0)))));
             all
@@ -303,6 +315,8 @@ impl ProcEntry {
             Self::Link(Link::Cwd(pid)) => (pid.0, 8),
             Self::Link(Link::Exe(pid)) => (pid.0, 9),
             Self::Link(Link::Root(pid)) => (pid.0, 10),
+            Self::Text(Text::ProcessLimits(pid)) => (pid.0, 11),
+            Self::Text(Text::ProcessMaps(pid)) => (pid.0, 12),
             Self::Descriptor(pid, number) => (pid.0, 16 + u64::from(number)),
         };
         (1 << 63) | (u64::from(pid) << 33) | kind

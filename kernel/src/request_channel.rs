@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::errno::Errno;
-use crate::execution::{Execution, ExecutionId};
+use crate::execution::{Execution, ExecutionId, ExecutionReport};
 use crate::kernel::Kernel;
 use crate::process::Pid;
 
@@ -30,7 +30,7 @@ impl Kernel {
         };
         let Some(conversation) = &mut found.interactive else { return false };
         *conversation = RequestChannel { request: Some(request), reply: None, time: Some(wall_time) };
-        found.reset_output_limit(output_bytes);
+        found.reset_request_limits(output_bytes);
         let root = found.root;
         self.limit_virtual_time(execution, wall_time);
         if let Some(process) = self.processes.get_mut(root) {
@@ -50,14 +50,9 @@ impl Kernel {
         self.executions.get_mut(&execution)?.interactive.as_mut()?.time.take()
     }
 
-    /// Returns whether output was dropped since the last request.
-    pub fn is_truncated(&self, execution: ExecutionId) -> bool {
-        self.executions.get(&execution).is_some_and(|found| found.report().truncated)
-    }
-
-    /// Returns the peak memory of the execution, in bytes.
-    pub fn peak_memory(&self, execution: ExecutionId) -> u64 {
-        self.executions.get(&execution).map_or(0, |found| found.peak_memory_bytes)
+    /// Returns the report of a running execution; an empty one for an unknown execution.
+    pub fn report(&self, execution: ExecutionId) -> ExecutionReport {
+        self.executions.get(&execution).map(Execution::report).unwrap_or_default()
     }
 
     /// Returns the request channel of the execution whose root process is `pid`. Other processes have no access.

@@ -45,13 +45,13 @@ pub enum Signal {
     Chld,
     /// Continue.
     Cont,
-    /// Stop; accepted without effect, because job control is not supported.
+    /// Stops a process until `Cont`; cannot be ignored.
     Stop,
-    /// Stop from the keyboard; no effect, as `Stop`.
+    /// Stop from the keyboard.
     Tstp,
-    /// Terminal input from the background; no effect, as `Stop`.
+    /// Terminal input from the background; stops by default.
     Ttin,
-    /// Terminal output from the background; no effect, as `Stop`.
+    /// Terminal output from the background; stops by default.
     Ttou,
     /// Urgent data.
     Urg,
@@ -133,13 +133,13 @@ impl Signal {
         1 << self.number()
     }
 
-    /// Returns whether the default action ends the process. `STOP`, `TSTP`, `TTIN` and `TTOU` have no effect because job control
-    /// is not supported.
-    pub(crate) fn is_fatal_by_default(self) -> bool {
-        !matches!(
-            self,
-            Self::Chld | Self::Cont | Self::Stop | Self::Tstp | Self::Ttin | Self::Ttou | Self::Urg | Self::Winch
-        )
+    /// Returns the action of a process that neither ignores nor catches the signal.
+    fn default_effect(self) -> Effect {
+        match self {
+            Self::Chld | Self::Cont | Self::Urg | Self::Winch => Effect::Nothing,
+            Self::Stop | Self::Tstp | Self::Ttin | Self::Ttou => Effect::Stop,
+            _ => Effect::Kill,
+        }
     }
 }
 
@@ -163,21 +163,20 @@ pub(crate) struct Dispositions {
 pub(crate) enum Effect {
     Nothing,
     Catch,
+    Stop,
     Kill,
 }
 
 impl Dispositions {
     pub(crate) fn effect(&self, signal: Signal) -> Effect {
-        if signal == Signal::Kill {
-            Effect::Kill
+        if matches!(signal, Signal::Kill | Signal::Stop) {
+            signal.default_effect()
         } else if self.ignored & signal.bit() != 0 {
             Effect::Nothing
         } else if self.caught & signal.bit() != 0 {
             Effect::Catch
-        } else if signal.is_fatal_by_default() {
-            Effect::Kill
         } else {
-            Effect::Nothing
+            signal.default_effect()
         }
     }
 }
@@ -209,7 +208,9 @@ mod tests {
         assert_eq!(all.effect(Signal::Term), Effect::Nothing);
         let none = Dispositions::default();
         assert_eq!(none.effect(Signal::Term), Effect::Kill);
-        for quiet in [Signal::Chld, Signal::Cont, Signal::Stop, Signal::Urg, Signal::Winch] {
+        assert_eq!(all.effect(Signal::Stop), Effect::Stop);
+        assert_eq!(all.effect(Signal::Tstp), Effect::Nothing);
+        for quiet in [Signal::Chld, Signal::Cont, Signal::Urg, Signal::Winch] {
             assert_eq!(none.effect(quiet), Effect::Nothing, "{quiet}");
         }
         let noting = Dispositions { caught: Signal::Term.bit(), ..none };

@@ -59,10 +59,14 @@ pub(crate) fn run_syscall<T>(
     pid: Pid,
     body: impl FnOnce(&mut Kernel) -> Result<T, SyscallError>,
 ) -> Result<T, SyscallError> {
-    match fatal_signal(k, pid) {
-        Some(signal) => Err(SyscallError::Kill(signal)),
-        None => body(k),
+    if let Some(signal) = fatal_signal(k, pid) {
+        return Err(SyscallError::Kill(signal));
     }
+    let result = body(k);
+    if let Err(SyscallError::Errno(errno)) = &result {
+        k.record_failed_call(pid, *errno);
+    }
+    result
 }
 
 /// Runs a system call of a guest that never waits, and converts its result.

@@ -131,6 +131,7 @@ pub(crate) fn spec(stdin: &[u8]) -> ExecutionSpec {
         program: b"/bin/prog".to_vec(),
         stdin: stdin.to_vec(),
         output_bytes: 1 << 20,
+        output_overflow: Default::default(),
         shell_state: Some(b"state".as_slice().into()),
         interactive: false,
     }

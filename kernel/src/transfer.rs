@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use tidebox_core::StopReason;
+
 use crate::errno::Errno;
 use crate::fs::{Device, Ino};
 use crate::kernel::Kernel;
@@ -293,11 +295,17 @@ pub(crate) fn write(
             Ok(written)
         }
         FileObject::Output(execution, stream) => {
-            let execution = k.executions.get_mut(execution).ok_or(Errno::Io)?;
-            source.drain(&mut k.scratch, 0, |_, src| {
-                execution.push_output(*stream, src);
+            let (execution, stream) = (*execution, *stream);
+            let found = k.executions.get_mut(&execution).ok_or(Errno::Io)?;
+            let mut continues = true;
+            let written = source.drain(&mut k.scratch, 0, |_, src| {
+                continues &= found.push_output(stream, src);
                 Ok(src.len())
-            })
+            });
+            if !continues {
+                k.stop_execution(execution, StopReason::Output);
+            }
+            written
         }
         FileObject::Device(Device::Full, _) if source.total() > 0 => Err(Errno::Nospc.into()),
         // Writes to other devices are discarded. Read the source anyway so that a bad address is reported.
@@ -412,8 +420,8 @@ fn report_truncation(k: &mut Kernel, pid: Pid) -> SyscallError {
     k.write_stderr(
         pid,
         &format!(
-            "{name}: the pipe was truncated: this engine runs the programs of a pipeline one after the other, and a pipe holds at \
-             most {spool} MiB; write the data to a file, or use an engine that can suspend WebAssembly\n"
+            "{name}: the pipe was truncated: this engine runs the programs of a pipeline one after the other, with at most \
+             {spool} MiB in a pipe; write the data to a file, or use an engine that can suspend WebAssembly\n"
         ),
     );
     SyscallError::Errno(Errno::Io)

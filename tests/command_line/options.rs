@@ -66,7 +66,17 @@ fn json_prints_one_object_with_all_fields() {
     names.sort_unstable();
     assert_eq!(
         names,
-        ["duration_ms", "exit_code", "output", "peak_memory_bytes", "stderr", "stdout", "stopped_by", "truncated"]
+        [
+            "cpu_time_ms",
+            "duration_ms",
+            "exit_code",
+            "output",
+            "peak_memory_bytes",
+            "stderr",
+            "stdout",
+            "stopped_by",
+            "truncated"
+        ]
     );
     assert_eq!(object["stdout"], "out\n");
     assert_eq!(object["stderr"], "err\n");
@@ -75,6 +85,7 @@ fn json_prints_one_object_with_all_fields() {
     assert_eq!(object["truncated"], false);
     assert_eq!(object["stopped_by"], Value::Null);
     assert!(object["duration_ms"].as_f64().is_some_and(|ms| ms > 0.0 && ms < 60_000.0), "{value}");
+    assert!(object["cpu_time_ms"].as_f64().is_some_and(|ms| ms > 0.0 && ms < 60_000.0), "{value}");
     assert!(object["peak_memory_bytes"].as_u64().is_some_and(|bytes| bytes >= 65_536), "{value}");
 }
 
@@ -96,9 +107,9 @@ fn json_replaces_invalid_utf8() {
 
 #[test]
 fn host_files_keep_their_bytes_and_execute_bit() {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let data = host_file(folder.path(), "data.bin", b"a\xff\0b", false);
-    let script = host_file(folder.path(), "script", b"#!/bin/sh\necho ran \"$@\"\n", true);
+    let dir = tempfile::tempdir().expect("a temporary directory can be created");
+    let data = host_file(dir.path(), "data.bin", b"a\xff\0b", false);
+    let script = host_file(dir.path(), "script", b"#!/bin/sh\necho ran \"$@\"\n", true);
     let ran = tidebox(&[
         "exec",
         "--file",
@@ -119,8 +130,8 @@ fn a_missing_host_file_exits_with_125() {
 
 #[test]
 fn a_file_cannot_replace_a_system_program() {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let file = host_file(folder.path(), "evil", b"evil", true);
+    let dir = tempfile::tempdir().expect("a temporary directory can be created");
+    let file = host_file(dir.path(), "evil", b"evil", true);
     let ran = tidebox(&["exec", "--file", &format!("{file}:/bin/sh"), "true"]);
     assert_eq!(ran.code, Some(125));
     assert_eq!(ran.stderr().matches("/bin/sh").count(), 1, "{}", ran.stderr());
@@ -128,8 +139,8 @@ fn a_file_cannot_replace_a_system_program() {
 
 #[test]
 fn a_directory_is_rejected_as_a_file() {
-    let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let ran = tidebox(&["exec", "--file", &format!("{}:/workspace/a", folder.path().display()), "true"]);
+    let dir = tempfile::tempdir().expect("a temporary directory can be created");
+    let ran = tidebox(&["exec", "--file", &format!("{}:/workspace/a", dir.path().display()), "true"]);
     assert_eq!(ran.code, Some(125));
     assert!(ran.stderr().contains("not a regular file"), "{}", ran.stderr());
 }

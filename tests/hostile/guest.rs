@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use tidebox::Limits;
+use tidebox::{ExecuteRequest, Limits, StopReason};
 
 /// The table of all guests: `userland/hostile/guests.json`.
 #[derive(Debug, Deserialize)]
@@ -42,8 +42,11 @@ pub(crate) struct Guest {
     pub(crate) session: bool,
     /// Accepted exit codes. More than one if it is random which limit is reached first.
     pub(crate) exit: Vec<i32>,
-    /// The stop reason of the response; `None` for a guest that exits without being stopped.
+    /// The stop reason of the response. `None`: none, or that of one of `limits` if the guest fails.
     pub(crate) stopped_by: Option<String>,
+    /// Action at the output limit, by default `head`.
+    #[serde(default)]
+    pub(crate) output_overflow: Option<String>,
     /// Texts that standard error contains.
     #[serde(default)]
     pub(crate) stderr: Vec<String>,
@@ -57,13 +60,13 @@ pub(crate) struct Guest {
     pub(crate) not_in_javascript: Option<String>,
 }
 
-pub(crate) fn folder() -> PathBuf {
+pub(crate) fn guests_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("userland/hostile")
 }
 
 impl Table {
     pub(crate) fn read() -> Self {
-        let text = fs::read_to_string(folder().join("guests.json")).expect("the table of hostile guests is there");
+        let text = fs::read_to_string(guests_dir().join("guests.json")).expect("the table of hostile guests exists");
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("userland/hostile/guests.json: {error}"))
     }
 }
@@ -75,7 +78,7 @@ impl Guest {
 
     /// Returns its file with all repetitions expanded.
     pub(crate) fn text(&self) -> String {
-        let text = fs::read_to_string(folder().join(&self.file)).expect("the guest's file is there");
+        let text = fs::read_to_string(guests_dir().join(&self.file)).expect("the guest's file exists");
         written_out(&text)
     }
 
@@ -83,6 +86,24 @@ impl Guest {
     pub(crate) fn module(&self) -> Vec<u8> {
         let broken = |error| panic!("userland/hostile/{}: {error}", self.file);
         wat::parse_str(self.text()).unwrap_or_else(broken)
+    }
+
+    /// Returns whether a response with this exit code may have this stop reason.
+    pub(crate) fn accepts_stop(&self, exit_code: Option<i32>, stopped_by: Option<StopReason>) -> bool {
+        let name = stopped_by.map(StopReason::as_str);
+        match (&self.stopped_by, exit_code) {
+            (Some(expected), _) => name == Some(expected.as_str()),
+            // If the exit code is random, the stop reason must match it.
+            (None, Some(124)) => name == Some("timeout"),
+            (None, Some(0)) => name.is_none(),
+            (None, _) => name.is_none_or(|name| self.limits.iter().any(|limit| stop_reason_of(limit) == Some(name))),
+        }
+    }
+
+    /// Returns the request that runs `command`.
+    pub(crate) fn request(&self, command: String) -> ExecuteRequest {
+        let action = self.output_overflow.as_deref().unwrap_or_default();
+        ExecuteRequest::new(command).with_output_overflow(action.parse().unwrap_or_default())
     }
 
     pub(crate) fn limits(&self) -> Limits {
@@ -96,11 +117,25 @@ impl Guest {
     }
 }
 
+/// Returns the stop reason of a command that failed after it reached a limit.
+fn stop_reason_of(limit: &str) -> Option<&'static str> {
+    Some(match limit {
+        "process_memory_bytes" | "sandbox_memory_bytes" => "memory",
+        "file_bytes" | "single_file_bytes" => "files",
+        "inodes" => "inodes",
+        "descriptors" | "pipe_bytes" => "descriptors",
+        "processes" | "argument_bytes" => "processes",
+        "nesting" => "nesting",
+        _ => return None,
+    })
+}
+
 /// Sets a limit by its name. Times are in milliseconds.
 fn set(limits: &mut Limits, name: &str, value: u64) {
     let small = || u32::try_from(value).expect("a limit of 32 bits");
     match name {
         "wall_time" => limits.wall_time = std::time::Duration::from_millis(value),
+        "cpu_time" => limits.cpu_time = Some(std::time::Duration::from_millis(value)),
         "process_memory_bytes" => limits.process_memory_bytes = value,
         "sandbox_memory_bytes" => limits.sandbox_memory_bytes = value,
         "processes" => limits.processes = small(),
@@ -116,7 +151,7 @@ fn set(limits: &mut Limits, name: &str, value: u64) {
         "module_bytes" => limits.module_bytes = value,
         "nesting" => limits.nesting = small(),
         "shell_state_bytes" => limits.shell_state_bytes = value,
-        other => panic!("there is no limit {other}"),
+        other => panic!("unknown limit {other}"),
     }
 }
 
@@ -127,11 +162,11 @@ pub(crate) fn written_out(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('@') {
         out.push_str(before);
-        let piece = after.split_once('@').and_then(|(piece, behind)| {
-            let (repeated, times) = piece.rsplit_once('*')?;
+        let chunk = after.split_once('@').and_then(|(chunk, behind)| {
+            let (repeated, times) = chunk.rsplit_once('*')?;
             Some((repeated, times.parse::<usize>().ok()?, behind))
         });
-        match piece {
+        match chunk {
             Some((repeated, times, behind)) => {
                 out.push_str(&repeated.repeat(times));
                 rest = behind;

@@ -8,6 +8,7 @@
 
 mod coverage;
 mod guest;
+mod neighbor;
 mod run;
 
 use std::process::ExitCode;
@@ -30,6 +31,10 @@ fn main() -> ExitCode {
         })
     });
     let every = [
+        Trial::test("compiling a large module delays no other sandbox and stops with its command", || {
+            neighbor::hold();
+            Ok(())
+        }),
         Trial::test("every limit, border and file of userland/hostile has its guest and its test", {
             let table = Arc::clone(&table);
             move || {

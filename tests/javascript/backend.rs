@@ -37,8 +37,8 @@ impl Class {
 
     /// Returns the files as a tar archive.
     pub(crate) async fn tar(&self) -> Vec<u8> {
-        let answer = self.call("toTar", json!([]), false).result().await;
-        node::read_bytes(&answer["result"]).expect("a tar is bytes")
+        let reply = self.call("toTar", json!([]), false).result().await;
+        node::read_bytes(&reply["result"]).expect("a tar is bytes")
     }
 
     fn call(&self, method: &str, args: Value, watch: bool) -> Call {
@@ -47,8 +47,8 @@ impl Class {
 
     /// Calls a file tool. Returns its result or its error.
     async fn tool(&self, method: &'static str, args: Value) -> Result<FileResult<Value>> {
-        let mut answer = self.call(method, args, false).result().await;
-        let result = answer["result"].take();
+        let mut reply = self.call(method, args, false).result().await;
+        let result = reply["result"].take();
         let Some(message) = result.get("error").and_then(Value::as_str) else { return Ok(Ok(result)) };
         let code = result["code"].as_str().unwrap_or_default();
         match file_error(code) {
@@ -59,11 +59,11 @@ impl Class {
 
     /// Transfers report one of four codes; a closed sandbox is reported by the class itself.
     async fn transfer(&self, method: &'static str, args: Value) -> Result<Vec<Value>> {
-        let mut answer = self.call(method, args, false).result().await;
-        if answer["running"] == json!(false) {
+        let mut reply = self.call(method, args, false).result().await;
+        if reply["running"] == json!(false) {
             return Err(Error::closed(method));
         }
-        match answer["result"].take() {
+        match reply["result"].take() {
             Value::Array(files) => Ok(files),
             other => panic!("{method} has answered no list: {other}"),
         }
@@ -72,11 +72,11 @@ impl Class {
     async fn run(&self, request: ExecuteRequest, mut sink: Option<OutputSink<'_>>) -> Result<ExecuteResponse> {
         let mut call = self.call("execute", json!([request.command, options(&request)]), sink.is_some());
         loop {
-            let mut answer = call.next().await;
-            let Some(piece) = answer.get("piece") else { return executed(&answer["result"].take()) };
+            let mut reply = call.next().await;
+            let Some(chunk) = reply.get("piece") else { return executed(&reply["result"].take()) };
             if let Some(sink) = &mut sink {
-                let stream = if piece["stream"] == "stderr" { OutputStream::Stderr } else { OutputStream::Stdout };
-                sink(OutputChunk { stream, bytes: node::read_bytes(&piece["bytes"]).expect("a piece has bytes") });
+                let stream = if chunk["stream"] == "stderr" { OutputStream::Stderr } else { OutputStream::Stdout };
+                sink(OutputChunk { stream, bytes: node::read_bytes(&chunk["bytes"]).expect("a piece has bytes") });
             }
         }
     }
@@ -151,7 +151,7 @@ fn executed(result: &Value) -> Result<ExecuteResponse> {
         return Err(failure("execute", code, text));
     }
     let bytes = |name: &str| node::read_bytes(&result[name]);
-    let stops = [StopReason::Timeout, StopReason::Memory, StopReason::Output, StopReason::Cancelled];
+    let stops = StopReason::ALL;
     let mut response = ExecuteResponse::default();
     response.output = bytes("outputBytes").unwrap_or_else(|| text.as_bytes().to_vec());
     response.stdout = bytes("stdoutBytes").unwrap_or_default();
@@ -160,6 +160,8 @@ fn executed(result: &Value) -> Result<ExecuteResponse> {
     response.truncated = result["truncated"] == true;
     response.stopped_by = result["stoppedBy"].as_str().and_then(|by| named(by, &stops, StopReason::as_str));
     response.duration = Duration::from_secs_f64(result["durationMs"].as_f64().unwrap_or_default() / 1e3);
+    let cpu_time = result["cpuTimeMs"].as_f64();
+    response.cpu_time = cpu_time.map(|milliseconds| Duration::from_secs_f64(milliseconds / 1e3));
     response.peak_memory_bytes = result["peakMemoryBytes"].as_u64().unwrap_or_default();
     Ok(response)
 }
@@ -203,7 +205,7 @@ fn page(result: &Value) -> ReadResponse {
 }
 
 fn path(result: &Value) -> SandboxPath {
-    SandboxPath::parse(result["path"].as_str().expect("an answer has a path")).expect("a path that can be")
+    SandboxPath::parse(result["path"].as_str().expect("a response has a path")).expect("a path that can be")
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -229,8 +231,8 @@ impl SandboxBackend for Class {
 
     fn ls<'a>(&'a self, path: &'a SandboxPath) -> FileFuture<'a, LsResponse> {
         Box::pin(async move {
-            let answer = self.tool("ls", json!([path.to_text()])).await?;
-            Ok(answer.map(|result| LsResponse { entries: files(&result) }))
+            let reply = self.tool("ls", json!([path.to_text()])).await?;
+            Ok(reply.map(|result| LsResponse { entries: files(&result) }))
         })
     }
 
@@ -247,8 +249,8 @@ impl SandboxBackend for Class {
 
     fn write(&self, request: WriteRequest) -> FileFuture<'_, WriteResponse> {
         Box::pin(async move {
-            let answer = self.tool("write", json!([request.path.to_text(), node::bytes(&request.content)])).await?;
-            Ok(answer.map(|result| WriteResponse { path: path(&result), created: result["created"] == true }))
+            let reply = self.tool("write", json!([request.path.to_text(), node::bytes(&request.content)])).await?;
+            Ok(reply.map(|result| WriteResponse { path: path(&result), created: result["created"] == true }))
         })
     }
 
@@ -265,8 +267,8 @@ impl SandboxBackend for Class {
 
     fn delete<'a>(&'a self, at: &'a SandboxPath) -> FileFuture<'a, DeleteResponse> {
         Box::pin(async move {
-            let answer = self.tool("delete", json!([at.to_text()])).await?;
-            Ok(answer.map(|result| DeleteResponse { path: path(&result) }))
+            let reply = self.tool("delete", json!([at.to_text()])).await?;
+            Ok(reply.map(|result| DeleteResponse { path: path(&result) }))
         })
     }
 
@@ -288,8 +290,8 @@ impl SandboxBackend for Class {
 
     fn glob(&self, request: GlobRequest) -> FileFuture<'_, GlobResponse> {
         Box::pin(async move {
-            let answer = self.tool("glob", json!([text(&request.pattern), request.path.to_text()])).await?;
-            Ok(answer.map(|result| GlobResponse { files: files(&result), truncated: truncation(&result) }))
+            let reply = self.tool("glob", json!([text(&request.pattern), request.path.to_text()])).await?;
+            Ok(reply.map(|result| GlobResponse { files: files(&result), truncated: truncation(&result) }))
         })
     }
 

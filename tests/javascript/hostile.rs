@@ -67,13 +67,13 @@ async fn sandbox(node: &Arc<Node>, guest: &Guest) -> Class {
 async fn run(sandbox: &Class, guest: &Guest) -> Result<ExecuteResponse> {
     let command = if guest.is_module() {
         let upload = Upload::new("/workspace/guest", guest.module());
-        let answers = sandbox.upload_files(vec![upload]).await.expect("the sandbox answers");
-        assert!(answers.iter().all(|answer| answer.result.is_ok()), "{answers:?}");
+        let responses = sandbox.upload_files(vec![upload]).await.expect("the sandbox responds");
+        assert!(responses.iter().all(|response| response.result.is_ok()), "{responses:?}");
         format!("chmod +x guest; {}", guest.run.as_deref().unwrap_or("./guest"))
     } else {
         guest.text()
     };
-    let mut request = ExecuteRequest::new(command);
+    let mut request = guest.request(command);
     if guest.session {
         request = request.with_shell_mode(ShellMode::Persistent);
     }
@@ -86,15 +86,7 @@ fn wrong(guest: &Guest, ended: &ExecuteResponse) -> Vec<String> {
     if !ended.exit_code.is_some_and(|code| guest.exit.contains(&code)) {
         wrong.push(format!("the exit code is none of {:?}", guest.exit));
     }
-    let stopped_by = ended.stopped_by.map(|why| why.as_str());
-    let right = match (&guest.stopped_by, ended.exit_code) {
-        (Some(expected), _) => stopped_by == Some(expected.as_str()),
-        // If scheduling decides, the reason follows from the exit code.
-        (None, Some(124)) => stopped_by == Some("timeout"),
-        (None, Some(137)) => matches!(stopped_by, None | Some("memory")),
-        (None, _) => stopped_by.is_none(),
-    };
-    if !right {
+    if !guest.accepts_stop(ended.exit_code, ended.stopped_by) {
         wrong.push(format!("it was not stopped by {:?}", guest.stopped_by));
     }
     if ended.truncated != guest.truncated {
@@ -117,7 +109,7 @@ async fn inside(sandbox: &Class) -> String {
     let look = "cd /tmp; rm -rf /workspace/* /tmp/*; ls /proc | grep -c '^[0-9]'; ls /proc/self/fd | wc -l; \
                 seq 100 > numbers; sort -rn numbers | head -1; rm numbers; ls -d /bin /etc /workspace";
     let request = ExecuteRequest::new(look).with_timeout(std::time::Duration::from_secs(120));
-    sandbox.execute(request).await.expect("the sandbox answers").output_text().into_owned()
+    sandbox.execute(request).await.expect("the sandbox responds").output_text().into_owned()
 }
 
 fn describe(ended: &ExecuteResponse) -> String {
@@ -145,10 +137,10 @@ async fn hostile_guests_end_as_natively_without_exceptions() {
         }
         let class = sandbox(&node, guest).await;
         let before = inside(&class).await;
-        let begun = Instant::now();
+        let started = Instant::now();
         let ended = run(&class, guest).await;
-        let took = begun.elapsed();
-        let (mut wrong, told) = match &ended {
+        let took = started.elapsed();
+        let (mut wrong, reported) = match &ended {
             Ok(ended) => (wrong(guest, ended), describe(ended)),
             Err(error) => (vec!["the sandbox itself failed".to_owned()], error.to_string()),
         };
@@ -164,7 +156,7 @@ async fn hostile_guests_end_as_natively_without_exceptions() {
             held += 1;
         } else {
             let (file, promise) = (&guest.file, &guest.promise);
-            wrongs.push(format!("=== {file}: {promise} ({took:?})\n{}\n{}", wrong.join("\n"), told));
+            wrongs.push(format!("=== {file}: {promise} ({took:?})\n{}\n{}", wrong.join("\n"), reported));
         }
         class.close().await.expect("it closes");
     }

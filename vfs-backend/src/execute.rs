@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox_core::{
-    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputChunk, OutputSink, OutputStream, Result, SandboxPath,
-    StopReason,
+    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputChunk, OutputOverflow, OutputSink, OutputStream, Result,
+    SandboxPath, StopReason,
 };
 use tidebox_kernel::fs::{Kind, Resolved};
 use tidebox_kernel::{Errno, ExecutionId, ExecutionReport, ExecutionSpec, Kernel, OutputBuffer, SharedKernel};
@@ -21,6 +21,9 @@ const EXIT_TIMEOUT: i32 = 124;
 
 /// 128 + SIGKILL, as after the kernel's OOM killer.
 const EXIT_KILLED: i32 = 137;
+
+/// Exit code of a command that used up its processor time, as after SIGXCPU.
+const EXIT_CPU_TIME: i32 = 152;
 
 /// Exit code of a shell for a program that it finds and cannot run.
 const CANNOT_EXECUTE: i32 = 126;
@@ -122,14 +125,36 @@ impl Drop for ExecutionGuard<'_> {
 /// Collects a command's output for the response and for the output callback.
 pub(crate) struct OutputCollector<'a> {
     pub(crate) response: ExecuteResponse,
-    pub(crate) sink: Option<OutputSink<'a>>,
+    sink: Option<OutputSink<'a>>,
+    /// The last bytes and their maximum number, if the response has to keep those.
+    tail: Option<(OutputBuffer, u64)>,
 }
 
-impl OutputCollector<'_> {
+impl<'a> OutputCollector<'a> {
+    pub(crate) fn new(sink: Option<OutputSink<'a>>) -> Self {
+        Self { response: ExecuteResponse::default(), sink, tail: None }
+    }
+
+    /// Keeps only the last `bytes` bytes in the response.
+    fn keep_tail(&mut self, bytes: u64) {
+        self.tail = Some((OutputBuffer::default(), bytes));
+    }
+
+    /// Moves the output that was kept to the response.
+    fn finish_tail(&mut self) {
+        let Some((mut tail, bytes)) = self.tail.take() else { return };
+        tail.keep_tail(bytes);
+        for (stream, run) in tail.runs() {
+            self.response.push_bytes(stream, run);
+        }
+    }
+
     pub(crate) fn push_buffer(&mut self, printed: &OutputBuffer) {
         for (stream, run) in printed.runs() {
             if self.sink.is_some() {
                 self.push_chunk(OutputChunk { stream, bytes: run.to_vec() });
+            } else if let Some((tail, bytes)) = &mut self.tail {
+                tail.push_tail(stream, run, *bytes);
             } else {
                 self.response.push_bytes(stream, run);
             }
@@ -137,7 +162,10 @@ impl OutputCollector<'_> {
     }
 
     fn push_chunk(&mut self, chunk: OutputChunk) {
-        self.response.push_chunk(&chunk);
+        match &mut self.tail {
+            Some((tail, bytes)) => tail.push_tail(chunk.stream, &chunk.bytes, *bytes),
+            None => self.response.push_chunk(&chunk),
+        }
         if let Some(sink) = &mut self.sink {
             sink(chunk);
         }
@@ -172,7 +200,8 @@ pub(crate) async fn execute(
     sink: Option<OutputSink<'_>>,
 ) -> Result<ExecuteResponse> {
     let kernel = backend.kernel("execute")?;
-    let mut collector = OutputCollector { response: ExecuteResponse::default(), sink };
+    let mut collector = OutputCollector::new(sink);
+    let overflow = request.output_overflow;
     let timeout = request.timeout;
     let ticket = backend.begin_shell_session(&request)?;
     let begun = build_spec(backend, request, ticket.is_some())?
@@ -184,8 +213,12 @@ pub(crate) async fn execute(
     let running = ExecutionGuard { backend, kernel: Arc::clone(&kernel), session, ended: false };
     // A concurrent `close` may have missed this execution.
     backend.register_execution(session)?;
-    let wall_time = timeout.unwrap_or_else(|| kernel.lock().limits().wall_time);
+    let limits = kernel.lock().limits().clone();
+    let wall_time = timeout.unwrap_or(limits.wall_time);
     kernel.lock().limit_virtual_time(session, wall_time);
+    if overflow == OutputOverflow::KeepTail {
+        collector.keep_tail(limits.output_bytes);
+    }
     let driven = if collector.sink.is_some() {
         let mut on_output = |chunk| collector.push_chunk(chunk);
         backend.engine().drive(&kernel, session, wall_time, Some(&mut on_output)).await
@@ -197,18 +230,17 @@ pub(crate) async fn execute(
         backend.store_shell_state(&ticket, state);
     }
     collector.push_buffer(&printed);
+    collector.finish_tail();
     if let Err(error) = driven {
         let message = format!("the engine failed: {error}");
         return Err(Error::new(ErrorKind::Engine, "execute", message)
             .with_context("sandbox", backend.name())
             .with_source(error));
     }
-    finish_response(&mut collector, &report, wall_time, backend.is_closed());
-    let mut response = collector.response;
-    response.duration = Duration::from_nanos(now.saturating_sub(started));
-    response.truncated = report.truncated;
-    response.peak_memory_bytes = report.peak_memory_bytes;
-    Ok(response)
+    let limits = CommandLimits { wall_time, cpu_time: limits.cpu_time, output_bytes: limits.output_bytes, overflow };
+    finish_response(&mut collector, &report, &limits, backend.is_closed());
+    collector.response.duration = Duration::from_nanos(now.saturating_sub(started));
+    Ok(collector.response)
 }
 
 /// Builds the kernel's specification, or the reason why the command fails without starting.
@@ -241,6 +273,7 @@ fn build_spec(
         program: SHELL.as_bytes().to_vec(),
         stdin: request.stdin,
         output_bytes: 0,
+        output_overflow: request.output_overflow,
         shell_state: None,
         interactive: false,
     }))
@@ -293,27 +326,56 @@ fn start_error(kernel: &Kernel, cwd: &[u8], errno: Errno) -> StartError {
     StartError { code, message: format!("{what}: {}", entered.err().unwrap_or(errno)) }
 }
 
-/// Returns exit code and stop reason. Tidebox's own message is exempt from the output limit, because it explains why
+/// The limits of a command that messages mention.
+pub(crate) struct CommandLimits {
+    pub(crate) wall_time: Duration,
+    pub(crate) cpu_time: Option<Duration>,
+    pub(crate) output_bytes: u64,
+    pub(crate) overflow: OutputOverflow,
+}
+
+/// Sets the exit code, the stop reason and the resource usage of the response, and explains limits on standard error. Tidebox's
+/// own message is exempt from the output limit, because it explains why
 /// the command ended. The engine has already reported a memory limit.
 pub(crate) fn finish_response(
     collector: &mut OutputCollector<'_>,
     report: &ExecutionReport,
-    wall_time: Duration,
+    limits: &CommandLimits,
     closed: bool,
 ) {
+    collector.response.truncated = report.truncated;
+    collector.response.peak_memory_bytes = report.peak_memory_bytes;
+    collector.response.cpu_time = Some(report.cpu_time);
+    if report.truncated {
+        collector.append_message(&truncation_message(report, limits));
+    }
+    let status = report.status.map(|status| status.code());
     let (reason, code, message) = match report.stopped_by {
-        None => (None, report.status.map(|status| status.code()), None),
+        None => (None, status, None),
         Some(StopReason::Timeout) => {
             let message = format!(
-                "the command was stopped because it ran for {wall_time:?}; give it a longer timeout or less to do"
+                "the command was stopped because it ran for {:?}; increase the timeout or split the command",
+                limits.wall_time
             );
             (Some(StopReason::Timeout), Some(EXIT_TIMEOUT), Some(message))
         }
-        Some(StopReason::Memory) => (Some(StopReason::Memory), Some(EXIT_KILLED), None),
-        Some(StopReason::Output) => {
-            let message = "the command was stopped because it wrote too much".to_owned();
-            (Some(StopReason::Output), Some(EXIT_KILLED), Some(message))
+        Some(StopReason::CpuTime) => {
+            let message = format!(
+                "the command was stopped because it used {:?} of processor time; raise the limit or split the command",
+                limits.cpu_time.unwrap_or_default()
+            );
+            (Some(StopReason::CpuTime), Some(EXIT_CPU_TIME), Some(message))
         }
+        // The guest or the engine has printed the reason.
+        Some(StopReason::Memory) => (Some(StopReason::Memory), status.or(Some(EXIT_KILLED)), None),
+        Some(StopReason::Output) => (Some(StopReason::Output), Some(EXIT_KILLED), None),
+        Some(
+            limit @ (StopReason::Files
+            | StopReason::Inodes
+            | StopReason::Descriptors
+            | StopReason::Processes
+            | StopReason::Nesting),
+        ) => (Some(limit), status, None),
         Some(reason) => {
             let why = if report.restored {
                 "the sandbox was restored"
@@ -329,5 +391,20 @@ pub(crate) fn finish_response(
     collector.response.exit_code = code;
     if let Some(message) = message {
         collector.append_message(&message);
+    }
+}
+
+fn truncation_message(report: &ExecutionReport, limits: &CommandLimits) -> String {
+    let (limit, written) = (limits.output_bytes, report.written_bytes);
+    match limits.overflow {
+        OutputOverflow::KeepHead => {
+            format!("the output was truncated: kept the first {limit} of {written} bytes; write it to a file instead")
+        }
+        OutputOverflow::KeepTail => {
+            format!("the output was truncated: kept the last {limit} of {written} bytes; write it to a file instead")
+        }
+        OutputOverflow::Stop => {
+            format!("the command was stopped because it wrote more than {limit} bytes; write them to a file instead")
+        }
     }
 }

@@ -111,11 +111,29 @@ fn build_tree(fs: &mut Fs) -> std::result::Result<(), Errno> {
         ("/", 0o1777, ROOT.uid),
         ("/bin", 0o755, ROOT.uid),
         ("/dev", 0o755, ROOT.uid),
+        ("/dev/shm", 0o1777, ROOT.uid),
         ("/etc", 0o755, ROOT.uid),
+        ("/home", 0o755, ROOT.uid),
+        ("/media", 0o755, ROOT.uid),
+        ("/mnt", 0o755, ROOT.uid),
+        ("/opt", 0o755, ROOT.uid),
+        ("/root", 0o700, ROOT.uid),
+        ("/run", 0o755, ROOT.uid),
+        ("/run/lock", 0o1777, ROOT.uid),
+        ("/srv", 0o755, ROOT.uid),
+        ("/sys", 0o555, ROOT.uid),
+        ("/sys/devices/system/cpu", 0o755, ROOT.uid),
         ("/tmp", 0o1777, ROOT.uid),
+        ("/usr/include", 0o755, ROOT.uid),
         ("/usr/lib", 0o755, ROOT.uid),
         ("/usr/local/bin", 0o755, ROOT.uid),
+        ("/usr/local/lib", 0o755, ROOT.uid),
         ("/usr/share", 0o755, ROOT.uid),
+        ("/usr/src", 0o755, ROOT.uid),
+        ("/var/cache", 0o755, ROOT.uid),
+        ("/var/lib", 0o755, ROOT.uid),
+        ("/var/log", 0o755, ROOT.uid),
+        ("/var/tmp", 0o1777, ROOT.uid),
         ("/workspace", 0o755, USER_ID),
     ] {
         fs.install_dir(dir.as_bytes(), mode, owner)?;
@@ -123,6 +141,9 @@ fn build_tree(fs: &mut Fs) -> std::result::Result<(), Errno> {
     fs.install_proc(b"/proc")?;
     for (link, target) in [
         ("/sbin", "bin"),
+        ("/lib", "usr/lib"),
+        ("/var/lock", "/run/lock"),
+        ("/var/run", "/run"),
         ("/etc/localtime", "/usr/share/zoneinfo/Etc/UTC"),
         ("/usr/bin", "../bin"),
         ("/usr/sbin", "../bin"),
@@ -152,7 +173,8 @@ fn build_tree(fs: &mut Fs) -> std::result::Result<(), Errno> {
     Ok(())
 }
 
-/// Returns the files of `/etc`. They describe the sandbox; `resolv.conf` is omitted because they have no direct network access.
+/// Returns the files of `/etc`, which describe the sandbox, and of `/sys`. `resolv.conf` has no server, because programs cannot
+/// resolve names: requests through `curl` are resolved by the host.
 fn etc_files(hostname: &str) -> Vec<(&'static str, String)> {
     let version = env!("CARGO_PKG_VERSION");
     let mut texts = hostname_files(hostname).to_vec();
@@ -162,12 +184,32 @@ fn etc_files(hostname: &str) -> Vec<(&'static str, String)> {
         ("/etc/timezone", "Etc/UTC\n".to_owned()),
         ("/etc/shells", "/bin/sh\n/bin/bash\n".to_owned()),
         (
+            "/etc/resolv.conf",
+            "# The sandbox has no name server. The host resolves the names of allowed requests.\n".to_owned(),
+        ),
+        ("/etc/debian_version", "12.0\n".to_owned()),
+        ("/etc/profile", PROFILE.to_owned()),
+        ("/sys/devices/system/cpu/online", "0\n".to_owned()),
+        ("/sys/devices/system/cpu/possible", "0\n".to_owned()),
+        ("/sys/devices/system/cpu/present", "0\n".to_owned()),
+        (
             "/etc/os-release",
             format!("NAME=\"Tidebox\"\nID=tidebox\nVERSION_ID=\"{version}\"\nPRETTY_NAME=\"Tidebox {version}\"\n"),
         ),
     ]);
     texts
 }
+
+/// Read by login shells.
+const PROFILE: &str = "\
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+if [ -d /etc/profile.d ]; then
+  for i in /etc/profile.d/*.sh; do
+    if [ -r \"$i\" ]; then . \"$i\"; fi
+  done
+  unset i
+fi
+";
 
 /// Returns the files that contain the host name.
 pub(crate) fn hostname_files(hostname: &str) -> [(&'static str, String); 2] {

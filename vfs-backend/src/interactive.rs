@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use tidebox_core::{Error, ErrorKind, ExecuteResponse, OutputSink, Result, SandboxPath};
+use tidebox_core::{Error, ErrorKind, ExecuteResponse, OutputOverflow, OutputSink, Result, SandboxPath};
 use tidebox_kernel::engine::EngineError;
 use tidebox_kernel::{Errno, ExecutionId, ExecutionSpec, SharedKernel};
 
 use crate::backend::VfsBackend;
-use crate::execute::{OutputCollector, finish_response};
+use crate::execute::{CommandLimits, OutputCollector, finish_response};
 
 /// Maximum bytes of a request, which is copied into the process without yielding.
 const REQUEST_BYTES: usize = 8 << 20;
@@ -135,14 +135,20 @@ impl<B: Deref<Target = VfsBackend>> InteractiveProcess<B> {
             let message = "the process has exited; start another one";
             return Err(Error::new(ErrorKind::InvalidRequest, OPERATION, message));
         };
-        let (wall_time, started) = {
+        let (limits, started) = {
             let mut kernel = self.kernel.lock();
-            let wall_time = timeout.unwrap_or(kernel.limits().wall_time);
-            kernel.send_request(self.session, request, wall_time);
-            (wall_time, kernel.monotonic())
+            let limits = kernel.limits();
+            let limits = CommandLimits {
+                wall_time: timeout.unwrap_or(limits.wall_time),
+                cpu_time: limits.cpu_time,
+                output_bytes: limits.output_bytes,
+                overflow: OutputOverflow::default(),
+            };
+            kernel.send_request(self.session, request, limits.wall_time);
+            (limits, kernel.monotonic())
         };
         self.poisoned = true;
-        let mut collector = OutputCollector { response: ExecuteResponse::default(), sink };
+        let mut collector = OutputCollector::new(sink);
         let (session, kernel) = (self.session, &self.kernel);
         let (reply, ended) = poll_fn(|cx| {
             let driven = driving.as_mut().poll(cx);
@@ -161,8 +167,10 @@ impl<B: Deref<Target = VfsBackend>> InteractiveProcess<B> {
         self.poisoned = false;
         let now = {
             let kernel = self.kernel.lock();
-            collector.response.truncated = kernel.is_truncated(session);
-            collector.response.peak_memory_bytes = kernel.peak_memory(session);
+            let report = kernel.report(session);
+            collector.response.truncated = report.truncated;
+            collector.response.peak_memory_bytes = report.peak_memory_bytes;
+            collector.response.cpu_time = Some(report.cpu_time);
             kernel.monotonic()
         };
         if let Some(ended) = ended {
@@ -172,7 +180,7 @@ impl<B: Deref<Target = VfsBackend>> InteractiveProcess<B> {
             ended.map_err(|error| {
                 Error::new(ErrorKind::Engine, OPERATION, format!("the engine failed: {error}")).with_source(error)
             })?;
-            finish_response(&mut collector, &report, wall_time, self.backend.is_closed());
+            finish_response(&mut collector, &report, &limits, self.backend.is_closed());
         }
         let mut response = collector.response;
         response.duration = Duration::from_nanos(now.saturating_sub(started));

@@ -12,6 +12,7 @@ mod engine;
 mod fork;
 mod guest;
 mod instance;
+mod metered_process;
 mod preinit;
 mod preview1;
 mod process;

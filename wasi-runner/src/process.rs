@@ -16,7 +16,7 @@ use crate::fork::{self, ForkQueue, ForkedProcess};
 use crate::guest::Guest;
 use crate::instance;
 use crate::preinit;
-use crate::program::{LoadError, Program, SandboxKey};
+use crate::program::{CompileJob, LoadError, Program, SandboxKey};
 
 /// Context of a process besides its start request.
 #[derive(Clone)]
@@ -104,7 +104,11 @@ pub(crate) async fn program(context: &ProcessContext, start: &PendingProcess) ->
         let compiler = Arc::clone(&inner);
         let sandbox = SandboxKey(Arc::as_ptr(&context.kernel).addr());
         let work = move || inner.programs.guest_program(&inner.engine, &contents);
-        return compiler.compiling.run(sandbox, start.image.contents.len(), work).await;
+        let budget = context.kernel.lock().remaining_cpu_time(start.execution);
+        let job = CompileJob { sandbox, size: start.image.contents.len(), budget };
+        let (program, cpu_time) = compiler.compiling.run(job, work).await;
+        context.kernel.lock().charge_cpu_time(start.execution, start.pid, cpu_time);
+        return program;
     };
     let compiled = tokio::task::spawn_blocking(move || inner.programs.installed_program(&inner.engine, &wasm));
     compiled.await.unwrap_or_else(|_| Err(LoadError::compiler_failed()))

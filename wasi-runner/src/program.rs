@@ -20,9 +20,9 @@ use crate::guest::Guest;
 use crate::preinit::{PreinitProgram, PreinitSource, RegisteredPreinit};
 use crate::{component, tidebox_v1};
 use cache::ProgramCache;
-use interruptible::InterruptibleCompiler;
 pub(crate) use cache::{Digest, digest};
-pub(crate) use compile_pool::{CompilePool, SandboxKey};
+pub(crate) use compile_pool::{CompileJob, CompilePool, SandboxKey};
+use interruptible::InterruptibleCompiler;
 
 /// A program that is ready to run.
 #[derive(Clone)]
@@ -156,8 +156,8 @@ impl Programs {
         self.cache.as_ref()?.get(engine, digest)
     }
 
-    /// Returns a guest-supplied program, identified by its content. Compiles it on the current thread, and gives up if
-    /// the job of this thread is abandoned.
+    /// Returns a guest-supplied program, identified by its content. Compiles it on the current thread, and stops if
+    /// the job of this thread must stop.
     pub(crate) fn guest_program(&self, engine: &Engine, contents: &Contents) -> Result<Program, LoadError> {
         let wasm = contents.as_bytes();
         let digest: Digest = digest(&wasm);
@@ -165,9 +165,9 @@ impl Programs {
         let program = match cached {
             Some(program) => program,
             None => {
-                compile_pool::check_abandoned()?;
+                compile_pool::check()?;
                 let rewritten = bulk_memory::check_and_rewrite(&wasm, component::is_component(&wasm))?;
-                compile_pool::check_abandoned()?;
+                compile_pool::check()?;
                 self.compile_and_link(engine, &rewritten, Source::Guest(&self.interruptible))?
             }
         };

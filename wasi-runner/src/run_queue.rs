@@ -9,9 +9,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use tidebox_core::lock::Mutex;
 
 use futures_util::stream::{FuturesUnordered, Stream};
-use tidebox_kernel::{Pid, SharedKernel};
+use tidebox_kernel::SharedKernel;
 
-pub(crate) type Process = Pin<Box<dyn Future<Output = ()> + Send>>;
+use crate::metered_process::Process;
 
 /// Result of running processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +43,10 @@ impl RunQueue {
         }
     }
 
-    pub(crate) fn push(&mut self, pid: Pid, process: Process) {
+    pub(crate) fn push(&mut self, process: Process) {
         match self {
             Self::Unordered(all) => all.push(process),
-            Self::RoundRobin(ordered) => ordered.push(pid, process),
+            Self::RoundRobin(ordered) => ordered.push(process),
         }
     }
 
@@ -75,7 +75,6 @@ pub(crate) struct RoundRobin {
 }
 
 struct QueuedProcess {
-    pid: Pid,
     process: Process,
     waker: Arc<ProcessWaker>,
 }
@@ -133,7 +132,7 @@ impl RoundRobin {
         Self { kernel: Arc::clone(kernel), processes, last: 0, ready, current: None }
     }
 
-    fn push(&mut self, pid: Pid, process: Process) {
+    fn push(&mut self, process: Process) {
         self.last += 1;
         let waker = Arc::new(ProcessWaker {
             number: self.last,
@@ -141,7 +140,7 @@ impl RoundRobin {
             ready: Arc::clone(&self.ready),
         });
         waker.wake_by_ref();
-        self.processes.insert(self.last, QueuedProcess { pid, process, waker });
+        self.processes.insert(self.last, QueuedProcess { process, waker });
     }
 
     fn run(&mut self, cx: &mut Context<'_>) -> Step {
@@ -169,12 +168,12 @@ impl RoundRobin {
         let Some(member) = self.processes.get_mut(&number) else { return Step::Progressed };
         member.waker.queued.store(false, Ordering::Release);
         let waker = Waker::from(Arc::clone(&member.waker));
-        match member.process.as_mut().poll(&mut Context::from_waker(&waker)) {
+        match Pin::new(&mut member.process).poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(()) => {
                 self.processes.remove(&number);
                 Step::Progressed
             }
-            Poll::Pending if self.kernel.lock().has_yielded(member.pid) => Step::Progressed,
+            Poll::Pending if self.kernel.lock().has_yielded(member.process.pid()) => Step::Progressed,
             Poll::Pending => {
                 self.current = Some(number);
                 self.ready.queue().task = Some(cx.waker().clone());

@@ -13,8 +13,9 @@ use tidebox_kernel::{ExecutionId, HostProcess, OutputChunk, SharedKernel, StopRe
 
 use crate::engine::Inner;
 use crate::fork::ForkedProcess;
+use crate::metered_process::Process;
 use crate::process::{self, ProcessContext};
-use crate::run_queue::{Process, RunQueue, Step};
+use crate::run_queue::{RunQueue, Step};
 
 /// Steps after which the task yields to its executor.
 const STEPS_PER_POLL: u32 = 256;
@@ -71,6 +72,9 @@ impl ExecutionFuture<'_> {
         for _ in 0..STEPS_PER_POLL {
             self.accept_new_processes();
             let step = self.queue.run(cx);
+            if self.has_used_cpu_time() {
+                return Poll::Ready(());
+            }
             if step == Step::Interrupted {
                 // Do not deliver its output yet, so that output chunks start and end with time slices.
                 return self.sleep(cx);
@@ -100,20 +104,33 @@ impl ExecutionFuture<'_> {
         Poll::Pending
     }
 
+    /// Stops an execution that has used up its processor time, unless its root process has exited.
+    fn has_used_cpu_time(&self) -> bool {
+        let mut kernel = self.context.kernel.lock();
+        let is_used = kernel.remaining_cpu_time(self.execution).is_some_and(|time| time.is_zero());
+        if !is_used || kernel.root_status(self.execution).is_some() {
+            return false;
+        }
+        kernel.stop_execution(self.execution, StopReason::CpuTime);
+        true
+    }
+
     /// Adds processes spawned or forked since the last step.
     fn accept_new_processes(&mut self) {
         let starts = self.context.kernel.lock().take_pending(self.execution);
         for start in starts {
             let pid = start.pid;
-            let process: Process = match HostProcess::new(&self.context.kernel, &start) {
-                Some(process) => Box::pin(process),
-                None => Box::pin(process::run_spawned(self.context.clone(), start)),
-            };
-            self.queue.push(pid, process);
+            let (kernel, execution) = (&self.context.kernel, self.execution);
+            self.queue.push(match HostProcess::new(kernel, &start) {
+                Some(process) => Process::new(kernel, execution, pid, process),
+                None => Process::new(kernel, execution, pid, process::run_spawned(self.context.clone(), start)),
+            });
         }
         let forked = std::mem::take(&mut *self.lock_fork_queue());
         for child in forked {
-            self.queue.push(child.start.pid, Box::pin(process::run_forked(Arc::clone(&self.context.kernel), child)));
+            let (kernel, pid) = (Arc::clone(&self.context.kernel), child.start.pid);
+            let future = process::run_forked(kernel, child);
+            self.queue.push(Process::new(&self.context.kernel, self.execution, pid, future));
         }
     }
 

@@ -66,9 +66,9 @@ impl Sandbox {
             let mut sink = |event: OutputChunk| {
                 partial.lock().push_chunk(&event);
                 if let Some(on_chunk) = &on_chunk {
-                    let piece = Uint8Array::from(event.bytes.as_slice());
+                    let chunk = Uint8Array::from(event.bytes.as_slice());
                     // The callback is part of this package and catches what the caller's throws.
-                    let _ = on_chunk.call2(&JsValue::UNDEFINED, &(event.stream == OutputStream::Stderr).into(), &piece);
+                    let _ = on_chunk.call2(&JsValue::UNDEFINED, &(event.stream == OutputStream::Stderr).into(), &chunk);
                 }
             };
             let started = now();
@@ -165,6 +165,9 @@ impl Sandbox {
             "persistent" => ShellMode::Persistent,
             _ => ShellMode::Fresh,
         });
+        if let Some(action) = text(given, "outputOverflow").and_then(|name| name.parse().ok()) {
+            request.output_overflow = action;
+        }
         Ok(request)
     }
 }

@@ -77,6 +77,7 @@ pub fn execute_result(response: &ExecuteResponse) -> JsValue {
         ("outputBytes", if is_lossless { JsValue::UNDEFINED } else { bytes(&response.output) }),
         ("stoppedBy", optional(response.stopped_by.map(StopReason::as_str), JsValue::from_str)),
         ("durationMs", (response.duration.as_secs_f64() * 1e3).into()),
+        ("cpuTimeMs", optional(response.cpu_time, |time| (time.as_secs_f64() * 1e3).into())),
         // Providers do not report it.
         ("peakMemoryBytes", optional(Some(response.peak_memory_bytes).filter(|bytes| *bytes > 0), count)),
     ])

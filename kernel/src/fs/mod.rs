@@ -218,6 +218,11 @@ impl Fs {
         self.root
     }
 
+    /// Returns the limit on files that is exhausted, if one is.
+    pub(crate) fn exhausted_limit(&self) -> Option<tidebox_core::StopReason> {
+        self.quota.exhausted_limit()
+    }
+
     /// Returns the quota usage of the files.
     #[must_use]
     pub fn usage(&self) -> FileUsage {

@@ -1,6 +1,6 @@
 //! Storage limits and usage of a sandbox's files.
 
-use tidebox_core::Limits;
+use tidebox_core::{Limits, StopReason};
 
 use super::node::Node;
 use crate::errno::Errno;
@@ -37,6 +37,15 @@ impl Quota {
     /// Returns the bytes that may still be charged.
     pub(super) fn available_bytes(&self) -> u64 {
         self.file_bytes.saturating_sub(self.used.file_bytes)
+    }
+
+    /// Returns the limit that is exhausted, if one is: no name, or not even the bytes of a long symbolic link, can be added.
+    pub(super) fn exhausted_limit(&self) -> Option<StopReason> {
+        if self.used.inodes >= self.inodes {
+            Some(StopReason::Inodes)
+        } else {
+            (self.available_bytes() < 4096).then_some(StopReason::Files)
+        }
     }
 
     /// Charges one inode or one additional name of an inode.

@@ -57,6 +57,7 @@ impl Kernel {
             executions: BTreeMap::new(),
             host_programs: self.host_programs.clone(),
             memory_bytes: 0,
+            cpu_nanos: 0,
             pipe_bytes: 0,
             spool_bytes: self.spool_bytes,
             string_bytes: 0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 use std::time::Duration;
-use tidebox_core::Limits;
+use tidebox_core::{Limits, OutputOverflow};
 
 #[test]
 fn an_execution_starts_its_root_process_and_ends_with_a_report() {
@@ -108,6 +108,72 @@ fn an_output_limit_of_zero_drops_all_output() {
     k.write_stderr(pid, "abc");
     assert_eq!(k.take_output(execution), []);
     assert!(k.finish_execution(execution).truncated);
+}
+
+#[test]
+fn a_stop_at_the_output_limit_kills_the_execution() {
+    let mut k = kernel(Limits::default());
+    let stop = ExecutionSpec { output_bytes: 5, output_overflow: OutputOverflow::Stop, ..spec(&[]) };
+    let (execution, pid) = k.start_execution(stop).expect("the program exists");
+    k.write_stderr(pid, "abcde");
+    assert_eq!(k.executions[&execution].stopped_by, None, "the limit is inclusive");
+    k.write_stderr(pid, "f");
+    let report = k.finish_execution(execution);
+    assert_eq!((report.stopped_by, report.truncated, report.written_bytes), (Some(StopReason::Output), true, 6));
+}
+
+#[test]
+fn a_reached_limit_is_reported_only_if_the_execution_fails() {
+    for (status, reason) in [(0, None), (1, Some(StopReason::Memory))] {
+        let mut limits = Limits::default();
+        limits.process_memory_bytes = 1000;
+        let mut g = Guest::with(limits, &[]);
+        assert!(!g.k.grow_memory(g.pid, 0, 1001));
+        g.k.record_limit(g.pid, StopReason::Files);
+        g.k.process_exited(g.pid, ExitStatus::Exited(status));
+        assert_eq!(g.k.finish_execution(g.execution).stopped_by, reason, "the first limit counts");
+    }
+}
+
+#[test]
+fn processor_time_is_charged_to_process_parent_and_execution() {
+    let mut limits = Limits::default();
+    limits.cpu_time = Some(Duration::from_millis(100));
+    let mut g = Guest::with(limits, &[]);
+    let child = g.fork();
+    g.k.charge_cpu_time(g.execution, g.pid, Duration::from_millis(30));
+    g.k.charge_cpu_time(g.execution, child, Duration::from_millis(50));
+    assert_eq!(g.k.remaining_cpu_time(g.execution), Some(Duration::from_millis(20)));
+    g.k.process_exited(child, ExitStatus::Exited(0));
+    assert_eq!(g.k.process(g.pid).expect("it runs").cpu_time.children, 0, "it was not waited for");
+    g.k.reap(child);
+    let time = g.k.process(g.pid).expect("it runs").cpu_time;
+    assert_eq!((time.own, time.children), (30_000_000, 50_000_000));
+    g.k.charge_cpu_time(g.execution, child, Duration::from_millis(50));
+    assert_eq!(g.k.remaining_cpu_time(g.execution), Some(Duration::ZERO));
+    assert_eq!(g.k.finish_execution(g.execution).cpu_time, Duration::from_millis(130));
+}
+
+#[test]
+fn a_stopped_process_is_not_run_until_it_continues() {
+    let mut g = Guest::new();
+    let child = g.fork();
+    let signal = |g: &mut Guest, signal| g.k.signal_all(Some(signal), |p| p.pid == child).expect("it exists");
+    let woken = Arc::new(WakeCounter::default());
+    let waker = Waker::from(Arc::clone(&woken));
+    assert!(!g.k.park_if_stopped(child, &waker));
+    signal(&mut g, Signal::Stop);
+    assert!(g.k.park_if_stopped(child, &waker));
+    signal(&mut g, Signal::Term);
+    assert_eq!(g.k.process(child).expect("it exists").fatal(), None, "it is held until the process continues");
+    signal(&mut g, Signal::Cont);
+    assert!(!g.k.park_if_stopped(child, &waker));
+    assert_eq!(g.k.process(child).expect("it exists").fatal(), Some(Signal::Term));
+    assert_eq!(woken.get(), 1);
+    signal(&mut g, Signal::Stop);
+    assert!(g.k.park_if_stopped(child, &waker));
+    signal(&mut g, Signal::Kill);
+    assert!(!g.k.park_if_stopped(child, &waker), "SIGKILL ends a stopped process");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::Text;
+use super::{INIT, Text};
+use crate::cpu_time::CpuTime;
 use crate::errno::Errno;
 use crate::fs::MountMode;
 use crate::kernel::{Kernel, USER};
@@ -23,8 +24,10 @@ pub(crate) fn text(k: &Kernel, file: Text) -> Result<Cow<'_, [u8]>, Errno> {
         Text::Mounts => mounts(k),
         Text::Stat => {
             let boot = k.now().saturating_sub(uptime(k)) / SECOND;
+            let user = k.visible_total_cpu_time() / (SECOND / 100);
+            let idle = (uptime(k) / (SECOND / 100)).saturating_sub(user);
             format!(
-                "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nbtime {boot}\nprocesses {}\n",
+                "cpu  {user} 0 0 {idle} 0 0 0 0 0 0\ncpu0 {user} 0 0 {idle} 0 0 0 0 0 0\nbtime {boot}\nprocesses {}\n",
                 k.processes.last()
             )
         }
@@ -34,6 +37,17 @@ pub(crate) fn text(k: &Kernel, file: Text) -> Result<Cow<'_, [u8]>, Errno> {
         }
         Text::Version => concat!("Tidebox version ", env!("CARGO_PKG_VERSION"), " (WebAssembly)\n").to_owned(),
         Text::Hostname => format!("{}\n", k.hostname),
+        Text::ProcessCmdline(INIT) => "init\0".to_owned(),
+        Text::ProcessComm(INIT) => "init\n".to_owned(),
+        // As on Linux for a process of another user.
+        Text::ProcessEnviron(INIT) | Text::ProcessMaps(INIT) => return Err(Errno::Acces),
+        Text::ProcessStat(INIT) => {
+            let rest = " 0".repeat(44);
+            format!("1 (init) S 0 1 1 0 -1{rest}\n")
+        }
+        Text::ProcessStatus(INIT) => INIT_STATUS.to_owned(),
+        Text::ProcessLimits(_) => limits(k),
+        Text::ProcessMaps(pid) => maps(k.process(pid)?),
         Text::ProcessCmdline(pid) => return Ok(Cow::Borrowed(&k.process(pid)?.program.argv.bytes)),
         Text::ProcessEnviron(pid) => return Ok(Cow::Borrowed(&k.process(pid)?.program.env.bytes)),
         Text::ProcessComm(pid) => {
@@ -41,7 +55,7 @@ pub(crate) fn text(k: &Kernel, file: Text) -> Result<Cow<'_, [u8]>, Errno> {
             name.push(b'\n');
             return Ok(Cow::Owned(name));
         }
-        Text::ProcessStat(pid) => stat(k.process(pid)?),
+        Text::ProcessStat(pid) => stat(k.process(pid)?, k.visible_cpu_time(pid)),
         Text::ProcessStatus(pid) => status(k.process(pid)?),
     };
     Ok(Cow::Owned(string.into_bytes()))
@@ -64,6 +78,38 @@ fn meminfo(k: &Kernel) -> String {
     out
 }
 
+/// `status` of the init process, which user 0 owns.
+const INIT_STATUS: &str = "Name:\tinit\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t1\nPid:\t1\nPPid:\t0\nUid:\t0\t0\t0\t0\n\
+                           Gid:\t0\t0\t0\t0\nVmSize:\t       0 kB\nVmRSS:\t       0 kB\nThreads:\t1\n";
+
+/// Formats `proc_pid_limits(5)` with the limits of the sandbox that have a counterpart on Linux.
+fn limits(k: &Kernel) -> String {
+    let limits = &k.limits;
+    let unlimited = || "unlimited".to_owned();
+    let cpu_time = limits.cpu_time.map_or_else(unlimited, |time| time.as_secs().to_string());
+    let rows = [
+        ("Max cpu time", cpu_time, "seconds"),
+        ("Max file size", limits.single_file_bytes.to_string(), "bytes"),
+        ("Max address space", limits.process_memory_bytes.to_string(), "bytes"),
+        ("Max processes", limits.processes.to_string(), "processes"),
+        ("Max open files", limits.descriptors.to_string(), "files"),
+        ("Max locked memory", unlimited(), "bytes"),
+        ("Max file locks", unlimited(), "locks"),
+        ("Max pending signals", unlimited(), "signals"),
+    ];
+    let mut out = "Limit                     Soft Limit           Hard Limit           Units     \n".to_owned();
+    for (name, value, unit) in rows {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{name:<25} {value:<20} {value:<20} {unit:<10}");
+    }
+    out
+}
+
+/// Formats `proc_pid_maps(5)`: the linear memory.
+fn maps(process: &Process) -> String {
+    format!("00000000-{:08x} rw-p 00000000 00:00 0                          [heap]\n", process.memory_bytes)
+}
+
 /// Returns the file's name, at most 15 bytes as on Linux.
 fn comm(process: &Process) -> &[u8] {
     let name = process.program.path.rsplit(|b| *b == b'/').next().unwrap_or_default();
@@ -71,12 +117,17 @@ fn comm(process: &Process) -> &[u8] {
 }
 
 fn state(process: &Process) -> char {
-    if process.ended.is_some() { 'Z' } else { 'S' }
+    match process.ended {
+        Some(_) => 'Z',
+        None if process.stopped.is_some() => 'T',
+        None => 'S',
+    }
 }
 
 fn status(process: &Process) -> String {
     let state = match state(process) {
         'Z' => "Z (zombie)",
+        'T' => "T (stopped)",
         _ => "S (sleeping)",
     };
     let (uid, gid, kib) = (USER.uid, USER.gid, process.memory_bytes / 1024);
@@ -97,9 +148,10 @@ fn status(process: &Process) -> String {
 }
 
 /// Formats the 52 fields of `proc_pid_stat(5)`; fields without a meaning here are 0.
-fn stat(process: &Process) -> String {
+fn stat(process: &Process, cpu_time: CpuTime) -> String {
     let name = String::from_utf8_lossy(comm(process));
-    let ticks = process.started / (SECOND / 100);
+    let [started, own, children] =
+        [process.started, cpu_time.own, cpu_time.children].map(|nanos| nanos / (SECOND / 100));
     let mut out = format!(
         "{} ({name}) {} {} {} {} 0 -1",
         process.pid,
@@ -110,10 +162,16 @@ fn stat(process: &Process) -> String {
     );
     for field in 9..=52 {
         let value = match field {
-            19 => 0,
-            18 => 20,
+            18 => (20 + i64::from(process.nice)).unsigned_abs(),
+            19 => {
+                let _ = write!(out, " {}", process.nice);
+                continue;
+            }
             20 => 1,
-            22 => ticks,
+            // All time is user time.
+            14 => own,
+            16 => children,
+            22 => started,
             23 => process.memory_bytes,
             24 => process.memory_bytes / 65536,
             _ => 0,

@@ -65,6 +65,8 @@ impl HostCallRequest {
             b"dup_to" => tidebox::dup_to(k, pid, m, a, b),
             b"chdir" => tidebox::chdir(k, pid, m, a, b),
             b"getcwd" => tidebox::getcwd(k, pid, m, a, b, c),
+            b"cpu_times" => tidebox::cpu_times(k, pid, m, a),
+            b"nice" => tidebox::nice(k, pid, m, a.cast_signed(), b),
             b"getids" => tidebox::getids(k, pid, m, a),
             b"setpgid" => tidebox::setpgid(k, pid, m, a.cast_signed(), b.cast_signed()),
             b"kill" => tidebox::kill(k, pid, m, a.cast_signed(), b),

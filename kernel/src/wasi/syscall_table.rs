@@ -82,6 +82,8 @@ macro_rules! tidebox_v1_nonblocking {
             chdir(path: u32, len: u32);
             getcwd(buffer: u32, len: u32, len_out: u32);
             getids(out: u32);
+            cpu_times(out: u32);
+            nice(increment: i32, out: u32);
             setpgid(target: i32, pgid: i32);
             sig_set(signal: u32, disposition: u32);
             sig_take(out: u32);

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use futures_executor::block_on;
 use tidebox_core::{
-    ErrorKind, ExecuteRequest, ExecuteResponse, Limits, OutputChunk, OutputStream, SandboxBackend, StopReason,
+    ErrorKind, ExecuteRequest, ExecuteResponse, Limits, OutputChunk, OutputOverflow, OutputStream, SandboxBackend,
+    StopReason,
 };
 use tidebox_kernel::Signal;
 
@@ -101,6 +102,30 @@ fn output_over_the_limit_is_dropped_and_reported() {
     let response = run(&sandbox, ExecuteRequest::new("x"));
     assert!(response.truncated);
     assert!(response.output_text().starts_with("12345\ntidebox: "), "Tidebox's message is not dropped");
+}
+
+#[test]
+fn the_caller_chooses_what_to_keep_of_long_output() {
+    let mut limits = Limits::default();
+    limits.output_bytes = 5;
+    for (action, output, code) in [
+        (OutputOverflow::KeepHead, "12345\ntidebox: the output was truncated: kept the first 5 of 8 bytes", 0),
+        (OutputOverflow::KeepTail, "45678\ntidebox: the output was truncated: kept the last 5 of 8 bytes", 0),
+        (OutputOverflow::Stop, "12345\ntidebox: the command was stopped because it wrote more than 5 bytes", 137),
+    ] {
+        let steps = [out("1234"), err("5678"), Step::Exit(0)];
+        let sandbox = builder(ScriptedEngine::new(steps)).limits(limits.clone()).build().unwrap();
+        let request = ExecuteRequest::new("x").with_output_overflow(action);
+        let mut streamed = Vec::new();
+        let mut sink = |chunk: OutputChunk| streamed.extend(chunk.bytes);
+        let response = block_on(sandbox.execute_streaming(request, &mut sink)).unwrap();
+        assert!(response.truncated, "{action}");
+        assert!(response.output_text().starts_with(output), "{action}: {}", response.output_text());
+        assert_eq!(response.exit_code, Some(code), "{action}");
+        assert_eq!(response.stopped_by, (code != 0).then_some(StopReason::Output), "{action}");
+        let stderr = response.stderr_text().into_owned();
+        assert_eq!(response.output.len(), response.stdout.len() + stderr.len(), "{action}");
+    }
 }
 
 #[test]

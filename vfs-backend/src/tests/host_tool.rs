@@ -22,6 +22,7 @@ fn start_tool(sandbox: &VfsBackend, name: &str) -> (SharedKernel, ExecutionId, H
         cwd: b"/workspace".to_vec(),
         program: format!("/usr/local/bin/{name}").into_bytes(),
         output_bytes: 1 << 20,
+        output_overflow: Default::default(),
         ..ExecutionSpec::default()
     };
     let (session, _) = kernel.lock().start_execution(spec).unwrap();

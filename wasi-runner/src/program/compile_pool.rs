@@ -1,6 +1,6 @@
 //! Threads that compile guest-supplied programs, so that a large or hostile module delays no other sandbox.
 //!
-//! Small modules have a lane of their own and never wait for large ones. In each lane the sandboxes take turns, and a
+//! Small modules have a separate lane and never wait for large ones. Each lane serves the sandboxes alternately, and a
 //! sandbox has at most one job at a time: one that submits many modules delays only itself. A compilation whose caller
 //! was dropped, or whose processor time is used up, stops at the next function.
 
@@ -10,11 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use tidebox_core::lock::Mutex;
 use tokio::sync::oneshot;
 
 use super::LoadError;
+use crate::metered_process::thread_cpu_time;
 
 /// Module size up to which a job uses the lane for small modules: compiling takes some 100 ms at most.
 const SMALL_MODULE_BYTES: u64 = 256 << 10;
@@ -34,33 +36,47 @@ pub(crate) struct CompilePool {
     large: Arc<Mutex<Lane>>,
 }
 
+/// A compilation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CompileJob {
+    pub(crate) sandbox: SandboxKey,
+    /// Size of the module in bytes, which selects the lane.
+    pub(crate) size: u64,
+    /// Processor time that it may use; `None` is unlimited.
+    pub(crate) budget: Option<Duration>,
+}
+
 impl CompilePool {
-    /// Runs `work`, which compiles a module of `size` bytes, on a thread of the lane for this size. Dropping the future
-    /// removes a waiting job, and makes a running one fail at its next [`is_abandoned`] check.
+    /// Runs `work`, which compiles a module, on a thread of its lane. Returns its result and the processor time it took.
+    /// Dropping the future removes a waiting job, and makes a running one fail at its next [`check`].
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        sandbox: SandboxKey,
-        size: u64,
+        job: CompileJob,
         work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
-    ) -> Result<T, LoadError> {
-        let (lane, nice) = if size <= SMALL_MODULE_BYTES {
-            (&self.small, None)
-        } else {
-            (&self.large, Some(LARGE_MODULE_NICE))
-        };
+    ) -> (Result<T, LoadError>, Duration) {
+        let (lane, nice) =
+            if job.size <= SMALL_MODULE_BYTES { (&self.small, None) } else { (&self.large, Some(LARGE_MODULE_NICE)) };
         let abandoned = Abandoned::default();
         let _abandon_on_drop = AbandonOnDrop(Arc::clone(&abandoned));
         let (done, compiled) = oneshot::channel();
         let flag = Arc::clone(&abandoned);
         let run = move || {
-            CURRENT.set(Some(flag));
-            // A bug in the compiler ends only the guest's command. The unwinding of an abandoned job ends here too.
+            let started = thread_cpu_time().unwrap_or_default();
+            let deadline = job.budget.and_then(|budget| started.checked_add(budget));
+            CURRENT.set(Some(Current { abandoned: flag, deadline }));
+            // A bug in the compiler ends only the guest's command. The unwinding of a stopped job ends here too.
             let result = catch_unwind(AssertUnwindSafe(work));
+            let stopped = check();
             CURRENT.set(None);
-            let _ = done.send(result.unwrap_or_else(|_| Err(LoadError::compiler_failed())));
+            let failed = || stopped.err().unwrap_or_else(LoadError::compiler_failed);
+            let cpu_time = thread_cpu_time().unwrap_or_default().saturating_sub(started);
+            let _ = done.send((result.unwrap_or_else(|_| Err(failed())), cpu_time));
         };
-        Lane::submit(lane, nice, Job { sandbox, abandoned, run: Box::new(run) })?;
-        compiled.await.unwrap_or_else(|_| Err(LoadError::compiler_failed()))
+        let queued = Lane::submit(lane, nice, Job { sandbox: job.sandbox, abandoned, run: Box::new(run) });
+        match queued {
+            Ok(()) => compiled.await.unwrap_or_else(|_| (Err(LoadError::compiler_failed()), Duration::ZERO)),
+            Err(error) => (Err(error), Duration::ZERO),
+        }
     }
 }
 
@@ -75,19 +91,30 @@ impl Drop for AbandonOnDrop {
     }
 }
 
+/// Conditions of the job that runs on a thread.
+struct Current {
+    abandoned: Abandoned,
+    /// Processor time of the thread at which the job must stop.
+    deadline: Option<Duration>,
+}
+
 thread_local! {
-    /// Flag of the job that runs on this thread.
-    static CURRENT: RefCell<Option<Abandoned>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
 }
 
-/// Returns whether the caller of the job on this thread was dropped.
-pub(super) fn is_abandoned() -> bool {
-    CURRENT.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)))
-}
-
-/// Fails if the caller of the job on this thread was dropped. No caller sees the error.
-pub(super) fn check_abandoned() -> Result<(), LoadError> {
-    if is_abandoned() { Err(LoadError("its command has ended".to_owned())) } else { Ok(()) }
+/// Fails if the job on this thread must stop: its caller was dropped, or its processor time is used up.
+pub(super) fn check() -> Result<(), LoadError> {
+    CURRENT.with_borrow(|current| {
+        let Some(current) = current else { return Ok(()) };
+        if current.abandoned.load(Ordering::Relaxed) {
+            return Err(LoadError("its command has ended".to_owned()));
+        }
+        let is_used_up = |deadline| thread_cpu_time().is_some_and(|now| now >= deadline);
+        if current.deadline.is_some_and(is_used_up) {
+            return Err(LoadError("compiling it takes more processor time than the command has left".to_owned()));
+        }
+        Ok(())
+    })
 }
 
 struct Job {
@@ -214,6 +241,14 @@ mod tests {
         future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop())).is_pending()
     }
 
+    fn job(sandbox: usize, size: u64) -> CompileJob {
+        CompileJob { sandbox: SandboxKey(sandbox), size, budget: None }
+    }
+
+    fn wait<T>(future: impl Future<Output = (Result<T, LoadError>, Duration)>) -> Result<T, LoadError> {
+        block_on(future).0
+    }
+
     /// Work that waits until `release` sends.
     fn blocker() -> (mpsc::Sender<()>, impl FnOnce() -> Result<(), LoadError> + Send + 'static) {
         let (release, wait) = mpsc::channel::<()>();
@@ -226,9 +261,9 @@ mod tests {
     #[test]
     fn a_compiler_panic_is_an_error() {
         let pool = CompilePool::default();
-        let failed = block_on(pool.run(SandboxKey(1), SMALL, || -> Result<(), _> { panic!("a defect") }));
+        let failed = wait(pool.run(job(1, SMALL), || -> Result<(), _> { panic!("a defect") }));
         assert_eq!(failed, Err(LoadError::compiler_failed()));
-        assert_eq!(block_on(pool.run(SandboxKey(1), SMALL, || Ok(7))), Ok(7), "the next job runs");
+        assert_eq!(wait(pool.run(job(1, SMALL), || Ok(7))), Ok(7), "the next job runs");
     }
 
     #[test]
@@ -238,15 +273,15 @@ mod tests {
         let mut large = Vec::new();
         for sandbox in 0..max_threads() + 2 {
             let (release, work) = blocker();
-            let mut job = Box::pin(pool.run(SandboxKey(sandbox), LARGE, work));
+            let mut job = Box::pin(pool.run(job(sandbox, LARGE), work));
             assert!(is_pending(job.as_mut()));
             releases.push(release);
             large.push(job);
         }
-        assert_eq!(block_on(pool.run(SandboxKey(0), SMALL, || Ok(7))), Ok(7));
+        assert_eq!(wait(pool.run(job(0, SMALL), || Ok(7))), Ok(7));
         drop(releases);
         for job in large {
-            assert_eq!(block_on(job), Ok(()));
+            assert_eq!(wait(job), Ok(()));
         }
     }
 
@@ -254,23 +289,23 @@ mod tests {
     fn a_sandbox_has_one_job_at_a_time() {
         let pool = CompilePool::default();
         let (release, work) = blocker();
-        let mut first = Box::pin(pool.run(SandboxKey(1), LARGE, work));
+        let mut first = Box::pin(pool.run(job(1, LARGE), work));
         assert!(is_pending(first.as_mut()));
         let started = Arc::new(AtomicUsize::new(0));
         let mut more = Vec::new();
         for _ in 0..10 {
             let started = Arc::clone(&started);
             let work = move || Ok(started.fetch_add(1, Ordering::Relaxed));
-            let mut job = Box::pin(pool.run(SandboxKey(1), LARGE, work));
+            let mut job = Box::pin(pool.run(job(1, LARGE), work));
             assert!(is_pending(job.as_mut()));
             more.push(job);
         }
         if max_threads() > 1 {
-            assert_eq!(block_on(pool.run(SandboxKey(2), LARGE, || Ok(()))), Ok(()));
+            assert_eq!(wait(pool.run(job(2, LARGE), || Ok(()))), Ok(()));
         }
         assert_eq!(started.load(Ordering::Relaxed), 0);
         release.send(()).expect("the job waits");
-        let order: Vec<_> = more.into_iter().map(|job| block_on(job).expect("it runs")).collect();
+        let order: Vec<_> = more.into_iter().map(|job| wait(job).expect("it runs")).collect();
         assert_eq!(order, (0..10).collect::<Vec<_>>(), "the jobs of a sandbox run in order");
     }
 
@@ -278,17 +313,31 @@ mod tests {
     fn abandoned_jobs_are_not_started() {
         let pool = CompilePool::default();
         let (release, work) = blocker();
-        let mut first = Box::pin(pool.run(SandboxKey(1), LARGE, work));
+        let mut first = Box::pin(pool.run(job(1, LARGE), work));
         assert!(is_pending(first.as_mut()));
         let started = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&started);
-        let mut second = Box::pin(pool.run(SandboxKey(1), LARGE, move || Ok(count.fetch_add(1, Ordering::Relaxed))));
+        let mut second = Box::pin(pool.run(job(1, LARGE), move || Ok(count.fetch_add(1, Ordering::Relaxed))));
         assert!(is_pending(second.as_mut()));
         drop(second);
         release.send(()).expect("the job waits");
-        assert_eq!(block_on(first), Ok(()));
-        assert_eq!(block_on(pool.run(SandboxKey(1), LARGE, || Ok(7))), Ok(7));
+        assert_eq!(wait(first), Ok(()));
+        assert_eq!(wait(pool.run(job(1, LARGE), || Ok(7))), Ok(7));
         assert_eq!(started.load(Ordering::Relaxed), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_job_stops_when_its_processor_time_is_used_up() {
+        let pool = CompilePool::default();
+        let budget = Some(Duration::from_millis(5));
+        let (result, cpu_time) = block_on(pool.run(CompileJob { budget, ..job(1, SMALL) }, || {
+            while check().is_ok() {}
+            check()
+        }));
+        let message = result.expect_err("it stops").to_string();
+        assert!(message.contains("more processor time than the command has left"), "{message}");
+        assert!(cpu_time >= Duration::from_millis(5), "{cpu_time:?}");
     }
 
     #[test]
@@ -296,9 +345,9 @@ mod tests {
         let pool = CompilePool::default();
         let (started, wait) = mpsc::channel();
         let (report, seen) = mpsc::channel();
-        let mut job = Box::pin(pool.run(SandboxKey(1), LARGE, move || {
+        let mut job = Box::pin(pool.run(job(1, LARGE), move || {
             let _ = started.send(());
-            while !is_abandoned() {
+            while check().is_ok() {
                 std::thread::yield_now();
             }
             let _ = report.send(());

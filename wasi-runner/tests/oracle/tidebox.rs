@@ -73,6 +73,7 @@ impl TideboxProbe {
             program: b"/bin/probe".to_vec(),
             stdin: call.input().to_vec(),
             output_bytes: u64::MAX,
+            output_overflow: Default::default(),
             shell_state: None,
             interactive: false,
         };

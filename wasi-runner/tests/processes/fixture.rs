@@ -112,6 +112,7 @@ impl Fixture {
             program: program.as_bytes().to_vec(),
             stdin: Vec::new(),
             output_bytes: 1 << 20,
+            output_overflow: Default::default(),
             shell_state: None,
             interactive: false,
         };

@@ -11,6 +11,7 @@ use crate::execute::ExecuteRequest;
 use crate::file::{EditRequest, ReadRequest, WriteRequest};
 use crate::layer::call::Call;
 use crate::layer::redaction::Redaction;
+use crate::output_overflow::OutputOverflow;
 use crate::provider::{ListRequest, SandboxId, Selector};
 use crate::search::{GlobRequest, GrepRequest};
 use crate::shell_mode::ShellMode;
@@ -96,6 +97,8 @@ pub(in crate::layer) struct Execute {
     stdin: Blob,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     shell_mode: Option<ByName<ShellMode>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output_overflow: Option<ByName<OutputOverflow>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -194,7 +197,7 @@ impl RecordedCall {
 
 impl Execute {
     fn new(request: &ExecuteRequest, redaction: &Redaction) -> Self {
-        let ExecuteRequest { command, timeout, cwd, env, stdin, shell_mode } = request;
+        let ExecuteRequest { command, timeout, cwd, env, stdin, shell_mode, output_overflow } = request;
         Self {
             command: Text(redaction.text(command.clone())),
             timeout: timeout.map(Seconds),
@@ -202,6 +205,7 @@ impl Execute {
             env: env.iter().map(|(name, value)| redaction.environment(name.clone(), value.clone())).collect(),
             stdin: Blob(redaction.bytes(stdin.clone())),
             shell_mode: shell_mode.map(ByName),
+            output_overflow: (*output_overflow != OutputOverflow::default()).then_some(ByName(*output_overflow)),
         }
     }
 }

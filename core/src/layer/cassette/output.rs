@@ -29,6 +29,8 @@ pub(in crate::layer) struct RecordedExecution {
     duration: Seconds,
     #[serde(default, skip_serializing_if = "is_zero")]
     peak_memory_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cpu_time: Option<Seconds>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +60,7 @@ impl RecordedExecution {
             stopped_by: response.stopped_by.map(ByName),
             duration: Seconds(response.duration),
             peak_memory_bytes: response.peak_memory_bytes,
+            cpu_time: response.cpu_time.map(Seconds),
         }
     }
 
@@ -75,6 +78,7 @@ impl RecordedExecution {
         response.stopped_by = self.stopped_by.map(|named| named.0);
         response.duration = self.duration.0;
         response.peak_memory_bytes = self.peak_memory_bytes;
+        response.cpu_time = self.cpu_time.map(|time| time.0);
         (events, response)
     }
 }

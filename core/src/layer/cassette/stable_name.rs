@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::error::{ErrorKind, FileErrorCode};
 use crate::execute::StopReason;
 use crate::file::FileKind;
+use crate::output_overflow::OutputOverflow;
 use crate::search::Truncation;
 use crate::shell_mode::ShellMode;
 
@@ -62,7 +63,11 @@ names! { FileErrorCode, "file error code", Self::as_str,
     NoSpace PastEnd StringNotFound StringNotUnique InvalidPattern
 }
 
-names! { StopReason, "stop reason", Self::as_str, Timeout Memory Output Cancelled }
+names! { StopReason, "stop reason", Self::as_str,
+    Timeout CpuTime Memory Output Files Inodes Descriptors Processes Nesting Cancelled
+}
+
+names! { OutputOverflow, "action at the output limit", Self::as_str, KeepHead KeepTail Stop }
 
 names! { Truncation, "truncation reason", Self::as_str, MaxCount Budget Unreadable }
 
@@ -95,6 +100,7 @@ mod tests {
         survives::<ErrorKind>();
         survives::<FileErrorCode>();
         survives::<StopReason>();
+        survives::<OutputOverflow>();
         survives::<Truncation>();
         survives::<FileKind>();
         survives::<ShellMode>();

@@ -133,8 +133,8 @@ impl Generator {
         FileError::new(self.one_of(&codes), self.text())
     }
 
-    fn file_result<T>(&mut self, answer: impl FnOnce(&mut Self) -> T) -> std::result::Result<T, FileError> {
-        if self.below(4) == 0 { Err(self.refusal()) } else { Ok(answer(self)) }
+    fn file_result<T>(&mut self, reply: impl FnOnce(&mut Self) -> T) -> std::result::Result<T, FileError> {
+        if self.below(4) == 0 { Err(self.refusal()) } else { Ok(reply(self)) }
     }
 
     fn event(&mut self) -> OutputChunk {
@@ -153,7 +153,7 @@ impl Generator {
         }
         response.exit_code = self.some(|generator| i32::try_from(generator.below(300)).unwrap() - 20);
         response.truncated = self.coin();
-        let reasons = [StopReason::Timeout, StopReason::Memory, StopReason::Output, StopReason::Cancelled];
+        let reasons = StopReason::ALL;
         response.stopped_by = self.some(|generator| generator.one_of(&reasons));
         response.duration = self.duration();
         response.peak_memory_bytes = self.one_of(&[0, 1, u64::MAX]);
@@ -230,12 +230,12 @@ fn observed(
     let mut events = Vec::new();
     let mut sink = |event| events.push(event);
     let streaming = matches!(call, Call::ExecuteStreaming(_));
-    let answer = block_on(call.run(backend, streaming.then_some(&mut sink)));
-    let told = answer.map_err(|error| {
+    let reply = block_on(call.run(backend, streaming.then_some(&mut sink)));
+    let reported = reply.map_err(|error| {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         format!("{} {error} {cause:?}", error.kind())
     });
-    (events, told)
+    (events, reported)
 }
 
 #[test]
@@ -248,8 +248,8 @@ fn generated_interactions_survive_the_text_form() {
             .map(|call| {
                 let streamed = matches!(call, Call::ExecuteStreaming(_));
                 let events = if streamed { generator.list(Generator::event) } else { Vec::new() };
-                let answer = generator.response(call, &events);
-                (events, answer)
+                let reply = generator.response(call, &events);
+                (events, reply)
             })
             .collect();
         let recorder = Recorder::default();
@@ -280,7 +280,7 @@ fn a_damaged_cassette_never_panics() {
         let _ = observed(&*live, call.clone());
     }
     let text = recorder.cassette().to_text().unwrap();
-    let mut refused = 0;
+    let mut rejected = 0;
     for _ in 0..3000 {
         let mut bytes = text.clone().into_bytes();
         let at = usize::try_from(generator.below(bytes.len() as u64)).unwrap();
@@ -291,7 +291,7 @@ fn a_damaged_cassette_never_panics() {
         }
         let Ok(damaged) = String::from_utf8(bytes) else { continue };
         match Cassette::parse(&damaged) {
-            Err(_) => refused += 1,
+            Err(_) => rejected += 1,
             Ok(cassette) => {
                 let player = Replayer::new(cassette, Matching::ByRequest, Redaction::new()).unwrap();
                 let replay = player.sandbox(id("sb-canned"));
@@ -301,5 +301,5 @@ fn a_damaged_cassette_never_panics() {
             }
         }
     }
-    assert!(refused > 2000, "only {refused} were rejected");
+    assert!(rejected > 2000, "only {rejected} were rejected");
 }

@@ -83,7 +83,11 @@ fn event(
 /// A relative time counts from the first attempt of a call that waits, not from each retry.
 fn clock(k: &mut Kernel, pid: Pid, raw: &[u8; SUBSCRIPTION_BYTES]) -> Result<Readiness, Errno> {
     let (id, timeout, flags) = (u32_at(raw, 16), u64_at(raw, 24), u32_at(raw, 40) as u16);
-    let clock_time = match super::clock(k, id) {
+    // Only the real-time and monotonic clocks can be waited for, as in Wasmtime.
+    if matches!(id, super::PROCESS_TIME | super::THREAD_TIME) {
+        return Ok(Readiness::Failed(Errno::Badf));
+    }
+    let clock_time = match super::clock(k, pid, id) {
         Ok(clock_time) => clock_time,
         Err(errno) => return Ok(Readiness::Failed(errno)),
     };

@@ -59,9 +59,9 @@ fn each_request_resets_the_output_limit() {
     let execution = g.execution;
     for _ in 0..2 {
         assert!(g.k.send_request(execution, Vec::new(), SECOND));
-        assert!(!g.k.is_truncated(execution));
+        assert!(!g.k.report(execution).truncated);
         g.k.write_stderr(g.pid, "too much");
-        assert!(g.k.is_truncated(execution));
+        assert!(g.k.report(execution).truncated);
         let printed: Vec<_> = g.k.take_output(execution).into_iter().map(|chunk| (chunk.stream, chunk.bytes)).collect();
         assert_eq!(printed, [(OutputStream::Stderr, b"too ".to_vec())]);
     }

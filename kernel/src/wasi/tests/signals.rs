@@ -70,7 +70,7 @@ fn kill_and_stop_cannot_be_ignored() {
     for (signal, disposition) in [(9, 1), (9, 0), (19, 2), (0, 0), (32, 0), (15, 3), (u32::MAX, 0)] {
         assert_eq!(call!(&mut g, tidebox::sig_set(signal, disposition)), done(Errno::Inval));
     }
-    for quiet in [17, 18, 19, 20, 21, 22, 23, 28] {
+    for quiet in [17, 18, 23, 28] {
         assert_eq!(kill(&mut g, pid, quiet), OK, "{quiet} does nothing by default");
     }
     assert_eq!(call!(&mut g, tidebox::sig_set(15, 0)), OK);

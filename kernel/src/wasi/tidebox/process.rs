@@ -134,6 +134,29 @@ pub fn getids(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, out: u32) -> Sy
     })
 }
 
+/// Writes the processor time of the caller and of the children it has waited for, in nanoseconds.
+pub fn cpu_times(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, out: u32) -> SyscallOutcome {
+    call(k, pid, |k| {
+        let time = k.visible_cpu_time(pid);
+        put_u64(m, out, time.own)?;
+        Ok(put_u64(m, address(out, 8)?, time.children)?)
+    })
+}
+
+/// Adds to the niceness of the caller, at most up to 19, and writes it as `i32`. `PERM` for a negative increment, which only the
+/// root user may pass on Linux.
+pub fn nice(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, increment: i32, out: u32) -> SyscallOutcome {
+    call(k, pid, |k| {
+        if increment < 0 {
+            return Err(Errno::Perm.into());
+        }
+        let process = k.process_mut(pid)?;
+        process.nice = i8::try_from(increment.saturating_add(i32::from(process.nice)).min(19)).unwrap_or(19);
+        let nice = i32::from(process.nice);
+        Ok(put_u32(m, out, nice.cast_unsigned())?)
+    })
+}
+
 /// Moves the caller or a child to a process group of the execution.
 pub fn setpgid(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, target: i32, group: i32) -> SyscallOutcome {
     let _ = m;
