@@ -24,6 +24,16 @@ const MAX_LENGTH: Duration = Duration::from_secs(30 * 60);
 /// Maximum bytes of a message. The JavaScript client sends a file of any size as one message.
 const MESSAGE_BYTES: usize = 1 << 30;
 
+/// Maximum bytes of a message that the clients accept.
+const PYTHON_BYTES: usize = 1 << 20;
+const JAVASCRIPT_BYTES: usize = 100 << 20;
+
+/// Returns the maximum bytes of a message for the client.
+fn client_limit(headers: &HeaderMap) -> usize {
+    let agent = headers.get("user-agent").and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+    if agent.starts_with("Python/") { PYTHON_BYTES } else { JAVASCRIPT_BYTES }
+}
+
 /// Memory limits in MiB.
 const MEMORY: std::ops::RangeInclusive<u64> = 768..=4096;
 
@@ -37,6 +47,7 @@ struct Config {
     labels: BTreeMap<String, String>,
     env: BTreeMap<String, String>,
     volumes: Option<Value>,
+    root: Option<Value>,
 }
 
 impl Config {
@@ -86,6 +97,10 @@ pub(super) async fn create(
     if config.memory_mb.is_some_and(|memory| !MEMORY.contains(&memory)) {
         return error_response(400, "INVALID_CONFIG", "memory_mb is from 768 to 4096");
     }
+    if config.root.as_ref().is_some_and(|root| !root.is_null()) {
+        let message = absent_message("volumes and snapshots as root: every sandbox has Tidebox's own files");
+        return error_response(501, "NOT_IMPLEMENTED", &message);
+    }
     if config.volumes.as_ref().is_some_and(|volumes| !volumes.is_null() && *volumes != json!([])) {
         return error_response(501, "NOT_IMPLEMENTED", &absent_message("volumes"));
     }
@@ -101,7 +116,8 @@ pub(super) async fn create(
         shared.registry.update(&id, |sandbox| sandbox.set_ttl(life));
     }
     shared.sandboxes().insert(id.clone(), Sandbox { env: config.env, end: watch::channel(false).0 });
-    socket(shared, id, life.is_none(), fault.map(|fault| fault.0), upgrade).await
+    let fault = fault.map(|fault| fault.0).unwrap_or_default();
+    socket(shared, id, life.is_none(), fault, client_limit(&headers), upgrade).await
 }
 
 /// `GET /api/v3/sandbox/{id}/connect`, a WebSocket
@@ -118,7 +134,8 @@ pub(super) async fn connect(
     if shared.registry.find(&id).await.is_none() {
         return error_response(404, "SANDBOX_NOT_FOUND", &format!("The sandbox {id} was not found"));
     }
-    socket(shared, id, false, fault.map(|fault| fault.0), upgrade).await
+    let fault = fault.map(|fault| fault.0).unwrap_or_default();
+    socket(shared, id, false, fault, client_limit(&headers), upgrade).await
 }
 
 /// Opens the socket of a sandbox. If `only`, the sandbox ends with its socket.
@@ -126,7 +143,8 @@ async fn socket(
     shared: Shared,
     id: String,
     only: bool,
-    fault: Option<SocketFault>,
+    fault: SocketFault,
+    limit: usize,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     let (record, end) = match (shared.registry.find(&id).await, shared.sandboxes().get(&id)) {
@@ -136,7 +154,7 @@ async fn socket(
     let name = HeaderValue::from_str(&id);
     let mut response =
         upgrade.max_message_size(MESSAGE_BYTES).max_frame_size(MESSAGE_BYTES).on_upgrade(move |socket| async move {
-            rpc::serve(&shared, &id, record, socket, end, fault.unwrap_or_default()).await;
+            rpc::serve(&shared, &id, record, socket, end, (fault, limit)).await;
             if only {
                 shared.remove(&id).await;
             }

@@ -10,9 +10,10 @@ use tidebox_core::lock::Mutex;
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use futures_util::future::{Either, select};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::handles::Handles;
 use super::process::Processes;
@@ -41,8 +42,12 @@ pub(super) struct RpcConnection {
     next_stream: AtomicU64,
     pub(super) processes: Mutex<Processes>,
     pub(super) handles: Mutex<Handles>,
+    /// Calls that a client can abort, by the number that it chose.
+    aborts: Mutex<BTreeMap<u64, oneshot::Sender<()>>>,
     /// Send output before the response that names its stream.
     pub(super) early: bool,
+    /// Maximum bytes of a message that the client accepts.
+    limit: usize,
 }
 
 /// An upload stream of the client.
@@ -51,7 +56,7 @@ struct UploadBuffer {
     bytes: Vec<u8>,
     /// End of the stream, if reached: complete or failed.
     end: Option<End>,
-    waiting: Option<tokio::sync::oneshot::Sender<CallResult<Vec<u8>>>>,
+    waiting: Option<oneshot::Sender<CallResult<Vec<u8>>>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +92,7 @@ pub(super) async fn serve(
     sandbox: SandboxRecord,
     mut socket: WebSocket,
     mut end: watch::Receiver<bool>,
-    fault: SocketFault,
+    (fault, limit): (SocketFault, usize),
 ) {
     let (out, mut outgoing) = mpsc::unbounded_channel();
     let peer = Arc::new(RpcConnection {
@@ -99,7 +104,9 @@ pub(super) async fn serve(
         next_stream: AtomicU64::new(101),
         processes: Mutex::default(),
         handles: Mutex::default(),
+        aborts: Mutex::default(),
         early: fault.early,
+        limit,
     });
     let mut left = fault.hang_up_after;
     loop {
@@ -181,20 +188,47 @@ fn handle_message(peer: &Arc<RpcConnection>, text: &str) -> Option<CloseFrame> {
     };
     let peer = Arc::clone(peer);
     tokio::spawn(async move {
-        let answered = match method.as_str() {
-            "spawn" => Some(peer.spawn(&params).await),
-            "processWait" => Some(peer.process_wait(&params).await),
-            "processKill" => Some(peer.process_kill(&params)),
-            "envGet" | "envSet" | "envDelete" | "envToObject" => Some(peer.environment(&method, &params)),
-            _ => peer.file_call(&method, &params).await,
+        let calls = Box::pin(peer.call(&method, &params));
+        let answered = match params["abortId"].as_u64().filter(|_| method != "abort") {
+            None => calls.await,
+            Some(id) => {
+                let (abort, aborted) = oneshot::channel();
+                peer.aborts.lock().insert(id, abort);
+                let answered = match select(calls, aborted).await {
+                    Either::Left((answered, _)) => answered,
+                    Either::Right(_) => Some(Err(error("AbortError", "ABORT_ERR", "The signal has been aborted"))),
+                };
+                peer.aborts.lock().remove(&id);
+                answered
+            }
         };
         peer.respond(&id, &method, answered);
     });
     None
 }
 
+impl RpcConnection {
+    /// Handles a call; `None` if the method is unknown.
+    async fn call(self: &Arc<Self>, method: &str, params: &Value) -> Option<CallResult> {
+        match method {
+            "spawn" => Some(self.spawn(params).await),
+            "processWait" => Some(self.process_wait(params).await),
+            "processKill" => Some(self.process_kill(params)),
+            "envGet" | "envSet" | "envDelete" | "envToObject" => Some(self.environment(method, params)),
+            "abort" => {
+                if let Some(abort) = params["abortId"].as_u64().and_then(|id| self.aborts.lock().remove(&id)) {
+                    // The call may have ended in the meantime.
+                    let _ = abort.send(());
+                }
+                Some(Ok(Value::Null))
+            }
+            _ => self.file_call(method, params).await,
+        }
+    }
+}
+
 /// Features of Deno that the emulator does not have, by the start of a method.
-const ABSENT: [(&str, &str); 9] = [
+const ABSENT: [(&str, &str); 8] = [
     ("spawnDeno", "Deno programs"),
     ("deno", "Deno programs"),
     ("fetch", "requests to sandboxes: local sandboxes cannot listen on ports"),
@@ -203,7 +237,6 @@ const ABSENT: [(&str, &str); 9] = [
     ("umask", "mask for the modes of files"),
     ("fileLock", "locks of files"),
     ("fileUnlock", "locks of files"),
-    ("abort", "aborts of calls"),
 ];
 
 fn missing_method(method: &str) -> String {
@@ -226,7 +259,17 @@ impl RpcConnection {
                 message["error"] = json!({ "code": -32601, "message": super::absent_message(&missing_method(method)) });
             }
         }
-        self.send(message.to_string());
+        let mut text = message.to_string();
+        if text.len() > self.limit {
+            let words = format!(
+                "the response has {} bytes, and the client accepts messages of at most {}: open the file and read it in parts",
+                text.len(),
+                self.limit
+            );
+            message["result"] = json!({ "error": error("Error", "EFBIG", &words) });
+            text = message.to_string();
+        }
+        self.send(text);
     }
 
     fn notify(&self, method: &str, params: &Value) {
@@ -281,7 +324,7 @@ impl RpcConnection {
             if let Some(end) = entry.end {
                 return inbox.remove(&stream).unwrap_or_default().content(end);
             }
-            let (waiting, coming) = tokio::sync::oneshot::channel();
+            let (waiting, coming) = oneshot::channel();
             entry.waiting = Some(waiting);
             coming
         };

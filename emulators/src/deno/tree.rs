@@ -51,7 +51,7 @@ struct Glob {
     case_insensitive: Option<bool>,
 }
 
-/// Parses the options, which the JavaScript client sends beside the path and the Python client below it.
+/// Parses the options, which the JavaScript client sends next to the path and the Python client below it.
 fn options<T: for<'a> Deserialize<'a>>(params: &Value) -> CallResult<T> {
     let options = params.get("options").filter(|options| options.is_object()).unwrap_or(params);
     serde_json::from_value(options.clone()).map_err(|wrong| error("TypeError", "EINVAL", &wrong.to_string()))

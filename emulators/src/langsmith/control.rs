@@ -135,7 +135,7 @@ impl Shared {
             "status_message": null,
             "dataplane_url": format!("http://{host}/dp/{id}"),
             "created_at": timestamp_millis(wall_clock(record.created_at)),
-            "updated_at": timestamp_millis(wall_clock(sandbox.updated)),
+            "updated_at": timestamp_millis(wall_clock(sandbox.updated.max(record.created_at))),
             "stopped_at": sandbox.stopped_at.map(|at| timestamp_millis(wall_clock(at))),
             "idle_ttl_seconds": sandbox.idle.as_secs(),
             "delete_after_stop_seconds": sandbox.after_stop.as_secs(),

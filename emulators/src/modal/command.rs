@@ -73,7 +73,7 @@ impl RunningCommand {
         running
     }
 
-    /// Returns a command that never ends by itself.
+    /// Returns a command that never ends.
     pub(super) fn idle() -> Arc<Self> {
         Arc::new(Self { state: Mutex::default(), changed: watch::Sender::new(0) })
     }

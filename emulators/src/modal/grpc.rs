@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
 use http_body::Frame;
 use http_body_util::StreamBody;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use prost::Message;
 use tidebox_remote_adapters::modal::messages::{Any, RpcRetryPolicy, StatusDetails};
 use tidebox_remote_adapters::transport;
@@ -105,8 +105,11 @@ fn status_headers(rpc_status: &RpcStatus) -> HeaderMap {
     headers
 }
 
+/// Characters that gRPC escapes in a message. The JavaScript client does not decode others.
+const ESCAPED: &AsciiSet = &CONTROLS.add(b'%');
+
 fn escaped(text: &str) -> HeaderValue {
-    let text = utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    let text = utf8_percent_encode(text, ESCAPED).to_string();
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
 }
 
@@ -124,8 +127,9 @@ pub(super) fn missing_feature(feature: &str) -> RpcStatus {
 }
 
 /// Features that the emulator does not have, by the start of a call's name. The first match counts.
-const ABSENT: [(&str, &str); 40] = [
+const ABSENT: [(&str, &str); 41] = [
     ("SandboxCreateConnectToken", "connect tokens: local sandboxes cannot listen on ports"),
+    ("SandboxCreate", "GPUs, network file systems and sandboxes of the older API (MODAL_SANDBOX_V2=0)"),
     ("SandboxGetTunnels", "tunnels: local sandboxes cannot listen on ports"),
     ("SandboxGetExitSnapshot", "exit snapshots; use snapshot_filesystem"),
     ("SandboxContainer", "sidecars"),
@@ -136,9 +140,9 @@ const ABSENT: [(&str, &str); 40] = [
     ("SandboxGetTimeRangeStats", "statistics of sandboxes"),
     ("SandboxGetResourceUsage", "statistics of sandboxes"),
     ("SandboxSetOutboundPolicy", "outbound policies"),
-    ("Sandbox", "sandboxes of the older API; unset MODAL_SANDBOX_V2"),
+    ("Sandbox", "sandboxes of the older API (MODAL_SANDBOX_V2=0)"),
     ("TaskContainer", "sidecars"),
-    ("TaskGetCommandRouterAccess", "sandboxes of the older API; unset MODAL_SANDBOX_V2"),
+    ("TaskGetCommandRouterAccess", "sandboxes of the older API (MODAL_SANDBOX_V2=0)"),
     ("TaskMountDirectory", "mounts of images"),
     ("TaskUnmountDirectory", "mounts of images"),
     ("TaskReloadVolumes", "volumes"),

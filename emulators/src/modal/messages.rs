@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use prost::Message;
+use tidebox_remote_adapters::modal::messages::GenericResult;
 
 /// Fields of `SandboxCreateV2Request` that the adapter never sends.
 #[derive(Clone, PartialEq, Message)]
@@ -17,10 +18,45 @@ pub(super) struct DefinitionExtras {
     pub(super) volume_mounts: Vec<Unread>,
     #[prost(message, repeated, tag = "14")]
     pub(super) cloud_bucket_mounts: Vec<Unread>,
+    #[prost(message, optional, tag = "15")]
+    pub(super) pty_info: Option<PtyInfo>,
     #[prost(message, optional, tag = "20")]
     pub(super) open_ports: Option<PortSpecs>,
     #[prost(message, optional, tag = "38")]
     pub(super) readiness_probe: Option<Probe>,
+}
+
+/// Fields of `TaskExecStartRequest` that the adapter never sends.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ExecExtras {
+    #[prost(message, optional, tag = "9")]
+    pub(super) pty_info: Option<PtyInfo>,
+    /// A sidecar, if any.
+    #[prost(string, tag = "11")]
+    pub(super) container_id: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct PtyInfo {
+    #[prost(bool, tag = "1")]
+    pub(super) enabled: bool,
+}
+
+/// `SandboxWaitResponse` with the app of the sandbox.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct WaitResponse {
+    #[prost(message, optional, tag = "1")]
+    pub(super) result: Option<GenericResult>,
+    #[prost(message, optional, tag = "2")]
+    pub(super) metadata: Option<HandleMetadata>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct HandleMetadata {
+    #[prost(message, optional, tag = "1")]
+    pub(super) result: Option<GenericResult>,
+    #[prost(string, tag = "2")]
+    pub(super) app_id: String,
 }
 
 /// A message whose content does not matter.

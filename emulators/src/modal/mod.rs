@@ -58,6 +58,8 @@ struct ControlState {
     /// All sandboxes ever created, and the results of those that ended.
     sandboxes: BTreeSet<String>,
     ended: BTreeMap<String, sandboxes::EndedSandbox>,
+    /// Apps by sandbox.
+    app_ids: BTreeMap<String, String>,
     /// Main commands by sandbox.
     main: BTreeMap<String, main_command::MainCommand>,
     /// Sandboxes that were created with ports.

@@ -17,7 +17,8 @@ use tidebox_remote_adapters::transport::FrameReader;
 
 use super::Shared;
 use super::command::RunningCommand;
-use super::grpc::{RpcResult, code, read as message, status, streamed, unary};
+use super::grpc::{RpcResult, code, missing_feature, read as message, status, streamed, unary};
+use super::messages::ExecExtras;
 use super::sandboxes::sandbox_of;
 use crate::registry::SandboxRecord;
 
@@ -62,6 +63,13 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
 async fn start_exec(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcResult<Empty> {
     let request: TaskExecStartRequest = message(body)?;
     let (id, sandbox) = shared.authorized_sandbox(headers, &request.task_id).await?;
+    let extras: ExecExtras = message(body)?;
+    if extras.pty_info.is_some_and(|pty| pty.enabled) {
+        return Err(missing_feature("terminals (PTY)"));
+    }
+    if !extras.container_id.is_empty() {
+        return Err(missing_feature("sidecars"));
+    }
     let bytes: usize = request.command_args.iter().map(String::len).sum();
     if request.command_args.is_empty() || request.exec_id.is_empty() {
         return Err(status(code::INVALID_ARGUMENT, "a command needs an id and at least one argument"));

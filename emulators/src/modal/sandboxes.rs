@@ -13,7 +13,7 @@ use tidebox_remote_adapters::modal::messages::*;
 use tidebox_remote_adapters::modal::wire;
 
 use super::grpc::{RpcResult, code, missing_feature, read, status, unary};
-use super::messages::{CreateExtras, SandboxSetNameRequest};
+use super::messages::{CreateExtras, HandleMetadata, SandboxSetNameRequest, WaitResponse};
 use super::{CHECK_INTERVAL, Shared, USER};
 use crate::registry::{NewSandbox, SandboxRecord};
 
@@ -88,6 +88,9 @@ async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> R
     if !extras.volume_mounts.is_empty() || !extras.cloud_bucket_mounts.is_empty() {
         return Err(missing_feature("volumes and bucket mounts"));
     }
+    if extras.pty_info.as_ref().is_some_and(|pty| pty.enabled) {
+        return Err(missing_feature("terminals (PTY)"));
+    }
     let definition = request.definition.unwrap_or_default();
     let app = shared.state().apps.iter().find(|(_, id)| **id == request.app_id).map(|(name, _)| name.clone());
     let app = app.ok_or_else(|| status(code::NOT_FOUND, format!("App '{}' not found", request.app_id)))?;
@@ -130,6 +133,7 @@ async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> R
     });
     let mut known = shared.state();
     known.sandboxes.insert(sandbox_id.clone());
+    known.app_ids.insert(sandbox_id.clone(), request.app_id);
     if let Some(attempt) = attempt {
         known.created.insert(attempt, sandbox_id.clone());
     }
@@ -263,13 +267,18 @@ pub(super) async fn wait(State(shared): State<Shared>, headers: HeaderMap, body:
         let request: SandboxWaitRequest = read(&body)?;
         let time = Duration::try_from_secs_f32(request.timeout).unwrap_or_default().min(MAX_WAIT);
         let end = Instant::now() + time;
+        let app_id = shared.state().app_ids.get(&request.sandbox_id).cloned().unwrap_or_default();
+        let response = |result: Option<GenericResult>| {
+            let metadata = HandleMetadata { result: result.clone(), app_id };
+            WaitResponse { result, metadata: Some(metadata) }
+        };
         while shared.registry.find(&request.sandbox_id).await.is_some() {
             if Instant::now() >= end {
-                return Ok(SandboxWaitResponse { result: None });
+                return Ok(response(None));
             }
             tokio::time::sleep(CHECK_INTERVAL).await;
         }
-        Ok(SandboxWaitResponse { result: Some(shared.result_of(&request.sandbox_id)?) })
+        Ok(response(Some(shared.result_of(&request.sandbox_id)?)))
     };
     unary(reply.await)
 }
