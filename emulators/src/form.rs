@@ -1,7 +1,9 @@
 //! Request bodies. Received data is copied once, to its final buffer.
 
+use std::time::Duration;
+
 use axum::RequestExt as _;
-use axum::body::HttpBody as _;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -59,6 +61,16 @@ impl<S: Sync> FromRequest<S> for RequestBody {
         }
         Ok(reader.and_then(PartReader::finish).map_or(Self::Broken, Self::Parts))
     }
+}
+
+/// Limits of a body that is read only to keep its connection usable: a server that responds earlier closes it.
+const UNUSED_BYTES: usize = 1 << 20;
+const UNUSED_TIME: Duration = Duration::from_secs(1);
+
+/// Reads a body that has no use.
+pub(crate) async fn discard(body: Body) {
+    // Beyond the limits the connection is closed.
+    let _ = tokio::time::timeout(UNUSED_TIME, axum::body::to_bytes(body, UNUSED_BYTES)).await;
 }
 
 /// Response to a body above the route's limit; a client that has disconnected ignores it.

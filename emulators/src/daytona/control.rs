@@ -51,6 +51,25 @@ const ECHOED_FIELDS: [&str; 13] = [
     "autoPauseInterval",
 ];
 
+/// `GET /config`, without a key: addresses of a deployment.
+pub(super) async fn config(State(shared): State<Shared>) -> Response {
+    let url = &*shared.toolbox_url;
+    Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "oidc": { "provider": "", "issuer": "", "clientId": "", "audience": "" },
+        "linkedAccountsEnabled": false,
+        "announcements": {},
+        "proxyTemplateUrl": url,
+        "proxyToolboxUrl": url,
+        "defaultSnapshot": "default",
+        "dashboardUrl": "",
+        "maxAutoArchiveInterval": 43200,
+        "maintananceMode": false,
+        "environment": "tidebox",
+    }))
+    .into_response()
+}
+
 /// `POST /sandbox`
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, Json(create): Json<Create>) -> Response {
     if let Err(rejected) = shared.authorised(&headers) {

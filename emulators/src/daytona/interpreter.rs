@@ -10,7 +10,7 @@ use axum::Json;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ pub(super) async fn delete(
     let remove = ExecuteRequest::new(format!("rm -f {}", quote(&state_file(&name))));
     // A context that ran no code has no file.
     let _ = sandbox.sandbox.execute(remove.with_cwd(SandboxPath::root())).await;
-    StatusCode::OK.into_response()
+    Json(json!({ "message": "Context deleted successfully" })).into_response()
 }
 
 /// Returns the file with the state of a context.

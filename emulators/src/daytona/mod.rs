@@ -22,14 +22,16 @@ use std::time::SystemTime;
 use tidebox_core::lock::Mutex;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocketUpgrade};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post, put};
+use axum::routing::{any, delete, get, post, put};
 use serde_json::{Value, json};
 
 use crate::entries::timestamp_millis;
+use crate::form::discard;
 use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 
 /// Default working directory of commands, as in Daytona's own snapshots.
@@ -76,6 +78,7 @@ pub fn router(registry: SandboxRegistry, url: &str, key: &str) -> Router {
 
 fn control_plane() -> Router<Shared> {
     Router::new()
+        .route("/config", get(control::config))
         .route("/sandbox", post(control::create).get(control::list))
         .route("/sandbox/{id}", get(control::info).delete(control::delete))
         .route("/sandbox/{id}/labels", put(control::set_labels))
@@ -118,6 +121,8 @@ fn toolbox() -> Router<Shared> {
         .route("/process/interpreter/context/{context}", delete(interpreter::delete))
         .route("/process/interpreter/execute", get(interpreter::execute))
         .route("/process/session", post(session::create).get(session::list))
+        .route("/process/session/entrypoint", any(absent))
+        .route("/process/session/entrypoint/logs", any(absent))
         .route("/process/session/{session}", delete(session::delete).get(session::info))
         .route("/process/session/{session}/exec", post(session::exec))
         .route("/process/session/{session}/command/{command}", get(session::command))
@@ -212,10 +217,19 @@ const ABSENT: [(&str, &str); 18] = [
 ];
 
 /// Response of all other paths.
-async fn absent(uri: Uri, upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>) -> Response {
-    let Ok(upgrade) = upgrade else { return absent_call(uri.path()) };
+async fn absent(uri: Uri, upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>, body: Body) -> Response {
+    let Ok(upgrade) = upgrade else {
+        discard(body).await;
+        return absent_call(uri.path());
+    };
     let reason = absent_message(&absent_feature(uri.path()));
-    upgrade.on_upgrade(|mut socket| async move {
+    let is_terminal = uri.path().contains("/process/pty");
+    upgrade.on_upgrade(move |mut socket| async move {
+        if is_terminal {
+            // Clients of terminals read the error from a control message.
+            let control = json!({ "type": "control", "status": "error", "error": reason });
+            let _ = socket.send(Message::Text(control.to_string().into())).await;
+        }
         let close = CloseFrame { code: CLOSE_INTERNAL, reason: reason.into() };
         // A client that has disconnected needs no close message.
         let _ = socket.send(Message::Close(Some(close))).await;

@@ -18,11 +18,13 @@ use std::sync::Arc;
 use tidebox_core::lock::Mutex;
 
 use axum::Router;
+use axum::body::Body;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
+use axum::routing::{any, delete, get, post};
 use serde_json::json;
 
+use crate::form::discard;
 use crate::registry::{ImageUser, SandboxRegistry};
 
 /// Reported version of `envd`.
@@ -71,6 +73,7 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/sandboxes/{id}/metrics", get(control::metrics))
         .route("/sandboxes/{id}/snapshots", post(snapshots::create))
         .route("/snapshots", get(snapshots::list))
+        .route("/templates/tags", any(absent))
         .route("/templates/{id}", delete(snapshots::delete))
         .route("/health", get(envd::health))
         .route("/files", get(files::download).post(files::upload))
@@ -136,7 +139,8 @@ const ABSENT: [(&str, &str); 12] = [
 ];
 
 /// Response of all other paths.
-async fn absent(uri: Uri) -> Response {
+async fn absent(uri: Uri, body: Body) -> Response {
+    discard(body).await;
     let path = uri.path();
     let feature = ABSENT.iter().find(|(part, _)| path.contains(part)).map(|(_, feature)| (*feature).to_owned());
     let feature = feature.unwrap_or_else(|| format!("call {path}"));

@@ -17,11 +17,13 @@ use std::sync::Arc;
 use tidebox_core::lock::Mutex;
 
 use axum::Router;
+use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
+use crate::form::discard;
 use crate::registry::{ImageUser, SandboxRecord, SandboxRegistry};
 
 /// Home of a devbox's user, the base of commands and relative paths.
@@ -171,7 +173,8 @@ const ABSENT: [(&str, &str); 19] = [
 ];
 
 /// Response of all other paths.
-async fn absent(uri: Uri) -> Response {
+async fn absent(uri: Uri, body: Body) -> Response {
+    discard(body).await;
     let path = uri.path();
     match ABSENT.iter().find(|(part, _)| path.contains(part)) {
         Some((_, feature)) => absent_response(feature),

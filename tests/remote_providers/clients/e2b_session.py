@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 from e2b import (
     AuthenticationException,
+    BuildInfo,
     CommandExitException,
     CommandHandle,
     FilesystemEventType,
@@ -31,12 +32,15 @@ from e2b.sandbox_sync.filesystem.filesystem import Filesystem
 from methods import absent, all_absent, public, record, report
 from session import GROWS, WAITS, nothing_grows, proved, raises, until
 
-# Methods that only build a template or a value on the client's side.
+# Methods that only build a template or a value on the client's side, and those of a volume that exists.
 LOCAL = [name for name in public(Template) if name.startswith(("from_", "to_", "skip_"))] + ["fill", "iam_token"]
+VOLUME = ["exists", "make_dir", "read_file", "remove", "update_metadata", "write_file"]
 record(
     Sandbox, Commands, CommandHandle, Filesystem, WatchHandle, Pty, Git, SandboxPaginator, SnapshotPaginator, Template,
-    Volume, Secret, SecretPaginator, without=LOCAL,
+    SecretPaginator, without=LOCAL,
 )
+record(Volume, without=VOLUME)
+record(Secret, without=[*LOCAL, "list"])
 
 sandbox = Sandbox.create(timeout=120, metadata={"thread_id": "t 1"}, envs={"A": "b"})
 
@@ -202,6 +206,24 @@ absent(lambda: sandbox.pty.send_stdin(1, b"x"), "no standard input")
 absent(lambda: sandbox.pty.stream_input(1, [b"x"]), "no standard input")
 raises(NotFoundException, lambda: sandbox.pty.connect(1))
 assert sandbox.pty.kill(999999) is False
+silent = ["get_config", "remote_get", "pull", "push"]
+absent(lambda: sandbox.git.pull("/tmp", "origin", "main"), "git: command not found")
+absent(lambda: sandbox.git.push("/tmp", "origin", "main"), "git: command not found")
+assert [sandbox.git.get_config("x"), sandbox.git.remote_get("/tmp", "x")] == [None, None]
+others = [name for name in public(Git) if name not in silent]
+all_absent(sandbox.git, others, "git: command not found", {"paths": ["x"]})
+template = Template().from_base_image()
+absent(lambda: Template.build(template, "x"), "no templates")
+absent(lambda: Template.build_in_background(template, "x"), "no templates")
+build = BuildInfo(template_id="x", build_id="y", name="x", alias="x", tags=[])
+absent(lambda: Template.get_build_status(build), "no templates")
+all_absent(Template, ["exists", "alias_exists"], "no templates")
+all_absent(Template, ["assign_tags", "get_tags", "remove_tags"], "no template tags")
+for call in (Volume.create, Volume.connect, Volume.destroy, Volume.get_info):
+    absent(lambda: call("x"), "no volumes")
+absent(Volume.list, "no volumes")
+all_absent(Secret, ["create", "destroy", "exists", "get_info", "update"], "no secrets")
+absent(lambda: Secret.list().next_items(), "no secrets")
 assert sandbox.get_host(3000).startswith("3000-") and sandbox.get_mcp_url().endswith("/mcp")
 raises(NotFoundException, sandbox.get_mcp_token)
 raises(AuthenticationException, lambda: Sandbox.list(api_key="wrong").next_items())
@@ -217,8 +239,10 @@ again = Sandbox.connect(sandbox.sandbox_id)
 assert again.commands.run("cat /home/user/a/b.txt").stdout == "héllo\n"
 assert again.is_running()
 proved("find")
-again.pause()
+assert again.pause() is True and again.pause() is False and again.beta_pause() is False
 assert not again.is_running()
+asleep = again.get_info()
+assert asleep.state.value == "paused" and asleep.end_at <= datetime.now(timezone.utc), asleep
 woken = Sandbox.connect(sandbox.sandbox_id)
 assert woken.commands.run("cat /home/user/a/b.txt").stdout == "héllo\n"
 proved("wake")
@@ -231,4 +255,22 @@ short = Sandbox.create(timeout=3)
 until(lambda: not short.is_running())
 assert Sandbox.list().next_items() == []
 proved("over")
+report({
+    "Sandbox.create": "any name of a template is accepted, with Tidebox's own files; there is no network",
+    "Sandbox.create_snapshot": "files only",
+    "Sandbox.fork": "files only: processes are not copied",
+    "Sandbox.pause": "files and commands stay in memory",
+    "Sandbox.beta_pause": "like `pause`",
+    "Sandbox.get_metrics": "one sample, taken now; processor time is 0",
+    "Sandbox.get_host": "an address that nothing serves",
+    "Sandbox.get_mcp_url": "an address that nothing serves",
+    "Commands.run": "without input, with one user",
+    "Commands.kill": "every signal kills",
+    "Filesystem.watch_dir": "compares the files, so that changes between two calls are one event",
+    "Filesystem.write": "without `gzip` and `metadata`",
+    "Filesystem.write_files": "without `gzip` and `metadata`",
+    "Git.get_config": "always `None`",
+    "Git.remote_get": "always `None`",
+    "SandboxPaginator.next_items": "without `started_after`",
+}, absences=("Tidebox", "git: command not found", "mcp-gateway", "process with pid"))
 print("the session is done")

@@ -24,10 +24,26 @@ class _Recorded:
                 raise
             if inspect.iscoroutine(result):
                 return self.awaited(result)
+            if inspect.isgenerator(result):
+                return self.iterated(result)
             _outcomes[self.name].append(None)
             return result
 
         return call
+
+    def iterated(self, generator):
+        """The first item, or the end, is the outcome."""
+        try:
+            first = next(generator)
+        except StopIteration:
+            _outcomes[self.name].append(None)
+            return
+        except Exception as error:
+            _outcomes[self.name].append(error)
+            raise
+        _outcomes[self.name].append(None)
+        yield first
+        yield from generator
 
     async def awaited(self, coroutine):
         try:
@@ -58,18 +74,18 @@ def record(*kinds, known=(), without=()):
             setattr(kind, name, _Recorded(key, inspect.getattr_static(kind, name)))
 
 
-def absent(call, feature="Tidebox"):
+def absent(call, feature="Tidebox", name="the call"):
     """Calls a method that the emulator does not have. Its error names the feature."""
     try:
-        call()
+        result = call()
     except Exception as error:
-        assert feature in str(error), f"{type(error)}: {error}"
+        assert feature in str(error), f"{name}: {type(error)}: {error}"
         return error
-    raise AssertionError("the call succeeded")
+    raise AssertionError(f"{name} succeeded: {result!r}")
 
 
-def all_absent(owner, names, feature="Tidebox", values={}):
-    """Calls methods with made-up values for their required parameters."""
+def all_absent(owner, names, feature="Tidebox", values={}, options={}):
+    """Calls methods with made-up values for their required parameters, and with the options of each."""
     kind = owner if isinstance(owner, type) else type(owner)
     for name in names:
         method = inspect.getattr_static(kind, name)
@@ -78,7 +94,8 @@ def all_absent(owner, names, feature="Tidebox", values={}):
         kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         needed = [one.name for one in parameters if one.kind in kinds and one.default is one.empty]
         arguments = {one: values.get(one, "x") for one in needed if one not in ("self", "cls")}
-        absent(lambda: getattr(owner, name)(**arguments), feature)
+        arguments |= options.get(f"{kind.__name__}.{name}", {})
+        absent(lambda: getattr(owner, name)(**arguments), feature, name)
 
 
 def report(differs={}, absences=("Tidebox",)):
