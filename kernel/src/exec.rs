@@ -116,7 +116,8 @@ impl Kernel {
         let fds = self.inherit_fds(pid, &request.fds)?;
         let signals = dispositions(&program, request.ignored);
         let started = self.clock.monotonic();
-        let birth = NewProcess { parent: pid.0, group, execution, depth, program, cwd, umask, nice, fds, signals, started };
+        let birth =
+            NewProcess { parent: pid.0, group, execution, depth, program, cwd, umask, nice, fds, signals, started };
         Ok(self.create_process(birth, None))
     }
 
