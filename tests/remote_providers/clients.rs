@@ -14,6 +14,7 @@ use crate::coverage::Feature::{
 };
 use crate::driver;
 use crate::emulator;
+use crate::methods;
 use crate::node;
 
 /// Language of a client.
@@ -89,6 +90,7 @@ async fn session(provider: &'static str, language: Language) {
     assert!(output.status.success() && text.contains("the session is done"), "{text}");
     let declared = SESSIONS.iter().find(|(of, by, _)| (*of, *by) == (provider, language)).expect("listed in the table");
     coverage::exactly(declared.2, coverage::parse_features(&printed));
+    methods::the_page_has_the_table(provider, language, &printed);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,6 +17,7 @@ mod e2b;
 mod install;
 mod langsmith;
 mod live;
+mod methods;
 mod modal;
 mod node;
 mod runloop;
@@ -33,17 +34,9 @@ use tidebox_remote_adapters::{Options, provider};
 /// Key required by the emulators.
 const KEY: &str = "planted-key-of-the-emulator";
 
-/// Creates local sandboxes with these environment variables for their commands.
+/// Creates local sandboxes, with the users of the providers' images and snapshots.
 fn registry() -> SandboxRegistry {
-    SandboxRegistry::new(Arc::new(|env| {
-        Box::pin(async move {
-            let mut builder = tidebox::sandbox()?;
-            for (name, value) in env {
-                builder = builder.env(name, value);
-            }
-            Ok(Arc::new(builder.build()?) as Arc<dyn SandboxBackend>)
-        })
-    }))
+    tidebox::emulated_sandboxes(tidebox::sandbox)
 }
 
 async fn emulator(provider: &str) -> Serving {
@@ -54,7 +47,7 @@ async fn emulator(provider: &str) -> Serving {
 
 /// Returns the adapter, pointed to an emulator.
 fn adapter(name: &str, options: Options) -> Arc<dyn SandboxProvider> {
-    provider(name, options.with_api_key(KEY)).expect("the options are good")
+    provider(name, options.with_api_key(KEY)).expect("the options are valid")
 }
 
 /// Creates a sandbox in an emulator.

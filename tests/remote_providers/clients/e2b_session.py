@@ -256,7 +256,7 @@ until(lambda: not short.is_running())
 assert Sandbox.list().next_items() == []
 proved("over")
 report({
-    "Sandbox.create": "any name of a template is accepted, with Tidebox's own files; there is no network",
+    "Sandbox.create": "any name of a template is accepted, with Tidebox's own files, and without network",
     "Sandbox.create_snapshot": "files only",
     "Sandbox.fork": "files only: processes are not copied",
     "Sandbox.pause": "files and commands stay in memory",

@@ -1,8 +1,35 @@
 """A session of Runloop's official Python client, against an emulator or the service."""
 
-from runloop_api_client import BadRequestError, NotFoundError, Runloop, RunloopSDK
+import importlib
+import inspect
+import os
+import pkgutil
+import time
 
+import runloop_api_client.resources as resources
+import runloop_api_client.sdk as wrappers
+import runloop_api_client.sdk.axon as axons
+import runloop_api_client.sdk.devbox as devboxes
+import runloop_api_client.sdk.sync as operations
+from runloop_api_client import APIStatusError, BadRequestError, NotFoundError, Runloop, RunloopSDK
+from runloop_api_client._resource import SyncAPIResource
+
+from methods import absent, all_absent, public, record, report
 from session import GROWS, WAITS, nothing_grows, proved, raises, until
+
+# The generated client below `Runloop`, and the classes of `RunloopSDK`.
+for module in pkgutil.walk_packages(resources.__path__, f"{resources.__name__}."):
+    importlib.import_module(module.name)
+RESOURCES = [kind for kind in SyncAPIResource.__subclasses__() if public(kind)]
+of = lambda module: [
+    kind for kind in vars(module).values() if inspect.isclass(kind) and kind.__module__.startswith("runloop_api_client.sdk")
+]
+WRAPPERS = [kind for kind in of(wrappers) + of(operations) + of(devboxes) + of(axons) if public(kind)]
+WRAPPERS = [kind for kind in dict.fromkeys(WRAPPERS) if not kind.__name__.startswith(("Async", "_"))]
+WRAPPERS = [kind for kind in WRAPPERS if kind is not RunloopSDK and not issubclass(kind, dict)]
+# Methods that send no request, or none without an object.
+LOCAL = ["as_build_context", "upload_content"]
+record(*RESOURCES, *WRAPPERS, without=LOCAL)
 
 sdk = RunloopSDK()
 client = Runloop()
@@ -56,6 +83,21 @@ slow = client.devboxes.execute(devbox.id, command="sleep 2; echo slow", optimist
 assert slow.status == "running" and slow.exit_status is None, slow
 assert client.devboxes.wait_for_command(slow.execution_id, devbox_id=devbox.id, statuses=["completed"]).stdout == "slow\n"
 
+# The user and the home directory of Runloop's image, and real clocks.
+assert run("whoami; id -un; echo $HOME $USER; ls -ld . | cut -d ' ' -f 3") == "user\nuser\n/home/user user\nuser\n"
+info = devbox.get_info()
+assert abs(info.create_time_ms / 1000 - time.time()) < 600, info
+assert [one.status for one in info.state_transitions][::len(info.state_transitions) - 1] == ["provisioning", "running"], info
+assert abs(int(run("date +%s")) - time.time()) < 60
+
+# The log has commands, output and exit codes.
+logged = devbox.cmd.exec("echo one; echo two >&2; exit 4")
+log = devbox.logs(execution_id=logged.execution_id).logs
+assert [one.cmd for one in log][0] == "echo one; echo two >&2; exit 4" and log[-1].exit_code == 4, log
+assert sorted(one.message for one in log if one.message) == ["one", "two"] and log[0].source == "exec", log
+assert len(client.devboxes.logs.list(devbox.id).logs) > len(log)
+assert abs(log[0].timestamp_ms / 1000 - time.time()) < 60
+
 # Files.
 every_byte = bytes(range(256)) * 4096
 devbox.file.upload(path="/home/user/bytes", file=every_byte)
@@ -68,10 +110,126 @@ assert devbox.cmd.exec("cat notes.txt; wc -c < bytes").stdout() == f"héllo\n{le
 raises(NotFoundError, lambda: devbox.file.download(path="/none"))
 raises(BadRequestError, lambda: devbox.file.download(path="/home"))
 
+# Disk snapshots have the files.
+snapshot = devbox.snapshot_disk(name="nightly", commit_message="first", metadata={"a": "b c"})
+status = snapshot.get_info()
+assert (status.status, status.snapshot.name, status.snapshot.commit_message) == ("complete", "nightly", "first"), status
+assert (status.snapshot.source_devbox_id, status.snapshot.metadata) == (devbox.id, {"a": "b c"}), status
+assert abs(status.snapshot.create_time_ms / 1000 - time.time()) < 60
+devbox.file.write(file_path="notes.txt", contents="changed")
+run("chmod 600 bytes")
+for copy in (snapshot.create_devbox(), sdk.devbox.create_from_snapshot(snapshot.id), sdk.devbox.create(snapshot_id=snapshot.id)):
+    assert copy.cmd.exec("cat notes.txt; whoami; stat -c %a bytes").stdout() == "héllo\nuser\n644\n"
+    assert copy.get_info().snapshot_id == snapshot.id
+    copy.shutdown()
+devbox.file.write(file_path="notes.txt", contents="héllo\n")
+later = client.devboxes.snapshot_disk(devbox.id)
+waited = devbox.snapshot_disk_async(name="later")
+assert waited.await_completed().status == "complete" and client.devboxes.snapshot_disk_async(devbox.id).id != later.id
+assert waited.update(name="renamed").name == "renamed"
+assert client.devboxes.disk_snapshots.await_completed(waited.id).snapshot.name == "renamed"
+named = client.devboxes.disk_snapshots.list(devbox_id=devbox.id, extra_query={"metadata[a]": "b c"})
+assert [one.id for one in named] == [snapshot.id]
+assert len(list(client.devboxes.list_disk_snapshots(limit=1))) == 4 == len(sdk.snapshot.list())
+assert sdk.snapshot.from_id(snapshot.id).delete() is not None
+client.devboxes.delete_disk_snapshot(later.id)
+assert snapshot.get_info().status == "deleted" and len(sdk.snapshot.list(devbox_id=devbox.id)) == 2
+raises(NotFoundError, snapshot.create_devbox)
+raises(NotFoundError, lambda: client.devboxes.disk_snapshots.update("none", name="x"))
+
+# The generated client by itself, where the session uses the other classes.
+assert client.devboxes.execute_sync(devbox.id, command="echo sync").stdout == "sync\n"
+assert client.devboxes.executions.execute_sync(devbox.id, command="echo sync").stdout == "sync\n"
+third = client.devboxes.create(metadata={"thread_id": "t 3"})
+assert third.status == "provisioning" and client.devboxes.await_running(third.id).status == "running"
+client.devboxes.shutdown(third.id)
+both = client.devboxes.executions.execute_async(devbox.id, command="echo out; echo err >&2")
+updates = client.devboxes.executions.stream_stderr_updates(both.execution_id, devbox_id=devbox.id)
+assert "".join(update.output for update in updates) == "err\n"
+begun = client.devboxes.executions.execute_async(devbox.id, command="echo begun")
+assert client.devboxes.executions.await_completed(begun.execution_id, devbox_id=devbox.id).stdout == "begun\n"
+awaited = client.devboxes.execute_and_await_completion(devbox.id, command="echo awaited; exit 3")
+assert (awaited.stdout, awaited.exit_status) == ("awaited\n", 3), awaited
+listed = client.devboxes.update(devbox.id, name="two", metadata={"thread_id": "t 3"})
+assert (listed.name, devbox.get_info().metadata) == ("two", {"thread_id": "t 3"}), listed
+used = client.devboxes.retrieve_resource_usage(devbox.id)
+assert used.total_elapsed_seconds >= used.total_active_seconds >= 0 and used.status == "running", used
+assert used.start_time_ms == info.create_time_ms, used
+changed = sdk.network_policy.from_id(policy.id).update(allowed_hostnames=["example.com"])
+assert changed.egress.allowed_hostnames == ["example.com"], changed
+assert [one.id for one in sdk.network_policy.list()] == [policy.id] and client.network_policies.list(name="noth").has_more is False
+other = sdk.network_policy.create(name="other", allow_all=True)
+assert other.get_info().egress.allow_all is True
+other.delete()
+raises(NotFoundError, other.get_info)
+
+# What is absent says so.
+absent(lambda: client.devboxes.execute_async(devbox.id, command="cat", attach_stdin=True), "no standard input")
+idle = devbox.cmd.exec_async("sleep 60")
+absent(lambda: idle.send_std_in("x"), "no standard input")
+absent(idle.close_std_in, "no standard input")
+all_absent(client.devboxes.executions, ["send_std_in"], "no standard input")
+idle.kill()
+generated = {
+    client.accounts: "accounts",
+    client.apikeys: "API keys",
+    client.restricted_keys: "restricted keys",
+    client.axons: "axons",
+    client.axons.events: "axons",
+    client.axons.sql: "axons",
+    client.blueprints: "blueprints",
+    client.gateway_configs: "gateways",
+    client.mcp_configs: "MCP servers",
+    client.objects: "storage objects",
+    client.pty: "terminals",
+    client.secrets: "secrets",
+}
+for resource, feature in generated.items():
+    all_absent(resource, public(type(resource)), f"Tidebox's emulator of Runloop has no {feature}")
+wrapped = {
+    "axon": "axons",
+    "blueprint": "blueprints",
+    "gateway_config": "gateways",
+    "mcp_config": "MCP servers",
+    "secret": "secrets",
+    "storage_object": "storage objects",
+}
+made_up = {"file_path": __file__, "dir_path": os.path.dirname(__file__), "text": "x", "data": b"x", "bytes": b"x"}
+event = {"event_type": "x", "origin": "EXTERNAL_EVENT", "payload": "{}", "source": "x"}
+more = {
+    "Axon.publish": event,
+    "BlueprintOps.create": {"name": "x"},
+    "GatewayConfigOps.create": {"name": "x", "endpoint": "https://example.com", "auth_mechanism": {"type": "bearer"}},
+    "McpConfigOps.create": {"name": "x", "endpoint": "https://example.com", "allowed_tools": ["*"]},
+    "StorageObjectOps.create": {"name": "x", "content_type": "text"},
+}
+for name, feature in wrapped.items():
+    group = getattr(sdk, name)
+    message = f"Tidebox's emulator of Runloop has no {feature}"
+    all_absent(group, [one for one in public(type(group)) if not one.startswith("from_")], message, made_up, more)
+    one = group.from_id("x")
+    all_absent(one, [one for one in public(type(one)) if one not in (*LOCAL, "create_devbox")], message, made_up, more)
+all_absent(sdk.secret.from_name("x"), public(type(sdk.secret.from_name("x"))), "Tidebox's emulator of Runloop has no secrets")
+absent(lambda: sdk.axon.from_id("x").sql.query(sql="select 1"), "no axons")
+absent(lambda: sdk.axon.from_id("x").sql.batch(statements=[]), "no axons")
+by_blueprint = [
+    sdk.blueprint.from_id("x").create_devbox(),
+    sdk.devbox.create_from_blueprint_id("x"),
+    sdk.devbox.create_from_blueprint_name("x"),
+]
+assert [one.cmd.exec("whoami").stdout() for one in by_blueprint] == ["user\n"] * 3
+for one in by_blueprint:
+    one.close()
+tunnels = ["create_pty_tunnel", "enable_tunnel", "remove_tunnel", "create_ssh_key", "create_gateway_token", "create_mcp_token"]
+all_absent(client.devboxes, tunnels + ["watch_evictions"], "Tidebox's emulator of Runloop has no", {"id": devbox.id})
+all_absent(devbox.net, public(devboxes.NetworkInterface), "Tidebox's emulator of Runloop has no")
+assert devbox.get_tunnel() is None and devbox.get_tunnel_url(80) is None
+
 # Lists and lifetimes.
 second = sdk.devbox.create(metadata={"thread_id": "t 2"})
 ids = {devbox.id, second.id}
-assert {found.id for found in client.devboxes.list(limit=1)} == ids
+assert {found.id for found in client.devboxes.list(limit=1)} > ids, "those that were shut down are listed, too"
+assert {found.id for found in sdk.devbox.list(status="running")} == ids
 assert {found.id for found in client.devboxes.list(limit=1, status="running")} == ids
 proved("list")
 assert sdk.devbox.from_id(devbox.id).cmd.exec("cat notes.txt").stdout() == "héllo\n"
@@ -79,15 +237,20 @@ proved("find")
 devbox.keep_alive()
 devbox.suspend()
 client.devboxes.await_suspended(devbox.id)
+devbox.await_suspended()
 assert {found.id for found in client.devboxes.list(status="running")} == {second.id}
 raises(BadRequestError, lambda: devbox.cmd.exec("true"))
-devbox.resume()
+devbox.resume_async()
 client.devboxes.await_running(devbox.id)
+devbox.await_running()
+devbox.suspend()
+devbox.resume()
 assert sdk.devbox.from_id(devbox.id).cmd.exec("cat notes.txt").stdout() == "héllo\n"
 proved("wake")
 devbox.shutdown()
 second.shutdown()
-assert client.devboxes.retrieve(devbox.id).status == "shutdown"
+over = client.devboxes.retrieve(devbox.id)
+assert (over.status, over.shutdown_reason) == ("shutdown", "api_shutdown") and over.end_time_ms >= over.create_time_ms, over
 assert list(client.devboxes.list(status="running")) == []
 proved("delete")
 short = sdk.devbox.create(launch_parameters={"keep_alive_time_seconds": 3})
@@ -95,4 +258,19 @@ until(lambda: short.get_info().status == "shutdown")
 assert list(client.devboxes.list(status="running")) == []
 proved("over")
 raises(NotFoundError, lambda: client.devboxes.retrieve("gone"))
+files = "any blueprint is accepted, with Tidebox's own files"
+report({
+    "Blueprint.create_devbox": files,
+    "DevboxOps.create_from_blueprint_id": files,
+    "DevboxOps.create_from_blueprint_name": files,
+    "DevboxOps.create": files,
+    "DevboxesResource.create": files,
+    "DevboxesResource.create_and_await_running": files,
+    "DevboxesResource.execute_async": "without `attach_stdin`",
+    "DevboxesResource.retrieve_resource_usage": "one processor, 1 GiB of memory and disk",
+    "Devbox.suspend": "files and commands stay in memory",
+    "DevboxesResource.suspend": "files and commands stay in memory",
+    "NetworkPoliciesResource.create": "stored and not enforced",
+    "NetworkPolicyOps.create": "stored and not enforced",
+})
 print("the session is done")
