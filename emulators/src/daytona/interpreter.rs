@@ -188,7 +188,7 @@ async fn run(socket: &mut WebSocket, shared: &Shared, id: &str, sandbox: &Sandbo
     request.env = run.envs.unwrap_or_default().into_iter().collect();
     request.env.push(("DAYTONA_INTERPRETER_STATE".to_owned(), state.clone()));
     let (send, mut receive) = mpsc::unbounded_channel();
-    let running = sandbox.sandbox.clone();
+    let running = std::sync::Arc::clone(&sandbox.sandbox);
     let task = tokio::spawn(async move {
         let mut sink = |written: OutputChunk| {
             // The receiver is dropped if the client disconnects.
