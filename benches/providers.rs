@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nix::time::ClockId;
 use tidebox::remote::PROVIDERS;
 use tidebox::{ExecuteRequest, SandboxBackend, Selector, Upload};
-use tidebox_emulators::{Emulator, SandboxRegistry, Serving};
+use tidebox_emulators::{Emulator, Serving};
 use tokio::runtime::{Builder, Runtime};
 
 #[path = "providers/bare.rs"]
@@ -180,13 +180,9 @@ fn processor_time() -> Duration {
 
 /// The emulator at a distance, and the recorder of its traffic.
 async fn far(provider: &str) -> std::io::Result<(Serving, bare::RecordedTraffic)> {
-    let make = |_| {
-        let made = tidebox::sandbox().and_then(|builder| Ok(Arc::new(builder.build()?) as Arc<dyn SandboxBackend>));
-        Box::pin(std::future::ready(made)) as tidebox::BoxFuture<'static, _>
-    };
     let emulator = Emulator { provider: provider.to_owned(), key: "key-of-the-bench".to_owned() };
     let serve = |listen, url: String| async move {
-        emulator.serve_at_url(listen, SandboxRegistry::new(Arc::new(make)), &url).await
+        emulator.serve_at_url(listen, tidebox::emulated_sandboxes(tidebox::sandbox), &url).await
     };
     distance::serve_with_delay(serve).await
 }

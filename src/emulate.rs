@@ -44,7 +44,7 @@ pub async fn emulate(
 /// Returns the registry of an emulator, for [`tidebox_emulators::Emulator`]. `make` creates the builder of each sandbox. The
 /// sandboxes have the user and the home directory of the provider's image, and snapshots.
 pub fn emulated_sandboxes(make: impl Fn() -> Result<SandboxBuilder> + Send + Sync + 'static) -> SandboxRegistry {
-    SandboxRegistry::with_images(Arc::new(move |new| Box::pin(std::future::ready(make_sandbox(&make, new)))))
+    SandboxRegistry::new(Arc::new(move |new| Box::pin(std::future::ready(make_sandbox(&make, new)))))
 }
 
 fn make_sandbox(make: &impl Fn() -> Result<SandboxBuilder>, new: NewSandbox) -> Result<MadeSandbox> {

@@ -21,7 +21,7 @@ mod serve;
 
 pub use fault::{FaultInjector, FaultKind, InjectedFault};
 pub use registry::{
-    FileSnapshot, ImageUser, MadeSandbox, MakeImageSandbox, MakeSandbox, NewSandbox, SandboxRecord, SandboxRegistry,
+    FileSnapshot, ImageUser, MadeSandbox, MakeSandbox, NewSandbox, SandboxRecord, SandboxRegistry,
     TakeSnapshot,
 };
 pub use serve::{EMULATORS, Emulator, Serving};

@@ -9,12 +9,8 @@ use std::time::{Duration, Instant};
 use tidebox_core::lock::Mutex;
 use tidebox_core::{BoxFuture, Error, ErrorKind, Result, SandboxBackend};
 
-/// Creates a sandbox with these environment variables for its commands.
-pub type MakeSandbox =
-    Arc<dyn Fn(Vec<(String, String)>) -> BoxFuture<'static, Result<Arc<dyn SandboxBackend>>> + Send + Sync>;
-
 /// Creates a sandbox as the provider's image defines it.
-pub type MakeImageSandbox = Arc<dyn Fn(NewSandbox) -> BoxFuture<'static, Result<MadeSandbox>> + Send + Sync>;
+pub type MakeSandbox = Arc<dyn Fn(NewSandbox) -> BoxFuture<'static, Result<MadeSandbox>> + Send + Sync>;
 
 /// Takes a snapshot of the files of a sandbox.
 pub type TakeSnapshot = Arc<dyn Fn() -> Result<FileSnapshot> + Send + Sync>;
@@ -93,7 +89,7 @@ impl SandboxRecord {
 /// All sandboxes of one emulator.
 #[derive(Clone)]
 pub struct SandboxRegistry {
-    make: MakeImageSandbox,
+    make: MakeSandbox,
     snapshots: Arc<Mutex<BTreeMap<String, TakeSnapshot>>>,
     sandboxes: Arc<Mutex<BTreeMap<String, SandboxRecord>>>,
 }
@@ -105,35 +101,13 @@ impl fmt::Debug for SandboxRegistry {
 }
 
 impl SandboxRegistry {
-    /// Creates an empty registry whose sandboxes are created by `make`. They have the user of a local sandbox and no
-    /// snapshots.
+    /// Creates an empty registry whose sandboxes are created by `make`.
     pub fn new(make: MakeSandbox) -> Self {
-        Self::with_images(Arc::new(move |new: NewSandbox| {
-            let made = make(new.env);
-            Box::pin(async move { Ok(MadeSandbox { sandbox: made.await?, snapshot: None }) })
-        }))
-    }
-
-    /// Creates an empty registry whose sandboxes have the users of the providers' images, and snapshots.
-    pub fn with_images(make: MakeImageSandbox) -> Self {
         Self { make, snapshots: Arc::default(), sandboxes: Arc::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, SandboxRecord>> {
         self.sandboxes.lock()
-    }
-
-    /// Creates a sandbox with this id.
-    ///
-    /// # Errors
-    /// Those of `make`.
-    pub async fn create(
-        &self,
-        id: String,
-        labels: BTreeMap<String, String>,
-        env: Vec<(String, String)>,
-    ) -> Result<SandboxRecord> {
-        self.create_from(id, labels, NewSandbox { env, ..NewSandbox::default() }).await
     }
 
     /// Creates a sandbox with this id, user and initial files.

@@ -1,13 +1,12 @@
 //! The conformance suite through the JavaScript class of remote sandboxes, over the emulators.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tidebox::conformance::{self, Capabilities};
-use tidebox::{Dialect, SandboxBackend, SandboxPath};
-use tidebox_emulators::{Emulator, SandboxRegistry, Serving};
+use tidebox::{Dialect, SandboxPath};
+use tidebox_emulators::{Emulator, Serving};
 
 use crate::backend::Class;
 use crate::node::Node;
@@ -22,17 +21,9 @@ const OUTPUT_BYTES: u64 = 1 << 20;
 const SLACK: Duration = Duration::from_secs(20);
 
 async fn emulator(provider: &str) -> Serving {
-    let house = SandboxRegistry::new(Arc::new(|env| {
-        Box::pin(async move {
-            let mut builder = tidebox::sandbox()?;
-            for (name, value) in env {
-                builder = builder.env(name, value);
-            }
-            Ok(Arc::new(builder.build()?) as Arc<dyn SandboxBackend>)
-        })
-    }));
+    let sandboxes = tidebox::emulated_sandboxes(tidebox::sandbox);
     let emulator = Emulator { provider: provider.to_owned(), key: KEY.to_owned() };
-    emulator.serve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), house).await.expect("the emulator serves")
+    emulator.serve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), sandboxes).await.expect("the emulator serves")
 }
 
 /// Returns the options for an emulator.
@@ -81,7 +72,7 @@ async fn the_class_passes_the_suite_at_e2b() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_class_passes_the_suite_at_langsmith() {
-    keeps_the_contract("langsmith", "/home/user", true).await;
+    keeps_the_contract("langsmith", "/root", true).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

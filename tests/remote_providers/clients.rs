@@ -25,7 +25,7 @@ pub(crate) enum Language {
 }
 
 /// Features that each client's session verifies and reports.
-pub(crate) const SESSIONS: [(&str, Language, &[Feature]); 11] = [
+pub(crate) const SESSIONS: [(&str, Language, &[Feature]); 12] = [
     ("daytona", Python, &[Make, Run, Streams, Live, Limit, Killed, Upload, Download, List, Labels, Find, Wake, Delete]),
     (
         "daytona",
@@ -55,6 +55,11 @@ pub(crate) const SESSIONS: [(&str, Language, &[Feature]); 11] = [
         &[Make, Run, Streams, Live, Limit, Killed, Stop, Upload, Download, List, Find, Wake, Delete],
     ),
     ("modal", Python, &[Make, Run, Streams, Live, Limit, Killed, Upload, Download, List, Labels, Find, Delete, Over]),
+    (
+        "modal",
+        JavaScript,
+        &[Make, Run, Streams, Live, Limit, Killed, Upload, Download, List, Labels, Find, Delete, Over],
+    ),
     ("runloop", Python, &[Make, Run, Streams, Live, Stop, Upload, Download, List, Find, Wake, Delete, Over]),
     ("runloop", JavaScript, &[Make, Run, Streams, Live, Stop, Upload, Download, List, Find, Wake, Delete, Over]),
 ];
@@ -116,6 +121,11 @@ async fn the_official_daytona_client_in_javascript_runs_a_session() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_modal_client_runs_a_session() {
     session("modal", Python).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_modal_client_in_javascript_runs_a_session() {
+    session("modal", JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -131,8 +131,7 @@ const WITNESSES: &str = "\
 ## Features
 Verified features and how they were verified. The tests print the features that they verify, and fail if this table differs.
 - E: the adapter with the emulator (`tests/remote_providers`, including the suites of `core/src/conformance`).
-- P, J: the official client for Python or JavaScript with the emulator (`tests/remote_providers/clients`). Modal has no \
-client for JavaScript.
+- P, J: the official client for Python or JavaScript with the emulator (`tests/remote_providers/clients`).
 - W: the adapter and an official client sent the same requests through one proxy, except for the list below.
 - R: the adapter is compared with recorded requests and responses of the official client; at E2B also with responses of the \
 real daemon, at Modal with messages of the client's classes (`remote-adapters/traces`).

@@ -11,7 +11,7 @@ const CLIENTS: [(&str, &str, &str); 6] = [
     ("daytona", include_str!("clients/daytona.txt"), "/home/daytona"),
     ("deno", include_str!("clients/deno.txt"), "/home/app"),
     ("e2b", include_str!("clients/e2b.txt"), "/home/user"),
-    ("langsmith", include_str!("clients/langsmith.txt"), "/home/user"),
+    ("langsmith", include_str!("clients/langsmith.txt"), "/root"),
     ("modal", include_str!("clients/modal.txt"), "/workspace"),
     ("runloop", include_str!("clients/runloop.txt"), "/home/user"),
 ];

@@ -7,11 +7,12 @@ use std::process::Command;
 use crate::install::{installed, step};
 
 /// Provider, and package of its client.
-const CLIENTS: [(&str, &str); 5] = [
+const CLIENTS: [(&str, &str); 6] = [
     ("daytona", include_str!("clients/daytona.npm")),
     ("deno", include_str!("clients/deno.npm")),
     ("e2b", include_str!("clients/e2b.npm")),
     ("langsmith", include_str!("clients/langsmith.npm")),
+    ("modal", include_str!("clients/modal.npm")),
     ("runloop", include_str!("clients/runloop.npm")),
 ];
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tidebox_core::{FileError, FileErrorCode, FileInfo, GlobRequest, GrepRequest, Upload};
 
 use super::exec::path;
-use super::{Shared, error_response};
+use super::{Shared, absent_response, error_response};
 use crate::entries::timestamp_millis;
 use crate::form::RequestBody;
 use crate::registry::SandboxRecord;
@@ -32,6 +32,9 @@ fn file_error_response(error: &FileError, otherwise: &str) -> Response {
     }
 }
 
+/// Directory to which the clients upload the context of a Docker build, before they run the build in the sandbox.
+const BUILD_DIRECTORY: &str = "/var/lib/langsmith-build/";
+
 /// `POST /upload?path=`
 pub(super) async fn upload(
     State(shared): State<Shared>,
@@ -44,6 +47,9 @@ pub(super) async fn upload(
         Ok(sandbox) => sandbox,
         Err(rejected) => return *rejected,
     };
+    if at.path.starts_with(BUILD_DIRECTORY) {
+        return absent_response("builds of Docker images");
+    }
     let Some(part) = form.parts().into_iter().find(|part| part.name == "file") else {
         return error_response(400, "InvalidRequest", "the body has no part `file`");
     };

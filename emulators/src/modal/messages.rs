@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use prost::Message;
-use tidebox_remote_adapters::modal::messages::GenericResult;
+use tidebox_remote_adapters::modal::messages::{GenericResult, RouterAccess};
 
 /// Fields of `SandboxCreateV2Request` that the adapter never sends.
 #[derive(Clone, PartialEq, Message)]
@@ -57,6 +57,19 @@ pub(super) struct HandleMetadata {
     pub(super) result: Option<GenericResult>,
     #[prost(string, tag = "2")]
     pub(super) app_id: String,
+}
+
+/// `SandboxCreateV2Response` with the app of the sandbox.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct CreateResponse {
+    #[prost(string, tag = "1")]
+    pub(super) sandbox_id: String,
+    #[prost(string, tag = "3")]
+    pub(super) task_id: String,
+    #[prost(message, optional, tag = "4")]
+    pub(super) metadata: Option<HandleMetadata>,
+    #[prost(message, optional, tag = "5")]
+    pub(super) command_router_access: Option<RouterAccess>,
 }
 
 /// A message whose content does not matter.

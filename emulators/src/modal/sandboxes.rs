@@ -13,7 +13,7 @@ use tidebox_remote_adapters::modal::messages::*;
 use tidebox_remote_adapters::modal::wire;
 
 use super::grpc::{RpcResult, code, missing_feature, read, status, unary};
-use super::messages::{CreateExtras, HandleMetadata, SandboxSetNameRequest, WaitResponse};
+use super::messages::{CreateExtras, CreateResponse, HandleMetadata, SandboxSetNameRequest, WaitResponse};
 use super::{CHECK_INTERVAL, Shared, USER};
 use crate::registry::{NewSandbox, SandboxRecord};
 
@@ -81,7 +81,7 @@ pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, bod
     unary(create_sandbox(&shared, &headers, &body).await)
 }
 
-async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcResult<SandboxCreateV2Response> {
+async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcResult<CreateResponse> {
     shared.authorised_with_token(headers)?;
     let request: SandboxCreateV2Request = read(body)?;
     let extras = read::<CreateExtras>(body)?.definition.unwrap_or_default();
@@ -146,17 +146,13 @@ async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> R
     Ok(created(shared, headers, sandbox_id, &sandbox))
 }
 
-fn created(
-    shared: &Shared,
-    headers: &HeaderMap,
-    sandbox_id: String,
-    sandbox: &SandboxRecord,
-) -> SandboxCreateV2Response {
-    SandboxCreateV2Response {
+fn created(shared: &Shared, headers: &HeaderMap, sandbox_id: String, sandbox: &SandboxRecord) -> CreateResponse {
+    let app_id = shared.state().app_ids.get(&sandbox_id).cloned().unwrap_or_default();
+    CreateResponse {
         task_id: task_of(&sandbox_id),
         sandbox_id,
         command_router_access: Some(shared.access(headers, sandbox)),
-        sandbox_token: String::new(),
+        metadata: Some(HandleMetadata { result: None, app_id }),
     }
 }
 

@@ -84,7 +84,7 @@ const langsmith = async () => {
   sandbox._wsAvailable = async () => false;
   return {
     id: sandbox.name,
-    home: "/home/user",
+    home: "/root",
     run: async (command) => (await sandbox.run(command, { timeout: 60 })).exit_code,
     upload: (path, content) => sandbox.write(path, new Uint8Array(content)),
     download: (path) => sandbox.read(path),
@@ -92,6 +92,34 @@ const langsmith = async () => {
     list: async () => (await client.listSandboxes()).map((one) => one.name),
     connect: () => client.getSandbox(sandbox.name),
     delete: () => client.deleteSandbox(sandbox.name),
+  };
+};
+
+const modal = async () => {
+  const { ModalClient } = require("modal");
+  const client = new ModalClient({ logLevel: "error" });
+  const app = await client.apps.fromName("tidebox", { createIfMissing: true });
+  const image = client.images.fromRegistry("python:3.12-slim");
+  const tags = { thread: "t 1" };
+  const sandbox = await client.sandboxes.create(app, image, { timeoutMs: TTL_SECONDS * 1000, tags });
+  return {
+    id: sandbox.sandboxId,
+    home: "/workspace",
+    run: async (command) => {
+      const process = await sandbox.exec(["bash", "-c", command], { timeoutMs: 60_000 });
+      await Promise.all([process.stdout.readText(), process.stderr.readText()]);
+      return process.wait();
+    },
+    upload: (path, content) => sandbox.filesystem.writeBytes(new Uint8Array(content), path),
+    download: (path) => sandbox.filesystem.readBytes(path),
+    lists: "labels",
+    list: async () => {
+      const ids = [];
+      for await (const found of client.sandboxes.list({ appId: app.appId, tags })) ids.push(found.sandboxId);
+      return ids;
+    },
+    connect: async () => (await (await client.sandboxes.fromId(sandbox.sandboxId)).exec(["true"])).wait(),
+    delete: () => sandbox.terminate(),
   };
 };
 
@@ -115,7 +143,7 @@ const runloop = async () => {
   };
 };
 
-const CLIENTS = { daytona, deno, e2b, langsmith, runloop };
+const CLIENTS = { daytona, deno, e2b, langsmith, modal, runloop };
 
 // Reports that the step above succeeded. The test compares this with its table, and the requests sent with the adapter's.
 const proved = (feature) => console.log(`proved: ${feature}`);

@@ -112,7 +112,7 @@ class Runloop:
 
 
 class Langsmith:
-    home = "/home/user"
+    home = "/root"
     lists = "labels"
 
     def create(self):

@@ -1,6 +1,10 @@
 """A session of Modal's official Python client, against an emulator or the service."""
 
+import tempfile
+import time
+
 import modal
+from modal.container_process import ContainerProcess
 from modal.exception import (
     AlreadyExistsError,
     NotFoundError,
@@ -8,9 +12,20 @@ from modal.exception import (
     SandboxFilesystemIsADirectoryError,
     SandboxFilesystemNotADirectoryError,
     SandboxFilesystemNotFoundError,
+    SandboxTerminatedError,
 )
+from modal.sandbox import Probe
+from modal.sandbox.sandbox import SandboxFilesystem
 
+from methods import absent, public, record, report
 from session import GROWS, WAITS, nothing_grows, proved, raises, until
+
+# Methods that only define an image, a secret or a function on the client's side.
+LOCAL = [name for name in public(modal.Image) if name.startswith(("add_", "from_", "pip_", "uv_", "poetry_", "micromamba"))]
+LOCAL = [name for name in LOCAL if name not in ("from_id", "from_name", "from_registry")]
+LOCAL += ["apt_install", "cmd", "debian_slim", "dockerfile_commands", "entrypoint", "env", "imports", "pipe", "run_function"]
+LOCAL += ["hydrate", "get_dashboard_url", "from_dotenv", "from_local_environ", "shell", "workdir", "cls", "function", "include", "local_entrypoint", "server", "deploy", "run"]
+record(modal.Sandbox, SandboxFilesystem, ContainerProcess, modal.App, modal.Image, modal.Secret, without=[*LOCAL, "attach"])
 
 app = modal.App.lookup("agents", create_if_missing=True)
 raises(NotFoundError, lambda: modal.App.lookup("none"))
@@ -81,6 +96,87 @@ raises(SandboxFilesystemNotADirectoryError, lambda: files.write_text("x", "/work
 until(lambda: sandbox.exec("test", "-e", "/workspace/touched").wait() == 0)
 assert files.stat("/workspace/touched").is_file()
 
+# The user, modes, times, local files.
+said = sandbox.exec("bash", "-c", "whoami; echo $HOME ~ $USER; id -un; date +%s").stdout.read().split("\n")
+assert said[:3] == ["root", "/root /root root", "root"] and abs(int(said[3]) - time.time()) < 100, said
+sandbox.exec("bash", "-c", "echo x > /root/secret; chmod 600 /root/secret; ln -s secret /root/link").wait()
+secret, link = files.stat("/root/secret"), files.stat("/root/link")
+assert (secret.mode, secret.permissions, secret.owner, secret.size) == (0o600, "-rw-------", "root", 2), secret
+assert abs(secret.modified_time - time.time()) < 100 and link.symlink_target == "secret", (secret, link)
+with tempfile.NamedTemporaryFile() as local:
+    local.write(every_byte)
+    local.flush()
+    files.copy_from_local(local.name, "/root/copied")
+    files.copy_to_local("/root/copied", local.name)
+    assert open(local.name, "rb").read() == every_byte
+absent(lambda: next(files.watch("/root", timeout=1)), "no watches of files")
+
+# A sandbox with a command ends with it, and its output stays.
+entry = modal.Sandbox.create("bash", "-c", "echo out; echo err >&2; pwd; echo $A; exit 3", app=app, image=image, workdir="/w", env={"A": "b"})
+entry.wait()
+assert (entry.returncode, entry.poll()) == (3, 3)
+assert (entry.stdout.read(), entry.stderr.read()) == ("out\n/w\nb\n", "err\n")
+assert modal.Sandbox.create("true", app=app, image=image).wait() is None
+copies = modal.Sandbox.create("cat", app=app, image=image)
+assert copies.poll() is None
+copies.stdin.write("given\n")
+copies.stdin.write_eof()
+copies.stdin.drain()
+assert copies.stdout.read() == "given\n"
+copies.wait()
+assert copies.poll() == 0
+lines = [line for line in modal.Sandbox.create("seq", "50000", app=app, image=image).stdout]
+assert "".join(lines) == "".join(f"{n}\n" for n in range(1, 50001))
+probe = Probe.with_exec("test", "-e", "/tmp/ready")
+slow = modal.Sandbox.create("bash", "-c", "sleep 1; touch /tmp/ready; sleep 1000", app=app, image=image, readiness_probe=probe)
+slow.wait_until_ready(timeout=60)
+assert slow.exec("ls", "/tmp/ready").wait() == 0
+slow.terminate()
+assert slow.poll() == 137
+raises(SandboxTerminatedError, slow.wait)
+
+# A snapshot of the files is an image.
+snapshot = sandbox.snapshot_filesystem()
+sandbox.exec("rm", "/root/secret").wait()
+restored = modal.Sandbox.create("bash", "-c", "stat -c %a /root/secret; cat /workspace/a/b.txt", app=app, image=snapshot)
+assert restored.stdout.read() == "600\nhéllo\n"
+again = modal.Sandbox.create("cat", "/root/secret", app=app, image=modal.Image.from_id(snapshot.object_id))
+assert again.stdout.read() == "x\n"
+
+# What is absent says so.
+assert sandbox.tunnels() == {} and sandbox.get_tags() == {"thread_id": "t 1"}
+absent(lambda: modal.Sandbox.create(app=app, image=image, encrypted_ports=[80]).tunnels(), "no tunnels")
+absent(lambda: sandbox.create_connect_token(), "no connect tokens")
+absent(lambda: sandbox.snapshot_directory("/root"), "no snapshots of directories")
+absent(lambda: sandbox.mount_image("/mnt", snapshot), "no mounts of images")
+absent(lambda: sandbox.unmount_image("/mnt"), "no mounts of images")
+absent(sandbox.reload_volumes, "no volumes")
+absent(lambda: sandbox.exec("bash", pty=True), "no terminals")
+absent(lambda: modal.Sandbox.create(app=app, image=image, gpu="T4"), "no GPUs")
+volume = modal.Volume.from_name("v", create_if_missing=True)
+absent(lambda: modal.Sandbox.create(app=app, image=image, volumes={"/v": volume}), "no volumes")
+absent(lambda: list(sandbox.logs.tail()), "no logs of apps")
+absent(lambda: modal.Dict.from_name("d", create_if_missing=True).put("a", 1), "no dicts")
+absent(lambda: modal.Queue.from_name("q", create_if_missing=True).put(1), "no queues")
+absent(lambda: modal.Function.from_name("a", "f").remote(), "no functions")
+absent(lambda: modal.Sandbox.create(app=app, image=image.add_local_file(__file__, "/x")), "no mounts of local files")
+for call in [app.get_tags, lambda: app.set_tags({"a": "b"}), app.stats, app.stop]:
+    absent(call, "no apps other than")
+assert app.info().app_id == app.app_id
+for call in [lambda: image.publish("x"), lambda: modal.Image.from_name("x").build(app)]:
+    absent(call, "no builds and names of images")
+assert image.build(app).object_id
+assert modal.Sandbox.create("echo", "z", app=app, image=image.run_commands("echo x > /x")).stdout.read() == "z\n"
+key = modal.Secret.from_dict({"K": "v"})
+assert modal.Sandbox.create("bash", "-c", "echo $K", app=app, image=image, secrets=[key]).stdout.read() == "v\n"
+stored = modal.Secret.from_name("K")
+for call in [stored.info, lambda: stored.update({"K": "w"})]:
+    absent(call, "no stored secrets")
+until(lambda: [found.object_id for found in modal.Sandbox.list(app_id=app.app_id)][-1:] == [sandbox.object_id])
+for found in modal.Sandbox.list(app_id=app.app_id):
+    if found.object_id != sandbox.object_id:
+        found.terminate()
+
 # Lists, names and lives.
 other = modal.Sandbox.create(app=app, image=image, tags={"thread_id": "t 2"}, block_network=True, cpu=1.5, memory=256)
 listed = [found.object_id for found in modal.Sandbox.list(app_id=app.app_id)]
@@ -108,4 +204,15 @@ until(lambda: short.poll() is not None)
 assert [found.object_id for found in modal.Sandbox.list(app_id=app.app_id)] == [other.object_id]
 proved("over")
 other.terminate()
+other.detach()
+report({
+    "Sandbox.create": "no GPUs, ports, volumes, mounts or terminals; there is no network",
+    "Sandbox.exec": "input arrives when it is complete; no terminals",
+    "Sandbox.tunnels": "empty; absent with open ports",
+    "Sandbox.wait_until_ready": "probes that run a command",
+    "Image.from_registry": "any name is accepted, with Tidebox's own files",
+    "Image.build": "runs nothing and warns",
+    "Image.run_commands": "runs nothing and warns",
+    "App.info": "only the id",
+})
 print("the session is done")

@@ -24,7 +24,7 @@ use crate::node;
 
 /// Features compared in the script of each client: the script reports each step, and both sides must send at least one
 /// request or message in it.
-pub(crate) const COMPARED: [(&str, Language, &[Feature]); 11] = [
+pub(crate) const COMPARED: [(&str, Language, &[Feature]); 12] = [
     ("daytona", Python, &[Make, Run, Upload, Labels, Find, Delete]),
     ("daytona", JavaScript, &[Make, Run, Upload, Labels, Find, Delete]),
     ("deno", Python, &[Make, Run, Upload, Download, Find]),
@@ -34,6 +34,7 @@ pub(crate) const COMPARED: [(&str, Language, &[Feature]); 11] = [
     ("langsmith", Python, &[Make, Run, Upload, Download, Labels, Find, Delete]),
     ("langsmith", JavaScript, &[Make, Upload, Download, List, Find, Delete]),
     ("modal", Python, &[Make, Run, Upload, Download, Labels, Find, Delete]),
+    ("modal", JavaScript, &[Make, Run, Upload, Download, Labels, Find, Delete]),
     ("runloop", Python, &[Upload, Download, List, Find, Delete]),
     ("runloop", JavaScript, &[Run, Upload, Download, List, Find, Delete]),
 ];
@@ -246,6 +247,11 @@ async fn e2b_requests_match_the_javascript_client() {
 #[tokio::test(flavor = "multi_thread")]
 async fn langsmith_requests_match_the_javascript_client() {
     assert_same_requests("langsmith", Language::JavaScript).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn modal_requests_match_the_javascript_client() {
+    assert_same_requests("modal", Language::JavaScript).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
