@@ -48,6 +48,17 @@ async function main() {
   await sandbox.fs.deleteFile("/home/daytona/one");
   await assert.rejects(sandbox.fs.getFileDetails("/home/daytona/one"), DaytonaNotFoundError);
 
+  // Users, quotas and snapshots. What is absent says so.
+  assert.equal((await sandbox.process.executeCommand("whoami; echo $HOME")).result, "daytona\n/home/daytona\n");
+  assert.equal((await sandbox.fs.getFileDetails("/home/daytona/many")).mode, "drwxr-xr-x");
+  await sandbox.resize({ cpu: 2 });
+  assert.equal(sandbox.cpu, 2);
+  await daytona.snapshot.create({ name: "image", image: "debian:12" });
+  assert.deepEqual((await daytona.snapshot.list()).items.map((one) => one.name), ["image"]);
+  await daytona.snapshot.delete(await daytona.snapshot.get("image"));
+  await assert.rejects(sandbox.process.codeRun("print(1)"), /Tidebox's emulator of Daytona has no python3/);
+  await assert.rejects(sandbox.git.status("/tmp"), /Tidebox's emulator of Daytona has no Git/);
+
   // Lists and lifetimes.
   const listed = async (labels) => {
     const ids = [];

@@ -54,6 +54,31 @@ async function main() {
   await sandbox.files.remove("/home/user/made");
   await assert.rejects(sandbox.files.read("/home/user/made/one"), NotFoundError);
 
+  // Changes of files as a stream, signed URLs, clocks, resources and snapshots.
+  const events = [];
+  const see = (event) => void events.push(`${event.type} ${event.name}`);
+  const watch = await sandbox.files.watchDir("/home/user/many", see, { recursive: true });
+  await run("echo x > many/new; mkdir many/deep");
+  await until(() => events.includes("create new") && events.includes("write new") && events.includes("create deep"));
+  await sandbox.files.remove("/home/user/many/new");
+  await until(() => events.includes("remove new"));
+  await watch.stop();
+  await assert.rejects(sandbox.files.watchDir("/none", see));
+  const url = await sandbox.downloadUrl("/home/user/a/bytes", { useSignatureExpiration: 60 });
+  assert.deepEqual(new Uint8Array(await (await fetch(url)).arrayBuffer()), everyByte);
+  assert.equal((await fetch(url.replace("bytes", "other"))).status, 401);
+  assert.equal(await run("whoami; echo $HOME"), "user\n/home/user\n");
+  const info = await sandbox.getInfo();
+  assert.ok(Math.abs(info.endAt - info.startedAt - 600_000) < 10_000 && Math.abs(Date.now() - info.startedAt) < 600_000, info);
+  assert.ok((await sandbox.getMetrics())[0].diskUsed > everyByte.length);
+  const taken = await sandbox.createSnapshot();
+  const copy = await Sandbox.create(taken.snapshotId);
+  assert.equal(await copy.files.read("/home/user/many/0"), "0");
+  await copy.kill();
+  assert.ok(await Sandbox.deleteSnapshot(taken.snapshotId));
+  await assert.rejects(sandbox.pty.create({ cols: 80, rows: 24, onData: () => {} }), /Tidebox's emulator of E2B has no terminals/);
+  await assert.rejects(sandbox.updateNetwork({}), /Tidebox's emulator of E2B has no network rules/);
+
   // Lists and lifetimes.
   const list = async (metadata) => (await Sandbox.list({ query: { metadata } }).nextItems()).map((one) => one.sandboxId);
   assert.deepEqual(await list({ thread: "t 1" }), [sandbox.sandboxId]);

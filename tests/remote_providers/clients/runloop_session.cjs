@@ -42,6 +42,19 @@ async function main() {
   await devbox.file.write({ file_path: "notes.txt", contents: "héllo\n" });
   assert.equal(await devbox.file.read({ file_path: "notes.txt" }), "héllo\n");
 
+  // Users, logs and disk snapshots. What is absent says so, without retries.
+  assert.equal(await run("whoami; echo $HOME"), "user\n/home/user\n");
+  const { logs } = await sdk.api.devboxes.logs.list(devbox.id);
+  assert.ok(logs.some((entry) => entry.cmd === "whoami; echo $HOME") && logs.some((entry) => entry.message === "user"));
+  const snapshot = await devbox.snapshotDisk({ name: "nightly" });
+  const copy = await snapshot.createDevbox();
+  assert.equal(await (await copy.cmd.exec("cat notes.txt")).stdout(), "héllo\n");
+  await copy.shutdown();
+  await snapshot.delete();
+  const asked = Date.now();
+  await assert.rejects(sdk.api.secrets.list(), /Tidebox's emulator of Runloop has no secrets/);
+  assert.ok(Date.now() - asked < 5000);
+
   // Lists and lifetimes.
   const listed = [];
   for await (const found of sdk.api.devboxes.list({ status: "running", limit: 1 })) listed.push(found.id);
