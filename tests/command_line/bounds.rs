@@ -108,16 +108,18 @@ fn a_command_ends_when_its_processor_time_is_used_up() {
 
 #[test]
 fn guests_see_their_processor_time() {
-    let line = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; times | head -1; \
+    let line = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; times > t; head -1 t; \
                 TIMEFORMAT='%U %S'; time for i in $(seq 1 300000); do :; done; \
                 cut -d' ' -f14 /proc/$$/stat; awk '{ print ($1 == \"cpu\" && $2 > 0) ? \"measured\" : $0; exit }' /proc/stat";
     let ran = tidebox(&["exec", line]);
-    let lines: Vec<&str> = ran.stdout().lines().collect();
+    let stdout = ran.stdout();
+    let lines: Vec<&str> = stdout.lines().collect();
     let [own, ticks, total] = lines.as_slice() else { panic!("{ran:?}") };
     assert!(own.starts_with("0m") && !own.starts_with("0m0.000s"), "{ran:?}");
     assert!(ticks.parse::<u64>().is_ok_and(|ticks| ticks > 0), "{ran:?}");
     assert_eq!(*total, "measured");
-    let user = ran.stderr().lines().last().and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
+    let stderr = ran.stderr();
+    let user = stderr.lines().last().and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
     assert!(user.is_some_and(|seconds| seconds > 0.0), "{ran:?}");
 }
 

@@ -89,7 +89,7 @@ async fn run(sandbox: &Sandbox, guest: &Guest) -> ExecuteResponse {
 
 /// Lists the sandbox's processes, and checks that a command can read, write and start programs.
 async fn inside(sandbox: &Sandbox) -> String {
-    let look = "cd /tmp; rm -rf /workspace/* /tmp/*; ls /proc | grep -c '^[0-9]'; ls /proc/self/fd | wc -l; \
+    let look = "cd /tmp; rm -rf /workspace/* /tmp/*; set -- /proc/[0-9]*; echo $#; ls /proc/self/fd | wc -l; \
                 seq 100 > numbers; sort -rn numbers | head -1; rm numbers; ls -d /bin /etc /workspace";
     let request = ExecuteRequest::new(look).with_timeout(std::time::Duration::from_secs(120));
     sandbox.execute(request).await.expect("the sandbox responds").output_text().into_owned()
