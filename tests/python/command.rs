@@ -49,8 +49,8 @@ async fn a_missing_pack_is_reported_with_the_command_to_add_it() {
     let runtime = tidebox::Runtime::new(config).expect("the engine starts");
     let sandbox = runtime.sandbox().build().expect("the sandbox is built");
     for name in ["python3", "pip", "pytest"] {
-        let text = format!("bash: line 1: {name} comes with the pack python, which is not here; outside the sandbox: ");
-        fails(&sandbox, &format!("{name} --version"), 127, &(text + "tidebox pack add python\n")).await;
+        let text = format!("bash: line 1: {name}: the pack python is not installed; on the host, run: ");
+        fails(&sandbox, &format!("{name} --version"), 127, &(text + "tidebox pack add python ")).await;
     }
 }
 
