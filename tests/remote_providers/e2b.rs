@@ -137,3 +137,35 @@ async fn an_invalid_idempotency_key_is_rejected() {
         assert_eq!(transport.send(&request).await.expect("a response").status, status, "{key}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_is_listed_and_killed_by_its_tag() {
+    use tidebox_remote_adapters::e2b::Frame;
+    use tidebox_remote_adapters::transport::{HttpTransport, Method, Request, Transport as _};
+    let serving = emulator("e2b").await;
+    let id = create_sandbox(&serving).await.id().as_str().to_owned();
+    let token = serving.registry().find(&id).await.expect("the sandbox exists").token;
+    let transport = HttpTransport::new(None).expect("a transport");
+    let call = |method: &str| {
+        Request::new(Method::Post, format!("{}/process.Process/{method}", serving.url()))
+            .header("e2b-sandbox-id", id.as_str())
+            .header("x-access-token", token.as_str())
+    };
+    let command = serde_json::json!({
+        "process": { "cmd": "sleep", "args": ["60"], "cwd": "/tmp", "envs": { "A": "b" } },
+        "tag": "idle",
+    });
+    let start = call("Start").body("application/connect+json", Frame::write(0, command.to_string().as_bytes()));
+    let started = transport.send(&start).await.expect("the command starts");
+    let list = call("List").json(&serde_json::json!({}));
+    let listed = transport.send(&list).await.expect("a response").bytes().await.expect("a body");
+    let listed: serde_json::Value = serde_json::from_slice(&listed).expect("JSON");
+    let listed = &listed["processes"][0];
+    assert_eq!((&listed["config"], &listed["tag"]), (&command["process"], &command["tag"]));
+    let kill =
+        call("SendSignal").json(&serde_json::json!({ "process": { "tag": "idle" }, "signal": "SIGNAL_SIGKILL" }));
+    assert_eq!(transport.send(&kill).await.expect("a response").status, 200);
+    let events = started.bytes().await.expect("the events end");
+    assert!(String::from_utf8_lossy(&events).contains("signal: killed"));
+    assert_eq!(transport.send(&kill).await.expect("a response").status, 404, "the command has ended");
+}

@@ -382,6 +382,7 @@ pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>,
     described["state"] = json!("destroying");
     shared.registry.close(&id).await;
     shared.names.lock().retain(|_, (named, _)| *named != id);
+    shared.contexts.lock().retain(|(sandbox, _), _| *sandbox != id);
     shared.deleting.lock().insert(id, described.clone());
     Json(described).into_response()
 }
