@@ -228,12 +228,13 @@ impl RpcConnection {
 }
 
 /// Features of Deno that the emulator does not have, by the start of a method.
-const ABSENT: [(&str, &str); 8] = [
+const ABSENT: [(&str, &str); 9] = [
     ("spawnDeno", "Deno programs"),
     ("deno", "Deno programs"),
     ("fetch", "requests to sandboxes: local sandboxes cannot listen on ports"),
     ("exposeHttp", "public ports: local sandboxes cannot listen on ports"),
     ("vscode", "VS Code"),
+    ("download", "downloads to local files: the client has to write them itself"),
     ("umask", "mask for the modes of files"),
     ("fileLock", "locks of files"),
     ("fileUnlock", "locks of files"),

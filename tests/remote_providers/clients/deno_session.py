@@ -1,9 +1,21 @@
 """A session of Deno's official Python client, against an emulator or the service."""
 
-from deno_sandbox import DenoDeploy
+import os
+import tempfile
+import time
+from datetime import datetime, timezone
 
+from deno_sandbox import Apps, DenoDeploy, Layers, Revisions, SandboxApi, Snapshots, Timelines, Volumes
+from deno_sandbox.env import SandboxEnv
+from deno_sandbox.fs import FsFile, SandboxFs
+from deno_sandbox.process import ChildProcess
+from deno_sandbox.sandbox import Sandbox, SandboxDeno
+
+from methods import absent, all_absent, public, record, report
 from session import GROWS, nothing_grows, proved, until
 
+CONSOLE = [Apps, Layers, Revisions, Snapshots, Timelines, Volumes]
+record(SandboxApi, Sandbox, SandboxFs, FsFile, SandboxEnv, SandboxDeno, ChildProcess, *CONSOLE)
 deno = DenoDeploy()
 
 
@@ -70,8 +82,86 @@ with deno.sandbox.create(labels={"thread": "t1"}, env={"A": "b"}, timeout="10m")
     fs.remove("/home/app/a", recursive=True)
     assert sorted(entry["name"] for entry in fs.read_dir("/home/app")) == ["copy", "link"]
 
+    # Modes, owners, times and links.
+    assert run("whoami; echo $HOME ~; pwd") == "app\n/home/app /home/app\n/home/app\n"
+    fs.write_text_file("/home/app/secret", "x", mode=0o600)
+    assert fs.stat("/home/app/secret")["mode"] == 0o100600
+    fs.chmod("/home/app/secret", 0o640)
+    stat = fs.stat("/home/app/secret")
+    assert (stat["mode"], stat["uid"]) == (0o100640, 1000), stat
+    modified = datetime.fromisoformat(stat["mtime"].replace("Z", "+00:00")) if isinstance(stat["mtime"], str) else stat["mtime"]
+    assert abs((datetime.now(timezone.utc) - modified).total_seconds()) < 100, stat
+    assert fs.lstat("/home/app/link")["is_symlink"] and fs.real_path("/home/app/link") == "/home/app/copy"
+    fs.utime("/home/app/secret", "2001-09-09T01:46:40Z", "2001-09-09T01:46:40Z")
+    assert run("stat -c %Y /home/app/secret") == "1000000000\n"
+    fs.link("/home/app/secret", "/home/app/hard")
+    fs.chown("/home/app/hard", 1000, 1000)
+    assert "EPERM" in raises(lambda: fs.chown("/home/app/hard", 0, 0))
+
+    # Temporary files, lengths, open files.
+    temporary = fs.make_temp_file(dir="/home/app", prefix="a-", suffix=".txt")
+    assert temporary.startswith("/home/app/a-") and temporary.endswith(".txt"), temporary
+    assert fs.stat(fs.make_temp_dir())["is_directory"]
+    fs.write_text_file(temporary, "hello world")
+    fs.truncate(temporary, 5)
+    assert fs.read_text_file(temporary) == "hello"
+    fs.truncate(temporary)
+    assert fs.stat(temporary)["size"] == 0
+    assert "ENOENT" in raises(lambda: fs.truncate("/home/app/none", 5))
+    file = fs.create("/home/app/open")
+    file.write(b"hello")
+    file.truncate(2)
+    assert file.seek(0, 0) == 0 and file.read(10) == b"he" and file.stat()["size"] == 2
+    file.sync()
+    file.sync_data()
+    file.utime("2001-09-09T01:46:40Z", "2001-09-09T01:46:40Z")
+    absent(lambda: file.lock(True), "no locks of files")
+    absent(file.unlock, "no locks of files")
+    file.close()
+    assert fs.open("/home/app/open", read=True).read(10) == b"he"
+    # The client names the stream of the entries, and cannot read it.
+    assert set(fs.walk("/home/app")) == set(fs.expand_glob("*")) == {"stream_id"}
+
+    # A file may be larger than the client's messages, and is read in parts then.
+    large = bytes(range(256)) * 40_000
+    fs.write_file("/home/app/large", large)
+    assert "read it in parts" in raises(lambda: fs.read_file("/home/app/large"))
+    file, parts = fs.open("/home/app/large", read=True), []
+    while len(b"".join(parts)) < len(large):
+        parts.append(file.read(500_000))
+    assert b"".join(parts) == large
+    with tempfile.TemporaryDirectory() as directory:
+        with open(os.path.join(directory, "local"), "w") as local:
+            local.write("local")
+        fs.upload(directory, "/home/app/uploaded")
+    assert fs.read_text_file("/home/app/uploaded/local") == "local"
+
+    # What is absent says so.
+    absent(lambda: fs.download("/tmp/x", "/home/app/copy"), "no downloads to local files")
+    absent(lambda: fs.umask(0o77), "no mask")
+    absent(lambda: sandbox.deno.run(code="1"), "no Deno programs")
+    absent(lambda: sandbox.deno.eval("1"), "no Deno programs")
+    absent(lambda: sandbox.deno.repl(), "no Deno programs")
+    absent(lambda: sandbox.deno.deploy("app"), "501")
+    absent(lambda: sandbox.expose_http(port=80), "no public ports")
+    absent(lambda: sandbox.expose_ssh(), "no SSH")
+    absent(lambda: sandbox.fetch("http://localhost/"), "no requests to sandboxes")
+
+    streams = ["logs_stream", "build_logs", "progress"]
+    for console in [deno.apps, deno.layers, deno.revisions, deno.snapshots, deno.timelines, deno.volumes]:
+        lists = [name for name in public(type(console)) if name not in [*streams, "get"]]
+        all_absent(console, lists, "Tidebox", {"capacity": "1GiB", "assets": {}})
+        if hasattr(console, "get"):
+            absent(lambda: console.get("x"))
+    absent(lambda: list(deno.apps.logs_stream("x", start="2026-01-01T00:00:00Z")), "501")
+    absent(lambda: list(deno.revisions.build_logs("x")), "501")
+    absent(lambda: list(deno.revisions.progress("x")), "501")
+
     # The environment, lists and lifetimes.
     sandbox.env.set("B", "c")
+    sandbox.env.set("C", "d")
+    sandbox.env.delete("C")
+    assert sandbox.env.as_dict() == {"a": "b", "b": "c"}
     assert (sandbox.env.get("A"), sandbox.env.get("B")) == ("b", "c")
     proved("make")
     found = deno.sandbox.list(labels={"thread": "t1"})
@@ -79,6 +169,8 @@ with deno.sandbox.create(labels={"thread": "t1"}, env={"A": "b"}, timeout="10m")
     proved("list")
     assert deno.sandbox.list(labels={"thread": "t2"}).items == []
     proved("labels")
+    made = datetime.fromisoformat(found.items[0]["created_at"].replace("Z", "+00:00"))
+    assert abs((datetime.now(timezone.utc) - made).total_seconds()) < 300, made
     sandbox.extend_timeout(60)
     with deno.sandbox.connect(sandbox.id) as again:
         assert again.fs.read_file("/home/app/copy") == every_byte
@@ -86,7 +178,24 @@ with deno.sandbox.create(labels={"thread": "t1"}, env={"A": "b"}, timeout="10m")
     sandbox.kill()
 assert deno.sandbox.list().items == []
 proved("delete")
+with deno.sandbox.create() as closed:
+    closed.close()
+until(lambda: deno.sandbox.list().items == [])
 with deno.sandbox.create(timeout="3s") as short:
     until(lambda: deno.sandbox.list().items == [])
 proved("over")
+report(
+    {
+        "SandboxApi.create": "no volumes; there is no network",
+        "Sandbox.spawn": "input arrives when it is complete",
+        "SandboxFs.read_file": "up to 750 kB, the largest message that the client accepts",
+        "SandboxFs.read_text_file": "up to 1 MB, the largest message that the client accepts",
+        "SandboxFs.walk": "the client returns the number of a stream that it cannot read",
+        "SandboxFs.expand_glob": "the client returns the number of a stream that it cannot read",
+        "SandboxFs.chown": "there is one user",
+        "SandboxEnv.as_dict": "the client returns the names in lower case",
+        "FsFile.write": "stored when the file is closed or synchronized",
+    },
+    absences=("Tidebox", "501"),
+)
 print("the session is done")
