@@ -17,9 +17,9 @@ pub(crate) fn check(table: &Table) {
         "every limit has a guest in userland/hostile/guests.json that attacks it, and no other"
     );
 
-    let attacked: BTreeSet<&String> = table.guests.iter().flat_map(|guest| &guest.borders).collect();
-    let borders: BTreeSet<&String> = table.borders.keys().collect();
-    assert_eq!(attacked, borders, "every border has a guest that attacks it, and no other");
+    let attacked: BTreeSet<&String> = table.guests.iter().flat_map(|guest| &guest.boundaries).collect();
+    let boundaries: BTreeSet<&String> = table.boundaries.keys().collect();
+    assert_eq!(attacked, boundaries, "every boundary has a guest that attacks it, and every guest a known boundary");
 
     let tested: BTreeSet<String> = table.guests.iter().map(|guest| guest.file.clone()).collect();
     let entries = fs::read_dir(guests_dir()).expect("the guests exist").map(|entry| entry.expect("it can be listed"));
@@ -29,9 +29,9 @@ pub(crate) fn check(table: &Table) {
 
     let mut promises = BTreeSet::new();
     for guest in &table.guests {
-        assert!(promises.insert(&guest.promise), "two guests are held by one promise: {}", guest.promise);
+        assert!(promises.insert(&guest.promise), "two guests have the same promise: {}", guest.promise);
         assert!(!guest.exit.is_empty(), "{} does not say how it ends", guest.file);
-        assert!(!guest.limits.is_empty() || !guest.borders.is_empty(), "{} attacks nothing", guest.file);
+        assert!(!guest.limits.is_empty() || !guest.boundaries.is_empty(), "{} attacks nothing", guest.file);
         let reported = !guest.stderr.is_empty() || guest.stdout.is_some() || guest.truncated;
         assert!(reported, "{} has no expected output", guest.file);
     }

@@ -14,7 +14,7 @@ use tidebox::{ExecuteRequest, Limits, StopReason};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
     /// The security boundaries that guests attack, each with its guarantee.
-    pub(crate) borders: BTreeMap<String, String>,
+    pub(crate) boundaries: BTreeMap<String, String>,
     pub(crate) guests: Vec<Guest>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Guest {
     pub(crate) limits: Vec<String>,
     /// Boundaries that it attacks.
     #[serde(default)]
-    pub(crate) borders: Vec<String>,
+    pub(crate) boundaries: Vec<String>,
     /// Limits of its sandbox that differ from the defaults.
     #[serde(default)]
     pub(crate) with: BTreeMap<String, u64>,

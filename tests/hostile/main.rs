@@ -35,14 +35,14 @@ fn main() -> ExitCode {
             neighbor::hold();
             Ok(())
         }),
-        Trial::test("every limit, border and file of userland/hostile has its guest and its test", {
+        Trial::test("every limit, boundary and file of userland/hostile has a guest and a test", {
             let table = Arc::clone(&table);
             move || {
                 coverage::check(&table);
                 Ok(())
             }
         }),
-        Trial::test("what is repeated is written out", || {
+        Trial::test("repetitions in a guest file are expanded", || {
             assert_eq!(guest::written_out("a@bc*3@d @ e@@x@y*2@"), "abcbcbcd @ e@@xyy");
             Ok(())
         }),

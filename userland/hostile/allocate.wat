@@ -1,4 +1,4 @@
-;; Asks for files as long as numbers go.
+;; Requests file sizes up to the largest number.
 (module
   (import "wasi_snapshot_preview1" "path_open" (func $path_open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "fd_allocate" (func $fd_allocate (param i32 i64 i64) (result i32)))

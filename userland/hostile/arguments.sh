@@ -1,2 +1,2 @@
-# More arguments than there may be.
+# Passes more arguments than the limit.
 /bin/echo $(seq 400000); echo "ended $?"

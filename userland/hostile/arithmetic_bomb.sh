@@ -1,2 +1,2 @@
-# Numbers that are wrong in every way.
+# Evaluates overflowing, dividing by zero and out-of-range numbers.
 echo $((9223372036854775807 + 1)) $((-9223372036854775808 / -1)) $((-9223372036854775808 % -1)) $((1 << 99)) $((2 ** 62)); echo $((1 / 0)); echo $((x = 1 % 0)); a[99999999999999999999]=1; a[9223372036854775807]=1; echo ${#a[@]}; printf "%d\n" 99999999999999999999

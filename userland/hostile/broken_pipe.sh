@@ -1,2 +1,2 @@
-# Writes on when nobody reads.
+# Continues to write after the reader has exited.
 yes | head -1; echo "${PIPESTATUS[0]}"

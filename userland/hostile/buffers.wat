@@ -1,4 +1,4 @@
-;; Lists of buffers that are too long, overlap, end outside of memory, and count more than a number can hold.
+;; Buffer lists that are too long, overlap, end outside of memory or have an overflowing total length.
 (module
   (import "wasi_snapshot_preview1" "fd_read" (func $fd_read (param i32 i32 i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "fd_write" (func $fd_write (param i32 i32 i32 i32) (result i32)))
@@ -13,7 +13,7 @@
     (call $answer (call $path_open (i32.const 3) (i32.const 1) (i32.const 17) (i32.const 8) (i32.const 0)
       (i64.const -1) (i64.const -1) (i32.const 0) (i32.const 0)) (i32.const 0) (i32.const 1))
     (local.set $fd (i32.load (i32.const 0)))
-    ;; 1,024 buffers of 16 MiB, all of them the same.
+    ;; 1,030 buffers of 2 MiB that all have the same address.
     (loop $more
       (i32.store (i32.add (i32.const 65536) (i32.mul (local.get $i) (i32.const 8))) (i32.const 131072))
       (i32.store (i32.add (i32.const 65540) (i32.mul (local.get $i) (i32.const 8))) (i32.const 2097151))
@@ -27,6 +27,6 @@
     (i32.store (i32.const 65540) (i32.const -1))
     (call $answer (call $fd_read (local.get $fd) (i32.const 65536) (i32.const 1) (i32.const 0)) (i32.const 28) (i32.const 6))
     (i32.store (i32.const 65540) (i32.const 0x7fff_ffff))
-    ;; What lies within memory may be filled before the end of it is met.
+    ;; The part within memory may be filled before the end of memory is reached.
     (if (call $fd_read (local.get $fd) (i32.const 65536) (i32.const 1) (i32.const 0)) (then (call $proc_exit (i32.const 7))))
     (if (i32.gt_u (i32.load (i32.const 0)) (i32.const 19_660_800)) (then (call $proc_exit (i32.const 8))))))

@@ -1,4 +1,4 @@
-# Leaves programs behind that want to go on.
+# Starts background processes that ignore the end of their command.
 trap '' HUP TERM
 (trap '' HUP TERM; while :; do date +%s%N > beat; done) & disown
 setsid sleep 1000 > /dev/null 2>&1 &

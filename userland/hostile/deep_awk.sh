@@ -1,2 +1,2 @@
-# A deep program for awk.
+# A deeply nested awk program.
 awk 'BEGIN { print @(*10000@1@)*10000@ }'

@@ -1,2 +1,2 @@
-# Parentheses within parentheses, for find.
+# Deeply nested parentheses as arguments of find.
 find . @\( *10000@ -true @ \)*10000@

@@ -1,2 +1,2 @@
-# A list in a list in a list, as a program for jq.
+# A deeply nested array as a jq program.
 jq -n '@[*10000@1@]*10000@'

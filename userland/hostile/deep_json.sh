@@ -1,2 +1,2 @@
-# Ten thousand lists within each other, as data for jq.
+# An array with 10,000 levels as JSON input of jq.
 printf '%10000s' '' | tr ' ' '[' | jq . ; echo "ended $?"

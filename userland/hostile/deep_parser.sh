@@ -1,2 +1,2 @@
-# Substitutions within substitutions, in the text of the shell.
+# Deeply nested command substitutions.
 echo @$(echo *10000@ 1 @)*10000@

@@ -1,2 +1,2 @@
-# Parentheses within parentheses, for test.
+# Deeply nested parentheses as arguments of test.
 test @\( *10000@ x @ \)*10000@

@@ -1,2 +1,2 @@
-# Opens files until there is no number left.
+# Opens files until the descriptor limit is reached.
 while exec {fd}< /dev/null; do :; done; echo "$((fd < 200))"

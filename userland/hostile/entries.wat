@@ -1,4 +1,4 @@
-;; Reads a folder with room that no entry fits into, with positions that no entry has, and while it changes.
+;; Reads a directory into buffers smaller than an entry, and from positions without an entry.
 (module
   (import "wasi_snapshot_preview1" "fd_readdir" (func $fd_readdir (param i32 i32 i32 i64 i32) (result i32)))
   (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))

@@ -1,2 +1,2 @@
-# Prints every variable it can find.
+# Prints all environment variables and the host name.
 env | cut -d= -f1 | sort | tr "\n" " "; echo; cat /proc/self/environ | tr "\0" "\n" | grep -c .; hostname; uname -n

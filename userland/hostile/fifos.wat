@@ -1,4 +1,4 @@
-;; Makes named pipes and opens both ends of each, until there is no number left.
+;; Creates and opens named pipes until the descriptor limit is reached.
 (module
   (import "tidebox_v1" "mkfifo" (func $mkfifo (param i32 i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))

@@ -1,2 +1,2 @@
-# Writes byte by byte to both streams.
+# Writes single bytes to both output streams without end.
 while :; do printf a; printf b >&2; done

@@ -1,2 +1,2 @@
-# The same to standard error.
+# Writes to standard error without end.
 yes >&2

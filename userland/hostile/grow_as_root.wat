@@ -1,4 +1,4 @@
-;; The same as the program that the command begins with.
+;; Like grow.wat, run as the first process of the command.
 (module
   (memory (export "memory") 1)
   (func (export "_start")

@@ -1,2 +1,2 @@
-# One file without an end.
+# Writes to one file without end.
 cat /dev/zero > big; echo "cat ended $?"; stat -c %s big

@@ -1,3 +1,3 @@
-# Wants no signal, and neither do its children.
+# Ignores all signals, also in a child process.
 trap '' TERM INT HUP QUIT PIPE; (trap '' TERM; while :; do :; done) &
 while :; do kill -TERM $$ $! 2> /dev/null; done

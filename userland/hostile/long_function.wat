@@ -1,3 +1,3 @@
-;; One function that is longer than a function may be.
+;; One function over the length limit.
 (module
   (func (export "_start") @(drop (i64.const 0x7fff_ffff_ffff_ffff))*100000@))

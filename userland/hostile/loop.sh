@@ -1,2 +1,2 @@
-# Loops for ever in the shell itself.
+# An endless loop in the shell.
 while :; do :; done

@@ -1,3 +1,3 @@
-;; Computes for ever and calls nobody.
+;; An endless loop without calls.
 (module
   (func (export "_start") (loop $again (br $again))))

@@ -1,2 +1,2 @@
-# Loops for ever in a tool.
+# An endless loop in an awk program.
 awk 'BEGIN { for (;;); }'

@@ -1,4 +1,4 @@
-;; Asks for the time for ever: every call is answered at once.
+;; Reads the clock without end. Every call returns immediately.
 (module
   (import "wasi_snapshot_preview1" "clock_time_get" (func $clock_time_get (param i32 i64 i32) (result i32)))
   (memory (export "memory") 1)

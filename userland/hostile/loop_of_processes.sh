@@ -1,2 +1,2 @@
-# Starts programs one after the other for ever.
+# Starts short processes without end.
 while :; do /bin/true; done

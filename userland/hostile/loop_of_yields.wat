@@ -1,4 +1,4 @@
-;; Gives way for ever.
+;; Yields without end.
 (module
   (import "wasi_snapshot_preview1" "sched_yield" (func $sched_yield (result i32)))
   (memory (export "memory") 1)

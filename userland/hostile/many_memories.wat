@@ -1,4 +1,4 @@
-;; Has many memories, each below the limit.
+;; Many memories, each below the limit.
 (module
   (memory 200)
   (memory 200)

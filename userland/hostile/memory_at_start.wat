@@ -1,4 +1,4 @@
-;; Wants four GiB to begin with.
+;; A memory with an initial size of 4 GiB.
 (module
   (memory (export "memory") 65536)
   (func (export "_start")))

@@ -1,4 +1,4 @@
-;; Grows a memory of 64 bits by more than there is.
+;; Grows a 64-bit memory beyond the limit.
 (module
   (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))
   (memory (export "memory") i64 1)

@@ -1,2 +1,2 @@
-# A table of awk that grows.
+# An awk array that grows without end.
 awk 'BEGIN { for (;;) a[n++] = n }'

@@ -1,2 +1,2 @@
-# A list of jq that grows.
+# A jq array that grows without end.
 jq -n '[range(1e12)] | length'

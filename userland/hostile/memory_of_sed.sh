@@ -1,2 +1,2 @@
-# A line of sed that doubles.
+# A line in sed that doubles without end.
 echo x | sed ':a;s/x/xx/g;ta'

@@ -1,2 +1,2 @@
-# A variable that doubles.
+# A shell variable that doubles without end.
 x=xxxxxxxx; while :; do x=$x$x; done

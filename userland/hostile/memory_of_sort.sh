@@ -1,2 +1,2 @@
-# Sorts what never ends.
+# Sorts endless input.
 yes "a line to be sorted" | sort > /dev/null; echo "sort ended ${PIPESTATUS[1]}"

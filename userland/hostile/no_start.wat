@@ -1,3 +1,3 @@
-;; Has nothing that could be started.
+;; A module without _start.
 (module
   (func (export "main")))

@@ -1,2 +1,2 @@
-# Runs what is not there.
+# Runs programs that do not exist.
 ./nothing; echo $?; /nowhere/at/all; echo $?; nothing-by-that-name

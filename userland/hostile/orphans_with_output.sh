@@ -1,2 +1,2 @@
-# A child that keeps standard output open.
+# Starts a child process that keeps standard output open.
 (sleep 1000; echo late) & echo soon

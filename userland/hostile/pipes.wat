@@ -1,4 +1,4 @@
-;; Makes pipes until there is no number left, and hands one of them its number twice.
+;; Creates pipes until the descriptor limit is reached, then duplicates and renumbers descriptors.
 (module
   (import "tidebox_v1" "pipe" (func $pipe (param i32) (result i32)))
   (import "tidebox_v1" "dup" (func $dup (param i32 i32 i32) (result i32)))

@@ -1,4 +1,4 @@
-;; Every call with addresses that are not in its memory, and with numbers that mean nothing.
+;; Passes addresses outside of memory and invalid numbers to the calls.
 (module
   (import "wasi_snapshot_preview1" "args_get" (func $args_get (param i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "args_sizes_get" (func $args_sizes_get (param i32 i32) (result i32)))
@@ -29,7 +29,7 @@
   (import "tidebox_v1" "shell_state_write" (func $shell_state_write (param i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))
   (memory (export "memory") 1)
-  ;; The answer must be a number of preview1, whichever.
+  ;; The result must be an errno of preview1.
   (func $check (param $answer i32)
     (if (i32.gt_u (local.get $answer) (i32.const 76)) (then (call $proc_exit (i32.const 9)))))
   (func $all (param $at i32) (param $n i32)

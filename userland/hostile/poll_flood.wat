@@ -1,4 +1,4 @@
-;; Waits for more things than there can be.
+;; Polls more subscriptions than the limit.
 (module
   (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll_oneoff (param i32 i32 i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))

@@ -1,4 +1,4 @@
-;; Random bytes into all of its memory, over and over.
+;; Fills all of memory with random bytes without end.
 (module
   (import "wasi_snapshot_preview1" "random_get" (func $random_get (param i32 i32) (result i32)))
   (memory (export "memory") 4000)

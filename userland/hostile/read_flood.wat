@@ -1,4 +1,4 @@
-;; Reads zeros into all of its memory, over and over.
+;; Reads zeros into all of memory without end.
 (module
   (import "wasi_snapshot_preview1" "fd_read" (func $fd_read (param i32 i32 i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "path_open" (func $path_open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))

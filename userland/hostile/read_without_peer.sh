@@ -1,2 +1,2 @@
-# Reads from a pipe of which it is the only writer, too.
+# Reads from a pipe while it holds the write end.
 exec {fd}<> <(:); cat <&$fd; sleep 1000 | cat

@@ -1,3 +1,3 @@
-;; Calls itself for ever.
+;; A function that calls itself.
 (module
   (func $down (export "_start") (call $down)))

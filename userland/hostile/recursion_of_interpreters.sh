@@ -1,2 +1,2 @@
-# A script whose interpreter is itself.
+# A script that is its own interpreter.
 printf '#!/workspace/self\n' > self; chmod +x self; ./self

@@ -1,2 +1,2 @@
-# A file that reads itself.
+# A script that sources itself.
 echo '. ./self' > self; . ./self

@@ -1,5 +1,5 @@
-;; Calls itself for ever, and the system at each depth: walks over paths, a listing, and a text that the host makes. Numbers that are
-;; needed afterwards make each call take much of the stack.
+;; Calls itself without end. Each depth resolves paths, lists a directory and reads a file that the kernel generates.
+;; Each frame is large, because its values are used after the calls.
 (module
   (import "wasi_snapshot_preview1" "path_filestat_get" (func $stat (param i32 i32 i32 i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "path_readlink" (func $readlink (param i32 i32 i32 i32 i32 i32) (result i32)))

@@ -1,4 +1,4 @@
-# Regular expressions that go back over and over.
+# Regular expressions with exponential backtracking.
 x=$(printf '%40s' '' | tr ' ' a)
 for tool in 'grep -cE' 'grep -cP' 'grep -c' 'rg -cP' rg; do echo "${x}b" | timeout 5 $tool '^(a+)+$' > /dev/null; echo "$tool $?" >> ends; done
 echo "${x}b" | timeout 5 sed -nE '/^(a|aa)+$/p'; echo "${x}b" | timeout 5 awk '/^(a|a)*$/'; [[ ${x}b =~ ^(a|aa)+$ ]]

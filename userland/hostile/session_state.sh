@@ -1,2 +1,2 @@
-# Keeps more in the session than there is room for.
+# Sets a variable larger than the limit for shell session state.
 x=$(printf '%200000s' '')

@@ -1,4 +1,4 @@
-;; Waits for the end of time.
+;; Sleeps until the largest timestamp.
 (module
   (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll_oneoff (param i32 i32 i32 i32) (result i32)))
   (memory (export "memory") 1)

@@ -1,4 +1,4 @@
-;; Loops before it has begun: in the function that instantiating runs.
+;; An endless loop in the start function, which runs during instantiation.
 (module
   (func $loop (loop $again (br $again)))
   (start $loop)

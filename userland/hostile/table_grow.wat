@@ -1,4 +1,4 @@
-;; Grows a table for ever.
+;; Grows a table without end.
 (module
   (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))
   (memory (export "memory") 1)

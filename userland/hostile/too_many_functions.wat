@@ -1,4 +1,4 @@
-;; More functions than are compiled.
+;; A module over the function limit.
 (module
   @(func) *200001@
   (func (export "_start")))

@@ -1,4 +1,4 @@
-;; Writes all of its memory to standard output, over and over.
+;; Writes 2 GiB per call to standard output without end, with 1,024 buffers at the same address.
 (module
   (import "wasi_snapshot_preview1" "fd_write" (func $fd_write (param i32 i32 i32 i32) (result i32)))
   (memory (export "memory") 4000)

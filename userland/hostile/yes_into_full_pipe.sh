@@ -1,2 +1,2 @@
-# Writes for ever into a pipe that nobody reads.
+# Writes without end to a pipe that is never read.
 yes | sleep 1000

@@ -1,4 +1,4 @@
-;; Starts programs and never asks how they ended, until it may not start another.
+;; Starts child processes without waiting for their exit status, until the process limit is reached.
 (module
   (import "tidebox_v1" "spawn" (func $spawn (param i32 i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll_oneoff (param i32 i32 i32 i32) (result i32)))
