@@ -251,6 +251,7 @@ pub(super) async fn delete(State(shared): State<Shared>, Path(id): Path<String>,
     if let Err(rejected) = shared.authorised(&headers) {
         return *rejected;
     }
+    shared.watchers.lock().retain(|(sandbox, _), _| *sandbox != id);
     if shared.registry.close(&id).await { StatusCode::NO_CONTENT.into_response() } else { missing(&id) }
 }
 
