@@ -13,6 +13,7 @@ pub mod e2b;
 mod entries;
 mod fault;
 mod form;
+mod input;
 pub mod langsmith;
 pub mod modal;
 mod registry;
@@ -21,7 +22,6 @@ mod serve;
 
 pub use fault::{FaultInjector, FaultKind, InjectedFault};
 pub use registry::{
-    FileSnapshot, ImageUser, MadeSandbox, MakeSandbox, NewSandbox, SandboxRecord, SandboxRegistry,
-    TakeSnapshot,
+    FileSnapshot, ImageUser, MadeSandbox, MakeSandbox, NewSandbox, SandboxRecord, SandboxRegistry, TakeSnapshot,
 };
 pub use serve::{EMULATORS, Emulator, Serving};

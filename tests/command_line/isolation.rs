@@ -35,7 +35,8 @@ fn the_root_has_only_sandbox_directories() {
     let names: Vec<String> = ran.stdout().lines().map(str::to_owned).collect();
     let expected = "bin dev etc home lib media mnt opt proc root run sbin srv sys tmp usr var workspace";
     assert_eq!(names.join(" "), expected);
-    let empty = exec("ls -A /home /opt /mnt /srv /media /run/lock /var/log /var/tmp /dev/shm | grep -v '^/\\|^$'; ls /root");
+    let empty =
+        exec("ls -A /home /opt /mnt /srv /media /run/lock /var/log /var/tmp /dev/shm | grep -v '^/\\|^$'; ls /root");
     assert_eq!(empty.stdout(), "", "the host's files are not visible");
     assert!(empty.stderr().contains("Permission denied"), "{}", empty.stderr());
 }

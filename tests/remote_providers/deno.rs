@@ -120,7 +120,11 @@ async fn an_expired_token_is_rejected_and_never_shown() {
     let error = provider.get_or_create(Selector::any_new()).await.expect_err("the token is wrong");
     assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
     let sandbox = create_sandbox(&serving).await;
-    let printed = format!("{error} {error:?} {sandbox:?}");
+    fault(&serving, "/api/v2/sandboxes", 1, FaultKind::ExpiredToken);
+    let expired =
+        adapter("deno", serving.options()).list(ListRequest::default()).await.expect_err("the token is expired");
+    assert_eq!((expired.kind(), serving.faults().left()), (ErrorKind::Unauthenticated, 0), "{expired}");
+    let printed = format!("{error} {error:?} {expired:?} {sandbox:?}");
     assert!(!printed.contains(KEY) && !printed.contains("planted"), "{printed}");
 }
 

@@ -115,8 +115,7 @@ async fn a_response_in_one_byte_chunks_is_parsed_the_same() {
 async fn an_expired_key_is_rejected_and_never_shown() {
     let serving = emulator("langsmith").await;
     let sandbox = create_sandbox(&serving).await;
-    let body = r#"{"detail":{"error":"Unauthorized","message":"Invalid token"}}"#.to_owned();
-    fault(&serving, "/dp/", 1, FaultKind::Refuse { status: 401, retry_after: None, body });
+    fault(&serving, "/dp/", 1, FaultKind::ExpiredToken);
     let error = sandbox.execute(ExecuteRequest::new("true")).await.expect_err("the key is wrong");
     assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
     assert!(!format!("{error} {error:?} {sandbox:?}").contains(KEY));

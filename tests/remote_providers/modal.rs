@@ -124,6 +124,19 @@ async fn an_expired_router_credential_is_renewed() {
     serving.registry().update(sandbox.id().as_str(), |record| record.token = "another".to_owned());
     let response = sandbox.execute(ExecuteRequest::new("echo still here")).await.expect("the command runs");
     assert_eq!(response.stdout_text(), "still here\n");
+    fault(&serving, "/modal.task_command_router.", 1, FaultKind::ExpiredToken);
+    let response = sandbox.execute(ExecuteRequest::new("echo again")).await.expect("the command runs");
+    assert_eq!((&*response.stdout_text(), serving.faults().left()), ("again\n", 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_token_of_the_control_plane_is_renewed() {
+    let serving = emulator("modal").await;
+    let provider = adapter("modal", serving.options());
+    provider.get_or_create(Selector::any_new()).await.expect("created");
+    fault(&serving, &format!("{CONTROL}/SandboxListV2"), 1, FaultKind::ExpiredToken);
+    let listed = provider.list(ListRequest::default()).await.expect("listed with a new token");
+    assert_eq!((listed.sandboxes.len(), serving.faults().left()), (1, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

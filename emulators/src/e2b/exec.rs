@@ -21,6 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::envd::{call_error_response, path};
 use super::{HOME, Shared, absent_message, error_response};
+use crate::input::Input;
 use crate::registry::SandboxRecord;
 
 /// Flag of the last envelope.
@@ -36,6 +37,7 @@ pub(crate) struct Process {
     kill: Option<oneshot::Sender<()>>,
     config: ProcessConfig,
     tag: Option<String>,
+    input: Option<Input>,
     /// Clients that follow its events.
     listeners: Vec<mpsc::UnboundedSender<Bytes>>,
 }
@@ -71,10 +73,8 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
     let Some(Ok(Start { process, tag, pty, stdin })) = message.map(|message| serde_json::from_slice(&message)) else {
         return streamed(Body::from(last(Some(("invalid_argument", "the message cannot be read")))));
     };
-    for (asked, feature) in [(pty.is_some(), "terminals (PTY)"), (stdin, "standard input for commands")] {
-        if asked {
-            return streamed(Body::from(last(Some(("unimplemented", &absent_message(feature))))));
-        }
+    if pty.is_some() {
+        return streamed(Body::from(last(Some(("unimplemented", &absent_message("terminals (PTY)"))))));
     }
     if let Some(user) = unknown_user(&headers) {
         return streamed(Body::from(last(Some(("unauthenticated", &format!("invalid username: '{user}'"))))));
@@ -89,12 +89,22 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
     {
         return streamed(Body::from(last(Some(("invalid_argument", &format!("cwd '{cwd}' does not exist"))))));
     }
-    let mut request = ExecuteRequest::new(line(&process)).with_timeout(time).with_cwd(directory);
+    let input = match stdin {
+        true => Some(Input::open(&sandbox.sandbox).await),
+        false => None,
+    };
+    let input = match input.transpose() {
+        Ok(input) => input,
+        Err(error) => return streamed(Body::from(last(Some(("internal", &error))))),
+    };
+    let command = line(&process);
+    let command = input.as_ref().map_or_else(|| command.clone(), |input| input.redirect(&command));
+    let mut request = ExecuteRequest::new(command).with_timeout(time).with_cwd(directory);
     request.env = process.envs.clone().into_iter().collect();
     let (listener, events) = mpsc::unbounded_channel();
     let (kill, killed) = oneshot::channel();
     let pid = NEXT_PID.fetch_add(1, Ordering::Relaxed);
-    let started = Process { kill: Some(kill), config: process, tag, listeners: vec![listener] };
+    let started = Process { kill: Some(kill), config: process, tag, input, listeners: vec![listener] };
     shared.processes.lock().insert((id.clone(), pid), started);
     shared.emit(&(id.clone(), pid), &event(json!({ "start": { "pid": pid } })));
     tokio::spawn(run(shared, (id, pid), sandbox, request, killed));
@@ -192,6 +202,9 @@ async fn run(
     };
     // Removed before its end is reported, so that a client that has seen the end does not find it in a list.
     let process = shared.processes.lock().remove(&key);
+    if let Some(input) = process.as_ref().and_then(|process| process.input.as_ref()) {
+        input.remove().await;
+    }
     let emit = |message: Bytes| {
         for listener in process.iter().flat_map(|process| &process.listeners) {
             // The client may have disconnected.
@@ -309,6 +322,88 @@ pub(super) async fn send_signal(
             Json(json!({})).into_response()
         }
         None => call_error_response(404, "not_found", &format!("process with {} not found", params.process)),
+    }
+}
+
+impl Shared {
+    /// Returns the standard input of a command, or an error response.
+    fn input(&self, sandbox: &str, selector: &Selector) -> Result<Input, Box<Response>> {
+        let processes = self.processes.lock();
+        let pid = selector.pid(sandbox, &processes);
+        let Some(process) = pid.and_then(|pid| processes.get(&(sandbox.to_owned(), pid))) else {
+            let message = format!("process with {selector} not found");
+            return Err(Box::new(call_error_response(404, "not_found", &message)));
+        };
+        let closed = || Box::new(call_error_response(400, "failed_precondition", "stdin not enabled or closed"));
+        process.input.clone().ok_or_else(closed)
+    }
+}
+
+/// Bytes for a command, in base64.
+#[derive(Debug, Deserialize)]
+struct ProcessInput {
+    stdin: Option<String>,
+}
+
+impl ProcessInput {
+    /// Sends the bytes, or returns the error response.
+    async fn send(self, input: &Input) -> Result<(), Box<Response>> {
+        let Some(text) = self.stdin else {
+            return Err(Box::new(call_error_response(501, "unimplemented", &absent_message("terminals (PTY)"))));
+        };
+        let invalid = |_| Box::new(call_error_response(400, "invalid_argument", "the input is not base64"));
+        let bytes = BASE64.decode(text).map_err(invalid)?;
+        input.send(bytes).await.map_err(|error| Box::new(call_error_response(500, "internal", &error)))
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct SendInput {
+    process: Selector,
+    input: ProcessInput,
+}
+
+/// `process.Process/SendInput`
+pub(super) async fn send_input(
+    State(shared): State<Shared>,
+    headers: HeaderMap,
+    Json(params): Json<SendInput>,
+) -> Response {
+    let id = match shared.authorized_sandbox(&headers).await {
+        Ok((id, _)) => id,
+        Err(rejected) => return *rejected,
+    };
+    let input = match shared.input(&id, &params.process) {
+        Ok(input) => input,
+        Err(rejected) => return *rejected,
+    };
+    match params.input.send(&input).await {
+        Ok(()) => Json(json!({})).into_response(),
+        Err(rejected) => *rejected,
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct CloseStdin {
+    process: Selector,
+}
+
+/// `process.Process/CloseStdin`
+pub(super) async fn close_stdin(
+    State(shared): State<Shared>,
+    headers: HeaderMap,
+    Json(params): Json<CloseStdin>,
+) -> Response {
+    let id = match shared.authorized_sandbox(&headers).await {
+        Ok((id, _)) => id,
+        Err(rejected) => return *rejected,
+    };
+    match shared.input(&id, &params.process) {
+        Ok(input) => {
+            input.close().await;
+            Json(json!({})).into_response()
+        }
+        Err(rejected) => *rejected,
     }
 }
 

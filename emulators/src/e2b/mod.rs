@@ -79,6 +79,8 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/files", get(files::download).post(files::upload))
         .route("/process.Process/Start", post(exec::start))
         .route("/process.Process/Connect", post(exec::connect))
+        .route("/process.Process/SendInput", post(exec::send_input))
+        .route("/process.Process/CloseStdin", post(exec::close_stdin))
         .route("/process.Process/SendSignal", post(exec::send_signal))
         .route("/process.Process/List", post(exec::list))
         .route("/filesystem.Filesystem/Stat", post(filesystem::stat))
@@ -123,10 +125,8 @@ pub(crate) fn absent_message(feature: &str) -> String {
 }
 
 /// Features of E2B that the emulator does not have, by a part of the path.
-const ABSENT: [(&str, &str); 12] = [
-    ("/process.Process/StreamInput", "standard input for commands"),
-    ("/process.Process/SendInput", "standard input for commands"),
-    ("/process.Process/CloseStdin", "standard input for commands"),
+const ABSENT: [(&str, &str); 10] = [
+    ("/process.Process/StreamInput", "streams of standard input; send it in pieces"),
     ("/process.Process/Update", "terminals (PTY)"),
     ("/network", "network rules: local sandboxes have no network"),
     ("/logs", "logs of sandboxes"),

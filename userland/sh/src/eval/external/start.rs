@@ -62,7 +62,8 @@ impl Shell {
         };
         self.report_error([&crate::expand::message_quote(name)[..], why].concat());
         if PACKED.contains(&name) {
-            let hint = b": the pack python is not installed; on the host, run: tidebox pack add python (in JavaScript, \
+            let hint =
+                b": the pack python is not installed; on the host, run: tidebox pack add python (in JavaScript, \
                          also set the option packs: [\"python\"])";
             self.report_error([name, hint].concat());
         }
