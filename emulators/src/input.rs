@@ -9,7 +9,7 @@ use tidebox_core::{ExecuteRequest, SandboxBackend, SandboxPath};
 const MAX_LENGTH: Duration = Duration::from_secs(48 * 60 * 60);
 
 /// Maximum time until a command reads what is sent to it.
-const SEND_TIME: Duration = Duration::from_secs(600);
+const SEND_TIME: Duration = Duration::from_secs(60);
 
 /// Standard input of one command. It stays open until it is closed or the command ends.
 #[derive(Clone, Debug)]
@@ -56,6 +56,8 @@ impl Input {
     /// Ends the input, after the bytes that are being sent.
     pub(crate) async fn close(&self) {
         let _turn = self.turn.lock().await;
+        // A reader that has not opened the FIFO yet would wait for a writer. If this fails, the command has ended.
+        let _ = run(&self.sandbox, format!(": >{}", self.fifo), Vec::new(), SEND_TIME).await;
         self.writer.abort();
     }
 

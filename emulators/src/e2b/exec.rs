@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -325,41 +326,51 @@ pub(super) async fn send_signal(
     }
 }
 
+/// Error of a call: status, code and message.
+#[derive(Debug)]
+struct CallError(u16, &'static str, String);
+
+impl IntoResponse for CallError {
+    fn into_response(self) -> Response {
+        call_error_response(self.0, self.1, &self.2)
+    }
+}
+
 impl Shared {
-    /// Returns the standard input of a command, or an error response.
-    fn input(&self, sandbox: &str, selector: &Selector) -> Result<Input, Box<Response>> {
+    /// Returns the standard input of a command.
+    fn input(&self, sandbox: &str, selector: &Selector) -> Result<Input, CallError> {
         let processes = self.processes.lock();
         let pid = selector.pid(sandbox, &processes);
         let Some(process) = pid.and_then(|pid| processes.get(&(sandbox.to_owned(), pid))) else {
-            let message = format!("process with {selector} not found");
-            return Err(Box::new(call_error_response(404, "not_found", &message)));
+            return Err(CallError(404, "not_found", format!("process with {selector} not found")));
         };
-        let closed = || Box::new(call_error_response(400, "failed_precondition", "stdin not enabled or closed"));
+        let closed = || CallError(400, "failed_precondition", "stdin not enabled or closed".to_owned());
         process.input.clone().ok_or_else(closed)
     }
 }
 
 /// Bytes for a command, in base64.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct ProcessInput {
     stdin: Option<String>,
+    pty: Option<String>,
 }
 
 impl ProcessInput {
-    /// Sends the bytes, or returns the error response.
-    async fn send(self, input: &Input) -> Result<(), Box<Response>> {
-        let Some(text) = self.stdin else {
-            return Err(Box::new(call_error_response(501, "unimplemented", &absent_message("terminals (PTY)"))));
-        };
-        let invalid = |_| Box::new(call_error_response(400, "invalid_argument", "the input is not base64"));
-        let bytes = BASE64.decode(text).map_err(invalid)?;
-        input.send(bytes).await.map_err(|error| Box::new(call_error_response(500, "internal", &error)))
+    async fn send(self, input: &Input) -> Result<(), CallError> {
+        if self.pty.is_some() {
+            return Err(CallError(501, "unimplemented", absent_message("terminals (PTY)")));
+        }
+        let invalid = |_| CallError(400, "invalid_argument", "the input is not base64".to_owned());
+        let bytes = BASE64.decode(self.stdin.unwrap_or_default()).map_err(invalid)?;
+        input.send(bytes).await.map_err(|error| CallError(500, "internal", error))
     }
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct SendInput {
     process: Selector,
+    #[serde(default)]
     input: ProcessInput,
 }
 
@@ -374,12 +385,69 @@ pub(super) async fn send_input(
         Err(rejected) => return *rejected,
     };
     let input = match shared.input(&id, &params.process) {
+        // A terminal does not exist, whatever its process.
+        Err(_) if params.input.pty.is_some() => {
+            return CallError(501, "unimplemented", absent_message("terminals (PTY)")).into_response();
+        }
+        Err(error) => return error.into_response(),
         Ok(input) => input,
-        Err(rejected) => return *rejected,
     };
     match params.input.send(&input).await {
         Ok(()) => Json(json!({})).into_response(),
-        Err(rejected) => *rejected,
+        Err(error) => error.into_response(),
+    }
+}
+
+/// A message of a stream of input.
+#[derive(Debug, Deserialize)]
+struct StreamedInput {
+    start: Option<CloseStdin>,
+    data: Option<InputData>,
+}
+
+#[derive(Debug, Deserialize)]
+struct InputData {
+    #[serde(default)]
+    input: ProcessInput,
+}
+
+/// `process.Process/StreamInput`
+pub(super) async fn stream_input(State(shared): State<Shared>, headers: HeaderMap, body: Body) -> Response {
+    let id = match shared.authorized_sandbox(&headers).await {
+        Ok((id, _)) => id,
+        Err(rejected) => return *rejected,
+    };
+    let mut chunks = body.into_data_stream();
+    let mut reader = FrameReader::default();
+    let mut input = None;
+    let mut result = Ok(());
+    // After an error the rest is read without effect, because an early response closes the connection.
+    while let Some(Ok(chunk)) = chunks.next().await {
+        for frame in reader.push(&chunk).unwrap_or_default() {
+            if result.is_ok() {
+                result = shared.take_input(&id, &frame.message, &mut input).await;
+            }
+        }
+    }
+    match result {
+        Ok(()) => streamed(Body::from([Frame::write(0, b"{}"), last(None).to_vec()].concat())),
+        Err(CallError(_, code, message)) => streamed(Body::from(last(Some((code, &message))))),
+    }
+}
+
+impl Shared {
+    /// Handles one message of a stream of input.
+    async fn take_input(&self, id: &str, message: &[u8], input: &mut Option<Input>) -> Result<(), CallError> {
+        let invalid = || CallError(400, "invalid_argument", "the message cannot be read".to_owned());
+        let message: StreamedInput = serde_json::from_slice(message).map_err(|_| invalid())?;
+        if let Some(start) = message.start {
+            *input = Some(self.input(id, &start.process)?);
+        }
+        match (message.data, input) {
+            (Some(data), Some(input)) => data.input.send(input).await,
+            (Some(_), None) => Err(invalid()),
+            (None, _) => Ok(()),
+        }
     }
 }
 
@@ -403,7 +471,7 @@ pub(super) async fn close_stdin(
             input.close().await;
             Json(json!({})).into_response()
         }
-        Err(rejected) => *rejected,
+        Err(error) => error.into_response(),
     }
 }
 

@@ -80,6 +80,7 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/process.Process/Start", post(exec::start))
         .route("/process.Process/Connect", post(exec::connect))
         .route("/process.Process/SendInput", post(exec::send_input))
+        .route("/process.Process/StreamInput", post(exec::stream_input))
         .route("/process.Process/CloseStdin", post(exec::close_stdin))
         .route("/process.Process/SendSignal", post(exec::send_signal))
         .route("/process.Process/List", post(exec::list))
@@ -125,8 +126,7 @@ pub(crate) fn absent_message(feature: &str) -> String {
 }
 
 /// Features of E2B that the emulator does not have, by a part of the path.
-const ABSENT: [(&str, &str); 10] = [
-    ("/process.Process/StreamInput", "streams of standard input; send it in pieces"),
+const ABSENT: [(&str, &str); 9] = [
     ("/process.Process/Update", "terminals (PTY)"),
     ("/network", "network rules: local sandboxes have no network"),
     ("/logs", "logs of sandboxes"),

@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 
 use super::devboxes::Wait;
 use super::{HOME, Shared, absent_response, error_response, id, request_id};
+use crate::input::Input;
 use crate::registry::SandboxRecord;
 
 /// Maximum duration of a command.
@@ -50,6 +51,7 @@ pub(super) struct Execution {
     pub(super) id: String,
     pub(super) command: String,
     pub(super) started_at: SystemTime,
+    input: Option<Input>,
     pub(super) progress: Mutex<Progress>,
     pub(super) changed: Notify,
 }
@@ -99,6 +101,9 @@ impl Execution {
             progress.ended_at = Some(SystemTime::now());
         }
         drop(progress);
+        if let Some(input) = self.input.clone() {
+            tokio::spawn(async move { input.remove().await });
+        }
         self.changed.notify_waiters();
     }
 
@@ -165,11 +170,21 @@ impl LastN {
 
 impl Shared {
     /// Starts a command, or finds the existing one with this name.
-    fn start(&self, devbox: &str, sandbox: SandboxRecord, command: String, name: Option<String>) -> Arc<Execution> {
+    fn start(
+        &self,
+        devbox: &str,
+        sandbox: SandboxRecord,
+        command: String,
+        name: Option<String>,
+        input: Option<Input>,
+    ) -> Arc<Execution> {
         let mut named = self.executions.by_client_name.lock();
         let name = name.map(|name| (devbox.to_owned(), name));
         let known = name.as_ref().and_then(|name| named.get(name)).and_then(|id| self.executions.find(devbox, id));
         if let Some(known) = known {
+            if let Some(unused) = input {
+                tokio::spawn(async move { unused.remove().await });
+            }
             return known;
         }
         let execution = Arc::new(Execution {
@@ -177,6 +192,7 @@ impl Shared {
             id: id("exec"),
             command: command.clone(),
             started_at: SystemTime::now(),
+            input,
             progress: Mutex::default(),
             changed: Notify::default(),
         });
@@ -192,6 +208,7 @@ impl Shared {
 }
 
 async fn run(sandbox: SandboxRecord, command: String, execution: Arc<Execution>) {
+    let command = execution.input.as_ref().map_or_else(|| command.clone(), |input| input.redirect(&command));
     let mut request = ExecuteRequest::new(command).with_timeout(MAX_LENGTH);
     request.cwd = SandboxPath::parse(HOME).ok();
     let written = Arc::clone(&execution);
@@ -206,18 +223,22 @@ async fn run(sandbox: SandboxRecord, command: String, execution: Arc<Execution>)
         written.changed.notify_waiters();
     };
     let ended = sandbox.sandbox.execute_streaming(request, &mut sink).await;
-    let mut progress = execution.progress.lock();
-    progress.is_over = true;
-    progress.ended_at = Some(SystemTime::now());
-    progress.exit_status = match ended {
-        Ok(response) => response.exit_code,
-        Err(error) => {
-            progress.stderr.extend_from_slice(error.to_string().as_bytes());
-            None
-        }
-    };
-    drop(progress);
+    {
+        let mut progress = execution.progress.lock();
+        progress.is_over = true;
+        progress.ended_at = Some(SystemTime::now());
+        progress.exit_status = match ended {
+            Ok(response) => response.exit_code,
+            Err(error) => {
+                progress.stderr.extend_from_slice(error.to_string().as_bytes());
+                None
+            }
+        };
+    }
     execution.changed.notify_waiters();
+    if let Some(input) = &execution.input {
+        input.remove().await;
+    }
 }
 
 /// `POST /v1/devboxes/{id}/execute`
@@ -236,7 +257,7 @@ pub(super) async fn execute(
     if name.len() != 36 || name.as_bytes().get(14) != Some(&b'7') {
         return error_response(400, "bad_request", "command_id must be a UUIDv7");
     }
-    let execution = shared.start(&id, sandbox, params.command, Some(name));
+    let execution = shared.start(&id, sandbox, params.command, Some(name), None);
     let wait = Wait { statuses: Vec::new(), timeout_seconds: params.optimistic_timeout };
     execution.ended(wait.end(MAX_WAIT)).await;
     Json(execution.view(last_n.lines())).into_response()
@@ -253,10 +274,16 @@ pub(super) async fn execute_async(
         Ok(sandbox) => sandbox,
         Err(rejected) => return *rejected,
     };
-    if params.attach_stdin == Some(true) {
-        return absent_response("standard input for commands");
+    let input = match params.attach_stdin {
+        Some(true) => Some(Input::open(&sandbox.sandbox).await),
+        Some(false) | None => None,
+    };
+    match input.transpose() {
+        Ok(input) => {
+            Json(shared.start(&id, sandbox, params.command, request_id(&headers), input).view(LINES)).into_response()
+        }
+        Err(error) => error_response(500, "internal", &error),
     }
-    Json(shared.start(&id, sandbox, params.command, request_id(&headers)).view(LINES)).into_response()
 }
 
 /// `POST /v1/devboxes/{id}/execute_sync`
@@ -270,7 +297,7 @@ pub(super) async fn execute_sync(
         Ok(sandbox) => sandbox,
         Err(rejected) => return *rejected,
     };
-    let execution = shared.start(&id, sandbox, params.command, request_id(&headers));
+    let execution = shared.start(&id, sandbox, params.command, request_id(&headers), None);
     execution.ended(Instant::now() + MAX_LENGTH).await;
     Json(execution.view(usize::MAX)).into_response()
 }
@@ -321,6 +348,40 @@ pub(super) async fn wait(
     } else {
         error_response(408, "request_timeout", "timed out waiting for status")
     }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct SendStdIn {
+    text: Option<String>,
+    signal: Option<String>,
+}
+
+/// `POST /v1/devboxes/{id}/executions/{execution}/send_std_in`
+pub(super) async fn send_std_in(
+    State(shared): State<Shared>,
+    Path((devbox, id)): Path<(String, String)>,
+    headers: HeaderMap,
+    Json(params): Json<SendStdIn>,
+) -> Response {
+    let execution = match find_execution(&shared, &headers, &devbox, &id) {
+        Ok(execution) => execution,
+        Err(rejected) => return *rejected,
+    };
+    let is_over = execution.progress.lock().is_over;
+    let Some(input) = execution.input.as_ref().filter(|_| !is_over) else {
+        return error_response(400, "bad_request", "Execution has no open standard input");
+    };
+    let sent = match params.text {
+        Some(text) => input.send(text.into_bytes()).await,
+        None => Ok(()),
+    };
+    match params.signal.as_deref() {
+        Some("EOF") => input.close().await,
+        Some(signal) => return absent_response(&format!("signal {signal} for commands")),
+        None => {}
+    }
+    Json(json!({ "devbox_id": devbox, "execution_id": id, "success": sent.is_ok() })).into_response()
 }
 
 /// `POST /v1/devboxes/{id}/executions/{execution}/kill`

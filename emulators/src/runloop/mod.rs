@@ -79,6 +79,7 @@ pub fn router(registry: SandboxRegistry, key: &str) -> Router {
         .route("/v1/devboxes/{id}/execute_sync", post(executions::execute_sync))
         .route("/v1/devboxes/{id}/executions/{execution}", get(executions::info))
         .route("/v1/devboxes/{id}/executions/{execution}/wait_for_status", post(executions::wait))
+        .route("/v1/devboxes/{id}/executions/{execution}/send_std_in", post(executions::send_std_in))
         .route("/v1/devboxes/{id}/executions/{execution}/kill", post(executions::kill))
         .route("/v1/devboxes/{id}/executions/{execution}/stream_stdout_updates", get(updates::stdout))
         .route("/v1/devboxes/{id}/executions/{execution}/stream_stderr_updates", get(updates::stderr))
@@ -150,8 +151,7 @@ pub(crate) fn absent_response(feature: &str) -> Response {
 }
 
 /// Features of Runloop that the emulator does not have, by a part of the path.
-const ABSENT: [(&str, &str); 19] = [
-    ("/send_std_in", "standard input for commands"),
+const ABSENT: [(&str, &str); 18] = [
     ("/create_gateway_token", "gateways"),
     ("/create_mcp_token", "MCP servers"),
     ("/create_pty_tunnel", "terminals (PTY)"),

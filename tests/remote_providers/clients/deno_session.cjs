@@ -213,14 +213,14 @@ async function main() {
   await timed.closed;
   proved("over");
   report({
-    "Sandbox.create": "no volumes; there is no network",
-    "SandboxesClient.create": "no volumes; there is no network",
+    "Sandbox.create": "no volumes, and without network",
+    "SandboxesClient.create": "no volumes, and without network",
     "Sandbox.spawn": "input arrives when it is complete",
     "ChildProcess.kill": "every signal kills",
     "SandboxFs.readFile": "up to 75 MB, the largest message that the client accepts",
     "SandboxFs.walk": "without `match`, `skip` and `followSymlinks`",
     "SandboxFs.expandGlob": "without `exclude` and braces",
-    "SandboxFs.chown": "there is one user",
+    "SandboxFs.chown": "the user cannot change",
     "FsFile.write": "stored when the file is closed or synchronized",
   });
 }

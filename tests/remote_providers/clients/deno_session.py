@@ -186,13 +186,13 @@ with deno.sandbox.create(timeout="3s") as short:
 proved("over")
 report(
     {
-        "SandboxApi.create": "no volumes; there is no network",
+        "SandboxApi.create": "no volumes, and without network",
         "Sandbox.spawn": "input arrives when it is complete",
         "SandboxFs.read_file": "up to 750 kB, the largest message that the client accepts",
         "SandboxFs.read_text_file": "up to 1 MB, the largest message that the client accepts",
         "SandboxFs.walk": "the client returns the number of a stream that it cannot read",
         "SandboxFs.expand_glob": "the client returns the number of a stream that it cannot read",
-        "SandboxFs.chown": "there is one user",
+        "SandboxFs.chown": "the user cannot change",
         "SandboxEnv.as_dict": "the client returns the names in lower case",
         "FsFile.write": "stored when the file is closed or synchronized",
     },

@@ -88,6 +88,19 @@ assert raises(CommandExitException, waiting.wait).exit_code == 4
 raises(NotFoundException, lambda: sandbox.commands.connect(waiting.pid))
 sandbox.commands.run("true", background=True).disconnect()
 
+# Standard input.
+typed = sandbox.commands.run("read name; echo hi $name; cat; exit 3", background=True, stdin=True)
+typed.send_stdin("you\n")
+sandbox.commands.send_stdin(typed.pid, b"b\xc3\xa9\n")
+sandbox.commands.stream_input(typed.pid, ["c\n", "d\n"])
+typed.close_stdin()
+ended = raises(CommandExitException, typed.wait)
+assert (ended.stdout, ended.exit_code) == ("hi you\nbé\nc\nd\n", 3), ended
+counted = sandbox.commands.run("wc -c", background=True, stdin=True)
+counted.send_stdin("x" * 300_000)
+sandbox.commands.close_stdin(counted.pid)
+assert counted.wait().stdout == "300000\n"
+
 # The user and the home directory of E2B's image.
 assert sandbox.commands.run("whoami; id -un; echo $HOME $USER; cd; pwd").stdout == "user\nuser\n/home/user user\n/home/user\n"
 assert sandbox.commands.run("pwd; ls -ld . | cut -d ' ' -f 3").stdout == "/home/user\nuser\n"
@@ -186,24 +199,19 @@ assert [fork.kill() for fork in forks] == [True, True]
 
 # What is absent says so.
 absent(lambda: sandbox.create_snapshot(mode="full"), "Tidebox's emulator of E2B has no snapshots of memory")
-absent(lambda: sandbox.commands.run("cat", stdin=True), "Tidebox's emulator of E2B has no standard input")
 absent(lambda: sandbox.files.write("/tmp/x", "x" * 2000, gzip=True), "no compressed uploads")
 absent(lambda: sandbox.files.write("/tmp/x", "x", metadata={"a": "b"}), "no metadata of files")
 started = SandboxQuery(started_after=datetime.now(timezone.utc))
 absent(lambda: Sandbox.list(query=started).next_items(), "no lists by start time")
 absent(lambda: sandbox.update_network({"deny_out": ["0.0.0.0/0"]}), "no network rules")
 idle = sandbox.commands.run("sleep 60", background=True)
-absent(lambda: sandbox.commands.send_stdin(idle.pid, "x"), "no standard input")
-absent(lambda: sandbox.commands.stream_input(idle.pid, ["x"]), "no standard input")
-absent(lambda: sandbox.commands.close_stdin(idle.pid), "no standard input")
-absent(lambda: idle.send_stdin("x"), "no standard input")
-absent(idle.close_stdin, "no standard input")
+raises(SandboxException, lambda: sandbox.commands.send_stdin(idle.pid, "x"))
 idle.kill()
 size = PtySize(rows=24, cols=80)
 absent(lambda: sandbox.pty.create(size), "no terminals")
 absent(lambda: sandbox.pty.resize(1, size), "no terminals")
-absent(lambda: sandbox.pty.send_stdin(1, b"x"), "no standard input")
-absent(lambda: sandbox.pty.stream_input(1, [b"x"]), "no standard input")
+absent(lambda: sandbox.pty.send_stdin(1, b"x"), "no terminals")
+raises(NotFoundException, lambda: sandbox.pty.stream_input(1, [b"x"]))
 raises(NotFoundException, lambda: sandbox.pty.connect(1))
 assert sandbox.pty.kill(999999) is False
 silent = ["get_config", "remote_get", "pull", "push"]
@@ -264,7 +272,7 @@ report({
     "Sandbox.get_metrics": "one sample, taken now; processor time is 0",
     "Sandbox.get_host": "an address that nothing serves",
     "Sandbox.get_mcp_url": "an address that nothing serves",
-    "Commands.run": "without input, with one user",
+    "Commands.run": "with one user",
     "Commands.kill": "every signal kills",
     "Filesystem.watch_dir": "compares the files, so that changes between two calls are one event",
     "Filesystem.write": "without `gzip` and `metadata`",

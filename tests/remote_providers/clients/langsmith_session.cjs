@@ -114,7 +114,7 @@ async function main() {
   assert.deepEqual(await client.listSandboxes(), []);
   proved("delete");
   report({
-    "SandboxClient.createSandbox": "any Docker image is accepted, with Tidebox's own files; no mounts; there is no network",
+    "SandboxClient.createSandbox": "any Docker image is accepted, with Tidebox's own files; no mounts, and without network",
     "SandboxClient.createSnapshot": "any Docker image is accepted, with Tidebox's own files",
     "Sandbox.run": "input arrives when it is complete; no terminals",
   });

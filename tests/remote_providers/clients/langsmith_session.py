@@ -241,7 +241,7 @@ raises(SandboxClientError, lambda: SandboxClient(api_key="wrong").list_sandboxes
 client.close()
 report(
     {
-        "SandboxClient.create_sandbox": "any Docker image is accepted, with Tidebox's own files; no mounts; there is no network",
+        "SandboxClient.create_sandbox": "any Docker image is accepted, with Tidebox's own files; no mounts, and without network",
         "SandboxClient.create_snapshot": "any Docker image is accepted, with Tidebox's own files",
         "Sandbox.run": "input arrives when it is complete; no terminals",
     },

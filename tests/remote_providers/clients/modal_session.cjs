@@ -158,7 +158,7 @@ async function main() {
     "Sandbox.exec": "input arrives when it is complete; no terminals",
     "Sandbox.tunnels": "empty; absent with open ports",
     "Sandbox.waitUntilReady": "probes that run a command",
-    "SandboxService.create": "no GPUs, ports, volumes, mounts or terminals; there is no network",
+    "SandboxService.create": "no GPUs, ports, volumes, mounts or terminals, and without network",
     "ImageService.fromRegistry": "any name is accepted, with Tidebox's own files",
   });
 }

@@ -206,7 +206,7 @@ proved("over")
 other.terminate()
 other.detach()
 report({
-    "Sandbox.create": "no GPUs, ports, volumes, mounts or terminals; there is no network",
+    "Sandbox.create": "no GPUs, ports, volumes, mounts or terminals, and without network",
     "Sandbox.exec": "input arrives when it is complete; no terminals",
     "Sandbox.tunnels": "empty; absent with open ports",
     "Sandbox.wait_until_ready": "probes that run a command",

@@ -52,6 +52,17 @@ assert devbox.cmd.exec("seq 5 | sort -r | head -n 2").stdout() == "5\n4\n"
 assert devbox.cmd.exec("seq 1000").stdout() == "".join(f"{n}\n" for n in range(1, 1001))
 assert devbox.cmd.exec("seq 1000").stdout(num_lines=2) == "999\n1000"
 
+# Standard input.
+typed = devbox.cmd.exec_async("read name; echo hi $name; cat; exit 3", attach_stdin=True)
+typed.send_std_in("you\n")
+client.devboxes.executions.send_std_in(typed.execution_id, devbox_id=devbox.id, text="é\n")
+absent(
+    lambda: client.devboxes.executions.send_std_in(typed.execution_id, devbox_id=devbox.id, signal="INTERRUPT"),
+    "Tidebox's emulator of Runloop has no signal INTERRUPT",
+)
+typed.close_std_in()
+assert (typed.result().stdout(), typed.result().exit_code) == ("hi you\né\n", 3)
+
 # Output as it comes, and a command that is killed.
 pieces = []
 
@@ -164,11 +175,8 @@ other.delete()
 raises(NotFoundError, other.get_info)
 
 # What is absent says so.
-absent(lambda: client.devboxes.execute_async(devbox.id, command="cat", attach_stdin=True), "no standard input")
 idle = devbox.cmd.exec_async("sleep 60")
-absent(lambda: idle.send_std_in("x"), "no standard input")
-absent(idle.close_std_in, "no standard input")
-all_absent(client.devboxes.executions, ["send_std_in"], "no standard input")
+raises(BadRequestError, lambda: idle.send_std_in("x"))
 idle.kill()
 generated = {
     client.accounts: "accounts",
@@ -266,7 +274,7 @@ report({
     "DevboxOps.create": files,
     "DevboxesResource.create": files,
     "DevboxesResource.create_and_await_running": files,
-    "DevboxesResource.execute_async": "without `attach_stdin`",
+    "ExecutionsResource.send_std_in": "without `INTERRUPT`",
     "DevboxesResource.retrieve_resource_usage": "one processor, 1 GiB of memory and disk",
     "Devbox.suspend": "files and commands stay in memory",
     "DevboxesResource.suspend": "files and commands stay in memory",
