@@ -45,6 +45,14 @@ impl Shared {
         Err(status(code::UNAUTHENTICATED, "the auth token is missing or has expired"))
     }
 
+    /// Returns a new token for sandbox calls.
+    pub(super) fn auth_token(&self) -> String {
+        let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + TOKEN_LIFE;
+        let part = |value: serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let claims = part(json!({ "exp": end.as_secs() }));
+        format!("{}.{claims}.{}", part(json!({ "alg": "none" })), self.signature())
+    }
+
     /// Stand-in for a token signature, checked only by the emulator.
     fn signature(&self) -> String {
         URL_SAFE_NO_PAD.encode(format!("signed with {}", self.key))
@@ -168,11 +176,7 @@ pub(super) async fn image_join(State(shared): State<Shared>, headers: HeaderMap,
 pub(super) async fn token(State(shared): State<Shared>, headers: HeaderMap) -> Response {
     let reply = || {
         shared.authorised(&headers)?;
-        let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + TOKEN_LIFE;
-        let part = |value: serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let claims = part(json!({ "exp": end.as_secs() }));
-        let token = format!("{}.{claims}.{}", part(json!({ "alg": "none" })), shared.signature());
-        Ok(AuthTokenGetResponse { token })
+        Ok(AuthTokenGetResponse { token: shared.auth_token() })
     };
     std::future::ready(unary(reply())).await
 }

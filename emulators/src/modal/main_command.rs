@@ -38,6 +38,12 @@ pub(super) struct MainCommand {
     probe: Option<Probe>,
 }
 
+impl MainCommand {
+    pub(super) fn running(&self) -> Arc<RunningCommand> {
+        Arc::clone(&self.running)
+    }
+}
+
 impl Shared {
     /// Starts the main command. A sandbox without one lives until it is terminated.
     pub(super) fn start_main(

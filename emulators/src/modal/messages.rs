@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use prost::Message;
-use tidebox_remote_adapters::modal::messages::{GenericResult, RouterAccess};
+use tidebox_remote_adapters::modal::messages::{GenericResult, RouterAccess, StringMap};
 
 /// Fields of `SandboxCreateV2Request` that the adapter never sends.
 #[derive(Clone, PartialEq, Message)]
@@ -70,6 +70,95 @@ pub(super) struct CreateResponse {
     pub(super) metadata: Option<HandleMetadata>,
     #[prost(message, optional, tag = "5")]
     pub(super) command_router_access: Option<RouterAccess>,
+}
+
+/// `SandboxCreateRequest` of the older API.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct OlderCreateRequest {
+    #[prost(message, optional, tag = "2")]
+    pub(super) definition: Option<OlderDefinition>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct OlderDefinition {
+    #[prost(string, repeated, tag = "4")]
+    pub(super) secret_ids: Vec<String>,
+    #[prost(message, optional, tag = "5")]
+    pub(super) resources: Option<OlderResources>,
+    #[prost(message, repeated, tag = "9")]
+    pub(super) nfs_mounts: Vec<Unread>,
+    #[prost(message, optional, tag = "40")]
+    pub(super) environment_variables: Option<StringMap>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct OlderResources {
+    #[prost(message, optional, tag = "4")]
+    pub(super) gpu_config: Option<GpuConfig>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct GpuConfig {
+    #[prost(int32, tag = "1")]
+    pub(super) kind: i32,
+    #[prost(string, tag = "4")]
+    pub(super) gpu_type: String,
+}
+
+/// `SandboxCreateResponse` of the older API.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct OlderCreateResponse {
+    #[prost(string, tag = "1")]
+    pub(super) sandbox_id: String,
+    #[prost(message, optional, tag = "2")]
+    pub(super) metadata: Option<HandleMetadata>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct LogsRequest {
+    #[prost(string, tag = "1")]
+    pub(super) sandbox_id: String,
+    /// 1 standard output, 2 standard error.
+    #[prost(int32, tag = "2")]
+    pub(super) file_descriptor: i32,
+    #[prost(string, tag = "4")]
+    pub(super) last_entry_id: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct LogsBatch {
+    #[prost(message, repeated, tag = "2")]
+    pub(super) items: Vec<LogItem>,
+    #[prost(string, tag = "5")]
+    pub(super) entry_id: String,
+    #[prost(bool, tag = "14")]
+    pub(super) eof: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct LogItem {
+    #[prost(string, tag = "1")]
+    pub(super) data: String,
+    #[prost(int32, tag = "8")]
+    pub(super) file_descriptor: i32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct StdinWriteRequest {
+    #[prost(string, tag = "1")]
+    pub(super) sandbox_id: String,
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(super) input: Bytes,
+    #[prost(bool, tag = "4")]
+    pub(super) eof: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SnapshotFsResponse {
+    #[prost(string, tag = "1")]
+    pub(super) image_id: String,
+    #[prost(message, optional, tag = "2")]
+    pub(super) result: Option<GenericResult>,
 }
 
 /// A message whose content does not matter.

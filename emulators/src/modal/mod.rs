@@ -8,6 +8,7 @@ mod file_tool;
 mod grpc;
 mod main_command;
 mod messages;
+mod older;
 mod router;
 mod sandboxes;
 mod snapshot;
@@ -109,8 +110,6 @@ pub fn router(registry: SandboxRegistry, key: &str, url: &str) -> Router {
         .route(calls::TASK, post(sandboxes::task))
         .route(calls::ROUTER, post(sandboxes::router))
         .route(calls::BY_NAME, post(sandboxes::by_name))
-        // The client tries the older sandbox API if the newer one finds no sandbox.
-        .route("/modal.client.ModalClient/SandboxGetFromName", post(sandboxes::by_older_name))
         .route(calls::LIST, post(sandboxes::list))
         .route(calls::WAIT, post(sandboxes::wait))
         .route(calls::TERMINATE, post(sandboxes::terminate))
@@ -133,6 +132,7 @@ pub fn router(registry: SandboxRegistry, key: &str, url: &str) -> Router {
         .route(router_calls::WRITE, post(router::write))
         .route(router_calls::WRITE_STREAM, post(router::write_stream))
         .route(router_calls::WRITTEN, post(router::written))
+        .merge(older::router(shared.clone()))
         .fallback(grpc::unknown_call)
         .layer(axum::extract::DefaultBodyLimit::disable())
         .with_state(shared)

@@ -13,8 +13,11 @@ use tidebox_remote_adapters::modal::messages::*;
 use tidebox_remote_adapters::modal::wire;
 
 use super::grpc::{RpcResult, code, missing_feature, read, status, unary};
-use super::messages::{CreateExtras, CreateResponse, HandleMetadata, SandboxSetNameRequest, WaitResponse};
-use super::{CHECK_INTERVAL, Shared, USER};
+use super::messages::{
+    CreateExtras, CreateResponse, HandleMetadata, OlderCreateRequest, OlderCreateResponse, SandboxSetNameRequest,
+    WaitResponse,
+};
+use super::{CHECK_INTERVAL, Shared, USER, older};
 use crate::registry::{NewSandbox, SandboxRecord};
 
 /// Entries per page.
@@ -55,7 +58,7 @@ pub(super) fn sandbox_of(task_id: &str) -> String {
 
 impl Shared {
     /// The JavaScript client accepts only `https` here, but connects without TLS if the control plane is local.
-    fn access(&self, headers: &HeaderMap, sandbox: &SandboxRecord) -> RouterAccess {
+    pub(super) fn access(&self, headers: &HeaderMap, sandbox: &SandboxRecord) -> RouterAccess {
         let is_javascript = headers.get("x-modal-client-type").is_some_and(|kind| kind.as_bytes() == JAVASCRIPT);
         let url = match self.url.strip_prefix("http://") {
             Some(address) if is_javascript => format!("https://{address}"),
@@ -78,10 +81,29 @@ impl Shared {
 
 /// `SandboxCreateV2`
 pub(super) async fn create(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    unary(create_sandbox(&shared, &headers, &body).await)
+    unary(create_sandbox(&shared, &headers, &body, BTreeMap::new(), false).await)
 }
 
-async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcResult<CreateResponse> {
+/// `SandboxCreate`
+pub(super) async fn create_older(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    let reply = async {
+        let definition = read::<OlderCreateRequest>(&body)?.definition.unwrap_or_default();
+        older::check_definition(&definition)?;
+        let env = definition.environment_variables.unwrap_or_default().contents.into_iter().collect();
+        let created = create_sandbox(&shared, &headers, &body, env, true).await?;
+        Ok(OlderCreateResponse { sandbox_id: created.sandbox_id, metadata: created.metadata })
+    };
+    unary(reply.await)
+}
+
+/// Creates a sandbox. Both APIs number these fields of their requests alike.
+async fn create_sandbox(
+    shared: &Shared,
+    headers: &HeaderMap,
+    body: &Bytes,
+    mut env: BTreeMap<String, String>,
+    is_older: bool,
+) -> RpcResult<CreateResponse> {
     shared.authorised_with_token(headers)?;
     let request: SandboxCreateV2Request = read(body)?;
     let extras = read::<CreateExtras>(body)?.definition.unwrap_or_default();
@@ -104,11 +126,11 @@ async fn create_sandbox(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> R
     {
         return Ok(created(shared, headers, sandbox_id, &sandbox));
     }
-    let random: String = (0..24).map(|_| fastrand::alphanumeric()).collect();
+    let random = |letters: usize| (0..letters).map(|_| fastrand::alphanumeric()).collect::<String>();
     // The last letter encodes the sandbox type, and the length excludes the first type.
-    let sandbox_id = format!("sb-{random}V");
+    let sandbox_id = if is_older { format!("sb-{}", random(older::ID_LETTERS)) } else { format!("sb-{}V", random(24)) };
     let labels = request.tags.into_iter().map(|tag| (tag.tag_name, tag.tag_value)).collect();
-    let env = variables(request.secret_sources);
+    env.extend(variables(request.secret_sources));
     // Prevents concurrent lookups until the new sandbox has its name.
     let _naming = shared.naming.lock().await;
     if let Some(name) = &definition.name
@@ -177,19 +199,23 @@ pub(super) async fn by_name(State(shared): State<Shared>, headers: HeaderMap, bo
         let request: SandboxGetFromNameRequest = read(&body)?;
         let sandbox_id = in_app(&shared, &request.app_name, &request.sandbox_name).await;
         let missing = || status(code::NOT_FOUND, format!("Sandbox '{}' not found", request.sandbox_name));
-        Ok(SandboxGetFromNameResponse { sandbox_id: sandbox_id.ok_or_else(missing)? })
+        let sandbox_id = sandbox_id.filter(|id| !older::is_older(id)).ok_or_else(missing)?;
+        Ok(SandboxGetFromNameResponse { sandbox_id })
     };
     unary(reply.await)
 }
 
-/// `SandboxGetFromName`: finds no sandbox, because the older type is not emulated.
+/// `SandboxGetFromName`: the client tries it if the newer API finds no sandbox.
 pub(super) async fn by_older_name(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
-    let reply = || {
+    let reply = async {
         shared.authorised(&headers)?;
         let request: SandboxGetFromNameRequest = read(&body)?;
-        Err::<Empty, _>(status(code::NOT_FOUND, format!("Sandbox '{}' not found", request.sandbox_name)))
+        let sandbox_id = in_app(&shared, &request.app_name, &request.sandbox_name).await;
+        let missing = || status(code::NOT_FOUND, format!("Sandbox '{}' not found", request.sandbox_name));
+        let sandbox_id = sandbox_id.filter(|id| older::is_older(id)).ok_or_else(missing)?;
+        Ok(SandboxGetFromNameResponse { sandbox_id })
     };
-    std::future::ready(unary(reply())).await
+    unary(reply.await)
 }
 
 /// `SandboxGetTaskIdV2`

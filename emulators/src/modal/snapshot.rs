@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 
 use super::Shared;
-use super::grpc::{code, missing_feature, read, status, unary};
+use super::grpc::{RpcResult, code, missing_feature, read, status, unary};
 use super::messages::{SnapshotFilesystemRequest, SnapshotFilesystemResponse};
 use crate::registry::FileSnapshot;
 
@@ -28,18 +28,23 @@ pub(super) async fn filesystem(State(shared): State<Shared>, headers: HeaderMap,
             return Err(missing_feature("sidecars"));
         }
         let (id, _) = shared.authorized_sandbox(&headers, &request.task_id).await?;
-        let known = |image: &SnapshotImage| !request.snapshot_id.is_empty() && image.request_id == request.snapshot_id;
-        let before = shared.state().snapshots.iter().find(|(_, image)| known(image)).map(|(id, _)| id.clone());
-        if let Some(image_id) = before {
-            return Ok(SnapshotFilesystemResponse { image_id });
-        }
-        let taken = shared.registry.take_snapshot(&id);
-        let files = taken.map_err(|error| status(code::INTERNAL, error.to_string()))?;
-        let random: String = (0..ID_LETTERS).map(|_| fastrand::alphanumeric()).collect();
-        let image_id = format!("im-{random}");
-        let image = SnapshotImage { request_id: request.snapshot_id, files };
-        shared.state().snapshots.insert(image_id.clone(), image);
+        let image_id = take(&shared, &id, request.snapshot_id)?;
         Ok(SnapshotFilesystemResponse { image_id })
     };
     unary(reply.await)
+}
+
+/// Takes a snapshot and returns its image id. A second request with the same id, unless empty, takes no second one.
+pub(super) fn take(shared: &Shared, sandbox_id: &str, request_id: String) -> RpcResult<String> {
+    let known = |image: &SnapshotImage| !request_id.is_empty() && image.request_id == request_id;
+    let before = shared.state().snapshots.iter().find(|(_, image)| known(image)).map(|(id, _)| id.clone());
+    if let Some(image_id) = before {
+        return Ok(image_id);
+    }
+    let taken = shared.registry.take_snapshot(sandbox_id);
+    let files = taken.map_err(|error| status(code::INTERNAL, error.to_string()))?;
+    let random: String = (0..ID_LETTERS).map(|_| fastrand::alphanumeric()).collect();
+    let image_id = format!("im-{random}");
+    shared.state().snapshots.insert(image_id.clone(), SnapshotImage { request_id, files });
+    Ok(image_id)
 }
