@@ -19,7 +19,7 @@
 pub mod brotli;
 mod call_context;
 mod clock;
-mod cpu_time;
+pub mod cpu_time;
 mod create;
 pub mod engine;
 pub mod exit;
