@@ -196,13 +196,20 @@ async fn run(socket: &mut WebSocket, shared: &Shared, id: &str, sandbox: &Sandbo
         };
         running.execute_streaming(request, &mut sink).await
     });
+    let mut rest = [("stdout", Vec::new()), ("stderr", Vec::new())];
     while let Some(written) = receive.recv().await {
-        let kind = if written.stream == OutputStream::Stdout { "stdout" } else { "stderr" };
-        let text = String::from_utf8_lossy(&written.bytes);
+        let [out, err] = &mut rest;
+        let (kind, pending) = if written.stream == OutputStream::Stdout { out } else { err };
+        let text = take_text(pending, &written.bytes);
         if send_chunk(socket, json!({ "type": kind, "text": text })).await.is_err() {
             task.abort();
             return Ok(());
         }
+    }
+    for (kind, bytes) in rest.iter().filter(|(_, bytes)| !bytes.is_empty()) {
+        let text = String::from_utf8_lossy(bytes);
+        // The client may have disconnected.
+        let _ = send_chunk(socket, json!({ "type": kind, "text": text })).await;
     }
     match task.await {
         Ok(Ok(response)) if response.stopped_by == Some(StopReason::Timeout) => {
@@ -218,6 +225,17 @@ async fn run(socket: &mut WebSocket, shared: &Shared, id: &str, sandbox: &Sandbo
     }
 }
 
+/// Returns the text of the pending and the new bytes. An incomplete character at the end stays pending.
+fn take_text(pending: &mut Vec<u8>, bytes: &[u8]) -> String {
+    pending.extend_from_slice(bytes);
+    let end = match std::str::from_utf8(pending) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        _ => pending.len(),
+    };
+    let whole: Vec<u8> = pending.drain(..end).collect();
+    String::from_utf8_lossy(&whole).into_owned()
+}
+
 async fn send_chunk(socket: &mut WebSocket, chunk: Value) -> Result<(), axum::Error> {
     socket.send(Message::Text(chunk.to_string().into())).await
 }
@@ -230,4 +248,18 @@ async fn take_error(sandbox: &SandboxRecord, state: &str) -> Option<Value> {
     let mut error: Value = serde_json::from_slice(&response.stdout).ok()?;
     error["type"] = json!("error");
     Some(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::take_text;
+
+    #[test]
+    fn a_character_in_two_chunks_is_sent_once() {
+        let mut pending = Vec::new();
+        assert_eq!(take_text(&mut pending, b"a\xc3"), "a");
+        assert_eq!(take_text(&mut pending, b"\xa9b"), "\u{e9}b");
+        assert_eq!(take_text(&mut pending, b"\xff"), "\u{fffd}", "invalid UTF-8 is replaced");
+        assert!(pending.is_empty());
+    }
 }
