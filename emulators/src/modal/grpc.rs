@@ -127,22 +127,19 @@ pub(super) fn missing_feature(feature: &str) -> RpcStatus {
 }
 
 /// Features that the emulator does not have, by the start of a call's name. The first match counts.
-const ABSENT: [(&str, &str); 41] = [
+const ABSENT: [(&str, &str); 38] = [
     ("SandboxCreateConnectToken", "connect tokens: local sandboxes cannot listen on ports"),
-    ("SandboxCreate", "GPUs, network file systems and sandboxes of the older API (MODAL_SANDBOX_V2=0)"),
     ("SandboxGetTunnels", "tunnels: local sandboxes cannot listen on ports"),
     ("SandboxGetExitSnapshot", "exit snapshots; use snapshot_filesystem"),
     ("SandboxContainer", "sidecars"),
-    ("SandboxSnapshot", "memory snapshots and sandboxes of the older API"),
+    ("SandboxSnapshot", "memory snapshots"),
     ("SandboxRestore", "memory snapshots"),
     ("SandboxGetLogs", "logs of the control plane; use stdout and stderr"),
     ("SandboxGetStats", "statistics of sandboxes"),
     ("SandboxGetTimeRangeStats", "statistics of sandboxes"),
     ("SandboxGetResourceUsage", "statistics of sandboxes"),
     ("SandboxSetOutboundPolicy", "outbound policies"),
-    ("Sandbox", "sandboxes of the older API (MODAL_SANDBOX_V2=0)"),
     ("TaskContainer", "sidecars"),
-    ("TaskGetCommandRouterAccess", "sandboxes of the older API (MODAL_SANDBOX_V2=0)"),
     ("TaskMountDirectory", "mounts of images"),
     ("TaskUnmountDirectory", "mounts of images"),
     ("TaskReloadVolumes", "volumes"),

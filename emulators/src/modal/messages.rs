@@ -1,6 +1,8 @@
 //! Protobuf messages that only the emulator uses, with the field numbers of Modal's published interface. Unlisted fields
 //! are skipped.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use prost::Message;
 use tidebox_remote_adapters::modal::messages::{GenericResult, RouterAccess, StringMap};
@@ -29,6 +31,8 @@ pub(super) struct DefinitionExtras {
 /// Fields of `TaskExecStartRequest` that the adapter never sends.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ExecExtras {
+    #[prost(string, repeated, tag = "8")]
+    pub(super) secret_ids: Vec<String>,
     #[prost(message, optional, tag = "9")]
     pub(super) pty_info: Option<PtyInfo>,
     /// A sidecar, if any.
@@ -112,6 +116,21 @@ pub(super) struct OlderCreateResponse {
     pub(super) sandbox_id: String,
     #[prost(message, optional, tag = "2")]
     pub(super) metadata: Option<HandleMetadata>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SecretRequest {
+    /// Name of a stored secret; empty for one that only the request defines.
+    #[prost(string, tag = "1")]
+    pub(super) deployment_name: String,
+    #[prost(map = "string, string", tag = "5")]
+    pub(super) env_dict: HashMap<String, String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct SecretResponse {
+    #[prost(string, tag = "1")]
+    pub(super) secret_id: String,
 }
 
 #[derive(Clone, PartialEq, Message)]

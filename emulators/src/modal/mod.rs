@@ -61,6 +61,8 @@ struct ControlState {
     ended: BTreeMap<String, sandboxes::EndedSandbox>,
     /// Apps by sandbox.
     app_ids: BTreeMap<String, String>,
+    /// Variables of the secrets that requests of the older API defined, by id.
+    secrets: BTreeMap<String, BTreeMap<String, String>>,
     /// Main commands by sandbox.
     main: BTreeMap<String, main_command::MainCommand>,
     /// Sandboxes that were created with ports.

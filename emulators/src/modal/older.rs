@@ -1,6 +1,7 @@
 //! The older sandbox API, which the clients use with `MODAL_SANDBOX_V2=0`. Its calls need no token besides the key, and
 //! the control plane has input and output of a sandbox's main command. Other calls are those of the newer API.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
@@ -57,11 +58,23 @@ pub(super) fn router(shared: Shared) -> Router<Shared> {
         .route(&call("TaskGetCommandRouterAccess"), post(router_access))
         .route(&call("SandboxGetLogs"), post(logs))
         .route(&call("SandboxStdinWrite"), post(write_input))
+        .route(&call("SecretGetOrCreate"), post(secret))
         .route(&call("SandboxSnapshotFs"), post(snapshot_filesystem))
         .layer(axum::middleware::map_request(add_token))
 }
 
 impl Shared {
+    /// Returns the variables of secrets.
+    pub(super) fn secret_variables(&self, secret_ids: &[String]) -> BTreeMap<String, String> {
+        let known = self.state();
+        secret_ids
+            .iter()
+            .filter_map(|id| known.secrets.get(id))
+            .flatten()
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect()
+    }
+
     fn main_of(&self, headers: &HeaderMap, sandbox_id: &str) -> RpcResult<Arc<RunningCommand>> {
         self.authorised(headers)?;
         let missing = || status(code::NOT_FOUND, format!("Sandbox '{sandbox_id}' not found"));
@@ -136,6 +149,22 @@ async fn write_input(State(shared): State<Shared>, headers: HeaderMap, body: Byt
     std::future::ready(unary(reply())).await
 }
 
+/// `SecretGetOrCreate`: only for secrets without a name.
+async fn secret(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    let reply = || {
+        shared.authorised(&headers)?;
+        let request: SecretRequest = read(&body)?;
+        if !request.deployment_name.is_empty() {
+            return Err(missing_feature("stored secrets; use Secret.from_dict or env"));
+        }
+        let mut known = shared.state();
+        let secret_id = format!("st-{:022}", known.secrets.len() + 1);
+        known.secrets.insert(secret_id.clone(), request.env_dict.into_iter().collect());
+        Ok(SecretResponse { secret_id })
+    };
+    std::future::ready(unary(reply())).await
+}
+
 /// `SandboxSnapshotFs`
 async fn snapshot_filesystem(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
     let reply = async {
@@ -158,9 +187,6 @@ pub(super) fn check_definition(definition: &OlderDefinition) -> RpcResult<()> {
     }
     if !definition.nfs_mounts.is_empty() {
         return Err(missing_feature("network file systems"));
-    }
-    if !definition.secret_ids.is_empty() {
-        return Err(missing_feature("stored secrets; use Secret.from_dict or env"));
     }
     Ok(())
 }

@@ -61,7 +61,7 @@ pub(super) async fn start(State(shared): State<Shared>, headers: HeaderMap, body
 }
 
 async fn start_exec(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcResult<Empty> {
-    let request: TaskExecStartRequest = message(body)?;
+    let mut request: TaskExecStartRequest = message(body)?;
     let (id, sandbox) = shared.authorized_sandbox(headers, &request.task_id).await?;
     let extras: ExecExtras = message(body)?;
     if extras.pty_info.is_some_and(|pty| pty.enabled) {
@@ -69,6 +69,10 @@ async fn start_exec(shared: &Shared, headers: &HeaderMap, body: &Bytes) -> RpcRe
     }
     if !extras.container_id.is_empty() {
         return Err(missing_feature("sidecars"));
+    }
+    let env = shared.secret_variables(&extras.secret_ids);
+    if !env.is_empty() {
+        request.secret_sources.insert(0, SecretSource { env: Some(StringMap { contents: env.into_iter().collect() }) });
     }
     let bytes: usize = request.command_args.iter().map(String::len).sum();
     if request.command_args.is_empty() || request.exec_id.is_empty() {

@@ -89,7 +89,8 @@ pub(super) async fn create_older(State(shared): State<Shared>, headers: HeaderMa
     let reply = async {
         let definition = read::<OlderCreateRequest>(&body)?.definition.unwrap_or_default();
         older::check_definition(&definition)?;
-        let env = definition.environment_variables.unwrap_or_default().contents.into_iter().collect();
+        let mut env = shared.secret_variables(&definition.secret_ids);
+        env.extend(definition.environment_variables.unwrap_or_default().contents);
         let created = create_sandbox(&shared, &headers, &body, env, true).await?;
         Ok(OlderCreateResponse { sandbox_id: created.sandbox_id, metadata: created.metadata })
     };

@@ -22,13 +22,13 @@ async function main() {
   await assert.rejects(create({ name: "first" }), /already exists/);
 
   // Commands: both streams, variables, directory, codes, input, time.
-  const process = await sandbox.exec(["bash", "-c", "echo out; echo err >&2; echo $A $X; pwd; exit 3"], {
+  const done = await sandbox.exec(["bash", "-c", "echo out; echo err >&2; echo $A $X; pwd; exit 3"], {
     env: { X: "1" },
     workdir: "/tmp",
   });
-  assert.equal(await process.stdout.readText(), "out\nb 1\n/tmp\n");
-  assert.equal(await process.stderr.readText(), "err\n");
-  assert.equal(await process.wait(), 3);
+  assert.equal(await done.stdout.readText(), "out\nb 1\n/tmp\n");
+  assert.equal(await done.stderr.readText(), "err\n");
+  assert.equal(await done.wait(), 3);
   for (const feature of ["make", "run", "streams"]) proved(feature);
   const reader = await sandbox.exec(["sort", "-r"]);
   await reader.stdin.writeText("a\nb\n");
@@ -154,6 +154,17 @@ async function main() {
   await until(async () => (await short.poll()) !== null);
   assert.deepEqual(await ids(), []);
   proved("over");
+
+  // The older API, which the client uses with this variable.
+  process.env.MODAL_SANDBOX_V2 = "0";
+  const second = new ModalClient({ logLevel: "error" });
+  const older = await second.sandboxes.create(app, image, { command: ["bash", "-c", "echo $A; exit 3"], env: { A: "b" } });
+  assert.equal(older.sandboxId.length, "sb-".length + 22);
+  assert.deepEqual([await older.wait(), await older.stdout.readText()], [3, "b\n"]);
+  const idle = await second.sandboxes.create(app, image, { name: "older" });
+  assert.equal(await (await idle.exec(["echo", "out"])).stdout.readText(), "out\n");
+  assert.equal((await second.sandboxes.fromName("agents", "older")).sandboxId, idle.sandboxId);
+  await idle.terminate();
   report({
     "Sandbox.exec": "input arrives when it is complete; no terminals",
     "Sandbox.tunnels": "empty; absent with open ports",

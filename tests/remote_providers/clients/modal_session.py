@@ -1,5 +1,6 @@
 """A session of Modal's official Python client, against an emulator or the service."""
 
+import os
 import tempfile
 import time
 
@@ -205,12 +206,34 @@ assert [found.object_id for found in modal.Sandbox.list(app_id=app.app_id)] == [
 proved("over")
 other.terminate()
 other.detach()
+
+# The older API, which the client uses with this variable.
+os.environ["MODAL_SANDBOX_V2"] = "0"
+older = modal.Sandbox.create("bash", "-c", "echo héllo; echo err >&2; echo $A $K; exit 3", app=app, image=image, env={"A": "b"}, secrets=[key])
+assert len(older.object_id) == len("sb-") + 22, older.object_id
+older.wait()
+assert (older.returncode, older.stdout.read(), older.stderr.read()) == (3, "héllo\nb v\n", "err\n")
+copies = modal.Sandbox.create("cat", app=app, image=image)
+copies.stdin.write("given\n")
+copies.stdin.write_eof()
+copies.stdin.drain()
+assert copies.stdout.read() == "given\n"
+older = modal.Sandbox.create(app=app, image=image, name="older", tags={"thread_id": "t 4"}, workdir="/w")
+assert older.exec("bash", "-c", "pwd; echo kept > kept; echo $K", secrets=[key]).stdout.read() == "/w\nv\n"
+assert older.filesystem.read_text("/w/kept") == "kept\n"
+assert modal.Sandbox.from_name("agents", "older").object_id == older.object_id
+assert [found.object_id for found in modal.Sandbox.list(app_id=app.app_id, tags={"thread_id": "t 4"})] == [older.object_id]
+assert modal.Sandbox.create("cat", "/w/kept", app=app, image=older.snapshot_filesystem()).stdout.read() == "kept\n"
+older.terminate()
+assert older.poll() == 137
 report({
     "Sandbox.create": "no GPUs, ports, volumes, mounts or terminals, and without network",
     "Sandbox.exec": "input arrives when it is complete; no terminals",
     "Sandbox.tunnels": "empty; absent with open ports",
     "Sandbox.wait_until_ready": "probes that run a command",
     "Image.from_registry": "any name is accepted, with Tidebox's own files",
+    "Image.from_name": "absent when it is used",
+    "Secret.from_name": "absent when it is used",
     "Image.build": "runs nothing and warns",
     "Image.run_commands": "runs nothing and warns",
     "App.info": "only the id",
