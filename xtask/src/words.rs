@@ -271,8 +271,8 @@ mod tests {
 
     #[test]
     fn code_rules_skip_comments_and_strings() {
-        let content = "// fn told() {}\nfn told() { print(\"fn told()\"); }\n";
-        assert_eq!(lines(&rule(r"\bfn told\b", None), "code", content), [2]);
+        let content = "// fn spelled() {}\nfn spelled() { print(\"fn spelled()\"); }\n";
+        assert_eq!(lines(&rule(r"\bfn spelled\b", None), "code", content), [2]);
     }
 
     #[test]
