@@ -210,7 +210,7 @@ pub struct ExecuteResponse {
     pub duration: Duration,
     /// Peak linear memory of all its processes together, in bytes. 0 if the backend does not know it.
     pub peak_memory_bytes: u64,
-    /// Processor time of all its processes together. `None` if the backend does not measure it.
+    /// Processor time of all its processes together. `None` if the backend does not measure it, and in a deterministic sandbox.
     pub cpu_time: Option<Duration>,
 }
 

@@ -68,8 +68,9 @@ pub struct ExecutionReport {
     pub written_bytes: u64,
     /// Peak linear memory of all its processes together, in bytes.
     pub peak_memory_bytes: u64,
-    /// Processor time of all its processes together; in an interactive execution, since the last request.
-    pub cpu_time: Duration,
+    /// Processor time of all its processes together; in an interactive execution, since the last request. `None` in a
+    /// deterministic sandbox, because it depends on the host.
+    pub cpu_time: Option<Duration>,
     /// Number of processes started, the root process included.
     pub processes_started: u64,
     /// The state that the root process stored last. `None` if it stored none.
@@ -184,7 +185,7 @@ impl Execution {
         self.output.pushed > self.output.limit
     }
 
-    pub(crate) fn report(&self) -> ExecutionReport {
+    pub(crate) fn report(&self, is_deterministic: bool) -> ExecutionReport {
         let failed = self.root_status.is_some_and(|status| status.code() != 0);
         ExecutionReport {
             status: self.root_status,
@@ -193,7 +194,8 @@ impl Execution {
             truncated: self.is_truncated(),
             written_bytes: self.output.pushed,
             peak_memory_bytes: self.peak_memory_bytes,
-            cpu_time: Duration::from_nanos(self.cpu_nanos.saturating_sub(self.cpu_nanos_before)),
+            cpu_time: (!is_deterministic)
+                .then(|| Duration::from_nanos(self.cpu_nanos.saturating_sub(self.cpu_nanos_before))),
             processes_started: self.processes_started,
             shell_state: self.shell_state.as_ref().and_then(|state| state.output.clone()),
         }

@@ -285,7 +285,7 @@ impl Kernel {
         if self.executions.is_empty() {
             self.drain_fifos();
         }
-        ended.map(|s| s.report()).unwrap_or_default()
+        ended.map(|s| s.report(self.is_deterministic())).unwrap_or_default()
     }
 
     /// Registers the waker of a blocked call. One waker per process; `wait` is the result of the call. The engine must watch the

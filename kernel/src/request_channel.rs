@@ -52,7 +52,8 @@ impl Kernel {
 
     /// Returns the report of a running execution; an empty one for an unknown execution.
     pub fn report(&self, execution: ExecutionId) -> ExecutionReport {
-        self.executions.get(&execution).map(Execution::report).unwrap_or_default()
+        let is_deterministic = self.is_deterministic();
+        self.executions.get(&execution).map(|found| found.report(is_deterministic)).unwrap_or_default()
     }
 
     /// Returns the request channel of the execution whose root process is `pid`. Other processes have no access.

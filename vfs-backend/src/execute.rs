@@ -345,7 +345,7 @@ pub(crate) fn finish_response(
 ) {
     collector.response.truncated = report.truncated;
     collector.response.peak_memory_bytes = report.peak_memory_bytes;
-    collector.response.cpu_time = Some(report.cpu_time);
+    collector.response.cpu_time = report.cpu_time;
     if report.truncated {
         collector.append_message(&truncation_message(report, limits));
     }

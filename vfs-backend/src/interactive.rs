@@ -170,7 +170,7 @@ impl<B: Deref<Target = VfsBackend>> InteractiveProcess<B> {
             let report = kernel.report(session);
             collector.response.truncated = report.truncated;
             collector.response.peak_memory_bytes = report.peak_memory_bytes;
-            collector.response.cpu_time = Some(report.cpu_time);
+            collector.response.cpu_time = report.cpu_time;
             kernel.monotonic()
         };
         if let Some(ended) = ended {

@@ -223,9 +223,14 @@ daytona.start(fork)
 daytona.stop(fork)
 daytona.delete(fork)
 
-# Code needs an interpreter in the sandbox, which is here a shell that takes the options of Python.
-absent(lambda: process.code_run("print(1)"), "Tidebox's emulator of Daytona has no python3")
-absent(lambda: sandbox.code_interpreter.run_code("print(1)"), "Tidebox's emulator of Daytona has no python3")
+# Code needs an interpreter in the sandbox: Python if its pack is installed, and a shell that takes the options of Python.
+if process.exec("command -v python3").exit_code == 0:
+    assert process.code_run("print(1)").result == "1\n"
+    assert sandbox.code_interpreter.run_code("x = 1; print(x)").stdout == "1\n"
+    assert sandbox.code_interpreter.run_code("print(x + 1)").stdout == "2\n"
+else:
+    absent(lambda: process.code_run("print(1)"), "Tidebox's emulator of Daytona has no python3")
+    absent(lambda: sandbox.code_interpreter.run_code("print(1)"), "Tidebox's emulator of Daytona has no python3")
 shell = """#!/bin/bash
 if [ "$1" = -c ]; then shift; exec bash -c "$1" code "${@:2}"; fi
 exec 3>&1
