@@ -75,9 +75,14 @@ pub(crate) fn duration(text: &[u8]) -> Result<u64, String> {
     let wrong = || format!("invalid time interval {}", quote_value(text));
     let string = std::str::from_utf8(text).map_err(|_| wrong())?.trim_ascii_start();
     let string = string.strip_prefix('+').filter(|rest| !rest.starts_with(['+', '-'])).unwrap_or(string);
-    let digits = string.strip_suffix(['s', 'm', 'h', 'd']).unwrap_or(string);
-    let number: f64 = digits.parse().map_err(|_| wrong())?;
-    let unit = string.get(digits.len()..).unwrap_or_default();
+    let (number, unit) = match string.get(..2) {
+        Some("0x" | "0X") => hexadecimal(string.get(2..).unwrap_or_default()).ok_or_else(wrong)?,
+        _ => {
+            let digits = string.strip_suffix(['s', 'm', 'h', 'd']).unwrap_or(string);
+            let number: f64 = digits.parse().map_err(|_| wrong())?;
+            (number, string.get(digits.len()..).unwrap_or_default())
+        }
+    };
     if number.is_nan() || number < 0.0 {
         return Err(wrong());
     }
@@ -85,10 +90,38 @@ pub(crate) fn duration(text: &[u8]) -> Result<u64, String> {
         "" | "s" => 1.0,
         "m" => 60.0,
         "h" => 3600.0,
-        _ => 86_400.0,
+        "d" => 86_400.0,
+        _ => return Err(wrong()),
     };
     // Longer durations become the largest one, 584 years.
     Ok((number * seconds * 1e9).ceil() as u64)
+}
+
+/// Parses a hexadecimal number with optional point and exponent. Returns it with the rest of the text.
+fn hexadecimal(text: &str) -> Option<(f64, &str)> {
+    let (mut value, mut scale, mut any, mut after_point) = (0.0, 1.0, false, false);
+    let mut end = 0;
+    for char in text.chars() {
+        match char.to_digit(16) {
+            Some(digit) => {
+                any = true;
+                scale *= if after_point { 16.0 } else { 1.0 };
+                value = value * 16.0 + f64::from(digit);
+            }
+            None if char == '.' && !after_point => after_point = true,
+            None => break,
+        }
+        end += 1;
+    }
+    let rest = text.get(end..).filter(|_| any)?;
+    let power = rest.strip_prefix(['p', 'P']).unwrap_or_default();
+    let signs = usize::from(power.starts_with(['+', '-']));
+    let digits = power.bytes().skip(signs).take_while(u8::is_ascii_digit).count();
+    if digits == 0 {
+        return Some((value / scale, rest));
+    }
+    let exponent: i32 = power.get(..signs + digits)?.parse().ok()?;
+    Some((value / scale * f64::from(exponent).exp2(), power.get(signs + digits..)?))
 }
 
 impl Options {

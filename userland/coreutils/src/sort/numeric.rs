@@ -132,7 +132,7 @@ pub(super) fn general(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// Parses the floating point number at the start of a text. Returns it with its length.
+/// Parses the number at the start of a text like `strtod`. Returns it with its length.
 pub(super) fn floating(text: &[u8]) -> (Option<f64>, usize) {
     let start = text.iter().take_while(|byte| byte.is_ascii_whitespace() || **byte == 0x0b).count();
     let at = |at: usize| text.get(at).copied().unwrap_or(0);
@@ -147,6 +147,12 @@ pub(super) fn floating(text: &[u8]) -> (Option<f64>, usize) {
         if has_prefix(word.as_bytes()) {
             return (Some(value.copysign(sign)), here + word.len());
         }
+    }
+    if has_prefix(b"0x")
+        && (at(here + 2).is_ascii_hexdigit() || at(here + 2) == b'.' && at(here + 3).is_ascii_hexdigit())
+    {
+        let (value, length) = hexadecimal(rest.get(2..).unwrap_or_default());
+        return (Some(value * sign), here + 2 + length);
     }
     let digits = |from: usize| text.get(from..).map_or(0, |rest| split_digits(rest).0.len());
     let whole = digits(here);
@@ -169,4 +175,32 @@ pub(super) fn floating(text: &[u8]) -> (Option<f64>, usize) {
     }
     let number = text.get(start..end).and_then(|number| std::str::from_utf8(number).ok());
     (number.and_then(|number| number.parse().ok()), end)
+}
+
+/// Parses a hexadecimal number after its `0x`. Returns it with its length.
+fn hexadecimal(text: &[u8]) -> (f64, usize) {
+    let (mut value, mut scale, mut at, mut fraction) = (0.0_f64, 0_i32, 0, false);
+    while let Some(byte) = text.get(at) {
+        match (char::from(*byte).to_digit(16), byte) {
+            (Some(digit), _) => {
+                value = value * 16.0 + f64::from(digit);
+                scale -= if fraction { 4 } else { 0 };
+            }
+            (None, b'.') if !fraction => fraction = true,
+            _ => break,
+        }
+        at += 1;
+    }
+    if matches!(text.get(at), Some(b'p' | b'P')) {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let negative = rest.first() == Some(&b'-');
+        let signed = usize::from(matches!(rest.first(), Some(b'+' | b'-')));
+        let (digits, _) = split_digits(rest.get(signed..).unwrap_or_default());
+        if !digits.is_empty() {
+            let power = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(99_999);
+            scale = scale.saturating_add(if negative { -power } else { power });
+            at += 1 + signed + digits.len();
+        }
+    }
+    (value * 2.0_f64.powi(scale), at)
 }

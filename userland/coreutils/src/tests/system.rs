@@ -6,10 +6,12 @@ use crate::{dd, env, ls, stat, timeout};
 
 #[test]
 fn durations_are_parsed_like_gnu() {
-    for (text, wanted) in [("1", 1_000_000_000), ("0.5", 500_000_000), ("2m", 120_000_000_000), ("+0", 0)] {
+    for (text, wanted) in
+        [("1", 1_000_000_000), ("0.5", 500_000_000), ("2m", 120_000_000_000), ("+0", 0), ("0x.8p1m", 60_000_000_000)]
+    {
         assert_eq!(timeout::duration(text.as_bytes()), Ok(wanted), "{text}");
     }
-    for text in ["", "x", "1x", "-1", "+-1", "nan", "1ms", "0x", "0x1"] {
+    for text in ["", "x", "1x", "-1", "+-1", "nan", "1ms", "0x", "0x1pq"] {
         let message = format!("invalid time interval {}", tidebox_gnu::message::quote_value(text.as_bytes()));
         assert_eq!(timeout::duration(text.as_bytes()), Err(message), "{text}");
     }

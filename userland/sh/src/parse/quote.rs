@@ -17,6 +17,7 @@ pub(crate) fn ansi_c(text: &[u8]) -> Bytes {
                 out.push(if *control == b'?' { 127 } else { control.to_ascii_uppercase() & 31 });
                 after
             }
+            (b'\\', [b'x', b'{', after @ ..]) => braced_byte(after, &mut out),
             (b'\\', _) => escape::replace(Escapes::Ansi, after, &mut out, |_| {}),
             _ => {
                 out.push(byte);
@@ -29,6 +30,17 @@ pub(crate) fn ansi_c(text: &[u8]) -> Bytes {
         out.truncate(nul);
     }
     out
+}
+
+/// Reads `HH}` of `\x{HH}`: any number of digits, of a number whose low byte counts. Without digits it is NUL.
+fn braced_byte<'t>(text: &'t [u8], out: &mut Bytes) -> &'t [u8] {
+    let len = text.iter().position(|b| !b.is_ascii_hexdigit()).unwrap_or(text.len());
+    let (digits, after) = text.split_at(len);
+    let value = digits
+        .iter()
+        .fold(0_u32, |value, &b| value.wrapping_mul(16).wrapping_add(char::from(b).to_digit(16).unwrap_or(0)));
+    out.push((value & 255) as u8);
+    after.strip_prefix(b"}").unwrap_or(after)
 }
 
 /// A word without its quotes and without expanding anything, as for the delimiter of a here-document.
