@@ -113,7 +113,8 @@ fn build_tree(fs: &mut Fs) -> std::result::Result<(), Errno> {
         ("/dev", 0o755, ROOT.uid),
         ("/dev/shm", 0o1777, ROOT.uid),
         ("/etc", 0o755, ROOT.uid),
-        ("/home", 0o755, ROOT.uid),
+        // As in `/`, everyone may create files there: applications use `/home/NAME` as working directory.
+        ("/home", 0o1777, ROOT.uid),
         ("/media", 0o755, ROOT.uid),
         ("/mnt", 0o755, ROOT.uid),
         ("/opt", 0o755, ROOT.uid),

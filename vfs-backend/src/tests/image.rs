@@ -20,7 +20,12 @@ fn the_base_tree_reveals_nothing_of_the_host() {
         let entries = block_on(sandbox.ls(&path(dir))).unwrap().unwrap().entries;
         entries.iter().map(|entry| String::from_utf8(entry.path.clone()).unwrap()).collect::<Vec<_>>()
     };
-    assert_eq!(names("/"), ["/bin", "/dev", "/etc", "/proc", "/sbin", "/tmp", "/usr", "/workspace"]);
+    let top = "/bin /dev /etc /home /lib /media /mnt /opt /proc /root /run /sbin /srv /sys /tmp /usr /var /workspace";
+    assert_eq!(names("/").join(" "), top);
+    for dir in ["/home", "/media", "/mnt", "/opt", "/srv", "/var/log", "/var/tmp", "/dev/shm"] {
+        assert!(names(dir).is_empty(), "{dir}");
+    }
+    assert_eq!(mode(&sandbox, "/root"), 0o700);
     assert_eq!(names("/usr/bin"), ["/usr/bin/bash", "/usr/bin/sh"]);
     assert_eq!(mode(&sandbox, "/tmp"), 0o1777);
     assert_eq!(text(&sandbox, "/etc/hostname"), "tidebox\n");
