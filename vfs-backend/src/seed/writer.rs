@@ -219,7 +219,7 @@ impl<'a> SeedWriter<'a> {
                 self.fs.unlink(&USER, dir, &name, self.now).map_err(|errno| seed_error(path, errno))?;
             }
             Some(ino) if self.fs.is_installed(ino) => {
-                return Err(invalid(path, "the sandbox's own system has this path; choose another"));
+                return Err(invalid(path, "the path belongs to the system of the sandbox; choose another"));
             }
             Some(_) => return Err(invalid(path, "a directory already exists there")),
         }
