@@ -55,8 +55,26 @@ describe("limits", () => {
 
   test("output beyond the limit is dropped and flagged", async (context) => {
     const sandbox = await create(context, { limits: { outputBytes: 1000 } });
-    const { output, truncated, exitCode } = await sandbox.execute("seq 10000");
-    assert.deepEqual([output.length, truncated, exitCode], [1000, true, 0]);
+    const { stdout, stderr, truncated, exitCode } = await sandbox.execute("seq 10000");
+    assert.deepEqual([stdout.length, truncated, exitCode], [1000, true, 0]);
+    assert.match(stderr, /^tidebox: the output was truncated: kept the first 1000 of 48894 bytes/);
+  });
+
+  test("the tail of the output is kept, or the command is stopped, on request", async (context) => {
+    const sandbox = await create(context, { limits: { outputBytes: 20 } });
+    const tail = await sandbox.execute("seq 10000", { outputOverflow: "tail" });
+    assert.deepEqual([tail.stdout, tail.truncated, tail.exitCode], ["9997\n9998\n9999\n10000\n".slice(-20), true, 0]);
+    const stopped = await sandbox.execute("yes; echo never", { outputOverflow: "stop" });
+    assert.deepEqual([stopped.exitCode, stopped.stoppedBy, stopped.truncated], [137, "output", true]);
+    const refused = await sandbox.execute("true", { outputOverflow: "raise" });
+    assert.match(refused.output, /outputOverflow must be 'head', 'tail' or 'stop'/);
+  });
+
+  test("processor time is measured and limited", async (context) => {
+    const sandbox = await create(context, { limits: { cpuTimeMs: 300 } });
+    const { exitCode, stoppedBy, cpuTimeMs } = await sandbox.execute("while :; do :; done");
+    assert.deepEqual([exitCode, stoppedBy, cpuTimeMs >= 300], [152, "cpu_time", true]);
+    assert.equal((await sandbox.execute("sleep 0.4")).exitCode, 0, "waiting takes no processor time");
   });
 });
 
