@@ -142,6 +142,7 @@ fn options(request: &ExecuteRequest) -> Value {
         let mode = if mode == ShellMode::Persistent { "persistent" } else { "fresh" };
         options.insert("shellMode".to_owned(), json!(mode));
     }
+    options.insert("outputOverflow".to_owned(), json!(request.output_overflow.as_str()));
     Value::Object(options)
 }
 

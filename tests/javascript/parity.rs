@@ -203,9 +203,9 @@ async fn small_guests_behave_identically() {
 /// A call of the probe, which calls every function of preview1.
 fn probed(name: &str) -> Play {
     let probe = std::fs::read(guest_dir("userland/dist/probe.wasm")).expect("the guest programs are built");
-    let files = vec![("/opt/probe".to_owned(), probe)];
+    let files = vec![("/data/probe".to_owned(), probe)];
     // Both preopened directories: 3 is `/`, 4 is the working directory.
-    let script = format!("mkdir play; cd play; /opt/probe 4 {name} < /dev/null; echo \"ended with $?\"; find . -ls");
+    let script = format!("mkdir play; cd play; /data/probe 4 {name} < /dev/null; echo \"ended with $?\"; find . -ls");
     Play { name: name.to_owned(), files, script }
 }
 
