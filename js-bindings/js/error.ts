@@ -20,9 +20,12 @@ const BRAND = Symbol.for("sandbox.error");
  * brand.
  */
 export class SandboxError extends Error {
+  /** Brand of the class, by which {@link isInstance} recognizes errors of other copies. */
   readonly [BRAND] = true;
+  /** Error code. */
   readonly code: SandboxErrorCode;
 
+  /** Creates an error, for a backend that an application implements. */
   constructor(message: string, code: SandboxErrorCode, options?: ErrorOptions) {
     super(message, options);
     this.name = "SandboxError";

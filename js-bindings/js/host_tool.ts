@@ -12,8 +12,11 @@ export interface HostCall {
   readonly cwd: string;
   /** Id of the calling sandbox. */
   readonly sandboxId: string;
+  /** Standard input of the call. */
   readonly stdin: HostInput;
+  /** Standard output of the call. */
   readonly stdout: HostOutput;
+  /** Standard error of the call. */
   readonly stderr: HostOutput;
   /** Files of the sandbox, with the permissions of its user. */
   readonly files: HostFiles;
@@ -80,6 +83,7 @@ export type HostToolResult = number | HostToolResponse | void;
  * this exits with 141.
  */
 export class BrokenPipeError extends Error {
+  /** Creates the error, for a tool that ends like a program without a reader. */
   constructor() {
     super("the stream has no reader");
     this.name = "BrokenPipeError";

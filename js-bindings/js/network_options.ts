@@ -80,6 +80,7 @@ export interface NetworkOptions {
 export interface NetworkEvent {
   /** Start time by the sandbox's clock: milliseconds since the Unix epoch. */
   readonly atMs: number;
+  /** HTTP method as the program sent it. */
   readonly method: string;
   /** Without user name, password and fragment; with the query. */
   readonly url: string;
@@ -89,9 +90,13 @@ export interface NetworkEvent {
   readonly cause?: string;
   /** Error message. */
   readonly message?: string;
+  /** HTTP status of the response. Absent without a response. */
   readonly status?: number;
+  /** Bytes sent, headers and body. */
   readonly sentBytes: number;
+  /** Bytes received, headers and body. */
   readonly receivedBytes: number;
+  /** Duration by the sandbox's clock; 0 while the request is in progress. */
   readonly durationMs: number;
   /** Names of the credentials that were added. */
   readonly credentials: readonly string[];
@@ -99,6 +104,7 @@ export interface NetworkEvent {
 
 /** All requests of one sandbox, in the order in which they started. */
 export interface NetworkLog {
+  /** The requests. */
   readonly events: readonly NetworkEvent[];
   /** Number of further requests that were denied because {@link NetworkLimits.requests} was reached. */
   readonly omitted: number;

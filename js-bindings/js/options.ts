@@ -84,7 +84,12 @@ export interface SandboxOptions {
    * Makes runs deterministic: the clock starts at `timeMs` (default 0) and advances only while all programs wait, and random
    * numbers derive from `seed` (default 0). `true` selects the defaults.
    */
-  deterministic?: boolean | { seed?: number; timeMs?: number };
+  deterministic?: boolean | {
+    /** Seed of the random numbers. Default 0. */
+    seed?: number;
+    /** Start time of the clock in milliseconds since the Unix epoch. Default 0. */
+    timeMs?: number;
+  };
   /** Host name of the sandbox. Default `tidebox`. */
   hostname?: string;
   /** Sandbox id. Default: `sb-` and 128 random bits. */
@@ -142,7 +147,9 @@ export interface CallOptions {
 
 /** A chunk of the output of a command. */
 export interface OutputChunk {
+  /** Stream that the command wrote to. */
   readonly stream: "stdout" | "stderr";
+  /** The bytes as written. A character may be split between two chunks. */
   readonly bytes: Uint8Array;
 }
 

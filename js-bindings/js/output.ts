@@ -82,6 +82,7 @@ export interface TextChunk extends OutputChunk {
  * result, which never rejects. Leaving the loop early stops the command. The output can be iterated over once.
  */
 export interface RunningCommand extends AsyncIterable<TextChunk> {
+  /** Result of the command, after its end. Never rejects. */
   readonly result: Promise<ExecuteResult>;
 }
 

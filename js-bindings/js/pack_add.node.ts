@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Connection } from "./connection.js";
 import { SandboxError } from "./error.js";
 import { fetchWheel } from "./pack_fetch.node.js";
-import type { AddPackOptions, PackState } from "./pack_options.js";
+import type { AddPackOptions, PackDirectory, PackState } from "./pack_options.js";
 import { PackTree } from "./pack_tree.node.js";
 import { packWork } from "./pack_work.js";
 import { files } from "./pack_zip.node.js";
@@ -17,7 +17,7 @@ import { IMAGE, MODULE, RECORD, SIGNALS, checkExceptions, findDefinition, buildF
 import { node } from "./platform.node.js";
 import { cachedModules } from "./module_cache.js";
 
-export type { AddPackOptions, PackState } from "./pack_options.js";
+export type { AddPackOptions, PackDirectory, PackState } from "./pack_options.js";
 export type { ExportedPack, ExportPackOptions } from "./pack_export.node.js";
 export { exportPack } from "./pack_export.node.js";
 
@@ -38,7 +38,7 @@ const FIRST_CODE = "first.wasm";
 const LIMITS = { processMemoryBytes: 3 * 2 ** 30, sandboxMemoryBytes: 3 * 2 ** 30, wallTimeMs: 3_600_000 };
 
 /** Lists all packs with their state. */
-export async function listPacks({ folder: dir = packsDir() }: { folder?: string } = {}): Promise<PackState[]> {
+export async function listPacks({ folder: dir = packsDir() }: PackDirectory = {}): Promise<PackState[]> {
   const { packs } = await loadManifest();
   return Promise.all(packs.map(async (pack) => {
     const record = await recordOf(join(dir, pack.name), pack);
@@ -48,7 +48,7 @@ export async function listPacks({ folder: dir = packsDir() }: { folder?: string 
 }
 
 /** Removes a pack. Returns whether it was installed. */
-export async function removePack(name: string, { folder: dir = packsDir() }: { folder?: string } = {}): Promise<boolean> {
+export async function removePack(name: string, { folder: dir = packsDir() }: PackDirectory = {}): Promise<boolean> {
   const pack = findDefinition(await loadManifest(), name);
   const existed = (await recordOf(join(dir, pack.name), pack)) !== undefined;
   await rm(join(dir, "native"), { recursive: true, force: true });

@@ -37,7 +37,10 @@ export interface RemoteOptions {
   /** Maximum lifetime of a new sandbox in milliseconds. Default 30 minutes, so that forgotten sandboxes end. */
   timeToLiveMs?: number;
   /** Network access. Default: the provider's default, which is full internet access for all of them. */
-  network?: "default" | "blocked" | { readonly only: readonly string[] };
+  network?: "default" | "blocked" | {
+    /** Host names that may be reached. */
+    readonly only: readonly string[];
+  };
   /** A script that runs once in every new sandbox. If it fails, the sandbox is deleted. */
   setup?: string;
   /** Default working directory of commands, and base of relative file paths. Default: the provider's choice. */

@@ -30,6 +30,7 @@ export class Snapshot {
 
 /** A file on one side of a comparison. */
 export interface SnapshotEntry {
+  /** Type of the file. */
   readonly kind: "file" | "directory" | "symlink" | "other";
   /** The twelve mode bits. */
   readonly mode: number;
@@ -41,6 +42,7 @@ export interface SnapshotEntry {
 export interface SnapshotChange {
   /** Absolute path. U+FFFD replaces invalid UTF-8. */
   readonly path: string;
+  /** Kind of the change, from the first snapshot to the second. */
   readonly change: "added" | "changed" | "removed";
   /** The old file. Absent if it was added. */
   readonly before?: SnapshotEntry;
@@ -57,6 +59,7 @@ export interface SnapshotChange {
 
 /** Changes between two snapshots, in the order of the paths. */
 export interface SnapshotDiff {
+  /** The changes, ordered by path. */
   readonly changes: readonly SnapshotChange[];
   /** True if there were more changes than the maximum: 200,000, or 64 MiB of paths. */
   readonly truncated: boolean;

@@ -13,8 +13,11 @@ declare const BRAND: unique symbol;
  * brand.
  */
 export declare class SandboxError extends Error {
+    /** Brand of the class, by which {@link isInstance} recognizes errors of other copies. */
     readonly [BRAND] = true;
+    /** Error code. */
     readonly code: SandboxErrorCode;
+    /** Creates an error, for a backend that an application implements. */
     constructor(message: string, code: SandboxErrorCode, options?: ErrorOptions);
     /** True if a value is such an error, including one of another copy of this package or of Deep Agents. */
     static isInstance(value: unknown): value is SandboxError;

@@ -11,8 +11,11 @@ export interface HostCall {
     readonly cwd: string;
     /** Id of the calling sandbox. */
     readonly sandboxId: string;
+    /** Standard input of the call. */
     readonly stdin: HostInput;
+    /** Standard output of the call. */
     readonly stdout: HostOutput;
+    /** Standard error of the call. */
     readonly stderr: HostOutput;
     /** Files of the sandbox, with the permissions of its user. */
     readonly files: HostFiles;
@@ -72,5 +75,6 @@ export type HostToolResult = number | HostToolResponse | void;
  * this exits with 141.
  */
 export declare class BrokenPipeError extends Error {
+    /** Creates the error, for a tool that ends like a program without a reader. */
     constructor();
 }

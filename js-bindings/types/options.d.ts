@@ -75,7 +75,9 @@ export interface SandboxOptions {
      * numbers derive from `seed` (default 0). `true` selects the defaults.
      */
     deterministic?: boolean | {
+        /** Seed of the random numbers. Default 0. */
         seed?: number;
+        /** Start time of the clock in milliseconds since the Unix epoch. Default 0. */
         timeMs?: number;
     };
     /** Host name of the sandbox. Default `tidebox`. */
@@ -132,7 +134,9 @@ export interface CallOptions {
 }
 /** A chunk of the output of a command. */
 export interface OutputChunk {
+    /** Stream that the command wrote to. */
     readonly stream: "stdout" | "stderr";
+    /** The bytes as written. A character may be split between two chunks. */
     readonly bytes: Uint8Array;
 }
 /** Options of one command, for direct callers; the tool of Deep Agents passes none. */

@@ -1,16 +1,12 @@
 /** Installation of packs on this host: downloaded, verified, unpacked, rewritten and pre-initialized once. */
-import type { AddPackOptions, PackState } from "./pack_options.js";
-export type { AddPackOptions, PackState } from "./pack_options.js";
+import type { AddPackOptions, PackDirectory, PackState } from "./pack_options.js";
+export type { AddPackOptions, PackDirectory, PackState } from "./pack_options.js";
 export type { ExportedPack, ExportPackOptions } from "./pack_export.node.js";
 export { exportPack } from "./pack_export.node.js";
 /** Lists all packs with their state. */
-export declare function listPacks({ folder: dir }?: {
-    folder?: string;
-}): Promise<PackState[]>;
+export declare function listPacks({ folder: dir }?: PackDirectory): Promise<PackState[]>;
 /** Removes a pack. Returns whether it was installed. */
-export declare function removePack(name: string, { folder: dir }?: {
-    folder?: string;
-}): Promise<boolean>;
+export declare function removePack(name: string, { folder: dir }?: PackDirectory): Promise<boolean>;
 /**
  * Installs a pack, unless it is ready. Completed downloads are kept, so call it again after a failure.
  *

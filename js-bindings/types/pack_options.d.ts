@@ -17,10 +17,18 @@ export interface AddPackOptions {
     /** Aborts the installation. Completed downloads are kept. */
     signal?: AbortSignal;
 }
+/** Options of listing and removing packs. */
+export interface PackDirectory {
+    /** Directory that contains packs. Default: as for {@link addPack}. Node and Deno. */
+    folder?: string;
+}
 /** State of a pack. */
 export interface PackState {
+    /** Name of the pack. */
     readonly name: string;
+    /** Version of the runtime, such as that of CPython. */
     readonly version: string;
+    /** Description of the pack in one line. */
     readonly about: string;
     /** True if it is installed and ready. */
     readonly ready: boolean;

@@ -19,28 +19,37 @@ export interface ErrorFields {
 export type Truncation = "max_count" | "budget" | "unreadable";
 /** A file or directory. */
 export interface FileInfo {
+    /** Path: absolute in a directory listing, relative to the searched directory in the result of `glob`. */
     path: string;
+    /** True for a directory, false for a link to one. */
     is_dir?: boolean;
-    /** Symbolic links are not followed. */
+    /** Type of the file. Symbolic links are not followed. */
     kind?: "file" | "directory" | "symlink" | "other";
-    /** Bytes of a file. */
+    /** Size of a file in bytes. Absent for other types. */
     size?: number;
-    /** ISO 8601. */
+    /** Modification time in ISO 8601. */
     modified_at?: string;
 }
 /** Directory entries, or files that matched. */
 export interface FilesResult extends ErrorFields {
+    /** The files. Absent after an error. */
     files?: FileInfo[];
     /** True if the list is incomplete. */
     truncated?: boolean;
+    /** Reason for an incomplete list. */
     truncatedBy?: Truncation;
 }
 /** Lines of a text file, or a whole binary file. Lines are counted from 1. */
 export interface ReadResult extends ErrorFields {
+    /** Lines of a text file, or the bytes of a binary one. Absent after an error. */
     content?: string | Uint8Array;
+    /** Media type of the content. */
     mimeType?: string;
+    /** Number of lines of the file. Absent, like the two below, for a binary or empty file. */
     totalLines?: number;
+    /** First line of the page. */
     startLine?: number;
+    /** Last line of the page. */
     endLine?: number;
     /** Offset of the next page. Absent at the end of the file. */
     nextOffset?: number;
@@ -49,46 +58,71 @@ export interface ReadResult extends ErrorFields {
 }
 /** A whole file. */
 export interface ReadRawResult extends ErrorFields {
+    /** The file. Absent after an error. */
     data?: {
+        /** Text, or the bytes of a binary file. */
         content: string | Uint8Array;
+        /** Media type of the content. */
         mimeType: string;
+        /** Equal to {@link modified_at}: sandboxes do not record the time of creation. */
         created_at: string;
+        /** Modification time in ISO 8601. */
         modified_at: string;
     };
 }
+/** Result of writing a file. */
 export interface WriteResult extends ErrorFields {
+    /** Absolute path of the file. Absent after an error. */
     path?: string;
     /** True if `write` created the file. */
     created?: boolean;
+    /** Always `null`: the file is in the sandbox, not in the state of the agent. */
     filesUpdate?: null;
 }
+/** Result of replacing text in a file. */
 export interface EditResult extends WriteResult {
     /** Number of replacements. */
     occurrences?: number;
 }
+/** Result of deleting a file or directory. */
 export interface DeleteResult extends ErrorFields {
+    /** Absolute path of the file. Absent after an error. */
     path?: string;
 }
+/** One matching line. */
 export interface GrepMatch {
+    /** Absolute path of the file. */
     path: string;
-    /** Counted from 1. */
+    /** Number of the line, counted from 1. */
     line: number;
+    /** The line without its newline. */
     text: string;
 }
+/** Result of a search for text. */
 export interface GrepResult extends ErrorFields {
+    /** The matches, by file and line. Absent after an error. */
     matches?: GrepMatch[];
+    /** True if the list is incomplete. */
     truncated?: boolean;
+    /** Reason for an incomplete list. */
     truncatedBy?: Truncation;
 }
 /** Error codes of transfers. */
 export type FileOperationError = "file_not_found" | "permission_denied" | "is_directory" | "invalid_path";
+/** Result of uploading one file. */
 export interface FileUploadResponse {
+    /** The path as requested. */
     path: string;
+    /** Error code, or `null` if the file was written. */
     error: FileOperationError | null;
 }
+/** Result of downloading one file. */
 export interface FileDownloadResponse {
+    /** The path as requested. */
     path: string;
+    /** Content of the file, or `null` after an error. */
     content: Uint8Array | null;
+    /** Error code, or `null` if the file was read. */
     error: FileOperationError | null;
 }
 /** Reason why a command was stopped, or the limit that it reached before it failed. */
@@ -97,13 +131,17 @@ export type StopReason = "timeout" | "cpu_time" | "memory" | "output" | "files" 
 export interface ExecuteResult {
     /** Standard output and standard error in the order of arrival. U+FFFD replaces invalid UTF-8. */
     output: string;
-    /** From 0 to 255; 128 + n after signal n, 124 after a timeout; `null` if unknown. */
+    /** Exit code from 0 to 255; 128 + n after signal n, 124 after a timeout; `null` if unknown. */
     exitCode: number | null;
     /** True if output beyond the limit was dropped. */
     truncated: boolean;
+    /** Standard output. U+FFFD replaces invalid UTF-8. */
     stdout?: string;
+    /** Standard error. U+FFFD replaces invalid UTF-8. */
     stderr?: string;
+    /** {@link stdout} as bytes. */
     stdoutBytes?: Uint8Array;
+    /** {@link stderr} as bytes. */
     stderrBytes?: Uint8Array;
     /** Both streams in the order of arrival. Absent if {@link output} is lossless, which it is for valid UTF-8. */
     outputBytes?: Uint8Array;

@@ -34,6 +34,7 @@ export interface RemoteOptions {
     timeToLiveMs?: number;
     /** Network access. Default: the provider's default, which is full internet access for all of them. */
     network?: "default" | "blocked" | {
+        /** Host names that may be reached. */
         readonly only: readonly string[];
     };
     /** A script that runs once in every new sandbox. If it fails, the sandbox is deleted. */

@@ -86,9 +86,13 @@ pub(crate) fn npm_tests(project: &Project, progress: &mut Progress) -> Result<()
     deno(progress, &setting, &tests)
 }
 
-/// Compiles a user's program in strict TypeScript, for each kind of module resolution, with and without the types of Node.
+/// Checks that public members are documented, and compiles a user's program in strict TypeScript, for each kind of module
+/// resolution, with and without the types of Node.
 fn types(project: &Project, progress: &mut Progress, tests: &Tests) -> Result<()> {
     let bindings = project.root.join("js-bindings");
+    let mut documented = Command::new("node");
+    documented.current_dir(&bindings).arg("build/documented.mjs");
+    progress.run("check the documentation of the types", documented, RETRY)?;
     for config in ["nodenext", "node16", "bundler", "page"] {
         let mut tsc = npm::npm_command(&bindings, &["exec", "--", "tsc", "--typeRoots", "node_modules/@types", "-p"]);
         tsc.arg(tests.dir.join(format!("types/{config}.json")));
