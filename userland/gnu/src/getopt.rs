@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 
 /// Value requirement of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +46,30 @@ pub enum Item<K = char> {
     Operand(Vec<u8>),
 }
 
+/// The options of a tool. Searched only for options that a command line has: most have few, and a tool starts for each.
+pub trait OptionList<K: Clone> {
+    /// Returns the option with a letter.
+    fn short(&self, letter: char) -> Option<Short<K>>;
+
+    /// Returns all long options.
+    fn long(&self) -> Cow<'_, [Long<K>]>;
+}
+
+/// Lists of short and of long options.
+impl<K: Copy> OptionList<K> for (Vec<Short<K>>, &[Long<K>]) {
+    fn short(&self, letter: char) -> Option<Short<K>> {
+        self.0.iter().find(|short| short.letter == letter).copied()
+    }
+
+    fn long(&self) -> Cow<'_, [Long<K>]> {
+        Cow::Borrowed(self.1)
+    }
+}
+
 /// Parses a command line item by item. Operands are returned in order between the options.
 #[derive(Debug)]
-pub struct Parser<'a, K: Clone = char> {
-    short: Vec<Short<K>>,
-    long: Cow<'a, [Long<K>]>,
+pub struct Parser<K, L> {
+    options: L,
     permute: bool,
     rest: VecDeque<Vec<u8>>,
     /// Remaining short options of the current argument.
@@ -57,6 +77,7 @@ pub struct Parser<'a, K: Clone = char> {
     ended: bool,
     /// Letter of the last option, if it was a short one.
     letter: Option<char>,
+    key: PhantomData<K>,
 }
 
 /// Parses a list of short options in the format of `getopt`.
@@ -77,20 +98,11 @@ pub fn short_options(spec: &str) -> Vec<Short<char>> {
     short
 }
 
-impl<'a, K: Copy + PartialEq> Parser<'a, K> {
+impl<K: Copy + PartialEq, L: OptionList<K>> Parser<K, L> {
     /// Starts with the argument after the program's name. If `permute` is false, options end at the first operand.
-    pub fn with_options(
-        short: Vec<Short<K>>,
-        long: Cow<'a, [Long<K>]>,
-        permute: bool,
-        arguments: Vec<Vec<u8>>,
-    ) -> Self {
-        Self { short, long, permute, rest: arguments.into(), cluster: Vec::new(), ended: false, letter: None }
-    }
-
-    /// Returns whether a short option has a mandatory value.
-    pub fn takes_value(&self, letter: char) -> bool {
-        self.short.iter().any(|short| short.letter == letter && short.takes == Takes::Value)
+    pub fn new(options: L, permute: bool, arguments: Vec<Vec<u8>>) -> Self {
+        let (rest, key) = (arguments.into(), PhantomData);
+        Self { options, permute, rest, cluster: Vec::new(), ended: false, letter: None, key }
     }
 
     /// Letter of the last option, if it was a short one.
@@ -134,7 +146,7 @@ impl<'a, K: Copy + PartialEq> Parser<'a, K> {
 
     fn short(&mut self) -> Result<Item<K>, String> {
         let letter = char::from(self.cluster.remove(0));
-        let found = self.short.iter().find(|short| short.letter == letter).copied();
+        let found = self.options.short(letter);
         let Short { takes, key, .. } = found.ok_or_else(|| format!("invalid option -- '{letter}'"))?;
         let attached = !self.cluster.is_empty();
         let value = match takes {
@@ -171,10 +183,11 @@ impl<'a, K: Copy + PartialEq> Parser<'a, K> {
 
     /// Finds the long option of this name or unambiguous prefix. Messages show `given`.
     fn find(&self, name: &str, given: &str) -> Result<Long<K>, String> {
-        if let Some(exact) = self.long.iter().find(|long| long.name == name) {
+        let options = self.options.long();
+        if let Some(exact) = options.iter().find(|long| long.name == name) {
             return Ok(*exact);
         }
-        let fitting: Vec<&Long<K>> = self.long.iter().filter(|long| long.name.starts_with(name)).collect();
+        let fitting: Vec<&Long<K>> = options.iter().filter(|long| long.name.starts_with(name)).collect();
         let Some(first) = fitting.first() else {
             return Err(format!("unrecognized option '--{given}'"));
         };
@@ -198,8 +211,6 @@ impl<'a, K: Copy + PartialEq> Parser<'a, K> {
 
 #[cfg(test)]
 mod tests {
-    use std::borrow::Cow;
-
     use super::{Item, Long, Parser, Takes, short_options};
 
     const LONG: &[Long] = &[
@@ -211,7 +222,7 @@ mod tests {
 
     fn read(permute: bool, arguments: &[&str]) -> Result<Vec<Item>, String> {
         let arguments = arguments.iter().map(|argument| argument.as_bytes().to_vec()).collect();
-        let mut parser = Parser::with_options(short_options("cC:x::"), Cow::Borrowed(LONG), permute, arguments);
+        let mut parser = Parser::new((short_options("cC:x::"), LONG), permute, arguments);
         let mut items = Vec::new();
         while let Some(item) = parser.next_item()? {
             items.push(item);

@@ -25,7 +25,7 @@ use std::borrow::Cow;
 
 use crate::command_line::{FromEarlyExit, core_version};
 use crate::exit::ToolResult;
-use crate::getopt::{Item, Long, Parser, Short, Takes};
+use crate::getopt::{Item, Long, OptionList, Parser, Short, Takes};
 
 /// One row of a table of options.
 #[derive(Clone, Copy, Debug)]
@@ -196,7 +196,7 @@ impl<'a, I: OptionId> Syntax<'a, I> {
 
     /// Starts to read a command line item by item.
     pub fn items(&self, arguments: Vec<Vec<u8>>) -> Items<'_, I> {
-        Items { syntax: self, parser: self.parser(arguments) }
+        Items { syntax: self, parser: Parser::new(self, self.permute, arguments) }
     }
 
     /// Returns the options in their order, and the operands.
@@ -211,7 +211,7 @@ impl<'a, I: OptionId> Syntax<'a, I> {
 
     /// Returns whether a short option has a mandatory value.
     pub fn takes_value(&self, letter: char) -> bool {
-        self.parser(Vec::new()).takes_value(letter)
+        OptionList::short(&self, letter).is_some_and(|short| short.takes == Takes::Value)
     }
 
     /// Returns the error for a command line that the tool itself rejects.
@@ -223,34 +223,43 @@ impl<'a, I: OptionId> Syntax<'a, I> {
         I::TABLE.iter().filter(|option| !self.without.contains(&option.id))
     }
 
-    fn parser(&self, arguments: Vec<Vec<u8>>) -> Parser<'static, Key<I>> {
-        let (mut short, mut long) = (Vec::new(), Vec::new());
+    fn key(&self, option: &Opt<I>) -> Key<I> {
+        let has = |name: &str| names(option.names).any(|known| known == name);
+        match option.unsupported {
+            Some(message) => Key::Unsupported(message),
+            None if has("--help") => Key::Help,
+            None if (self.core || !self.version.is_empty()) && has("--version") => Key::Version,
+            None => Key::Id(option.id),
+        }
+    }
+}
+
+/// The options of a tool as the parser looks them up.
+impl<I: OptionId> OptionList<Key<I>> for &Syntax<'_, I> {
+    fn short(&self, letter: char) -> Option<Short<Key<I>>> {
+        self.table().filter(|option| may_have(option.names, letter)).find_map(|option| {
+            let found = names(option.names).find_map(|name| match name.split_once(" ... ") {
+                Some((first, last)) => {
+                    (short_letter(first)..=short_letter(last)).contains(&Some(letter)).then_some(Takes::Nothing)
+                }
+                None => {
+                    let (name, takes) = takes(name);
+                    (short_letter(name) == Some(letter)).then_some(takes)
+                }
+            })?;
+            let is_range = option.names.contains(" ... ");
+            let takes =
+                if found == Takes::Nothing && !is_range && has_value(option.names) { Takes::Value } else { found };
+            Some(Short { letter, takes, key: self.key(option) })
+        })
+    }
+
+    fn long(&self) -> Cow<'_, [Long<Key<I>>]> {
+        let mut long = Vec::new();
         for option in self.table() {
-            let has = |name: &str| names(option.names).any(|known| known.strip_prefix("--") == Some(name));
-            let key = match option.unsupported {
-                Some(message) => Key::Unsupported(message),
-                None if has("help") => Key::Help,
-                None if has("version") && (self.core || !self.version.is_empty()) => Key::Version,
-                None => Key::Id(option.id),
-            };
-            let value = names(option.names).any(|name| name.starts_with("--") && takes(name).1 == Takes::Value);
-            for name in names(option.names) {
-                if let Some((first, last)) = name.split_once(" ... ") {
-                    let letter = |name: &str| name.chars().nth(1).unwrap_or('-');
-                    short.extend((letter(first)..=letter(last)).map(|letter| Short {
-                        letter,
-                        takes: Takes::Nothing,
-                        key,
-                    }));
-                    continue;
-                }
-                let (name, takes) = takes(name);
-                if let Some(name) = name.strip_prefix("--") {
-                    long.push(Long { name, takes, key });
-                } else if let Some(letter) = name.chars().nth(1) {
-                    let takes = if value && takes == Takes::Nothing { Takes::Value } else { takes };
-                    short.push(Short { letter, takes, key });
-                }
+            let key = self.key(option);
+            for (name, takes) in names(option.names).map(takes) {
+                long.extend(name.strip_prefix("--").map(|name| Long { name, takes, key }));
             }
         }
         if self.core {
@@ -260,7 +269,7 @@ impl<'a, I: OptionId> Syntax<'a, I> {
                 }
             }
         }
-        Parser::with_options(short, Cow::Owned(long), self.permute, arguments)
+        Cow::Owned(long)
     }
 }
 
@@ -268,7 +277,7 @@ impl<'a, I: OptionId> Syntax<'a, I> {
 #[derive(Debug)]
 pub struct Items<'a, I: OptionId> {
     syntax: &'a Syntax<'a, I>,
-    parser: Parser<'static, Key<I>>,
+    parser: Parser<Key<I>, &'a Syntax<'a, I>>,
 }
 
 impl<I: OptionId> Items<'_, I> {
@@ -316,9 +325,41 @@ impl<I: OptionId> Items<'_, I> {
     }
 }
 
-/// Returns all names of an option, each with its value.
+/// Returns all names of an option, each with its value: the parts between `, ` and ` | `.
 fn names(names: &'static str) -> impl Iterator<Item = &'static str> {
-    names.split(" | ").flat_map(|names| names.split(", "))
+    let mut rest = Some(names);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let bytes = text.as_bytes();
+        let separator = (0..bytes.len()).find_map(|at| match bytes.get(at..)? {
+            [b',', b' ', ..] => Some((at, at + 2)),
+            [b' ', b'|', b' ', ..] => Some((at, at + 3)),
+            _ => None,
+        });
+        let Some((end, next)) = separator else { return Some(text) };
+        rest = text.get(next..);
+        text.get(..end)
+    })
+}
+
+/// Returns false if an option surely lacks a letter, without taking its names apart. `-0 ... -9` has all digits.
+fn may_have(names: &str, letter: char) -> bool {
+    letter.is_ascii_digit()
+        || names
+            .as_bytes()
+            .windows(2)
+            .any(|pair| pair.first() == Some(&b'-') && pair.last().copied().map(char::from) == Some(letter))
+}
+
+/// Returns the letter of a short option.
+fn short_letter(name: &str) -> Option<char> {
+    let letter = name.strip_prefix('-')?.chars().next()?;
+    (!name.starts_with("--")).then_some(letter)
+}
+
+/// Returns whether an option has a long name with a mandatory value.
+fn has_value(text: &'static str) -> bool {
+    names(text).any(|name| name.starts_with("--") && takes(name).1 == Takes::Value)
 }
 
 /// Splits a name from its value: `--color[=WHEN]`, `--width=COLS`, `-w COLS`, `-I[FORMAT]`.

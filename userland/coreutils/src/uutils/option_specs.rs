@@ -3,7 +3,6 @@
 //! uutils uses clap, whose messages differ. So every command line is checked here first, and errors have GNU's messages. Valid
 //! command lines are passed to uutils.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 
 use tidebox_gnu::choice::parse_choice;
@@ -203,10 +202,12 @@ fn long_options(text: &'static str) -> (Vec<Long<Key>>, Vec<&'static str>) {
     (options, names)
 }
 
-fn parser<'a>(spec: &OptionSpec, long: &'a [Long<Key>], permute: bool, words: Vec<Vec<u8>>) -> Parser<'a, Key> {
+type OptionParser<'a> = Parser<Key, (Vec<Short<Key>>, &'a [Long<Key>])>;
+
+fn parser<'a>(spec: &OptionSpec, long: &'a [Long<Key>], permute: bool, words: Vec<Vec<u8>>) -> OptionParser<'a> {
     let short = short_options(spec.short).into_iter();
     let short = short.map(|Short { letter, takes, key }| Short { letter, takes, key: Key::Letter(key) }).collect();
-    Parser::with_options(short, Cow::Borrowed(long), permute, words)
+    Parser::new((short, long), permute, words)
 }
 
 /// Returns the long name of an option if it affects the operands.
@@ -220,7 +221,7 @@ fn full_name(tool: &str, key: Key, names: &[&'static str]) -> &'static str {
 }
 
 /// Returns the next item. The operands of `seq` may be negative numbers.
-fn next(parser: &mut Parser<'_, Key>, tool: &str) -> Result<Option<Item<Key>>, String> {
+fn next(parser: &mut OptionParser<'_>, tool: &str) -> Result<Option<Item<Key>>, String> {
     let number = |word: &[u8]| matches!(word, [b'-', b'0'..=b'9' | b'.', ..] | [b'-', b'i' | b'n', _, ..]);
     if tool == "seq" && parser.peek().is_some_and(number) {
         return Ok(parser.take_operand().map(Item::Operand));
