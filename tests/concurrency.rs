@@ -126,3 +126,33 @@ async fn a_large_memory_is_freed_after_its_command() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
+
+/// Runs commands of two sandboxes on one thread until their time is up. Returns the processor time of each sandbox.
+async fn compete(first: &[&str], second: &[&str]) -> [Duration; 2] {
+    let mut running = JoinSet::new();
+    for (which, commands) in [first, second].into_iter().enumerate() {
+        let sandbox = sandbox();
+        for command in commands {
+            let request = ExecuteRequest::new(*command).with_timeout(Duration::from_millis(1500));
+            let sandbox = Arc::clone(&sandbox);
+            running.spawn(async move { (which, sandbox.execute(request).await.expect("it runs").cpu_time) });
+        }
+    }
+    let mut times = [Duration::ZERO; 2];
+    while let Some(ended) = running.join_next().await {
+        let (which, time) = ended.expect("no task panics");
+        times[which] += time.expect("processor time is measured");
+    }
+    times
+}
+
+/// A sandbox may not get more of a thread by starting more processes or more commands.
+#[tokio::test(flavor = "current_thread")]
+async fn busy_sandboxes_get_equal_shares_of_processor_time() {
+    let spin = "while :; do :; done";
+    let many_processes = format!("for i in {{1..30}}; do {spin} & done; wait");
+    for greedy in [&[many_processes.as_str()][..], &[spin; 8]] {
+        let [greedy, modest] = compete(greedy, &[spin]).await;
+        assert!(greedy < modest * 3 / 2 && modest < greedy * 3 / 2, "{greedy:?} of one, {modest:?} of the other");
+    }
+}

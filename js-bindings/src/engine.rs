@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -14,7 +13,8 @@ use futures_util::stream::{FuturesUnordered, Stream as _};
 use tidebox_kernel::engine::{Engine, EngineError};
 
 use tidebox_kernel::{
-    Errno, ExecutionId, HostProcess, OutputChunk, OutputStream, PendingProcess, Pid, SharedKernel, StopReason, Wait,
+    Errno, ExecutionId, HostProcess, OutputChunk, OutputStream, PendingProcess, Pid, ProcessFlags, SharedKernel,
+    StopReason, Wait,
 };
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -257,7 +257,7 @@ pub(crate) fn flush_output(session: u32) {
 /// Starts a guest in JavaScript, or reports why it cannot be started.
 fn start_guest(kernel: &SharedKernel, programs: &Programs, session: ExecutionId, start: &PendingProcess) {
     let pid = start.pid.0;
-    register_guest(kernel, session, pid, &start.kill_flag, programs.interrupts(&start.image));
+    register_guest(kernel, session, pid, &start.flags, programs.interrupts(&start.image));
     let limits = kernel.lock().limits().clone();
     match programs.find(&start.image, &limits) {
         Ok(ModuleSource::Loaded(name)) => js_imports::guest_start(number(session), pid, &name),
@@ -273,13 +273,13 @@ fn register_guest(
     kernel: &SharedKernel,
     session: ExecutionId,
     pid: u32,
-    kill_flag: &Arc<AtomicU32>,
+    flags: &Arc<ProcessFlags>,
     interrupts: Option<Arc<Interrupts>>,
 ) {
     let guest = Guest {
         kernel: Arc::clone(kernel),
         session: number(session),
-        kill_flag: Arc::clone(kill_flag),
+        flags: Arc::clone(flags),
         exit_status: None,
         memory_denied: false,
         deadline: None,
@@ -294,7 +294,7 @@ pub(crate) fn fork(parent: u32, start: &PendingProcess, arg: i32) -> Result<(), 
     let found = guest(parent, |guest| (Arc::clone(&guest.kernel), guest.session));
     let Some((kernel, session)) = found else { return Err(Errno::Srch) };
     let child = start.pid.0;
-    register_guest(&kernel, ExecutionId(u64::from(session)), child, &start.kill_flag, None);
+    register_guest(&kernel, ExecutionId(u64::from(session)), child, &start.flags, None);
     if js_imports::guest_fork(session, parent, child, arg) {
         return Ok(());
     }
@@ -378,7 +378,7 @@ pub fn accept_new_guests(session: u32, listens: bool) {
         match HostProcess::new(&kernel, &start) {
             Some(process) if listens => add_host_process(number(session), process),
             Some(_) => {
-                register_guest(&kernel, session, start.pid.0, &start.kill_flag, None);
+                register_guest(&kernel, session, start.pid.0, &start.flags, None);
                 exit::cannot_execute(start.pid.0, exit::NEEDS_SUSPENSION);
             }
             None => start_guest(&kernel, &programs, session, &start),
@@ -413,5 +413,5 @@ pub fn register_instance(pid: u32, aware: bool, pages: u32, fork: bool) -> bool 
 /// Returns whether the guest has not been killed.
 #[wasm_bindgen(js_name = isGuestAlive)]
 pub fn is_guest_alive(pid: u32) -> bool {
-    guest(pid, |guest| guest.kill_flag.load(Ordering::Relaxed) == 0).unwrap_or(false)
+    guest(pid, |guest| guest.flags.fatal_signal().is_none()).unwrap_or(false)
 }

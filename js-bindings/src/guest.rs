@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use tidebox_kernel::{ExitStatus, GuestMemory, MemoryFault, SharedKernel, Signal};
+use tidebox_kernel::{ExitStatus, GuestMemory, MemoryFault, ProcessFlags, SharedKernel, Signal};
 
 use crate::js_imports;
 use crate::pack::Interrupts;
@@ -29,8 +28,8 @@ impl GuestMemory for JsGuestMemory {
 pub(crate) struct Guest {
     pub(crate) kernel: SharedKernel,
     pub(crate) session: u32,
-    /// The signal that kills the guest, or 0.
-    pub(crate) kill_flag: Arc<AtomicU32>,
+    /// State that the kernel sets, such as the signal that kills the guest.
+    pub(crate) flags: Arc<ProcessFlags>,
     /// Exit status, set before its stack is unwound.
     pub(crate) exit_status: Option<ExitStatus>,
     /// True if it was ever denied memory: the most likely cause if it traps afterwards.
@@ -45,7 +44,7 @@ pub(crate) struct Guest {
 
 impl Guest {
     pub(crate) fn fatal(&self) -> Option<Signal> {
-        Signal::from_number(self.kill_flag.load(Ordering::Relaxed))
+        self.flags.fatal_signal()
     }
 }
 

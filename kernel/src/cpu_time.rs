@@ -44,6 +44,14 @@ impl Kernel {
         Some(limit.saturating_sub(used))
     }
 
+    /// Records whether an execution used its last time slice. Returns how many executions of the sandbox did.
+    pub fn set_busy(&mut self, execution: ExecutionId, is_busy: bool) -> u32 {
+        if let Some(found) = self.executions.get_mut(&execution) {
+            found.is_busy = is_busy;
+        }
+        u32::try_from(self.executions.values().filter(|execution| execution.is_busy).count()).unwrap_or(u32::MAX)
+    }
+
     /// Returns the time that guests see: zero in a deterministic sandbox, because it depends on the host.
     pub(crate) fn visible_cpu_time(&self, pid: Pid) -> CpuTime {
         if self.is_deterministic() {

@@ -235,7 +235,7 @@ impl Kernel {
             image: process.program.image.clone(),
             fork,
             host: process.program.host.clone(),
-            kill_flag: Arc::clone(&process.kill_flag),
+            flags: Arc::clone(&process.flags),
         };
         if let Some(parent) = self.processes.get_mut(parent) {
             parent.children.push(pid);

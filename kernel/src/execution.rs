@@ -107,6 +107,8 @@ pub(crate) struct Execution {
     /// Nanoseconds of processor time, and the part before the last request of an interactive execution.
     pub(crate) cpu_nanos: u64,
     pub(crate) cpu_nanos_before: u64,
+    /// True if it used its last time slice; see [`Kernel::set_busy`](crate::Kernel::set_busy).
+    pub(crate) is_busy: bool,
     /// The limit that was reached first.
     pub(crate) limit_reached: Option<StopReason>,
     /// Nanoseconds that the virtual clock may still skip while all its processes wait. `None` is unlimited.
@@ -132,6 +134,7 @@ impl Execution {
             root_status: None,
             cpu_nanos: 0,
             cpu_nanos_before: 0,
+            is_busy: false,
             limit_reached: None,
             virtual_time_limit: None,
             interactive: None,

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
 use crate::cpu_time::CpuTime;
@@ -11,6 +10,7 @@ use crate::fd::Descriptors;
 use crate::fifo::PendingOpen;
 use crate::fs::{Contents, Ino};
 use crate::host::HostProgram;
+use crate::process_flags::ProcessFlags;
 use crate::resolve::DirRef;
 use crate::signal::{Dispositions, Effect, Signal};
 use crate::syscall::Wait;
@@ -81,8 +81,8 @@ pub struct PendingProcess {
     pub fork: Option<ForkOrigin>,
     /// Set if the application runs it; the engine then polls [`HostProcess`](crate::HostProcess).
     pub host: Option<Arc<dyn HostProgram>>,
-    /// Non-zero: the number of a fatal signal. The engine reads it at its ticks, without the kernel's lock.
-    pub kill_flag: Arc<AtomicU32>,
+    /// State that the engine reads without the kernel's lock.
+    pub flags: Arc<ProcessFlags>,
 }
 
 /// Origin of a forked process.
@@ -158,8 +158,8 @@ pub(crate) struct Process {
     pub(crate) stopped: Option<Stopped>,
     /// A caught signal arrived since the last interrupted call.
     pub(crate) interrupted: bool,
-    /// Non-zero: the number of a fatal signal. Shared with the engine, which reads it without the kernel's lock.
-    pub(crate) kill_flag: Arc<AtomicU32>,
+    /// State that the engine reads without the kernel's lock.
+    pub(crate) flags: Arc<ProcessFlags>,
     pub(crate) memory_bytes: u64,
     pub(crate) cpu_time: CpuTime,
     pub(crate) started: u64,
@@ -214,7 +214,7 @@ pub(crate) struct NewProcess {
 impl Process {
     /// Returns the pending fatal signal, if any.
     pub(crate) fn fatal(&self) -> Option<Signal> {
-        Signal::from_number(self.kill_flag.load(Ordering::Relaxed))
+        self.flags.fatal_signal()
     }
 
     /// Delivers a signal. The first fatal one counts, except that SIGKILL overrides all.
@@ -225,8 +225,9 @@ impl Process {
         if signal == Signal::Cont
             && let Some(stopped) = self.stopped.take()
         {
+            self.flags.set_stopped(false);
             if let Some(fatal) = stopped.fatal {
-                self.kill_flag.store(u32::from(fatal.number()), Ordering::Relaxed);
+                self.flags.set_fatal_signal(fatal);
             }
             stopped.waker.into_iter().for_each(Waker::wake);
         }
@@ -234,6 +235,7 @@ impl Process {
             Effect::Nothing => return,
             Effect::Stop => {
                 self.stopped.get_or_insert_default();
+                self.flags.set_stopped(true);
                 return;
             }
             Effect::Catch => {
@@ -248,10 +250,11 @@ impl Process {
             }
             Effect::Kill => {
                 if let Some(stopped) = self.stopped.take() {
+                    self.flags.set_stopped(false);
                     stopped.waker.into_iter().for_each(Waker::wake);
                 }
                 if self.fatal().is_none() || signal == Signal::Kill {
-                    self.kill_flag.store(u32::from(signal.number()), Ordering::Relaxed);
+                    self.flags.set_fatal_signal(signal);
                 }
             }
         }
@@ -399,7 +402,7 @@ impl Processes {
             signals: birth.signals,
             stopped: None,
             interrupted: false,
-            kill_flag: Arc::default(),
+            flags: Arc::default(),
             memory_bytes: 0,
             cpu_time: CpuTime::default(),
             started: birth.started,

@@ -2,9 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 
-use tidebox_kernel::{PendingProcess, SharedKernel, Signal};
+use tidebox_kernel::{PendingProcess, ProcessFlags, SharedKernel, Signal};
 use wasmtime::{
     AsContext, AsContextMut, Instance, InstancePre, PoolConcurrencyLimitError, StoreContext, StoreContextMut,
     UpdateDeadline,
@@ -96,15 +95,15 @@ pub(crate) fn store(context: &ProcessContext, start: &PendingProcess, program: &
     };
     let mut store = Store::new(program.module().engine(), guest);
     store.limiter(|guest| &mut guest.limiter);
-    configure_epochs(&mut store, &start.kill_flag);
+    configure_epochs(&mut store, &start.flags);
     ProcessStore::new(store)
 }
 
 /// Configures a store to yield every epoch, and to trap when its process is killed.
-pub(crate) fn configure_epochs<T>(store: &mut wasmtime::Store<T>, kill_flag: &Arc<AtomicU32>) {
-    let kill_flag = Arc::clone(kill_flag);
+pub(crate) fn configure_epochs<T>(store: &mut wasmtime::Store<T>, flags: &Arc<ProcessFlags>) {
+    let flags = Arc::clone(flags);
     store.set_epoch_deadline(EPOCHS_PER_SLICE);
-    store.epoch_deadline_callback(move |_| match process::fatal(&kill_flag) {
+    store.epoch_deadline_callback(move |_| match flags.fatal_signal() {
         Some(signal) => Err(killed(signal)),
         None => Ok(UpdateDeadline::Yield(EPOCHS_PER_SLICE)),
     });

@@ -9,6 +9,7 @@ mod aot;
 mod call;
 mod component;
 mod engine;
+mod fair_share;
 mod fork;
 mod guest;
 mod instance;

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use tidebox_kernel::{ExecutionId, Pid, SharedKernel};
+use tidebox_kernel::{ExecutionId, Pid, ProcessFlags, SharedKernel};
 
 /// Length of a poll from which the next one is measured by the thread's processor time. Reading that clock takes a
 /// system call of about a microsecond; the monotonic clock takes a fraction and differs only if the thread was
 /// preempted, which matters for long polls.
 const LONG_POLL: Duration = Duration::from_micros(500);
+
+/// Measured time up to which a process that only waits in between is not charged, to save locking the kernel for each poll.
+const CHARGE_FROM: Duration = Duration::from_micros(20);
 
 /// Processor time of this thread, if the system has such a clock.
 pub(crate) fn thread_cpu_time() -> Option<Duration> {
@@ -29,6 +32,9 @@ pub(crate) struct Process {
     kernel: SharedKernel,
     execution: ExecutionId,
     pid: Pid,
+    flags: Arc<ProcessFlags>,
+    /// Measured time that is not charged yet.
+    uncharged: Duration,
     /// True if the last poll was long.
     is_busy: bool,
 }
@@ -38,9 +44,11 @@ impl Process {
         kernel: &SharedKernel,
         execution: ExecutionId,
         pid: Pid,
+        flags: Arc<ProcessFlags>,
         future: impl Future<Output = ()> + Send + 'static,
     ) -> Self {
-        Self { future: Box::pin(future), kernel: Arc::clone(kernel), execution, pid, is_busy: false }
+        let (kernel, uncharged) = (Arc::clone(kernel), Duration::ZERO);
+        Self { future: Box::pin(future), kernel, execution, pid, flags, uncharged, is_busy: false }
     }
 
     pub(crate) fn pid(&self) -> Pid {
@@ -52,8 +60,7 @@ impl Future for Process {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let pid = self.pid;
-        if self.kernel.lock().park_if_stopped(pid, cx.waker()) {
+        if self.flags.is_stopped() && self.kernel.lock().park_if_stopped(self.pid, cx.waker()) {
             return Poll::Pending;
         }
         let is_busy = self.is_busy;
@@ -65,7 +72,11 @@ impl Future for Process {
             None => before.elapsed(),
         };
         self.is_busy = elapsed >= LONG_POLL;
-        self.kernel.lock().charge_cpu_time(self.execution, self.pid, elapsed);
+        self.uncharged += elapsed;
+        if self.uncharged >= CHARGE_FROM || poll.is_ready() {
+            let time = std::mem::take(&mut self.uncharged);
+            self.kernel.lock().charge_cpu_time(self.execution, self.pid, time);
+        }
         poll
     }
 }

@@ -173,8 +173,8 @@ fn format_error(error: wasmtime::Error) -> String {
 pub(crate) async fn run(context: &ProcessContext, start: &PendingProcess, preinit: &PreinitProgram) -> ExitStatus {
     let _tick_guard = preinit.ticker.acquire();
     let mut store = instance::store(context, start, &preinit.pre);
-    let kill_flag = Arc::clone(&start.kill_flag);
-    store.epoch_deadline_callback(move |mut store| match process::fatal(&kill_flag) {
+    let flags = Arc::clone(&start.flags);
+    store.epoch_deadline_callback(move |mut store| match flags.fatal_signal() {
         Some(signal) => Err(wasmtime::Error::new(GuestExit::Killed(signal))),
         None => {
             interrupt(&mut store);

@@ -3,10 +3,9 @@
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 
-use tidebox_kernel::{ExitStatus, PendingProcess, Pid, SharedKernel, Signal};
+use tidebox_kernel::{ExitStatus, PendingProcess, Pid, ProcessFlags, SharedKernel, Signal};
 use wasmtime::{Instance, InstancePre, Trap};
 
 use crate::call::GuestExit;
@@ -26,15 +25,10 @@ pub(crate) struct ProcessContext {
     pub(crate) fork_queue: ForkQueue,
 }
 
-/// Returns the signal that must kill the owner of the flag now, if any.
-pub(crate) fn fatal(kill_flag: &AtomicU32) -> Option<Signal> {
-    Signal::from_number(kill_flag.load(Ordering::Relaxed))
-}
-
 /// Runs a spawned process: looks up its program, instantiates it, runs it, and reports its exit status.
 pub(crate) async fn run_spawned(context: ProcessContext, start: PendingProcess) {
     let pid = start.pid;
-    let kill_flag = Arc::clone(&start.kill_flag);
+    let flags = Arc::clone(&start.flags);
     let body = async {
         let program = match program(&context, &start).await {
             Ok(program) => program,
@@ -55,7 +49,7 @@ pub(crate) async fn run_spawned(context: ProcessContext, start: PendingProcess) 
             }
         }
     };
-    let status = until_killed(&kill_flag, body).await;
+    let status = until_killed(&flags, body).await;
     context.kernel.lock().process_exited(pid, status);
 }
 
@@ -76,16 +70,16 @@ async fn run_module(context: &ProcessContext, start: &PendingProcess, program: &
 pub(crate) async fn run_forked(kernel: SharedKernel, forked: ForkedProcess) {
     let ForkedProcess { start, mut store, instance, arg } = forked;
     let body = run(&mut store, instance, fork::ENTRY, Some(arg));
-    let status = until_killed(&start.kill_flag, body).await;
+    let status = until_killed(&start.flags, body).await;
     kernel.lock().process_exited(start.pid, status);
 }
 
 /// Drops the process's future, and with it the guest's stack and memory, as soon as the process is killed. The kernel
 /// wakes the process for that wherever it waits.
-async fn until_killed(kill_flag: &AtomicU32, body: impl Future<Output = ExitStatus>) -> ExitStatus {
+async fn until_killed(flags: &ProcessFlags, body: impl Future<Output = ExitStatus>) -> ExitStatus {
     let mut body = pin!(body);
     poll_fn(|cx| {
-        if let Some(signal) = fatal(kill_flag) {
+        if let Some(signal) = flags.fatal_signal() {
             return Poll::Ready(ExitStatus::Killed(signal));
         }
         body.as_mut().poll(cx)

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use tidebox_core::lock::Mutex;
 
 use tidebox_kernel::engine::EngineError;
-use tidebox_kernel::{ExecutionId, HostProcess, OutputChunk, SharedKernel, StopReason};
+use tidebox_kernel::{ExecutionId, HostProcess, Kernel, OutputChunk, SharedKernel, StopReason};
 
 use crate::engine::Inner;
+use crate::fair_share::FairShare;
 use crate::fork::ForkedProcess;
 use crate::metered_process::Process;
 use crate::process::{self, ProcessContext};
@@ -47,6 +48,7 @@ pub(crate) async fn drive(
         // A wall time that the clock cannot represent means unlimited.
         deadline: Instant::now().checked_add(wall_time),
         alarm: None,
+        share: FairShare::default(),
         on_output,
     };
     poll_fn(|cx| running.poll(cx)).await;
@@ -60,27 +62,53 @@ struct ExecutionFuture<'a> {
     queue: RunQueue,
     deadline: Option<Instant>,
     alarm: Option<Pin<Box<tokio::time::Sleep>>>,
+    share: FairShare,
     on_output: OnOutput<'a>,
 }
 
 impl ExecutionFuture<'_> {
+    /// Runs the processes, unless other sandboxes are due.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         // An interactive process has a separate deadline for each request.
         if let Some(time) = self.context.kernel.lock().take_new_deadline(self.execution) {
             (self.deadline, self.alarm) = (Instant::now().checked_add(time), None);
         }
+        if self.share.skips_poll() {
+            return self.yield_to_others(cx);
+        }
+        let start = Instant::now();
+        let polled = self.run(cx);
+        self.share.charge(&self.context.kernel, self.execution, start.elapsed());
+        polled
+    }
+
+    /// Returns to the executor, which polls its other tasks before this one.
+    fn yield_to_others(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        cx.waker().wake_by_ref();
+        self.sleep(cx)
+    }
+
+    fn run(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..STEPS_PER_POLL {
             self.accept_new_processes();
             let step = self.queue.run(cx);
-            if self.has_used_cpu_time() {
+            let mut kernel = self.context.kernel.lock();
+            if has_used_cpu_time(&kernel, self.execution) {
+                kernel.stop_execution(self.execution, StopReason::CpuTime);
                 return Poll::Ready(());
             }
             if step == Step::Interrupted {
                 // Do not deliver its output yet, so that output chunks start and end with time slices.
+                drop(kernel);
                 return self.sleep(cx);
             }
-            self.deliver_output();
-            let mut kernel = self.context.kernel.lock();
+            if let Some(on_output) = &mut self.on_output {
+                // Take the chunks first: the caller's function must not run under the kernel's lock.
+                let chunks = kernel.take_output(self.execution);
+                drop(kernel);
+                chunks.into_iter().for_each(on_output);
+                kernel = self.context.kernel.lock();
+            }
             if kernel.root_status(self.execution).is_some() {
                 return Poll::Ready(());
             }
@@ -99,52 +127,31 @@ impl ExecutionFuture<'_> {
                 _ => {}
             }
         }
-        // Yield to the caller's other tasks.
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    }
-
-    /// Stops an execution that has used up its processor time, unless its root process has exited.
-    fn has_used_cpu_time(&self) -> bool {
-        let mut kernel = self.context.kernel.lock();
-        let is_used = kernel.remaining_cpu_time(self.execution).is_some_and(|time| time.is_zero());
-        if !is_used || kernel.root_status(self.execution).is_some() {
-            return false;
-        }
-        kernel.stop_execution(self.execution, StopReason::CpuTime);
-        true
+        self.yield_to_others(cx)
     }
 
     /// Adds processes spawned or forked since the last step.
     fn accept_new_processes(&mut self) {
         let starts = self.context.kernel.lock().take_pending(self.execution);
         for start in starts {
-            let pid = start.pid;
+            let (pid, flags) = (start.pid, Arc::clone(&start.flags));
             let (kernel, execution) = (&self.context.kernel, self.execution);
             self.queue.push(match HostProcess::new(kernel, &start) {
-                Some(process) => Process::new(kernel, execution, pid, process),
-                None => Process::new(kernel, execution, pid, process::run_spawned(self.context.clone(), start)),
+                Some(process) => Process::new(kernel, execution, pid, flags, process),
+                None => Process::new(kernel, execution, pid, flags, process::run_spawned(self.context.clone(), start)),
             });
         }
         let forked = std::mem::take(&mut *self.lock_fork_queue());
         for child in forked {
-            let (kernel, pid) = (Arc::clone(&self.context.kernel), child.start.pid);
+            let kernel = Arc::clone(&self.context.kernel);
+            let (pid, flags) = (child.start.pid, Arc::clone(&child.start.flags));
             let future = process::run_forked(kernel, child);
-            self.queue.push(Process::new(&self.context.kernel, self.execution, pid, future));
+            self.queue.push(Process::new(&self.context.kernel, self.execution, pid, flags, future));
         }
     }
 
     fn lock_fork_queue(&self) -> MutexGuard<'_, Vec<ForkedProcess>> {
         self.forked.lock()
-    }
-
-    fn deliver_output(&mut self) {
-        let Some(on_output) = &mut self.on_output else { return };
-        // Take the chunks first: the caller's function must not run under the kernel's lock.
-        let chunks = self.context.kernel.lock().take_output(self.execution);
-        for chunk in chunks {
-            on_output(chunk);
-        }
     }
 
     /// Waits for a process or the deadline. Busy processes wake the task themselves, so the timer is created only when
@@ -158,4 +165,9 @@ impl ExecutionFuture<'_> {
         }
         Poll::Pending
     }
+}
+
+/// Returns whether an execution has used up its processor time while its root process runs.
+fn has_used_cpu_time(kernel: &Kernel, execution: ExecutionId) -> bool {
+    kernel.remaining_cpu_time(execution).is_some_and(|time| time.is_zero()) && kernel.root_status(execution).is_none()
 }

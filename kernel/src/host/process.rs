@@ -5,7 +5,6 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 
 use tidebox_core::{BoxFuture, HostCall, HostInput, HostOutput, SandboxPath};
@@ -14,6 +13,7 @@ use super::HostProgram;
 use super::stream::{Input, Output, ProcessHandle, StreamLink};
 use crate::kernel::{Kernel, SharedKernel};
 use crate::process::{ExitStatus, PendingProcess, Pid};
+use crate::process_flags::ProcessFlags;
 use crate::signal::Signal;
 
 /// Reported path of a removed working directory. Lookup and creation below it fail.
@@ -28,7 +28,7 @@ const DELETED_CWD: &[u8] = b"/proc/(deleted)";
 pub struct HostProcess {
     kernel: SharedKernel,
     pid: Pid,
-    kill_flag: Arc<AtomicU32>,
+    flags: Arc<ProcessFlags>,
     link: Arc<StreamLink>,
     life: CallState,
 }
@@ -56,14 +56,14 @@ impl HostProcess {
         Some(Self {
             kernel: Arc::clone(kernel),
             pid: start.pid,
-            kill_flag: Arc::clone(&start.kill_flag),
+            flags: Arc::clone(&start.flags),
             link: Arc::new(StreamLink::new(kernel, start.pid)),
             life: CallState::NotStarted(program),
         })
     }
 
     fn fatal(&self) -> Option<Signal> {
-        Signal::from_number(self.kill_flag.load(Ordering::Relaxed))
+        self.flags.fatal_signal()
     }
 
     /// Polls the application's code until it is pending.

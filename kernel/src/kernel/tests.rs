@@ -1,8 +1,8 @@
+use crate::process_flags::ProcessFlags;
 use crate::syscall::Wait;
 use crate::testing::{Guest, WakeCounter, kernel, spec};
 use crate::{Errno, ExecutionSpec, ExitStatus, OutputStream, Pid, Signal, StopReason};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 use tidebox_core::{Limits, OutputOverflow};
@@ -47,9 +47,9 @@ fn a_failed_execution_start_leaks_nothing() {
     assert_eq!((k.process_count(), k.files.count()), (0, 0));
 }
 
-/// Returns the flag that the engine reads to check for a fatal signal.
-fn flag(g: &Guest, pid: Pid) -> Arc<AtomicU32> {
-    Arc::clone(&g.k.process(pid).expect("the process exists").kill_flag)
+/// Returns the flags that the engine reads.
+fn flags(g: &Guest, pid: Pid) -> Arc<ProcessFlags> {
+    Arc::clone(&g.k.process(pid).expect("the process exists").flags)
 }
 
 #[test]
@@ -57,13 +57,13 @@ fn finishing_an_execution_frees_all_its_resources() {
     let mut g = Guest::new();
     g.pipe();
     let child = g.fork();
-    let flag = flag(&g, child);
+    let flags = flags(&g, child);
     assert!(g.k.grow_memory(child, 0, 4096));
     let parked = g.park(child);
     let report = g.k.finish_execution(g.execution);
     assert_eq!(report.status, None);
     assert_eq!(parked.get(), 1, "a waiting process is woken");
-    assert_eq!(flag.load(Ordering::Relaxed), 9);
+    assert_eq!(flags.fatal_signal(), Some(Signal::Kill));
     assert_eq!((g.k.process_count(), g.k.files.count(), g.k.pipes.count(), g.k.memory_bytes), (0, 0, 0, 0));
     g.k.process_exited(child, ExitStatus::Exited(0));
     assert_eq!(g.park(child).get(), 1, "an ended process is woken");
@@ -76,8 +76,8 @@ fn stopping_kills_one_execution_and_keeps_the_first_reason() {
     let (_, other) = g.k.start_execution(spec(&[])).expect("a second execution");
     g.k.stop_execution(g.execution, StopReason::Timeout);
     g.k.stop_execution(g.execution, StopReason::Cancelled);
-    let flags = [g.pid, child, other].map(|pid| flag(&g, pid).load(Ordering::Relaxed));
-    assert_eq!(flags, [9, 9, 0]);
+    let signals = [g.pid, child, other].map(|pid| flags(&g, pid).fatal_signal());
+    assert_eq!(signals, [Some(Signal::Kill), Some(Signal::Kill), None]);
     g.k.process_exited(g.pid, ExitStatus::Killed(Signal::Kill));
     let report = g.k.finish_execution(g.execution);
     assert_eq!((report.status.map(ExitStatus::code), report.stopped_by), (Some(137), Some(StopReason::Timeout)));

@@ -55,7 +55,7 @@ fn store(handle: &ProcessHandle, start: &PendingProcess, program: &Program) -> S
     let mut store = Store::new(engine, Host::new(handle.clone(), limiter));
     store.limiter(|host| &mut host.limiter);
     store.set_hostcall_fuel(CALL_BYTES);
-    instance::configure_epochs(&mut store, &start.kill_flag);
+    instance::configure_epochs(&mut store, &start.flags);
     store
 }
 

@@ -4,7 +4,6 @@ use crate::syscall::{SyscallOutcome, Wait};
 use crate::testing::{DATA, Guest, OK, OUT, call, done};
 use crate::wasi::{preview1, tidebox};
 use crate::{Errno, Pid, Signal};
-use std::sync::atomic::Ordering;
 
 fn kill(g: &mut Guest, target: i32, signal: u32) -> SyscallOutcome {
     call!(g, tidebox::kill(target, signal))
@@ -18,15 +17,15 @@ fn signed(pid: Pid) -> i32 {
 fn a_fatal_signal_acts_at_the_next_call_and_sets_the_flag() {
     let mut g = Guest::new();
     let child = g.fork();
-    let flag = std::sync::Arc::clone(&g.k.process(child).expect("the process exists").kill_flag);
-    assert_eq!(flag.load(Ordering::Relaxed), 0);
+    let flags = std::sync::Arc::clone(&g.k.process(child).expect("the process exists").flags);
+    assert_eq!(flags.fatal_signal(), None);
     assert_eq!(kill(&mut g, signed(child), 15), OK);
-    assert_eq!(flag.load(Ordering::Relaxed), 15);
+    assert_eq!(flags.fatal_signal(), Some(Signal::Term));
     assert_eq!(g.as_process(child, |g| call!(g, preview1::sched_yield())), SyscallOutcome::Kill(Signal::Term));
     assert_eq!(kill(&mut g, signed(child), 9), OK);
-    assert_eq!(flag.load(Ordering::Relaxed), 9, "SIGKILL wins");
+    assert_eq!(flags.fatal_signal(), Some(Signal::Kill), "SIGKILL wins");
     assert_eq!(kill(&mut g, signed(child), 15), OK);
-    assert_eq!(flag.load(Ordering::Relaxed), 9);
+    assert_eq!(flags.fatal_signal(), Some(Signal::Kill));
 }
 
 #[test]
