@@ -2,6 +2,7 @@
 //!
 //! The name `cut` runs `cut`, as does `coreutils cut`. `coreutils --list` prints the names.
 
+mod broken_pipe;
 mod csplit;
 mod gnu_messages;
 mod option_specs;
@@ -73,7 +74,11 @@ fn run(tool: &table::Tool, arguments: Vec<OsString>) -> i32 {
         return 99;
     }
     match overrides::prepare(tool.name, arguments) {
-        Action::Run(arguments) => (tool.main)(option_specs::for_clap(tool.name, arguments).into_iter()),
+        Action::Run(arguments) => {
+            let ignored_pipe = broken_pipe::watch(tool.name);
+            let code = (tool.main)(option_specs::for_clap(tool.name, arguments).into_iter());
+            ignored_pipe.map_or(code, |ignored| ignored.exit_code(code))
+        }
         Action::RunAndFail(arguments) => {
             (tool.main)(option_specs::for_clap(tool.name, arguments).into_iter());
             1
