@@ -132,6 +132,8 @@ fn the_stop_reason_names_the_limit_behind_a_failure() {
         ("descriptors=16", "for i in $(seq 10 40); do eval \"exec $i</dev/null\" || exit 1; done", "descriptors"),
         ("processes=4", "sleep 1 & sleep 1 & sleep 1 & sleep 1 & sleep 1 & wait; exit 1", "processes"),
         ("nesting=20", "printf 'bash ./deep' > deep; bash ./deep", "nesting"),
+        ("nesting=20", "f() { f; }; f", "nesting"),
+        ("nesting=20", "x='eval \"$x\"'; eval \"$x\"", "nesting"),
         ("process-memory=32M", "awk 'BEGIN { s = \"x\"; while (1) s = s s }'", "memory"),
     ] {
         let ran = tidebox(&["exec", "--json", "--limits", limits, line]);

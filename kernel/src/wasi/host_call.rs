@@ -66,6 +66,7 @@ impl HostCallRequest {
             b"chdir" => tidebox::chdir(k, pid, m, a, b),
             b"getcwd" => tidebox::getcwd(k, pid, m, a, b, c),
             b"cpu_times" => tidebox::cpu_times(k, pid, m, a),
+            b"nesting_reached" => tidebox::nesting_reached(k, pid, m),
             b"nice" => tidebox::nice(k, pid, m, a.cast_signed(), b),
             b"getids" => tidebox::getids(k, pid, m, a),
             b"setpgid" => tidebox::setpgid(k, pid, m, a.cast_signed(), b.cast_signed()),

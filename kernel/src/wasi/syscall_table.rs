@@ -91,6 +91,7 @@ macro_rules! tidebox_v1_nonblocking {
             chmod(path: u32, len: u32, mode: u32);
             fstat(fd: u32, out: u32);
             limits(out: u32);
+            nesting_reached();
             startup_info(buffer: u32, len: u32, len_out: u32);
             shell_state_read(buffer: u32, len: u32, len_out: u32);
             shell_state_write(from: u32, len: u32);

@@ -35,7 +35,7 @@ pub use file::{
 };
 pub use process::{
     CpuTimes, Disposition, ExitStatus, Ids, Limits, WaitResult, args, cpu_times, environ, exit, fork, getids, kill,
-    limits, monotonic_ns, nice, random, realtime_ns, setpgid, sig_set, sig_take, spawn, wait,
+    limits, monotonic_ns, nesting_reached, nice, random, realtime_ns, setpgid, sig_set, sig_take, spawn, wait,
 };
 pub use request::SpawnRequest;
 pub use shell_state::{ShellSession, shell_session, store_shell_state};

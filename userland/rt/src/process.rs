@@ -158,6 +158,11 @@ pub fn sig_take() -> Result<u64> {
     border::sig_take()
 }
 
+/// Records that the caller fails because it reached the limit on nesting ([`Limits::nesting`]).
+pub fn nesting_reached() {
+    border::nesting_reached();
+}
+
 /// Returns the limits of the caller.
 pub fn limits() -> Result<Limits> {
     border::limits()

@@ -16,7 +16,7 @@ use crate::stat as describe;
 use crate::syscall::{SyscallError, SyscallOutcome, call};
 
 pub use interactive::{listen, reply};
-pub use process::{cpu_times, fork, getids, kill, nice, setpgid, sig_set, sig_take, spawn, wait};
+pub use process::{cpu_times, fork, getids, kill, nesting_reached, nice, setpgid, sig_set, sig_take, spawn, wait};
 pub use shell_state::{shell_state_read, shell_state_write};
 pub use startup::startup_info;
 

@@ -1,5 +1,7 @@
 //! Functions of `tidebox_v1` for processes and signals.
 
+use tidebox_core::StopReason;
+
 use crate::errno::Errno;
 use crate::exec::SpawnRequest;
 use crate::exit::WaitTarget;
@@ -154,6 +156,16 @@ pub fn nice(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory, increment: i32, o
         process.nice = i8::try_from(increment.saturating_add(i32::from(process.nice)).min(19)).unwrap_or(19);
         let nice = i32::from(process.nice);
         Ok(put_u32(m, out, nice.cast_unsigned())?)
+    })
+}
+
+/// Records that the caller fails because it reached the limit on nesting, which the shell itself checks for functions. The
+/// response then names it.
+pub fn nesting_reached(k: &mut Kernel, pid: Pid, m: &mut dyn GuestMemory) -> SyscallOutcome {
+    let _ = m;
+    call(k, pid, |k| {
+        k.record_limit(pid, StopReason::Nesting);
+        Ok(())
     })
 }
 

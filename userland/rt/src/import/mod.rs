@@ -23,5 +23,7 @@ pub(crate) use path::{
     access, chdir, chmod, fstat, getcwd, link, make_dir, make_fifo, read_link, remove_dir, rename, set_times, stat,
     symlink, umask, unlink,
 };
-pub(crate) use process::{cpu_times, exit, fork, getids, kill, limits, nice, setpgid, sig_set, sig_take, spawn, wait};
+pub(crate) use process::{
+    cpu_times, exit, fork, getids, kill, limits, nesting_reached, nice, setpgid, sig_set, sig_take, spawn, wait,
+};
 pub(crate) use surroundings::{args, clock, environ, random, shell_state_read, shell_state_write, startup_info};

@@ -59,6 +59,11 @@ pub(crate) fn cpu_times() -> CpuTimes {
     CpuTimes { own, children }
 }
 
+pub(crate) fn nesting_reached() {
+    // SAFETY: no memory is passed. The call cannot fail.
+    unsafe { tidebox::nesting_reached() };
+}
+
 pub(crate) fn nice(increment: i32) -> Result<i32> {
     let mut nice = 0;
     // SAFETY: `nice` is a live local of the size the kernel writes.

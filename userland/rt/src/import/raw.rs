@@ -24,6 +24,7 @@ pub(super) mod tidebox {
         pub(in super::super) fn stat(path: *const u8, len: usize, flags: u32, out: *mut [u8; 64]) -> i32;
         pub(in super::super) fn fstat(fd: u32, out: *mut [u8; 64]) -> i32;
         pub(in super::super) fn access(path: *const u8, len: usize, mode: u32) -> i32;
+        pub(in super::super) fn nesting_reached() -> i32;
         pub(in super::super) fn limits(out: *mut RawLimits) -> i32;
         pub(in super::super) fn startup_info(buf: *mut u8, len: usize, len_out: *mut usize) -> i32;
         pub(in super::super) fn shell_state_read(buf: *mut u8, len: usize, len_out: *mut usize) -> i32;

@@ -57,6 +57,9 @@ impl Shell {
     pub(crate) fn call_function(&mut self, function: &Rc<Function>, args: Vec<Bytes>) -> EvalResult {
         let limit = self.nesting_limit();
         if self.frames.iter().filter(|frame| frame.is_function).count() >= limit {
+            if limit >= self.sandbox_nesting() as usize {
+                tidebox_rt::nesting_reached();
+            }
             let name = crate::expand::lossy(&function.name).into_owned();
             return self.discard(format!("{name}: maximum function nesting level exceeded ({limit})"));
         }

@@ -22,6 +22,7 @@ impl Shell {
     pub(crate) fn descend<T>(&mut self, levels: u32, inner: impl FnOnce(&mut Self) -> EvalResult<T>) -> EvalResult<T> {
         let deep = self.flow.depth + levels;
         if deep > MIN_LEVELS && deep > self.most_levels() {
+            rt::nesting_reached();
             return self.abort(1, "evaluation is nested too deeply");
         }
         self.flow.depth += levels;
