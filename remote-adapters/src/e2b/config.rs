@@ -7,6 +7,8 @@ use tidebox_core::{Error, ErrorKind, Result, Secret};
 use crate::address::BaseUrl;
 use crate::options::{NetworkAccess, Options, unsupported, variable};
 
+use super::wire::Version;
+
 /// Provider name in messages and in the registry.
 pub(super) const NAME: &str = "e2b";
 
@@ -41,17 +43,19 @@ pub struct E2bConfig {
     pub user: Option<String>,
     /// The shell of commands. Default `/bin/bash`, called with `-l -c` as the official client does.
     pub shell: String,
+    /// API version of the create and connect calls. `None` uses the second, and the first if the server lacks it.
+    pub api_version: Option<Version>,
 }
 
 impl E2bConfig {
     /// Reads options and environment variables.
     ///
-    /// E2B's extra options are `sandbox_url`, `domain`, `user` and `shell`.
+    /// E2B's extra options are `sandbox_url`, `domain`, `user`, `shell` and `api_version`.
     ///
     /// # Errors
     /// [`ErrorKind::Unauthenticated`] without a key, [`ErrorKind::Unsupported`] for options that E2B does not support.
     pub fn new(options: &Options) -> Result<Self> {
-        options.check_extra(NAME, &["sandbox_url", "domain", "user", "shell"])?;
+        options.check_extra(NAME, &["sandbox_url", "domain", "user", "shell", "api_version"])?;
         if options.cpus.is_some() || options.memory_mib.is_some() || options.disk_mib.is_some() {
             return Err(unsupported(NAME, "cpus, memory_mib or disk_mib; the template defines them"));
         }
@@ -77,6 +81,7 @@ impl E2bConfig {
             timeout: whole_seconds(options.time_to_live),
             user: extra("user"),
             shell: extra("shell").unwrap_or_else(|| "/bin/bash".to_owned()),
+            api_version: extra("api_version").map(|text| api_version(&text)).transpose()?,
         })
     }
 
@@ -98,6 +103,17 @@ impl E2bConfig {
         } else {
             format!("https://{PORT}-{id}.{domain}")
         })
+    }
+}
+
+fn api_version(text: &str) -> Result<Version> {
+    match text {
+        "1" => Ok(Version::First),
+        "2" => Ok(Version::Second),
+        _ => {
+            let message = format!("invalid api_version `{}`: expected 1 or 2", text.escape_debug());
+            Err(Error::new(ErrorKind::InvalidRequest, "set up a provider", message))
+        }
     }
 }
 
@@ -128,6 +144,15 @@ mod tests {
         assert_eq!(life(Duration::from_millis(1500)).unwrap().timeout, 2);
         assert_eq!(life(Duration::ZERO).unwrap().timeout, 1);
         assert_eq!(life(Duration::from_secs(90_000)).unwrap_err().kind(), ErrorKind::Unsupported);
+    }
+
+    #[test]
+    fn api_versions_are_1_and_2() {
+        let version =
+            |text| config(Options::default().with_extra("api_version", text)).map(|config| config.api_version);
+        assert_eq!(version("1").unwrap(), Some(Version::First));
+        assert_eq!(version("2").unwrap(), Some(Version::Second));
+        assert_eq!(version("v2").unwrap_err().kind(), ErrorKind::InvalidRequest);
     }
 
     #[test]

@@ -35,13 +35,14 @@ impl E2bControl {
         Ok(Self { options, config, client })
     }
 
-    /// Sends a request that exists in two versions, falling back to the first if the server does not support the
-    /// second. Returns whether it succeeded, the status and the body.
+    /// Sends a request that exists in two versions: in the configured one, else in the second, falling back to the first if
+    /// the server does not support it. Returns whether it succeeded, the status and the body.
     async fn send_with_fallback(&self, request: impl Fn(Version) -> Request) -> Result<(bool, u16, Vec<u8>)> {
-        let reply = self.client.send(&request(Version::Second)).await?;
+        let version = self.config.api_version.unwrap_or(Version::Second);
+        let reply = self.client.send(&request(version)).await?;
         let (success, status) = (reply.is_success(), reply.status);
         let body = reply.bytes().await?;
-        if success || !wire::is_unknown_route(status, &body) {
+        if success || self.config.api_version.is_some() || !wire::is_unknown_route(status, &body) {
             return Ok((success, status, body));
         }
         let reply = self.client.send(&request(Version::First)).await?;
