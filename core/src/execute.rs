@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output_overflow::OutputOverflow;
 use crate::path::SandboxPath;
+use crate::shell_backend::quote;
 use crate::shell_mode::ShellMode;
 
 /// One command line and its environment.
@@ -17,6 +18,9 @@ use crate::shell_mode::ShellMode;
 pub struct ExecuteRequest {
     /// The command line, as after `bash -c`. Bytes that are not UTF-8 are written as `$'\xff'`.
     pub command: String,
+    /// The program and its arguments, if the request was created by [`from_arguments`](Self::from_arguments). `command` is then
+    /// the same as a command line. A backend that can starts the program without a shell; others run the command line.
+    pub arguments: Option<Vec<String>>,
     /// Timeout of the wall time. `None` is the backend's default ([`crate::Limits::wall_time`]); zero stops the command
     /// immediately.
     pub timeout: Option<Duration>,
@@ -38,6 +42,7 @@ impl fmt::Debug for ExecuteRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ExecuteRequest")
             .field("command", &self.command)
+            .field("arguments", &self.arguments)
             .field("timeout", &self.timeout)
             .field("cwd", &self.cwd)
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
@@ -53,6 +58,7 @@ impl ExecuteRequest {
     pub fn new(command: impl Into<String>) -> Self {
         Self {
             command: command.into(),
+            arguments: None,
             timeout: None,
             cwd: None,
             env: Vec::new(),
@@ -60,6 +66,24 @@ impl ExecuteRequest {
             shell_mode: None,
             output_overflow: OutputOverflow::default(),
         }
+    }
+
+    /// Creates a request that runs a program with arguments, without a shell that expands them. The first one is the program: a path
+    /// with a slash, or a name that is searched in `PATH`. A missing program gives exit code 127, one that cannot be run 126.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidRequest`] without a program, or if an argument contains a NUL byte.
+    pub fn from_arguments(arguments: impl IntoIterator<Item = impl Into<String>>) -> Result<Self> {
+        let arguments: Vec<String> = arguments.into_iter().map(Into::into).collect();
+        let invalid = |message: &str| Err(Error::new(ErrorKind::InvalidRequest, "execute", message));
+        if arguments.first().is_none_or(String::is_empty) {
+            return invalid("the list of arguments names no program; its first element must be a name or a path");
+        }
+        if arguments.iter().any(|argument| argument.contains('\0')) {
+            return invalid("an argument contains a NUL byte, which no program can receive");
+        }
+        let words: Vec<_> = arguments.iter().map(|argument| quote(argument)).collect();
+        Ok(Self { arguments: Some(arguments), ..Self::new(words.join(" ")) })
     }
 
     /// Sets the timeout of the wall time.

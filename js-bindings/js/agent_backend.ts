@@ -2,8 +2,8 @@
 /** The methods that Deep Agents calls on a backend, common to the local and the remote class. */
 
 import { checkArguments, isContent, isText } from "./check.js";
-import type { CallOptions, ExecuteOptions } from "./options.js";
-import { checkSignal } from "./options.js";
+import type { CallOptions, Command, ExecuteOptions } from "./options.js";
+import { checkCommand, checkSignal } from "./options.js";
 import type {
   DeleteResult, EditResult, ExecuteResult, FileDownloadResponse, FileUploadResponse, FilesResult, GrepResult,
   ReadRawResult, ReadResult, ErrorFields, WriteResult,
@@ -15,7 +15,7 @@ import { runCommand } from "./output.js";
 /** Runs commands and handles the calls of the file tools. */
 export interface BackendConnection {
   /** Runs a command. Rejects if Tidebox itself fails. */
-  execute(command: string, options: ExecuteOptions): Promise<ExecuteResult>;
+  execute(command: Command, options: ExecuteOptions): Promise<ExecuteResult>;
   /** Calls a method of the sandbox. Rejects when `signal` is aborted. */
   callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T>;
 }
@@ -36,19 +36,19 @@ export abstract class AgentBackend {
   abstract get isRunning(): boolean;
 
   /**
-   * Runs a command line in `bash` and resolves when it has ended. It never rejects: if Tidebox itself fails, `output` has the
-   * message and `exitCode` is `null`.
+   * Runs a command line in `bash`, or a program with arguments that no shell expands (`["ls", "-l", name]`), and resolves when it
+   * has ended. It never rejects: if Tidebox itself fails, `output` has the message and `exitCode` is `null`.
    */
-  async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResult> {
+  async execute(command: Command, options: ExecuteOptions = {}): Promise<ExecuteResult> {
     try {
-      return await this.#backend().execute(command, options);
+      return await this.#backend().execute(checkCommand(command), options);
     } catch (error) {
       return { output: `tidebox: ${messageOf(error)}\n`, exitCode: null, truncated: false, ...errorCode(error) };
     }
   }
 
   /**
-   * Runs a command line whose output can be iterated over while it runs:
+   * Runs a command whose output can be iterated over while it runs:
    *
    * ```js
    * const running = sandbox.executeStream("make test");
@@ -58,7 +58,7 @@ export abstract class AgentBackend {
    *
    * Leaving the loop stops the command. Output that is not consumed is buffered, at most `limits.outputBytes`.
    */
-  executeStream(command: string, options: Omit<ExecuteOptions, "onOutput" | "onStdout" | "onStderr"> = {}): RunningCommand {
+  executeStream(command: Command, options: Omit<ExecuteOptions, "onOutput" | "onStdout" | "onStderr"> = {}): RunningCommand {
     return runCommand((callbacks) => this.execute(command, { ...options, ...callbacks }), options?.signal);
   }
 

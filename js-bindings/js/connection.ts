@@ -13,7 +13,7 @@ import { fetchGateway } from "./gateway.js";
 import { HostCalls } from "./host_calls.js";
 import type { Changes, Failure, HostRequest, HostResponse, KernelOptions, WorkerOutput } from "./messages.js";
 import { CANCEL_SLOTS, MESSAGE_COUNT, SHARED_SLOTS } from "./messages.js";
-import type { Checked, ExecuteOptions, OutputChunk } from "./options.js";
+import type { Checked, Command, ExecuteOptions, OutputChunk } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
 import { packWork } from "./pack_work.js";
 import type { PackLocation } from "./packs.js";
@@ -299,8 +299,8 @@ export class Connection {
     }
   }
 
-  async execute(command: string, options: ExecuteOptions): Promise<ExecuteResult> {
-    return this.#run("execute", [String(command)], options);
+  async execute(command: Command, options: ExecuteOptions): Promise<ExecuteResult> {
+    return this.#run("execute", [command], options);
   }
 
   /** Runs code in the interpreter with this number. */

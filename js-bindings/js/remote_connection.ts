@@ -4,7 +4,7 @@ import type { BackendConnection } from "./agent_backend.js";
 import { defined } from "./check.js";
 import type { SandboxErrorCode } from "./error.js";
 import { SandboxError } from "./error.js";
-import type { ExecuteOptions } from "./options.js";
+import type { Command, ExecuteOptions } from "./options.js";
 import { checkExecuteOptions } from "./options.js";
 import { platform } from "./platform.js";
 import type { ExecuteResult } from "./protocol.js";
@@ -75,7 +75,7 @@ export class RemoteConnection implements BackendConnection {
     return this.#isOpen;
   }
 
-  async execute(command: string, input: ExecuteOptions): Promise<ExecuteResult> {
+  async execute(command: Command, input: ExecuteOptions): Promise<ExecuteResult> {
     const { onOutput, onStdout, onStderr, signal, ...options } = checkExecuteOptions(input);
     if (signal?.aborted) {
       const output = "tidebox: the command was not started: its caller had cancelled it\n";
@@ -89,7 +89,7 @@ export class RemoteConnection implements BackendConnection {
     try {
       const streams = Boolean(signal) || listener !== undefined;
       const result = await callModule<ExecuteResult>(
-        () => this.#sandbox.execute(String(command), defined(options), call, streams, onChunk),
+        () => this.#sandbox.execute(command, defined(options), call, streams, onChunk),
       );
       return listener?.finish(result) ?? result;
     } finally {

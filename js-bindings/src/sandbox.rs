@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use js_sys::{Array, Promise, Uint8Array};
-use tidebox_core::{Error, ExecuteRequest, FileResult, Limits, OutputChunk, OutputStream, SandboxBackend};
+use tidebox_core::{Error, ExecuteRequest, Limits, OutputChunk, OutputStream, SandboxBackend};
+use tidebox_js_values::value::execute_request;
 use tidebox_js_values::{FileTools, promise};
 use tidebox_vfs_backend::{Snapshot, VfsBackend};
 use wasm_bindgen::JsValue;
@@ -122,15 +123,15 @@ impl Sandbox {
         self.backend.id().as_str().to_owned()
     }
 
-    /// Runs a command line. `call` identifies the command for cancellation, and for its output if `watched`.
-    pub fn execute(&self, command: String, input: &JsValue, call: u32, watched: bool) -> Promise {
+    /// Runs a command line, or an array of a program and its arguments. `call` identifies the command for cancellation, and for its output if `watched`.
+    pub fn execute(&self, command: &JsValue, input: &JsValue, call: u32, watched: bool) -> Promise {
         let backend = Arc::clone(&self.backend);
         let request = request(&backend, command, input);
         promise(async move {
             let request = match request {
                 Ok(request) => request,
                 Err(rejection) => {
-                    let output = JsValue::from_str(&format!("tidebox: {}\n", rejection.message));
+                    let output = JsValue::from_str(&format!("tidebox: {}\n", rejection.message()));
                     let truncated = JsValue::FALSE;
                     return Ok(object([("output", output), ("exitCode", 126.into()), ("truncated", truncated)]));
                 }
@@ -216,8 +217,8 @@ impl Sandbox {
     }
 }
 
-fn request(backend: &VfsBackend, command: String, input: &JsValue) -> FileResult<ExecuteRequest> {
-    let mut request = ExecuteRequest::new(command);
+fn request(backend: &VfsBackend, command: &JsValue, input: &JsValue) -> Result<ExecuteRequest, Error> {
+    let mut request = execute_request(command)?;
     request.timeout = options::duration(input, "timeoutMs");
     request.cwd = text(input, "cwd").map(|cwd| backend.cwd().resolve(cwd)).transpose()?;
     request.env = options::variables(&get(input, "env"));

@@ -26,6 +26,15 @@ describe("execute", () => {
     assert.deepEqual(await run("no-such-command"), ["bash: line 1: no-such-command: command not found\n", 127]);
   });
 
+  test("a list of arguments reaches the program without a shell", async () => {
+    assert.deepEqual(await run(["printf", "[%s]", "$HOME", "*", "it's", ""]), ["[$HOME][*][it's][]", 0]);
+    assert.equal((await run(["no-such-command"]))[1], 127);
+    assert.equal((await run(["notes.txt"]))[1], 127);
+    assert.deepEqual(await run([]), ["tidebox: the list of arguments names no program; its first element must be a name or a path\n", 126]);
+    const { exitCode, code } = await sandbox.execute(["echo", 1]);
+    assert.deepEqual([exitCode, code], [null, "INVALID_OPTIONS"]);
+  });
+
   test("a program reads files and has separate streams and an exit code", async () => {
     assert.deepEqual(await run("sort notes.txt"), ["a\nb\nc\n", 0]);
     const { stdout, stderr, exitCode } = await sandbox.execute("cat notes.txt none");

@@ -23,6 +23,9 @@ pub(crate) const WRITE: u32 = 2;
 /// Search permission of a directory.
 pub(crate) const SEARCH: u32 = 1;
 
+/// Permission to execute a file.
+pub(crate) const EXECUTE: u32 = 1;
+
 /// Mode of new files, as created by a process with umask 022.
 pub(crate) const FILE_MODE: u32 = 0o644;
 const DIRECTORY_MODE: u32 = 0o755;

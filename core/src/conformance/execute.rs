@@ -36,6 +36,8 @@ pub(super) const CASES: &[Case] = cases![
     "execute: pipes, lists and redirections work" [Execute] pipes;
     "execute: a command of 100 KB runs" [Execute] long_command;
     "execute: the duration of a command is reported" [Execute] duration;
+    "execute: a list of arguments reaches the program unchanged" [Execute] arguments;
+    "execute: a list of arguments names a program in PATH or by its path" [Execute, ExitCodes] program_of_arguments;
 ];
 
 async fn success(context: &CaseContext<'_>) -> CaseResult {
@@ -44,6 +46,25 @@ async fn success(context: &CaseContext<'_>) -> CaseResult {
     check_eq("the exit code", &response.exit_code, &Some(0))?;
     check_eq("truncated", &response.truncated, &false)?;
     check_eq("stopped_by", &response.stopped_by, &None)
+}
+
+async fn arguments(context: &CaseContext<'_>) -> CaseResult {
+    let given = ["$HOME", "*", "a b", "it's", "\"", "\\", "", "-n", "ü"];
+    let request = ExecuteRequest::from_arguments(["printf", "[%s]"].iter().chain(&given).copied());
+    let response = context.backend.execute(request?).await?;
+    let expected: String = given.iter().map(|argument| format!("[{argument}]")).collect();
+    check_eq("the output", &text(&response.output), &expected.as_str())
+}
+
+async fn program_of_arguments(context: &CaseContext<'_>) -> CaseResult {
+    for (program, code) in
+        [("true", 0), ("no-such-command-anywhere", 127), ("/no/such/program", 127), ("/etc/passwd", 126)]
+    {
+        let request = ExecuteRequest::from_arguments([program])?;
+        let response = context.backend.execute(request).await?;
+        check_eq(&format!("the exit code of `{program}`"), &response.exit_code, &Some(code))?;
+    }
+    Ok(())
 }
 
 async fn exit_codes(context: &CaseContext<'_>) -> CaseResult {

@@ -12,7 +12,7 @@ use tidebox_core::{
     Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputChunk, OutputStream, SandboxBackend, SandboxPath,
     ShellMode, StopReason,
 };
-use tidebox_js_values::value::{bytes, duration, get, text, variables};
+use tidebox_js_values::value::{bytes, duration, execute_request, get, text, variables};
 use tidebox_js_values::{FileTools, promise, response};
 use tidebox_remote_adapters::transport::now;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -47,17 +47,19 @@ impl Sandbox {
         self.backend.id().as_str().to_owned()
     }
 
-    /// Runs a command line. `call` identifies it for [`cancel`](Self::cancel). `streams` requests its output as it arrives, so
+    /// Runs a command line, or an array of a program and its arguments. `call` identifies it for [`cancel`](Self::cancel). `streams` requests its output as it arrives, so
     /// that a cancelled command returns its partial output. `watch` is `undefined` or a callback that receives chunks: whether
     /// they are standard error, and the bytes.
-    pub fn execute(&self, command: String, given: &JsValue, call: u32, streams: bool, on_chunk: &JsValue) -> Promise {
+    pub fn execute(&self, command: &JsValue, given: &JsValue, call: u32, streams: bool, on_chunk: &JsValue) -> Promise {
         let (backend, running) = (Arc::clone(&self.backend), Rc::clone(&self.running));
         let request = self.request(command, given);
         let on_chunk = on_chunk.dyn_ref::<Function>().cloned().map(SendWrapper::new);
         promise(async move {
             let request = match request {
                 Ok(request) => request,
-                Err(error) if error.kind() == ErrorKind::FileOperationFailed => return Ok(cwd_error(&error)),
+                Err(error) if matches!(error.kind(), ErrorKind::FileOperationFailed | ErrorKind::InvalidRequest) => {
+                    return Ok(request_error(&error));
+                }
                 Err(error) => return Err(error),
             };
             let (handle, registration) = AbortHandle::new_pair();
@@ -155,8 +157,8 @@ impl Sandbox {
         })
     }
 
-    fn request(&self, command: String, given: &JsValue) -> Result<ExecuteRequest, Error> {
-        let mut request = ExecuteRequest::new(command);
+    fn request(&self, command: &JsValue, given: &JsValue) -> Result<ExecuteRequest, Error> {
+        let mut request = execute_request(command)?;
         request.timeout = duration(given, "timeoutMs");
         request.cwd = text(given, "cwd").map(|cwd| self.files.path(&cwd)).transpose().map_err(Error::from)?;
         request.env = variables(&get(given, "env"));
@@ -172,8 +174,8 @@ impl Sandbox {
     }
 }
 
-/// Result of a command with an invalid working directory, as of the local sandbox.
-fn cwd_error(error: &Error) -> JsValue {
+/// Result of a command with an invalid working directory or list of arguments, as of the local sandbox.
+fn request_error(error: &Error) -> JsValue {
     let output = JsValue::from_str(&format!("tidebox: {}\n", error.message()));
     response::object([("output", output), ("exitCode", 126.into()), ("truncated", JsValue::FALSE)])
 }

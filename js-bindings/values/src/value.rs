@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use js_sys::{Array, Object, Reflect, Uint8Array};
+use tidebox_core::{Error, ExecuteRequest};
 use wasm_bindgen::{JsCast, JsValue};
 
 /// Returns a property, or `undefined` if it cannot be read.
@@ -64,4 +65,15 @@ pub fn list(value: &JsValue) -> Vec<JsValue> {
 /// Returns the string entries of an object.
 pub fn variables(object: &JsValue) -> Vec<(String, String)> {
     entries(object).into_iter().map(|(name, value)| (name, value.as_string().unwrap_or_default())).collect()
+}
+
+/// Creates a request from a command line, or from an array of a program and its arguments.
+///
+/// # Errors
+/// Those of [`ExecuteRequest::from_arguments`].
+pub fn execute_request(command: &JsValue) -> Result<ExecuteRequest, Error> {
+    match command.as_string() {
+        Some(line) => Ok(ExecuteRequest::new(line)),
+        None => ExecuteRequest::from_arguments(list(command).iter().filter_map(JsValue::as_string)),
+    }
 }

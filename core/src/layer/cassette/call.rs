@@ -88,6 +88,8 @@ pub(in crate::layer) enum RecordedCall {
 pub(in crate::layer) struct Execute {
     command: Text,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    arguments: Option<Vec<Text>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     timeout: Option<Seconds>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cwd: Option<Name>,
@@ -197,9 +199,10 @@ impl RecordedCall {
 
 impl Execute {
     fn new(request: &ExecuteRequest, redaction: &Redaction) -> Self {
-        let ExecuteRequest { command, timeout, cwd, env, stdin, shell_mode, output_overflow } = request;
+        let ExecuteRequest { command, arguments, timeout, cwd, env, stdin, shell_mode, output_overflow } = request;
         Self {
             command: Text(redaction.text(command.clone())),
+            arguments: arguments.as_ref().map(|all| all.iter().map(|one| Text(redaction.text(one.clone()))).collect()),
             timeout: timeout.map(Seconds),
             cwd: cwd.as_ref().map(|cwd| Name(redaction.bytes(cwd.as_bytes().to_vec()))),
             env: env.iter().map(|(name, value)| redaction.environment(name.clone(), value.clone())).collect(),

@@ -93,6 +93,7 @@ impl Generator {
 
     fn request(&mut self) -> ExecuteRequest {
         let mut request = ExecuteRequest::new(self.text()).with_stdin(self.bytes());
+        request.arguments = self.some(|generator| generator.list(Self::text));
         request.timeout = self.some(Self::duration);
         request.cwd = self.some(Self::path);
         request.shell_mode = self.some(|generator| generator.one_of(&[ShellMode::Fresh, ShellMode::Persistent]));
