@@ -6,6 +6,7 @@ mod exec;
 mod limits;
 mod pack;
 mod printer;
+mod progress;
 mod report;
 mod sandbox;
 mod serve;

@@ -1,12 +1,12 @@
 //! `tidebox pack`: optional runtimes.
 
 use std::io::{self, Write as _};
-use std::time::Instant;
 
 use anyhow::{Result, bail};
 use tidebox::Packs;
 
 use crate::args::PackCommand;
+use crate::progress::ProgressDisplay;
 use crate::sandbox;
 
 /// Runs `tidebox pack`.
@@ -32,15 +32,11 @@ fn add(name: &str, with: &[String]) -> Result<u8> {
         eprintln!("the pack {name} is ready");
         return Ok(0);
     }
-    let mut step = Instant::now();
-    let progress = |what: &str| {
-        let seconds = std::mem::replace(&mut step, Instant::now()).elapsed().as_secs();
-        match seconds {
-            0 => eprintln!("{name}: {what}"),
-            seconds => eprintln!("{name}: {what} (previous step: {seconds} s)"),
-        }
-    };
-    sandbox::runtime()?.block_on(packs.add(name, with, progress))?;
+    let display = ProgressDisplay::start(name);
+    let added = sandbox::runtime()?.block_on(packs.add(name, with, |event| display.report(event)));
+    // Ends the line before the result is written.
+    drop(display);
+    added?;
     eprintln!("the pack {name} is ready");
     Ok(0)
 }

@@ -50,7 +50,7 @@ pub use tidebox_emulators as emulators;
 pub use tidebox_mounts::{HostDir, MountError};
 pub use tidebox_mounts::{MountExt, MountMode, SandboxFs, SeedDir, VfsMount, mount_api};
 pub use tidebox_network::NativeGateway;
-pub use tidebox_packs::WheelSource;
+pub use tidebox_packs::{ByteCount, PackProgress, WheelSource};
 #[cfg(feature = "remote")]
 pub use tidebox_remote_adapters as remote;
 pub use tidebox_vfs_backend::{

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tidebox_core::{Error, ErrorKind, ExecuteRequest, Limits, Result, SandboxBackend};
 use tidebox_kernel::fs::FileBytes;
-use tidebox_packs::{InstalledPack as StoredPack, PACKS, Pack, PackStore, StagedPack, TreeFile};
+use tidebox_packs::{InstalledPack as StoredPack, PACKS, Pack, PackProgress, PackStore, StagedPack, TreeFile};
 use tidebox_vfs_backend::Program;
 use tidebox_wasi_runner::{CacheDir, PreinitMode, PreinitSource, split_module as split_wasm, write_first_image};
 
@@ -126,7 +126,7 @@ impl Packs {
     }
 
     /// Returns the packs that are ready. Empty without the cargo feature `python`. A pack installed by another version of Tidebox
-    /// is omitted; add it again.
+    /// is omitted; add it again. Some may [conflict](InstalledPack::conflicts_with): see [`default_packs`](Self::default_packs).
     #[must_use]
     pub fn ready(&self) -> Vec<InstalledPack> {
         if !cfg!(feature = "python") {
@@ -136,26 +136,39 @@ impl Packs {
         PACKS.iter().filter_map(ready).collect()
     }
 
+    /// Returns the packs that are ready, without those that have the commands of an earlier one: `python` takes precedence over
+    /// `python-slim`.
+    #[must_use]
+    pub fn default_packs(&self) -> Vec<InstalledPack> {
+        let mut packs: Vec<InstalledPack> = Vec::new();
+        for pack in self.ready() {
+            if !packs.iter().any(|earlier| earlier.conflicts_with(&pack)) {
+                packs.push(pack);
+            }
+        }
+        packs
+    }
+
     fn installed(&self, pack: &'static Pack) -> Option<StoredPack> {
-        self.store.as_ref()?.installed(pack).filter(|installed| installed.manifest.built_by == build_fingerprint())
+        self.store.as_ref()?.installed(pack).filter(|installed| installed.manifest.built_by == build_fingerprint(pack))
     }
 
     /// Downloads a pack with the host's `pip`, verifies it, compiles it and pre-initializes it. Completed steps are kept, so call
-    /// it again after a failure. `with` names additional packages (`NAME` or `NAME==VERSION`). `progress` receives a description
-    /// of each step. Compilation takes one to two minutes on all processors and blocks the calling task. Existing runtimes are
-    /// not affected; create a new one.
+    /// it again after a failure. `with` names additional packages (`NAME` or `NAME==VERSION`). `progress` receives each step and
+    /// the progress of downloads. Compilation takes one to two minutes on all processors and blocks the calling task. Existing
+    /// runtimes are not affected; create a new one.
     ///
     /// Like [`execute`](SandboxBackend::execute), it must be awaited inside a Tokio runtime.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidRequest`] for an unknown name; [`ErrorKind::Engine`] for all other errors, with a hint.
-    pub async fn add(&self, name: &str, with: &[String], mut progress: impl FnMut(&str)) -> Result<()> {
+    pub async fn add(&self, name: &str, with: &[String], mut progress: impl FnMut(PackProgress<'_>)) -> Result<()> {
         let (store, pack) = (self.store()?, find_pack(name)?);
         if !cfg!(feature = "python") {
             return Err(failed(&"cannot add packs: this program was built without the cargo feature `python`"));
         }
         let staged = store.stage(pack, with, PYTHON_SOURCES, &mut progress).map_err(|error| failed(&error))?;
-        progress("splitting code and memory");
+        progress(PackProgress::step("splitting code and memory"));
         let digest = split_module(&staged).map_err(|message| failed(&message))?;
         let runtime = |task, image: &str| {
             let folder = staged.dir().to_owned();
@@ -174,9 +187,9 @@ impl Packs {
             keep,
         };
         let (initializing, ready) = runtime(task, FIRST_IMAGE)?;
-        progress("compiling");
+        progress(PackProgress::step("compiling"));
         initializing.precompile_pack(&ready)?;
-        progress("pre-initializing the memory");
+        progress(PackProgress::step("pre-initializing the memory"));
         let mut limits = Limits::default();
         (limits.process_memory_bytes, limits.sandbox_memory_bytes) = (PREINIT_MEMORY_BYTES, PREINIT_MEMORY_BYTES);
         limits.wall_time = PREINIT_TIMEOUT;
@@ -188,7 +201,7 @@ impl Packs {
             return Err(failed(&format!("cannot initialize the runtime: exit code {code}: {output}")));
         }
         let _ = fs::remove_file(staged.dir().join(FIRST_IMAGE));
-        store.finish(staged, build_fingerprint(), hex(&digest)).map_err(|error| failed(&error))?;
+        store.finish(staged, build_fingerprint(pack), hex(&digest)).map_err(|error| failed(&error))?;
         Ok(())
     }
 
@@ -228,6 +241,12 @@ impl InstalledPack {
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.pack.name
+    }
+
+    /// Returns whether a sandbox can have only one of both packs, because they have the same commands.
+    #[must_use]
+    pub fn conflicts_with(&self, other: &Self) -> bool {
+        self.pack.conflicts_with(other.pack)
     }
 
     /// Returns its commands and the source of their runtime.
@@ -291,13 +310,19 @@ fn split_module(staged: &StagedPack) -> std::result::Result<[u8; 32], String> {
     Ok(Sha256::digest(&parts.module).into())
 }
 
-/// Returns a fingerprint of the build inputs of an image other than the pack itself: the Python sources and the version.
-fn build_fingerprint() -> String {
+/// Returns a fingerprint of the build inputs of an image: the Python sources, the pinned wheels, the omitted names, and the
+/// version. `buildFingerprint` of the npm package returns the same.
+fn build_fingerprint(pack: &Pack) -> String {
     let mut hasher = Sha256::new();
     for (path, content) in PYTHON_SOURCES {
         hasher.update(path.as_bytes());
         hasher.update([0]);
         hasher.update(content.as_bytes());
+        hasher.update([0]);
+    }
+    let wheels = [&pack.runtime].into_iter().chain(pack.wheels).map(|wheel| wheel.sha256);
+    for name in wheels.chain(pack.excluded.iter().copied()) {
+        hasher.update(name.as_bytes());
         hasher.update([0]);
     }
     let digest: [u8; 32] = hasher.finalize().into();

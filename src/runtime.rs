@@ -23,7 +23,7 @@ pub struct RuntimeConfig {
     /// The programs in `/bin`. Default: the userland. Without `sh`, sandboxes cannot run commands.
     pub programs: Vec<Program>,
     /// Optional runtimes whose commands and files are added to sandboxes. Default: those [installed](crate::Packs::add) in the
-    /// user's cache directory.
+    /// user's cache directory. [`Packs::default_packs`](crate::Packs::default_packs) selects one per command.
     pub packs: Vec<InstalledPack>,
 }
 
@@ -41,7 +41,7 @@ impl Default for RuntimeConfig {
             pool_slots: EngineConfig::default().pool_slots,
             cache: system::cache_dir(),
             programs,
-            packs: Packs::user().ready(),
+            packs: Packs::user().default_packs(),
         }
     }
 }
@@ -62,8 +62,10 @@ impl Runtime {
     /// Creates a runtime. Programs are compiled when they are first started; [`precompile`](Self::precompile) does it in advance.
     ///
     /// # Errors
-    /// [`ErrorKind::Engine`] if the engine cannot start on this host.
+    /// [`ErrorKind::Engine`] if the engine cannot start on this host, and [`ErrorKind::InvalidRequest`] if two packs have the same
+    /// commands.
     pub fn new(config: RuntimeConfig) -> Result<Self> {
+        reject_conflicts(&config.packs)?;
         let engine = WasmtimeEngine::new(EngineConfig { pool_slots: config.pool_slots, cache: config.cache })
             .map_err(|error| failed("start the engine", error.to_string()))?;
         let mut programs = config.programs;
@@ -124,6 +126,19 @@ pub fn sandbox() -> Result<SandboxBuilder> {
         Ok(runtime) => Ok(runtime.sandbox()),
         Err(message) => Err(failed("start the engine", message.clone())),
     }
+}
+
+/// Rejects packs that have the same commands: a sandbox could use only one of them.
+fn reject_conflicts(packs: &[InstalledPack]) -> Result<()> {
+    for (at, pack) in packs.iter().enumerate() {
+        if let Some(other) = packs.iter().skip(at + 1).find(|other| pack.conflicts_with(other)) {
+            let (pack, other) = (pack.name(), other.name());
+            let message =
+                format!("the packs {pack} and {other} have the same commands; a sandbox can have only one of them");
+            return Err(Error::new(ErrorKind::InvalidRequest, "create the runtime", message));
+        }
+    }
+    Ok(())
 }
 
 fn failed(operation: &'static str, message: String) -> Error {

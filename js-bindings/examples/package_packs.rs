@@ -32,8 +32,8 @@ fn definition(dir: &Path, pack: &Pack) -> io::Result<Value> {
     Ok(json!({
         "name": pack.name, "version": pack.version, "about": pack.about, "commands": pack.commands,
         "runtime": wheel(&pack.runtime), "module": pack.module, "library": pack.library, "libraryDir": pack.library_dir,
-        "inner": pack.inner, "wheels": pack.wheels.iter().map(wheel).collect::<Vec<_>>(), "siteDir": pack.site_dir,
-        "own": own(&dir.join(pack.name))?,
+        "inner": pack.inner, "excluded": pack.excluded, "wheels": pack.wheels.iter().map(wheel).collect::<Vec<_>>(), "siteDir": pack.site_dir,
+        "own": own(&dir.join(pack.sources))?,
     }))
 }
 

@@ -3,6 +3,7 @@
 
 import { addPack, exportPack, listPacks, removePack } from "./pack_add.node.js";
 import { messageOf } from "./error_message.js";
+import { showProgress } from "./progress.node.js";
 
 const USAGE = `usage: tidebox pack add NAME
        tidebox pack export NAME DIRECTORY   (a directory to serve to pages)
@@ -22,7 +23,8 @@ async function main(args: readonly string[]): Promise<number> {
   }
   if (name === undefined) return usage();
   if (action === "add") {
-    await addPack(name, { onProgress: (what) => process.stderr.write(`${name}: ${what}\n`) });
+    const display = showProgress(name);
+    await addPack(name, { onProgress: display.report }).finally(() => display.stop());
     process.stderr.write(`the pack ${name} is ready\n`);
     return 0;
   }

@@ -114,17 +114,20 @@ export interface SandboxOptions {
   /** Mounted host directories by mount point. A string or URL is a directory that is mounted read-only. Node and Deno on Unix. */
   mounts?: Readonly<Record<string, string | URL | Mount>>;
   /**
-   * Optional runtimes: `["python"]` adds CPython with numpy and pandas, which has to be installed first (`npx tidebox pack add
-   * python`). Default: none. Node 24.20 and newer, Deno, and browsers. A page downloads a pack once from a server of the
-   * application ({@link PackOption.from}) and keeps it in the storage of the browser.
+   * Optional runtimes: `["python"]` adds CPython with numpy and pandas, `["python-slim"]` CPython without them. A pack has to be
+   * installed first (`npx tidebox pack add python`). Default: none. Node 24.20 and newer, Deno, and browsers. A page downloads a
+   * pack once from a server of the application ({@link PackOption.from}) and keeps it in the storage of the browser.
    */
-  packs?: readonly ("python" | PackOption)[];
+  packs?: readonly (PackName | PackOption)[];
 }
+
+/** Name of a pack. A sandbox can have one of the two. */
+export type PackName = "python" | "python-slim";
 
 /** A pack of a sandbox. */
 export interface PackOption {
   /** Its name. */
-  name: "python";
+  name: PackName;
   /** Directory that contains packs. Default: `tidebox/packs` in the user's cache directory. Node and Deno. */
   folder?: string;
   /**
@@ -287,7 +290,7 @@ export function isSha256(value: unknown): value is string {
 
 function checkPacks(input: NonNullable<SandboxOptions["packs"]>): PackOption[] {
   if (!Array.isArray(input)) throw invalidOptions("packs must be an array");
-  return input.map((pack: unknown) => {
+  const checked = input.map((pack: unknown) => {
     const { name, folder, from, sha256 } = isText(pack) ? { name: pack } : ((pack ?? {}) as Partial<PackOption>);
     if (!isText(name)) throw invalidOptions("packs: each item must be a name, or an object with a name");
     if (folder !== undefined && !isText(folder)) throw invalidOptions(`packs: the folder of '${name}' must be a string`);

@@ -1,23 +1,23 @@
 /** Installation of packs on this host: downloaded, verified, unpacked, rewritten and pre-initialized once. */
 
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { Connection } from "./connection.js";
 import { SandboxError } from "./error.js";
 import { fetchWheel } from "./pack_fetch.node.js";
-import type { AddPackOptions, PackDirectory, PackState } from "./pack_options.js";
+import type { AddPackOptions, PackDirectory, PackState, ProgressCallback } from "./pack_options.js";
 import { PackTree } from "./pack_tree.node.js";
 import { packWork } from "./pack_work.js";
 import { files } from "./pack_zip.node.js";
 import type { LocatedPack, PackDefinition } from "./packs.js";
 import { TREE, findPack, loadManifest, packsDir, recordOf } from "./packs.node.js";
-import { IMAGE, MODULE, RECORD, SIGNALS, checkExceptions, findDefinition, buildFingerprint } from "./pack_manifest.js";
+import { IMAGE, MODULE, RECORD, SIGNALS, buildFingerprint, checkExceptions, contains, findDefinition } from "./pack_manifest.js";
 import { node } from "./platform.node.js";
 import { cachedModules } from "./module_cache.js";
 
-export type { AddPackOptions, PackDirectory, PackState } from "./pack_options.js";
+export type { AddPackOptions, ByteCount, PackDirectory, PackState, ProgressCallback } from "./pack_options.js";
 export type { ExportedPack, ExportPackOptions } from "./pack_export.node.js";
 export { exportPack } from "./pack_export.node.js";
 
@@ -51,9 +51,13 @@ export async function listPacks({ folder: dir = packsDir() }: PackDirectory = {}
 export async function removePack(name: string, { folder: dir = packsDir() }: PackDirectory = {}): Promise<boolean> {
   const pack = findDefinition(await loadManifest(), name);
   const existed = (await recordOf(join(dir, pack.name), pack)) !== undefined;
+  await rm(join(dir, pack.name), { recursive: true, force: true });
+  // Packs share these.
+  const { packs } = await loadManifest();
+  const installed = packs.map((other) => stat(join(dir, other.name, RECORD)).then(() => true, () => false));
+  if ((await Promise.all(installed)).includes(true)) return existed;
   await rm(join(dir, "native"), { recursive: true, force: true });
   await rm(join(dir, "downloads"), { recursive: true, force: true });
-  await rm(join(dir, pack.name), { recursive: true, force: true });
   return existed;
 }
 
@@ -65,7 +69,7 @@ export async function removePack(name: string, { folder: dir = packsDir() }: Pac
 export async function addPack(name: string, options: AddPackOptions = {}): Promise<void> {
   const { folder: dir = packsDir(), index, signal, onProgress, from, sha256 } = options;
   if (from !== undefined || sha256 !== undefined) throw new SandboxError("'from' and 'sha256' are supported only in pages", "INVALID_OPTIONS");
-  const progress = (what: string) => onProgress?.(what);
+  const progress: ProgressCallback = (step, bytes) => onProgress?.(step, bytes);
   const pack = findDefinition(await loadManifest(), name);
   checkExceptions();
   const location = join(dir, pack.name);
@@ -93,7 +97,7 @@ export async function addPack(name: string, options: AddPackOptions = {}): Promi
   });
 }
 
-async function build(pack: PackDefinition, dir: string, wheels: readonly string[], progress: (what: string) => void): Promise<void> {
+async function build(pack: PackDefinition, dir: string, wheels: readonly string[], progress: ProgressCallback): Promise<void> {
   progress("unpacking");
   const tree = new PackTree(dir);
   const raw = await unpackRuntime(pack, tree, await readFile(wheels[0] as string));
@@ -126,7 +130,7 @@ async function unpackRuntime(pack: PackDefinition, tree: PackTree, wheel: Buffer
     if (name === pack.module) module = await unpack();
     if (name !== pack.library) continue;
     found = true;
-    await tree.unpack(Buffer.from(await unpack()), pack.libraryDir, pack.inner ?? undefined);
+    await tree.unpack(Buffer.from(await unpack()), pack.libraryDir, pack.inner ?? undefined, (path) => contains(pack, path));
   }
   if (module === undefined || !found) throw new Error(`${pack.runtime.file} does not contain the module and the library of the pack`);
   return module;

@@ -1,4 +1,4 @@
 /** Installation of packs in this browser. */
 
 export { addPack, listPacks, removePack } from "./packs.web.js";
-export type { AddPackOptions, PackState } from "./pack_options.js";
+export type { AddPackOptions, ByteCount, PackState, ProgressCallback } from "./pack_options.js";

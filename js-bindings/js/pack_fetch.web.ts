@@ -3,6 +3,7 @@
 import { SandboxError } from "./error.js";
 import type { ServedFile, ServedPack } from "./pack_file.js";
 import { BLOCK, servedAs } from "./pack_file.js";
+import type { ProgressCallback } from "./pack_options.js";
 import { file, write } from "./pack_store.web.js";
 import { RECORD, sha256 } from "./pack_manifest.js";
 import { messageOf } from "./error_message.js";
@@ -14,7 +15,7 @@ export interface DownloadOptions {
   /** Required SHA-256 of its list. */
   readonly sha256: string | undefined;
   readonly signal: AbortSignal | undefined;
-  progress(what: string): void;
+  readonly progress: ProgressCallback;
 }
 
 /** Downloads the list of files. */
@@ -41,12 +42,13 @@ export async function fetchList({ from, sha256: pinned, signal }: DownloadOption
 export async function fetchFile(entry: ServedFile, path: string, options: DownloadOptions): Promise<void> {
   if (await isComplete(entry, path)) return;
   const url = new URL(servedAs(entry.name), options.from);
-  options.progress(`downloading ${entry.name}`);
+  const report = (done: number) => options.progress(`downloading ${entry.name}`, { done, total: entry.bytes });
+  report(0);
   try {
     const { body } = await get(url, options.signal);
     if (body === null) throw new Error("the response has no body");
     const unpacked = body.pipeThrough(new DecompressionStream("gzip") as unknown as ReadableWritablePair<Uint8Array, Uint8Array<ArrayBuffer>>);
-    await write(path, checked(unpacked, entry, url));
+    await write(path, checked(unpacked, entry, url, report));
   } catch (cause) {
     throw cause instanceof SandboxError ? cause : unreachable(url, cause);
   }
@@ -68,14 +70,17 @@ async function get(url: URL, signal: AbortSignal | undefined): Promise<Response>
   return response;
 }
 
-/** Yields the blocks of a stream after checking the hash of each one. */
-async function* checked(stream: ReadableStream<Uint8Array>, { bytes, blocks }: ServedFile, url: URL): AsyncIterable<Uint8Array<ArrayBuffer>> {
+/** Yields the blocks of a stream after checking the hash of each one. `report` receives the number of checked bytes. */
+async function* checked(
+  stream: ReadableStream<Uint8Array>, { bytes, blocks }: ServedFile, url: URL, report: (done: number) => void,
+): AsyncIterable<Uint8Array<ArrayBuffer>> {
   const reader = stream.getReader();
   let block = new Uint8Array(BLOCK);
   let [filled, done] = [0, 0];
   const check = async (chunk: Uint8Array<ArrayBuffer>) => {
     if ((await sha256(chunk)) !== blocks[done]) throw notPinned(url);
     done += 1;
+    report(Math.min(done * BLOCK, bytes));
     return chunk;
   };
   for (let { value, done: finished } = await reader.read(); !finished && value !== undefined; { value, done: finished } = await reader.read()) {

@@ -37,8 +37,17 @@ export function findDefinition({ packs }: Definitions, name: string): PackDefini
  * As in `src/pack.rs`.
  */
 export async function buildFingerprint({ version }: Definitions, pack: PackDefinition): Promise<string> {
-  const own = pack.own.map(([path, content]) => `${path}\0${content}\0`).join("");
-  return `${version} ${(await sha256(new TextEncoder().encode(own))).slice(0, 16)}`;
+  const own = pack.own.map(([path, content]) => `${path}\0${content}\0`);
+  const wheels = [pack.runtime, ...pack.wheels].map((wheel) => wheel.sha256);
+  const inputs = [...own, ...[...wheels, ...pack.excluded].map((name) => `${name}\0`)].join("");
+  return `${version} ${(await sha256(new TextEncoder().encode(inputs))).slice(0, 16)}`;
+}
+
+/** True if the pack contains this file of the library. As `Pack::contains` in `packs/src/pack.rs`. */
+export function contains({ excluded }: PackDefinition, path: string): boolean {
+  const [first = ""] = path.split("/");
+  const [name = ""] = first.endsWith(".dist-info") ? first.split("-") : first.split(".");
+  return !excluded.includes(name);
 }
 
 /** Returns the SHA-256 in hexadecimal digits. */

@@ -19,10 +19,11 @@ export class PackTree {
 
   /**
    * Unpacks an archive into a directory of the sandbox. The file `inner` is itself an archive and becomes a directory with its
-   * name without `.zip`.
+   * name without `.zip`. Omits files for which `wanted` returns false.
    */
-  async unpack(archive: Buffer, dir: string, inner?: string): Promise<void> {
+  async unpack(archive: Buffer, dir: string, inner?: string, wanted: (path: string) => boolean = () => true): Promise<void> {
     for (const { name, unpack } of files(archive)) {
+      if (!wanted(name)) continue;
       const content = await unpack();
       if (name !== inner) await this.put(`${dir}/${name}`, content);
       else await this.unpack(Buffer.from(content), `${dir}/${name.replace(/\.zip$/u, "")}`);

@@ -21,6 +21,8 @@ export interface PackDefinition {
   readonly library: string;
   readonly libraryDir: string;
   readonly inner?: string;
+  /** Top-level names of the library that are omitted: packages, modules, and distributions in `dist-info` directories. */
+  readonly excluded: readonly string[];
   readonly wheels: readonly Wheel[];
   readonly siteDir: string;
   /** Tidebox's part of the runtime: paths in its library, and file contents. */

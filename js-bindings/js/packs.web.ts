@@ -5,7 +5,7 @@ import type { PackSettings } from "./messages.js";
 import type { PackOption } from "./options.js";
 import { fetchFile, fetchList } from "./pack_fetch.web.js";
 import { DATA } from "./pack_file.js";
-import type { AddPackOptions, PackState } from "./pack_options.js";
+import type { AddPackOptions, PackState, ProgressCallback } from "./pack_options.js";
 import { withLock, checkStore, file, names, remove, write } from "./pack_store.web.js";
 import { packWork } from "./pack_work.js";
 import type { LocatedPack, PackDefinition } from "./packs.js";
@@ -73,7 +73,7 @@ export async function addPack(name: string, options: AddPackOptions = {}): Promi
   checkStore();
   const pack = findDefinition(await loadManifest(), name);
   checkExceptions();
-  const progress = (what: string) => onProgress?.(what);
+  const progress: ProgressCallback = (step, bytes) => onProgress?.(step, bytes);
   await withLock(name, async () => {
     if ((await recordOf(pack)) === undefined) await get(pack, { from: packUrl(name, from), sha256: pinned, signal, progress });
     progress("rewriting the module for this browser");

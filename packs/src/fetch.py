@@ -1,8 +1,9 @@
 """Downloads pinned wheels with the settings and connections of the host's pip, and resumes partial downloads.
 
 Standard input is a JSON object: `arguments` of `pip download` that select the index and the wheels, the destination `dir`,
-and the `wheels`. Exits with 0 if all are complete, with 4 if a download failed, and with 3 if this pip does not support this or
-does not find a file; the caller then runs `pip download`, which prints the reason.
+and the `wheels`. Standard output gets the progress, one JSON object per line. Exits with 0 if all are complete, with 4 if a
+download failed, and with 3 if this pip does not support this or does not find a file; the caller then runs `pip download`,
+which prints the reason.
 """
 
 import sys
@@ -133,7 +134,7 @@ def load(session, url, file, have, name):
 
 def copy(source, file, have, length, name):
     total = None if length is None else have + length
-    announce(name, have, total)
+    report(name, have, total)
     got, shown = 0, time.monotonic()
     while True:
         try:
@@ -146,22 +147,17 @@ def copy(source, file, have, length, name):
         # A killed process must leave the received bytes in the file.
         file.flush()
         got += len(block)
-        if total and sys.stderr.isatty() and time.monotonic() - shown > 0.2:
+        if time.monotonic() - shown > 0.2:
             shown = time.monotonic()
-            sys.stderr.write("\r{:3} % of {}".format((have + got) * 100 // total, name))
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")
+            report(name, have + got, total)
+    report(name, have + got, total)
     if length is not None and got < length:
         raise Interrupted("the connection closed {} bytes too early".format(length - got))
 
 
-def announce(name, have, total):
-    size = "" if total is None else " of {:.1f} MB".format(total / 1e6)
-    if have:
-        sys.stderr.write("Resuming {} after {:.1f}{}\n".format(name, have / 1e6, size or " MB"))
-    else:
-        sys.stderr.write("Downloading {}{}\n".format(name, size))
-    sys.stderr.flush()
+def report(name, done, total):
+    """Writes how much of a file is stored, for the caller."""
+    print(json.dumps({"file": name, "done": done, "total": total}), flush=True)
 
 
 def digest(path):

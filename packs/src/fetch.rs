@@ -1,15 +1,17 @@
 //! Downloading wheels with the host's package client, verified only by their hashes.
 
 use std::fs::File;
-use std::io::{self, Read, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::PackError;
 use crate::pack::Pack;
 use crate::pin::PinnedWheel;
+use crate::progress::{ByteCount, PackProgress};
 
 /// Commands of the package client, the most likely first.
 const CLIENTS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["pip"]];
@@ -57,7 +59,13 @@ pub(crate) fn is_verified(dir: &Path, wheel: &PinnedWheel) -> bool {
 }
 
 /// Downloads the wheels that are missing or damaged.
-pub(crate) fn fetch(dir: &Path, wheels: &[PinnedWheel], pack: &Pack, source: &WheelSource) -> Result<(), PackError> {
+pub(crate) fn fetch(
+    dir: &Path,
+    wheels: &[PinnedWheel],
+    pack: &Pack,
+    source: &WheelSource,
+    progress: &mut dyn FnMut(PackProgress<'_>),
+) -> Result<(), PackError> {
     let missing: Vec<&PinnedWheel> = wheels.iter().filter(|wheel| !is_verified(dir, wheel)).collect();
     if missing.is_empty() {
         return Ok(());
@@ -71,7 +79,7 @@ pub(crate) fn fetch(dir: &Path, wheels: &[PinnedWheel], pack: &Pack, source: &Wh
             _ => {}
         }
     }
-    if resume(dir, &missing, pack, source)? {
+    if resume(dir, &missing, pack, source, progress)? {
         return Ok(());
     }
     let pins: String = missing
@@ -94,9 +102,23 @@ pub(crate) fn fetch(dir: &Path, wheels: &[PinnedWheel], pack: &Pack, source: &Wh
     }
 }
 
+/// A line of `fetch.py`: how much of a file is stored.
+#[derive(Deserialize)]
+struct FetchReport {
+    file: String,
+    done: u64,
+    total: Option<u64>,
+}
+
 /// Downloads the files over the package client's own connections, resuming partial downloads. Returns whether they are complete;
 /// if not, this client does not support it or does not find them, and the caller must use `pip download`.
-fn resume(dir: &Path, missing: &[&PinnedWheel], pack: &Pack, source: &WheelSource) -> Result<bool, PackError> {
+fn resume(
+    dir: &Path,
+    missing: &[&PinnedWheel],
+    pack: &Pack,
+    source: &WheelSource,
+    progress: &mut dyn FnMut(PackProgress<'_>),
+) -> Result<bool, PackError> {
     let mut arguments = options(dir, pack);
     // The first is the name of the command, which the program below sets itself.
     arguments.remove(0);
@@ -104,7 +126,7 @@ fn resume(dir: &Path, missing: &[&PinnedWheel], pack: &Pack, source: &WheelSourc
     arguments.push("--no-input".into());
     let request = serde_json::json!({ "arguments": arguments, "dir": dir.display().to_string(), "wheels": missing });
     let mut command = Command::new("python3");
-    command.args(["-c", include_str!("fetch.py")]).stdin(Stdio::piped()).stdout(Stdio::null());
+    command.args(["-c", include_str!("fetch.py")]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -112,6 +134,12 @@ fn resume(dir: &Path, missing: &[&PinnedWheel], pack: &Pack, source: &WheelSourc
     };
     // A program that does not read it ends with a code that states the reason.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(request.to_string().as_bytes()));
+    for line in child.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines()).map_while(Result::ok)
+    {
+        if let Ok(FetchReport { file, done, total }) = serde_json::from_str(&line) {
+            progress(PackProgress::download(&format!("downloading {file}"), ByteCount { done, total }));
+        }
+    }
     let status = child.wait().map_err(|error| PackError::new(format!("cannot wait for python3: {error}")))?;
     match status.code() {
         Some(0) if missing.iter().all(|wheel| is_verified(dir, wheel)) => Ok(true),

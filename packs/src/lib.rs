@@ -8,6 +8,7 @@ mod error;
 mod fetch;
 mod pack;
 mod pin;
+mod progress;
 #[cfg(test)]
 mod resume_tests;
 mod store;
@@ -17,7 +18,8 @@ mod tree;
 
 pub use error::PackError;
 pub use fetch::{WheelSource, fetch_wheels};
-pub use pack::{PACKS, PYTHON, Pack, Wheel, find};
+pub use pack::{PACKS, PYTHON, PYTHON_SLIM, Pack, Wheel, find};
 pub use pin::PinnedWheel;
+pub use progress::{ByteCount, PackProgress};
 pub use store::{InstalledPack, PackManifest, PackStore, StagedPack};
 pub use tree::TreeFile;

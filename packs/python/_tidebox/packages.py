@@ -11,8 +11,11 @@ FETCH = "/usr/local/bin/tidebox-packages"
 NOT_ALLOWED = """\
 ERROR: {name} install: {missing}: not installed, and this sandbox may not download packages.
 Outside the sandbox they are allowed by `tidebox exec --pip ...` (in Rust: PipExt::pip), or are added for all
-sandboxes by `tidebox pack add python --with {missing_words}`. numpy, pandas, scipy, matplotlib, pytest and others are
-preinstalled; `pip list` shows them.
+sandboxes by `tidebox pack add python --with {missing_words}`. `pip list` shows the preinstalled packages.
+"""
+ONLY_IN_THE_LARGE_PACK = """\
+This sandbox has the pack python-slim. numpy, pandas, scipy, scikit-learn, matplotlib and others are in the pack python:
+`tidebox pack add python`.
 """
 
 
@@ -160,6 +163,8 @@ def _install(name, words):
     if not os.access(FETCH, os.X_OK):
         shown = ", ".join(map(str, missing))
         sys.stderr.write(NOT_ALLOWED.format(name=name, missing=shown, missing_words=",".join(str(each) for each in missing)))
+        if "numpy" not in installed:
+            sys.stderr.write(ONLY_IN_THE_LARGE_PACK)
         return 1
     return _fetch(args, [str(each) for each in missing], installed)
 

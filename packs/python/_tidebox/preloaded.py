@@ -150,6 +150,10 @@ def _collect_new(before):
     _used.clear()
 
 
+def has(name):
+    return name in _groups or name in sys.modules
+
+
 def module(name):
     """Returns a preloaded module, whether the program has imported it or not."""
     group = _groups.get(name)

@@ -49,8 +49,9 @@ class Cells:
         def show(*args, **kwargs):
             self._show_figures()
 
-        # A function, because pyplot sets attributes on it.
-        preloaded.module("matplotlib.pyplot").show = show
+        # A function, because pyplot sets attributes on it. A pack without matplotlib has no figures.
+        if preloaded.has("matplotlib.pyplot"):
+            preloaded.module("matplotlib.pyplot").show = show
 
     def run(self, source):
         """Returns the response for one code cell."""
