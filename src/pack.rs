@@ -23,6 +23,7 @@ const PYTHON_SOURCES: &[(&str, &str)] = &[
     ("_tidebox/errno_map.py", include_str!("../packs/python/_tidebox/errno_map.py")),
     ("_tidebox/finalize.py", include_str!("../packs/python/_tidebox/finalize.py")),
     ("_tidebox/host_call.py", include_str!("../packs/python/_tidebox/host_call.py")),
+    ("_tidebox/http_exchange.py", include_str!("../packs/python/_tidebox/http_exchange.py")),
     ("_tidebox/image.py", include_str!("../packs/python/_tidebox/image.py")),
     ("_tidebox/memory.py", include_str!("../packs/python/_tidebox/memory.py")),
     ("_tidebox/network.py", include_str!("../packs/python/_tidebox/network.py")),
@@ -31,8 +32,10 @@ const PYTHON_SOURCES: &[(&str, &str)] = &[
     ("_tidebox/processes.py", include_str!("../packs/python/_tidebox/processes.py")),
     ("_tidebox/session.py", include_str!("../packs/python/_tidebox/session.py")),
     ("_tidebox/system.py", include_str!("../packs/python/_tidebox/system.py")),
+    ("_tidebox/threads.py", include_str!("../packs/python/_tidebox/threads.py")),
     ("grp.py", include_str!("../packs/python/grp.py")),
     ("pwd.py", include_str!("../packs/python/pwd.py")),
+    ("ssl.py", include_str!("../packs/python/ssl.py")),
     ("venv.py", include_str!("../packs/python/venv.py")),
 ];
 

@@ -298,6 +298,11 @@ function checkPacks(input: NonNullable<SandboxOptions["packs"]>): PackOption[] {
     if (sha256 !== undefined && !isSha256(sha256)) throw invalidOptions(`packs: 'sha256' of '${name}' must be 64 hexadecimal digits`);
     return { name: name as PackOption["name"], ...defined({ folder, from: from?.toString(), sha256: sha256?.toLowerCase() }) };
   });
+  // Both have the same commands.
+  if (checked.some(({ name }) => name === "python") && checked.some(({ name }) => name === "python-slim")) {
+    throw invalidOptions("packs: python and python-slim have the same commands; a sandbox can have only one of them");
+  }
+  return checked;
 }
 
 const FUNCTIONS = ["onOutput", "onStdout", "onStderr"] as const;

@@ -16,7 +16,7 @@ export const groups = {
     { run: "python3 nosuch.py", fails: 2, says: "python3: can't open file '/workspace/nosuch.py': [Errno 2] No such file or directory\n" },
     { run: "python3 -m nosuch", fails: 1, says: "/usr/bin/python3: No module named nosuch\n" },
     { run: "python3 --nosuch", fails: 2, says: "Unknown option: --nosuch\n" },
-    { run: "pip install requests", fails: 1, says: "tidebox pack add python --with requests" },
+    { run: "pip install flask", fails: 1, says: "tidebox pack add python --with flask" },
   ],
   "error numbers and their texts are those of Linux": [
     { run: "python3 -c 'import errno, os; print(errno.ENOENT, errno.EAGAIN, os.strerror(36), type(OSError(17, \"x\")).__name__)'", prints: "2 11 File name too long FileExistsError\n" },
@@ -51,8 +51,10 @@ export const groups = {
   ],
   "what cannot be started is an exception": [
     { run: "python3 -c 'import subprocess; subprocess.run([\"nosuch\"])'", fails: 1, says: "FileNotFoundError: [Errno 2] No such file or directory: 'nosuch'" },
-    { run: "python3 -c 'import threading; threading.Thread(target=print).start()'", fails: 1, says: "RuntimeError: can't start new thread" },
-    { run: "python3 -c 'import socket; socket.create_connection((\"example.org\", 80))'", fails: 1, says: "OSError: [Errno 95] sockets are not supported in this sandbox" },
+    { run: "python3 -c 'import threading; threading.Thread(target=print).start()'", fails: 1, says: "RuntimeError: can't start new thread: in this sandbox Python has one thread" },
+    { run: "python3 -c 'import concurrent.futures as c; print(list(c.ThreadPoolExecutor().map(abs, (-1, 2))))'", prints: "[1, 2]\n" },
+    { run: "python3 -c 'import socket; socket.create_connection((\"example.org\", 80))'", fails: 1, says: "in this sandbox the network is disabled" },
+    { run: "python3 -c 'import requests; requests.get(\"https://example.org\")'", fails: 1, says: "in this sandbox the network is disabled" },
   ],
   "files have modes and owners": [
     { run: "touch f; python3 -c 'import os; os.chmod(\"f\", 0o640); s = os.stat(\"f\"); print(oct(s.st_mode), s.st_uid, os.getuid(), os.access(\"f\", os.X_OK))'; stat -c %a f", prints: "0o100640 1000 1000 False\n640\n" },

@@ -39,7 +39,7 @@ async fn exit_codes_are_those_of_the_program() {
     .await;
     fails(&sandbox, "python3 -m nosuch", 1, "/usr/bin/python3: No module named nosuch\n").await;
     fails(&sandbox, "python3 --nosuch", 2, "Unknown option: --nosuch\n").await;
-    fails(&sandbox, "pip install requests", 1, "tidebox pack add python --with requests").await;
+    fails(&sandbox, "pip install flask", 1, "tidebox pack add python --with flask").await;
 }
 
 #[tokio::test]

@@ -4,13 +4,19 @@
 
 mod command;
 mod data;
+mod libraries;
 mod limits;
+mod network;
 mod numbers;
 mod packages;
 mod processes;
 mod programs;
 mod pytest;
+#[path = "../network/server.rs"]
+mod server;
 mod session;
+mod slim;
+mod threads;
 
 use tidebox::{ExecuteRequest, ExecuteResponse, Packs, Sandbox, SandboxBackend};
 

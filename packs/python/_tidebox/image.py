@@ -16,14 +16,15 @@ MODULES = """
     hashlib hmac secrets base64 binascii uuid enum dataclasses abc contextlib types weakref heapq bisect array queue
     signal select selectors threading subprocess
     argparse getopt getpass optparse logging logging.handlers warnings traceback inspect ast dis tokenize linecache
-    concurrent.futures asyncio contextvars
+    concurrent.futures concurrent.futures.thread asyncio contextvars
     shlex platform locale gettext html html.parser xml.etree.ElementTree urllib.parse urllib.request http.client
-    email email.message mimetypes unittest unittest.mock doctest pdb timeit cProfile pstats pprint reprlib
+    ssl email email.message mimetypes unittest unittest.mock doctest pdb timeit cProfile pstats pprint reprlib
     runpy importlib.metadata importlib.resources pkgutil code codeop graphlib ipaddress socket
     numpy numpy.random numpy.linalg numpy.fft numpy.testing
     dateutil.parser pandas PIL.Image
     matplotlib matplotlib.pyplot matplotlib.backends.backend_agg
     yaml attr
+    requests httpx anyio._backends._asyncio rich.console rich.table rich.traceback rich.progress click dotenv jinja2 bs4 tabulate
     packaging.version iniconfig pluggy pygments pygments.lexers.python pygments.formatters.terminal _pytest.config pytest
 """.split()
 
@@ -68,21 +69,29 @@ def prepare():
     from . import errno_map
 
     errno_map.install()
-    from . import command, memory, network, packages, preloaded, processes, session, system  # noqa: F401
+    from . import command, memory, network, packages, preloaded, processes, session, system, threads  # noqa: F401
 
     system.install()
     processes.install()
     sys.modules.pop("subprocess", None)
     preloaded.install()
     preloaded.preload_present(KEPT)
+    # Modules that import these use the replaced classes and functions.
+    preloaded.preload("threading")
+    threads.install(preloaded.module("_thread"), preloaded.module("threading"))
+    preloaded.preload("socket")
+    network.install(preloaded.module("socket"), preloaded.module("_socket"))
     for name in MODULES:
         if name not in sys.modules and name not in preloaded._groups:
             if name == "subprocess":
                 preloaded.preload_with(name, processes.install)
             elif not preloaded.preload(name):
                 print(f"cannot preload: {name}")
-    network.install(preloaded.module("socket"), preloaded.module("_socket"))
     network.patch_asyncio_loops(preloaded.module("asyncio.selector_events"))
+    network.patch_anyio_errors(preloaded.module("anyio"))
+    threads.patch_executors(preloaded.module("concurrent.futures.thread"), preloaded.module("contextvars"))
+    threads.patch_asyncio_loops(preloaded.module("asyncio.base_events"))
+    threads.patch_live_displays(preloaded.module("rich.live"))
     processes.patch_asyncio_child_watcher(preloaded.module("asyncio.unix_events"))
     os.environ.clear()
     signal.signal = system.set_signal

@@ -7,6 +7,7 @@ import posix
 import signal
 import struct
 import sys
+import time
 
 from . import host_call
 
@@ -614,6 +615,27 @@ def set_signal(number, handler):
     return old
 
 
+_stock_sleep = time.sleep
+
+
+def _sleep(seconds, /):
+    """Implements `time.sleep`: goes on after a signal handler, for which the interpreter's own raises ENOTSUP."""
+    end = None
+    while True:
+        start = time.monotonic()
+        try:
+            return _stock_sleep(seconds if end is None else max(0, end - start))
+        except OSError as failed:
+            if failed.errno != errno.ENOTSUP:
+                raise
+            end = start + seconds if end is None else end
+
+
+def has_handlers():
+    """Returns whether the program has set a handler that could run during a wait."""
+    return any(signal.getsignal(number) is not signal.default_int_handler for number in _handled)
+
+
 def register_signal_handlers():
     """Called at each start: registers the handlers of the initial memory with the kernel."""
     host_call.sig_set(signal.SIGPIPE, _IGNORE)
@@ -625,7 +647,7 @@ def register_signal_handlers():
 def install():
     """Installs all functions in `os` and `posix`."""
     names = [name for name in globals() if not name.startswith("_")]
-    excluded = {"host_call", "operator", "inheritable_fds", "errno", "os", "posix", "signal", "struct", "sys", "install", "set_signal", "start", "raise_signal",
+    excluded = {"has_handlers", "host_call", "operator", "inheritable_fds", "errno", "os", "posix", "signal", "struct", "sys", "time", "install", "set_signal", "start", "raise_signal",
               "register_signal_handlers", "signal_module_raise", "HANDLED", "stock_signal"}
     for name in names:
         if name not in excluded:
@@ -642,6 +664,7 @@ def install():
     os.supports_follow_symlinks.update({stat, access})
     os.supports_fd.update({stat, chmod})
     signal.signal = set_signal
+    time.sleep = _sleep
     import genericpath
     import posixpath
     # These need only existence and type, which the interpreter's own function returns faster.
