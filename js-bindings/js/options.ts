@@ -307,6 +307,16 @@ function checkPacks(input: NonNullable<SandboxOptions["packs"]>): PackOption[] {
 
 const FUNCTIONS = ["onOutput", "onStdout", "onStderr"] as const;
 
+/** A command line for `bash`, or a program and its arguments, which no shell expands. */
+export type Command = string | readonly string[];
+
+/** @internal Returns the command with plain strings. */
+export function checkCommand(command: Command): Command {
+  if (!Array.isArray(command)) return String(command);
+  if (!command.every(isText)) throw invalidOptions("a command must be a string or an array of strings");
+  return [...command];
+}
+
 /** @internal Validates the options of a command. */
 export function checkExecuteOptions(options: ExecuteOptions): ExecuteOptions {
   checkKeys("option", options, EXECUTE_OPTIONS);
