@@ -56,6 +56,12 @@ impl ProviderBuilder {
         Self { make: Box::new(move || Ok(configure(make()?))), ..self }
     }
 
+    /// Creates the builder of each new sandbox with a function that may fail, instead of [`crate::sandbox`].
+    #[must_use]
+    pub fn sandbox_builder(self, make: impl Fn() -> Result<SandboxBuilder> + Send + Sync + 'static) -> Self {
+        Self { make: Box::new(make), ..self }
+    }
+
     /// Adds labels to every sandbox, in addition to those of the request.
     #[must_use]
     pub fn labels<Name: Into<String>, Value: Into<String>>(

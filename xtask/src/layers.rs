@@ -51,6 +51,7 @@ const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "tidebox-userland-bundle",
         ],
     ),
+    ("tidebox-python", &["tidebox"]),
     ("xtask", &[]),
 ];
 

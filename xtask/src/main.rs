@@ -11,6 +11,7 @@ mod licences;
 mod npm;
 mod npm_tests;
 mod project;
+mod python_package;
 mod python_tests;
 mod setup;
 mod spec;
@@ -42,6 +43,9 @@ usage: cargo xtask <command>
             list the matches in files whose path starts with PREFIX, of patterns that contain PATTERN
   npm       build the npm package and pack it into js-bindings/package
   npm test  build and pack the npm package from the current guest programs, install it elsewhere and run its tests
+  python    build the wheel of the Python package, install it into a fresh virtual environment and test it there
+  python --dev
+            the same with the unoptimised library that the tests of the workspace share
   python-tests [--suite DIR] [MODULE...]
             run modules of CPython's own tests in the sandbox [default: ten of them]; DIR contains the package `test`
             [default: fetched from Debian's packages]
@@ -49,6 +53,8 @@ usage: cargo xtask <command>
             run random commands in a thousand sandboxes and report errors and leaks [default: 10 minutes]
   fuzz [--minutes N [TARGET...]]
             run the fuzz targets, all or the named ones, for N minutes in total [default: a fixed number of inputs]
+  fuzz --libfuzzer --minutes N [TARGET...]
+            run the fuzz targets, all or the named ones, with libFuzzer for N minutes each
   spec record [FILE]
             record the cases of tests/spec whose file name contains FILE with the bash and tools of this host, as root
   spec compare [FILE]
@@ -73,12 +79,17 @@ fn main() -> ExitCode {
         ["words", "show", prefix, pattern] => run(|project, _| words::show(project, prefix, pattern)),
         ["npm"] => run(npm::npm),
         ["npm", "test"] => run(npm_tests::npm_tests),
+        ["python"] => run(python_package::python),
+        ["python", "--dev"] => run(python_package::step),
         ["soak"] => run(|project, progress| soak(project, progress, "10")),
         ["soak", "--minutes", minutes] => run(|project, progress| soak(project, progress, minutes)),
         ["python-tests", arguments @ ..] => {
             run(|project, progress| python_tests::python_tests(project, progress, arguments))
         }
         ["fuzz"] => run(fuzz::step),
+        ["fuzz", "--libfuzzer", "--minutes", minutes, targets @ ..] => {
+            run(|project, progress| fuzz::libfuzzer(project, progress, minutes, targets))
+        }
         ["fuzz", "--minutes", minutes, targets @ ..] => run(|project, _| fuzz::run(project, minutes, targets)),
         ["spec", mode] => run(|project, progress| spec::run(project, progress, mode, "")),
         ["spec", mode, files] => run(|project, progress| spec::run(project, progress, mode, files)),

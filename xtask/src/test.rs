@@ -7,6 +7,7 @@ use crate::layers;
 use crate::licences;
 use crate::npm_tests;
 use crate::project::Project;
+use crate::python_package;
 use crate::python_tests;
 use crate::setup;
 use crate::step::Progress;
@@ -28,6 +29,7 @@ pub(crate) fn test(project: &Project, progress: &mut Progress) -> Result<()> {
     document(project, progress)?;
     host_tests(project, progress)?;
     python_tests::quick(project, progress)?;
+    python_package::step(project, progress)?;
     guest_tests(project, progress)?;
     fuzz::step(project, progress)?;
     npm_tests::npm_tests(project, progress)?;

@@ -23,7 +23,8 @@ impl Totals {
 
     /// Counts a closing line of `cargo test` (`test result: ok. 3 passed; 0 failed; 1 ignored; ...`) or of nextest
     /// (`     Summary [   0.3s] 3 tests run: 3 passed, 1 skipped`), a line of Node's totals (`# pass 3`), or the closing line
-    /// of Deno (`ok | 2 passed (9 steps) | 0 failed (1s)`); any other line counts nothing.
+    /// of Deno (`ok | 2 passed (9 steps) | 0 failed (1s)`) or of pytest (`3 passed, 1 skipped in 0.30s`); any other line counts
+    /// nothing.
     fn count_line(&mut self, line: &str) {
         let line = without_colours(line);
         let line = line.trim();
@@ -35,7 +36,8 @@ impl Totals {
             self.count_deno(total);
             return;
         }
-        if !line.starts_with("test result:") && !line.starts_with("Summary [") {
+        let is_pytest = line.contains(" in ") && line.starts_with(|first: char| first.is_ascii_digit());
+        if !line.starts_with("test result:") && !line.starts_with("Summary [") && !is_pytest {
             return;
         }
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -139,6 +141,15 @@ mod tests {
         counted.count_line("test result: ok. 3 passed; 1 failed; 2 ignored; 0 measured; 9 filtered out");
         counted.count_line("     Summary [   0.300s] 5 tests run: 4 passed, 1 failed, 7 skipped");
         assert_eq!(counted, totals(7, 2, 9));
+    }
+
+    #[test]
+    fn the_closing_line_of_pytest_is_counted() {
+        let mut counted = Totals::default();
+        for line in ["4 passed, 1 skipped in 0.30s", "1 failed, 2 passed in 61.05s (0:01:01)", "3 files in 2 folders"] {
+            counted.count_line(line);
+        }
+        assert_eq!(counted, totals(6, 1, 1));
     }
 
     #[test]

@@ -1,16 +1,24 @@
-"""What all tests here share."""
+"""Fixtures of all tests. With TIDEBOX, the path of the command, they use `tidebox backend`; without it the package `tidebox`."""
 
 import os
 import subprocess
 
 import pytest
-from tidebox_backend import TideboxSandbox
+
+COMMAND = os.environ.get("TIDEBOX")
+if COMMAND is None:
+    from tidebox import Sandbox
+    from tidebox.integrations.deepagents import TideboxSandbox
+else:
+    from tidebox_backend import TideboxSandbox
 
 NEEDS_PYTHON = {"test_execute_large_stdout_payload", "test_aexecute_large_stdout_payload"}
 
 
 def has_python():
-    listed = subprocess.run([os.environ["TIDEBOX"], "pack", "list"], capture_output=True, text=True, check=True).stdout
+    if COMMAND is None:
+        return Sandbox().execute(["python3", "-c", ""]).ok
+    listed = subprocess.run([COMMAND, "pack", "list"], capture_output=True, text=True, check=True).stdout
     return any(line.split("\t")[0::2][:2] == ["python", "ready"] for line in listed.splitlines())
 
 
@@ -26,8 +34,8 @@ def pytest_collection_modifyitems(items):
 def make_sandbox():
     made = []
 
-    def make(dialect: str, *options: str) -> TideboxSandbox:
-        made.append(TideboxSandbox(os.environ["TIDEBOX"], dialect, options))
+    def make(dialect: str):
+        made.append(TideboxSandbox(dialect=dialect) if COMMAND is None else TideboxSandbox(COMMAND, dialect))
         return made[-1]
 
     yield make

@@ -1,0 +1,76 @@
+"""An in-process sandbox for code that language models write.
+
+    from tidebox import Sandbox
+
+    with Sandbox(files={"data.csv": "a,1\nb,2\n"}) as sandbox:
+        print(sandbox.execute("sort -t, -k2nr data.csv | head -1").stdout)
+
+A sandbox has files in memory, `bash` and about two hundred commands. It has no access to the files, the network and the
+processes of the host unless it is given some. `Sandbox` waits for results; `AsyncSandbox` has the same methods for asyncio.
+"""
+
+import atexit
+
+from ._native import (
+    Change,
+    ExecuteResult,
+    FileInfo,
+    FileOperationError,
+    GlobResult,
+    GrepMatch,
+    GrepResult,
+    OutputChunk,
+    PythonResult,
+    ReadResult,
+    SandboxError,
+    Snapshot,
+    ToolCall,
+    TransferResult,
+    __version__,
+    shut_down,
+)
+from ._async_sandbox import AsyncRunningCommand, AsyncSandbox
+from ._options import Credential, HostRule, Limits, Mount, NetworkPolicy
+from ._provider import AsyncProvider, Emulator, Provider, RemoteOptions, SandboxInfo, SandboxOptions, create_sandbox
+from ._python_session import AsyncPythonSession, PythonSession
+from ._sandbox import RunningCommand, Sandbox
+from ._tools import ToolResult
+
+atexit.register(shut_down)
+
+__all__ = [
+    "AsyncProvider",
+    "AsyncPythonSession",
+    "AsyncRunningCommand",
+    "AsyncSandbox",
+    "Change",
+    "Credential",
+    "Emulator",
+    "ExecuteResult",
+    "FileInfo",
+    "FileOperationError",
+    "GlobResult",
+    "GrepMatch",
+    "GrepResult",
+    "HostRule",
+    "Limits",
+    "Mount",
+    "NetworkPolicy",
+    "OutputChunk",
+    "Provider",
+    "PythonResult",
+    "PythonSession",
+    "ReadResult",
+    "RemoteOptions",
+    "RunningCommand",
+    "Sandbox",
+    "SandboxError",
+    "SandboxInfo",
+    "SandboxOptions",
+    "Snapshot",
+    "ToolCall",
+    "ToolResult",
+    "TransferResult",
+    "__version__",
+    "create_sandbox",
+]

@@ -1,0 +1,1 @@
+"""Adapters to agent frameworks. Each module needs the framework it is named after, and imports it when it is imported."""

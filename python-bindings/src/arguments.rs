@@ -1,0 +1,118 @@
+//! Arguments from Python.
+
+use std::time::Duration;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use tidebox::{ExecuteRequest, SandboxPath, ShellMode};
+
+use crate::errors::{checked, invalid};
+
+/// Bytes, or text as UTF-8.
+#[derive(Clone)]
+pub(crate) struct Content(pub(crate) Vec<u8>);
+
+impl<'py> FromPyObject<'_, 'py> for Content {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = value.cast::<PyBytes>() {
+            return Ok(Self(bytes.as_bytes().to_vec()));
+        }
+        if value.is_instance_of::<PyString>() {
+            return Ok(Self(text(&value, "content")?.into_bytes()));
+        }
+        value.extract::<Vec<u8>>().map(Self).map_err(|_| PyTypeError::new_err("expected str or bytes"))
+    }
+}
+
+/// Returns a string. Surrogates, which represent bytes that are not UTF-8, are rejected with the argument's name.
+fn text(value: &Bound<'_, PyAny>, name: &str) -> PyResult<String> {
+    value.extract::<String>().map_err(|error| {
+        if value.is_instance_of::<PyString>() {
+            invalid(format!("{name} contains surrogates, which are not valid text; pass bytes"))
+        } else {
+            error
+        }
+    })
+}
+
+/// A path: a string, bytes, or an object with `__fspath__`.
+#[derive(Clone)]
+pub(crate) struct PathArgument(pub(crate) Vec<u8>);
+
+impl<'py> FromPyObject<'_, 'py> for PathArgument {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let value = if value.hasattr("__fspath__")? { value.call_method0("__fspath__")? } else { value.to_owned() };
+        if let Ok(bytes) = value.cast::<PyBytes>() {
+            return Ok(Self(bytes.as_bytes().to_vec()));
+        }
+        if !value.is_instance_of::<PyString>() {
+            let kind = value.get_type().name()?.to_string();
+            return Err(PyTypeError::new_err(format!("path must be str, bytes or os.PathLike, not {kind}")));
+        }
+        Ok(Self(text(&value, "path")?.into_bytes()))
+    }
+}
+
+impl PathArgument {
+    /// Resolves the path in the sandbox. `name` is that of the argument.
+    pub(crate) fn resolve(&self, cwd: &SandboxPath, name: &str) -> PyResult<SandboxPath> {
+        cwd.resolve(&self.0).map_err(|error| invalid(format!("{name}: {}", error.message)))
+    }
+}
+
+/// A command line, or a program and its arguments.
+#[derive(FromPyObject)]
+pub(crate) enum Command {
+    /// For `bash -c`.
+    Line(String),
+    /// Without a shell.
+    Arguments(Vec<String>),
+}
+
+/// Parameters of a command.
+pub(crate) struct CommandOptions {
+    pub(crate) stdin: Option<Content>,
+    pub(crate) cwd: Option<PathArgument>,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) timeout: Option<f64>,
+    pub(crate) on_overflow: Option<String>,
+    pub(crate) persistent: Option<bool>,
+}
+
+impl CommandOptions {
+    /// Creates the request.
+    pub(crate) fn request(self, command: Command, cwd: &SandboxPath) -> PyResult<ExecuteRequest> {
+        let mut request = match command {
+            Command::Line(line) => ExecuteRequest::new(line),
+            Command::Arguments(arguments) => checked(ExecuteRequest::from_arguments(arguments))?,
+        };
+        request.stdin = self.stdin.map(|content| content.0).unwrap_or_default();
+        request.cwd = self.cwd.map(|path| path.resolve(cwd, "cwd")).transpose()?;
+        request.env = self.env;
+        request.timeout = self.timeout.map(|seconds| duration(seconds, "timeout")).transpose()?;
+        if let Some(action) = self.on_overflow {
+            request.output_overflow = action
+                .parse()
+                .map_err(|_| invalid(format!("on_overflow must be 'head', 'tail' or 'stop', not {action:?}")))?;
+        }
+        request.shell_mode = self.persistent.map(|persistent| match persistent {
+            true => ShellMode::Persistent,
+            false => ShellMode::Fresh,
+        });
+        Ok(request)
+    }
+}
+
+/// Converts seconds.
+pub(crate) fn duration(seconds: f64, name: &str) -> PyResult<Duration> {
+    if seconds.is_nan() || seconds < 0.0 {
+        return Err(invalid(format!("{name} must be a number of seconds that is not negative, not {seconds}")));
+    }
+    // Infinity and centuries mean no limit.
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}

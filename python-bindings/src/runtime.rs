@@ -1,0 +1,107 @@
+//! The Tokio runtime of this process, and waiting for futures from Python.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::awaitable;
+
+/// Interval in which a waiting call checks for signals, such as the one of Ctrl-C.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+struct Shared {
+    /// Never dropped: commands may still run while the process exits.
+    runtime: Runtime,
+    /// The process that started the runtime. Its threads do not exist in a forked child.
+    pid: u32,
+}
+
+thread_local! {
+    /// True while this thread of the runtime runs a function of the application, which may block.
+    static MAY_BLOCK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a function of the application on a thread of the runtime that may block.
+pub(crate) fn call_blocking<T>(function: impl FnOnce() -> T) -> T {
+    MAY_BLOCK.set(true);
+    let result = function();
+    MAY_BLOCK.set(false);
+    result
+}
+
+static EXITING: AtomicBool = AtomicBool::new(false);
+
+static SHARED: OnceLock<Result<Shared, String>> = OnceLock::new();
+
+fn start() -> Result<Shared, String> {
+    let runtime = Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("tidebox")
+        .build()
+        .map_err(|error| format!("cannot start the threads of tidebox: {error}"))?;
+    Ok(Shared { runtime, pid: std::process::id() })
+}
+
+/// Returns the runtime, which the first call starts.
+pub(crate) fn handle() -> PyResult<&'static Handle> {
+    let shared = SHARED.get_or_init(start).as_ref().map_err(|message| PyRuntimeError::new_err(message.clone()))?;
+    if shared.pid != std::process::id() {
+        return Err(PyRuntimeError::new_err(
+            "tidebox was used before os.fork() and cannot be used in the forked child, because threads are not copied; \
+             use the start method 'spawn' or 'forkserver', or use tidebox only after the fork",
+        ));
+    }
+    Ok(shared.runtime.handle())
+}
+
+/// Waits for a future without the GIL. A signal whose handler raises, such as `KeyboardInterrupt`, drops the future.
+pub(crate) fn block_on<T: Send>(py: Python<'_>, future: impl Future<Output = PyResult<T>> + Send) -> PyResult<T> {
+    let handle = handle()?;
+    if Handle::try_current().is_ok() && !MAY_BLOCK.get() {
+        return Err(PyRuntimeError::new_err(
+            "a blocking method of tidebox was called in a function that tidebox runs on its own threads; use AsyncSandbox there",
+        ));
+    }
+    py.detach(|| {
+        handle.block_on(async {
+            let mut future = std::pin::pin!(future);
+            loop {
+                tokio::select! {
+                    biased;
+                    result = &mut future => return result,
+                    () = tokio::time::sleep(SIGNAL_INTERVAL) => Python::attach(|py| py.check_signals())?,
+                }
+            }
+        })
+    })
+}
+
+/// Waits for a future, or returns an awaitable.
+pub(crate) fn run<'py, T>(
+    py: Python<'py>,
+    asynchronous: bool,
+    future: impl Future<Output = PyResult<T>> + Send + 'static,
+) -> PyResult<Bound<'py, PyAny>>
+where
+    T: for<'any> IntoPyObject<'any> + Send + 'static,
+{
+    if asynchronous { awaitable::spawn(py, handle()?, future) } else { block_on(py, future)?.into_bound_py_any(py) }
+}
+
+/// Returns whether the interpreter exits. A thread that then waits for the GIL would never get it.
+pub(crate) fn is_exiting() -> bool {
+    EXITING.load(Ordering::Acquire)
+}
+
+/// Stops the delivery of results to event loops, before the interpreter is finalized.
+#[pyfunction]
+pub(crate) fn shut_down() {
+    EXITING.store(true, Ordering::Release);
+}

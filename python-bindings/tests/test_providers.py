@@ -1,0 +1,117 @@
+"""Providers, emulators and Python sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from tidebox import (
+    AsyncProvider,
+    AsyncSandbox,
+    Emulator,
+    Provider,
+    RemoteOptions,
+    Sandbox,
+    SandboxError,
+    SandboxOptions,
+    create_sandbox,
+)
+
+PROVIDERS = ["daytona", "deno", "e2b", "langsmith", "modal", "runloop"]
+
+
+def test_a_local_provider_finds_sandboxes_by_id_and_labels() -> None:
+    provider = Provider(sandbox=SandboxOptions(files={"a": "1"}), labels={"app": "test"})
+    first = provider.get_or_create(labels={"thread": "1"})
+    first.write("b", "2")
+    assert provider.get_or_create(labels={"thread": "1"}).execute("cat a b").stdout == "12"
+    assert provider.get_or_create(id=first.id).id == first.id
+    second = provider.get_or_create()
+    assert {info.id for info in provider.list()} == {first.id, second.id}
+    assert [dict(info.labels) for info in provider.list(labels={"thread": "1"})] == [{"app": "test", "thread": "1"}]
+    snapshot = first.snapshot()
+    assert snapshot.file_bytes > 0
+    provider.delete(first.id)
+    with pytest.raises(SandboxError) as error:
+        provider.get_or_create(id=first.id)
+    assert error.value.kind == "sandbox_not_found"
+
+
+def test_a_provider_that_saves_survives_a_restart(tmp_path: pathlib.Path) -> None:
+    script = (
+        "import sys\n"
+        "from tidebox import Provider\n"
+        "sandbox = Provider(save_in=sys.argv[1]).get_or_create(labels={'thread': '1'})\n"
+        "sandbox.write('kept', 'yes')\n"
+        "print(sandbox.id)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
+    again = Provider(save_in=tmp_path).get_or_create(id=done.stdout.strip())
+    assert again.read("kept").content == "yes"
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_an_emulator_serves_the_adapter_of_its_provider(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Emulator(name, sandbox=SandboxOptions(env={"FROM": "emulator"})) as emulator:  # type: ignore[arg-type]
+        for variable, value in emulator.variables.items():
+            monkeypatch.setenv(variable, value)
+        sandbox = create_sandbox(name)  # type: ignore[arg-type]
+        assert sandbox.execute("echo $FROM").stdout == "emulator\n"
+        sandbox.write("/tmp/file", "x\n")
+        assert sandbox.read("/tmp/file").content == "x\n"
+        with pytest.raises(SandboxError) as error:
+            sandbox.snapshot()
+        assert error.value.kind == "unsupported"
+
+
+def test_providers_work_in_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        provider = AsyncProvider("e2b")
+        sandbox = await provider.get_or_create(labels={"a": "b"})
+        assert (await sandbox.execute("echo hi")).stdout == "hi\n"
+        assert [info.id for info in await provider.list()] == [sandbox.id]
+        await provider.delete(sandbox.id)
+        assert await provider.list() == []
+
+    with Emulator("e2b") as emulator:
+        for variable, value in emulator.variables.items():
+            monkeypatch.setenv(variable, value)
+        asyncio.run(main())
+
+
+def test_invalid_providers_and_options_are_named() -> None:
+    with pytest.raises(SandboxError, match="unknown provider"):
+        Provider("nowhere")  # type: ignore[arg-type]
+    with pytest.raises(SandboxError, match="cpus"):
+        Provider("e2b", remote=RemoteOptions(api_key="x", cpus=2))
+    with pytest.raises(ValueError, match="save_in"):
+        Provider("e2b", save_in="/tmp/x")
+    with pytest.raises(ValueError, match="unknown"):
+        Emulator("nowhere")  # type: ignore[arg-type]
+
+
+def test_a_python_session_keeps_variables() -> None:
+    sandbox = Sandbox(files={"data.txt": "41"})
+    try:
+        session = sandbox.python_session()
+    except ValueError as error:
+        pytest.skip(str(error))
+    assert session.run("x = int(open('data.txt').read())").value is None
+    assert session.run("print('hi'); x + 1").value == "42"
+    failed = session.run("1 / 0")
+    assert (failed.error, failed.error_message) == ("ZeroDivisionError", "division by zero")
+    assert repr(session.run("x")) == "PythonResult(value='41')"
+    stopped = session.run("while True: pass", timeout=0.5)
+    assert stopped.has_exited and stopped.stopped_by == "timeout"
+    with pytest.raises(ValueError, match="exited"):
+        session.run("x")
+
+    async def main() -> None:
+        other = AsyncSandbox().python_session()
+        assert (await other.run("6 * 7")).value == "42"
+
+    asyncio.run(main())

@@ -1,0 +1,195 @@
+//! The Python package: built by maturin, and tested as users get it, installed into a fresh virtual environment outside of the
+//! repository.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::project::Project;
+use crate::setup;
+use crate::step::Progress;
+
+const RETRY: &str = "cargo xtask python";
+
+/// Builds the wheel.
+const MATURIN: &str = "maturin==1.16.0";
+
+/// Packs a wheel.
+const WHEEL: &str = "wheel==0.45.1";
+
+/// Packages for the tests.
+const TEST_PACKAGES: [&str; 3] = ["pytest==9.2.0", "pytest-timeout==2.4.0", "mypy==2.4.1"];
+
+/// Maximum size of the wheel in bytes. Every user downloads it.
+const MAX_BYTES: u64 = 60 * 1024 * 1024;
+
+/// Runs `cargo xtask python`: builds the wheel for users.
+pub(crate) fn python(project: &Project, progress: &mut Progress) -> Result<()> {
+    setup::guests(project, progress)?;
+    let wheel = build(project, progress)?;
+    let bytes = fs::metadata(&wheel)?.len();
+    ensure!(bytes <= MAX_BYTES, "{} has {bytes} bytes, more than {MAX_BYTES}", wheel.display());
+    progress.print(&format!("{}: {:.1} MiB", wheel.display(), bytes as f64 / f64::from(1 << 20)));
+    test(project, progress, &wheel)
+}
+
+/// Tests the package with a wheel of the unoptimised library that the tests of the workspace share. maturin would build all
+/// dependencies again, because the features of its packages are others than those of the workspace.
+pub(crate) fn step(project: &Project, progress: &mut Progress) -> Result<()> {
+    let build = project.cargo(&["build", "--locked", "--workspace", "--lib", "--tests"]);
+    progress.run("build the library of the Python package", build, RETRY)?;
+    let wheel = assemble(project, progress)?;
+    test(project, progress, &wheel)
+}
+
+/// Packs the unoptimised library and the Python files into a wheel.
+fn assemble(project: &Project, progress: &mut Progress) -> Result<PathBuf> {
+    let tools = venv(project, progress, "python-pack", &[WHEEL])?;
+    let wheels = project.target.join("wheels/unoptimised");
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels).context("cannot remove the old wheel")?;
+    }
+    let (tree, info) = (wheels.join("tree"), wheels.join("tree/tidebox-0.dist-info"));
+    copy_tree(&project.root.join("python-bindings/python"), &tree)?;
+    fs::create_dir_all(&info)?;
+    let library = format!("{}_native{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
+    let module = if cfg!(windows) { "_native.pyd" } else { "_native.abi3.so" };
+    fs::copy(project.target.join("debug").join(library), tree.join("tidebox").join(module))?;
+    fs::write(info.join("METADATA"), "Metadata-Version: 2.1\nName: tidebox\nVersion: 0\n")?;
+    fs::write(info.join("WHEEL"), "Wheel-Version: 1.0\nGenerator: xtask\nRoot-Is-Purelib: false\nTag: py3-none-any\n")?;
+    fs::write(info.join("entry_points.txt"), entry_points(&project.root.join("python-bindings/pyproject.toml"))?)?;
+    let mut pack = Command::new(tools.join("python"));
+    pack.args(["-m", "wheel", "pack", "--dest-dir"]).arg(&wheels).arg(&tree);
+    progress.run("pack the wheel", pack, RETRY)?;
+    Ok(wheels.join("tidebox-0-py3-none-any.whl"))
+}
+
+/// Returns the entry points of the package in the format of a wheel.
+fn entry_points(pyproject: &Path) -> Result<String> {
+    let text = fs::read_to_string(pyproject)?;
+    let pyproject: toml::Table = text.parse().context("cannot read pyproject.toml")?;
+    let project = pyproject["project"].as_table().context("pyproject.toml has no table `project`")?;
+    let mut points = String::new();
+    let mut group = |name: &str, table: Option<&toml::Value>| {
+        let entries = table.and_then(toml::Value::as_table).into_iter().flatten();
+        points.push_str(&format!("[{name}]\n"));
+        for (name, target) in entries {
+            points.push_str(&format!("{name} = {}\n", target.as_str().unwrap_or_default()));
+        }
+    };
+    group("console_scripts", project.get("scripts"));
+    for (name, table) in project.get("entry-points").and_then(toml::Value::as_table).into_iter().flatten() {
+        group(name, Some(table));
+    }
+    Ok(points)
+}
+
+fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            if entry.file_name() != "__pycache__" {
+                copy_tree(&entry.path(), &target)?;
+            }
+        } else {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Builds the wheel for users.
+fn build(project: &Project, progress: &mut Progress) -> Result<PathBuf> {
+    let tools = venv(project, progress, "python-tools", &[MATURIN])?;
+    let wheels = project.target.join("wheels/release");
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels).context("cannot remove the old wheel")?;
+    }
+    let mut maturin = Command::new(tools.join("maturin"));
+    maturin.args(["build", "--locked", "--quiet", "--release", "--manifest-path"]);
+    maturin.arg(project.root.join("python-bindings/Cargo.toml")).arg("--out").arg(&wheels);
+    maturin.args(["--interpreter", "python3"]).env("CARGO_TARGET_DIR", &project.target);
+    progress.run("build the wheel", maturin, RETRY)?;
+    let mut entries = fs::read_dir(&wheels).context("maturin wrote no wheel")?;
+    Ok(entries.next().context("maturin wrote no wheel")??.path())
+}
+
+/// Installs the wheel into a new virtual environment, and runs the tests and the type checker there.
+fn test(project: &Project, progress: &mut Progress, wheel: &Path) -> Result<()> {
+    let tests = project.target.join("python-tests");
+    if tests.exists() {
+        fs::remove_dir_all(&tests).context("cannot remove the old tests")?;
+    }
+    fs::create_dir_all(&tests)?;
+    let copied = tests.join("tests");
+    fs::create_dir(&copied)?;
+    for entry in fs::read_dir(project.root.join("python-bindings/tests"))? {
+        let path = entry?.path();
+        if path.extension() == Some(OsStr::new("py")) {
+            fs::copy(&path, copied.join(path.file_name().unwrap_or_default()))?;
+        }
+    }
+    for page in ["python-bindings/README.md", "docs/python-package.md"] {
+        let from = project.root.join(page);
+        fs::copy(&from, copied.join(from.file_name().unwrap_or_default()))?;
+    }
+    let python = venv(project, progress, "python-venv", &TEST_PACKAGES)?;
+    install(progress, &python, wheel)?;
+    let source = tests.join("source");
+    copy_tree(&project.root.join("python-bindings/python"), &source)?;
+    let mut mypy = Command::new(python.join("mypy"));
+    // The frameworks of the adapters are not installed here.
+    mypy.args(["--strict", "--exclude", "integrations/", "tidebox"]).current_dir(&source);
+    progress.run("types of the Python package", mypy, RETRY)?;
+    let mut mypy = Command::new(python.join("mypy"));
+    mypy.args(["--strict", "tests"]).current_dir(&tests);
+    progress.run("types of its tests", mypy, RETRY)?;
+    let mut pytest = Command::new(python.join("python"));
+    pytest.args(["-X", "dev", "-W", "error", "-m", "pytest", "-q", "--timeout=300", "tests"]).current_dir(&tests);
+    progress.run_tests("tests of the Python package", pytest, RETRY)?;
+    test_deepagents(project, progress, wheel, &tests)
+}
+
+/// Runs the standard tests of Deep Agents, and an agent with a scripted model, over the adapter of the package.
+fn test_deepagents(project: &Project, progress: &mut Progress, wheel: &Path, tests: &Path) -> Result<()> {
+    let from = project.root.join("tests/deepagents/python");
+    let wanted = fs::read_to_string(from.join("requirements.txt"))?;
+    let packages: Vec<&str> = wanted.lines().filter(|line| !line.is_empty()).collect();
+    let python = venv(project, progress, "python-deepagents", &packages)?;
+    install(progress, &python, wheel)?;
+    let dir = tests.join("deepagents");
+    copy_tree(&from, &dir)?;
+    let mut pytest = Command::new(python.join("python"));
+    pytest.args(["-m", "pytest"]).current_dir(&dir).env_remove("TIDEBOX");
+    progress.run_tests("standard tests of Deep Agents in the Python package", pytest, RETRY)
+}
+
+fn install(progress: &mut Progress, python: &Path, wheel: &Path) -> Result<()> {
+    let mut install = Command::new(python.join("python"));
+    install.args(["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"]).arg(wheel);
+    progress.run("install the wheel", install, RETRY)
+}
+
+/// Creates a virtual environment with packages, unless it has them, and returns its directory of programs.
+fn venv(project: &Project, progress: &mut Progress, name: &str, packages: &[&str]) -> Result<PathBuf> {
+    let dir = project.target.join(name);
+    let bin = dir.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    let stamp = dir.join("packages.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == packages.join("\n")) {
+        return Ok(bin);
+    }
+    let mut create = Command::new("python3");
+    create.args(["-m", "venv", "--clear"]).arg(&dir);
+    progress.run(&format!("create the environment {name}"), create, RETRY)?;
+    let mut install = Command::new(bin.join("python"));
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
+    progress.run(&format!("install {}", packages.join(" ")), install, RETRY)?;
+    fs::write(&stamp, packages.join("\n"))?;
+    Ok(bin)
+}
