@@ -230,7 +230,8 @@ async fn a_damaged_state_is_reported_and_the_session_restarts() {
         state(bad);
         let response = ask(&s, ExecuteRequest::new("echo ${a-none}")).await;
         assert_eq!(response.stdout_text(), "none\n");
-        assert_eq!(response.stderr_text(), "bash: the state of the session is damaged; the session begins anew\n");
+        let message = "bash: cannot read the state of the shell session: it is damaged; a new session starts\n";
+        assert_eq!(response.stderr_text(), message);
         check_output(&s, "echo ${a-none}", "none\n").await;
     }
     // A function with an invalid body is detected when it is called.

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use tidebox::OutputOverflow;
 
 /// Bytes, encoded as base64 in JSON.
 #[derive(Debug, Default, PartialEq)]
@@ -14,7 +16,7 @@ pub(super) struct Bytes(pub(super) Vec<u8>);
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        BASE64.decode(text).map(Self).map_err(|error| serde::de::Error::custom(format!("invalid base64: {error}")))
+        BASE64.decode(text).map(Self).map_err(|error| D::Error::custom(format!("invalid base64: {error}")))
     }
 }
 
@@ -57,8 +59,8 @@ pub(super) struct Execute {
     #[serde(default)]
     pub(super) shell_mode: Option<Mode>,
     /// `head`, `tail` or `stop`.
-    #[serde(default)]
-    pub(super) output_overflow: Option<Overflow>,
+    #[serde(default, deserialize_with = "output_overflow")]
+    pub(super) output_overflow: OutputOverflow,
 }
 
 impl Execute {
@@ -67,12 +69,9 @@ impl Execute {
     }
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Overflow {
-    Head,
-    Tail,
-    Stop,
+fn output_overflow<'de, D: Deserializer<'de>>(deserializer: D) -> Result<OutputOverflow, D::Error> {
+    let name = Option::<String>::deserialize(deserializer)?;
+    name.map_or(Ok(OutputOverflow::default()), |name| name.parse()).map_err(D::Error::custom)
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]

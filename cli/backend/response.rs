@@ -7,13 +7,13 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 use tidebox::{
     Dialect, EditRequest, ExecuteRequest, ExecuteResponse, FileError, FileInfo, FileResult, GlobRequest, GlobResponse,
-    GrepRequest, GrepResponse, LineWindow, OutputOverflow, ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend,
-    ShellMode, ToolContent, Truncation, Upload, WriteRequest,
+    GrepRequest, GrepResponse, LineWindow, ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend, ShellMode,
+    ToolContent, Truncation, Upload, WriteRequest,
 };
 
 use super::ServerState;
 use super::python::PythonResult;
-use super::request::{Execute, Mode, Overflow, Request, Write};
+use super::request::{Execute, Mode, Request, Write};
 
 /// Executes a request.
 pub(super) async fn handle(state: &ServerState, request: Request) -> Result<Value> {
@@ -135,11 +135,7 @@ fn execute_request(sandbox: &Sandbox, execute: Execute) -> FileResult<ExecuteReq
         Mode::Fresh => ShellMode::Fresh,
         Mode::Persistent => ShellMode::Persistent,
     });
-    request.output_overflow = match execute.output_overflow {
-        None | Some(Overflow::Head) => OutputOverflow::KeepHead,
-        Some(Overflow::Tail) => OutputOverflow::KeepTail,
-        Some(Overflow::Stop) => OutputOverflow::Stop,
-    };
+    request.output_overflow = execute.output_overflow;
     Ok(request)
 }
 

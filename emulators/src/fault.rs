@@ -21,8 +21,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
-    /// Rejects the request with this status and an optional `Retry-After`.
-    Refuse {
+    /// Responds with this HTTP status and an optional `Retry-After`. Called `refuse` in JSON.
+    #[serde(rename = "refuse")]
+    HttpStatus {
         /// Status.
         status: u16,
         /// Seconds.
@@ -31,7 +32,7 @@ pub enum FaultKind {
         #[serde(default)]
         body: String,
     },
-    /// Rejects the call with this gRPC status.
+    /// Responds with this gRPC status.
     GrpcStatus {
         /// gRPC code.
         code: u32,
@@ -124,7 +125,7 @@ pub(crate) async fn inject_faults(State(faults): State<FaultInjector>, mut reque
     let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
     match faults.take(path) {
         None => next.run(request).await,
-        Some(FaultKind::Refuse { status, retry_after, body }) => respond_with_error(status, retry_after, body),
+        Some(FaultKind::HttpStatus { status, retry_after, body }) => respond_with_error(status, retry_after, body),
         Some(FaultKind::GrpcStatus { code, message, retry_after_secs }) => {
             crate::modal::error_response_with_retry(code, &message, retry_after_secs)
         }

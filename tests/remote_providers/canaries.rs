@@ -14,7 +14,7 @@ use tidebox::{
 use tidebox_emulators::{FaultKind, Serving};
 use tidebox_remote_adapters::{Options, PROVIDERS, daytona, deno, e2b, langsmith, modal, runloop};
 
-use crate::{KEY, emulator, fault, refuse};
+use crate::{KEY, emulator, fault, http_error};
 
 /// Contained in every secret below, including the emulators' key.
 const PLANTED: &str = "planted";
@@ -98,13 +98,13 @@ fn provider_values(name: &str, options: &Options) -> Vec<Box<dyn Debug>> {
 
 /// Faults that a service may cause. Its messages may echo the request.
 fn faults(name: &str) -> Vec<FaultKind> {
-    let error_fault = |status| FaultKind::Refuse {
+    let error_fault = |status| FaultKind::HttpStatus {
         status,
         retry_after: None,
         body: r#"{"code":"x","message":"no","detail":"no"}"#.to_owned(),
     };
     let mut kinds: Vec<FaultKind> = [400, 401, 403, 404, 409, 418, 422, 429, 500].map(error_fault).into();
-    kinds.extend([refuse(503, None), FaultKind::BreakAfter { bytes: 0 }, FaultKind::BreakAfter { bytes: 20 }]);
+    kinds.extend([http_error(503, None), FaultKind::BreakAfter { bytes: 0 }, FaultKind::BreakAfter { bytes: 20 }]);
     if name == "modal" {
         let status = |code| FaultKind::GrpcStatus { code, message: "no".to_owned(), retry_after_secs: None };
         kinds.extend([2, 3, 5, 7, 8, 9, 12, 16].map(status));

@@ -6,7 +6,7 @@ use tidebox::{ErrorKind, ExecuteRequest, ListRequest, OutputChunk, Selector, Sto
 use tidebox_emulators::FaultKind;
 
 use crate::coverage::{Feature, shows};
-use crate::{adapter, contract, create_sandbox, emulator, fault, refuse, scenarios};
+use crate::{adapter, contract, create_sandbox, emulator, fault, http_error, scenarios};
 
 shows! {
     the_adapter_of_daytona_keeps_the_contract_over_its_emulator:
@@ -75,7 +75,7 @@ async fn followed() -> [Feature; 1] {
 async fn a_command_that_never_started_is_an_error() {
     let serving = emulator("daytona").await;
     let sandbox = create_sandbox(&serving).await;
-    fault(&serving, &format!("/toolbox/{}/process/execute", sandbox.id()), 1, refuse(502, None));
+    fault(&serving, &format!("/toolbox/{}/process/execute", sandbox.id()), 1, http_error(502, None));
     let error = sandbox.execute(ExecuteRequest::new("echo x > /tmp/ran")).await.expect_err("the command did not run");
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     let response = sandbox.execute(ExecuteRequest::new("cat /tmp/ran")).await.expect("the sandbox works on");

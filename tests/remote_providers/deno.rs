@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
 use crate::coverage::{Feature, shows};
-use crate::{KEY, adapter, contract, create_sandbox, emulator, fault, refuse, scenarios};
+use crate::{KEY, adapter, contract, create_sandbox, emulator, fault, http_error, scenarios};
 
 shows! {
     the_adapter_of_deno_keeps_the_contract_over_its_emulator:
@@ -32,8 +32,7 @@ shows! {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_creation_is_not_repeated() {
     let serving = emulator("deno").await;
-    let refuse = refuse(502, None);
-    fault(&serving, "/api/v3/sandboxes/create", 1, refuse);
+    fault(&serving, "/api/v3/sandboxes/create", 1, http_error(502, None));
     let error =
         adapter("deno", serving.options()).get_or_create(Selector::any_new()).await.expect_err("the command fails");
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");

@@ -80,7 +80,7 @@ async fn files_in_one_transfer_have_separate_results() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_api_version_is_used_as_a_fallback() {
     let serving = emulator("e2b").await;
-    let unknown = || FaultKind::Refuse { status: 404, retry_after: None, body: "404 page not found".to_owned() };
+    let unknown = || FaultKind::HttpStatus { status: 404, retry_after: None, body: "404 page not found".to_owned() };
     fault(&serving, "/v2/sandboxes", 2, unknown());
     let provider = adapter("e2b", serving.options());
     let sandbox = provider.get_or_create(Selector::any_new()).await.expect("created");

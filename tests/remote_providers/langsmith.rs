@@ -216,11 +216,11 @@ async fn concurrent_uploads_to_a_missing_directory_succeed() {
 
 fn no_directory() -> FaultKind {
     let body = r#"{"detail":{"error":"WriteError","message":"no such file or directory"}}"#.to_owned();
-    FaultKind::Refuse { status: 500, retry_after: None, body }
+    FaultKind::HttpStatus { status: 500, retry_after: None, body }
 }
 
 fn absent() -> FaultKind {
-    FaultKind::Refuse { status: 404, retry_after: None, body: "404 page not found".to_owned() }
+    FaultKind::HttpStatus { status: 404, retry_after: None, body: "404 page not found".to_owned() }
 }
 
 /// Stops a sandbox from another client.

@@ -61,7 +61,7 @@ fn fault(serving: &Serving, path: &str, times: u32, kind: FaultKind) {
     serving.faults().add(InjectedFault { path: path.to_owned(), times, kind });
 }
 
-/// A rejection without a message.
-fn refuse(status: u16, retry_after: Option<u64>) -> FaultKind {
-    FaultKind::Refuse { status, retry_after, body: String::new() }
+/// An HTTP error without a body.
+fn http_error(status: u16, retry_after: Option<u64>) -> FaultKind {
+    FaultKind::HttpStatus { status, retry_after, body: String::new() }
 }

@@ -9,7 +9,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::oneshot;
 
 use crate::coverage::{Feature, shows};
-use crate::{KEY, adapter, contract, create_sandbox, emulator, fault, refuse, registry, scenarios};
+use crate::{KEY, adapter, contract, create_sandbox, emulator, fault, http_error, registry, scenarios};
 
 shows! {
     the_adapter_of_modal_keeps_the_contract_over_its_emulator:
@@ -88,10 +88,9 @@ async fn modal_responses_in_one_byte_chunks_are_parsed_the_same() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_retried_creation_creates_one_sandbox() {
     let serving = emulator("modal").await;
-    let away = |status| refuse(status, None);
-    fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, away(502));
+    fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, http_error(502, None));
     fault(&serving, &format!("{CONTROL}/SandboxCreateV2"), 1, FaultKind::BreakAfter { bytes: 3 });
-    fault(&serving, &format!("{ROUTER}/TaskExecPoll"), 2, away(503));
+    fault(&serving, &format!("{ROUTER}/TaskExecPoll"), 2, http_error(503, None));
     let provider = adapter("modal", serving.options());
     provider.get_or_create(Selector::any_new()).await.expect("created after a retry");
     assert_eq!(provider.list(ListRequest::default()).await.expect("a list").sandboxes.len(), 1);
@@ -161,8 +160,7 @@ async fn a_modal_sandbox_that_does_not_become_ready_is_deleted() {
     let serving = emulator("modal").await;
     let mut options = serving.options();
     options.ready_time = Duration::from_secs(2);
-    let away = refuse(503, None);
-    fault(&serving, ROUTER, 1000, away);
+    fault(&serving, ROUTER, 1000, http_error(503, None));
     let provider = adapter("modal", options);
     let error = provider.get_or_create(Selector::any_new()).await.expect_err("the router does not respond");
     assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");

@@ -8,7 +8,7 @@ use tidebox::{ErrorKind, ExecuteRequest, ListRequest, OutputChunk, Selector, Sto
 use tidebox_emulators::FaultKind;
 
 use crate::coverage::{Feature, shows};
-use crate::{adapter, contract, create_sandbox, emulator, fault, refuse, scenarios};
+use crate::{adapter, contract, create_sandbox, emulator, fault, http_error, scenarios};
 
 shows! {
     the_adapter_of_runloop_keeps_the_contract_over_its_emulator:
@@ -36,7 +36,7 @@ async fn repeated() -> [Feature; 1] {
     let sandbox = create_sandbox(&serving).await;
     let path = format!("/v1/devboxes/{}/execute", sandbox.id());
     // A failing proxy has forwarded nothing; if the response is interrupted, the command has started.
-    let kinds = [refuse(502, None), FaultKind::BreakAfter { bytes: 0 }, FaultKind::BreakAfter { bytes: 20 }];
+    let kinds = [http_error(502, None), FaultKind::BreakAfter { bytes: 0 }, FaultKind::BreakAfter { bytes: 20 }];
     for kind in kinds {
         fault(&serving, &path, 1, kind);
         let request = ExecuteRequest::new("echo once >> /tmp/count; echo done; exit 5");
@@ -74,7 +74,7 @@ async fn timed_out_long_polls_are_repeated() {
     let mut sink = |event: OutputChunk| seen.extend(event.bytes);
     // Two of the requests about the command are rejected with a retry pause: a long poll, and a stream that is then
     // reopened.
-    fault(&serving, &path, 2, refuse(408, None));
+    fault(&serving, &path, 2, http_error(408, None));
     let request = ExecuteRequest::new("echo one; sleep 2; echo two; exit 3");
     let response = sandbox.execute_streaming(request, &mut sink).await.expect("the command runs");
     assert_eq!((response.exit_code, &*response.stdout_text()), (Some(3), "one\ntwo\n"));
@@ -162,7 +162,7 @@ async fn devboxes_share_one_network_policy() {
     options.network = NetworkAccess::Only(vec!["pypi.org".to_owned()]);
     adapter("runloop", options).get_or_create(Selector::any_new()).await.expect("created");
     // A second policy with one name would be rejected, so at most two requests are sent.
-    fault(&serving, "/v1/network-policies", 1, refuse(500, None));
+    fault(&serving, "/v1/network-policies", 1, http_error(500, None));
     let mut options = serving.options();
     options.network = NetworkAccess::Blocked;
     adapter("runloop", options).get_or_create(Selector::any_new()).await.expect("a second request finds it");

@@ -6,7 +6,7 @@ use tidebox::{ErrorKind, ExecuteRequest, ListRequest, SandboxBackend, Selector, 
 
 use crate::coverage::Feature;
 use crate::driver::home;
-use crate::{adapter, create_sandbox, emulator, fault, refuse};
+use crate::{adapter, create_sandbox, emulator, fault, http_error};
 
 /// Timeout for expected events, long enough for a loaded host.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A rejected creation with a requested pause is retried once, after the pause.
 pub(crate) async fn a_requested_pause_is_respected(provider: &str, path: &str) -> [Feature; 1] {
     let serving = emulator(provider).await;
-    fault(&serving, path, 1, refuse(429, Some(1)));
+    fault(&serving, path, 1, http_error(429, Some(1)));
     let started = Instant::now();
     let provider = adapter(provider, serving.options());
     provider.get_or_create(Selector::any_new()).await.expect("created after a retry");

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidebox_core::{
-    Error, ErrorKind, ExecuteRequest, ExecuteResponse, OutputChunk, OutputOverflow, OutputSink, OutputStream, Result,
-    SandboxPath, StopReason,
+    Error, ErrorKind, ExecuteRequest, ExecuteResponse, Limits, OutputChunk, OutputOverflow, OutputSink, OutputStream,
+    Result, SandboxPath, StopReason,
 };
 use tidebox_kernel::fs::{Kind, Resolved};
 use tidebox_kernel::{Errno, ExecutionId, ExecutionReport, ExecutionSpec, Kernel, OutputBuffer, SharedKernel};
@@ -213,8 +213,8 @@ pub(crate) async fn execute(
     let running = ExecutionGuard { backend, kernel: Arc::clone(&kernel), session, ended: false };
     // A concurrent `close` may have missed this execution.
     backend.register_execution(session)?;
-    let limits = kernel.lock().limits().clone();
-    let wall_time = timeout.unwrap_or(limits.wall_time);
+    let limits = CommandLimits::new(kernel.lock().limits(), timeout, overflow);
+    let wall_time = limits.wall_time;
     kernel.lock().limit_virtual_time(session, wall_time);
     if overflow == OutputOverflow::KeepTail {
         collector.keep_tail(limits.output_bytes);
@@ -237,7 +237,6 @@ pub(crate) async fn execute(
             .with_context("sandbox", backend.name())
             .with_source(error));
     }
-    let limits = CommandLimits { wall_time, cpu_time: limits.cpu_time, output_bytes: limits.output_bytes, overflow };
     finish_response(&mut collector, &report, &limits, backend.is_closed());
     collector.response.duration = Duration::from_nanos(now.saturating_sub(started));
     Ok(collector.response)
@@ -332,6 +331,18 @@ pub(crate) struct CommandLimits {
     pub(crate) cpu_time: Option<Duration>,
     pub(crate) output_bytes: u64,
     pub(crate) overflow: OutputOverflow,
+}
+
+impl CommandLimits {
+    /// The sandbox's limits, with the timeout of the request if it has one.
+    pub(crate) fn new(limits: &Limits, timeout: Option<Duration>, overflow: OutputOverflow) -> Self {
+        Self {
+            wall_time: timeout.unwrap_or(limits.wall_time),
+            cpu_time: limits.cpu_time,
+            output_bytes: limits.output_bytes,
+            overflow,
+        }
+    }
 }
 
 /// Sets the exit code, the stop reason and the resource usage of the response, and explains limits on standard error. Tidebox's

@@ -137,13 +137,7 @@ impl<B: Deref<Target = VfsBackend>> InteractiveProcess<B> {
         };
         let (limits, started) = {
             let mut kernel = self.kernel.lock();
-            let limits = kernel.limits();
-            let limits = CommandLimits {
-                wall_time: timeout.unwrap_or(limits.wall_time),
-                cpu_time: limits.cpu_time,
-                output_bytes: limits.output_bytes,
-                overflow: OutputOverflow::default(),
-            };
+            let limits = CommandLimits::new(kernel.limits(), timeout, OutputOverflow::default());
             kernel.send_request(self.session, request, limits.wall_time);
             (limits, kernel.monotonic())
         };

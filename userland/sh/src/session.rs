@@ -47,7 +47,9 @@ impl Shell {
         self.options.expand_aliases = true;
         let state = State::decode(&stored.state);
         if state.is_none() {
-            self.print_session_message("the state of the session is damaged; the session begins anew");
+            self.print_session_message(
+                "cannot read the state of the shell session: it is damaged; a new session starts",
+            );
         }
         let state = state.unwrap_or_default();
         let mut session = Session {

@@ -89,7 +89,7 @@ impl Fs {
             return Ok(());
         }
         let dirty = self.objects().and_then(|found| {
-            let entry = found.entries.get(&ino).filter(|entry| !entry.gone)?;
+            let entry = found.entries.get(&ino).filter(|entry| !entry.unlinked)?;
             entry.buffer.as_ref().filter(|buffer| buffer.dirty).map(|buffer| buffer.content.clone())
         });
         let Some(content) = dirty else { return Ok(()) };

@@ -81,10 +81,10 @@ impl Fs {
         let mut found = mounts.objects();
         found.touch(ino);
         let entry = found.entries.get(&ino).ok_or(Errno::Stale)?;
-        let (device, kind, gone) = (entry.device, entry.kind, entry.gone);
-        let path = if gone { Vec::new() } else { self.path_in_mount(&found, ino)? };
+        let (device, kind, unlinked) = (entry.device, entry.kind, entry.unlinked);
+        let path = if unlinked { Vec::new() } else { self.path_in_mount(&found, ino)? };
         drop(found);
-        Ok(MountObject { ino, device, mounted: self.mounted(device)?.clone(), path, kind, unlinked: gone })
+        Ok(MountObject { ino, device, mounted: self.mounted(device)?.clone(), path, kind, unlinked })
     }
 
     fn path_in_mount(&self, found: &ObjectTable, ino: Ino) -> Result<Vec<u8>, Errno> {
@@ -96,7 +96,7 @@ impl Fs {
                 let names = names.iter().rev().copied();
                 return Ok(names.fold(lower.path.to_vec(), |path, name| join(&path, name)));
             }
-            let entry = found.entries.get(&at).filter(|entry| !entry.gone).ok_or(Errno::Stale)?;
+            let entry = found.entries.get(&at).filter(|entry| !entry.unlinked).ok_or(Errno::Stale)?;
             names.push(entry.name.as_bytes());
             at = found.upper_or_self(entry.parent, &self.table);
         }
@@ -176,7 +176,7 @@ impl Fs {
     /// Returns the parent directory and the name of an object; `None` if it was unlinked.
     pub(in crate::fs) fn object_location(&self, ino: Ino) -> Option<(Ino, Vec<u8>)> {
         let found = self.objects()?;
-        let entry = found.entries.get(&ino).filter(|entry| !entry.gone)?;
+        let entry = found.entries.get(&ino).filter(|entry| !entry.unlinked)?;
         Some((found.upper_or_self(entry.parent, &self.table), entry.name.as_bytes().to_vec()))
     }
 

@@ -35,7 +35,7 @@ pub(super) struct ObjectEntry {
     /// Metadata of the last lookup.
     pub(super) metadata: Option<Metadata>,
     /// The object was unlinked; it exists while it is held.
-    pub(super) gone: bool,
+    pub(super) unlinked: bool,
     pub(super) reader: Option<Arc<dyn MountFile>>,
     pub(super) writer: Option<Arc<dyn MountFile>>,
     pub(super) buffer: Option<Box<Buffer>>,
@@ -103,7 +103,7 @@ impl ObjectTable {
             name,
             kind,
             metadata,
-            gone: false,
+            unlinked: false,
             reader: None,
             writer: None,
             buffer: None,
@@ -115,8 +115,8 @@ impl ObjectTable {
 
     /// Removes the name of an object.
     pub(super) fn unlink(&mut self, ino: Ino) {
-        let Some(entry) = self.entries.get_mut(&ino).filter(|entry| !entry.gone) else { return };
-        entry.gone = true;
+        let Some(entry) = self.entries.get_mut(&ino).filter(|entry| !entry.unlinked) else { return };
+        entry.unlinked = true;
         let (parent, name) = (entry.parent, entry.name.clone());
         self.remove_name(parent, &name);
     }
@@ -132,7 +132,7 @@ impl ObjectTable {
 
     /// Renames an object.
     pub(super) fn rename(&mut self, ino: Ino, parent: Ino, name: &Name) {
-        let Some(entry) = self.entries.get_mut(&ino).filter(|entry| !entry.gone) else { return };
+        let Some(entry) = self.entries.get_mut(&ino).filter(|entry| !entry.unlinked) else { return };
         let old_parent = core::mem::replace(&mut entry.parent, parent);
         let old_name = core::mem::replace(&mut entry.name, name.clone());
         self.remove_name(old_parent, &old_name);
@@ -208,7 +208,7 @@ impl ObjectTable {
         let Some(entry) = self.entries.get_mut(&ino) else { return };
         let closed = usize::from(entry.reader.take().is_some()) + usize::from(entry.writer.take().is_some());
         self.open = self.open.saturating_sub(closed);
-        if entry.gone {
+        if entry.unlinked {
             self.entries.remove(&ino);
         }
     }
