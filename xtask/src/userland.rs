@@ -18,9 +18,10 @@ pub(crate) const TARGET: &str = "wasm32-wasip1";
 /// The target of components.
 pub(crate) const COMPONENT_TARGET: &str = "wasm32-wasip2";
 
-/// Packages that tests need as components: programs of the workspace, and a library whose command is an export. The file name is
-/// `<name>.component.wasm`.
-const COMPONENTS: [&str; 3] = ["tidebox-test-tool", "tidebox-test-tool-p3", "tidebox-probe"];
+/// Packages that tests and examples need as components: programs of the workspace, and a library whose command is an export. The
+/// file name is `<name>.component.wasm`.
+const COMPONENTS: [&str; 4] =
+    ["tidebox-example-component", "tidebox-test-tool", "tidebox-test-tool-p3", "tidebox-probe"];
 
 /// The suffix of the compressed copy of a module, which host programs embed.
 const COMPRESSED: &str = ".br";
