@@ -11,7 +11,7 @@ mod guest;
 use std::time::{Duration, Instant};
 
 use guest::{Guest, Table};
-use tidebox::{ExecuteRequest, Sandbox, SandboxBackend, StopReason, Upload};
+use tidebox::{ExecuteRequest, Sandbox, SandboxBackend, StopReason};
 
 /// Deadlines, to stop guests at different points.
 const WALL_TIMES: [u64; 7] = [25, 50, 75, 100, 150, 220, 310];
@@ -54,15 +54,11 @@ async fn overshoot(guest: &Guest, wall_time: u64) -> Option<Duration> {
     limits.output_bytes = 8 << 20;
     let sandbox: Sandbox =
         tidebox::sandbox().and_then(|sandbox| sandbox.limits(limits).build()).expect("the sandbox is built");
-    let command = if guest.is_module() {
-        let upload = Upload::new("/workspace/guest", guest.module());
+    if let Some(upload) = guest.upload() {
         sandbox.upload_files(vec![upload]).await.expect("the sandbox responds");
-        format!("chmod +x guest; {}", guest.run.as_deref().unwrap_or("./guest"))
-    } else {
-        guest.text()
-    };
+    }
     let started = Instant::now();
-    let response = sandbox.execute(ExecuteRequest::new(command).with_timeout(wall_time)).await;
+    let response = sandbox.execute(ExecuteRequest::new(guest.command()).with_timeout(wall_time)).await;
     let took = started.elapsed();
     let stopped = response.expect("the sandbox responds").stopped_by == Some(StopReason::Timeout);
     stopped.then(|| took.saturating_sub(wall_time))

@@ -24,7 +24,8 @@ pub(crate) fn check(table: &Table) {
     let tested: BTreeSet<String> = table.guests.iter().map(|guest| guest.file.clone()).collect();
     let entries = fs::read_dir(guests_dir()).expect("the guests exist").map(|entry| entry.expect("it can be listed"));
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let there: BTreeSet<String> = names.filter(|name| name.ends_with(".sh") || name.ends_with(".wat")).collect();
+    let there: BTreeSet<String> =
+        names.filter(|name| [".sh", ".wat", ".py"].iter().any(|suffix| name.ends_with(suffix))).collect();
     assert_eq!(tested, there, "every file of userland/hostile has an entry in guests.json, and every entry a file");
 
     let mut promises = BTreeSet::new();

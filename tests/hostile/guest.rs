@@ -1,4 +1,5 @@
-//! The directory `userland/hostile`: its table, and the guests in the form in which a sandbox runs them.
+//! The directory `userland/hostile`: its table, and the guests in the form in which a sandbox runs them: commands of the
+//! shell (`.sh`), modules and components as text (`.wat`), and Python programs (`.py`).
 
 #![allow(dead_code, reason = "the benchmark of deadlines reads the same table, and less of it")]
 
@@ -7,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use tidebox::{ExecuteRequest, Limits, StopReason};
+use tidebox::{ExecuteRequest, Limits, StopReason, Upload};
 
 /// The table of all guests: `userland/hostile/guests.json`.
 #[derive(Debug, Deserialize)]
@@ -22,7 +23,7 @@ pub(crate) struct Table {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Guest {
-    /// The file: a script, or a module as text.
+    /// The file: a script, a module or component as text, or a Python program.
     pub(crate) file: String,
     /// The guarantee that stops it. The name of its test.
     pub(crate) promise: String,
@@ -35,7 +36,7 @@ pub(crate) struct Guest {
     /// Limits of its sandbox that differ from the defaults.
     #[serde(default)]
     pub(crate) with: BTreeMap<String, u64>,
-    /// The command that runs a module, by default `./guest`.
+    /// The command that runs a module or Python program, by default `./guest` or `python3 guest.py`.
     pub(crate) run: Option<String>,
     /// True if the command uses the sandbox's shell session.
     #[serde(default)]
@@ -72,8 +73,37 @@ impl Table {
 }
 
 impl Guest {
-    pub(crate) fn is_module(&self) -> bool {
-        self.file.ends_with(".wat")
+    /// Returns whether it is a component instead of a module.
+    pub(crate) fn is_component(&self) -> bool {
+        self.file.starts_with("component_")
+    }
+
+    /// Returns whether it needs the pack `python`.
+    pub(crate) fn needs_python(&self) -> bool {
+        self.file.ends_with(".py")
+    }
+
+    /// Returns the file to upload before the command runs, if there is one.
+    pub(crate) fn upload(&self) -> Option<Upload> {
+        if self.file.ends_with(".wat") {
+            Some(Upload::new("/workspace/guest", self.module()))
+        } else if self.needs_python() {
+            Some(Upload::new("/workspace/guest.py", self.text()))
+        } else {
+            None
+        }
+    }
+
+    /// Returns the command that runs it.
+    pub(crate) fn command(&self) -> String {
+        if self.file.ends_with(".wat") {
+            // Commands may remove the execute bit of an upload.
+            format!("chmod +x guest; {}", self.run.as_deref().unwrap_or("./guest"))
+        } else if self.needs_python() {
+            self.run.clone().unwrap_or_else(|| "python3 guest.py".to_owned())
+        } else {
+            self.text()
+        }
     }
 
     /// Returns its file with all repetitions expanded.
@@ -82,8 +112,8 @@ impl Guest {
         written_out(&text)
     }
 
-    /// Returns the module as bytes.
-    pub(crate) fn module(&self) -> Vec<u8> {
+    /// Returns the module or component as bytes.
+    fn module(&self) -> Vec<u8> {
         let broken = |error| panic!("userland/hostile/{}: {error}", self.file);
         wat::parse_str(self.text()).unwrap_or_else(broken)
     }
@@ -100,10 +130,10 @@ impl Guest {
         }
     }
 
-    /// Returns the request that runs `command`.
-    pub(crate) fn request(&self, command: String) -> ExecuteRequest {
+    /// Returns the request that runs it.
+    pub(crate) fn request(&self) -> ExecuteRequest {
         let action = self.output_overflow.as_deref().unwrap_or_default();
-        ExecuteRequest::new(command).with_output_overflow(action.parse().unwrap_or_default())
+        ExecuteRequest::new(self.command()).with_output_overflow(action.parse().unwrap_or_default())
     }
 
     pub(crate) fn limits(&self) -> Limits {

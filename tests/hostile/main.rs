@@ -6,6 +6,7 @@
 //!
 //! `TIDEBOX_HOSTILE=show cargo test --test hostile` prints how each guest ends instead.
 
+mod compile_time;
 mod coverage;
 mod guest;
 mod neighbor;
@@ -33,6 +34,10 @@ fn main() -> ExitCode {
     let every = [
         Trial::test("compiling a large module delays no other sandbox and stops with its command", || {
             neighbor::hold();
+            Ok(())
+        }),
+        Trial::test("compilation counts toward the processor time of its command", || {
+            compile_time::hold();
             Ok(())
         }),
         Trial::test("every limit, boundary and file of userland/hostile has a guest and a test", {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-use tidebox::{ExecuteRequest, ExecuteResponse, Result, SandboxBackend, ShellMode, Upload};
+use tidebox::{ExecuteRequest, ExecuteResponse, Result, SandboxBackend, ShellMode};
 
 use crate::backend::Class;
 use crate::hostile_guest::{Guest, Table};
@@ -38,6 +38,7 @@ const AT_THE_SAME_TIME: [&str; 2] = ["timeout_with_ignored_signals.sh", "daemon.
 fn left_out(guest: &Guest, jspi: bool) -> Option<&str> {
     let together = !jspi && AT_THE_SAME_TIME.contains(&guest.file.as_str());
     let reason = together.then_some("its programs must run at the same time, which takes JSPI");
+    let reason = reason.or_else(|| guest.needs_python().then_some("the sandboxes of this test have no pack python"));
     guest.not_in_javascript.as_deref().or(reason)
 }
 
@@ -65,15 +66,11 @@ async fn sandbox(node: &Arc<Node>, guest: &Guest) -> Class {
 }
 
 async fn run(sandbox: &Class, guest: &Guest) -> Result<ExecuteResponse> {
-    let command = if guest.is_module() {
-        let upload = Upload::new("/workspace/guest", guest.module());
+    if let Some(upload) = guest.upload() {
         let responses = sandbox.upload_files(vec![upload]).await.expect("the sandbox responds");
         assert!(responses.iter().all(|response| response.result.is_ok()), "{responses:?}");
-        format!("chmod +x guest; {}", guest.run.as_deref().unwrap_or("./guest"))
-    } else {
-        guest.text()
-    };
-    let mut request = guest.request(command);
+    }
+    let mut request = guest.request();
     if guest.session {
         request = request.with_shell_mode(ShellMode::Persistent);
     }
@@ -83,6 +80,12 @@ async fn run(sandbox: &Class, guest: &Guest) -> Result<ExecuteResponse> {
 /// Returns the differences from the table.
 fn wrong(guest: &Guest, ended: &ExecuteResponse) -> Vec<String> {
     let mut wrong = Vec::new();
+    if guest.is_component() {
+        if ended.exit_code != Some(126) || !ended.stderr_text().contains("component") {
+            wrong.push("a component is not rejected with 126 and a reason".to_owned());
+        }
+        return wrong;
+    }
     if !ended.exit_code.is_some_and(|code| guest.exit.contains(&code)) {
         wrong.push(format!("the exit code is none of {:?}", guest.exit));
     }

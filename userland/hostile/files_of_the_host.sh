@@ -1,4 +1,7 @@
-# Reads paths and links that could lead to files of the host.
-for f in /etc/shadow /root/.ssh /proc/1/environ /proc/1/root/etc/shadow /proc/kcore /proc/sys /sys /dev/mem /dev/sda /home /var/run/docker.sock ../../../../../../etc/shadow //etc/shadow; do
-  cat "$f" 2> /dev/null && echo "found $f"; ls "$f" 2> /dev/null | head -3
-done; ln -s / up; ln -s ../../../../.. far; ls up/ far/ | grep -v : | sort -u | tr '\n' ' '; grep -c . /etc/passwd
+# Reads files that a host has and a sandbox does not, and follows links that lead above the root.
+ln -s / up; ln -s ../../../../../.. far
+for f in /etc/shadow /etc/gshadow /root/.ssh /proc/1/root/etc/shadow /proc/self/root/etc/shadow /proc/self/cwd/../../../etc/shadow /proc/kcore /proc/kallsyms /dev/mem /dev/sda /dev/kmsg /var/run/docker.sock ../../../../../../etc/shadow //etc/shadow up/etc/shadow far/etc/shadow; do
+  { cat "$f" || ls "$f"; } 2> /dev/null && echo "found $f"
+done
+echo up/* far/* | tr ' ' '\n' | sed 's|.*/||' | sort | uniq -c | awk '{ printf "%s*%d ", $2, $1 } END { print "" }'
+cat /proc/1/environ | wc -c; grep -c . /etc/passwd

@@ -1,0 +1,4 @@
+# Multiplies a list until memory ends.
+kept = [0]
+while True:
+    kept *= 2

@@ -1,0 +1,13 @@
+# Recurses without end, after raising the limit of Python as far as possible.
+import sys
+sys.setrecursionlimit(2**31 - 1)
+
+
+def down(depth):
+    return down(depth + 1) + 1
+
+
+try:
+    down(0)
+except (RecursionError, MemoryError) as error:
+    print(type(error).__name__)
