@@ -1,4 +1,4 @@
-//! `docs/security.md` names existing tests, and all limits with their defaults.
+//! `docs/security.md` names existing tests, all fuzz targets, and all limits with their defaults.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -97,16 +97,34 @@ fn the_page_of_limits_has_a_row_for_each() {
     }
 }
 
+/// The first two cells of the rows of a section's tables whose first cell is code.
+fn rows(page: &str, section: &str) -> Vec<(String, String)> {
+    let (_, rest) = page.split_once(&format!("\n## {section}\n")).unwrap_or_else(|| panic!("{section} is a section"));
+    let text = rest.split_once("\n## ").map_or(rest, |(text, _)| text);
+    let cells = text.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
+        Some((cells.next()?.trim_end_matches('`').to_owned(), cells.next()?.to_owned()))
+    });
+    cells.collect()
+}
+
+#[test]
+fn every_fuzz_target_is_listed_with_its_input() {
+    let source = fs::read_to_string(root().join("fuzz/src/lib.rs")).expect("fuzz/src/lib.rs exists");
+    let targets: Vec<&str> =
+        source.split("Target { name: \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(targets.len() > 10, "the targets are read wrongly: {targets:?}");
+    let rows = rows(&page(), "Fuzzing");
+    let listed: Vec<&str> = rows.iter().map(|(target, _)| target.as_str()).collect();
+    assert_eq!(listed, targets);
+    assert!(rows.iter().all(|(_, input)| input.contains(':')), "an input without a property: {rows:?}");
+}
+
 #[test]
 fn every_limit_is_listed_with_its_default() {
     let page = page();
-    let rows: BTreeSet<(String, String)> = page
-        .lines()
-        .filter_map(|line| {
-            let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
-            Some((cells.next()?.trim_end_matches('`').to_owned(), cells.next()?.to_owned()))
-        })
-        .collect();
+    let sections = ["Limits", "Authority granted by the application"];
+    let rows: BTreeSet<(String, String)> = sections.iter().flat_map(|section| rows(&page, section)).collect();
     let all = fields(&Limits::default()).into_iter().chain(fields(&NetworkLimits::default()));
     let all: BTreeSet<_> = all.map(|(name, value)| (name.clone(), format_value(&name, &value))).collect();
     assert!(all.len() > 20);
