@@ -53,8 +53,6 @@ usage: cargo xtask <command>
             run random commands in a thousand sandboxes and report errors and leaks [default: 10 minutes]
   fuzz [--minutes N [TARGET...]]
             run the fuzz targets, all or the named ones, for N minutes in total [default: a fixed number of inputs]
-  fuzz --libfuzzer --minutes N [TARGET...]
-            run the fuzz targets, all or the named ones, with libFuzzer for N minutes each
   spec record [FILE]
             record the cases of tests/spec whose file name contains FILE with the bash and tools of this host, as root
   spec compare [FILE]
@@ -87,9 +85,6 @@ fn main() -> ExitCode {
             run(|project, progress| python_tests::python_tests(project, progress, arguments))
         }
         ["fuzz"] => run(fuzz::step),
-        ["fuzz", "--libfuzzer", "--minutes", minutes, targets @ ..] => {
-            run(|project, progress| fuzz::libfuzzer(project, progress, minutes, targets))
-        }
         ["fuzz", "--minutes", minutes, targets @ ..] => run(|project, _| fuzz::run(project, minutes, targets)),
         ["spec", mode] => run(|project, progress| spec::run(project, progress, mode, "")),
         ["spec", mode, files] => run(|project, progress| spec::run(project, progress, mode, files)),
