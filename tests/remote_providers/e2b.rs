@@ -89,6 +89,18 @@ async fn the_first_api_version_is_used_as_a_fallback() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_configured_api_version_is_the_only_one_used() {
+    let serving = emulator("e2b").await;
+    let unknown = || FaultKind::HttpStatus { status: 404, retry_after: None, body: "404 page not found".to_owned() };
+    fault(&serving, "/v2/sandboxes", 1, unknown());
+    let second = adapter("e2b", serving.options().with_extra("api_version", "2"));
+    assert!(second.get_or_create(Selector::any_new()).await.is_err(), "there is no fallback");
+    fault(&serving, "/v2/sandboxes", 1, unknown());
+    let first = adapter("e2b", serving.options().with_extra("api_version", "1"));
+    first.get_or_create(Selector::any_new()).await.expect("created without the second version");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_lost_create_response_creates_one_sandbox() {
     let serving = emulator("e2b").await;
     fault(&serving, "/v2/sandboxes", 1, FaultKind::BreakAfter { bytes: 10 });

@@ -265,11 +265,19 @@ fn build_spec(
             "the command contains a NUL byte, which a shell cannot read; print one with printf instead".to_owned();
         return Ok(Err(StartError { code: CANNOT_EXECUTE, message }));
     }
+    let (program, argv) = match request.arguments {
+        // A shell session runs the command line, so that it can change its directory and variables.
+        Some(arguments) if !persistent => {
+            let argv: Vec<Vec<u8>> = arguments.into_iter().map(String::into_bytes).collect();
+            (argv.first().cloned().unwrap_or_default(), argv)
+        }
+        _ => (SHELL.into(), vec![b"bash".to_vec(), b"-c".to_vec(), request.command.into_bytes()]),
+    };
     Ok(Ok(ExecutionSpec {
-        argv: vec![b"bash".to_vec(), b"-c".to_vec(), request.command.into_bytes()],
+        argv,
         env: environment.0,
         cwd,
-        program: SHELL.as_bytes().to_vec(),
+        program,
         stdin: request.stdin,
         output_bytes: 0,
         output_overflow: request.output_overflow,
@@ -294,10 +302,14 @@ fn start(
         }
         spec.shell_state = Some(ticket.encode_for_shell(astray));
     }
-    let cwd = spec.cwd.clone();
-    match kernel.start_execution(spec) {
+    let (cwd, program) = (spec.cwd.clone(), spec.program.clone());
+    let begun = find_program(kernel, &spec).and_then(|path| {
+        spec.program = path;
+        kernel.start_execution(spec)
+    });
+    match begun {
         Ok((session, _)) => Ok((session, started)),
-        Err(errno) => Err(start_error(kernel, &cwd, errno)),
+        Err(errno) => Err(start_error(kernel, &cwd, &program, errno)),
     }
 }
 
@@ -311,16 +323,46 @@ fn check_cwd(kernel: &Kernel, cwd: &[u8]) -> std::result::Result<(), Errno> {
     }
 }
 
+/// Returns the absolute path of the program to start. A name without a slash is searched in `PATH`, as by `execvp`.
+fn find_program(kernel: &Kernel, spec: &ExecutionSpec) -> std::result::Result<Vec<u8>, Errno> {
+    let name = &spec.program;
+    if name.starts_with(b"/") {
+        return Ok(name.clone());
+    }
+    let path_in =
+        |dir: &[u8]| [if dir.starts_with(b"/") { &b""[..] } else { &spec.cwd }, b"/", dir, b"/", name].concat();
+    if name.contains(&b'/') {
+        return Ok(path_in(b""));
+    }
+    let path = spec.env.iter().find_map(|variable| variable.strip_prefix(b"PATH=")).unwrap_or_default();
+    let (fs, mut error) = (kernel.fs(), Errno::Noent);
+    for candidate in path.split(|byte| *byte == b':').map(path_in) {
+        let Ok(Resolved::Node(ino)) = fs.walk(&USER, fs.root(), &candidate, true) else { continue };
+        if !fs.stat(ino).is_ok_and(|stat| matches!(stat.kind, Kind::File)) {
+            continue;
+        }
+        match fs.access(&USER, ino, crate::file::EXECUTE) {
+            Ok(()) => return Ok(candidate),
+            Err(errno) => error = errno,
+        }
+    }
+    Err(error)
+}
+
 /// Determines which of the two required files the kernel could not use.
-fn start_error(kernel: &Kernel, cwd: &[u8], errno: Errno) -> StartError {
+fn start_error(kernel: &Kernel, cwd: &[u8], program: &[u8], errno: Errno) -> StartError {
+    let name = String::from_utf8_lossy(program);
     let entered = check_cwd(kernel, cwd);
     let (code, what) = match (entered, errno) {
         (Err(_), _) => {
             (CANNOT_EXECUTE, format!("cannot enter the working directory '{}'", String::from_utf8_lossy(cwd)))
         }
-        (Ok(()), Errno::Noent) => (NOT_FOUND, format!("cannot start {SHELL}; install a shell in the base image")),
+        (Ok(()), Errno::Noent) if program == SHELL.as_bytes() => {
+            (NOT_FOUND, format!("cannot start {SHELL}; install a shell in the base image"))
+        }
+        (Ok(()), Errno::Noent) => (NOT_FOUND, format!("cannot start {name}")),
         (Ok(()), Errno::TooBig) => (CANNOT_EXECUTE, "the command and the environment are too long".to_owned()),
-        (Ok(()), _) => (CANNOT_EXECUTE, format!("cannot start {SHELL}")),
+        (Ok(()), _) => (CANNOT_EXECUTE, format!("cannot start {name}")),
     };
     StartError { code, message: format!("{what}: {}", entered.err().unwrap_or(errno)) }
 }
