@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tidebox::{
     ErrorKind, ExecuteRequest, HostCall, ListRequest, Provider, SandboxBackend, SandboxBuilder, SandboxPath,
@@ -13,10 +13,10 @@ use tidebox::{
 /// Environment variable that passes the directory to the child process, which is this test binary.
 const DIR: &str = "TIDEBOX_TEST_FOLDER";
 
-/// Minimum number of children to kill. Each takes some hundredths of a second.
+/// Number of children to kill: half of them when a save has begun, the others at any moment.
 const KILLED: u32 = 40;
-/// Maximum number of children, reached if none was killed during a save.
-const MAX_KILLED: u32 = 1_000;
+/// Maximum time from one save to the next on a machine under load.
+const SAVE_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn open(dir: &Path) -> tidebox::Result<Provider> {
     let shape = |new: SandboxBuilder| new.shell_mode(ShellMode::Persistent).host_tool("ask", handle_ask);
@@ -81,28 +81,41 @@ fn start(dir: &Path) -> Child {
         .expect("this test program starts again")
 }
 
+/// Reports whether a save is going on: the file of a save has a temporary name until it is complete.
+fn is_saving(dir: &Path) -> bool {
+    let names = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
+    names.into_iter().any(|name| name.as_encoded_bytes().starts_with(b".tidebox-"))
+}
+
+fn wait_for_save(dir: &Path) {
+    let end = Instant::now() + SAVE_TIMEOUT;
+    while !is_saving(dir) {
+        assert!(Instant::now() < end, "the child saves again within {SAVE_TIMEOUT:?}");
+        std::thread::sleep(Duration::from_micros(100));
+    }
+}
+
 #[test]
 fn a_kill_during_saving_loses_no_saved_state() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path().join("sandboxes");
     let (mut last, mut in_the_middle) = (None, 0);
-    for round in 0..MAX_KILLED {
-        // The moments are random, so repeat until a kill interrupted a save.
-        if round >= KILLED && in_the_middle > 0 {
-            break;
-        }
+    for round in 0..KILLED {
         let mut child = start(&dir);
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
         let first = lines.by_ref().find(|line| line.starts_with("saved ")).expect("the child saves something");
-        std::thread::sleep(Duration::from_micros(u64::from(round) * 977 % 23_000));
+        if round % 2 == 0 {
+            wait_for_save(&dir);
+        } else {
+            std::thread::sleep(Duration::from_micros(u64::from(round) * 977));
+        }
         child.kill().unwrap();
         child.wait().unwrap();
         let reported =
             std::iter::once(first).chain(lines).filter_map(|line| line.strip_prefix("saved ")?.parse().ok()).last();
         let reported: u64 = reported.expect("a number");
         assert!(last < Some(reported), "round {round}: every child continues where the previous one was killed");
-        let names = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        in_the_middle += u32::from(names.into_iter().any(|name| name.starts_with(".tidebox-")));
+        in_the_middle += u32::from(is_saving(&dir));
         let found = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
             let provider = open(&dir).unwrap();
             let sandboxes = provider.list(ListRequest::default()).await.unwrap().sandboxes;
