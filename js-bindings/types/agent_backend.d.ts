@@ -1,12 +1,12 @@
 /** The methods that Deep Agents calls on a backend, common to the local and the remote class. */
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { CallOptions, ExecuteOptions } from "./options.js";
+import type { CallOptions, Command, ExecuteOptions } from "./options.js";
 import type { DeleteResult, EditResult, ExecuteResult, FileDownloadResponse, FileUploadResponse, FilesResult, GrepResult, ReadRawResult, ReadResult, WriteResult } from "./protocol.js";
 import type { RunningCommand } from "./output.js";
 /** Runs commands and handles the calls of the file tools. */
 export interface BackendConnection {
     /** Runs a command. Rejects if Tidebox itself fails. */
-    execute(command: string, options: ExecuteOptions): Promise<ExecuteResult>;
+    execute(command: Command, options: ExecuteOptions): Promise<ExecuteResult>;
     /** Calls a method of the sandbox. Rejects when `signal` is aborted. */
     callUntil<T>(signal: AbortSignal | undefined, method: string, args: readonly unknown[]): Promise<T>;
 }
@@ -20,12 +20,12 @@ export declare abstract class AgentBackend {
     /** True if commands can be run. */
     abstract get isRunning(): boolean;
     /**
-     * Runs a command line in `bash` and resolves when it has ended. It never rejects: if Tidebox itself fails, `output` has the
-     * message and `exitCode` is `null`.
+     * Runs a command line in `bash`, or a program with arguments that no shell expands (`["ls", "-l", name]`), and resolves when it
+     * has ended. It never rejects: if Tidebox itself fails, `output` has the message and `exitCode` is `null`.
      */
-    execute(command: string, options?: ExecuteOptions): Promise<ExecuteResult>;
+    execute(command: Command, options?: ExecuteOptions): Promise<ExecuteResult>;
     /**
-     * Runs a command line whose output can be iterated over while it runs:
+     * Runs a command whose output can be iterated over while it runs:
      *
      * ```js
      * const running = sandbox.executeStream("make test");
@@ -35,7 +35,7 @@ export declare abstract class AgentBackend {
      *
      * Leaving the loop stops the command. Output that is not consumed is buffered, at most `limits.outputBytes`.
      */
-    executeStream(command: string, options?: Omit<ExecuteOptions, "onOutput" | "onStdout" | "onStderr">): RunningCommand;
+    executeStream(command: Command, options?: Omit<ExecuteOptions, "onOutput" | "onStdout" | "onStderr">): RunningCommand;
     /** Lists a directory. A missing directory has no files. */
     ls(path: string, options?: CallOptions): Promise<FilesResult>;
     /** Reads `limit` lines of a text file after the first `offset`, or a whole binary file. */

@@ -104,16 +104,18 @@ export interface SandboxOptions {
     /** Mounted host directories by mount point. A string or URL is a directory that is mounted read-only. Node and Deno on Unix. */
     mounts?: Readonly<Record<string, string | URL | Mount>>;
     /**
-     * Optional runtimes: `["python"]` adds CPython with numpy and pandas, which has to be installed first (`npx tidebox pack add
-     * python`). Default: none. Node 24.20 and newer, Deno, and browsers. A page downloads a pack once from a server of the
-     * application ({@link PackOption.from}) and keeps it in the storage of the browser.
+     * Optional runtimes: `["python"]` adds CPython with numpy and pandas, `["python-slim"]` CPython without them. A pack has to be
+     * installed first (`npx tidebox pack add python`). Default: none. Node 24.20 and newer, Deno, and browsers. A page downloads a
+     * pack once from a server of the application ({@link PackOption.from}) and keeps it in the storage of the browser.
      */
-    packs?: readonly ("python" | PackOption)[];
+    packs?: readonly (PackName | PackOption)[];
 }
+/** Name of a pack. A sandbox can have one of the two. */
+export type PackName = "python" | "python-slim";
 /** A pack of a sandbox. */
 export interface PackOption {
     /** Its name. */
-    name: "python";
+    name: PackName;
     /** Directory that contains packs. Default: `tidebox/packs` in the user's cache directory. Node and Deno. */
     folder?: string;
     /**
@@ -168,3 +170,5 @@ export interface ExecuteOptions extends CallOptions {
     /** Receives standard error as it arrives, as text. U+FFFD replaces invalid UTF-8. */
     onStderr?: (text: string) => void;
 }
+/** A command line for `bash`, or a program and its arguments, which no shell expands. */
+export type Command = string | readonly string[];

@@ -1,6 +1,6 @@
 /** Installation of packs on this host: downloaded, verified, unpacked, rewritten and pre-initialized once. */
 import type { AddPackOptions, PackDirectory, PackState } from "./pack_options.js";
-export type { AddPackOptions, PackDirectory, PackState } from "./pack_options.js";
+export type { AddPackOptions, ByteCount, PackDirectory, PackState, ProgressCallback } from "./pack_options.js";
 export type { ExportedPack, ExportPackOptions } from "./pack_export.node.js";
 export { exportPack } from "./pack_export.node.js";
 /** Lists all packs with their state. */

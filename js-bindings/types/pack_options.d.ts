@@ -1,4 +1,13 @@
 /** Options of installing packs, and the state of packs. */
+/** Amount of a download, in bytes. */
+export interface ByteCount {
+    /** Bytes that are stored. */
+    readonly done: number;
+    /** Size of the file. Missing if the server does not report it. */
+    readonly total?: number;
+}
+/** Receives a description of the current step, and during downloads how much is stored. */
+export type ProgressCallback = (step: string, bytes?: ByteCount) => void;
 /** Options of installing a pack. */
 export interface AddPackOptions {
     /**
@@ -12,8 +21,8 @@ export interface AddPackOptions {
     from?: string | URL;
     /** Pages only: SHA-256 of the list at {@link from}; see `sha256` of `PackOption`. */
     sha256?: string;
-    /** Receives a description of the current step. */
-    onProgress?: (what: string) => void;
+    /** Receives the current step, and during downloads their progress. */
+    onProgress?: ProgressCallback;
     /** Aborts the installation. Completed downloads are kept. */
     signal?: AbortSignal;
 }

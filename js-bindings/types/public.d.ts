@@ -6,7 +6,7 @@ export { AgentBackend } from "./agent_backend.js";
 export { BrokenPipeError } from "./host_tool.js";
 export type * from "./host_tool.js";
 export type * from "./network_options.js";
-export type { CallOptions, ExecuteOptions, Limits, Mount, OutputChunk, PackOption, SandboxOptions } from "./options.js";
+export type { CallOptions, Command, ExecuteOptions, Limits, Mount, OutputChunk, PackName, PackOption, SandboxOptions } from "./options.js";
 export type * from "./protocol.js";
 export { createSandbox, RemoteProvider, RemoteSandbox } from "./remote.js";
 export type { ListOptions, SandboxInfo, SandboxPage } from "./remote.js";
