@@ -1,12 +1,13 @@
 //! The engine and the userland, shared by the sandboxes of a program.
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use tidebox_core::{Error, ErrorKind, Result};
 use tidebox_kernel::fs::FileBytes;
 use tidebox_network::NativeGateway;
 use tidebox_vfs_backend::{BaseImage, Program, SandboxBuilder};
-use tidebox_wasi_runner::{CacheDir, EngineConfig, WasmtimeEngine};
+use tidebox_wasi_runner::{CacheDir, EngineConfig, ProgramArchive, WasmtimeEngine};
 
 use crate::pack::{InstalledPack, Packs};
 use crate::system::{self, HostClock, HostEntropy};
@@ -20,6 +21,12 @@ pub struct RuntimeConfig {
     pub pool_slots: u32,
     /// Cache of native code. Default: `tidebox/aot` in the user's cache directory.
     pub cache: Option<CacheDir>,
+    /// Native code that is shipped with the application, searched before the cache. Default: that of
+    /// [`set_installation`].
+    pub archive: Option<ProgramArchive>,
+    /// Called before a program is compiled, because neither the archive nor the cache has code for this processor. Compilation
+    /// takes up to seconds. Default: that of [`set_installation`].
+    pub on_compile: Option<fn()>,
     /// The programs in `/bin`. Default: the userland. Without `sh`, sandboxes cannot run commands.
     pub programs: Vec<Program>,
     /// Optional runtimes whose commands and files are added to sandboxes. Default: those [installed](crate::Packs::add) in the
@@ -29,21 +36,54 @@ pub struct RuntimeConfig {
 
 impl Default for RuntimeConfig {
     fn default() -> Self {
-        let programs = tidebox_userland_bundle::MODULES
-            .iter()
-            .map(|module| {
-                let bytes =
-                    FileBytes::lazy_with_digest(module.len, module.prefix, module.sha256, || module.decompress());
-                Program::new(module.commands.iter().copied(), bytes)
-            })
-            .collect();
         Self {
             pool_slots: EngineConfig::default().pool_slots,
             cache: system::cache_dir(),
-            programs,
+            archive: INSTALLATION.get().map(|installation| installation.archive.clone()),
+            on_compile: INSTALLATION.get().map(|installation| installation.on_compile),
+            programs: bundled_programs(),
             packs: Packs::user().default_packs(),
         }
     }
+}
+
+/// Returns the programs that are part of this library.
+fn bundled_programs() -> Vec<Program> {
+    tidebox_userland_bundle::MODULES
+        .iter()
+        .map(|module| {
+            let bytes = FileBytes::lazy_with_digest(module.len, module.prefix, module.sha256, || module.decompress());
+            Program::new(module.commands.iter().copied(), bytes)
+        })
+        .collect()
+}
+
+/// The parts of an installation that belong to the program, not to the user.
+struct Installation {
+    archive: ProgramArchive,
+    on_compile: fn(),
+}
+
+static INSTALLATION: OnceLock<Installation> = OnceLock::new();
+
+/// Sets the native code that is shipped with this program, for all runtimes with the default configuration. `on_compile` is called
+/// before a program is compiled because the archive has no code for this processor. Call it before the first sandbox; only the first
+/// call has an effect.
+pub fn set_installation(archive: ProgramArchive, on_compile: fn()) {
+    let _ = INSTALLATION.set(Installation { archive, on_compile });
+}
+
+/// Compiles the programs of the userland for any processor of this architecture, into a directory that [`ProgramArchive`] reads.
+/// `progress` receives the names of each program before it is compiled.
+///
+/// # Errors
+/// [`ErrorKind::Engine`] if the directory cannot be written.
+pub fn write_archive(dir: &Path, mut progress: impl FnMut(&str)) -> Result<()> {
+    let programs = bundled_programs();
+    WasmtimeEngine::write_archive(dir, programs.iter().map(|program| &program.bytes), |at| {
+        progress(&programs[at].names.join(" "));
+    })
+    .map_err(|error| failed("compile the programs", error.message))
 }
 
 /// Resources shared by sandboxes: the WebAssembly engine, the compiled programs and the base files.
@@ -66,7 +106,8 @@ impl Runtime {
     /// commands.
     pub fn new(config: RuntimeConfig) -> Result<Self> {
         reject_conflicts(&config.packs)?;
-        let engine = WasmtimeEngine::new(EngineConfig { pool_slots: config.pool_slots, cache: config.cache })
+        let RuntimeConfig { pool_slots, cache, archive, on_compile, .. } = config;
+        let engine = WasmtimeEngine::new(EngineConfig { pool_slots, cache, archive, on_compile })
             .map_err(|error| failed("start the engine", error.to_string()))?;
         let mut programs = config.programs;
         let mut files = Vec::new();

@@ -3,6 +3,7 @@
 //! Only modules installed by the application are cached, never modules supplied by a guest: a guest could fill the
 //! disk, and a native code file must not derive from anything that a guest or a user supplied.
 
+mod archive;
 mod eviction;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,6 +15,8 @@ use wasmtime::component::Component;
 use wasmtime::{Engine, Module};
 
 use crate::program::Digest;
+pub(crate) use archive::ArchiveCompiler;
+pub use archive::ProgramArchive;
 
 /// Suffix of all entry names.
 const EXTENSION: &str = "cwasm";
@@ -67,19 +70,20 @@ impl CacheDir {
         // Evict only when an entry is added, so that starting a cached program has no delay. Errors are ignored; the
         // next eviction tries again.
         let _ = eviction::evict(&self.0, SystemTime::now());
-        match self.store(&entry, &code).ok().and_then(|()| load_file(engine, &entry)) {
+        match write_atomically(&self.0, &entry, &code).ok().and_then(|()| load_file(engine, &entry)) {
             Some(program) => Ok(program),
             // A full disk must not prevent a program from running.
             None => T::new(engine, wasm),
         }
     }
+}
 
-    fn store(&self, entry: &Path, code: &[u8]) -> io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix(TEMP_PREFIX).tempfile_in(&self.0)?;
-        file.write_all(code)?;
-        file.persist(entry).map_err(|error| error.error)?;
-        Ok(())
-    }
+/// Writes a file of `dir`: with its whole content, or not at all.
+fn write_atomically(dir: &Path, entry: &Path, code: &[u8]) -> io::Result<()> {
+    let mut file = tempfile::Builder::new().prefix(TEMP_PREFIX).tempfile_in(dir)?;
+    file.write_all(code)?;
+    file.persist(entry).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// A compiled artifact that can be cached: a module or a component.
@@ -163,9 +167,9 @@ fn load_file<T: CachedArtifact>(engine: &Engine, entry: &Path) -> Option<T> {
     if !entry.is_file() {
         return None;
     }
-    // SAFETY: the file is in a directory that only this user can write (`check_private`). Only `store` above creates
-    // files there, atomically, with code from this engine's own compiler. Wasmtime rejects files of another version or
-    // configuration.
+    // SAFETY: the file is in a directory that only this user can write (`check_private`), or in one that the application
+    // ships with its binary. Only `write_atomically` creates files there, with code from this engine's own compiler.
+    // Wasmtime rejects files of another version or configuration, or for another processor.
     unsafe { T::from_file(engine, entry) }.ok()
 }
 

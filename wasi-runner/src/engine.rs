@@ -1,6 +1,7 @@
 //! The engine: Wasmtime configuration, linked system calls, and compiled programs.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -10,11 +11,11 @@ use tidebox_kernel::fs::FileBytes;
 use tidebox_kernel::{ExecutionId, OutputChunk, SharedKernel};
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use crate::aot::CacheDir;
+use crate::aot::{ArchiveCompiler, CacheDir, ProgramArchive};
 use crate::guest::Guest;
 use crate::preinit::PreinitSource;
 use crate::process_count::{ProcessCount, ProcessGuard};
-use crate::program::{CompilePool, Linkers, Programs};
+use crate::program::{CompilePool, Linkers, NativeCode, Programs, digest};
 use crate::scheduler;
 use crate::ticker::Ticker;
 
@@ -47,11 +48,15 @@ pub struct EngineConfig {
     pub pool_slots: u32,
     /// Cache for native code of installed programs. Default `None`: programs are compiled again in every host process.
     pub cache: Option<CacheDir>,
+    /// Native code that the application ships, searched before the cache. Default `None`.
+    pub archive: Option<ProgramArchive>,
+    /// Called before an installed program is compiled, which takes up to seconds. Default `None`.
+    pub on_compile: Option<fn()>,
 }
 
 impl Default for EngineConfig {
     fn default() -> Self {
-        Self { pool_slots: 1000, cache: None }
+        Self { pool_slots: 1000, cache: None, archive: None, on_compile: None }
     }
 }
 
@@ -89,13 +94,13 @@ pub(crate) struct Inner {
 impl Inner {
     fn new(
         engine: Engine,
-        cache: Option<CacheDir>,
+        sources: NativeCode,
         process_count: ProcessCount,
         is_pooled: bool,
     ) -> Result<Self, SetupError> {
         let linkers = Linkers::new(&engine).map_err(|error| SetupError(format!("{error:#}")))?;
         let ticker = Ticker::start(&engine).map_err(|error| SetupError(error.to_string()))?;
-        let programs = Programs::new(linkers, cache);
+        let programs = Programs::new(linkers, sources);
         let overflow_cell = is_pooled.then(OnceLock::new);
         let (compiling, deferred_drop_flag) = (CompilePool::default(), Arc::default());
         Ok(Self {
@@ -126,8 +131,8 @@ impl Inner {
     pub(crate) fn overflow(&self) -> Option<&Arc<Self>> {
         let make = || {
             let engine = Engine::new(&base_config()).ok()?;
-            let cache = self.programs.cache().cloned();
-            Self::new(engine, cache, self.process_count.clone(), false).ok().map(Arc::new)
+            let sources = self.programs.sources().clone();
+            Self::new(engine, sources, self.process_count.clone(), false).ok().map(Arc::new)
         };
         self.overflow.as_ref()?.get_or_init(make).as_ref()
     }
@@ -164,7 +169,8 @@ impl WasmtimeEngine {
             Some(engine) => engine,
             None => Engine::new(&base_config()).map_err(|error| SetupError(format!("{error:#}")))?,
         };
-        let inner = Inner::new(engine, config.cache, ProcessCount::default(), is_pooled)?;
+        let sources = NativeCode { cache: config.cache, archive: config.archive, on_compile: config.on_compile };
+        let inner = Inner::new(engine, sources, ProcessCount::default(), is_pooled)?;
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -191,6 +197,28 @@ impl WasmtimeEngine {
             .installed_program(&self.inner.engine, wasm)
             .map(|_| ())
             .map_err(|error| EngineError::new(format!("cannot compile the program: {error}")))
+    }
+
+    /// Compiles programs for any processor of this architecture, into a directory that [`ProgramArchive`] reads. `progress`
+    /// receives the position of each program before it is compiled. Existing files are kept.
+    ///
+    /// # Errors
+    ///
+    /// If a program is not a valid module, or the directory cannot be written.
+    pub fn write_archive<'a>(
+        dir: &Path,
+        programs: impl IntoIterator<Item = &'a FileBytes>,
+        mut progress: impl FnMut(usize),
+    ) -> Result<(), EngineError> {
+        let failed = |error: String| EngineError::new(format!("cannot write the archive of programs: {error}"));
+        let compiler = ArchiveCompiler::new().map_err(|error| failed(format!("{error:#}")))?;
+        std::fs::create_dir_all(dir).map_err(|error| failed(error.to_string()))?;
+        for (at, program) in programs.into_iter().enumerate() {
+            progress(at);
+            let digest = program.sha256().unwrap_or_else(|| digest(program));
+            compiler.add(dir, &program.load_once(), &digest).map_err(|error| failed(error.to_string()))?;
+        }
+        Ok(())
     }
 }
 
@@ -220,7 +248,7 @@ pub(crate) fn base_config() -> Config {
     config
 }
 
-fn pooled(slots: u32) -> Config {
+pub(crate) fn pooled(slots: u32) -> Config {
     let mut pool = PoolingAllocationConfig::new();
     // A component has several core modules; one has the memory. Only memories reserve significant address
     // space.

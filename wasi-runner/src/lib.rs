@@ -24,6 +24,6 @@ mod scheduler;
 mod ticker;
 mod tidebox_v1;
 
-pub use aot::CacheDir;
+pub use aot::{CacheDir, ProgramArchive};
 pub use engine::{EngineConfig, SetupError, WasmtimeEngine};
 pub use preinit::{PreinitMode, PreinitSource, SplitModule, split_module, write_first_image};

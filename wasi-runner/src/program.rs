@@ -15,7 +15,7 @@ use tidebox_kernel::fs::{Contents, FileBytes};
 use wasmtime::component::Component;
 use wasmtime::{Engine, ExternType, InstancePre, Module, UnknownImportError};
 
-use crate::aot::{CacheDir, CachedArtifact};
+use crate::aot::{CacheDir, CachedArtifact, ProgramArchive};
 use crate::guest::Guest;
 use crate::preinit::{PreinitProgram, PreinitSource, RegisteredPreinit};
 use crate::{component, tidebox_v1};
@@ -72,10 +72,18 @@ impl Linkers {
     }
 }
 
+/// Where native code of installed programs comes from.
+#[derive(Clone, Default)]
+pub(crate) struct NativeCode {
+    pub(crate) cache: Option<CacheDir>,
+    pub(crate) archive: Option<ProgramArchive>,
+    pub(crate) on_compile: Option<fn()>,
+}
+
 /// All programs of an engine.
 pub(crate) struct Programs {
     linkers: Linkers,
-    cache: Option<CacheDir>,
+    sources: NativeCode,
     cached: Mutex<ProgramCache>,
     /// Compiles guest-supplied programs.
     interruptible: InterruptibleCompiler,
@@ -84,18 +92,18 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    pub(crate) fn new(linkers: Linkers, cache: Option<CacheDir>) -> Self {
+    pub(crate) fn new(linkers: Linkers, sources: NativeCode) -> Self {
         Self {
             linkers,
-            cache,
+            sources,
             cached: Mutex::default(),
             interruptible: InterruptibleCompiler::default(),
             preinits: Mutex::default(),
         }
     }
 
-    pub(crate) fn cache(&self) -> Option<&CacheDir> {
-        self.cache.as_ref()
+    pub(crate) fn sources(&self) -> &NativeCode {
+        &self.sources
     }
 
     /// Registers a pre-initialized program for a file, replacing an earlier one.
@@ -127,7 +135,7 @@ impl Programs {
     /// after, in case another sandbox installs the same bytes.
     pub(crate) fn installed_program(&self, engine: &Engine, wasm: &FileBytes) -> Result<Program, LoadError> {
         if let Some(preinit) = self.preinit(wasm) {
-            return preinit.program(self.cache.as_ref());
+            return preinit.program(self.sources.cache.as_ref());
         }
         if let Some(program) = self.lock_programs().installed(wasm) {
             return Ok(program);
@@ -139,7 +147,10 @@ impl Programs {
             None => match self.cached_module(engine, wasm, &digest) {
                 Some(module) => self.link_module(module)?,
                 None => {
-                    let cache = self.cache.as_ref().map(|cache| (cache, &digest));
+                    if let Some(on_compile) = self.sources.on_compile {
+                        on_compile();
+                    }
+                    let cache = self.sources.cache.as_ref().map(|cache| (cache, &digest));
                     self.compile_and_link(engine, &wasm.load_once(), Source::Installed(cache))?
                 }
             },
@@ -148,12 +159,14 @@ impl Programs {
         Ok(program)
     }
 
-    /// Returns the compiled module from the cache without loading its bytes. Components are compiled as usual.
+    /// Returns the compiled module from the archive or the cache without loading its bytes. Components are compiled as usual.
     fn cached_module(&self, engine: &Engine, wasm: &FileBytes, digest: &Digest) -> Option<Module> {
         if component::is_component(wasm.prefix(component::MAGIC_BYTES)) {
             return None;
         }
-        self.cache.as_ref()?.get(engine, digest)
+        let NativeCode { archive, cache, .. } = &self.sources;
+        let shipped = archive.as_ref().and_then(|archive| archive.get(engine, digest));
+        shipped.or_else(|| cache.as_ref()?.get(engine, digest))
     }
 
     /// Returns a guest-supplied program, identified by its content. Compiles it on the current thread, and stops if

@@ -51,7 +51,8 @@ impl Clock for Real {
 
 impl Fixture {
     pub(crate) fn new() -> Self {
-        let engine = WasmtimeEngine::new(EngineConfig { pool_slots: 16, cache: None }).expect("the engine starts");
+        let engine =
+            WasmtimeEngine::new(EngineConfig { pool_slots: 16, ..EngineConfig::default() }).expect("the engine starts");
         let limits = Limits::default();
         Self {
             limits,
