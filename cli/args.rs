@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::{Dialect, Limits, MountMode, OutputOverflow};
 use lexopt::prelude::*;
-use tidebox::{Dialect, Limits, MountMode, OutputOverflow};
 
-use crate::limits;
+use crate::cli::limits;
 
 /// A parsed command line.
 #[derive(Debug, PartialEq)]
@@ -19,8 +19,9 @@ pub(crate) enum Command {
     Shell(SandboxArgs),
     /// `tidebox backend`
     Backend(SandboxArgs, Dialect),
-    /// `tidebox warm`: compiles the guest programs into the cache. For set-up scripts; not listed in the help.
-    Precompile,
+    /// `tidebox warm`: compiles the guest programs into the cache, or for any processor into the directory of `--archive`. For
+    /// set-up scripts and packages; not listed in the help.
+    Precompile { archive: Option<PathBuf> },
     /// `tidebox pack`
     Pack(PackCommand),
     /// `tidebox serve`
@@ -101,7 +102,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
         Some(Value(word)) if word == "backend" => backend(parser),
         Some(Value(word)) if word == "serve" => serve(parser),
         Some(Value(word)) if word == "pack" => pack(parser),
-        Some(Value(word)) if word == "warm" => without_arguments(parser, Command::Precompile),
+        Some(Value(word)) if word == "warm" => precompile(parser),
         Some(Value(word)) if word == "help" => without_arguments(parser, Command::Help),
         Some(Value(word)) => Err(format!("unknown command {word:?}; see `tidebox --help`").into()),
         Some(Long("help") | Short('h')) | None => Ok(Command::Help),
@@ -135,6 +136,17 @@ fn exec(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
     }
     let command = command.ok_or("missing command; usage: tidebox exec 'COMMAND'")?;
     Ok(Command::Exec(Exec { options, command, json, stdin }))
+}
+
+fn precompile(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
+    let mut archive = None;
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("archive") => archive = Some(parser.value()?.into()),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Command::Precompile { archive })
 }
 
 fn shell(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {

@@ -11,16 +11,16 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::sync::Arc;
 use std::thread;
 
+use crate::{Dialect, Error, ErrorKind, Sandbox};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 use serde_json::Value;
-use tidebox::{Dialect, Error, ErrorKind, Sandbox};
 use tokio::select;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::args::SandboxArgs;
-use crate::sandbox;
+use crate::cli::args::SandboxArgs;
+use crate::cli::sandbox;
 use python::Interpreters;
 use request::Request;
 

@@ -3,14 +3,14 @@
 use std::future::pending;
 use std::io::{self, Read as _, Write as _};
 
+use crate::{ExecuteRequest, ExecuteResponse, SandboxBackend};
 use anyhow::{Context, Result, bail};
-use tidebox::{ExecuteRequest, ExecuteResponse, SandboxBackend};
 use tokio::select;
 
-use crate::args::Exec;
-use crate::printer::{OutputClosed, Printer};
-use crate::report::Report;
-use crate::sandbox;
+use crate::cli::args::Exec;
+use crate::cli::printer::{OutputClosed, Printer};
+use crate::cli::report::Report;
+use crate::cli::sandbox;
 
 /// Exit code of a writer killed by SIGPIPE, as in shells.
 const EXIT_SIGPIPE: u8 = 128 + 13;

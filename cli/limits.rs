@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use tidebox::Limits;
+use crate::Limits;
 
-use crate::args::parse_seconds;
+use crate::cli::args::parse_seconds;
 
 /// A limit of `--limits`.
 struct LimitKey {

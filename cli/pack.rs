@@ -2,12 +2,12 @@
 
 use std::io::{self, Write as _};
 
+use crate::Packs;
 use anyhow::{Result, bail};
-use tidebox::Packs;
 
-use crate::args::PackCommand;
-use crate::progress::ProgressDisplay;
-use crate::sandbox;
+use crate::cli::args::PackCommand;
+use crate::cli::progress::ProgressDisplay;
+use crate::cli::sandbox;
 
 /// Runs `tidebox pack`.
 pub(crate) fn pack(command: PackCommand) -> Result<u8> {

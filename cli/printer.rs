@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
+use crate::{OutputChunk, OutputStream};
 use anyhow::{Context, Result};
-use tidebox::{OutputChunk, OutputStream};
 use tokio::sync::oneshot;
 
 /// Thread that writes to stdout and stderr. A slow reader blocks this thread and not the sandbox, whose deadline continues. The

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tidebox::{ByteCount, PackProgress};
+use crate::{ByteCount, PackProgress};
 
 /// Interval of updates on a terminal.
 const FRAME: Duration = Duration::from_millis(200);

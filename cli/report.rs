@@ -1,7 +1,7 @@
 //! The JSON object of `--json`.
 
+use crate::ExecuteResponse;
 use serde::Serialize;
-use tidebox::ExecuteResponse;
 
 /// An [`ExecuteResponse`] as text. U+FFFD replaces invalid UTF-8, because JSON has no bytes.
 #[derive(Debug, Serialize)]
@@ -25,7 +25,7 @@ impl<'a> Report<'a> {
             output: response.output_text(),
             exit_code: response.exit_code,
             truncated: response.truncated,
-            stopped_by: response.stopped_by.map(tidebox::StopReason::as_str),
+            stopped_by: response.stopped_by.map(crate::StopReason::as_str),
             // Microsecond resolution: most commands take less than a millisecond.
             duration_ms: response.duration.as_micros() as f64 / 1e3,
             cpu_time_ms: response.cpu_time.map(|time| time.as_micros() as f64 / 1e3),

@@ -1,17 +1,18 @@
 //! Creates the sandbox of the options, with the files of the host.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
-use tidebox::network::{AllowRule, NetworkPolicy};
-use tidebox::{
+use crate::network::{AllowRule, NetworkPolicy};
+use crate::{
     ExecuteRequest, ExecuteResponse, MountExt, PipExt, RuntimeConfig, SandboxBackend, SandboxBuilder, SandboxPath,
     WheelSource,
 };
+use anyhow::{Context, Result, bail};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::args::{self, SandboxArgs};
+use crate::cli::args::{self, SandboxArgs};
 
 /// Base of relative paths.
 pub(crate) const WORKSPACE: &str = "/workspace";
@@ -28,7 +29,7 @@ pub(crate) fn open(options: &SandboxArgs) -> Result<Arc<dyn SandboxBackend>> {
 
 /// Returns a builder with the mounts of `--mount` and the files of `--file`.
 pub(crate) fn builder(options: &SandboxArgs) -> Result<SandboxBuilder> {
-    let mut sandbox = tidebox::sandbox()?.limits(options.limits.clone());
+    let mut sandbox = crate::sandbox()?.limits(options.limits.clone());
     for mount in &options.mounts {
         sandbox = sandbox.mount_host(&mount.host, mount.guest.as_str(), mount.mode)?;
     }
@@ -88,13 +89,17 @@ pub(crate) fn exit_code(response: &ExecuteResponse) -> Result<u8> {
     }
 }
 
-/// Compiles the guest programs into the cache, printing each name.
-pub(crate) fn precompile() -> Result<u8> {
+/// Compiles the guest programs into the cache, or for any processor into the directory `archive`, printing each name.
+pub(crate) fn precompile(archive: Option<&Path>) -> Result<u8> {
+    if let Some(dir) = archive {
+        crate::write_archive(dir, |program| eprintln!("  {program}"))?;
+        return Ok(0);
+    }
     let config = RuntimeConfig::default();
     if config.cache.is_none() {
         bail!("cannot open the cache: no cache directory that only you can write to; set XDG_CACHE_HOME to one");
     }
-    tidebox::Runtime::new(config)?.precompile(|program| eprintln!("  {program}"))?;
+    crate::Runtime::new(config)?.precompile(|program| eprintln!("  {program}"))?;
     Ok(0)
 }
 

@@ -7,11 +7,11 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use crate::emulators::{EMULATORS, Serving};
 use anyhow::{Context as _, Result, bail};
-use tidebox::emulators::{EMULATORS, Serving};
 
-use crate::args::Serve;
-use crate::sandbox;
+use crate::cli::args::Serve;
+use crate::cli::sandbox;
 
 /// Default API key. It is public, so it is allowed only for loopback addresses.
 const KEY: &str = "tidebox-local";
@@ -35,7 +35,7 @@ async fn serve_until_signal(args: Serve) -> Result<u8> {
     for (number, provider) in (0..).zip(providers) {
         let options = Arc::clone(&options);
         let make = move || sandbox::builder_with_options(&options).map_err(sandbox_error);
-        all.push((provider, tidebox::emulate(provider, port(args.listen, number)?, &key, make).await?));
+        all.push((provider, crate::emulate(provider, port(args.listen, number)?, &key, make).await?));
     }
     match print(&all) {
         // The reader of the output has exited, but the servers are still useful.
@@ -50,8 +50,8 @@ async fn serve_until_signal(args: Serve) -> Result<u8> {
 }
 
 /// Errors of the options appear when the first sandbox is created.
-fn sandbox_error(error: anyhow::Error) -> tidebox::Error {
-    tidebox::Error::new(tidebox::ErrorKind::InvalidRequest, "create sandbox", format!("{error:#}"))
+fn sandbox_error(error: anyhow::Error) -> crate::Error {
+    crate::Error::new(crate::ErrorKind::InvalidRequest, "create sandbox", format!("{error:#}"))
 }
 
 fn select_providers(names: &[String]) -> Result<Vec<&'static str>> {
@@ -91,7 +91,7 @@ fn print(all: &[(&str, Serving)]) -> io::Result<()> {
     for (provider, serving) in all {
         writeln!(out, "# {provider} at {}", serving.url())?;
         for (name, value) in serving.variables() {
-            writeln!(out, "export {name}={}", tidebox::shell_backend::quote(value))?;
+            writeln!(out, "export {name}={}", crate::shell_backend::quote(value))?;
         }
     }
     writeln!(out, "# ready; Ctrl-C stops the servers and deletes all sandboxes")?;

@@ -4,14 +4,14 @@ mod input;
 
 use std::time::Duration;
 
+use crate::{ExecuteRequest, Sandbox, SandboxBackend, ShellMode};
 use anyhow::{Result, bail};
-use tidebox::{ExecuteRequest, Sandbox, SandboxBackend, ShellMode};
 use tokio::runtime::Runtime;
 use tokio::signal;
 
-use crate::args::SandboxArgs;
-use crate::exec::{self, StreamEnd};
-use crate::sandbox;
+use crate::cli::args::SandboxArgs;
+use crate::cli::exec::{self, StreamEnd};
+use crate::cli::sandbox;
 use input::{Input, Line};
 
 /// Exit code of a command interrupted by Ctrl-C, as in shells.

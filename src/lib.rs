@@ -18,6 +18,9 @@
 
 mod atomic_file;
 mod cassette_file;
+#[cfg(feature = "cli")]
+#[path = "../cli/mod.rs"]
+mod cli;
 #[cfg(doctest)]
 mod doc_tests;
 #[cfg(feature = "emulators")]
@@ -33,6 +36,8 @@ mod store;
 mod system;
 
 pub use cassette_file::CassetteFile;
+#[cfg(feature = "cli")]
+pub use cli::{report_compilation, run_command};
 #[cfg(feature = "emulators")]
 pub use emulate::{emulate, emulated_sandboxes};
 pub use pack::{InstalledPack, PackState, Packs};
@@ -41,7 +46,7 @@ pub use provider::{ProviderBuilder, provider};
 #[cfg(feature = "remote")]
 pub use providers::{LOCAL, create_sandbox, provider_by_name};
 pub use python_session::{PythonError, PythonExt, PythonResponse, PythonSession};
-pub use runtime::{Runtime, RuntimeConfig, sandbox};
+pub use runtime::{Runtime, RuntimeConfig, sandbox, set_installation, write_archive};
 pub use store::DirStore;
 pub use tidebox_core::*;
 #[cfg(feature = "emulators")]
@@ -58,4 +63,4 @@ pub use tidebox_vfs_backend::{
     SavePolicy, SavedSandbox, SeedWriter, Snapshot, SnapshotDiff, SnapshotStore, VfsBackend as Sandbox,
     VfsProvider as Provider,
 };
-pub use tidebox_wasi_runner::CacheDir;
+pub use tidebox_wasi_runner::{CacheDir, ProgramArchive};

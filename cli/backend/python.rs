@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tidebox_core::lock::Mutex;
 
-use tidebox::{PythonExt, PythonResponse, PythonSession, Result, Sandbox};
+use crate::{PythonExt, PythonResponse, PythonSession, Result, Sandbox};
 
 use super::request::Python;
 

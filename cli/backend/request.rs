@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use crate::OutputOverflow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use tidebox::OutputOverflow;
 
 /// Bytes, encoded as base64 in JSON.
 #[derive(Debug, Default, PartialEq)]

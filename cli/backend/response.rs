@@ -2,14 +2,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
-use serde_json::{Map, Value, json};
-use tidebox::{
+use crate::{
     Dialect, EditRequest, ExecuteRequest, ExecuteResponse, FileError, FileInfo, FileResult, GlobRequest, GlobResponse,
     GrepRequest, GrepResponse, LineWindow, ReadRequest, ReadResponse, Result, Sandbox, SandboxBackend, ShellMode,
     ToolContent, Truncation, Upload, WriteRequest,
 };
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value, json};
 
 use super::ServerState;
 use super::python::PythonResult;
@@ -146,7 +146,7 @@ fn execute_result(response: &ExecuteResponse) -> Value {
     }
     object.insert("exit_code".to_owned(), json!(response.exit_code));
     object.insert("truncated".to_owned(), json!(response.truncated));
-    object.insert("stopped_by".to_owned(), json!(response.stopped_by.map(tidebox::StopReason::as_str)));
+    object.insert("stopped_by".to_owned(), json!(response.stopped_by.map(crate::StopReason::as_str)));
     object.insert("duration_ms".to_owned(), json!(response.duration.as_micros() as f64 / 1e3));
     object.insert("cpu_time_ms".to_owned(), json!(response.cpu_time.map(|time| time.as_micros() as f64 / 1e3)));
     object.insert("peak_memory_bytes".to_owned(), json!(response.peak_memory_bytes));
