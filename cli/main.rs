@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// Directory of native code beside the binary of a release.
+/// Directory of native code next to the binary of a release.
 const ARCHIVE: &str = "tidebox-programs";
 
 fn main() -> ExitCode {

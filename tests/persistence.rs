@@ -13,9 +13,9 @@ use tidebox::{
 /// Environment variable that passes the directory to the child process, which is this test binary.
 const DIR: &str = "TIDEBOX_TEST_FOLDER";
 
-/// Number of children to kill: half of them when a save has begun, the others at any moment.
+/// Number of children to kill: half of them during a save, the others at any moment.
 const KILLED: u32 = 40;
-/// Maximum time from one save to the next on a machine under load.
+/// Maximum time between two saves under load.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn open(dir: &Path) -> tidebox::Result<Provider> {
@@ -81,7 +81,7 @@ fn start(dir: &Path) -> Child {
         .expect("this test program starts again")
 }
 
-/// Reports whether a save is going on: the file of a save has a temporary name until it is complete.
+/// Reports whether a save is in progress: its file has a temporary name until it is complete.
 fn is_saving(dir: &Path) -> bool {
     let names = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
     names.into_iter().any(|name| name.as_encoded_bytes().starts_with(b".tidebox-"))

@@ -5,6 +5,8 @@
 
 mod arguments;
 mod awaitable;
+mod cassette;
+mod command;
 mod errors;
 mod execute;
 mod files;
@@ -21,6 +23,10 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::cassette::NativeCassette;
+    #[pymodule_export]
+    use super::command::{run_command, use_archive};
     #[pymodule_export]
     use super::errors::{FileOperationError, SandboxError};
     #[pymodule_export]

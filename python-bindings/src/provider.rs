@@ -12,6 +12,7 @@ use tidebox::{Dialect, ListRequest, ProviderBuilder, SandboxId, SandboxPath, San
 use tokio::sync::Mutex;
 
 use crate::arguments::{PathArgument, duration};
+use crate::cassette::NativeCassette;
 use crate::errors::{checked, invalid};
 use crate::options::SandboxOptions;
 use crate::runtime;
@@ -113,14 +114,24 @@ impl NativeProvider {
         Ok(Self { provider: Arc::<tidebox::Provider>::clone(&provider), local: Some(provider), cwd })
     }
 
+    /// Returns a provider by its name whose requests are recorded in a cassette, or replayed from it without the provider.
+    #[staticmethod]
+    fn recorded(py: Python<'_>, name: String, options: RemoteOptions, cassette: &NativeCassette) -> PyResult<Self> {
+        let options = options.into_options()?;
+        let cwd = options.cwd.clone().map_or_else(workspace, Ok)?;
+        let cassette = Arc::clone(&cassette.0);
+        let provider = runtime::block_on(py, async move {
+            let live = || async { tidebox::provider_by_name(&name, options) };
+            checked(cassette.provider(live).await)
+        })?;
+        Ok(Self { provider, local: None, cwd })
+    }
+
     /// Returns a provider by its name.
     #[staticmethod]
     fn by_name(name: &str, options: RemoteOptions) -> PyResult<Self> {
         let options = options.into_options()?;
-        let cwd = match &options.cwd {
-            Some(cwd) => cwd.clone(),
-            None => workspace()?,
-        };
+        let cwd = options.cwd.clone().map_or_else(workspace, Ok)?;
         let _guard = runtime::handle()?.enter();
         Ok(Self { provider: checked(tidebox::provider_by_name(name, options))?, local: None, cwd })
     }

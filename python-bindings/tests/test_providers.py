@@ -12,6 +12,7 @@ import pytest
 from tidebox import (
     AsyncProvider,
     AsyncSandbox,
+    Cassette,
     Emulator,
     Provider,
     RemoteOptions,
@@ -66,6 +67,35 @@ def test_an_emulator_serves_the_adapter_of_its_provider(name: str, monkeypatch: 
         with pytest.raises(SandboxError) as error:
             sandbox.snapshot()
         assert error.value.kind == "unsupported"
+
+
+def test_a_recorded_provider_is_replayed_without_it(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "cassettes" / "e2b.json"
+    with Emulator("e2b", key="topsecret") as emulator, Cassette(file, mode="missing", secrets={"KEY": "topsecret"}) as cassette:
+        for variable, value in emulator.variables.items():
+            monkeypatch.setenv(variable, value)
+        sandbox = Provider("e2b", cassette=cassette).get_or_create()
+        assert sandbox.execute("echo topsecret $((6 * 7))").stdout == "topsecret 42\n"
+    assert "topsecret" not in file.read_text()
+    replayed = Cassette(file, secrets={"KEY": "topsecret"})
+    sandbox = Provider("e2b", cassette=replayed).get_or_create()
+    assert replayed.unused != []
+    assert sandbox.execute("echo topsecret $((6 * 7))").stdout == "topsecret 42\n"
+    assert replayed.unused == []
+    assert not replayed.save()
+    with pytest.raises(SandboxError, match="not recorded|no recording|recorded"):
+        sandbox.execute("echo something else")
+
+
+def test_a_missing_or_damaged_cassette_is_an_error(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(SandboxError, match="none.json"):
+        Cassette(tmp_path / "none.json")
+    damaged = tmp_path / "damaged.json"
+    damaged.write_text("{")
+    with pytest.raises(SandboxError, match="cassette"):
+        Cassette(damaged)
+    with pytest.raises(ValueError, match="mode"):
+        Cassette(damaged, mode="sometimes")  # type: ignore[arg-type]
 
 
 def test_providers_work_in_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:

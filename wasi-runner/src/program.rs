@@ -72,7 +72,7 @@ impl Linkers {
     }
 }
 
-/// Where native code of installed programs comes from.
+/// Sources of native code for installed programs.
 #[derive(Clone, Default)]
 pub(crate) struct NativeCode {
     pub(crate) cache: Option<CacheDir>,

@@ -30,7 +30,8 @@ const MAX_BYTES: u64 = 60 * 1024 * 1024;
 /// Runs `cargo xtask python`: builds the wheel for users.
 pub(crate) fn python(project: &Project, progress: &mut Progress) -> Result<()> {
     setup::guests(project, progress)?;
-    let wheel = build(project, progress)?;
+    let built = build(project, progress)?;
+    let wheel = add_programs(project, progress, &built)?;
     let bytes = fs::metadata(&wheel)?.len();
     ensure!(bytes <= MAX_BYTES, "{} has {bytes} bytes, more than {MAX_BYTES}", wheel.display());
     progress.print(&format!("{}: {:.1} MiB", wheel.display(), bytes as f64 / f64::from(1 << 20)));
@@ -118,6 +119,32 @@ fn build(project: &Project, progress: &mut Progress) -> Result<PathBuf> {
     progress.run("build the wheel", maturin, RETRY)?;
     let mut entries = fs::read_dir(&wheels).context("maturin wrote no wheel")?;
     Ok(entries.next().context("maturin wrote no wheel")??.path())
+}
+
+/// Adds the guest programs to a wheel, compiled by its own library, so that the first command needs no compiler.
+fn add_programs(project: &Project, progress: &mut Progress, wheel: &Path) -> Result<PathBuf> {
+    let tools = venv(project, progress, "python-pack", &[WHEEL])?;
+    let trees = project.target.join("wheels/tree");
+    if trees.exists() {
+        fs::remove_dir_all(&trees).context("cannot remove the old files of the wheel")?;
+    }
+    let mut unpack = Command::new(tools.join("python"));
+    unpack.args(["-m", "wheel", "unpack", "--dest"]).arg(&trees).arg(wheel);
+    progress.run("unpack the wheel", unpack, RETRY)?;
+    let tree = fs::read_dir(&trees)?.next().context("the wheel is empty")??.path();
+    let mut compile = Command::new(tools.join("python"));
+    // `-B`: the wheel gets no bytecode of this interpreter.
+    compile.args(["-B", "-m", "tidebox", "warm", "--archive", "tidebox/programs"]).current_dir(&tree);
+    progress.run("compile the programs of the wheel", compile, RETRY)?;
+    let packed = project.target.join("wheels/with-programs");
+    if packed.exists() {
+        fs::remove_dir_all(&packed).context("cannot remove the old wheel")?;
+    }
+    fs::create_dir_all(&packed)?;
+    let mut pack = Command::new(tools.join("python"));
+    pack.args(["-m", "wheel", "pack", "--dest-dir"]).arg(&packed).arg(&tree);
+    progress.run("pack the wheel", pack, RETRY)?;
+    Ok(packed.join(wheel.file_name().context("the wheel has a name")?))
 }
 
 /// Installs the wheel into a new virtual environment, and runs the tests and the type checker there.

@@ -10,6 +10,7 @@ processes of the host unless it is given some. `Sandbox` waits for results; `Asy
 """
 
 import atexit
+import pathlib
 
 from ._native import (
     Change,
@@ -28,21 +29,24 @@ from ._native import (
     TransferResult,
     __version__,
     shut_down,
+    use_archive,
 )
 from ._async_sandbox import AsyncRunningCommand, AsyncSandbox
 from ._options import Credential, HostRule, Limits, Mount, NetworkPolicy
-from ._provider import AsyncProvider, Emulator, Provider, RemoteOptions, SandboxInfo, SandboxOptions, create_sandbox
+from ._provider import AsyncProvider, Cassette, Emulator, Provider, RemoteOptions, SandboxInfo, SandboxOptions, create_sandbox
 from ._python_session import AsyncPythonSession, PythonSession
 from ._sandbox import RunningCommand, Sandbox
 from ._tools import ToolResult
 
 atexit.register(shut_down)
+use_archive(str(pathlib.Path(__file__).parent / "programs"))
 
 __all__ = [
     "AsyncProvider",
     "AsyncPythonSession",
     "AsyncRunningCommand",
     "AsyncSandbox",
+    "Cassette",
     "Change",
     "Credential",
     "Emulator",

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, cast
 
 from ._async_sandbox import AsyncSandbox
-from ._native import NativeEmulator, NativeProvider, NativeSandbox
+from ._native import NativeCassette, NativeEmulator, NativeProvider, NativeSandbox
 from ._options import Content, Limits, Mount, NetworkPolicy, Path, ShellMode, native_options
 from ._sandbox import Sandbox
 
@@ -97,6 +97,60 @@ class RemoteOptions:
         }  # fmt: skip
 
 
+class Cassette:
+    """Requests to a cloud provider and their responses, in a file: recorded once, replayed in tests without the provider.
+
+        with Cassette("tests/build.json", mode="missing") as cassette:
+            sandbox = Provider("e2b", cassette=cassette).get_or_create()
+            sandbox.execute("make")
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        *,
+        mode: Literal["never", "missing", "always"] = "never",
+        repeat: bool = False,
+        secrets: Mapping[str, str] | None = None,
+    ) -> None:
+        """Opens the file.
+
+        Args:
+            path: The file. Its directory is created when it is saved.
+            mode: `"never"` replays, and a request that is not recorded fails; `"missing"` records if the file is missing or
+                empty; `"always"` records again.
+            repeat: Whether the last response to a request also answers further ones. Otherwise each response is used once.
+            secrets: Names and values. The file contains the name instead of the value.
+
+        Raises:
+            SandboxError: The file cannot be read, or is not a cassette.
+        """
+        self._native = NativeCassette.open(fspath(path), mode, repeat, list((secrets or {}).items()))
+
+    def save(self) -> bool:
+        """Writes the file if something was recorded, and returns whether it was written.
+
+        Raises:
+            SandboxError: The file cannot be written.
+        """
+        return self._native.save()
+
+    @property
+    def unused(self) -> builtins.list[str]:
+        """The recorded requests that were not replayed, one line each."""
+        return self._native.unused()
+
+    def __enter__(self) -> Cassette:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # A recording of a failed run would make later runs fail in the same way.
+        if kind is None:
+            self.save()
+
+
 class ProviderBase:
     """What `Provider` and `AsyncProvider` have in common."""
 
@@ -110,6 +164,7 @@ class ProviderBase:
         max_lifetime: float | None = None,
         labels: Mapping[str, str] | None = None,
         remote: RemoteOptions | None = None,
+        cassette: Cassette | None = None,
     ) -> None:
         """Creates a provider.
 
@@ -121,13 +176,14 @@ class ProviderBase:
             max_lifetime: Seconds after which a local sandbox is deleted even if it is used.
             labels: Labels of all local sandboxes.
             remote: Options of the cloud provider.
+            cassette: Records the requests to the cloud provider, or replays them without it.
 
         Raises:
             SandboxError: The name is unknown, the key is missing, or an option is not supported.
         """
         if name == "local":
-            if remote is not None:
-                raise ValueError("remote is for cloud providers; use sandbox for local sandboxes")
+            if remote is not None or cassette is not None:
+                raise ValueError("remote and cassette are for cloud providers; use sandbox for local sandboxes")
             self._native = NativeProvider.local(
                 {
                     "sandbox": (sandbox or SandboxOptions())._native(), "save_in": None if save_in is None else fspath(save_in),
@@ -139,7 +195,11 @@ class ProviderBase:
         for option, value in given.items():
             if value is not None:
                 raise ValueError(f"{option} is for local sandboxes; use RemoteOptions for {name}")
-        self._native = NativeProvider.by_name(name, (remote or RemoteOptions())._native())
+        options = (remote or RemoteOptions())._native()
+        if cassette is None:
+            self._native = NativeProvider.by_name(name, options)
+        else:
+            self._native = NativeProvider.recorded(name, options, cassette._native)
 
 
 class Provider(ProviderBase):

@@ -7,17 +7,32 @@
     def test_with_the_official_sdk(tidebox_emulator):
         tidebox_emulator("e2b")          # the environment points the SDK to it
         sandbox = e2b.Sandbox.create()
+
+    def test_with_recorded_requests(tidebox_cassette):
+        sandbox = Provider("e2b", cassette=tidebox_cassette).get_or_create()
+
+`pytest --tidebox-record=missing` records the requests of `tidebox_cassette` to a provider; without it they are replayed.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from ._provider import Emulator, SandboxOptions
+from ._provider import Cassette, Emulator, SandboxOptions
 from ._sandbox import Sandbox
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("tidebox").addoption(
+        "--tidebox-record",
+        choices=["never", "missing", "always"],
+        default="never",
+        help="whether tidebox_cassette records requests to a provider: never, if its file is missing, or always [never]",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,3 +73,18 @@ def tidebox_emulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., 
     yield start
     for emulator in running:
         emulator.close()
+
+
+@pytest.fixture
+def tidebox_cassette(request: pytest.FixtureRequest) -> Iterator[Cassette]:
+    """The cassette of a test: `cassettes/MODULE/TEST.json` in the directory of its file. `--tidebox-record` sets its mode.
+
+    It is saved after the test, unless the test failed: a recording of a failure would be replayed.
+    """
+    name = re.sub(r"[^\w.-]+", "-", request.node.name)
+    path = request.path.parent / "cassettes" / request.path.stem / f"{name}.json"
+    failed = request.session.testsfailed
+    cassette = Cassette(path, mode=request.config.getoption("--tidebox-record"))
+    yield cassette
+    if request.session.testsfailed == failed:
+        cassette.save()
