@@ -267,8 +267,8 @@ class TideboxSandboxBackend(WorkspaceBackend, SupportsCommands, SupportsFilesyst
 class TideboxSandbox(AbstractCapability[AgentDepsT]):
     """Gives each run of an agent a sandbox, and continues in the sandbox of a message history.
 
-    A sandbox lives until `destroy`, or until the idle timeout of the provider. Sandboxes of the default provider end with
-    the process; use `Provider(save_in=...)` to keep them.
+    A sandbox lives until `destroy`, or until the idle timeout of the provider. Sandboxes of the default provider end
+    with the process; use `Provider(save_in=...)` to keep them.
     """
 
     options: SandboxOptions | None = None
